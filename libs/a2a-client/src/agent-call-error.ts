@@ -1,0 +1,31 @@
+/** Why a call to an agent failed. Whether to try again hangs on this alone, never on a text. */
+export type AgentCallFailure =
+  | 'connect' // no connection
+  | 'timeout' // one of the four limits passed
+  | 'server-error' // HTTP 5xx
+  | 'client-error' // HTTP 4xx
+  | 'rpc-error' // a JSON-RPC error, or the REST binding's google.rpc.Status
+  | 'not-found' // TaskNotFound
+  | 'invalid-response' // not A2A
+  | 'refused' // an address that outbound calls may not reach
+  | 'aborted'; // by our own signal
+
+/** A call to an agent that did not succeed. `message` may be shown to callers: it quotes the remote, never our internals. */
+export class AgentCallError extends Error {
+  override readonly name = 'AgentCallError';
+  constructor(
+    readonly kind: AgentCallFailure,
+    message: string,
+    options: { cause?: unknown; code?: number } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.code = options.code;
+  }
+  /** The JSON-RPC code or HTTP status, where there was one. */
+  readonly code: number | undefined;
+
+  /** Only 5xx and time-outs are tried again (row J4). */
+  get retryable(): boolean {
+    return this.kind === 'server-error' || this.kind === 'timeout';
+  }
+}

@@ -1,0 +1,62 @@
+import type { AgentCard, SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
+
+/** The four limits of an outbound call, in milliseconds; each is its own error. */
+export interface CallTimeouts {
+  connect: number;
+  /** Until the first response event or, for a plain call, the response. */
+  firstEvent: number;
+  /** Between two events of a stream. */
+  idle: number;
+  /** The whole call. */
+  total: number;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  timeouts?: Partial<CallTimeouts>;
+  /** Who calls, for in-process calls: recorded on the child Task. */
+  parent?: { taskId: string; reference: string };
+  /** The caller's owner and tenant, for in-process calls. */
+  scope?: { tenant: string; owner: string };
+  /** Name of a stored credential. */
+  credential?: string;
+}
+
+/** What came of CancelTask at an agent. */
+export type CancelOutcome = 'acknowledged' | 'refused' | 'unreachable';
+
+/** Calls one A2A agent. Made by AgentDirectory, which has resolved its card. */
+export abstract class AgentClient {
+  /** The agent's URL, as events and errors name it. */
+  abstract readonly agentUrl: string;
+  abstract readonly card: AgentCard | undefined;
+
+  /**
+   * Sends a Message and gives what the agent answers, as it comes: streaming where the card says so, else the one
+   * answer of a blocking SendMessage. Ends after a terminal or waiting state, or a direct Message.
+   * @throws AgentCallError
+   */
+  abstract send(request: SendMessageRequest, options?: CallOptions): AsyncIterable<StreamResponse>;
+
+  /**
+   * Follows a Task that was sent before: SubscribeToTask, or GetTask where it has ended or streaming is not offered.
+   * @throws AgentCallError; `kind` is `not-found` where the agent does not know the Task
+   */
+  abstract follow(taskId: string, options?: CallOptions): AsyncIterable<StreamResponse>;
+
+  /** @throws AgentCallError */
+  abstract getTask(taskId: string, options?: CallOptions): Promise<Task>;
+
+  /** Never throws: an error is an outcome. */
+  abstract cancel(taskId: string, options?: CallOptions): Promise<CancelOutcome>;
+}
+
+/** Resolves an agent's card and gives a client for it. */
+export abstract class AgentDirectory {
+  /**
+   * Resolves the AgentCard (again for every client, through an HTTP cache: row K15) and gives a client for it.
+   * @param url an agent's base or card URL; an own URL is answered in-process where so configured
+   * @throws AgentCallError
+   */
+  abstract client(url: string, options?: CallOptions): Promise<AgentClient>;
+}

@@ -1,0 +1,48 @@
+import type { AgentSkill } from '#libs/protocol';
+import type { AgentExecutor } from './agent-executor.js';
+
+/** An agent that this process serves. */
+export interface ServedAgent {
+  /** Its place under the service's A2A root: `workflows/translate`, `workflows/translate/nodes/a`, `''` for the service. */
+  path: string;
+  name: string;
+  description: string;
+  version: string;
+  skills: AgentSkill[];
+  inputModes: string[];
+  outputModes: string[];
+  executor: AgentExecutor;
+}
+
+/** Why a path names no agent: the founding dialect tells these apart (rows B14, B15, K10). */
+export class UnknownAgent extends Error {
+  override readonly name = 'UnknownAgent';
+  constructor(
+    message: string,
+    /** A stable word for ErrorInfo: `NODE_NOT_FOUND`, `NODE_AMBIGUOUS`, `NO_EXECUTOR`, `AGENT_NOT_FOUND`. */
+    readonly reason: string,
+    readonly metadata: Record<string, string> = {},
+  ) {
+    super(message);
+  }
+}
+
+/** The agents of this process, looked up at request time. */
+export abstract class AgentCatalog {
+  /**
+   * The agent at a path. `nodes/{id}` is the alias of a node whose id is unique over all workflows; the agent that
+   * comes back has its canonical path. `revision` asks for the definition that a run was started with.
+   * @throws UnknownAgent
+   */
+  abstract resolve(path: string, revision?: string): Promise<ServedAgent>;
+
+  /**
+   * The agent that shall handle a Message sent to a path: the agent itself, or for the service the workflow that the
+   * skill names.
+   * @throws A2AError where the skill is missing or unknown
+   */
+  abstract route(agent: ServedAgent, skill: string | undefined): Promise<ServedAgent>;
+
+  /** The directory in a stable order, at most `limit` after `pageToken`. */
+  abstract list(limit: number, pageToken?: string): Promise<{ agents: ServedAgent[]; nextPageToken: string }>;
+}

@@ -1,0 +1,75 @@
+import type { Message, SendMessageRequest, Task } from '#libs/protocol';
+import type { TaskEvent, TaskScope } from '#libs/tasks';
+
+/** Who calls, and how: built once by the transport. */
+export interface CallContext {
+  /** Owner and tenant of what this call creates and may see. */
+  scope: TaskScope;
+  /** The agent path the request came in at. */
+  agent: string;
+  /** Extension URIs that the caller activated. */
+  extensions: readonly string[];
+  /** The base URL under which the caller reached Parley, without a slash at the end. */
+  baseUrl: string;
+  /** Set when a Task of this process calls in-process: the calling Task and its reference (`node#attempt`). */
+  parent?: { taskId: string; reference: string };
+  /** Makes the id of a new Task; the founding dialect has its own (row B3). */
+  newTaskId?: () => string;
+}
+
+/** One execution of an agent, as its executor sees it (row I7). */
+export interface RequestContext {
+  readonly taskId: string;
+  readonly contextId: string;
+  /** The Message to work on. */
+  readonly userMessage: Message;
+  /** The Task as it stood before `userMessage`, with its whole history; `null` on a Task's first turn (rows I2, I4). */
+  readonly task: Task | null;
+  readonly call: CallContext;
+  /** The request's metadata (`SendMessageRequest.metadata`). */
+  readonly metadata: SendMessageRequest['metadata'];
+  /** Aborts on cancel and on shutdown; stop side effects then. */
+  readonly signal: AbortSignal;
+  /**
+   * How many events of this turn were recorded before the process that executed it died; 0 unless recovering.
+   * A restarted executor continues after them and must not yield them again.
+   */
+  readonly recovered: number;
+  /** The recorded events of this Task's whole log, read from the store. For recovery. */
+  log(): Promise<readonly TaskEvent[]>;
+  /** Resolves when every event yielded so far is durable. Await it before a side effect that must not be repeated unrecorded. */
+  flush(): Promise<void>;
+}
+
+/** Whether the execution was cut because a caller canceled the Task (`signal.reason` is this), not by shutdown. */
+export class TaskCanceled extends Error {
+  override readonly name = 'TaskCanceled';
+  constructor() {
+    super('The task was canceled');
+  }
+}
+
+/**
+ * Does the work of an agent. Yields events of one Task and returns; ending in neither a terminal nor a waiting state
+ * is FAILED. A thrown error is logged and told to callers as one safe sentence.
+ */
+export abstract class AgentExecutor {
+  /**
+   * `restart`: after a crash `execute` is called again with `recovered` set. `fail`: the Task ends FAILED with a reason.
+   */
+  readonly recovery: 'restart' | 'fail' = 'fail';
+
+  /**
+   * How long, in milliseconds, a canceled execution may go on to end the Task itself (a workflow cancels its children
+   * first). 0: the Task is CANCELED at once and the execution's later events are dropped.
+   */
+  readonly cancelGrace: number = 0;
+
+  abstract execute(context: RequestContext): AsyncIterable<TaskEvent>;
+
+  /** A direct answer that needs no Task (section 3.1.1), decided before one is made; `undefined`: execute. */
+  reply?(message: Message, call: CallContext): Message | undefined;
+
+  /** Refuses a Message before anything is written, by throwing an A2AError. */
+  check?(request: SendMessageRequest, call: CallContext): void | Promise<void>;
+}

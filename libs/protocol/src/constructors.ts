@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from './json.js';
+import { type Message, type Part, textPart } from './message.js';
+import type { Artifact, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from './task.js';
+import type { TaskState } from './task-state.js';
+
+/** Names the Task that an event belongs to; a Task's RequestContext is one. */
+export interface TaskReference {
+  taskId: string;
+  contextId: string;
+}
+
+/** A Message from a caller. Text becomes one text Part. */
+export function userMessage(content: string | Part[], fields: Partial<Omit<Message, 'role' | 'parts'>> = {}): Message {
+  return { messageId: fields.messageId ?? randomUUID(), ...fields, role: 'ROLE_USER', parts: partsOf(content) };
+}
+
+/** A Message from the agent that works on the Task. Text becomes one text Part. */
+export function agentMessage(reference: TaskReference, content: string | Part[], metadata?: JsonObject): Message {
+  return {
+    messageId: randomUUID(),
+    contextId: reference.contextId,
+    taskId: reference.taskId,
+    role: 'ROLE_AGENT',
+    parts: partsOf(content),
+    ...(metadata && { metadata }),
+  };
+}
+
+/** The Task as it stands when its first Message was accepted: SUBMITTED, with that Message as its history. */
+export function submittedTask(reference: TaskReference, message: Message, metadata?: JsonObject): Task {
+  return {
+    id: reference.taskId,
+    contextId: reference.contextId,
+    status: { state: 'TASK_STATE_SUBMITTED', timestamp: new Date().toISOString() },
+    history: [{ ...message, taskId: reference.taskId, contextId: reference.contextId }],
+    ...(metadata && { metadata }),
+  };
+}
+
+/** A change of status, stamped with the time of the call. Text or Parts become the status Message. */
+export function statusUpdate(
+  reference: TaskReference,
+  state: TaskState,
+  content?: string | Part[],
+  metadata?: JsonObject,
+): { statusUpdate: TaskStatusUpdateEvent } {
+  return {
+    statusUpdate: {
+      taskId: reference.taskId,
+      contextId: reference.contextId,
+      status: {
+        state,
+        ...(content !== undefined && { message: agentMessage(reference, content) }),
+        timestamp: new Date().toISOString(),
+      },
+      ...(metadata && { metadata }),
+    },
+  };
+}
+
+export interface ArtifactOptions {
+  append?: boolean;
+  lastChunk?: boolean;
+  metadata?: JsonObject;
+}
+
+/** A new Artifact, or with `append` further Parts of one. */
+export function artifactUpdate(
+  reference: TaskReference,
+  artifact: Omit<Artifact, 'artifactId'> & { artifactId?: string },
+  options: ArtifactOptions = {},
+): { artifactUpdate: TaskArtifactUpdateEvent } {
+  return {
+    artifactUpdate: {
+      taskId: reference.taskId,
+      contextId: reference.contextId,
+      artifact: { ...artifact, artifactId: artifact.artifactId ?? randomUUID() },
+      ...options,
+    },
+  };
+}
+
+function partsOf(content: string | Part[]): Part[] {
+  return typeof content === 'string' ? [textPart(content)] : content;
+}

@@ -1,0 +1,128 @@
+import type { JsonObject } from './json.js';
+
+/** How each error of the protocol looks in every binding (A2A 1.0, sections 5.4, 9.5 and 11.6). */
+export const A2A_ERRORS = {
+  TASK_NOT_FOUND: { code: -32001, status: 404, grpc: 'NOT_FOUND', message: 'Task not found' },
+  TASK_NOT_CANCELABLE: { code: -32002, status: 400, grpc: 'FAILED_PRECONDITION', message: 'Task cannot be canceled' },
+  PUSH_NOTIFICATION_NOT_SUPPORTED: {
+    code: -32003,
+    status: 400,
+    grpc: 'FAILED_PRECONDITION',
+    message: 'Push notifications are not supported by this agent',
+  },
+  UNSUPPORTED_OPERATION: {
+    code: -32004,
+    status: 400,
+    grpc: 'FAILED_PRECONDITION',
+    message: 'This operation is not supported',
+  },
+  CONTENT_TYPE_NOT_SUPPORTED: {
+    code: -32005,
+    status: 400,
+    grpc: 'INVALID_ARGUMENT',
+    message: 'Content type not supported',
+  },
+  INVALID_AGENT_RESPONSE: { code: -32006, status: 500, grpc: 'INTERNAL', message: 'Invalid agent response' },
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED: {
+    code: -32007,
+    status: 400,
+    grpc: 'FAILED_PRECONDITION',
+    message: 'No extended agent card is configured',
+  },
+  EXTENSION_SUPPORT_REQUIRED: {
+    code: -32008,
+    status: 400,
+    grpc: 'FAILED_PRECONDITION',
+    message: 'A required extension was not declared by the client',
+  },
+  VERSION_NOT_SUPPORTED: {
+    code: -32009,
+    status: 400,
+    grpc: 'FAILED_PRECONDITION',
+    message: 'A2A protocol version not supported',
+  },
+  PARSE_ERROR: { code: -32700, status: 400, grpc: 'INVALID_ARGUMENT', message: 'Invalid JSON payload' },
+  INVALID_REQUEST: {
+    code: -32600,
+    status: 400,
+    grpc: 'INVALID_ARGUMENT',
+    message: 'Request payload validation error',
+  },
+  METHOD_NOT_FOUND: { code: -32601, status: 404, grpc: 'UNIMPLEMENTED', message: 'Method not found' },
+  INVALID_PARAMS: { code: -32602, status: 400, grpc: 'INVALID_ARGUMENT', message: 'Invalid parameters' },
+  INTERNAL: { code: -32603, status: 500, grpc: 'INTERNAL', message: 'Internal error' },
+} as const satisfies Record<string, { code: number; status: number; grpc: string; message: string }>;
+
+export type A2AErrorReason = keyof typeof A2A_ERRORS;
+
+/** One thing that is wrong with a request, as `google.rpc.BadRequest` names it. */
+export interface FieldViolation {
+  /** The path of the field, for example `message.parts[0].text`. */
+  field: string;
+  description: string;
+}
+
+export interface A2AErrorOptions {
+  message?: string;
+  violations?: FieldViolation[];
+  /** Values of `google.rpc.ErrorInfo.metadata`: strings that a caller may see. */
+  metadata?: Record<string, string>;
+  /** A more precise reason than the type's own; `domain` is then Parley's. */
+  detailReason?: string;
+  /** An HTTP status other than the table's, for a transport reason such as 413. */
+  status?: number;
+  cause?: unknown;
+}
+
+/** The domain of reasons that the A2A specification does not define. */
+export const PARLEY_DOMAIN = 'parley';
+const A2A_DOMAIN = 'a2a-protocol.org';
+
+/**
+ * An error that a caller of the A2A surface may see. Its text is safe to show; what caused it stays in `cause`
+ * and is only logged.
+ */
+export class A2AError extends Error {
+  override readonly name = 'A2AError';
+  readonly code: number;
+  readonly status: number;
+  readonly grpc: string;
+  readonly violations: readonly FieldViolation[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly detailReason: string | undefined;
+
+  constructor(
+    readonly reason: A2AErrorReason,
+    options: A2AErrorOptions = {},
+  ) {
+    const row = A2A_ERRORS[reason];
+    super(options.message ?? row.message, { cause: options.cause });
+    this.code = row.code;
+    this.status = options.status ?? row.status;
+    this.grpc = row.grpc;
+    this.violations = options.violations ?? [];
+    this.metadata = options.metadata ?? {};
+    this.detailReason = options.detailReason;
+  }
+
+  /** The error's details as ProtoJSON `Any` objects: ErrorInfo, then BadRequest where fields are at fault. */
+  details(): JsonObject[] {
+    const info: JsonObject = {
+      '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+      reason: this.detailReason ?? this.reason,
+      domain: this.detailReason === undefined ? A2A_DOMAIN : PARLEY_DOMAIN,
+      metadata: { ...this.metadata },
+    };
+    if (this.violations.length === 0) return [info];
+    const fieldViolations = this.violations.map(({ field, description }) => ({ field, description }));
+    return [info, { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations }];
+  }
+}
+
+/** INVALID_PARAMS that names each field at fault. */
+export function invalidParams(...violations: FieldViolation[]): A2AError {
+  return new A2AError('INVALID_PARAMS', {
+    message: violations.map((it) => `${it.field}: ${it.description}`).join('; ') || undefined,
+    violations,
+  });
+}

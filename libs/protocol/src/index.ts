@@ -1,0 +1,50 @@
+export { type JsonObject, type JsonValue, isJsonObject } from './json.js';
+export { isActiveState, isTerminalState, isWaitingState, TASK_STATES, type TaskState } from './task-state.js';
+export { dataPart, firstData, firstText, type Message, type Part, type Role, textPart } from './message.js';
+export type {
+  Artifact,
+  SendMessageResponse,
+  StreamResponse,
+  Task,
+  TaskArtifactUpdateEvent,
+  TaskStatus,
+  TaskStatusUpdateEvent,
+} from './task.js';
+export type {
+  AuthenticationInfo,
+  CancelTaskRequest,
+  GetTaskRequest,
+  ListTasksRequest,
+  ListTasksResponse,
+  SendMessageConfiguration,
+  SendMessageRequest,
+  SubscribeToTaskRequest,
+  TaskPushNotificationConfig,
+} from './requests.js';
+export type {
+  AgentCapabilities,
+  AgentCard,
+  AgentExtension,
+  AgentInterface,
+  AgentSkill,
+  ProtocolBinding,
+} from './agent-card.js';
+export {
+  agentMessage,
+  type ArtifactOptions,
+  artifactUpdate,
+  statusUpdate,
+  submittedTask,
+  type TaskReference,
+  userMessage,
+} from './constructors.js';
+export {
+  A2A_ERRORS,
+  A2AError,
+  type A2AErrorOptions,
+  type A2AErrorReason,
+  type FieldViolation,
+  invalidParams,
+  PARLEY_DOMAIN,
+} from './errors.js';
+export { RUN_EVENT_KEY, runEventMetadata, type RunEventNote, runEventNote } from './run-event.js';

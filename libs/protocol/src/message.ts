@@ -1,0 +1,48 @@
+import type { JsonObject, JsonValue } from './json.js';
+
+export type Role = 'ROLE_USER' | 'ROLE_AGENT';
+
+/**
+ * A piece of content (A2A 1.0, section 4.1.6). Exactly one of `text`, `raw` (base64), `url` and `data` is present.
+ */
+export interface Part {
+  text?: string;
+  raw?: string;
+  url?: string;
+  data?: JsonValue;
+  mediaType?: string;
+  filename?: string;
+  metadata?: JsonObject;
+}
+
+/** One turn of a conversation between a caller and an agent (section 4.1.4). */
+export interface Message {
+  messageId: string;
+  contextId?: string;
+  taskId?: string;
+  role: Role;
+  parts: Part[];
+  metadata?: JsonObject;
+  extensions?: string[];
+  referenceTaskIds?: string[];
+}
+
+/** A text Part; its media type is `text/plain` (row B1). */
+export function textPart(text: string): Part {
+  return { text, mediaType: 'text/plain' };
+}
+
+/** A data Part; `application/json` unless told otherwise. */
+export function dataPart(data: JsonValue, mediaType = 'application/json'): Part {
+  return { data, mediaType };
+}
+
+/** The first text Part's text, or `undefined`. */
+export function firstText(parts: readonly Part[]): string | undefined {
+  return parts.find((part) => part.text !== undefined)?.text;
+}
+
+/** The first data Part's value, or `undefined`. */
+export function firstData(parts: readonly Part[]): JsonValue | undefined {
+  return parts.find((part) => part.data !== undefined)?.data;
+}

@@ -1,0 +1,71 @@
+import type { JsonObject } from './json.js';
+import type { Message } from './message.js';
+import type { Task } from './task.js';
+import type { TaskState } from './task-state.js';
+
+export interface AuthenticationInfo {
+  scheme: string;
+  credentials?: string;
+}
+
+export interface TaskPushNotificationConfig {
+  tenant?: string;
+  id?: string;
+  taskId?: string;
+  url: string;
+  token?: string;
+  authentication?: AuthenticationInfo;
+}
+
+export interface SendMessageConfiguration {
+  acceptedOutputModes?: string[];
+  taskPushNotificationConfig?: TaskPushNotificationConfig;
+  /** At most this many of the newest Messages; absent: all; 0: none (section 3.2.4). */
+  historyLength?: number;
+  /** Answer as soon as the Task is recorded instead of when it ends or waits. */
+  returnImmediately?: boolean;
+}
+
+export interface SendMessageRequest {
+  tenant?: string;
+  message: Message;
+  configuration?: SendMessageConfiguration;
+  metadata?: JsonObject;
+}
+
+export interface GetTaskRequest {
+  tenant?: string;
+  id: string;
+  historyLength?: number;
+}
+
+export interface ListTasksRequest {
+  tenant?: string;
+  contextId?: string;
+  status?: TaskState;
+  /** 1 to 100, default 50 (section 3.1.4). */
+  pageSize?: number;
+  pageToken?: string;
+  historyLength?: number;
+  statusTimestampAfter?: string;
+  includeArtifacts?: boolean;
+}
+
+export interface ListTasksResponse {
+  tasks: Task[];
+  /** Empty on the last page; never absent. */
+  nextPageToken: string;
+  pageSize: number;
+  totalSize: number;
+}
+
+export interface CancelTaskRequest {
+  tenant?: string;
+  id: string;
+  metadata?: JsonObject;
+}
+
+export interface SubscribeToTaskRequest {
+  tenant?: string;
+  id: string;
+}

@@ -1,0 +1,26 @@
+import type { Message, StreamResponse, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '#libs/protocol';
+
+/**
+ * What can happen to a Task. The first event of a Task is always `task` (SUBMITTED, with the accepted Message);
+ * `received` is the caller's follow-up Message that a status update answers to.
+ */
+export type TaskEvent =
+  | { task: Task }
+  | { statusUpdate: TaskStatusUpdateEvent; received?: Message }
+  | { artifactUpdate: TaskArtifactUpdateEvent };
+
+/** A TaskEvent that PostgreSQL has committed. */
+export interface RecordedEvent {
+  taskId: string;
+  /** Position in the Task's log: starts at 1, grows by 1. It is the SSE id and the replay cursor. */
+  sequence: number;
+  event: TaskEvent;
+  /** The event as a ProtoJSON StreamResponse, serialised once; what streams send. */
+  json: string;
+}
+
+/** The part of a TaskEvent that callers see. */
+export function toStreamResponse(event: TaskEvent): StreamResponse {
+  if ('statusUpdate' in event) return { statusUpdate: event.statusUpdate };
+  return event;
+}

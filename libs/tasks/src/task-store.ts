@@ -1,0 +1,98 @@
+import type { Task, TaskState } from '#libs/protocol';
+import type { RecordedEvent } from './task-event.js';
+
+/** Whose Tasks a caller may see. */
+export interface TaskScope {
+  tenant: string;
+  owner: string;
+}
+
+/** What Parley knows of a Task beside what A2A shows of it. */
+export interface TaskHeader extends TaskScope {
+  taskId: string;
+  contextId: string;
+  /** The path of the agent that owns the Task, for example `workflows/translate/nodes/summary`; `''` is the service. */
+  agent: string;
+  state: TaskState;
+  lastSequence: number;
+  /** The Task that called for this one, where it was made by a workflow run, and which node and attempt of it. */
+  parentTaskId?: string;
+  parentReference?: string;
+  createdAt: Date;
+  /** Time of the newest status (section 3.1.4 sorts by it). */
+  updatedAt: Date;
+}
+
+/** A Task folded from its log up to `header.lastSequence`. */
+export interface StoredTask {
+  header: TaskHeader;
+  task: Task;
+}
+
+/** The right to write one Task, until someone else claims it. `token` is new with every claim and fences its writes. */
+export interface TaskClaim {
+  taskId: string;
+  token: string;
+}
+
+/** One Task's share of a journal batch: consecutive events that continue its log. */
+export interface JournalEntry {
+  taskId: string;
+  token: string;
+  /** Present when the events begin with `task`: the row to insert. */
+  create?: { header: TaskHeader; replicaId: string };
+  /** `lastSequence` before these events. */
+  after: number;
+  events: readonly RecordedEvent[];
+  /** The state and status time after these events; a terminal or waiting state releases the claim. */
+  state: TaskState;
+  updatedAt: Date;
+}
+
+/** `fenced`: the claim was lost, the log is elsewhere, or the Task has ended. Nothing of the entry was written. */
+export type JournalOutcome = 'written' | 'fenced' | { failed: unknown };
+
+export interface TaskQuery {
+  scope: TaskScope;
+  /** An agent path, or a prefix of paths ending in `/*`; absent: every agent. */
+  agent?: string;
+  contextId?: string;
+  state?: TaskState;
+  updatedAfter?: Date;
+  /** Exclusive position: the last row of the page before. */
+  before?: { updatedAt: Date; taskId: string };
+  limit: number;
+}
+
+/**
+ * Keeps Tasks and their append-only logs. Implementations promise: a batch is atomic and durable when `write`
+ * resolves; one writer per Task (fenced by token); a terminal Task is never written again; sequences have no gap.
+ */
+export abstract class TaskStore {
+  /** Writes a batch in one commit. One entry's failure never fails another's. */
+  abstract write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]>;
+
+  /** The Task and its header, or `undefined` where it is unknown or out of scope. No scope: any Task (internal callers). */
+  abstract load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined>;
+
+  /** Only the header. */
+  abstract header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined>;
+
+  /** At most `limit` events after `afterSequence`, in order. */
+  abstract events(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]>;
+
+  /** Newest status first, then by id. `total` counts all that match, without the page. */
+  abstract list(query: TaskQuery): Promise<{ tasks: StoredTask[]; total: number }>;
+
+  /** Claims a Task that nobody executes and that has not ended; `undefined` if it is not so. */
+  abstract claim(taskId: string, replicaId: string, token: string): Promise<StoredTask | undefined>;
+
+  /** Takes over, one by one, Tasks claimed by replicas that are gone. Gives the claimed Tasks' ids with their new tokens. */
+  abstract adopt(replicaId: string, limit: number): Promise<TaskClaim[]>;
+
+  /** Gives a claim back without ending the Task, so that another replica adopts it at once. */
+  abstract release(claim: TaskClaim): Promise<void>;
+
+  /** The Tasks that a parent called for. */
+  abstract children(parentTaskId: string): Promise<TaskHeader[]>;
+}
