@@ -1,2 +1,4 @@
 export { AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
 export { AgentCatalog, type ServedAgent, UnknownAgent } from './agent-catalog.js';
+export { type Execution, ExecutionInterrupted } from './execution.js';
+export { type NodeSpec, NodeTypes } from './node-types.js';

@@ -1,0 +1,23 @@
+import type { JsonObject } from '#libs/protocol';
+import type { AgentExecutor } from './agent-executor.js';
+
+/** A node as the node types see it. */
+export interface NodeSpec {
+  id: string;
+  type: string;
+  config: JsonObject;
+}
+
+/** The kinds of node that a workflow may contain, each an AgentExecutor. */
+export abstract class NodeTypes {
+  abstract readonly names: readonly string[];
+
+  /**
+   * The executor of a node.
+   * @throws UnknownAgent with reason `NO_EXECUTOR` and the text of row B15 for a type that nobody registered
+   */
+  abstract executor(node: NodeSpec): AgentExecutor;
+
+  /** What is wrong with a node's type and config, one sentence each; empty where nothing is. */
+  abstract problems(node: NodeSpec): string[];
+}
