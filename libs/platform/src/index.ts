@@ -1,1 +1,34 @@
-export {};
+export { AppConfig, type AuthMode, type LlmConfig, type LogLevel, type NodeDispatch } from './config/app-config.js';
+export { ConfigError } from './config/config-error.js';
+export { type Environment, loadConfig } from './config/load-config.js';
+export { Database, type DatabaseOptions, type EntityClass, type MigrationClass } from './database/database.js';
+export { PLATFORM_MIGRATIONS } from './database/platform-migrations.js';
+export { HealthModule } from './operations/health.module.js';
+export { createLogger, LoggingModule } from './operations/logging.js';
+export { Metrics } from './operations/metrics.js';
+export { Readiness, type ReadinessCheck } from './operations/readiness.js';
+export {
+  Shutdown,
+  SHUTDOWN_PHASES,
+  type ShutdownContext,
+  type ShutdownPhase,
+  type ShutdownStep,
+} from './operations/shutdown.js';
+export { AddressGuard, type AddressPolicy } from './outbound/address-guard.js';
+export {
+  OutboundConnectError,
+  OutboundInterruptedError,
+  OutboundRefusedError,
+  OutboundTimeoutError,
+  type OutboundTimeoutPhase,
+} from './outbound/outbound-errors.js';
+export { type OutboundInit } from './outbound/call-limits.js';
+export { type OutboundFetch, OutboundHttp } from './outbound/outbound-http.js';
+export { PlatformModule, type PlatformOptions } from './platform.module.js';
+export { EmbeddedPostgres, type EmbeddedPostgresOptions } from './postgres/embedded-postgres.js';
+export { PostgresRefusal } from './postgres/postgres-refusal.js';
+export { ReplicaLife } from './replica/replica-life.js';
+export { type IncomingRequest } from './service/forwarded.js';
+export { ServiceAddress } from './service/service-address.js';
+export { formatSseFrame, type SseFrame } from './sse/sse-frame.js';
+export { SseStream, type SseStreamOptions } from './sse/sse-stream.js';

@@ -1,0 +1,46 @@
+export type AuthMode = 'none';
+export type NodeDispatch = 'local' | 'http';
+export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+
+/** Where the model of an `agent` node is found; without a base URL the built-in `echo` model answers. */
+export interface LlmConfig {
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  readonly model?: string;
+}
+
+/** What the environment says, checked once at the start by `loadConfig`. A class, so that it can be injected. */
+export class AppConfig {
+  /** HTTP port; 0 lets the system choose. */
+  readonly port!: number;
+  readonly host!: string;
+  /** Accepted and kept; the gRPC binding is off in this version. */
+  readonly grpcPort?: number;
+  /** Absent: the embedded PostgreSQL under `dataDir`. */
+  readonly databaseUrl?: string;
+  /** Absolute. */
+  readonly dataDir!: string;
+  /** Without a trailing slash. */
+  readonly publicUrl?: string;
+  /** IP addresses or CIDR ranges whose forwarded headers count. */
+  readonly trustedProxies!: readonly string[];
+  /** Without a trailing slash. Absent: loopback on the bound port. */
+  readonly internalUrl?: string;
+  readonly nodeDispatch!: NodeDispatch;
+  readonly authMode!: AuthMode;
+  /** Hosts, IP addresses or CIDR ranges that outbound calls may reach although private. */
+  readonly outboundAllow!: readonly string[];
+  readonly llm!: LlmConfig;
+  /** Bytes. */
+  readonly bodyLimit!: number;
+  readonly shutdownGraceMs!: number;
+  readonly logLevel!: LogLevel;
+  readonly corsOrigins!: readonly string[];
+  readonly serviceName!: string;
+  readonly serviceDescription!: string;
+
+  constructor(values: Readonly<AppConfig>) {
+    Object.assign(this, values);
+    Object.freeze(this);
+  }
+}

@@ -1,0 +1,197 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { AppConfig, type AuthMode, type LlmConfig } from './app-config.js';
+import { ConfigError } from './config-error.js';
+import { isLoopbackHost } from './loopback.js';
+import { parseBytes, parseDuration } from './quantities.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const MAX_BODY = 1024 ** 3;
+const MAX_GRACE_MS = 3_600_000;
+
+/**
+ * Reads the configuration from environment variables; an empty variable counts as unset.
+ * Throws `ConfigError` with one line per bad key, never with a value.
+ */
+export function loadConfig(env: Environment): AppConfig {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = VARIABLES.safeParse(given);
+  const lines = parsed.success ? [] : linesOf(parsed.error);
+  // What a bad HOST would need cannot be said.
+  const auth = lines.some((line) => line.startsWith('HOST:')) ? {} : authMode(given);
+  const key = llmApiKey(given);
+  for (const outcome of [auth, key]) if (outcome.problem) lines.push(outcome.problem);
+  if (!parsed.success || lines.length > 0) throw new ConfigError(lines);
+  return new AppConfig(toConfig(parsed.data, key.value));
+}
+
+const port = z
+  .string()
+  .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, 'must be a port number from 0 to 65535')
+  .transform(Number);
+
+const httpUrl = z
+  .string()
+  .refine(isHttpUrl, 'must be an http:// or https:// URL without query, fragment or credentials')
+  .transform((text) => text.replace(/\/+$/, ''));
+
+const databaseUrl = z
+  .string()
+  .refine((text) => ['postgres:', 'postgresql:'].includes(protocolOf(text)), 'must be a postgres:// URL');
+
+const addresses = listOf(isAddressOrRange, 'must be a comma-separated list of IP addresses or CIDR ranges');
+const destinations = listOf(
+  (entry) => isAddressOrRange(entry) || isHostName(entry),
+  'must be a comma-separated list of host names, IP addresses or CIDR ranges',
+);
+const origins = listOf(
+  (entry) => entry === '*' || isOrigin(entry),
+  'must be a comma-separated list of origins such as https://app.example.com, or *',
+);
+
+const bodyLimit = z
+  .string()
+  .transform((text) => parseBytes(text) ?? 0)
+  .refine((bytes) => bytes >= 1 && bytes <= MAX_BODY, 'must be a size such as 4194304, 512kb or 4mb, at most 1gb');
+
+const shutdownGrace = z
+  .string()
+  .transform((text) => parseDuration(text) ?? -1)
+  .refine((ms) => ms >= 0 && ms <= MAX_GRACE_MS, 'must be a number of seconds such as 20 or 20s, at most one hour');
+
+const VARIABLES = z.object({
+  PORT: port.default(3000),
+  HOST: z
+    .string()
+    .refine((text) => isIP(text) > 0 || isHostName(text), 'must be an IP address or a host name')
+    .default('127.0.0.1'),
+  GRPC_PORT: port.optional(),
+  DATABASE_URL: databaseUrl.optional(),
+  DATA_DIR: z.string().default('./.data'),
+  PUBLIC_URL: httpUrl.optional(),
+  TRUSTED_PROXIES: addresses.default([]),
+  INTERNAL_URL: httpUrl.optional(),
+  NODE_DISPATCH: z.enum(['local', 'http'], 'must be local or http').default('local'),
+  OUTBOUND_ALLOW: destinations.default([]),
+  LLM_BASE_URL: httpUrl.optional(),
+  LLM_MODEL: z.string().optional(),
+  BODY_LIMIT: bodyLimit.default(4 * 1024 ** 2),
+  SHUTDOWN_GRACE: shutdownGrace.default(20_000),
+  LOG_LEVEL: z
+    .enum(
+      ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+      'must be one of fatal, error, warn, info, debug, trace, silent',
+    )
+    .default('info'),
+  CORS_ORIGINS: origins.default([]),
+  SERVICE_NAME: z.string().max(100, 'must have at most 100 characters').default('parley'),
+  SERVICE_DESCRIPTION: z
+    .string()
+    .max(1000, 'must have at most 1000 characters')
+    .default('Runs, orchestrates and remembers A2A agents.'),
+});
+
+type Variables = z.output<typeof VARIABLES>;
+
+function linesOf(error: z.ZodError): string[] {
+  const lines = new Map<string, string>();
+  for (const issue of error.issues) {
+    const key = String(issue.path[0]);
+    if (!lines.has(key)) lines.set(key, `${key}: ${issue.message}`);
+  }
+  return [...lines.values()];
+}
+
+interface Outcome<T> {
+  value?: T;
+  problem?: string;
+}
+
+/** `none` is the only mode of this version; an open door to other machines must be asked for in so many words. */
+function authMode(env: Record<string, string | undefined>): Outcome<AuthMode> {
+  const mode = env['AUTH_MODE'];
+  const open = !isLoopbackHost(env['HOST'] ?? '127.0.0.1');
+  if (mode === 'api-key' || mode === 'jwt') return { problem: 'AUTH_MODE: not available in this version' };
+  if (mode !== undefined && mode !== 'none') return { problem: 'AUTH_MODE: must be none, api-key or jwt' };
+  if (mode === undefined && open) return { problem: 'AUTH_MODE: must be set when HOST is not a loopback address' };
+  if (open && env['AUTH_ALLOW_ANONYMOUS'] !== 'true') {
+    return { problem: 'AUTH_MODE: none on a HOST that is not loopback also needs AUTH_ALLOW_ANONYMOUS=true' };
+  }
+  return { value: 'none' };
+}
+
+/** The key itself, or the variable that `LLM_API_KEY_ENV` names. */
+function llmApiKey(env: Record<string, string | undefined>): Outcome<string> {
+  const reference = env['LLM_API_KEY_ENV'];
+  if (reference === undefined) return { value: env['LLM_API_KEY'] };
+  if (env['LLM_API_KEY'] !== undefined) return { problem: 'LLM_API_KEY_ENV: set either it or LLM_API_KEY, not both' };
+  const value = env[reference];
+  return value === undefined ? { problem: 'LLM_API_KEY_ENV: names a variable that is not set' } : { value };
+}
+
+function toConfig(values: Variables, apiKey: string | undefined): AppConfig {
+  const llm: LlmConfig = { baseUrl: values.LLM_BASE_URL, apiKey, model: values.LLM_MODEL };
+  return {
+    port: values.PORT,
+    host: values.HOST,
+    grpcPort: values.GRPC_PORT,
+    databaseUrl: values.DATABASE_URL,
+    dataDir: resolve(values.DATA_DIR),
+    publicUrl: values.PUBLIC_URL,
+    trustedProxies: values.TRUSTED_PROXIES,
+    internalUrl: values.INTERNAL_URL,
+    nodeDispatch: values.NODE_DISPATCH,
+    authMode: 'none',
+    outboundAllow: values.OUTBOUND_ALLOW,
+    llm,
+    bodyLimit: values.BODY_LIMIT,
+    shutdownGraceMs: values.SHUTDOWN_GRACE,
+    logLevel: values.LOG_LEVEL,
+    corsOrigins: values.CORS_ORIGINS,
+    serviceName: values.SERVICE_NAME,
+    serviceDescription: values.SERVICE_DESCRIPTION,
+  };
+}
+
+function listOf(accepts: (entry: string) => boolean, message: string): z.ZodType<string[], string> {
+  return z
+    .string()
+    .transform((text) =>
+      text
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== ''),
+    )
+    .refine((entries) => entries.every(accepts), message);
+}
+
+function protocolOf(text: string): string {
+  return URL.canParse(text) ? new URL(text).protocol : '';
+}
+
+function isHttpUrl(text: string): boolean {
+  if (!['http:', 'https:'].includes(protocolOf(text))) return false;
+  const url = new URL(text);
+  return url.search === '' && url.hash === '' && url.username === '' && url.password === '';
+}
+
+function isOrigin(text: string): boolean {
+  return isHttpUrl(text) && new URL(text).origin === text;
+}
+
+function isAddressOrRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}
+
+/** Letters, digits, hyphens and underscores between dots; a name of digits only would be a mistyped address. */
+function isHostName(text: string): boolean {
+  return (
+    /^(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/i.test(text) &&
+    !/^[\d.]+$/.test(text)
+  );
+}

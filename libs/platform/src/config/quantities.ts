@@ -1,0 +1,27 @@
+const BYTE_UNITS: Record<string, number> = {
+  '': 1,
+  b: 1,
+  kb: 1024,
+  kib: 1024,
+  mb: 1024 ** 2,
+  mib: 1024 ** 2,
+  gb: 1024 ** 3,
+  gib: 1024 ** 3,
+};
+const SECOND_UNITS: Record<string, number> = { '': 1000, s: 1000, ms: 1, m: 60_000 };
+
+/** Bytes of `4194304`, `512kb` or `4 MiB` (all units are powers of 1024), or `undefined` where it is no such quantity. */
+export function parseBytes(text: string): number | undefined {
+  return parseQuantity(text, BYTE_UNITS);
+}
+
+/** Milliseconds of `20` (seconds), `20s`, `500ms` or `2m`, or `undefined` where it is no such duration. */
+export function parseDuration(text: string): number | undefined {
+  return parseQuantity(text, SECOND_UNITS);
+}
+
+function parseQuantity(text: string, units: Record<string, number>): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());
+  const unit = match && units[match[2]!.toLowerCase()];
+  return match && unit ? Math.round(Number(match[1]) * unit) : undefined;
+}

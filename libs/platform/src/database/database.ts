@@ -1,0 +1,104 @@
+import pg from 'pg';
+import { DataSource, type DataSourceOptions, type EntitySchema, type Logger, type MigrationInterface } from 'typeorm';
+import { CONNECT_TIMEOUT_MS, connectionOptions, KEEP_ALIVE_DELAY_MS } from './connection-options.js';
+import { migrate } from './migrate.js';
+
+export type MigrationClass = new () => MigrationInterface;
+// TypeORM's own type for an entity class.
+export type EntityClass =
+  | NonNullable<Extract<DataSourceOptions['entities'], readonly unknown[]>>[number]
+  | EntitySchema;
+
+export interface DatabaseOptions {
+  url: string;
+  /** In the order of their timestamps, as TypeORM runs them. */
+  migrations: readonly MigrationClass[];
+  entities?: readonly EntityClass[];
+  /** Told of sessions that broke while nobody used them; the pool replaces them by itself. */
+  onError?: (error: Error) => void;
+}
+
+const POOL_SIZE = 20;
+const TYPEORM_POOL_SIZE = 5;
+
+/** PostgreSQL as this process sees it. A restart of the server fails the statements in flight and nothing else. */
+export class Database {
+  private constructor(
+    /** For the hot path. */
+    readonly pool: pg.Pool,
+    /** For migrations and plain reads. */
+    readonly dataSource: DataSource,
+    private readonly options: DatabaseOptions,
+  ) {}
+
+  /** Connects and brings the schema up to date, however many processes do so at once. */
+  static async open(options: DatabaseOptions): Promise<Database> {
+    const pool = new pg.Pool({ ...connectionOptions(options.url), max: POOL_SIZE, idleTimeoutMillis: 60_000 });
+    surviveErrors(pool, options.onError);
+    const dataSource = new DataSource(dataSourceOptions(options));
+    try {
+      await migrate(options.url, dataSource);
+      return new Database(pool, dataSource, options);
+    } catch (error) {
+      await Promise.allSettled([pool.end(), dataSource.isInitialized ? dataSource.destroy() : undefined]);
+      throw error;
+    }
+  }
+
+  /**
+   * A session of its own, not yet connected, for LISTEN or session-level locks. Its errors are swallowed (a broken
+   * session raises `error` more than once): watch its `end`.
+   */
+  session(purpose: string): pg.Client {
+    const client = new pg.Client({
+      ...connectionOptions(this.options.url),
+      application_name: `parley:${process.pid}:${purpose}`,
+    });
+    client.on('error', () => undefined);
+    return client;
+  }
+
+  async ping(): Promise<void> {
+    await this.pool.query('SELECT 1');
+  }
+
+  /** Waits for the statements in flight. */
+  async close(): Promise<void> {
+    await Promise.allSettled([this.pool.end(), this.dataSource.destroy()]);
+  }
+}
+
+/** Without listeners the loss of a session ends the process: an idle one is the pool's, a borrowed one raises its own. */
+function surviveErrors(pool: pg.Pool, onError: (error: Error) => void = () => undefined): void {
+  pool.on('error', onError);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+}
+
+function dataSourceOptions(options: DatabaseOptions): DataSourceOptions {
+  return {
+    type: 'postgres',
+    url: options.url,
+    applicationName: `parley:${process.pid}`,
+    poolSize: TYPEORM_POOL_SIZE,
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    poolErrorHandler: options.onError ?? (() => undefined),
+    extra: { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS },
+    uuidExtension: 'pgcrypto',
+    installExtensions: false,
+    synchronize: false,
+    migrations: [...options.migrations],
+    migrationsTableName: 'schema_migration',
+    entities: [...(options.entities ?? [])] as DataSourceOptions['entities'],
+    logger: SILENT,
+  };
+}
+
+/** TypeORM's own logger writes to standard output whatever it is told; what matters reaches the caller as an error. */
+const SILENT: Logger = {
+  logQuery: () => undefined,
+  logQueryError: () => undefined,
+  logQuerySlow: () => undefined,
+  logSchemaBuild: () => undefined,
+  logMigration: () => undefined,
+  log: () => undefined,
+};

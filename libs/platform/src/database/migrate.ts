@@ -1,0 +1,32 @@
+import pg from 'pg';
+import type { DataSource } from 'typeorm';
+import { connectionOptions } from './connection-options.js';
+
+/** Any number that nobody else uses for an advisory lock: the ASCII codes of "parley". */
+const MIGRATION_LOCK = '123563833845113';
+const OLDEST_VERSION = 150_000;
+
+/**
+ * Connects the data source and runs its missing migrations, each in a transaction of its own. An advisory lock lets
+ * one process at a time do so; the others wait and find nothing left to do.
+ */
+export async function migrate(url: string, dataSource: DataSource): Promise<void> {
+  const session = new pg.Client(connectionOptions(url));
+  session.on('error', () => undefined);
+  await session.connect();
+  try {
+    await refuseOldServer(session);
+    await session.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await dataSource.initialize();
+    await dataSource.runMigrations({ transaction: 'each' });
+  } finally {
+    await session.end().catch(() => undefined);
+  }
+}
+
+async function refuseOldServer(session: pg.Client): Promise<void> {
+  const { rows } = await session.query<{ number: number }>(
+    `SELECT current_setting('server_version_num')::int AS number`,
+  );
+  if (rows[0]!.number < OLDEST_VERSION) throw new Error('DATABASE_URL: PostgreSQL 15 or newer is needed');
+}

@@ -1,0 +1,46 @@
+import { Controller, Get } from '@nestjs/common';
+import { HealthCheck, type HealthCheckResult, HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
+import { Readiness } from './readiness.js';
+
+@Controller('health')
+export class HealthController {
+  constructor(
+    private readonly health: HealthCheckService,
+    private readonly indicators: HealthIndicatorService,
+    private readonly readiness: Readiness,
+  ) {}
+
+  /**
+   * The process answers: restart it if it does not. Not by HealthCheckService, which reports a shutdown as a failure:
+   * a service that drains must be left to finish.
+   */
+  @Get('live')
+  live(): HealthCheckResult {
+    return { status: 'ok', info: {}, error: {}, details: {} };
+  }
+
+  /** 503 while the database is out of reach, migrations are missing, or the service is shutting down. */
+  @Get('ready')
+  @HealthCheck()
+  async ready(): Promise<HealthCheckResult> {
+    const outcomes = Object.entries(await this.readiness.outcomes());
+    return this.health.check(
+      outcomes.map(
+        ([name, good]) =>
+          () =>
+            this.indicate(name, good),
+      ),
+    );
+  }
+
+  @Get('startup')
+  @HealthCheck()
+  startup(): Promise<HealthCheckResult> {
+    return this.health.check([() => this.indicate('started', this.readiness.started)]);
+  }
+
+  private indicate(name: string, good: boolean) {
+    const indicator = this.indicators.check(name);
+    return good ? indicator.up() : indicator.down();
+  }
+}

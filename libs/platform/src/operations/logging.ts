@@ -1,0 +1,58 @@
+import { Module } from '@nestjs/common';
+import { LoggerModule } from 'nestjs-pino';
+import pino, { type Logger, type LoggerOptions } from 'pino';
+import { AppConfig } from '../config/app-config.js';
+
+const STDERR = 2;
+
+/** JSON lines on standard error: standard output has only the line that says the service is ready. */
+export function createLogger(config: Pick<AppConfig, 'logLevel' | 'serviceName'>): Logger {
+  return pino(loggerOptions(config), destination());
+}
+
+/**
+ * The logger behind Nest's own (`app.useLogger(app.get(Logger))`, `Logger` from nestjs-pino). Requests are logged one
+ * by one only at level debug and below: a line per request costs more than many of the requests.
+ */
+@Module({
+  imports: [
+    LoggerModule.forRootAsync({
+      inject: [AppConfig],
+      useFactory: (config: AppConfig) => ({
+        pinoHttp: [{ ...loggerOptions(config), autoLogging: { ignore: isProbe }, quietReqLogger: true }, destination()],
+        forRoutes: logsRequests(config) ? [{ path: '*splat', method: ALL_METHODS }] : [],
+      }),
+    }),
+  ],
+})
+export class LoggingModule {}
+
+/** `RequestMethod.ALL`, as a number because nestjs-pino's types ask for it. */
+const ALL_METHODS = 5;
+
+export function loggerOptions({ logLevel, serviceName }: Pick<AppConfig, 'logLevel' | 'serviceName'>): LoggerOptions {
+  return {
+    level: logLevel,
+    base: { service: serviceName, pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: { paths: SECRETS, censor: '[redacted]' },
+  };
+}
+
+const SECRET_HEADERS = ['authorization', 'cookie', '["set-cookie"]', '["x-api-key"]', '["proxy-authorization"]'];
+const SECRETS = ['headers', 'req.headers', 'res.headers', 'request.headers'].flatMap((parent) =>
+  SECRET_HEADERS.map((name) => (name.startsWith('[') ? `${parent}${name}` : `${parent}.${name}`)),
+);
+
+function destination() {
+  return pino.destination({ dest: STDERR, sync: true });
+}
+
+function logsRequests({ logLevel }: Pick<AppConfig, 'logLevel'>): boolean {
+  return logLevel === 'debug' || logLevel === 'trace';
+}
+
+function isProbe(request: { url?: string }): boolean {
+  return /^\/(health|metrics)(\/|$|\?)/.test(request.url ?? '');
+}

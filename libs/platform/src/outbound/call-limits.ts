@@ -1,0 +1,45 @@
+import { OutboundInterruptedError, OutboundTimeoutError } from './outbound-errors.js';
+
+/**
+ * What a caller may add to a `fetch` of the outbound door. Times are in milliseconds; 0 is no limit. The first two are
+ * watched by a coarse clock: they may come up to a second late.
+ */
+export interface OutboundInit extends RequestInit {
+  /** Until the answer's head has come, default 300,000. */
+  firstByteMs?: number;
+  /** Between two pieces of the answer's body, default 300,000. */
+  idleMs?: number;
+  /** Until the answer's body has ended, default no limit. */
+  totalMs?: number;
+}
+
+/** When one call has to end, and what it means when it does not end well. */
+export class CallLimits {
+  readonly firstByteMs: number | undefined;
+  readonly idleMs: number | undefined;
+  /** Aborts the call: the caller's signal or the total time. */
+  readonly signal: AbortSignal | undefined;
+  private readonly total: AbortSignal | undefined;
+
+  constructor(
+    private readonly caller: AbortSignal | undefined,
+    { firstByteMs, idleMs, totalMs }: OutboundInit,
+  ) {
+    this.firstByteMs = firstByteMs;
+    this.idleMs = idleMs;
+    this.total = totalMs ? AbortSignal.timeout(totalMs) : undefined;
+    this.signal = caller && this.total ? AbortSignal.any([caller, this.total]) : (caller ?? this.total);
+  }
+
+  /** The error that a caller sees for one of undici's. */
+  failure(error: unknown): unknown {
+    if (this.caller?.aborted) return this.caller.reason;
+    if (this.total?.aborted) return new OutboundTimeoutError('total', { cause: error });
+    if (!(error instanceof Error) || error.name.startsWith('Outbound')) return error;
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'UND_ERR_HEADERS_TIMEOUT') return new OutboundTimeoutError('first-byte', { cause: error });
+    if (code === 'UND_ERR_BODY_TIMEOUT') return new OutboundTimeoutError('idle', { cause: error });
+    if (code === 'UND_ERR_INVALID_ARG') return new TypeError(error.message, { cause: error });
+    return new OutboundInterruptedError(`The connection broke (${code ?? error.name})`, { cause: error });
+  }
+}

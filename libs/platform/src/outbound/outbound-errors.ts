@@ -1,0 +1,28 @@
+/** An outbound call that Parley itself refused: nothing left this machine. Never worth a retry. */
+export class OutboundRefusedError extends Error {
+  override readonly name = 'OutboundRefusedError';
+}
+
+/** No connection came about (refused, unknown host, TLS failure): the request was not sent, so it may be sent again. */
+export class OutboundConnectError extends Error {
+  override readonly name = 'OutboundConnectError';
+}
+
+export type OutboundTimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total';
+
+/** A limit was passed. In phase `connect` the request was not sent; in any other the peer may have acted on it. */
+export class OutboundTimeoutError extends Error {
+  override readonly name = 'OutboundTimeoutError';
+
+  constructor(
+    readonly phase: OutboundTimeoutPhase,
+    options?: ErrorOptions,
+  ) {
+    super(`The ${phase} time limit of an outbound call has passed`, options);
+  }
+}
+
+/** The connection broke after the request was sent, or the answer was not HTTP: the peer may have acted on it. */
+export class OutboundInterruptedError extends Error {
+  override readonly name = 'OutboundInterruptedError';
+}

@@ -1,0 +1,71 @@
+import { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+
+/** A call in the form that undici's `request` takes. Header names are in lower case. */
+export interface OutboundRequest {
+  url: URL;
+  method: Dispatcher.HttpMethod;
+  headers: Record<string, string>;
+  body?: string | Uint8Array | Readable;
+  signal?: AbortSignal;
+  redirect: Request['redirect'];
+}
+
+/** Reads the arguments of a `fetch`; the usual ones (a URL, a plain object, a string body) take a short way. */
+export async function toOutboundRequest(input: string | URL | Request, init: RequestInit): Promise<OutboundRequest> {
+  if (input instanceof Request || !isSimpleBody(init.body))
+    return fromRequest(new Request(input, streaming(init)), init);
+  const headers = headersOf(init.headers);
+  const body = init.body ?? undefined;
+  if (body instanceof URLSearchParams) headers['content-type'] ??= 'application/x-www-form-urlencoded;charset=UTF-8';
+  else if (typeof body === 'string') headers['content-type'] ??= 'text/plain;charset=UTF-8';
+  return {
+    url: new URL(input),
+    method: (init.method ?? 'GET').toUpperCase(),
+    headers,
+    body: body instanceof URLSearchParams ? body.toString() : body,
+    signal: init.signal ?? undefined,
+    redirect: init.redirect ?? 'follow',
+  };
+}
+
+function isSimpleBody(
+  body: RequestInit['body'],
+): body is string | Uint8Array<ArrayBuffer> | URLSearchParams | null | undefined {
+  return (
+    body === null ||
+    body === undefined ||
+    typeof body === 'string' ||
+    body instanceof Uint8Array ||
+    body instanceof URLSearchParams
+  );
+}
+
+/** `fetch` asks for `duplex` with a stream as the body; callers of the old way leave it out. */
+function streaming(init: RequestInit): RequestInit {
+  return init.body instanceof ReadableStream ? { duplex: 'half', ...init } : init;
+}
+
+async function fromRequest(request: Request, init: RequestInit): Promise<OutboundRequest> {
+  const stream = init.body instanceof ReadableStream;
+  const body = request.body === null ? undefined : stream ? Readable.fromWeb(request.body) : await request.bytes();
+  return {
+    url: new URL(request.url),
+    method: request.method,
+    headers: headersOf(request.headers),
+    body,
+    signal: request.signal,
+    redirect: request.redirect,
+  };
+}
+
+function headersOf(given: RequestInit['headers']): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (given === undefined) return headers;
+  const entries = given instanceof Headers || Array.isArray(given) ? given : Object.entries(given);
+  for (const [name, value] of entries as Iterable<[string, string]>) {
+    const key = name.toLowerCase();
+    headers[key] = headers[key] === undefined ? value : `${headers[key]}, ${value}`;
+  }
+  return headers;
+}

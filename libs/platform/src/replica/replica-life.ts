@@ -1,0 +1,142 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import type pg from 'pg';
+import { Database } from '../database/database.js';
+
+const HEARTBEAT_MS = 2_000;
+const RECONNECT_MS = 250;
+/** A lock must be missing twice, this far apart: its holder may be reconnecting. */
+const CONFIRM_MS = 300;
+/** A replica that has not said anything for so long is frozen: its lock no longer counts. */
+const FROZEN_SECONDS = 10;
+/** A server that has just started has lost everybody's locks: replicas get this long to take them again. */
+const SERVER_START_SECONDS = 3;
+
+/**
+ * This process as others see it. A replica lives while its own session holds its advisory lock (PostgreSQL releases
+ * it the moment the process dies) and while its heartbeat is not older than ten seconds (a frozen process keeps its
+ * lock). Whoever takes over a replica's work must fence it: a frozen replica may wake up.
+ */
+@Injectable()
+export class ReplicaLife {
+  /** New with every start. */
+  readonly replicaId = randomUUID();
+  private session: pg.Client | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private ended = false;
+  private reconnecting: Promise<void> | undefined;
+
+  constructor(private readonly database: Database) {}
+
+  /** Resolves once the replica is known to be alive. */
+  async begin(): Promise<void> {
+    await this.join();
+    this.timer = setInterval(() => void this.heartbeat(), HEARTBEAT_MS);
+    this.timer.unref();
+  }
+
+  /** Leaves: from now on this replica counts as gone. Idempotent. Keeps its row, for whoever adopts its work. */
+  async end(): Promise<void> {
+    this.ended = true;
+    clearInterval(this.timer);
+    await this.reconnecting;
+    await this.session?.end().catch(() => undefined);
+  }
+
+  /** The ids of replicas that have died or are frozen, never this one. Takes 300 ms longer when there are any. */
+  async deadReplicas(): Promise<string[]> {
+    const suspects = await this.replicasWithoutLife();
+    if (suspects.length === 0) return [];
+    await delay(CONFIRM_MS);
+    const confirmed = new Set(await this.replicasWithoutLife());
+    return suspects.filter((id) => confirmed.has(id));
+  }
+
+  /** Which of these ids no replica has, living or dead: what they claim belongs to nobody. */
+  async unknownReplicas(ids: readonly string[]): Promise<string[]> {
+    const { rows } = await this.database.pool.query<{ id: string }>(
+      'SELECT id FROM unnest($1::text[]) AS claimant (id) WHERE NOT EXISTS (SELECT FROM replica r WHERE r.id = claimant.id)',
+      [ids],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Removes what is left of a dead replica, once its work has been taken over. */
+  async forget(replicaId: string): Promise<void> {
+    await this.database.pool.query('DELETE FROM replica WHERE id = $1', [replicaId]);
+  }
+
+  private async join(): Promise<void> {
+    const session = this.database.session('replica');
+    try {
+      await session.connect();
+      await this.announce(session);
+    } catch (error) {
+      await session.end().catch(() => undefined);
+      throw error;
+    }
+    session.once('end', () => this.rejoin());
+    this.session = session;
+  }
+
+  private async announce(session: pg.Client): Promise<void> {
+    const lockKey = BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()).toString();
+    await session.query(KEEPALIVE);
+    await session.query('SELECT pg_advisory_lock($1)', [lockKey]);
+    await session.query(
+      `INSERT INTO replica (id, lock_key) VALUES ($1, $2)
+       ON CONFLICT (id) DO UPDATE SET lock_key = excluded.lock_key, heartbeat_at = now()`,
+      [this.replicaId, lockKey],
+    );
+  }
+
+  /** A new session takes a new key, since the server may not have noticed yet that the old session is gone. */
+  private rejoin(): void {
+    if (this.ended) return;
+    this.session = undefined;
+    this.reconnecting ??= this.joinUntilDone().finally(() => (this.reconnecting = undefined));
+  }
+
+  private async joinUntilDone(): Promise<void> {
+    while (!this.ended) {
+      try {
+        return await this.join();
+      } catch {
+        await delay(RECONNECT_MS, undefined, { ref: false });
+      }
+    }
+  }
+
+  private async heartbeat(): Promise<void> {
+    const session = this.session;
+    if (!session) return;
+    try {
+      const { rowCount } = await session.query('UPDATE replica SET heartbeat_at = now() WHERE id = $1', [
+        this.replicaId,
+      ]);
+      if (rowCount === 0) await session.end();
+    } catch {
+      // The session broke: its `end` brings the next one.
+    }
+  }
+
+  private async replicasWithoutLife(): Promise<string[]> {
+    const { rows } = await this.database.pool.query<{ id: string }>(DEAD_REPLICAS, [this.replicaId]);
+    return rows.map(({ id }) => id);
+  }
+}
+
+/** A dead host sends no FIN: the server finds out after about ten seconds. */
+const KEEPALIVE = 'SET tcp_keepalives_idle = 4; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3';
+
+/** pg_locks shows a bigint advisory lock as two 32-bit halves with objsubid 1. */
+const DEAD_REPLICAS = `
+  SELECT r.id FROM replica r
+  WHERE r.id <> $1 AND (
+    r.heartbeat_at < now() - interval '${FROZEN_SECONDS} seconds'
+    OR pg_postmaster_start_time() < now() - interval '${SERVER_START_SECONDS} seconds' AND NOT EXISTS (
+      SELECT FROM pg_locks l
+      WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND l.classid = (r.lock_key >> 32)::oid AND l.objid = (r.lock_key & 4294967295)::oid))`;

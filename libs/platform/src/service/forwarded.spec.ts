@@ -1,0 +1,54 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type IncomingRequest, requestedBaseUrl, TrustedProxies } from './forwarded.js';
+
+const proxies = new TrustedProxies(['10.0.0.0/8', '::1']);
+const FORWARDED = {
+  host: 'inside:3000',
+  'x-forwarded-proto': 'https',
+  'x-forwarded-host': 'agents.example.com',
+  'x-forwarded-prefix': '/parley/',
+};
+
+describe('requestedBaseUrl', () => {
+  it('takes the Host header and the scheme of the connection', () => {
+    expect(requestedBaseUrl(request({ host: 'a.example:3000' }), proxies)).toBe('http://a.example:3000');
+    expect(requestedBaseUrl(request({ host: '[::1]:3000' }, '192.0.2.1', true), proxies)).toBe('https://[::1]:3000');
+  });
+
+  it('believes forwarded headers from a trusted proxy only', () => {
+    expect(requestedBaseUrl(request(FORWARDED, '192.0.2.1'), proxies)).toBe('http://inside:3000');
+    expect(requestedBaseUrl(request(FORWARDED, undefined), proxies)).toBe('http://inside:3000');
+    for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '::1']) {
+      expect(requestedBaseUrl(request(FORWARDED, address), proxies)).toBe('https://agents.example.com/parley');
+    }
+  });
+
+  it('takes the last entry of a list, which the proxy itself wrote', () => {
+    const headers = {
+      host: 'inside',
+      'x-forwarded-host': 'evil.example, good.example',
+      'x-forwarded-proto': 'http,https',
+    };
+    expect(requestedBaseUrl(request(headers, '10.0.0.1'), proxies)).toBe('https://good.example');
+  });
+
+  it('ignores a scheme and a prefix that are none', () => {
+    const headers = { host: 'inside', 'x-forwarded-proto': 'javascript', 'x-forwarded-prefix': '//evil.example' };
+    expect(requestedBaseUrl(request(headers, '10.0.0.1'), proxies)).toBe('http://inside');
+  });
+
+  it.each([undefined, '', 'a b', 'a/b', 'user@evil.example', 'a.example:port', 'a"b'])(
+    'has no answer to the host %p',
+    (host) => {
+      expect(requestedBaseUrl(request({ host }), proxies)).toBeUndefined();
+    },
+  );
+});
+
+function request(
+  headers: IncomingHttpHeaders,
+  remoteAddress: string | undefined = '192.0.2.1',
+  encrypted = false,
+): IncomingRequest {
+  return { headers, socket: { remoteAddress, encrypted } };
+}

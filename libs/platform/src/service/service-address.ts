@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { AppConfig } from '../config/app-config.js';
+import { OutboundHttp } from '../outbound/outbound-http.js';
+import { type IncomingRequest, requestedBaseUrl, TrustedProxies } from './forwarded.js';
+
+/** Where this service is found: by itself and by others. */
+@Injectable()
+export class ServiceAddress {
+  private readonly proxies: TrustedProxies;
+  private bound: string | undefined;
+
+  constructor(
+    private readonly config: AppConfig,
+    private readonly outbound: OutboundHttp,
+  ) {
+    this.proxies = new TrustedProxies(config.trustedProxies);
+  }
+
+  /** To be called once the server listens, with its address, for example `http://127.0.0.1:3000`. */
+  listening(url: string): void {
+    const { protocol, port } = new URL(url);
+    const host = reachableHost(new URL(url).hostname);
+    this.bound = port ? `${protocol}//${host}:${port}` : `${protocol}//${host}`;
+    this.outbound.allowSelf(this.bound);
+  }
+
+  /** Where the service calls itself (`INTERNAL_URL`, else loopback on the bound port), without a trailing slash. */
+  get internalUrl(): string {
+    return this.config.internalUrl ?? this.bound ?? `http://127.0.0.1:${this.config.port}`;
+  }
+
+  /** The base URL to tell a caller: `PUBLIC_URL`, else what the request says, without a trailing slash. */
+  publicBaseUrl(request?: IncomingRequest): string {
+    return this.config.publicUrl ?? (request && requestedBaseUrl(request, this.proxies)) ?? this.internalUrl;
+  }
+}
+
+/** A server that listens on every address is reached on loopback. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '[::]' ? '[::1]' : host;
+}

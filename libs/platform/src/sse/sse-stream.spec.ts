@@ -1,0 +1,101 @@
+import { EventEmitter, once } from 'node:events';
+import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { SseStream, type SseStreamOptions } from './sse-stream.js';
+
+const MEGABYTE = 'x'.repeat(1024 ** 2);
+let server: Server;
+
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+describe('SseStream', () => {
+  it('sends headers at once and frames in order', async () => {
+    const { stream, reader } = await open();
+    expect(reader.headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+      connection: 'keep-alive',
+      'x-extra': '1',
+    });
+    void stream.send({ id: 1, data: 'a' });
+    await stream.send({ id: 2, data: 'b' });
+    stream.end();
+    expect(await textOf(reader)).toBe('id: 1\ndata: a\n\nid: 2\ndata: b\n\n');
+    if (!stream.closed.aborted) await once(stream.closed, 'abort');
+    await expect(stream.send({ data: 'too late' })).resolves.toBeUndefined();
+  });
+
+  it('sends a comment when it has been silent', async () => {
+    const { reader } = await open({ heartbeatMs: 20 });
+    const [chunk] = (await once(reader, 'data')) as [Buffer];
+    expect(chunk.toString()).toBe(': keep-alive\n\n');
+  });
+
+  it('tells that the reader has gone, and then ignores what is sent', async () => {
+    const { stream, reader } = await open();
+    const closed = once(stream.closed, 'abort');
+    reader.destroy();
+    await closed;
+    await expect(stream.send({ data: 'x' })).resolves.toBeUndefined();
+    expect(() => stream.end()).not.toThrow();
+  });
+
+  it('waits for a slow reader, then goes on in order', async () => {
+    const { stream, reader, response } = await open();
+    let sent = 0;
+    const sending = (async () => {
+      for (; sent < 40; sent += 1) await stream.send({ id: sent, data: MEGABYTE });
+      stream.end();
+    })();
+    while (!response.writableNeedDrain) await turn();
+    for (let turns = 0; turns < 10; turns += 1) await turn();
+    expect(sent).toBeLessThan(40);
+    expect(response.writableLength).toBeLessThan(3 * MEGABYTE.length);
+    const text = await textOf(reader);
+    await sending;
+    expect(text.match(/^id: \d+$/gm)).toEqual(Array.from({ length: 40 }, (_, n) => `id: ${n}`));
+  });
+
+  it('cuts a reader that takes nothing', async () => {
+    const { stream } = await open({ drainTimeoutMs: 50 });
+    for (let sent = 0; sent < 100 && !stream.closed.aborted; sent += 1) await stream.send({ data: MEGABYTE });
+    expect(stream.closed.aborted).toBe(true);
+  });
+
+  it('cuts a reader for whom a caller lets too much wait', async () => {
+    const { stream } = await open();
+    const sends = Array.from({ length: 1_200 }, () => stream.send({ data: MEGABYTE.slice(0, 100_000) }));
+    await Promise.all(sends);
+    expect(stream.closed.aborted).toBe(true);
+  });
+});
+
+interface Opened {
+  stream: SseStream;
+  response: ServerResponse;
+  reader: IncomingMessage;
+}
+
+async function open(options: SseStreamOptions = {}): Promise<Opened> {
+  const opened = new EventEmitter<{ stream: [SseStream, ServerResponse] }>();
+  server = createServer((_request, response: ServerResponse) => {
+    opened.emit('stream', new SseStream(response, { headers: { 'x-extra': '1' }, ...options }), response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const answered = once(get({ port: (server.address() as AddressInfo).port, agent: false }), 'response');
+  const [stream, response] = (await once(opened, 'stream')) as [SseStream, ServerResponse];
+  const [reader] = (await answered) as [IncomingMessage];
+  reader.on('error', () => undefined);
+  return { stream, response, reader };
+}
+
+async function textOf(reader: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of reader) text += String(chunk);
+  return text;
+}

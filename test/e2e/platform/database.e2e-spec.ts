@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import { Database, EmbeddedPostgres, type MigrationClass, PLATFORM_MIGRATIONS, ReplicaLife } from '#libs/platform';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+jest.setTimeout(30_000);
+
+class CreateThing1800000000000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('CREATE TABLE thing (id int PRIMARY KEY)');
+    await runner.query('INSERT INTO thing VALUES (1)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE thing');
+  }
+}
+
+class Broken1900000000000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('CREATE TABLE half (id int)');
+    await runner.query('CREATE TABLE half (id int)');
+  }
+
+  down(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+const MIGRATIONS = [...PLATFORM_MIGRATIONS, CreateThing1800000000000];
+
+let dataDir: string;
+let server: EmbeddedPostgres;
+let url: string;
+const databases: Database[] = [];
+const lives: ReplicaLife[] = [];
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'parley-database-'));
+  server = await EmbeddedPostgres.start({ dataDir });
+});
+
+beforeEach(async () => {
+  const name = `test_${process.hrtime.bigint()}`;
+  url = Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
+  const admin = await Database.open({ url: server.url, migrations: PLATFORM_MIGRATIONS });
+  await admin.pool.query(`CREATE DATABASE ${name}`);
+  await admin.close();
+});
+
+afterEach(async () => {
+  await Promise.all(lives.splice(0).map((life) => life.end()));
+  await Promise.all(databases.splice(0).map((database) => database.close()));
+});
+
+afterAll(async () => {
+  await server?.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+describe('Database', () => {
+  it('migrates once, however many replicas boot at once', async () => {
+    const opened = await Promise.all(Array.from({ length: 6 }, () => open(MIGRATIONS)));
+    const { rows } = await opened[0]!.pool.query('SELECT count(*)::int AS things FROM thing');
+    expect(rows).toEqual([{ things: 1 }]);
+    const done = await opened[1]!.dataSource.query('SELECT name FROM schema_migration ORDER BY id');
+    expect(done).toEqual([{ name: 'CreateReplica1700000000000' }, { name: 'CreateThing1800000000000' }]);
+  });
+
+  it('leaves nothing of a migration that failed, and lets the next one in', async () => {
+    await expect(open([...MIGRATIONS, Broken1900000000000])).rejects.toThrow('already exists');
+    const { pool } = await open(MIGRATIONS);
+    const { rows } = await pool.query(`SELECT to_regclass('half') AS half, to_regclass('thing')::text AS thing`);
+    expect(rows).toEqual([{ half: null, thing: 'thing' }]);
+  });
+
+  it('survives the loss of every session, idle, borrowed and of TypeORM', async () => {
+    const database = await open(MIGRATIONS);
+    const borrowed = await database.pool.connect();
+    const lost = new Promise((resolve) => borrowed.once('end', resolve));
+    await database.dataSource.query('SELECT 1');
+    await terminateSessions(database);
+    await lost;
+    borrowed.release(true);
+    await expect(database.ping()).resolves.toBeUndefined();
+    expect(await database.dataSource.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('ReplicaLife', () => {
+  it('sees a replica die, and only that one', async () => {
+    const [one, two, three] = [await born(), await born(), await born()];
+    await serverHasBeenUp();
+    expect(await one.deadReplicas()).toEqual([]);
+    await two.end();
+    expect(await one.deadReplicas()).toEqual([two.replicaId]);
+    expect(await three.deadReplicas()).toEqual([two.replicaId]);
+    await one.forget(two.replicaId);
+    expect(await three.deadReplicas()).toEqual([]);
+  });
+
+  it('is alive again at once when its session was cut', async () => {
+    const database = await open(MIGRATIONS);
+    const [one, two] = [await born(database), await born()];
+    await serverHasBeenUp();
+    const before = await lockKey(database, two);
+    await terminateSessions(database, 'replica');
+    while ((await lockKey(database, two)) === before) await turn();
+    expect(await one.deadReplicas()).toEqual([]);
+  });
+
+  it('counts a replica that holds its lock but says nothing as dead', async () => {
+    const database = await open(MIGRATIONS);
+    const [one, two] = [await born(database), await born()];
+    await database.pool.query(`UPDATE replica SET heartbeat_at = now() - interval '11 seconds' WHERE id = $1`, [
+      two.replicaId,
+    ]);
+    expect(await one.deadReplicas()).toEqual([two.replicaId]);
+  });
+});
+
+async function open(migrations: readonly MigrationClass[]): Promise<Database> {
+  const database = await Database.open({ url, migrations });
+  databases.push(database);
+  return database;
+}
+
+async function born(database?: Database): Promise<ReplicaLife> {
+  const life = new ReplicaLife(database ?? (await open(MIGRATIONS)));
+  await life.begin();
+  lives.push(life);
+  return life;
+}
+
+async function terminateSessions(database: Database, purpose = ''): Promise<void> {
+  const killer = database.session('killer');
+  await killer.connect();
+  await killer.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE '%' || $1::text`,
+    [purpose],
+  );
+  await killer.end();
+}
+
+async function lockKey(database: Database, life: ReplicaLife): Promise<string> {
+  const { rows } = await database.pool.query<{ lock_key: string }>('SELECT lock_key FROM replica WHERE id = $1', [
+    life.replicaId,
+  ]);
+  return rows[0]!.lock_key;
+}
+
+/** Locks do not count just after the server's start. */
+async function serverHasBeenUp(): Promise<void> {
+  const database = await open(PLATFORM_MIGRATIONS);
+  await database.pool.query(
+    `SELECT pg_sleep(greatest(0, extract(epoch FROM pg_postmaster_start_time() + interval '3.1 seconds' - clock_timestamp())))`,
+  );
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 10));
+}

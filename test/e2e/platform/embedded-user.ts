@@ -1,0 +1,12 @@
+import 'reflect-metadata';
+import { EmbeddedPostgres } from '#libs/platform';
+
+/** Uses the embedded PostgreSQL of argv[2] until a line comes on standard input; then stops and prints `stopped`. */
+const server = await EmbeddedPostgres.start({ dataDir: process.argv[2]! });
+process.stdout.write(`${JSON.stringify({ url: server.url })}\n`);
+process.stdin.once('data', () => {
+  void server.stop().then(() => {
+    process.stdout.write('stopped\n');
+    process.exit(0);
+  });
+});

@@ -1,0 +1,44 @@
+import 'reflect-metadata';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Controller, Get, Module, Res } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply } from 'fastify';
+import { Logger } from 'nestjs-pino';
+import { loadConfig, PlatformModule, Readiness, ServiceAddress, Shutdown, SseStream } from '#libs/platform';
+
+/** A service of nothing but the platform; prints its address when it listens. */
+@Controller()
+class StreamController {
+  constructor(private readonly shutdown: Shutdown) {}
+
+  @Get('stream')
+  async stream(@Res() reply: FastifyReply): Promise<void> {
+    reply.hijack();
+    const stream = new SseStream(reply.raw);
+    this.shutdown.register('streams', () => stream.end());
+    for (let id = 1; !stream.closed.aborted; id += 1) {
+      await stream.send({ id, data: 'tick' });
+      await delay(20);
+    }
+  }
+}
+
+@Module({
+  imports: [PlatformModule.forRoot({ config: loadConfig(process.env), migrations: [] })],
+  controllers: [StreamController],
+})
+class AppModule {}
+
+const adapter = new FastifyAdapter({ forceCloseConnections: 'idle' });
+const app = await NestFactory.create<NestFastifyApplication>(AppModule, adapter, { bufferLogs: true });
+app.useLogger(app.get(Logger));
+app.enableShutdownHooks(undefined, { useProcessExit: true });
+const executionEnds = Number(process.env['TEST_EXECUTION_MS'] ?? 0);
+app
+  .get(Shutdown)
+  .register('executions', ({ signal }) => delay(executionEnds, undefined, { signal }).catch(() => undefined));
+await app.listen(0, '127.0.0.1');
+app.get(ServiceAddress).listening(await app.getUrl());
+app.get(Readiness).started = true;
+process.stdout.write(`${app.get(ServiceAddress).internalUrl}\n`);
