@@ -9,6 +9,8 @@ export interface RunEventNote {
   node_id?: string;
   node_type?: string;
   payload: JsonObject;
+  /** When it happened (ISO 8601), on events that carry no time of their own: artifact updates. */
+  timestamp?: string;
 }
 
 /** Metadata that marks a Task event as a step. */

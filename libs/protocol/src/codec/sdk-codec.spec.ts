@@ -1,0 +1,127 @@
+import * as sdk from '@a2a-js/sdk';
+import fc from 'fast-check';
+import type { JsonObject, JsonValue } from '../json.js';
+import type { Message, Part } from '../message.js';
+import type { StreamResponse } from '../task.js';
+import { TASK_STATES } from '../task-state.js';
+import {
+  decodeAgentCard,
+  decodeStreamResponse,
+  decodeTask,
+  encodeAgentCard,
+  encodeSendMessageRequest,
+  InvalidProtocolValue,
+} from './sdk-codec.js';
+
+const text = fc.string({ minLength: 1, maxLength: 12 });
+const json = fc.jsonValue({ maxDepth: 2 }).map((it) => JSON.parse(JSON.stringify(it)) as JsonValue);
+const metadata = fc.dictionary(
+  text.filter((key) => key !== '__proto__'),
+  json,
+) as fc.Arbitrary<JsonObject>;
+const content = fc.oneof(
+  fc.string().map((it): Part => ({ text: it })),
+  fc.uint8Array({ minLength: 1 }).map((it): Part => ({ raw: Buffer.from(it).toString('base64') })),
+  fc.webUrl().map((it): Part => ({ url: it })),
+  json.map((it): Part => ({ data: it })),
+);
+const part = fc
+  .tuple(content, fc.record({ mediaType: text, filename: text, metadata }, { requiredKeys: [] }))
+  .map(([one, fields]): Part => ({ ...one, ...fields }));
+const message = fc.record(
+  {
+    messageId: text,
+    contextId: text,
+    taskId: text,
+    role: fc.constantFrom('ROLE_USER', 'ROLE_AGENT'),
+    parts: fc.array(part, { maxLength: 3 }),
+    metadata,
+    referenceTaskIds: fc.array(text, { minLength: 1, maxLength: 2 }),
+  },
+  { requiredKeys: ['messageId', 'role', 'parts'] },
+) as fc.Arbitrary<Message>;
+const status = fc.record(
+  { state: fc.constantFrom(...TASK_STATES), message, timestamp: text },
+  { requiredKeys: ['state'] },
+);
+const artifact = fc.record(
+  { artifactId: text, name: text, parts: fc.array(part, { maxLength: 3 }) },
+  { requiredKeys: ['artifactId', 'parts'] },
+);
+const task = fc.record(
+  {
+    id: text,
+    contextId: text,
+    status,
+    artifacts: fc.array(artifact, { minLength: 1, maxLength: 2 }),
+    history: fc.array(message, { minLength: 1, maxLength: 2 }),
+    metadata,
+  },
+  { requiredKeys: ['id', 'contextId', 'status'] },
+);
+const reference = { taskId: text, contextId: text };
+const response = fc.oneof(
+  task.map((it) => ({ task: it })),
+  message.map((it) => ({ message: it })),
+  fc
+    .record({ ...reference, status, metadata }, { requiredKeys: ['taskId', 'contextId', 'status'] })
+    .map((it) => ({ statusUpdate: it })),
+  fc
+    .record(
+      { ...reference, artifact, append: fc.constant(true), lastChunk: fc.constant(true) },
+      { requiredKeys: ['taskId', 'contextId', 'artifact'] },
+    )
+    .map((it) => ({ artifactUpdate: it })),
+) as fc.Arbitrary<StreamResponse>;
+
+describe('the codec of the SDK', () => {
+  it('gives every event back without a loss', () => {
+    fc.assert(fc.property(response, (it) => expect(decodeStreamResponse(sdk.StreamResponse.fromJSON(it))).toEqual(it)));
+  });
+
+  it('sends every Message without a loss', () => {
+    fc.assert(
+      fc.property(message, (it) =>
+        expect(sdk.SendMessageRequest.toJSON(encodeSendMessageRequest({ message: it }))).toEqual({
+          message: leftOut(it),
+        }),
+      ),
+    );
+  });
+
+  it.each([
+    [{}, 'none of task, message, statusUpdate and artifactUpdate is present'],
+    [{ task: {} }, 'task.id is missing'],
+    [{ task: { id: 't' } }, 'status is missing'],
+    [{ task: { id: 't', status: { state: 'completed' } } }, 'status.state is not a state of A2A 1.0'],
+    [{ statusUpdate: { status: { state: 'TASK_STATE_WORKING' } } }, 'taskId is missing'],
+    [{ artifactUpdate: { taskId: 't' } }, 'artifactUpdate.artifact is missing'],
+  ])('refuses %j', (it, problem) => {
+    const decode = () => decodeStreamResponse(sdk.StreamResponse.fromJSON(it));
+    expect(decode).toThrow(InvalidProtocolValue);
+    expect(decode).toThrow(problem);
+  });
+
+  it('reads a Task on its own', () => {
+    fc.assert(fc.property(task, (it) => expect(decodeTask(sdk.Task.fromJSON(it))).toEqual(it)));
+  });
+
+  it('gives a card with every required member', () => {
+    const card = decodeAgentCard(encodeAgentCard({ name: 'bare' } as Parameters<typeof encodeAgentCard>[0]));
+    expect(card).toEqual({
+      name: 'bare',
+      description: '',
+      version: '',
+      supportedInterfaces: [],
+      capabilities: {},
+      defaultInputModes: [],
+      defaultOutputModes: [],
+      skills: [],
+    });
+  });
+});
+
+/** ProtoJSON leaves empty lists out. */
+function leftOut({ parts, ...rest }: Message): unknown {
+  return parts.length === 0 ? rest : { ...rest, parts };
+}

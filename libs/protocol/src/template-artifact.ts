@@ -1,0 +1,16 @@
+import { firstData, firstText } from './message.js';
+import type { Artifact } from './task.js';
+
+/**
+ * What a reference to a node stands for, given the node's first Artifact: with the suffix `data` its first data Part
+ * as compact JSON (row D3), with any other suffix or none its text, else its data, else itself as JSON (rows D2, D6).
+ * @returns `undefined` where nothing is there to refer to: the reference stays verbatim (row D4)
+ */
+export function artifactReference(artifact: Artifact | undefined, suffix: readonly string[]): string | undefined {
+  if (artifact === undefined) return undefined;
+  const data = firstData(artifact.parts);
+  if (suffix.length === 1 && suffix[0] === 'data') return data === undefined ? undefined : JSON.stringify(data);
+  const text = firstText(artifact.parts);
+  if (text) return text;
+  return data === undefined ? (text ?? JSON.stringify(artifact)) : JSON.stringify(data);
+}
