@@ -1,5 +1,8 @@
 export { type RecordedEvent, type TaskEvent, toStreamResponse } from './task-event.js';
+export { applyTaskEvent, TaskEventRefused, TaskFold } from './task-fold.js';
+export { newTaskId } from './task-id.js';
 export {
+  ANONYMOUS_SCOPE,
   type JournalEntry,
   type JournalOutcome,
   type StoredTask,
@@ -9,3 +12,11 @@ export {
   type TaskScope,
   TaskStore,
 } from './task-store.js';
+export { PostgresTaskStore } from './postgres-task-store.js';
+export { TASK_MIGRATIONS } from './task-migrations.js';
+export { TaskMetrics } from './task-metrics.js';
+export { type JournalSource, TaskJournal } from './task-journal.js';
+export { type FollowOptions, TaskFeed } from './task-feed.js';
+export { ClaimLost, TaskRecording } from './task-recording.js';
+export { TaskRecorder } from './task-recorder.js';
+export { TasksModule } from './tasks.module.js';

@@ -50,11 +50,11 @@ export interface JournalEntry {
 }
 
 /** `fenced`: the claim was lost, the log is elsewhere, or the Task has ended. Nothing of the entry was written. */
-export type JournalOutcome = 'written' | 'fenced' | { failed: unknown };
+export type JournalOutcome = 'written' | 'fenced';
 
 export interface TaskQuery {
   scope: TaskScope;
-  /** An agent path, or a prefix of paths ending in `/*`; absent: every agent. */
+  /** An agent path, or `workflows/*` for every agent one step below `workflows`; absent: every agent. */
   agent?: string;
   contextId?: string;
   state?: TaskState;
@@ -69,7 +69,10 @@ export interface TaskQuery {
  * resolves; one writer per Task (fenced by token); a terminal Task is never written again; sequences have no gap.
  */
 export abstract class TaskStore {
-  /** Writes a batch in one commit. One entry's failure never fails another's. */
+  /**
+   * Writes a batch in one commit; a Task occurs in it once. An entry that is fenced does not touch the others.
+   * @throws whatever the database says if nothing of the batch could be written, or if that is unknown
+   */
   abstract write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]>;
 
   /** The Task and its header, or `undefined` where it is unknown or out of scope. No scope: any Task (internal callers). */
@@ -87,12 +90,24 @@ export abstract class TaskStore {
   /** Claims a Task that nobody executes and that has not ended; `undefined` if it is not so. */
   abstract claim(taskId: string, replicaId: string, token: string): Promise<StoredTask | undefined>;
 
-  /** Takes over, one by one, Tasks claimed by replicas that are gone. Gives the claimed Tasks' ids with their new tokens. */
-  abstract adopt(replicaId: string, limit: number): Promise<TaskClaim[]>;
+  /**
+   * Takes over at most `limit` Tasks that the given replicas had claimed, each with a new token: what those replicas
+   * write afterwards is fenced. Replicas that adopt at the same time never get the same Task.
+   */
+  abstract adopt(replicaId: string, fromReplicaIds: readonly string[], limit: number): Promise<TaskClaim[]>;
+
+  /** The replicas that claim something. */
+  abstract claimants(): Promise<string[]>;
 
   /** Gives a claim back without ending the Task, so that another replica adopts it at once. */
   abstract release(claim: TaskClaim): Promise<void>;
 
   /** The Tasks that a parent called for. */
   abstract children(parentTaskId: string): Promise<TaskHeader[]>;
+
+  /** How far the logs of these Tasks reach; unknown ids are left out. */
+  abstract lastSequences(taskIds: readonly string[]): Promise<Map<string, number>>;
 }
+
+/** The scope of everyone while callers have no identity. */
+export const ANONYMOUS_SCOPE: TaskScope = { tenant: '', owner: '' };

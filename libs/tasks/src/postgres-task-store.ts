@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Database } from '#libs/platform';
+import type { Pool } from 'pg';
+import { batchParameters, WRITE_BATCH } from './journal-statement.js';
+import type { RecordedEvent } from './task-event.js';
+import { TaskFold } from './task-fold.js';
+import { listStatement } from './task-list-statement.js';
+import { type EventRow, HEADER_COLUMNS, type HeaderRow, toHeader, toRecordedEvent } from './task-rows.js';
+import {
+  type JournalEntry,
+  type JournalOutcome,
+  type StoredTask,
+  type TaskClaim,
+  type TaskHeader,
+  type TaskQuery,
+  type TaskScope,
+  TaskStore,
+} from './task-store.js';
+
+const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
+
+/** TaskStore on PostgreSQL. Every promise of the port is kept by the statements themselves, not by locks held here. */
+@Injectable()
+export class PostgresTaskStore extends TaskStore {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
+    const result = await this.pool.query<{ task_id: string }>({
+      name: 'journal',
+      text: WRITE_BATCH,
+      values: batchParameters(batch),
+    });
+    const written = new Set(result.rows.map((row) => row.task_id));
+    return batch.map((entry) => (written.has(entry.taskId) ? 'written' : 'fenced'));
+  }
+
+  async load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined> {
+    const header = await this.header(taskId, scope);
+    if (!header) return undefined;
+    return fold(header, await this.events(taskId, 0, header.lastSequence));
+  }
+
+  async header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {
+    const result = await this.pool.query<HeaderRow>({
+      name: 'task-header',
+      text: `SELECT ${HEADER_COLUMNS} FROM task
+             WHERE task_id = $1 AND ($2::text IS NULL OR (tenant = $2 AND owner = $3))`,
+      values: [taskId, scope?.tenant ?? null, scope?.owner ?? null],
+    });
+    return result.rows[0] && toHeader(result.rows[0]);
+  }
+
+  async events(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
+    const result = await this.pool.query<EventRow>({
+      name: 'task-events',
+      text: `SELECT task_id, sequence, payload::text, received::text FROM task_event
+             WHERE task_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`,
+      values: [taskId, afterSequence, limit],
+    });
+    return result.rows.map(toRecordedEvent);
+  }
+
+  async list(query: TaskQuery): Promise<{ tasks: StoredTask[]; total: number }> {
+    const { page, count } = listStatement(query);
+    const [rows, total] = await Promise.all([
+      this.pool.query<HeaderRow>(page),
+      this.pool.query<{ total: number }>(count),
+    ]);
+    return { tasks: await this.foldAll(rows.rows.map(toHeader)), total: total.rows[0]?.total ?? 0 };
+  }
+
+  async claim(taskId: string, replicaId: string, token: string): Promise<StoredTask | undefined> {
+    const result = await this.pool.query<HeaderRow>({
+      name: 'task-claim',
+      text: `UPDATE task SET replica_id = $2, claim_token = $3
+             WHERE task_id = $1 AND claim_token IS NULL AND state NOT IN ${ENDED} RETURNING ${HEADER_COLUMNS}`,
+      values: [taskId, replicaId, token],
+    });
+    const row = result.rows[0];
+    if (!row) return undefined;
+    const header = toHeader(row);
+    return fold(header, await this.events(taskId, 0, header.lastSequence));
+  }
+
+  async adopt(replicaId: string, fromReplicaIds: readonly string[], limit: number): Promise<TaskClaim[]> {
+    if (fromReplicaIds.length === 0) return [];
+    const result = await this.pool.query<{ task_id: string; claim_token: string }>(
+      // SKIP LOCKED: replicas that adopt at the same time share the work instead of waiting for each other.
+      `UPDATE task SET replica_id = $1, claim_token = $2 || task.task_id
+       FROM (SELECT task_id FROM task WHERE replica_id = ANY($3::text[])
+             ORDER BY task_id LIMIT $4 FOR UPDATE SKIP LOCKED) AS orphan
+       WHERE task.task_id = orphan.task_id RETURNING task.task_id, task.claim_token`,
+      [replicaId, `${randomUUID()}/`, fromReplicaIds, limit],
+    );
+    return result.rows.map((row) => ({ taskId: row.task_id, token: row.claim_token }));
+  }
+
+  async claimants(): Promise<string[]> {
+    const result = await this.pool.query<{ replica_id: string }>(
+      'SELECT DISTINCT replica_id FROM task WHERE replica_id IS NOT NULL',
+    );
+    return result.rows.map((row) => row.replica_id);
+  }
+
+  async release(claim: TaskClaim): Promise<void> {
+    await this.pool.query('UPDATE task SET replica_id = NULL, claim_token = NULL WHERE task_id = $1 AND claim_token = $2', [
+      claim.taskId,
+      claim.token,
+    ]);
+  }
+
+  async children(parentTaskId: string): Promise<TaskHeader[]> {
+    const result = await this.pool.query<HeaderRow>({
+      name: 'task-children',
+      text: `SELECT ${HEADER_COLUMNS} FROM task WHERE parent_task_id = $1 ORDER BY created_at, task_id`,
+      values: [parentTaskId],
+    });
+    return result.rows.map(toHeader);
+  }
+
+  async lastSequences(taskIds: readonly string[]): Promise<Map<string, number>> {
+    const result = await this.pool.query<{ task_id: string; last_sequence: number }>({
+      name: 'task-last-sequences',
+      text: 'SELECT task_id, last_sequence FROM task WHERE task_id = ANY($1::text[])',
+      values: [taskIds],
+    });
+    return new Map(result.rows.map((row) => [row.task_id, row.last_sequence]));
+  }
+
+  private async foldAll(headers: readonly TaskHeader[]): Promise<StoredTask[]> {
+    if (headers.length === 0) return [];
+    const result = await this.pool.query<EventRow>({
+      name: 'tasks-events',
+      text: `SELECT task_id, sequence, payload::text, received::text FROM task_event
+             WHERE task_id = ANY($1::text[]) ORDER BY task_id, sequence`,
+      values: [headers.map((header) => header.taskId)],
+    });
+    const logs = new Map<string, RecordedEvent[]>(headers.map((header) => [header.taskId, []]));
+    for (const row of result.rows) logs.get(row.task_id)?.push(toRecordedEvent(row));
+    return headers.map((header) => fold(header, logs.get(header.taskId) ?? []));
+  }
+
+  private get pool(): Pool {
+    return this.database.pool;
+  }
+}
+
+/** Events that came after the header was read are left out: header and Task agree. */
+function fold(header: TaskHeader, events: readonly RecordedEvent[]): StoredTask {
+  const [first, ...rest] = events;
+  if (!first) throw new Error(`The log of task ${header.taskId} is empty`);
+  const task = TaskFold.begin(first.event);
+  for (const recorded of rest) {
+    if (recorded.sequence <= header.lastSequence) task.apply(recorded.event);
+  }
+  return { header, task: task.task() };
+}

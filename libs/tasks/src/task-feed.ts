@@ -1,0 +1,152 @@
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { isTerminalState, isWaitingState } from '#libs/protocol';
+import { RecentEvents } from './recent-events.js';
+import type { RecordedEvent } from './task-event.js';
+import { TaskStore } from './task-store.js';
+
+export interface FollowOptions {
+  /** Ends the stream without an error. */
+  signal?: AbortSignal;
+  /** `terminal` (the default): ends with the Task. `waiting`: ends also when the Task waits for its caller. */
+  until?: 'terminal' | 'waiting';
+}
+
+/** How often the store is asked about Tasks that another replica executes. */
+const POLL_MS = 1000;
+const PAGE = 256;
+
+interface Follower {
+  next: number;
+  wake(): void;
+}
+
+/**
+ * The only reader of Task logs. A follower gets every event after its sequence exactly once and in order, first from
+ * the store, then as it is committed; it never slows the Task down, and what it has not taken yet is held by the log
+ * alone, so a slow reader costs no memory.
+ */
+@Injectable()
+export class TaskFeed implements OnModuleDestroy {
+  private readonly recent = new RecentEvents();
+  private readonly followers = new Map<string, Set<Follower>>();
+  private poll: NodeJS.Timeout | undefined;
+
+  constructor(private readonly store: TaskStore) {}
+
+  /** Tells followers in this process of committed events. Called by recordings alone. */
+  publish(events: readonly RecordedEvent[]): void {
+    this.recent.add(events);
+    const taskId = events[0]?.taskId;
+    if (taskId !== undefined) for (const follower of this.followers.get(taskId) ?? []) follower.wake();
+  }
+
+  /** The Task is written elsewhere from now on. Called by recordings alone. */
+  lost(taskId: string): void {
+    this.recent.close(taskId);
+    for (const follower of this.followers.get(taskId) ?? []) follower.wake();
+  }
+
+  /** The events of a Task after a sequence; see FollowOptions for where it ends. An unknown Task has no events. */
+  async *follow(taskId: string, afterSequence: number, options: FollowOptions = {}): AsyncGenerator<RecordedEvent> {
+    const { signal, until = 'terminal' } = options;
+    const bell = new Bell(signal);
+    const follower: Follower = { next: afterSequence + 1, wake: () => bell.ring() };
+    this.register(taskId, follower);
+    try {
+      while (!signal?.aborted) {
+        const events = await this.read(taskId, follower.next - 1);
+        for (const recorded of events) {
+          follower.next = recorded.sequence + 1;
+          yield recorded;
+          if (signal?.aborted || endsStream(recorded, until)) return;
+        }
+        if (events.length > 0) continue;
+        if (await this.hasEnded(taskId, follower.next - 1, until)) return;
+        await bell.wait(() => this.recent.after(taskId, follower.next - 1) !== undefined);
+      }
+    } finally {
+      bell.close();
+      this.unregister(taskId, follower);
+    }
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.poll);
+  }
+
+  private async read(taskId: string, after: number): Promise<readonly RecordedEvent[]> {
+    if (this.recent.isCurrent(taskId, after)) return [];
+    return this.recent.after(taskId, after) ?? this.store.events(taskId, after, PAGE);
+  }
+
+  /** Asked only when there is nothing to read: most streams end with an event that says so. */
+  private async hasEnded(taskId: string, after: number, until: 'terminal' | 'waiting'): Promise<boolean> {
+    if (this.recent.isOpen(taskId)) return false;
+    const header = await this.store.header(taskId);
+    if (!header) return true;
+    const ended = isTerminalState(header.state) || (until === 'waiting' && isWaitingState(header.state));
+    return ended && header.lastSequence <= after;
+  }
+
+  private register(taskId: string, follower: Follower): void {
+    const followers = this.followers.get(taskId);
+    if (followers) followers.add(follower);
+    else this.followers.set(taskId, new Set([follower]));
+    this.poll ??= setInterval(() => void this.wakeBehind(), POLL_MS).unref();
+  }
+
+  private unregister(taskId: string, follower: Follower): void {
+    const followers = this.followers.get(taskId);
+    followers?.delete(follower);
+    if (followers?.size === 0) this.followers.delete(taskId);
+    if (this.followers.size > 0) return;
+    clearInterval(this.poll);
+    this.poll = undefined;
+  }
+
+  /** The slow way that a signal cannot be lost on: one question for all followed Tasks that others may be writing. */
+  private async wakeBehind(): Promise<void> {
+    const foreign = [...this.followers.keys()].filter((taskId) => !this.recent.isOpen(taskId));
+    if (foreign.length === 0) return;
+    const reached = await this.store.lastSequences(foreign).catch(() => new Map<string, number>());
+    for (const [taskId, sequence] of reached) {
+      for (const follower of this.followers.get(taskId) ?? []) if (sequence >= follower.next) follower.wake();
+    }
+  }
+}
+
+function endsStream({ event }: RecordedEvent, until: 'terminal' | 'waiting'): boolean {
+  if (!('statusUpdate' in event)) return false;
+  const { state } = event.statusUpdate.status;
+  return isTerminalState(state) || (until === 'waiting' && isWaitingState(state));
+}
+
+/** Wakes one waiter; a ring that comes before the wait is not lost. */
+class Bell {
+  private rung = false;
+  private resolve: (() => void) | undefined;
+  private readonly onAbort = (): void => this.ring();
+
+  constructor(private readonly signal: AbortSignal | undefined) {
+    signal?.addEventListener('abort', this.onAbort);
+  }
+
+  ring(): void {
+    this.rung = true;
+    this.resolve?.();
+  }
+
+  async wait(ready: () => boolean): Promise<void> {
+    if (!this.rung && !ready()) {
+      await new Promise<void>((resolve) => {
+        this.resolve = resolve;
+      });
+    }
+    this.rung = false;
+    this.resolve = undefined;
+  }
+
+  close(): void {
+    this.signal?.removeEventListener('abort', this.onAbort);
+  }
+}

@@ -1,0 +1,112 @@
+import {
+  type Artifact,
+  isTerminalState,
+  isWaitingState,
+  type Message,
+  type Task,
+  type TaskArtifactUpdateEvent,
+  type TaskState,
+  type TaskStatusUpdateEvent,
+} from '#libs/protocol';
+import type { TaskEvent } from './task-event.js';
+
+/** An event that the Task's life does not allow. The Task is as it was. */
+export class TaskEventRefused extends Error {
+  override readonly name = 'TaskEventRefused';
+}
+
+/**
+ * A Task while its log is read or written: the only place that knows what an event does to a Task.
+ * Applying an event costs the same however long the log already is.
+ *
+ * - The first event is `task`, in state SUBMITTED, and there is only one such event.
+ * - A terminal state is final.
+ * - A waiting Task takes a Message, or a status that takes it out of its wait; no Artifact before that.
+ * - Status Messages and received Messages join the history as they come (rows I5, K7).
+ * - An Artifact replaces the one with its id; with `append` its Parts are added to it (section 4.2.2).
+ */
+export class TaskFold {
+  private readonly artifacts = new Map<string, Artifact>();
+  private readonly history: Message[];
+  private status: Task['status'];
+
+  private constructor(private readonly start: Task) {
+    this.status = start.status;
+    this.history = [...(start.history ?? [])];
+    for (const artifact of start.artifacts ?? []) {
+      this.artifacts.set(artifact.artifactId, { ...artifact, parts: [...artifact.parts] });
+    }
+  }
+
+  /** @throws TaskEventRefused if the event does not begin a Task */
+  static begin(event: TaskEvent): TaskFold {
+    if (!('task' in event)) throw new TaskEventRefused('The first event of a task is the task itself');
+    if (event.task.status.state !== 'TASK_STATE_SUBMITTED') {
+      throw new TaskEventRefused(`A task begins as TASK_STATE_SUBMITTED, not as ${event.task.status.state}`);
+    }
+    return new TaskFold(event.task);
+  }
+
+  /** Goes on from a Task that was folded before. */
+  static from(task: Task): TaskFold {
+    return new TaskFold(task);
+  }
+
+  get state(): TaskState {
+    return this.status.state;
+  }
+
+  /** @throws TaskEventRefused and leaves the Task as it was */
+  apply(event: TaskEvent): void {
+    if ('task' in event) throw new TaskEventRefused('A task begins only once');
+    if (isTerminalState(this.state)) throw new TaskEventRefused(`The task has ended: ${this.state}`);
+    if ('artifactUpdate' in event) this.applyArtifact(event.artifactUpdate);
+    else this.applyStatus(event.statusUpdate, event.received);
+  }
+
+  /** The Task as it stands; later events do not change what was given out. */
+  task(): Task {
+    const artifacts = [...this.artifacts.values()].map((artifact) => ({ ...artifact, parts: [...artifact.parts] }));
+    return {
+      id: this.start.id,
+      contextId: this.start.contextId,
+      status: this.status,
+      ...(artifacts.length > 0 && { artifacts }),
+      ...(this.history.length > 0 && { history: [...this.history] }),
+      ...(this.start.metadata && { metadata: this.start.metadata }),
+    };
+  }
+
+  private applyStatus(update: TaskStatusUpdateEvent, received: Message | undefined): void {
+    this.checkReference(update);
+    const next = update.status.state;
+    if (next === 'TASK_STATE_SUBMITTED') throw new TaskEventRefused('A task is submitted only once');
+    if (received && !isWaitingState(this.state)) throw new TaskEventRefused('Only a waiting task receives a message');
+    if (received) this.history.push(received);
+    if (update.status.message) this.history.push(update.status.message);
+    this.status = update.status;
+  }
+
+  private applyArtifact(update: TaskArtifactUpdateEvent): void {
+    this.checkReference(update);
+    if (isWaitingState(this.state)) throw new TaskEventRefused('A waiting task makes no artifact');
+    const { artifact } = update;
+    const known = update.append ? this.artifacts.get(artifact.artifactId) : undefined;
+    if (known) known.parts.push(...artifact.parts);
+    else this.artifacts.set(artifact.artifactId, { ...artifact, parts: [...artifact.parts] });
+  }
+
+  private checkReference(event: { taskId: string; contextId: string }): void {
+    if (event.taskId !== this.start.id || event.contextId !== this.start.contextId) {
+      throw new TaskEventRefused('The event belongs to another task or context');
+    }
+  }
+}
+
+/** What an event makes of a Task; pure. @throws TaskEventRefused */
+export function applyTaskEvent(task: Task | undefined, event: TaskEvent): Task {
+  if (!task) return TaskFold.begin(event).task();
+  const fold = TaskFold.from(task);
+  fold.apply(event);
+  return fold.task();
+}

@@ -1,0 +1,11 @@
+import { newTaskId } from './task-id.js';
+
+describe('newTaskId', () => {
+  it('makes UUIDs of version 7, all different, in order of time', () => {
+    const ids = Array.from({ length: 2000 }, newTaskId);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(new Set(ids).size).toBe(ids.length);
+    const times = ids.map((id) => id.slice(0, 13));
+    expect([...times].sort()).toEqual(times);
+  });
+});

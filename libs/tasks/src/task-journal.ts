@@ -1,0 +1,143 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable, Logger } from '@nestjs/common';
+import { TaskMetrics } from './task-metrics.js';
+import { type JournalEntry, type JournalOutcome, TaskStore } from './task-store.js';
+
+/** A Task's events that wait to be written. The journal asks for them when a batch begins, not before. */
+export interface JournalSource {
+  /** Everything that waits, as one entry; `undefined` if nothing does. Called once per batch. */
+  drain(): JournalEntry | undefined;
+  /** The entry that `drain` gave is durable, or fenced and lost. */
+  settle(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void;
+}
+
+/** Statements under way at once: one is being committed while the next is being filled. */
+const LANES = 2;
+/** Bounds a statement's size; what is over it waits for the next. */
+const MAX_TASKS_PER_BATCH = 256;
+const FIRST_RETRY_MS = 50;
+const LAST_RETRY_MS = 2000;
+
+/**
+ * Writes the events of all Tasks in flight: one statement and one commit for whatever arrived while the last commit was
+ * under way. Under light load a batch is one Task; under heavy load the cost of a commit is shared by hundreds.
+ *
+ * Promises: a Task's entries are written in order, and never two at once; nothing is reported written that is not
+ * committed; a lost connection is retried until the database is back, and a commit whose answer was lost is recognised,
+ * not repeated; one Task's bad data fails that Task alone.
+ */
+@Injectable()
+export class TaskJournal {
+  private readonly logger = new Logger(TaskJournal.name);
+  private readonly waiting = new Set<JournalSource>();
+  private readonly writing = new Set<JournalSource>();
+  private lanes = 0;
+
+  constructor(
+    private readonly store: TaskStore,
+    private readonly metrics: TaskMetrics,
+  ) {}
+
+  /** Has the source's events written with the next batch. */
+  enqueue(source: JournalSource): void {
+    this.waiting.add(source);
+    // A turn of the event loop gathers what arrives together; a source whose batch is under way waits for the next.
+    if (this.lanes < LANES) {
+      this.lanes += 1;
+      setImmediate(() => void this.run());
+    }
+  }
+
+  private async run(): Promise<void> {
+    try {
+      for (let batch = this.take(); batch.size > 0; batch = this.take()) await this.writeBatch(batch);
+    } finally {
+      this.lanes -= 1;
+    }
+  }
+
+  private take(): Map<JournalSource, JournalEntry> {
+    const batch = new Map<JournalSource, JournalEntry>();
+    for (const source of this.waiting) {
+      if (this.writing.has(source)) continue;
+      this.waiting.delete(source);
+      const entry = source.drain();
+      if (!entry) continue;
+      this.writing.add(source);
+      batch.set(source, entry);
+      if (batch.size === MAX_TASKS_PER_BATCH) break;
+    }
+    return batch;
+  }
+
+  private async writeBatch(batch: Map<JournalSource, JournalEntry>): Promise<void> {
+    const started = performance.now();
+    const entries = [...batch.values()];
+    const outcomes = await this.write(entries);
+    this.metrics.batchWritten(entries.length, (performance.now() - started) / 1000);
+    let index = 0;
+    for (const [source, entry] of batch) {
+      const outcome = outcomes[index++] ?? { failed: new Error('No outcome') };
+      if (outcome === 'written') this.metrics.reached(entry.state);
+      this.writing.delete(source);
+      source.settle(entry, outcome);
+    }
+  }
+
+  private async write(entries: readonly JournalEntry[]): Promise<(JournalOutcome | { failed: unknown })[]> {
+    try {
+      return await this.store.write(entries);
+    } catch (error) {
+      if (isOutage(error)) return this.writeAfterOutage(entries, error);
+      if (entries.length > 1) return this.writeOneByOne(entries);
+      this.logger.error({ err: error, taskId: entries[0]?.taskId }, 'A task event could not be written');
+      return [{ failed: error }];
+    }
+  }
+
+  /** Some entry made the statement fail; on its own it fails alone. */
+  private async writeOneByOne(entries: readonly JournalEntry[]): Promise<(JournalOutcome | { failed: unknown })[]> {
+    const outcomes: (JournalOutcome | { failed: unknown })[] = [];
+    for (const entry of entries) outcomes.push(...(await this.write([entry])));
+    return outcomes;
+  }
+
+  private async writeAfterOutage(
+    entries: readonly JournalEntry[],
+    cause: unknown,
+  ): Promise<(JournalOutcome | { failed: unknown })[]> {
+    this.logger.warn({ err: cause, tasks: entries.length }, 'The database is out of reach; the journal waits for it');
+    for (let pause = FIRST_RETRY_MS; ; pause = Math.min(pause * 2, LAST_RETRY_MS)) {
+      await delay(pause);
+      try {
+        return await this.rewrite(entries);
+      } catch (error) {
+        if (!isOutage(error)) return this.writeOneByOne(entries);
+      }
+    }
+  }
+
+  /** The answer to the first try was lost, so some entries may be committed already: their logs reach as far as we wrote. */
+  private async rewrite(entries: readonly JournalEntry[]): Promise<JournalOutcome[]> {
+    const reached = await this.store.lastSequences(entries.map((entry) => entry.taskId));
+    const missing = entries.filter((entry) => (reached.get(entry.taskId) ?? 0) <= entry.after);
+    const outcomes = missing.length === 0 ? [] : await this.store.write(missing);
+    const written = new Map(missing.map((entry, index) => [entry, outcomes[index]]));
+    return entries.map((entry) => written.get(entry) ?? this.outcomeOfLostAnswer(entry, reached.get(entry.taskId)));
+  }
+
+  /** Only the holder of the claim moves a log, one whole entry at a time: a log of exactly our length was moved by us. */
+  private outcomeOfLostAnswer(entry: JournalEntry, reached: number | undefined): JournalOutcome {
+    return reached === entry.after + entry.events.length ? 'written' : 'fenced';
+  }
+}
+
+/** PostgreSQL classes 08 (connection), 57P (shutdown, crash), 53 (resources); and failures of the socket or the pool. */
+function isOutage(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof RangeError) return false;
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code === 'string' && code.length === 5 && !code.startsWith('E')) {
+    return code.startsWith('08') || code.startsWith('57P') || code.startsWith('53');
+  }
+  return true;
+}

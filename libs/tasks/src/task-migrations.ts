@@ -1,0 +1,50 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The tables of Tasks and their logs. Ids are compared as bytes: their order carries no meaning. */
+export class CreateTask1700000000100 implements MigrationInterface {
+  readonly name = 'CreateTask1700000000100';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE task (
+        task_id text COLLATE "C" PRIMARY KEY,
+        context_id text COLLATE "C" NOT NULL,
+        tenant text COLLATE "C" NOT NULL,
+        owner text COLLATE "C" NOT NULL,
+        agent text COLLATE "C" NOT NULL,
+        state text COLLATE "C" NOT NULL,
+        last_sequence integer NOT NULL CHECK (last_sequence > 0),
+        parent_task_id text COLLATE "C",
+        parent_reference text COLLATE "C",
+        -- Who executes it: both are null unless some replica does.
+        replica_id text COLLATE "C",
+        claim_token text COLLATE "C",
+        created_at timestamptz NOT NULL,
+        updated_at timestamptz NOT NULL,
+        CHECK ((replica_id IS NULL) = (claim_token IS NULL))
+      ) WITH (fillfactor = 80)`);
+    // ListTasks at one agent, and at the service.
+    await runner.query('CREATE INDEX task_agent_updated ON task (tenant, owner, agent, updated_at DESC, task_id DESC)');
+    await runner.query('CREATE INDEX task_owner_updated ON task (tenant, owner, updated_at DESC, task_id DESC)');
+    await runner.query('CREATE INDEX task_context ON task (context_id)');
+    await runner.query('CREATE INDEX task_parent ON task (parent_task_id) WHERE parent_task_id IS NOT NULL');
+    await runner.query('CREATE INDEX task_replica ON task (replica_id) WHERE replica_id IS NOT NULL');
+    // json, not jsonb: a caller's text is kept as it was sent, also \\u0000, which jsonb refuses.
+    await runner.query(`
+      CREATE TABLE task_event (
+        task_id text COLLATE "C" NOT NULL,
+        sequence integer NOT NULL,
+        payload json NOT NULL,
+        received json,
+        recorded_at timestamptz NOT NULL,
+        PRIMARY KEY (task_id, sequence)
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE task_event');
+    await runner.query('DROP TABLE task');
+  }
+}
+
+export const TASK_MIGRATIONS = [CreateTask1700000000100];

@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import { TaskFeed } from './task-feed.js';
+import { TaskFold } from './task-fold.js';
+import { TaskJournal } from './task-journal.js';
+import { TaskRecording } from './task-recording.js';
+import type { StoredTask, TaskHeader } from './task-store.js';
+
+/** The only writer of Tasks: every change of every Task goes through a recording that it opened. */
+@Injectable()
+export class TaskRecorder {
+  constructor(
+    private readonly journal: TaskJournal,
+    private readonly feed: TaskFeed,
+  ) {}
+
+  /** Begins a Task's log, claimed by the replica. The first event recorded must be the Task. */
+  create(header: TaskHeader, replicaId: string, token: string): TaskRecording {
+    return new TaskRecording(this.journal, this.feed, { header, token, create: { header, replicaId } });
+  }
+
+  /** Goes on with the log of a Task that was claimed with this token. */
+  continue(stored: StoredTask, token: string): TaskRecording {
+    return new TaskRecording(this.journal, this.feed, {
+      header: stored.header,
+      token,
+      fold: TaskFold.from(stored.task),
+    });
+  }
+}

@@ -1,0 +1,64 @@
+import type { Message, StreamResponse, TaskState } from '#libs/protocol';
+import type { RecordedEvent, TaskEvent } from './task-event.js';
+import type { TaskHeader } from './task-store.js';
+
+export const HEADER_COLUMNS = `task.task_id, task.context_id, task.tenant, task.owner, task.agent, task.state,
+  task.last_sequence, task.parent_task_id, task.parent_reference, task.created_at, task.updated_at`;
+
+export interface HeaderRow {
+  task_id: string;
+  context_id: string;
+  tenant: string;
+  owner: string;
+  agent: string;
+  state: TaskState;
+  last_sequence: number;
+  parent_task_id: string | null;
+  parent_reference: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface EventRow {
+  task_id: string;
+  sequence: number;
+  payload: string;
+  received: string | null;
+}
+
+export function toHeader(row: HeaderRow): TaskHeader {
+  return {
+    taskId: row.task_id,
+    contextId: row.context_id,
+    tenant: row.tenant,
+    owner: row.owner,
+    agent: row.agent,
+    state: row.state,
+    lastSequence: row.last_sequence,
+    ...(row.parent_task_id !== null && { parentTaskId: row.parent_task_id }),
+    ...(row.parent_reference !== null && { parentReference: row.parent_reference }),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** Parses the event only when it is looked at: a stream that forwards a row needs its text alone. */
+export function toRecordedEvent(row: EventRow): RecordedEvent {
+  let event: TaskEvent | undefined;
+  return {
+    taskId: row.task_id,
+    sequence: row.sequence,
+    json: row.payload,
+    get event(): TaskEvent {
+      event ??= parseEvent(row);
+      return event;
+    },
+  };
+}
+
+function parseEvent(row: EventRow): TaskEvent {
+  const response = JSON.parse(row.payload) as StreamResponse;
+  if ('message' in response) throw new Error(`Event ${row.task_id}#${row.sequence} is not a task event`);
+  if (!('statusUpdate' in response) || row.received === null) return response;
+  return { statusUpdate: response.statusUpdate, received: JSON.parse(row.received) as Message };
+}

@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { TaskMetrics } from './task-metrics.js';
+import { PostgresTaskStore } from './postgres-task-store.js';
+import { TaskFeed } from './task-feed.js';
+import { TaskJournal } from './task-journal.js';
+import { TaskRecorder } from './task-recorder.js';
+import { TaskStore } from './task-store.js';
+
+/** The life of Tasks on PostgreSQL. Needs PlatformModule. */
+@Module({
+  providers: [
+    { provide: TaskStore, useClass: PostgresTaskStore },
+    TaskMetrics,
+    TaskJournal,
+    TaskFeed,
+    TaskRecorder,
+  ],
+  exports: [TaskStore, TaskFeed, TaskRecorder],
+})
+export class TasksModule {}

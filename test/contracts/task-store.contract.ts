@@ -1,0 +1,296 @@
+import { randomUUID } from 'node:crypto';
+import { statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
+import {
+  ANONYMOUS_SCOPE,
+  type JournalEntry,
+  newTaskId,
+  type RecordedEvent,
+  type TaskEvent,
+  type TaskHeader,
+  type TaskStore,
+  toStreamResponse,
+} from '#libs/tasks';
+
+const REPLICA = 'replica-1';
+
+/** What every TaskStore promises; `open` gives an empty one. */
+export function describeTaskStore(name: string, open: () => TaskStore): void {
+  describe(`${name} keeps the promises of TaskStore:`, () => {
+    let store: TaskStore;
+    beforeAll(() => {
+      store = open();
+    });
+
+    describe('write', () => {
+      it('makes a Task and gives it back as it was', async () => {
+        const draft = newDraft({ metadata: { a: 1 } });
+        expect(await store.write([draft.created(draft.status('TASK_STATE_WORKING', 'on it'))])).toEqual(['written']);
+        const stored = await store.load(draft.taskId);
+        expect(stored?.task.status.state).toBe('TASK_STATE_WORKING');
+        expect(stored?.task.history?.map((message) => message.parts[0]?.text)).toEqual(['hello', 'on it']);
+        expect(stored?.task.metadata).toEqual({ a: 1 });
+        expect(stored?.header).toMatchObject({ taskId: draft.taskId, lastSequence: 2, state: 'TASK_STATE_WORKING' });
+      });
+
+      it('keeps every text, also NUL, lone surrogates and quotes', async () => {
+        const text = 'a\u0000b \ud800 "quoted" \\ {back,slash} 🙂';
+        const draft = newDraft({ text });
+        expect(await store.write([draft.created()])).toEqual(['written']);
+        const [first] = await store.events(draft.taskId, 0, 10);
+        expect(first && 'task' in first.event && first.event.task.history?.[0]?.parts[0]?.text).toBe(text);
+      });
+
+      it('keeps a received Message beside the status that answers it', async () => {
+        const draft = newDraft();
+        await store.write([draft.created(draft.status('TASK_STATE_INPUT_REQUIRED', '?'))]);
+        const token = randomUUID();
+        await store.claim(draft.taskId, REPLICA, token);
+        const answer = userMessage('answer', { messageId: 'm2' });
+        const event: TaskEvent = { ...statusUpdate(draft, 'TASK_STATE_WORKING'), received: answer };
+        expect(await store.write([draft.continued(token, 2, event)])).toEqual(['written']);
+        const events = await store.events(draft.taskId, 2, 10);
+        expect(events[0]?.event).toMatchObject({ received: answer });
+        expect(JSON.parse(events[0]?.json ?? '{}')).not.toHaveProperty('received');
+        expect((await store.load(draft.taskId))?.task.history?.at(-1)?.messageId).toBe('m2');
+      });
+
+      it('fences a writer that lost its claim, and nobody else in the batch', async () => {
+        const [lost, kept] = [newDraft(), newDraft()];
+        await store.write([lost.created(), kept.created()]);
+        const outcomes = await store.write([
+          lost.continued('another token', 1, lost.status('TASK_STATE_WORKING')),
+          kept.continued(kept.token, 1, kept.status('TASK_STATE_WORKING')),
+        ]);
+        expect(outcomes).toEqual(['fenced', 'written']);
+        expect(await store.events(lost.taskId, 0, 10)).toHaveLength(1);
+        expect(await store.events(kept.taskId, 0, 10)).toHaveLength(2);
+      });
+
+      it('fences a writer that is behind or ahead of the log', async () => {
+        const draft = newDraft();
+        await store.write([draft.created(draft.status('TASK_STATE_WORKING'))]);
+        expect(await store.write([draft.continued(draft.token, 1, draft.status('TASK_STATE_WORKING'))])).toEqual(['fenced']);
+        expect(await store.write([draft.continued(draft.token, 5, draft.status('TASK_STATE_WORKING'))])).toEqual(['fenced']);
+        expect(await store.events(draft.taskId, 0, 10)).toHaveLength(2);
+      });
+
+      it('fences the second creation of one id', async () => {
+        const draft = newDraft();
+        expect(await store.write([draft.created()])).toEqual(['written']);
+        expect(await store.write([draft.created()])).toEqual(['fenced']);
+        expect(await store.events(draft.taskId, 0, 10)).toHaveLength(1);
+      });
+
+      it('never writes an ended Task again, not even for its last writer', async () => {
+        const draft = newDraft();
+        await store.write([draft.created()]);
+        await store.write([draft.continued(draft.token, 1, draft.status('TASK_STATE_CANCELED'))]);
+        const late = draft.continued(draft.token, 2, draft.status('TASK_STATE_COMPLETED'));
+        expect(await store.write([late])).toEqual(['fenced']);
+        expect((await store.header(draft.taskId))?.state).toBe('TASK_STATE_CANCELED');
+      });
+
+      it('lets one of many racing writers win', async () => {
+        const draft = newDraft();
+        await store.write([draft.created()]);
+        const races = Array.from({ length: 8 }, (_, index) =>
+          store.write([draft.continued(draft.token, 1, draft.status('TASK_STATE_WORKING', `writer ${index}`))]),
+        );
+        const outcomes = (await Promise.all(races)).flat();
+        expect(outcomes.filter((outcome) => outcome === 'written')).toHaveLength(1);
+        expect((await store.events(draft.taskId, 0, 10)).map((event) => event.sequence)).toEqual([1, 2]);
+      });
+    });
+
+    describe('events', () => {
+      it('gives what follows a sequence, in order, at most so many', async () => {
+        const draft = newDraft();
+        const updates = Array.from({ length: 9 }, (_, index) => draft.status('TASK_STATE_WORKING', String(index)));
+        await store.write([draft.created(...updates)]);
+        expect((await store.events(draft.taskId, 3, 4)).map((event) => event.sequence)).toEqual([4, 5, 6, 7]);
+        expect(await store.events(draft.taskId, 10, 4)).toEqual([]);
+        expect(await store.events('no-such-task', 0, 4)).toEqual([]);
+      });
+    });
+
+    describe('scope', () => {
+      it('shows a Task to its owner alone', async () => {
+        const draft = newDraft({ owner: 'alice' });
+        await store.write([draft.created()]);
+        expect(await store.load(draft.taskId, { tenant: '', owner: 'alice' })).toBeDefined();
+        expect(await store.load(draft.taskId, { tenant: '', owner: 'bob' })).toBeUndefined();
+        expect(await store.header(draft.taskId, { tenant: 'x', owner: 'alice' })).toBeUndefined();
+        expect(await store.header(draft.taskId)).toBeDefined();
+      });
+    });
+
+    describe('claim', () => {
+      it('is given to one replica, while nobody executes the Task', async () => {
+        const draft = newDraft();
+        await store.write([draft.created()]);
+        expect(await store.claim(draft.taskId, 'other', 't')).toBeUndefined();
+        await store.write([draft.continued(draft.token, 1, draft.status('TASK_STATE_INPUT_REQUIRED'))]);
+        const claims = await Promise.all(Array.from({ length: 8 }, () => store.claim(draft.taskId, 'other', randomUUID())));
+        const won = claims.filter((claim) => claim !== undefined);
+        expect(won).toHaveLength(1);
+        expect(won[0]?.task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+      });
+
+      it('is not given for an ended or unknown Task', async () => {
+        const draft = newDraft();
+        await store.write([draft.created(draft.status('TASK_STATE_COMPLETED'))]);
+        expect(await store.claim(draft.taskId, REPLICA, 't')).toBeUndefined();
+        expect(await store.claim('no-such-task', REPLICA, 't')).toBeUndefined();
+      });
+
+      it('is given back by release, if it is still the same claim', async () => {
+        const draft = newDraft();
+        await store.write([draft.created(draft.status('TASK_STATE_INPUT_REQUIRED'))]);
+        await store.claim(draft.taskId, REPLICA, 'mine');
+        await store.release({ taskId: draft.taskId, token: 'not mine' });
+        expect(await store.claim(draft.taskId, REPLICA, 'again')).toBeUndefined();
+        await store.release({ taskId: draft.taskId, token: 'mine' });
+        expect(await store.claim(draft.taskId, REPLICA, 'again')).toBeDefined();
+      });
+    });
+
+    describe('adopt', () => {
+      it('gives each orphan to one adopter, with a token that fences the old writer', async () => {
+        const dead = `dead-${randomUUID()}`;
+        const drafts = Array.from({ length: 12 }, () => newDraft({ replicaId: dead }));
+        await store.write(drafts.map((draft) => draft.created()));
+        expect(await store.claimants()).toContain(dead);
+        const adopters = ['a', 'b', 'c'].map((replica) => store.adopt(replica, [dead], 100));
+        const claims = (await Promise.all(adopters)).flat();
+        expect(claims.map((claim) => claim.taskId).sort()).toEqual(drafts.map((draft) => draft.taskId).sort());
+        expect(await store.claimants()).not.toContain(dead);
+        const [first] = drafts;
+        const late = first!.continued(first!.token, 1, first!.status('TASK_STATE_COMPLETED'));
+        expect(await store.write([late])).toEqual(['fenced']);
+        const token = claims.find((claim) => claim.taskId === first!.taskId)!.token;
+        expect(await store.write([first!.continued(token, 1, first!.status('TASK_STATE_COMPLETED'))])).toEqual(['written']);
+      });
+
+      it('leaves the Tasks of living replicas, waiting Tasks and ended Tasks alone', async () => {
+        const dead = `dead-${randomUUID()}`;
+        const waiting = newDraft({ replicaId: dead });
+        const ended = newDraft({ replicaId: dead });
+        await store.write([
+          waiting.created(waiting.status('TASK_STATE_INPUT_REQUIRED')),
+          ended.created(ended.status('TASK_STATE_COMPLETED')),
+        ]);
+        expect(await store.adopt('a', [dead], 100)).toEqual([]);
+        expect(await store.adopt('a', [], 100)).toEqual([]);
+      });
+    });
+
+    describe('list', () => {
+      it('pages through what matches, newest status first, without a gap or a repeat', async () => {
+        const owner = `owner-${randomUUID()}`;
+        const drafts = Array.from({ length: 25 }, (_, index) => newDraft({ owner, at: new Date(1e12 + (index % 5)) }));
+        await store.write(drafts.map((draft) => draft.created()));
+        const seen: TaskHeader[] = [];
+        for (;;) {
+          const last = seen.at(-1);
+          const before = last && { updatedAt: last.updatedAt, taskId: last.taskId };
+          const { tasks, total } = await store.list({ scope: { tenant: '', owner }, limit: 10, ...(before && { before }) });
+          expect(total).toBe(25);
+          seen.push(...tasks.map((stored) => stored.header));
+          if (tasks.length < 10) break;
+        }
+        expect(new Set(seen.map((header) => header.taskId)).size).toBe(25);
+        const times = seen.map((header) => header.updatedAt.getTime());
+        expect(times).toEqual([...times].sort((a, b) => b - a));
+      });
+
+      it('filters by agent, context, state and time', async () => {
+        const owner = `owner-${randomUUID()}`;
+        const scope = { tenant: '', owner };
+        const one = newDraft({ owner, agent: 'workflows/w', at: new Date(1e12) });
+        const two = newDraft({ owner, agent: 'workflows/w/nodes/n', at: new Date(1e12 + 1000) });
+        await store.write([one.created(), two.created(two.status('TASK_STATE_COMPLETED'))]);
+        const ids = async (filter: object): Promise<string[]> =>
+          (await store.list({ scope, limit: 10, ...filter })).tasks.map(({ header }) => header.taskId);
+        expect(await ids({})).toEqual([two.taskId, one.taskId]);
+        expect(await ids({ agent: 'workflows/w' })).toEqual([one.taskId]);
+        expect(await ids({ agent: 'workflows/*' })).toEqual([one.taskId]);
+        expect(await ids({ agent: 'workflows/w/nodes/*' })).toEqual([two.taskId]);
+        expect(await ids({ contextId: two.contextId })).toEqual([two.taskId]);
+        expect(await ids({ state: 'TASK_STATE_COMPLETED' })).toEqual([two.taskId]);
+        expect(await ids({ updatedAfter: new Date(1e12 + 500) })).toEqual([two.taskId]);
+      });
+    });
+
+    describe('children and lastSequences', () => {
+      it('finds the Tasks that a parent called for, and how far logs reach', async () => {
+        const parent = newDraft();
+        const child = newDraft({ parentTaskId: parent.taskId, parentReference: 'n#1' });
+        await store.write([parent.created(), child.created(child.status('TASK_STATE_WORKING'))]);
+        expect(await store.children(parent.taskId)).toMatchObject([{ taskId: child.taskId, parentReference: 'n#1' }]);
+        expect(await store.children(child.taskId)).toEqual([]);
+        const reached = await store.lastSequences([parent.taskId, child.taskId, 'no-such-task']);
+        expect([...reached].sort()).toEqual([[parent.taskId, 1], [child.taskId, 2]].sort());
+      });
+    });
+  });
+}
+
+interface DraftOptions {
+  owner?: string;
+  agent?: string;
+  replicaId?: string;
+  text?: string;
+  at?: Date;
+  metadata?: { [key: string]: number };
+  parentTaskId?: string;
+  parentReference?: string;
+}
+
+/** A Task on its way into the store. */
+function newDraft(options: DraftOptions = {}) {
+  const reference = { taskId: newTaskId(), contextId: randomUUID() };
+  const token = randomUUID();
+  const at = options.at ?? new Date();
+  const header: TaskHeader = {
+    ...reference,
+    ...ANONYMOUS_SCOPE,
+    ...(options.owner !== undefined && { owner: options.owner }),
+    agent: options.agent ?? 'workflows/w',
+    state: 'TASK_STATE_SUBMITTED',
+    lastSequence: 0,
+    ...(options.parentTaskId !== undefined && { parentTaskId: options.parentTaskId }),
+    ...(options.parentReference !== undefined && { parentReference: options.parentReference }),
+    createdAt: at,
+    updatedAt: at,
+  };
+  const entry = (entryToken: string, after: number, events: TaskEvent[]): JournalEntry => ({
+    taskId: reference.taskId,
+    token: entryToken,
+    after,
+    events: events.map((event, index) => recorded(reference.taskId, after + index + 1, event)),
+    state: lastState(events),
+    updatedAt: at,
+  });
+  return {
+    ...reference,
+    token,
+    status: (state: TaskState, text?: string): TaskEvent => statusUpdate(reference, state, text),
+    created(...events: TaskEvent[]): JournalEntry {
+      const message = userMessage(options.text ?? 'hello', { messageId: 'm1' });
+      const task = submittedTask(reference, message, options.metadata);
+      return { ...entry(token, 0, [{ task }, ...events]), create: { header, replicaId: options.replicaId ?? REPLICA } };
+    },
+    continued: (entryToken: string, after: number, ...events: TaskEvent[]): JournalEntry => entry(entryToken, after, events),
+  };
+}
+
+function recorded(taskId: string, sequence: number, event: TaskEvent): RecordedEvent {
+  return { taskId, sequence, event, json: JSON.stringify(toStreamResponse(event)) };
+}
+
+function lastState(events: readonly TaskEvent[]): TaskState {
+  const states = events.map((event) =>
+    'task' in event ? event.task.status.state : 'statusUpdate' in event ? event.statusUpdate.status.state : undefined,
+  );
+  return states.findLast((it) => it !== undefined) ?? 'TASK_STATE_WORKING';
+}

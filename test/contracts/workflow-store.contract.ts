@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto';
+import type { WorkflowDefinition, WorkflowStore } from '#libs/orchestrator';
+
+/** What every WorkflowStore promises; `open` gives one, which may hold workflows of other tests. */
+export function describeWorkflowStore(name: string, open: () => WorkflowStore): void {
+  describe(`${name} keeps the promises of WorkflowStore:`, () => {
+    let store: WorkflowStore;
+    beforeAll(() => {
+      store = open();
+    });
+
+    it('gives a workflow back as it was saved, with its revision and times', async () => {
+      const definition: WorkflowDefinition = {
+        ...workflow('a', 'b'),
+        description: 'what it does',
+        edges: [{ from: 'a', to: 'b' }],
+        onFailure: 'continue',
+      };
+      const before = Date.now();
+      const created = await store.create(definition);
+      const found = await store.get(definition.name);
+      expect(found).toEqual(created);
+      expect(found?.definition).toEqual(definition);
+      expect(found?.revision).toMatch(/^\d+$/);
+      expect(found?.createdAt).toEqual(found?.updatedAt);
+      expect(found?.createdAt.getTime()).toBeGreaterThanOrEqual(before - 1000);
+    });
+
+    it('keeps every text and every key, also NUL, lone surrogates and the names of built-ins', async () => {
+      const config = JSON.parse(
+        '{"prompt":"a\\u0000b \\ud800 \\"quoted\\" 🙂","constructor":1,"__proto__":{"x":1},"big":1e300}',
+      ) as WorkflowDefinition['nodes'][number]['config'];
+      const definition = { ...workflow('a'), nodes: [{ id: 'a', type: 'agent', config }] };
+      await store.create(definition);
+      const found = await store.get(definition.name);
+      expect(JSON.stringify(found?.definition)).toBe(JSON.stringify(definition));
+    });
+
+    it('refuses to create what there is', async () => {
+      const definition = workflow('a');
+      await store.create(definition);
+      expect(await store.create({ ...definition, description: 'another' })).toBeUndefined();
+      expect((await store.get(definition.name))?.definition.description).toBeUndefined();
+    });
+
+    it('replaces with a greater revision and keeps the older ones readable', async () => {
+      const definition = workflow('a');
+      const first = await store.create(definition);
+      const second = await store.replace({ ...definition, description: 'second' });
+      expect(Number(second?.revision)).toBeGreaterThan(Number(first?.revision));
+      expect(second?.createdAt).toEqual(first?.createdAt);
+      expect((await store.get(definition.name))?.revision).toBe(second?.revision);
+      expect((await store.get(definition.name, first?.revision))?.definition).toEqual(definition);
+      expect((await store.get(definition.name, second?.revision))?.definition.description).toBe('second');
+    });
+
+    it('does not replace what there is not', async () => {
+      expect(await store.replace(workflow('a'))).toBeUndefined();
+      const deleted = workflow('a');
+      await store.create(deleted);
+      await store.delete(deleted.name);
+      expect(await store.replace(deleted)).toBeUndefined();
+    });
+
+    it('deletes once, and keeps the revisions for their runs', async () => {
+      const definition = workflow('a');
+      const created = await store.create(definition);
+      expect(await store.delete(definition.name)).toBe(true);
+      expect(await store.delete(definition.name)).toBe(false);
+      expect(await store.get(definition.name)).toBeUndefined();
+      expect((await store.get(definition.name, created?.revision))?.definition).toEqual(definition);
+    });
+
+    it('continues the revisions of a name that is used again', async () => {
+      const definition = workflow('a');
+      const first = await store.create(definition);
+      await store.delete(definition.name);
+      const again = await store.create({ ...definition, description: 'again' });
+      expect(Number(again?.revision)).toBeGreaterThan(Number(first?.revision));
+      expect((await store.get(definition.name))?.definition.description).toBe('again');
+      expect((await store.get(definition.name, first?.revision))?.definition).toEqual(definition);
+    });
+
+    it('knows neither an unknown name nor an unknown revision', async () => {
+      const definition = workflow('a');
+      await store.create(definition);
+      expect(await store.get(unique())).toBeUndefined();
+      expect(await store.get(definition.name, '99')).toBeUndefined();
+      expect(await store.get(definition.name, 'x')).toBeUndefined();
+      expect(await store.get('a\u0000b')).toBeUndefined();
+      expect(await store.delete('a\u0000b')).toBe(false);
+      expect(await store.withNode('a\u0000b', 5)).toEqual([]);
+    });
+
+    it('lists by name, in pages, without the deleted ones', async () => {
+      const prefix = unique();
+      const names = ['C', 'a', '_b', 'B', 'd'].map((it) => `${prefix}${it}`);
+      for (const it of names) await store.create({ ...workflow('a'), name: it });
+      await store.delete(`${prefix}d`);
+      const listed: string[] = [];
+      for (let after = prefix; ;) {
+        const page = await store.list(2, after);
+        listed.push(...page.map((it) => it.definition.name));
+        if (page.length < 2) break;
+        after = listed.at(-1) ?? '';
+      }
+      expect(listed.filter((it) => it.startsWith(prefix))).toEqual(['B', 'C', '_b', 'a'].map((it) => `${prefix}${it}`));
+    });
+
+    it('finds the workflows that have a node now, by name', async () => {
+      const node = unique();
+      const one = { ...workflow(node, 'x'), name: `${node}_1` };
+      const two = { ...workflow(node), name: `${node}_2` };
+      const three = { ...workflow(node), name: `${node}_3` };
+      for (const it of [three, two, one]) await store.create(it);
+      expect(namesOf(await store.withNode(node, 10))).toEqual([one.name, two.name, three.name]);
+      expect(namesOf(await store.withNode(node, 2))).toEqual([one.name, two.name]);
+      await store.replace({ ...one, nodes: workflow('x').nodes });
+      await store.delete(two.name);
+      expect(namesOf(await store.withNode(node, 10))).toEqual([three.name]);
+      await store.create(two);
+      expect(namesOf(await store.withNode(node, 10))).toEqual([two.name, three.name]);
+    });
+
+    it('lets one of many creations win', async () => {
+      const definition = workflow('a');
+      const outcomes = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => store.create({ ...definition, description: String(index) })),
+      );
+      const won = outcomes.filter((it) => it !== undefined);
+      expect(won).toHaveLength(1);
+      expect(await store.get(definition.name)).toEqual(won[0]);
+    });
+
+    it('gives every one of many replacements a revision of its own, and indexes the nodes of the last', async () => {
+      const definition = workflow('a');
+      await store.create(definition);
+      const nodes = Array.from({ length: 10 }, () => unique());
+      const saved = await Promise.all(nodes.map((id) => store.replace({ ...definition, nodes: workflow(id).nodes })));
+      expect(new Set(saved.map((it) => it?.revision)).size).toBe(10);
+      const last = (await store.get(definition.name))?.definition.nodes[0]?.id;
+      for (const id of nodes) expect(await store.withNode(id, 10)).toHaveLength(id === last ? 1 : 0);
+    });
+
+    it('shares nothing with what was given to it', async () => {
+      const definition = workflow('a');
+      await store.create(definition);
+      definition.nodes.push({ id: 'later', type: 'agent', config: {} });
+      expect((await store.get(definition.name))?.definition.nodes).toHaveLength(1);
+    });
+  });
+}
+
+function workflow(...nodeIds: string[]): WorkflowDefinition {
+  return { name: unique(), nodes: nodeIds.map((id) => ({ id, type: 'agent', config: {} })), edges: [] };
+}
+
+function unique(): string {
+  return `w${randomBytes(6).toString('hex')}`;
+}
+
+function namesOf(found: { definition: WorkflowDefinition }[]): string[] {
+  return found.map((it) => it.definition.name);
+}
