@@ -1,4 +1,4 @@
-import type { Message, SendMessageRequest, Task } from '#libs/protocol';
+import type { JsonObject, Message, SendMessageRequest, Task } from '#libs/protocol';
 import type { TaskEvent, TaskScope } from '#libs/tasks';
 
 /** Who calls, and how: built once by the transport. */
@@ -69,6 +69,9 @@ export abstract class AgentExecutor {
 
   /** A direct answer that needs no Task (section 3.1.1), decided before one is made; `undefined`: execute. */
   reply?(message: Message, call: CallContext): Message | undefined;
+
+  /** Metadata for a new Task, readable by its caller. */
+  taskMetadata?(request: SendMessageRequest): JsonObject;
 
   /** Refuses a Message before anything is written, by throwing an A2AError. */
   check?(request: SendMessageRequest, call: CallContext): void | Promise<void>;

@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import { Metrics, ReplicaLife, Shutdown } from '#libs/platform';
+import {
+  A2AError,
+  isTerminalState,
+  isWaitingState,
+  type JsonObject,
+  type Message,
+  type SendMessageRequest,
+  statusUpdate,
+  submittedTask,
+  type Task,
+  userMessage,
+} from '#libs/protocol';
+import {
+  newTaskId,
+  type StoredTask,
+  type TaskEvent,
+  type TaskHeader,
+  TaskRecorder,
+  type TaskRecording,
+  TaskStore,
+} from '#libs/tasks';
+import type { ServedAgent } from './agent-catalog.js';
+import type { CallContext } from './agent-executor.js';
+import type { Execution } from './execution.js';
+import { type ExecutionStart, TaskExecution } from './task-execution.js';
+
+/** The Task metadata that names the revision of the agent that a Task was accepted by. */
+export const REVISION_KEY = 'parley/revision';
+
+/** A Task that was taken over, with the turn that was under way. */
+export interface RecoveredTurn {
+  agent: ServedAgent;
+  stored: StoredTask;
+  token: string;
+  call: CallContext;
+  userMessage: Message;
+  task: Task | null;
+  acceptedAt: number;
+}
+
+/**
+ * The executions of this process. Promises one execution per Task, in any process: a Task is claimed before it is
+ * executed, and whoever lost the claim can no longer write.
+ */
+@Injectable()
+export class ExecutionRegistry {
+  private readonly logger = new Logger(ExecutionRegistry.name);
+  private readonly executions = new Map<string, TaskExecution>();
+  private draining = false;
+
+  constructor(
+    private readonly store: TaskStore,
+    private readonly recorder: TaskRecorder,
+    private readonly replica: ReplicaLife,
+    shutdown: Shutdown,
+    metrics: Metrics,
+  ) {
+    shutdown.register('intake', () => this.drain());
+    shutdown.register('executions', ({ signal }) => this.stop(signal));
+    metrics.gauge('parley_executions', 'Executions under way in this replica', [], () => this.size);
+  }
+
+  /** How many executions are under way. */
+  get size(): number {
+    return this.executions.size;
+  }
+
+  has(taskId: string): boolean {
+    return this.executions.has(taskId);
+  }
+
+  /**
+   * Makes a Task for the Message and starts its execution, detached from the caller.
+   * @throws A2AError with status 503 while the process shuts down
+   */
+  begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Execution {
+    this.refuseWhileDraining();
+    const header = newHeader(agent, request, call);
+    const recording = this.recorder.create(header, this.replica.replicaId, randomUUID());
+    const message = { ...request.message, taskId: header.taskId, contextId: header.contextId };
+    recording.record({ task: submittedTask(recording, message, taskMetadata(agent, request)) });
+    return this.run(agent, { recording, call, userMessage: message, metadata: request.metadata, task: null, recovered: 0 });
+  }
+
+  /**
+   * Records a follow-up Message to a waiting Task and executes the next turn.
+   * @throws A2AError TASK_NOT_FOUND; UNSUPPORTED_OPERATION where the Task has ended or is being worked on
+   */
+  async resume(agent: ServedAgent, taskId: string, request: SendMessageRequest, call: CallContext): Promise<Execution> {
+    this.refuseWhileDraining();
+    const token = randomUUID();
+    const stored = await this.store.claim(taskId, this.replica.replicaId, token);
+    if (!stored) throw await this.refusal(taskId, 'takes no message');
+    const recording = this.recorder.continue(stored, token);
+    const message = { ...request.message, taskId, contextId: stored.header.contextId };
+    const working = statusUpdate(recording, 'TASK_STATE_WORKING');
+    try {
+      recording.record({ ...working, received: message });
+    } catch (error) {
+      await this.store.release({ taskId, token });
+      throw new A2AError('UNSUPPORTED_OPERATION', { message: 'The task is being worked on', cause: error });
+    }
+    const { metadata } = request;
+    return this.run(agent, { recording, call, userMessage: message, metadata, task: stored.task, recovered: 0 });
+  }
+
+  /** Goes on with a turn that a process did not finish. The executor must be restartable. */
+  recover(turn: RecoveredTurn): Execution {
+    const recording = this.recorder.continue(turn.stored, turn.token);
+    return this.run(turn.agent, {
+      recording,
+      call: turn.call,
+      userMessage: turn.userMessage,
+      metadata: undefined,
+      task: turn.task,
+      recovered: turn.stored.header.lastSequence - turn.acceptedAt,
+    });
+  }
+
+  /**
+   * Cancels a Task, wherever it stands: resolves with the Task once CANCELED is durable. A waiting Task whose executor
+   * has something to cancel is executed once more, with a signal that is already aborted.
+   * @throws A2AError TASK_NOT_FOUND, TASK_NOT_CANCELABLE where it has ended (also while it was being canceled)
+   */
+  async cancel(agent: ServedAgent, taskId: string, call: CallContext): Promise<Task> {
+    const execution = this.executions.get(taskId) ?? (await this.claimForCancel(agent, taskId, call));
+    const task = await execution.cancel();
+    if (task.status.state === 'TASK_STATE_CANCELED') return task;
+    // It began to wait before it saw the cancel; nobody executes it now.
+    if (isWaitingState(task.status.state)) return this.cancel(agent, taskId, call);
+    throw new A2AError('TASK_NOT_CANCELABLE', { message: `The task has ended: ${task.status.state}`, metadata: { taskId } });
+  }
+
+  /** Refuses new work from now on. */
+  drain(): void {
+    this.draining = true;
+  }
+
+  /** Waits for the executions under way until the signal, then leaves the rest to whoever adopts them. */
+  async stop(signal: AbortSignal): Promise<void> {
+    this.drain();
+    const running = Promise.allSettled([...this.executions.values()].map((execution) => execution.settled));
+    const late = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    if (!signal.aborted) await Promise.race([running, late]);
+    for (const execution of this.executions.values()) execution.interrupt();
+  }
+
+  private run(agent: ServedAgent, start: Omit<ExecutionStart, 'executor' | 'readLog'>): TaskExecution {
+    const { recording } = start;
+    const readLog = (): Promise<readonly TaskEvent[]> => this.readLog(recording);
+    const execution = new TaskExecution({ ...start, executor: agent.executor, readLog });
+    this.executions.set(recording.taskId, execution);
+    void execution.run().then(() => this.finish(execution, recording));
+    return execution;
+  }
+
+  private async finish(execution: TaskExecution, recording: TaskRecording): Promise<void> {
+    if (execution.breakage) await this.failBroken(recording);
+    if (this.executions.get(execution.taskId) === execution) this.executions.delete(execution.taskId);
+  }
+
+  /** The database refused an event's content: what it took before stands, and the Task ends with a reason. */
+  private async failBroken(recording: TaskRecording): Promise<void> {
+    try {
+      const stored = await this.store.load(recording.taskId);
+      if (!stored) return;
+      const ending = this.recorder.continue(stored, recording.token);
+      ending.record(statusUpdate(ending, 'TASK_STATE_FAILED', 'What the agent answered could not be stored.'));
+      await ending.flush();
+    } catch (error) {
+      this.logger.error({ err: error, taskId: recording.taskId }, 'A task could not be ended');
+    }
+  }
+
+  private async readLog(recording: TaskRecording): Promise<readonly TaskEvent[]> {
+    await recording.flush();
+    const events = await this.store.events(recording.taskId, 0, recording.lastSequence);
+    return events.map((recorded) => recorded.event);
+  }
+
+  private async claimForCancel(agent: ServedAgent, taskId: string, call: CallContext): Promise<TaskExecution> {
+    const token = randomUUID();
+    const stored = await this.store.claim(taskId, this.replica.replicaId, token);
+    if (!stored) throw await this.refusal(taskId, 'cannot be canceled');
+    const recording = this.recorder.continue(stored, token);
+    const last = stored.task.history?.findLast((message) => message.role === 'ROLE_USER') ?? userMessage('');
+    const turn = { recording, call, userMessage: last, metadata: undefined, task: stored.task, recovered: 0 };
+    const start = { ...turn, canceled: true };
+    if (agent.executor.cancelGrace > 0) return this.run(agent, start);
+    return new TaskExecution({ ...start, executor: agent.executor, readLog: () => this.readLog(recording) });
+  }
+
+  private async refusal(taskId: string, what: string): Promise<A2AError> {
+    const header = await this.store.header(taskId);
+    if (!header) return new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
+    const ended = isTerminalState(header.state);
+    const reason = ended && what === 'cannot be canceled' ? 'TASK_NOT_CANCELABLE' : 'UNSUPPORTED_OPERATION';
+    const message = ended ? `The task has ended (${header.state}) and ${what}` : `The task is being worked on and ${what}`;
+    this.logger.debug({ taskId, state: header.state }, message);
+    return new A2AError(reason, { message, metadata: { taskId } });
+  }
+
+  private refuseWhileDraining(): void {
+    if (this.draining) throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
+  }
+}
+
+function newHeader(agent: ServedAgent, request: SendMessageRequest, call: CallContext): TaskHeader {
+  const now = new Date();
+  return {
+    taskId: call.newTaskId?.() ?? newTaskId(),
+    contextId: request.message.contextId || randomUUID(),
+    tenant: call.scope.tenant,
+    owner: call.scope.owner,
+    agent: agent.path,
+    state: 'TASK_STATE_SUBMITTED',
+    lastSequence: 0,
+    ...(call.parent && { parentTaskId: call.parent.taskId, parentReference: call.parent.reference }),
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+function taskMetadata(agent: ServedAgent, request: SendMessageRequest): JsonObject {
+  return { ...agent.executor.taskMetadata?.(request), [REVISION_KEY]: agent.version };
+}

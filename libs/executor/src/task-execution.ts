@@ -1,0 +1,173 @@
+import { Logger } from '@nestjs/common';
+import { isTerminalState, isWaitingState, type Message, statusUpdate, type Task, type TaskState } from '#libs/protocol';
+import { ClaimLost, type TaskEvent, type TaskRecording } from '#libs/tasks';
+import { type AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
+import { type Execution, ExecutionInterrupted } from './execution.js';
+
+/** What an executor may yield before the journal has caught up; then it waits. */
+const MAX_BACKLOG = 256;
+
+export interface ExecutionStart {
+  executor: AgentExecutor;
+  recording: TaskRecording;
+  call: CallContext;
+  userMessage: Message;
+  metadata: RequestContext['metadata'];
+  /** The Task before `userMessage`. */
+  task: Task | null;
+  recovered: number;
+  /** Executed only to cancel: the signal is aborted from the start. */
+  canceled?: boolean;
+  readLog(): Promise<readonly TaskEvent[]>;
+}
+
+/** One turn of an executor on one Task, from the accepted Message to the terminal or waiting state. */
+export class TaskExecution implements Execution {
+  private readonly logger = new Logger(TaskExecution.name);
+  private readonly controller = new AbortController();
+  private readonly recording: TaskRecording;
+  private acceptance: Execution['accepted'] | undefined;
+  private settlement: Promise<Task> | undefined;
+  /** Resolves when the executor's generator has ended, whatever came of it. */
+  private ended: Promise<void> = Promise.resolve();
+
+  constructor(private readonly start: ExecutionStart) {
+    this.recording = start.recording;
+    if (start.canceled) this.controller.abort(new TaskCanceled());
+  }
+
+  get taskId(): string {
+    return this.recording.taskId;
+  }
+
+  get contextId(): string {
+    return this.recording.contextId;
+  }
+
+  get accepted(): Execution['accepted'] {
+    this.acceptance ??= this.accept();
+    return this.acceptance;
+  }
+
+  get settled(): Promise<Task> {
+    this.settlement ??= this.settle();
+    return this.settlement;
+  }
+
+  /** Why the Task's events can no longer be written although the claim is ours; `undefined` in all other cases. */
+  get breakage(): Error | undefined {
+    const { failure } = this.recording;
+    return failure instanceof ClaimLost ? undefined : failure;
+  }
+
+  /** Starts the executor. Resolves when this process has nothing more to do for the Task; never rejects. */
+  run(): Promise<void> {
+    this.ended = this.execute();
+    return this.ended.then(() => this.recording.flush()).catch(() => undefined);
+  }
+
+  /**
+   * Ends the Task as CANCELED, after the executor had its `cancelGrace` to end it itself.
+   * @throws ClaimLost if another replica has the Task
+   */
+  async cancel(): Promise<Task> {
+    this.controller.abort(new TaskCanceled());
+    const { cancelGrace } = this.start.executor;
+    if (cancelGrace > 0) await Promise.race([this.ended, elapsed(cancelGrace)]);
+    if (!this.recording.settled) this.recording.record(statusUpdate(this.recording, 'TASK_STATE_CANCELED'));
+    return this.settled;
+  }
+
+  /** Stops working on the Task without ending it: it stays claimed by this replica until another adopts it. */
+  interrupt(): void {
+    this.recording.abandon();
+    this.controller.abort(new ExecutionInterrupted('This process stops'));
+  }
+
+  private async accept(): ReturnType<() => Execution['accepted']> {
+    const task = this.recording.task();
+    const sequence = this.recording.lastSequence;
+    await this.durable(this.recording.flush(sequence));
+    return { task, sequence };
+  }
+
+  private async settle(): Promise<Task> {
+    await this.durable(this.recording.whenSettled());
+    return this.recording.task();
+  }
+
+  private async durable(recorded: Promise<void>): Promise<void> {
+    try {
+      await recorded;
+    } catch (error) {
+      if (error instanceof ClaimLost) throw new ExecutionInterrupted(error.message);
+      throw error;
+    }
+  }
+
+  private async execute(): Promise<void> {
+    try {
+      await this.consume();
+      this.end('The agent ended without finishing the task.');
+    } catch (error) {
+      if (this.interrupted(error)) return;
+      this.logger.error({ err: error, taskId: this.taskId, agent: this.start.call.agent }, 'An execution failed');
+      this.end('The agent failed to process the message.');
+    }
+  }
+
+  private async consume(): Promise<void> {
+    for await (const event of this.start.executor.execute(this.context())) {
+      if (this.recording.settled) return;
+      this.recording.record(event);
+      if (endsTurn(event)) return;
+      if (this.recording.backlog >= MAX_BACKLOG) await this.recording.flush();
+    }
+  }
+
+  /** The last word, where the executor did not have it. */
+  private end(sentence: string): void {
+    if (this.recording.settled) return;
+    const canceled = this.controller.signal.reason instanceof TaskCanceled;
+    const event = canceled
+      ? statusUpdate(this.recording, 'TASK_STATE_CANCELED')
+      : statusUpdate(this.recording, 'TASK_STATE_FAILED', sentence);
+    try {
+      this.recording.record(event);
+    } catch (error) {
+      if (!this.interrupted(error)) this.logger.error({ err: error, taskId: this.taskId }, 'A task could not be ended');
+    }
+  }
+
+  private interrupted(error: unknown): boolean {
+    return error instanceof ClaimLost || this.controller.signal.reason instanceof ExecutionInterrupted;
+  }
+
+  private context(): RequestContext {
+    const { start, recording } = this;
+    return {
+      taskId: recording.taskId,
+      contextId: recording.contextId,
+      userMessage: start.userMessage,
+      task: start.task,
+      call: start.call,
+      metadata: start.metadata,
+      signal: this.controller.signal,
+      recovered: start.recovered,
+      log: () => start.readLog(),
+      flush: () => recording.flush(),
+    };
+  }
+}
+
+function endsTurn(event: TaskEvent): boolean {
+  if (!('statusUpdate' in event)) return false;
+  const state: TaskState = event.statusUpdate.status.state;
+  return isTerminalState(state) || isWaitingState(state);
+}
+
+function elapsed(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds).unref();
+  });
+}
