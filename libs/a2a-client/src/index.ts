@@ -1,3 +1,13 @@
-export { AgentClient, AgentDirectory, type CallOptions, type CallTimeouts, type CancelOutcome } from './agent-client.js';
+export {
+  AgentClient,
+  AgentDirectory,
+  type CallOptions,
+  type CallTimeouts,
+  type CancelOutcome,
+} from './agent-client.js';
 export { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
+export type { AgentHttp } from './agent-http.js';
+export { DEFAULT_TIMEOUTS } from './call-limits.js';
+export type { OutcomeCounter } from './call-outcomes.js';
+export { HttpAgentDirectory, type HttpAgentDirectoryOptions } from './http-agent-directory.js';
 export { LocalAgents } from './local-agents.js';

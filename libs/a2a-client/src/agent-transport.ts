@@ -1,0 +1,17 @@
+import type { SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
+import type { CallOptions, CallTimeouts } from './agent-client.js';
+
+/** A call's options with the signal that ends it; the transport stops and closes its connection on abort. */
+export type TransportOptions = CallOptions & { signal: AbortSignal };
+
+/** One way to reach one agent. Each method is a single exchange: no limits, no retry, no resumption. */
+export interface AgentTransport {
+  /** Whether SubscribeToTask may be called. */
+  readonly streaming: boolean;
+  /** Limits that suit this transport better than the usual ones. */
+  readonly timeouts: Partial<CallTimeouts>;
+  send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse>;
+  subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse>;
+  getTask(taskId: string, options: TransportOptions): Promise<Task>;
+  cancelTask(taskId: string, options: TransportOptions): Promise<Task>;
+}

@@ -1,0 +1,82 @@
+import { OutboundRefusedError, OutboundTimeoutError } from '#libs/platform';
+import { A2A_ERRORS, A2AError, type A2AErrorReason, InvalidProtocolValue } from '#libs/protocol';
+import { AgentCallError } from './agent-call-error.js';
+
+/** What went wrong between here and the agent, as an AgentCallError. What came with a type of its own keeps it. */
+export function toAgentCallError(error: unknown): AgentCallError {
+  if (error instanceof AgentCallError) return error;
+  if (error instanceof A2AError) return rpcFailure(error.code, error.message, error);
+  return sdkFailure(error) ?? (causesOf(error).some(isNetworkError) ? networkFailure(error) : notA2A(error));
+}
+
+/** An error that the agent answered with (row B7). */
+export function rpcFailure(code: number, message: string, cause?: unknown): AgentCallError {
+  const kind = code === A2A_ERRORS.TASK_NOT_FOUND.code ? 'not-found' : 'rpc-error';
+  return new AgentCallError(kind, `a2a error ${code}: ${message}`, { code, cause });
+}
+
+/** The JSON-RPC code of a `google.rpc.ErrorInfo` reason. */
+export function codeOfReason(reason: unknown): number | undefined {
+  return typeof reason === 'string' && Object.hasOwn(A2A_ERRORS, reason)
+    ? A2A_ERRORS[reason as A2AErrorReason].code
+    : undefined;
+}
+
+/** What a `fetch`, or the body that it gave, failed with. Only the system's error code is told, no address of ours. */
+export function networkFailure(error: unknown): AgentCallError {
+  if (error instanceof AgentCallError) return error;
+  const causes = causesOf(error);
+  if (causes.some((it) => it instanceof OutboundRefusedError)) {
+    return new AgentCallError('refused', 'the address may not be called', { cause: error });
+  }
+  const timeout = causes.find((it) => it instanceof OutboundTimeoutError);
+  if (timeout) {
+    const text = timeout.phase === 'connect' ? 'not connected in time' : 'no answer in time';
+    return new AgentCallError('timeout', `timeout: ${text}`, { cause: error });
+  }
+  const code = causes.map(codeOf).findLast((it) => it !== undefined);
+  return new AgentCallError('connect', `no connection (${code ?? 'network error'})`, { cause: error });
+}
+
+function isNetworkError(error: Error): boolean {
+  return error.name.startsWith('Outbound') || /^(UND_ERR_|E[A-Z]+$)/.test(codeOf(error) ?? '');
+}
+
+function codeOf(error: Error): string | undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** The SDK's error types differ between its bundles; their members do not. */
+function sdkFailure(error: unknown): AgentCallError | undefined {
+  for (const cause of causesOf(error)) {
+    if (cause instanceof AgentCallError) return cause;
+    if ('envelopeCode' in cause && typeof cause.envelopeCode === 'number') {
+      return rpcFailure(cause.envelopeCode, cause.message, error);
+    }
+    if ('transport' in cause && cause.transport === 'rest') {
+      const code = codeOfReason(reasonOfName(cause.name)) ?? A2A_ERRORS.INTERNAL.code;
+      return rpcFailure(code, cause.message, error);
+    }
+  }
+  return undefined;
+}
+
+/** `TaskNotFoundError` is the reason `TASK_NOT_FOUND`. */
+function reasonOfName(name: string): string {
+  return name
+    .replace(/Error$/, '')
+    .replace(/(?<=[a-z])(?=[A-Z])/g, '_')
+    .toUpperCase();
+}
+
+function notA2A(error: unknown): AgentCallError {
+  const detail = error instanceof InvalidProtocolValue ? `: ${error.message}` : '';
+  return new AgentCallError('invalid-response', `the agent's answer is not A2A${detail}`, { cause: error });
+}
+
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = [];
+  for (let it = error; it instanceof Error && causes.length < 8; it = it.cause) causes.push(it);
+  return causes;
+}

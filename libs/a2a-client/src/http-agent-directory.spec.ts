@@ -1,0 +1,229 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { loadConfig, OutboundHttp } from '#libs/platform';
+import { userMessage } from '#libs/protocol';
+import { FakeAgent } from '../../../test/support/fake-agent.js';
+import { answers } from '../../../test/support/fake-behaviour.js';
+import { HttpAgentDirectory } from './http-agent-directory.js';
+
+const http = { fetch, cachedFetch: fetch };
+
+async function ask(directory: HttpAgentDirectory, url: string): Promise<string | undefined> {
+  const client = await directory.client(url);
+  for await (const event of client.send({ message: userMessage('hello') })) {
+    if ('task' in event) return event.task.artifacts?.[0]?.parts[0]?.text;
+  }
+  return undefined;
+}
+
+describe('HttpAgentDirectory', () => {
+  const servers: Server[] = [];
+  const fakes: FakeAgent[] = [];
+  const directory = new HttpAgentDirectory({ http, onCardless: () => undefined });
+
+  async function serve(
+    handle: (request: IncomingMessage, body: string, response: ServerResponse) => void,
+  ): Promise<string> {
+    const server = createServer((request, response) => {
+      let body = '';
+      request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+      request.on('end', () => handle(request, body, response));
+    });
+    servers.push(server.listen(0, '127.0.0.1'));
+    await once(server, 'listening');
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  async function fake(options: Parameters<typeof FakeAgent.start>[0] = {}): Promise<FakeAgent> {
+    const agent = await FakeAgent.start(options);
+    fakes.push(agent);
+    return agent;
+  }
+
+  afterEach(async () => {
+    await Promise.all(fakes.splice(0).map((it) => it.stop()));
+    for (const server of servers.splice(0)) server.close().closeAllConnections();
+  });
+
+  it('calls the endpoint that the card names, and the new one after the card has changed', async () => {
+    const agent = await fake({ rpcPath: '/first' });
+    expect(await ask(directory, agent.url)).toBe('ok');
+    agent.options.rpcPath = '/second';
+    await ask(directory, agent.url);
+    expect(agent.sends.map(({ path }) => path)).toEqual(['/first', '/second']);
+    expect(agent.cardReads).toHaveLength(2);
+  });
+
+  it.each([
+    ['max-age=0', 2],
+    ['max-age=60', 1],
+  ])('K15 resolves a card again, through an HTTP cache, with %s', async (cacheControl, reads) => {
+    const outbound = new OutboundHttp(loadConfig({ HOST: '127.0.0.1' }));
+    const cached = new HttpAgentDirectory({ http: outbound });
+    const agent = await fake({ cacheControl });
+    expect([await ask(cached, agent.url), await ask(cached, agent.url)]).toEqual(['ok', 'ok']);
+    expect(agent.cardReads).toHaveLength(reads);
+    if (reads > 1) expect(agent.cardReads[1]?.headers['if-none-match']).toMatch(/^"/);
+    await outbound.close();
+  });
+
+  it('says that an address may not be called', async () => {
+    const outbound = new OutboundHttp(loadConfig({ HOST: '127.0.0.1' }));
+    await expect(new HttpAgentDirectory({ http: outbound }).client('http://10.0.0.1/a2a')).rejects.toMatchObject({
+      kind: 'refused',
+      message: 'the address may not be called',
+    });
+    await outbound.close();
+  });
+
+  it('takes a card URL, and the card of the origin where the URL has none of its own', async () => {
+    const agent = await fake();
+    expect(await ask(directory, `${agent.url}/.well-known/agent-card.json`)).toBe('ok');
+    const card = await (await fetch(`${agent.url}/card`)).text();
+    const url = await serve((request, _body, response) => {
+      if (request.url === '/.well-known/agent-card.json') response.end(card);
+      else response.writeHead(404).end();
+    });
+    expect(await ask(directory, `${url}/a2a`)).toBe('ok');
+  });
+
+  it('does not take the card of the origin for an agent below its endpoint', async () => {
+    const agent = await fake();
+    const card = await (await fetch(`${agent.url}/card`)).text();
+    let posts = 0;
+    const url = await serve((request, body, response) => {
+      if (request.url === '/.well-known/agent-card.json') return void response.end(card.replaceAll(agent.url, url));
+      if (request.method === 'GET') return void response.writeHead(404).end();
+      posts += 1;
+      const { id } = JSON.parse(body) as { id: number };
+      response.end(
+        JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32001, message: 'node "nope" not registered' } }),
+      );
+    });
+    await expect(ask(directory, `${url}/a2a/nodes/nope`)).rejects.toMatchObject({
+      kind: 'not-found',
+      message: 'a2a error -32001: node "nope" not registered',
+    });
+    expect(posts).toBe(1);
+  });
+
+  it('numbers the requests to one agent from 1, over all its clients', async () => {
+    const agent = await fake();
+    for (let n = 0; n < 3; n += 1) await ask(directory, agent.url);
+    expect(agent.sends.map(({ body }) => body?.id)).toEqual([1, 2, 3]);
+  });
+
+  it('sends the configuration and headers of row B6', async () => {
+    const agent = await fake();
+    await ask(directory, agent.url);
+    const [call] = agent.sends;
+    expect(call?.headers).toMatchObject({ 'content-type': 'application/json', 'a2a-version': '1.0' });
+    expect(call?.body).toMatchObject({
+      method: 'SendMessage',
+      params: { configuration: { acceptedOutputModes: ['text/plain', 'application/json'] } },
+    });
+  });
+
+  it('calls an agent without a card at its URL, tells so once, and understands the founding shapes', async () => {
+    const told: string[] = [];
+    const bodies: unknown[] = [];
+    const url = await serve((request, body, response) => {
+      if (request.method === 'GET') return void response.writeHead(405).end();
+      const { id } = JSON.parse(body) as { id: number };
+      bodies.push(JSON.parse(body));
+      const artifacts = [{ index: 0, parts: [{ type: 'text', text: 'founding', mimeType: 'text/plain' }] }];
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { id: 'task-1', status: 'completed', artifacts } }));
+    });
+    const cardless = new HttpAgentDirectory({ http, onCardless: (it) => told.push(it) });
+    expect(await ask(cardless, url)).toBe('founding');
+    expect(await ask(cardless, url)).toBe('founding');
+    expect(told).toEqual([url]);
+    expect(bodies[0]).toMatchObject({ id: 1, method: 'SendMessage', params: { configuration: { blocking: true } } });
+  });
+
+  it('reads a card of version 0.3 and speaks 0.3 to its agent', async () => {
+    const methods: string[] = [];
+    const url = await serve((request, body, response) => {
+      response.setHeader('content-type', 'application/json');
+      if (request.method === 'GET') {
+        const card = { name: 'old', description: '', version: '1', protocolVersion: '0.3.0', url: `${url}/rpc` };
+        const modes = { defaultInputModes: [], defaultOutputModes: [] };
+        return void response.end(
+          JSON.stringify({ ...card, ...modes, capabilities: {}, skills: [], preferredTransport: 'JSONRPC' }),
+        );
+      }
+      const { id, method } = JSON.parse(body) as { id: number; method: string };
+      methods.push(method);
+      const artifacts = [{ artifactId: 'a', parts: [{ kind: 'text', text: 'from 0.3' }] }];
+      const result = { kind: 'task', id: 't', contextId: 'c', status: { state: 'completed' }, artifacts };
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+    expect(await ask(directory, url)).toBe('from 0.3');
+    expect(methods).toEqual(['message/send']);
+  });
+
+  it('refuses a card that offers no binding it speaks', async () => {
+    const agent = await fake();
+    const card = (await (await fetch(`${agent.url}/card`)).json()) as { supportedInterfaces: unknown };
+    card.supportedInterfaces = [{ url: 'grpc://x', protocolBinding: 'GRPC', protocolVersion: '1.0' }];
+    const url = await serve((_request, _body, response) => response.end(JSON.stringify(card)));
+    await expect(directory.client(url)).rejects.toMatchObject({ kind: 'invalid-response' });
+  });
+
+  it('tries a card again after 5xx, and gives up with that error', async () => {
+    let reads = 0;
+    const url = await serve((_request, _body, response) => {
+      reads += 1;
+      response.writeHead(503).end();
+    });
+    await expect(directory.client(url)).rejects.toMatchObject({ kind: 'server-error', message: 'HTTP 503' });
+    expect(reads).toBe(4);
+  });
+
+  it('fails at once where nobody listens', async () => {
+    await expect(directory.client('http://127.0.0.1:1')).rejects.toMatchObject({ kind: 'connect' });
+  });
+
+  it('refuses what is no HTTP URL', async () => {
+    await expect(directory.client('file:///etc/passwd')).rejects.toMatchObject({ kind: 'refused' });
+  });
+
+  it('lets a direct Message pass as it came', async () => {
+    const agent = await fake();
+    agent.always({ message: [{ data: { a: [1, null] } }, { data: null }] });
+    const client = await directory.client(agent.url);
+    const events = await collect(client.send({ message: userMessage('hello') }));
+    expect(events).toMatchObject([
+      { message: { role: 'ROLE_AGENT', parts: [{ data: { a: [1, null] } }, { data: null }] } },
+    ]);
+  });
+
+  it('calls an agent over HTTP+JSON where it speaks nothing else', async () => {
+    const agent = await fake();
+    agent.always(answers('never asked'));
+    const card = (await (await fetch(`${agent.url}/card`)).json()) as { supportedInterfaces: unknown };
+    const paths: (string | undefined)[] = [];
+    const url = await serve((request, _body, response) => {
+      response.setHeader('content-type', 'application/json');
+      if (request.method === 'GET') {
+        card.supportedInterfaces = [{ url: `${url}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' }];
+        return void response.end(JSON.stringify(card));
+      }
+      paths.push(request.url);
+      const parts = [{ text: 'over REST' }];
+      const status = { state: 'TASK_STATE_COMPLETED' };
+      response.end(
+        JSON.stringify({ task: { id: 't', contextId: 'c', status, artifacts: [{ artifactId: 'a', parts }] } }),
+      );
+    });
+    expect(await ask(directory, url)).toBe('over REST');
+    expect(paths).toEqual(['/rest/message:send']);
+  });
+});
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

@@ -1,0 +1,43 @@
+import type { Client } from '@a2a-js/sdk/client';
+import {
+  decodeStreamResponse,
+  decodeTask,
+  encodeSendMessageRequest,
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+} from '#libs/protocol';
+import type { AgentTransport, TransportOptions } from './agent-transport.js';
+
+/** What Parley accepts where a caller names nothing (row B6). */
+const ACCEPTED_OUTPUT_MODES = ['text/plain', 'application/json'];
+
+/** Reaches an agent over the network through the official SDK. */
+export class SdkTransport implements AgentTransport {
+  readonly timeouts = {};
+
+  constructor(
+    private readonly client: Client,
+    readonly streaming: boolean,
+  ) {}
+
+  async *send(request: SendMessageRequest, { signal }: TransportOptions): AsyncIterable<StreamResponse> {
+    const configuration = { acceptedOutputModes: ACCEPTED_OUTPUT_MODES, ...request.configuration };
+    const encoded = encodeSendMessageRequest({ ...request, configuration });
+    for await (const response of this.client.sendMessageStream(encoded, { signal }))
+      yield decodeStreamResponse(response);
+  }
+
+  async *subscribe(taskId: string, { signal }: TransportOptions): AsyncIterable<StreamResponse> {
+    const events = this.client.resubscribeTask({ tenant: '', id: taskId }, { signal });
+    for await (const response of events) yield decodeStreamResponse(response);
+  }
+
+  async getTask(taskId: string, { signal }: TransportOptions): Promise<Task> {
+    return decodeTask(await this.client.getTask({ tenant: '', id: taskId, historyLength: undefined }, { signal }));
+  }
+
+  async cancelTask(taskId: string, { signal }: TransportOptions): Promise<Task> {
+    return decodeTask(await this.client.cancelTask({ tenant: '', id: taskId, metadata: undefined }, { signal }));
+  }
+}

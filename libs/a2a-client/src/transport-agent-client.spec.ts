@@ -1,0 +1,213 @@
+import { loadConfig, OutboundHttp } from '#libs/platform';
+import { type StreamResponse, type Task, userMessage } from '#libs/protocol';
+import { FakeAgent, type FakeAgentOptions } from '../../../test/support/fake-agent.js';
+import { answers, ends, holds } from '../../../test/support/fake-behaviour.js';
+import type { AgentClient, CallOptions } from './agent-client.js';
+import { HttpAgentDirectory } from './http-agent-directory.js';
+
+const http = new OutboundHttp(loadConfig({ HOST: '127.0.0.1', LOG_LEVEL: 'silent' }));
+const message = userMessage('hello');
+
+describe('a client over HTTP', () => {
+  const outcomes: string[] = [];
+  const directory = new HttpAgentDirectory({ http, count: (outcome) => outcomes.push(outcome) });
+  let agent: FakeAgent;
+
+  async function clientOf(options: FakeAgentOptions = {}): Promise<AgentClient> {
+    agent = await FakeAgent.start(options);
+    return directory.client(agent.url);
+  }
+
+  async function send(client: AgentClient, options?: CallOptions): Promise<StreamResponse[]> {
+    return collect(client.send({ message }, options));
+  }
+
+  beforeEach(() => outcomes.splice(0));
+  afterEach(() => agent.stop());
+  afterAll(() => http.close());
+
+  it('J4 tries again after 5xx with the same Message', async () => {
+    const client = await clientOf();
+    agent.next({ httpStatus: 503 }, { httpStatus: 500 });
+    expect(await send(client)).toMatchObject([{ task: { status: { state: 'TASK_STATE_COMPLETED' } } }]);
+    expect(agent.sends.map((it) => it.message?.messageId)).toEqual(Array(3).fill(message.messageId));
+    expect(outcomes).toEqual(['ok']);
+  });
+
+  it('J4 gives up after three retries', async () => {
+    const client = await clientOf();
+    agent.always({ httpStatus: 503 });
+    await expect(send(client)).rejects.toMatchObject({ kind: 'server-error', code: 503 });
+    expect(agent.sends).toHaveLength(4);
+    expect(outcomes).toEqual(['server-error']);
+  });
+
+  it('J4 never tries again after 4xx', async () => {
+    const client = await clientOf();
+    agent.always({ httpStatus: 400 });
+    await expect(send(client)).rejects.toMatchObject({ kind: 'client-error', message: 'HTTP 400' });
+    expect(agent.sends).toHaveLength(1);
+  });
+
+  it('J4 tries again when no answer comes in time', async () => {
+    const client = await clientOf();
+    agent.next({ hang: true });
+    expect(await send(client, { timeouts: { firstEvent: 500 } })).toHaveLength(1);
+    expect(agent.sends).toHaveLength(2);
+  });
+
+  it('E8 the total limit holds over everything, retries included', async () => {
+    const client = await clientOf();
+    agent.always({ hang: true });
+    const began = performance.now();
+    await expect(send(client, { timeouts: { firstEvent: 150, total: 1_000 } })).rejects.toMatchObject({
+      kind: 'timeout',
+      message: 'timeout: not finished within 1000 ms',
+    });
+    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(agent.sends.length).toBeGreaterThan(1);
+  });
+
+  it.each([false, true])('B7 gives a JSON-RPC error with its code and text, streaming: %s', async (streaming) => {
+    const client = await clientOf({ streaming });
+    agent.always({ rpcError: { code: -32000, message: 'test error' } });
+    await expect(send(client)).rejects.toMatchObject({
+      kind: 'rpc-error',
+      code: -32000,
+      message: 'a2a error -32000: test error',
+    });
+    expect(agent.sends).toHaveLength(1);
+  });
+
+  it('gives the error in the body of a 4xx', async () => {
+    const client = await clientOf();
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'bad parts' } });
+    agent.always({ httpStatus: 400, body });
+    await expect(send(client)).rejects.toMatchObject({ kind: 'rpc-error', message: 'a2a error -32602: bad parts' });
+  });
+
+  it.each(['<html>', '{"jsonrpc":"2.0","id":1,"result":{"nothing":true}}', '[]'])(
+    'refuses %s as an answer',
+    async (body) => {
+      const client = await clientOf();
+      agent.always({ body });
+      await expect(send(client)).rejects.toMatchObject({ kind: 'invalid-response' });
+      expect(agent.sends).toHaveLength(1);
+    },
+  );
+
+  it('streams where the card says so', async () => {
+    const client = await clientOf({ streaming: true });
+    const events = await send(client);
+    expect(events.map((it) => Object.keys(it)[0])).toEqual(['task', 'artifactUpdate', 'statusUpdate']);
+    expect(agent.sends[0]?.method).toBe('SendStreamingMessage');
+  });
+
+  it('goes on with SubscribeToTask where a stream was cut', async () => {
+    const client = await clientOf({ streaming: true });
+    agent.always({
+      steps: [
+        { status: 'TASK_STATE_WORKING' },
+        { sleep: 20 },
+        { cut: true },
+        { hold: true },
+        { status: 'TASK_STATE_COMPLETED' },
+      ],
+    });
+    const events: StreamResponse[] = [];
+    for await (const event of client.send({ message })) {
+      events.push(event);
+      if (agent.calls.some((it) => it.method === 'SubscribeToTask')) agent.release();
+    }
+    expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } } });
+    expect(agent.sends).toHaveLength(1);
+  });
+
+  it('ends a silent stream with a time-out of its own', async () => {
+    const client = await clientOf({ streaming: true });
+    agent.always(holds());
+    await expect(send(client, { timeouts: { idle: 100 } })).rejects.toMatchObject({
+      kind: 'timeout',
+      message: 'timeout: silent for 100 ms',
+    });
+  });
+
+  it.each([false, true])('closes the connection when the caller aborts, streaming: %s', async (streaming) => {
+    const client = await clientOf({ streaming });
+    agent.always(holds());
+    const abort = new AbortController();
+    const sent = send(client, { signal: abort.signal });
+    const call = await agent.sent(1);
+    abort.abort();
+    await expect(sent).rejects.toMatchObject({ kind: 'aborted' });
+    for (let tries = 0; !call.aborted && tries < 100; tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(call.aborted).toBe(true);
+    expect(agent.sends).toHaveLength(1);
+  });
+
+  it('ends at a Task that waits', async () => {
+    const client = await clientOf({ streaming: true });
+    agent.always(ends('TASK_STATE_INPUT_REQUIRED', 'which?'));
+    expect((await send(client)).at(-1)).toMatchObject({
+      statusUpdate: { status: { state: 'TASK_STATE_INPUT_REQUIRED' } },
+    });
+  });
+
+  it('waits with GetTask for a Task that comes back unfinished', async () => {
+    const client = await clientOf();
+    const states = ['TASK_STATE_WORKING', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED'] as const;
+    let asked = 0;
+    const directoryOfWorker = new HttpAgentDirectory({
+      http: {
+        cachedFetch: fetch,
+        fetch: async (input, init) => {
+          const { id, method } = JSON.parse(init?.body as string) as { id: number; method: string };
+          const task: Task = { id: 't', contextId: 'c', status: { state: states[asked++] ?? 'TASK_STATE_COMPLETED' } };
+          return Response.json({ jsonrpc: '2.0', id, result: method === 'SendMessage' ? { task } : task });
+        },
+      },
+    });
+    const worker = await directoryOfWorker.client(client.agentUrl);
+    const events = await send(worker);
+    expect(events.at(-1)).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
+    expect(asked).toBe(3);
+  });
+
+  it('follows a Task that has ended with GetTask', async () => {
+    const client = await clientOf({ streaming: true });
+    agent.always(answers('done'));
+    await send(client);
+    const [id] = agent.taskIds();
+    expect(await collect(client.follow(id ?? ''))).toMatchObject([
+      { task: { id, status: { state: 'TASK_STATE_COMPLETED' } } },
+    ]);
+  });
+
+  it('says not-found for a Task that the agent does not know', async () => {
+    const client = await clientOf({ streaming: true });
+    const failure = { kind: 'not-found', message: 'a2a error -32001: Task not found' };
+    await expect(collect(client.follow('nope'))).rejects.toMatchObject(failure);
+    await expect(client.getTask('nope')).rejects.toMatchObject(failure);
+  });
+
+  it('tells what came of CancelTask', async () => {
+    const client = await clientOf({ streaming: true });
+    agent.always(holds());
+    const events = client.send({ message })[Symbol.asyncIterator]();
+    await events.next();
+    const [id = ''] = agent.taskIds();
+    expect(await client.cancel('nope')).toBe('refused');
+    expect(await client.cancel(id)).toBe('acknowledged');
+    expect(await client.cancel(id)).toBe('refused');
+    await events.return?.();
+    agent.options.cancel = 'hang';
+    expect(await client.cancel(id, { timeouts: { total: 100 } })).toBe('unreachable');
+  });
+});
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

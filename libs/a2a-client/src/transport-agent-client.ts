@@ -1,0 +1,153 @@
+import { type AgentCard, isActiveState, type SendMessageRequest, type StreamResponse, type Task } from '#libs/protocol';
+import { AgentCallError } from './agent-call-error.js';
+import { AgentClient, type CallOptions, type CancelOutcome } from './agent-client.js';
+import type { AgentTransport } from './agent-transport.js';
+import { CallLimits } from './call-limits.js';
+import type { CallOutcomes } from './call-outcomes.js';
+import { exchange, once } from './exchange.js';
+import { pause } from './retry.js';
+
+const CANCEL_TOTAL_MS = 5_000;
+/** With the pauses between them, about twelve seconds: as long as another replica needs to take a Task over. */
+const MAX_LOST_CONNECTIONS = 8;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 3_000;
+
+/**
+ * Adds to a transport what every call needs: the four limits, the retry rule (row J4), and going on where a stream
+ * was cut. After a cut the Task comes again as a snapshot that stands for all events before it.
+ */
+export class TransportAgentClient extends AgentClient {
+  constructor(
+    override readonly agentUrl: string,
+    override readonly card: AgentCard | undefined,
+    private readonly transport: AgentTransport,
+    private readonly outcomes: CallOutcomes,
+  ) {
+    super();
+  }
+
+  override send(request: SendMessageRequest, options: CallOptions = {}): AsyncIterable<StreamResponse> {
+    return this.#call(options, (limits) => this.#send(request, options, limits));
+  }
+
+  override follow(taskId: string, options: CallOptions = {}): AsyncIterable<StreamResponse> {
+    return this.#call(options, (limits) => this.#follow(taskId, options, limits));
+  }
+
+  override async getTask(taskId: string, options: CallOptions = {}): Promise<Task> {
+    using limits = new CallLimits(options, this.transport.timeouts);
+    return this.outcomes.counted(() => this.#getTask(taskId, options, limits));
+  }
+
+  override async cancel(taskId: string, options: CallOptions = {}): Promise<CancelOutcome> {
+    const timeouts = { ...options.timeouts, total: Math.min(options.timeouts?.total ?? Infinity, CANCEL_TOTAL_MS) };
+    using limits = new CallLimits({ ...options, timeouts }, this.transport.timeouts);
+    const attempt = (signal: AbortSignal): Promise<Task> => this.transport.cancelTask(taskId, { ...options, signal });
+    try {
+      await this.outcomes.counted(() => once(limits, attempt));
+      return 'acknowledged';
+    } catch (error) {
+      return cancelOutcome(error as AgentCallError);
+    }
+  }
+
+  async *#call(
+    options: CallOptions,
+    run: (limits: CallLimits) => AsyncIterable<StreamResponse>,
+  ): AsyncIterable<StreamResponse> {
+    using limits = new CallLimits(options, this.transport.timeouts);
+    yield* this.outcomes.countedStream(run(limits));
+  }
+
+  async *#send(request: SendMessageRequest, options: CallOptions, limits: CallLimits): AsyncIterable<StreamResponse> {
+    let taskId: string | undefined;
+    try {
+      for await (const event of exchange(limits, (signal) => this.transport.send(request, { ...options, signal }))) {
+        taskId ??= taskIdOf(event);
+        yield event;
+        if (isSettled(event)) return;
+      }
+    } catch (error) {
+      if (taskId === undefined || !isLostConnection(error, limits)) throw error;
+    }
+    if (taskId === undefined) throw new AgentCallError('invalid-response', 'the agent answered with nothing');
+    yield* this.#follow(taskId, options, limits);
+  }
+
+  async *#follow(taskId: string, options: CallOptions, limits: CallLimits): AsyncIterable<StreamResponse> {
+    if (!this.transport.streaming) return yield* this.#poll(taskId, options, limits);
+    for (let lost = 0; lost <= MAX_LOST_CONNECTIONS; lost += 1) {
+      try {
+        for await (const event of exchange(limits, (signal) =>
+          this.transport.subscribe(taskId, { ...options, signal }),
+        )) {
+          if (!('task' in event)) lost = 0;
+          yield event;
+          if (isSettled(event)) return;
+        }
+      } catch (error) {
+        if (isUnsupported(error)) break;
+        if (lost === MAX_LOST_CONNECTIONS || !isLostConnection(error, limits)) throw error;
+      }
+      await pause(nthPause(lost), limits.signal);
+    }
+    yield* this.#poll(taskId, options, limits);
+  }
+
+  /** GetTask until the Task ends or waits; gives the Task whenever it has changed. */
+  async *#poll(taskId: string, options: CallOptions, limits: CallLimits): AsyncIterable<StreamResponse> {
+    let seen = '';
+    for (let polls = 0; ; polls += 1) {
+      const task = await this.#getTask(taskId, options, limits);
+      const state = JSON.stringify(task);
+      if (state !== seen) yield { task };
+      if (!isActiveState(task.status.state)) return;
+      seen = state;
+      await pause(nthPause(polls), limits.signal);
+    }
+  }
+
+  #getTask(taskId: string, options: CallOptions, limits: CallLimits): Promise<Task> {
+    return once(limits, (signal) => this.transport.getTask(taskId, { ...options, signal }));
+  }
+}
+
+function nthPause(n: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** n, LONGEST_PAUSE_MS);
+}
+
+function taskIdOf(event: StreamResponse): string | undefined {
+  if ('task' in event) return event.task.id;
+  if ('statusUpdate' in event) return event.statusUpdate.taskId;
+  if ('artifactUpdate' in event) return event.artifactUpdate.taskId;
+  return undefined;
+}
+
+/** Whether nothing more can follow: a direct Message, or a Task that has ended or waits. */
+function isSettled(event: StreamResponse): boolean {
+  if ('message' in event) return true;
+  if ('task' in event) return !isActiveState(event.task.status.state);
+  return 'statusUpdate' in event && !isActiveState(event.statusUpdate.status.state);
+}
+
+function isLostConnection(error: unknown, limits: CallLimits): boolean {
+  return !limits.signal.aborted && error instanceof AgentCallError && ['connect', 'server-error'].includes(error.kind);
+}
+
+/** A Task that has ended, or waits, has no stream at some agents (section 3.1.6); others have none at all. */
+function isUnsupported(error: unknown): boolean {
+  return error instanceof AgentCallError && (error.kind === 'rpc-error' || error.kind === 'client-error');
+}
+
+function cancelOutcome(error: AgentCallError): CancelOutcome {
+  switch (error.kind) {
+    case 'rpc-error':
+    case 'not-found':
+    case 'client-error':
+    case 'invalid-response':
+      return 'refused';
+    default:
+      return 'unreachable';
+  }
+}
