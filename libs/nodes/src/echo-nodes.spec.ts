@@ -1,0 +1,27 @@
+import { InputNode, OutputNode } from './echo-nodes.js';
+import { artifactParts, outline, played, turn } from './testing/turn.js';
+
+const node = { id: 'in', type: 'input', config: {} };
+
+describe('input and output nodes', () => {
+  it('K2, B13 answers with the Message it received: working, one Artifact, completed with the same Parts', async () => {
+    const events = await played(new InputNode().executor(node), turn([{ text: 'hello' }, { data: { a: 1 } }]));
+    expect(outline(events)).toEqual(['working', 'artifact', 'completed']);
+    const parts = [{ text: 'hello', mediaType: 'text/plain' }, { data: { a: 1 } }];
+    expect(events[1]).toMatchObject({ artifactUpdate: { artifact: { artifactId: 'in', name: 'in', parts } } });
+    expect(events[2]).toMatchObject({ statusUpdate: { status: { message: { role: 'ROLE_AGENT', parts } } } });
+  });
+
+  it.each([0, 1, 2, 3])('goes on after %i recorded events', async (recovered) => {
+    const executor = new OutputNode().executor({ ...node, type: 'output' });
+    expect(executor.recovery).toBe('restart');
+    const events = await played(executor, turn('x', { recovered }));
+    expect(outline(events)).toEqual(['working', 'artifact', 'completed'].slice(recovered));
+    if (recovered < 2) expect(artifactParts(events)).toEqual([{ text: 'x', mediaType: 'text/plain' }]);
+  });
+
+  it('takes a prompt only as a string', () => {
+    const broken = { id: 'out', type: 'output', config: { prompt: 7 } };
+    expect(new OutputNode().problems(broken)).toEqual(['output node "out": prompt must be a string']);
+  });
+});

@@ -1,0 +1,146 @@
+import { AgentCallError, HttpAgentDirectory } from '#libs/a2a-client';
+import { type RequestContext, TaskCanceled } from '#libs/executor';
+import { type JsonObject, statusUpdate } from '#libs/protocol';
+import { FakeAgent } from '../../../test/support/fake-agent.js';
+import { answers, answersParts, ends, holds } from '../../../test/support/fake-behaviour.js';
+import { ExternalNode } from './external-node.js';
+import type { NodeEvent } from './node-executor.js';
+import { artifactParts, lastWords, outline, played, taskWith, turn } from './testing/turn.js';
+
+describe('external nodes', () => {
+  const directory = new HttpAgentDirectory({ http: { fetch, cachedFetch: fetch }, onCardless: () => undefined });
+  const type = new ExternalNode(directory);
+  let agent: FakeAgent;
+
+  const node = (config: JsonObject = {}) => ({
+    id: 'ext',
+    type: 'external',
+    config: { endpoint_url: agent.url, ...config },
+  });
+  const play = (context: RequestContext, config?: JsonObject) => played(type.executor(node(config)), context);
+
+  beforeEach(async () => {
+    agent = await FakeAgent.start();
+  });
+  afterEach(() => agent.stop());
+
+  it('E3 sends the text of the Message on, once, or the default sentence', async () => {
+    await play(turn('hello'));
+    await play(turn([{ data: {} }]));
+    expect(agent.texts).toEqual(['hello', 'Execute external node ext']);
+  });
+
+  it.each([
+    ['the first text of the first Artifact', answersParts({ data: 1 }, { text: 'text' }, { text: 'no' }), 'text'],
+    ['its data as JSON', answersParts({ data: { a: [1] } }), '{"a":[1]}'],
+    ['`no output`', answersParts({ url: 'http://x/y' }), 'no output'],
+    ['a direct Message', { message: [{ text: 'direct' }] }, 'direct'],
+  ])('E5 gives %s', async (_what, behaviour, text) => {
+    agent.always(behaviour);
+    const events = await play(turn('x'));
+    expect(artifactParts(events)).toEqual([{ text, mediaType: 'text/plain' }]);
+    expect(outline(events).at(-1)).toBe('completed');
+  });
+
+  it('E4 tells that the remote failed, and what a failed call failed with', async () => {
+    agent.next(ends('TASK_STATE_FAILED', 'their secret'), ends('TASK_STATE_REJECTED'), {
+      rpcError: { code: -32000, message: 'test error' },
+    });
+    expect(lastWords(await play(turn('x')))).toBe(`Error: external agent ${agent.url} failed`);
+    expect(lastWords(await play(turn('x')))).toBe(`Error: external agent ${agent.url} rejected`);
+    expect(lastWords(await play(turn('x')))).toBe(
+      `Error: external agent call to ${agent.url}: a2a error -32000: test error`,
+    );
+    const nobody = type.executor({ id: 'ext', type: 'external', config: { endpoint_url: 'http://localhost:1' } });
+    expect(lastWords(await played(nobody, turn('x')))).toMatch(
+      /^Error: external agent call to http:\/\/localhost:1: no connection/,
+    );
+  });
+
+  it('E8 the timeout holds over the whole call', async () => {
+    agent.always({ hang: true });
+    const began = performance.now();
+    const events = await play(turn('x'), { timeout: 1 });
+    expect(lastWords(events)).toMatch(/^Error: external agent call to http:.*: timeout: not finished within \d+ ms$/);
+    expect(performance.now() - began).toBeGreaterThan(900);
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
+  it('E2 fails without an endpoint, with the text that a save is refused with', async () => {
+    const bare = { id: 'x', type: 'external', config: {} };
+    const text = 'external node "x": missing endpoint_url config';
+    expect(type.problems(bare)).toEqual([text]);
+    expect(lastWords(await played(type.executor(bare), turn('x')))).toBe(`Error: ${text}`);
+  });
+
+  it('names what else is wrong with its config', () => {
+    expect(type.problems(node())).toEqual([]);
+    expect(type.problems(node({ endpoint_url: 'ftp://x', timeout: 0, auth: 1 }))).toEqual([
+      'external node "ext": endpoint_url must be an http or https URL',
+      'external node "ext": timeout must be a number of seconds, at least 1',
+      'external node "ext": auth must be a string',
+    ]);
+  });
+
+  it('waits while the remote waits, and sends the next Message down to the same remote Task', async () => {
+    agent.next(ends('TASK_STATE_INPUT_REQUIRED', 'which?'), answers('thanks'));
+    const first = await play(turn('book'));
+    expect(outline(first)).toEqual(['working', 'working', 'input_required']);
+    expect(lastWords(first)).toBe('which?');
+    const second = await play(turn('the red one', { task: taskWith('book', 'which?'), log: async () => first }));
+    expect(outline(second)).toEqual(['working', 'artifact', 'completed']);
+    expect(artifactParts(second)).toEqual([{ text: 'thanks', mediaType: 'text/plain' }]);
+    expect(agent.sends[1]?.message).toMatchObject({ taskId: agent.taskIds()[0], parts: [{ text: 'the red one' }] });
+  });
+
+  it('follows the remote Task after a crash instead of sending again', async () => {
+    const before = await play(turn('x'));
+    const recorded = before.slice(0, 2);
+    const events = await play(turn('x', { recovered: 2, log: async () => recorded }));
+    expect(outline(events)).toEqual(['artifact', 'completed']);
+    expect(agent.sends).toHaveLength(1);
+  });
+
+  it('sends the same Message again after a crash where no remote Task was seen', async () => {
+    const context = turn('x');
+    await play(context);
+    await play({ ...context, recovered: 1, log: async () => [statusUpdate(context, 'TASK_STATE_WORKING')] });
+    expect(new Set(agent.sends.map(({ message }) => message?.messageId)).size).toBe(1);
+    expect(agent.sends).toHaveLength(2);
+  });
+
+  it('passes a cancel on to the remote, and not a shutdown', async () => {
+    agent.options.streaming = true;
+    agent.always(holds());
+    for (const reason of [new TaskCanceled(), new Error('shutdown')]) {
+      const abort = new AbortController();
+      const events = type
+        .executor(node())
+        .execute(turn('x', { signal: abort.signal }))
+        [Symbol.asyncIterator]();
+      await events.next();
+      await events.next();
+      const rest = events.next();
+      abort.abort(reason);
+      if (reason instanceof TaskCanceled) await expect(rest).resolves.toMatchObject({ done: true });
+      else await expect(rest).rejects.toBe(reason);
+    }
+    expect(agent.cancels).toEqual([agent.taskIds()[0]]);
+  });
+
+  it('cancels the remote Task of a Task that waits', async () => {
+    agent.next(ends('TASK_STATE_INPUT_REQUIRED', 'which?'));
+    const log: NodeEvent[] = await play(turn('book'));
+    const signal = AbortSignal.abort(new TaskCanceled());
+    await play(turn('book', { task: taskWith('book', 'which?'), log: async () => log, signal }));
+    expect(agent.cancels).toEqual(agent.taskIds());
+  });
+
+  it('tells an AgentCallError from a defect', async () => {
+    const broken = new ExternalNode({
+      client: async () => Promise.reject(new AgentCallError('refused', 'the address may not be called')),
+    });
+    const events = await played(broken.executor(node()), turn('x'));
+    expect(lastWords(events)).toBe(`Error: external agent call to ${agent.url}: the address may not be called`);
+  });
+});

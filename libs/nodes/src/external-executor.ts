@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { AgentCallError, type AgentClient, type AgentDirectory, type CallOptions } from '#libs/a2a-client';
+import { type NodeSpec, type RequestContext, TaskCanceled } from '#libs/executor';
+import {
+  firstText,
+  isJsonObject,
+  type JsonObject,
+  statusUpdate,
+  type StreamResponse,
+  textPart,
+  userMessage,
+} from '#libs/protocol';
+import { NodeExecutor, type NodeEvent, type NodeWork } from './node-executor.js';
+import { NodeFailure } from './node-failure.js';
+import { RemoteAnswer, type RemoteTask } from './remote-answer.js';
+
+const DEFAULT_TIMEOUT_SECONDS = 30;
+const CANCEL_MS = 5_000;
+/** The metadata key under which a Task event keeps the ids of the remote Task that works for it. */
+const REMOTE_KEY = 'parley/remote';
+
+/**
+ * Sends the Message on to an agent elsewhere and gives what it answers (rows E3 to E5). The Task waits when the remote
+ * Task waits, and its next Message goes down to that one; `timeout` holds over the whole turn, a cancel is passed on.
+ */
+export class ExternalExecutor extends NodeExecutor {
+  override readonly recovery = 'restart';
+  override readonly cancelGrace = CANCEL_MS + 1_000;
+
+  constructor(
+    node: NodeSpec,
+    private readonly agents: AgentDirectory,
+  ) {
+    super(node);
+  }
+
+  protected override async *work(context: RequestContext): NodeWork {
+    const url = this.#url();
+    const known = await remoteOf(context);
+    if (context.signal.reason instanceof TaskCanceled) return await this.#cancel(url, known?.remote);
+    const answer = new RemoteAnswer();
+    try {
+      yield* this.#call(context, url, known, answer);
+    } catch (error) {
+      if (context.signal.reason instanceof TaskCanceled) return await this.#cancel(url, answer.task ?? known?.remote);
+      context.signal.throwIfAborted();
+      if (error instanceof AgentCallError)
+        throw new NodeFailure(`external agent call to ${url}: ${error.message}`, { cause: error });
+      throw error;
+    }
+    return yield* ended(context, url, answer);
+  }
+
+  async *#call(context: RequestContext, url: string, known: KnownRemote | undefined, answer: RemoteAnswer) {
+    const deadline = performance.now() + this.#timeout() * 1_000;
+    const options = (): CallOptions => ({
+      signal: context.signal,
+      timeouts: { total: Math.max(1, Math.ceil(deadline - performance.now())) },
+      scope: context.call.scope,
+      parent: { taskId: context.taskId, reference: this.node.id },
+    });
+    const client = await this.agents.client(url, options());
+    for await (const event of this.#events(context, client, known, options())) {
+      const isFirst = answer.task === undefined;
+      answer.apply(event);
+      if (isFirst && answer.task) yield remoteNote(context, answer.task);
+    }
+  }
+
+  /** After a crash the remote Task of this turn is followed; where none was seen the same Message is sent again. */
+  #events(
+    context: RequestContext,
+    client: AgentClient,
+    known: KnownRemote | undefined,
+    options: CallOptions,
+  ): AsyncIterable<StreamResponse> {
+    if (known?.ofThisTurn) return client.follow(known.remote.taskId, options);
+    const text = firstText(context.userMessage.parts) ?? `Execute external node ${this.node.id}`;
+    const message = userMessage(text, { messageId: messageIdOf(context), ...known?.remote });
+    return client.send({ message }, options);
+  }
+
+  async #cancel(url: string, remote: RemoteTask | undefined): Promise<undefined> {
+    if (!remote) return;
+    const options = { timeouts: { total: CANCEL_MS } };
+    const client = await this.agents.client(url, options).catch(() => undefined);
+    await client?.cancel(remote.taskId, options);
+  }
+
+  #url(): string {
+    const { endpoint_url: url } = this.node.config;
+    if (typeof url !== 'string' || url === '') throw new NodeFailure(missingEndpoint(this.node));
+    return url;
+  }
+
+  #timeout(): number {
+    const { timeout } = this.node.config;
+    return typeof timeout === 'number' && timeout > 0 ? timeout : DEFAULT_TIMEOUT_SECONDS;
+  }
+}
+
+/** Row E2. */
+export function missingEndpoint(node: NodeSpec): string {
+  return `external node "${node.id}": missing endpoint_url config`;
+}
+
+interface KnownRemote {
+  remote: RemoteTask;
+  /** Whether it was seen in this turn, before a crash. */
+  ofThisTurn: boolean;
+}
+
+async function* ended(context: RequestContext, url: string, answer: RemoteAnswer): NodeWork {
+  switch (answer.outcome) {
+    case 'TASK_STATE_COMPLETED':
+      return [textPart(answer.output)];
+    case 'TASK_STATE_INPUT_REQUIRED':
+    case 'TASK_STATE_AUTH_REQUIRED':
+      yield statusUpdate(context, answer.outcome, answer.status?.message?.parts);
+      return undefined;
+    case 'TASK_STATE_CANCELED':
+      throw new NodeFailure(`external agent ${url} canceled`);
+    case 'TASK_STATE_REJECTED':
+      throw new NodeFailure(`external agent ${url} rejected`);
+    default:
+      throw new NodeFailure(`external agent ${url} failed`);
+  }
+}
+
+function remoteNote(context: RequestContext, { taskId, contextId }: RemoteTask): NodeEvent {
+  return statusUpdate(context, 'TASK_STATE_WORKING', undefined, { [REMOTE_KEY]: { taskId, contextId } });
+}
+
+/** The remote Task that this Task's log names last. On a first turn that never ran there is none to read. */
+async function remoteOf(context: RequestContext): Promise<KnownRemote | undefined> {
+  if (context.task === null && context.recovered === 0) return undefined;
+  const log = await context.log();
+  const index = log.findLastIndex((event) => remoteIn(event) !== undefined);
+  const event = log[index];
+  const remote = event && remoteIn(event);
+  return remote && { remote, ofThisTurn: index >= log.length - context.recovered };
+}
+
+function remoteIn(event: Awaited<ReturnType<RequestContext['log']>>[number]): RemoteTask | undefined {
+  const metadata: JsonObject | undefined = 'statusUpdate' in event ? event.statusUpdate.metadata : undefined;
+  const remote = metadata?.[REMOTE_KEY];
+  return isJsonObject(remote) ? (remote as unknown as RemoteTask) : undefined;
+}
+
+/** The same for every attempt at a turn, so that the remote can tell a repetition. */
+function messageIdOf({ taskId, userMessage: { messageId } }: RequestContext): string {
+  const hash = createHash('sha256').update(`${taskId}/${messageId}`).digest('hex');
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-a${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+}

@@ -1,0 +1,26 @@
+import type { AgentDirectory } from '#libs/a2a-client';
+import type { AgentExecutor, NodeSpec } from '#libs/executor';
+import { ConfigProblems } from './config-problems.js';
+import { ExternalExecutor, missingEndpoint } from './external-executor.js';
+import type { NodeType } from './node-type.js';
+
+/** `external`: an A2A agent elsewhere. In a run it is called directly; this is what stands behind its own URL (row K14). */
+export class ExternalNode implements NodeType {
+  readonly name = 'external';
+
+  constructor(private readonly agents: AgentDirectory) {}
+
+  problems(node: NodeSpec): string[] {
+    const { endpoint_url: endpoint } = node.config;
+    if (endpoint === undefined || endpoint === null || endpoint === '') return [missingEndpoint(node)];
+    const isUrl = typeof endpoint === 'string' && /^https?:/i.test(endpoint) && URL.canParse(endpoint);
+    return new ConfigProblems(node)
+      .unless(isUrl, 'endpoint_url must be an http or https URL')
+      .check('timeout', 'must be a number of seconds, at least 1', (it) => typeof it === 'number' && it >= 1)
+      .strings('auth', 'prompt').found;
+  }
+
+  executor(node: NodeSpec): AgentExecutor {
+    return new ExternalExecutor(node, this.agents);
+  }
+}

@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { OpenAiLlm } from './openai-llm.js';
+
+interface Call {
+  path: string | undefined;
+  headers: IncomingHttpHeaders;
+  body: { model: string; messages: unknown };
+}
+
+describe('OpenAiLlm', () => {
+  const calls: Call[] = [];
+  let status = 200;
+  let server: Server;
+  let baseUrl: string;
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        calls.push({ path: request.url, headers: request.headers, body: JSON.parse(body) as Call['body'] });
+        const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+        const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'bonjour' } }];
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(
+          JSON.stringify(status === 200 ? { id: 'c', choices, usage } : { error: { message: 'secret detail' } }),
+        );
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  });
+  beforeEach(() => {
+    calls.splice(0);
+    status = 200;
+  });
+  afterAll(() => server.close().closeAllConnections());
+
+  const messages = [{ role: 'user' as const, parts: [{ text: 'hello' }, { data: { a: 1 } }] }];
+  const { signal } = new AbortController();
+  const llm = () => new OpenAiLlm({ baseUrl, apiKey: 'key', model: 'small', fetch });
+
+  it('asks the endpoint for a completion', async () => {
+    const answer = await llm().answer({ model: undefined, messages, signal });
+    expect(answer).toEqual({
+      parts: [{ text: 'bonjour', mediaType: 'text/plain' }],
+      usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+    });
+    expect(calls).toMatchObject([
+      {
+        path: '/v1/chat/completions',
+        headers: { authorization: 'Bearer key' },
+        body: { model: 'small', messages: [{ role: 'user', content: 'hello\n\n{"a":1}' }] },
+      },
+    ]);
+  });
+
+  it('takes the model that a node names; echo stays built in', async () => {
+    await llm().answer({ model: 'large', messages, signal });
+    expect(calls[0]?.body.model).toBe('large');
+    expect(await llm().answer({ model: 'echo', messages, signal })).toEqual({ parts: messages[0]?.parts });
+    expect(calls).toHaveLength(1);
+  });
+
+  it('tells the status of a refusal and nothing of its text', async () => {
+    status = 401;
+    await expect(llm().answer({ model: 'm', messages, signal })).rejects.toThrow('model "m" gave no answer: HTTP 401');
+  });
+
+  it('ends with the signal', async () => {
+    const reason = new Error('canceled');
+    await expect(llm().answer({ model: 'm', messages, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+});

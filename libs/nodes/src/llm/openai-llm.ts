@@ -1,0 +1,76 @@
+import OpenAI, { APIError } from 'openai';
+import { type Part, textPart } from '#libs/protocol';
+import { NodeFailure } from '../node-failure.js';
+import { ECHO_MODEL, EchoLlm } from './echo-llm.js';
+import { type LlmAnswer, type LlmMessage, LlmProvider, type LlmRequest } from './llm-provider.js';
+
+const TIMEOUT_MS = 120_000;
+
+export interface OpenAiLlmOptions {
+  baseUrl: string;
+  apiKey?: string;
+  /** The model of nodes that name none. */
+  model?: string;
+  fetch: typeof fetch;
+}
+
+/** Any OpenAI-compatible endpoint. The model named `echo` stays the built-in one. */
+export class OpenAiLlm extends LlmProvider {
+  readonly #echo = new EchoLlm();
+  readonly #client: OpenAI;
+
+  constructor(private readonly options: OpenAiLlmOptions) {
+    super();
+    this.#client = new OpenAI({
+      baseURL: options.baseUrl,
+      apiKey: options.apiKey ?? 'none',
+      organization: null,
+      project: null,
+      fetch: options.fetch,
+      timeout: TIMEOUT_MS,
+      maxRetries: 2,
+      logLevel: 'off',
+    });
+  }
+
+  override modelFor(model: string | undefined): string {
+    return model ?? this.options.model ?? ECHO_MODEL;
+  }
+
+  override async answer(request: LlmRequest): Promise<LlmAnswer> {
+    const model = this.modelFor(request.model);
+    if (model === ECHO_MODEL) return this.#echo.answer(request);
+    try {
+      const messages = request.messages.map(({ role, parts }) => ({ role, content: textOf(parts) }));
+      const completion = await this.#client.chat.completions.create({ model, messages }, { signal: request.signal });
+      const text = completion.choices[0]?.message.content ?? '';
+      const { usage } = completion;
+      return { parts: [textPart(text)], ...(usage && { usage: tokensOf(usage) }) };
+    } catch (error) {
+      request.signal.throwIfAborted();
+      throw failureOf(model, error);
+    }
+  }
+}
+
+/** A model reads text: data goes as JSON, files by their name or address. */
+function textOf(parts: LlmMessage['parts']): string {
+  return parts.map(partText).join('\n\n');
+}
+
+function partText(part: Part): string {
+  if (part.text !== undefined) return part.text;
+  if (part.url !== undefined) return part.url;
+  return part.raw === undefined ? JSON.stringify(part.data ?? null) : `[file ${part.filename ?? ''}]`;
+}
+
+function tokensOf(usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number }) {
+  const { prompt_tokens, completion_tokens, total_tokens } = usage;
+  return { prompt_tokens, completion_tokens, total_tokens };
+}
+
+function failureOf(model: string, error: unknown): unknown {
+  if (!(error instanceof APIError)) return error;
+  const cause = error.status === undefined ? 'it cannot be reached' : `HTTP ${error.status}`;
+  return new NodeFailure(`model "${model}" gave no answer: ${cause}`, { cause: error });
+}

@@ -1,0 +1,49 @@
+import { AgentExecutor, type NodeSpec, type RequestContext } from '#libs/executor';
+import { artifactUpdate, type JsonObject, type Part, runEventMetadata, statusUpdate } from '#libs/protocol';
+import { NodeFailure } from './node-failure.js';
+
+/** What a node yields: events of its own Task. */
+export type NodeEvent = ReturnType<typeof statusUpdate> | ReturnType<typeof artifactUpdate>;
+
+/** The events of a node's work; what it returns is the node's output, `undefined` if it has ended the turn itself. */
+export type NodeWork = AsyncGenerator<NodeEvent, Part[] | undefined, void>;
+
+/**
+ * Runs a node's work and ends its Task (rows B11 to B13): WORKING, one Artifact named by the node, and COMPLETED with
+ * the same Parts; or FAILED with `Error: …`. After a crash the work is done again and what was recorded is left out, so
+ * a subclass that restarts must yield the same sequence of events each time.
+ */
+export abstract class NodeExecutor extends AgentExecutor {
+  constructor(protected readonly node: NodeSpec) {
+    super();
+  }
+
+  override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
+    let position = 0;
+    for await (const event of this.#events(context)) {
+      position += 1;
+      if (position > context.recovered) yield event;
+    }
+  }
+
+  /** @throws NodeFailure where the caller may know the reason */
+  protected abstract work(context: RequestContext): NodeWork;
+
+  async *#events(context: RequestContext): AsyncIterable<NodeEvent> {
+    if (context.task === null) yield statusUpdate(context, 'TASK_STATE_WORKING');
+    try {
+      const parts = yield* this.work(context);
+      if (parts === undefined) return;
+      yield artifactUpdate(context, { artifactId: this.node.id, name: this.node.id, parts }, { lastChunk: true });
+      yield statusUpdate(context, 'TASK_STATE_COMPLETED', parts);
+    } catch (error) {
+      if (!(error instanceof NodeFailure)) throw error;
+      yield statusUpdate(context, 'TASK_STATE_FAILED', `Error: ${error.message}`);
+    }
+  }
+}
+
+/** A step of a node's work, as run events tell it (`model.request`, `tool.call`, …). */
+export function workStep(context: RequestContext, type: string, payload: JsonObject): NodeEvent {
+  return statusUpdate(context, 'TASK_STATE_WORKING', undefined, runEventMetadata({ type, payload }));
+}

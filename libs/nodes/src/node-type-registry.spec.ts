@@ -1,0 +1,33 @@
+import { UnknownAgent } from '#libs/executor';
+import { InputNode } from './echo-nodes.js';
+import { NodeTypeRegistry } from './node-type-registry.js';
+import { ScriptNode } from './script-node.js';
+
+describe('NodeTypeRegistry', () => {
+  const types = new NodeTypeRegistry([new InputNode(), new ScriptNode()]);
+
+  it('B15 says so where no type is registered', () => {
+    expect(types.problems({ id: 'x', type: 'magic', config: {} })).toEqual(['unknown node type "magic"']);
+    let failure: unknown;
+    try {
+      types.executor({ id: 'x', type: 'magic', config: {} });
+    } catch (error) {
+      failure = error;
+    }
+    expect(failure).toBeInstanceOf(UnknownAgent);
+    expect(failure).toMatchObject({ message: 'no executor for node type "magic"', reason: 'NO_EXECUTOR' });
+  });
+
+  it('keeps the executor of a definition, and makes another for another', () => {
+    const node = { id: 's', type: 'script', config: { script: { otherwise: [] } } };
+    expect(types.executor({ ...node })).toBe(types.executor(node));
+    expect(types.executor({ ...node, config: { ...node.config } })).not.toBe(types.executor(node));
+    expect(types.names).toEqual(['input', 'script']);
+  });
+
+  it('names the node in the problems of its script', () => {
+    expect(types.problems({ id: 's', type: 'script', config: {} })).toEqual([
+      'script node "s": script must be an object with rules and otherwise',
+    ]);
+  });
+});

@@ -1,0 +1,34 @@
+import { type AgentExecutor, type NodeSpec, NodeTypes, UnknownAgent } from '#libs/executor';
+import type { JsonObject } from '#libs/protocol';
+import type { NodeType } from './node-type.js';
+
+/** The node types of this process. */
+export class NodeTypeRegistry extends NodeTypes {
+  readonly #types: ReadonlyMap<string, NodeType>;
+  /** What an executor has compiled lives as long as the definition that its config belongs to. */
+  readonly #executors = new WeakMap<JsonObject, { node: NodeSpec; executor: AgentExecutor }>();
+
+  constructor(types: readonly NodeType[]) {
+    super();
+    this.#types = new Map(types.map((type) => [type.name, type]));
+  }
+
+  override get names(): readonly string[] {
+    return [...this.#types.keys()];
+  }
+
+  override executor(node: NodeSpec): AgentExecutor {
+    const kept = this.#executors.get(node.config);
+    if (kept && kept.node.id === node.id && kept.node.type === node.type) return kept.executor;
+    const type = this.#types.get(node.type);
+    if (!type) throw new UnknownAgent(`no executor for node type "${node.type}"`, 'NO_EXECUTOR', { type: node.type });
+    const executor = type.executor(node);
+    this.#executors.set(node.config, { node, executor });
+    return executor;
+  }
+
+  override problems(node: NodeSpec): string[] {
+    const type = this.#types.get(node.type);
+    return type ? type.problems(node) : [`unknown node type "${node.type}"`];
+  }
+}

@@ -1,0 +1,41 @@
+import { Global, Module } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { AgentDirectory } from '#libs/a2a-client';
+import { NodeTypes } from '#libs/executor';
+import { AppConfig, loadConfig, OutboundHttp } from '#libs/platform';
+import { LlmProvider } from './llm/llm-provider.js';
+import { NodesModule } from './nodes.module.js';
+import { ToolRegistry } from './tools/tool-registry.js';
+
+@Module({ providers: [{ provide: AgentDirectory, useValue: {} }], exports: [AgentDirectory] })
+class AgentsModule {}
+
+async function nodesWith(environment: Record<string, string>) {
+  const config = loadConfig({ HOST: '127.0.0.1', ...environment });
+  @Global()
+  @Module({ providers: [{ provide: AppConfig, useValue: config }, OutboundHttp], exports: [AppConfig, OutboundHttp] })
+  class Platform {}
+  return Test.createTestingModule({ imports: [Platform, NodesModule.withAgents(AgentsModule)] }).compile();
+}
+
+describe('NodesModule', () => {
+  it('knows the node types of the contract and the built-in tools', async () => {
+    const module = await nodesWith({});
+    expect(module.get(NodeTypes, { strict: false }).names).toEqual([
+      'input',
+      'agent',
+      'tool',
+      'output',
+      'external',
+      'script',
+    ]);
+    expect(module.get(ToolRegistry, { strict: false }).names).toEqual(['current_time', 'calculator', 'http_get']);
+  });
+
+  it('echoes without an LLM endpoint, and asks the endpoint where there is one', async () => {
+    const model = async (environment: Record<string, string>) =>
+      (await nodesWith(environment)).get(LlmProvider, { strict: false }).modelFor(undefined);
+    expect(await model({})).toBe('echo');
+    expect(await model({ LLM_BASE_URL: 'http://127.0.0.1:1/v1', LLM_MODEL: 'small' })).toBe('small');
+  });
+});

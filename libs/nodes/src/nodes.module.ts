@@ -1,0 +1,55 @@
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { AgentDirectory } from '#libs/a2a-client';
+import { NodeTypes } from '#libs/executor';
+import { AppConfig, OutboundHttp } from '#libs/platform';
+import { AgentNode } from './agent-node.js';
+import { InputNode, OutputNode } from './echo-nodes.js';
+import { ExternalNode } from './external-node.js';
+import { EchoLlm } from './llm/echo-llm.js';
+import { LlmProvider } from './llm/llm-provider.js';
+import { OpenAiLlm } from './llm/openai-llm.js';
+import { NodeTypeRegistry } from './node-type-registry.js';
+import { ScriptNode } from './script-node.js';
+import { ToolNode } from './tool-node.js';
+import { Calculator } from './tools/calculator.js';
+import { CurrentTime } from './tools/current-time.js';
+import { HttpGet } from './tools/http-get.js';
+import { ToolRegistry } from './tools/tool-registry.js';
+
+/** The node types that a workflow may contain. Needs the global PlatformModule. */
+@Module({})
+export class NodesModule {
+  /** @param agents a module that exports AgentDirectory */
+  static withAgents(agents: Type | DynamicModule): DynamicModule {
+    return {
+      module: NodesModule,
+      imports: [agents],
+      providers: [
+        { provide: LlmProvider, inject: [AppConfig, OutboundHttp], useFactory: llmOf },
+        { provide: ToolRegistry, inject: [OutboundHttp], useFactory: builtInTools },
+        { provide: NodeTypes, inject: [LlmProvider, ToolRegistry, AgentDirectory], useFactory: nodeTypes },
+      ],
+      exports: [NodeTypes, LlmProvider, ToolRegistry],
+    };
+  }
+}
+
+function llmOf({ llm }: AppConfig, http: OutboundHttp): LlmProvider {
+  if (llm.baseUrl === undefined) return new EchoLlm();
+  return new OpenAiLlm({ ...llm, baseUrl: llm.baseUrl, fetch: http.trusting(llm.baseUrl) });
+}
+
+function builtInTools(http: OutboundHttp): ToolRegistry {
+  return new ToolRegistry([new CurrentTime(), new Calculator(), new HttpGet(http.fetch)]);
+}
+
+function nodeTypes(llm: LlmProvider, tools: ToolRegistry, agents: AgentDirectory): NodeTypes {
+  return new NodeTypeRegistry([
+    new InputNode(),
+    new AgentNode(llm),
+    new ToolNode(tools),
+    new OutputNode(),
+    new ExternalNode(agents),
+    new ScriptNode(),
+  ]);
+}

@@ -1,0 +1,64 @@
+import {
+  type Artifact,
+  firstData,
+  firstText,
+  isActiveState,
+  type Part,
+  type StreamResponse,
+  type TaskArtifactUpdateEvent,
+  type TaskState,
+  type TaskStatus,
+} from '#libs/protocol';
+
+/** The ids under which a remote agent goes on with a conversation. */
+export interface RemoteTask {
+  taskId: string;
+  contextId: string;
+}
+
+/** What a remote agent has answered so far, put together from its events. A snapshot stands for all before it. */
+export class RemoteAnswer {
+  task: RemoteTask | undefined;
+  status: TaskStatus | undefined;
+  #artifacts: Artifact[] = [];
+  #message: Part[] | undefined;
+
+  apply(event: StreamResponse): void {
+    if ('message' in event) {
+      this.#message = event.message.parts;
+    } else if ('task' in event) {
+      this.task = { taskId: event.task.id, contextId: event.task.contextId };
+      this.status = event.task.status;
+      this.#artifacts = [...(event.task.artifacts ?? [])];
+    } else if ('statusUpdate' in event) {
+      this.task ??= { taskId: event.statusUpdate.taskId, contextId: event.statusUpdate.contextId };
+      this.status = event.statusUpdate.status;
+    } else {
+      this.#applyArtifact(event.artifactUpdate);
+    }
+  }
+
+  /** COMPLETED for a direct Message; `undefined` while the remote is at work. */
+  get outcome(): TaskState | undefined {
+    if (this.#message) return 'TASK_STATE_COMPLETED';
+    const state = this.status?.state;
+    return state === undefined || isActiveState(state) ? undefined : state;
+  }
+
+  /** Row E5: the first text of the first Artifact, else its data as JSON, else `no output`. */
+  get output(): string {
+    const parts = this.#message ?? this.#artifacts[0]?.parts ?? [];
+    const text = firstText(parts);
+    if (text !== undefined) return text;
+    const data = firstData(parts);
+    return data === undefined ? 'no output' : JSON.stringify(data);
+  }
+
+  #applyArtifact({ artifact, append, taskId, contextId }: TaskArtifactUpdateEvent): void {
+    this.task ??= { taskId, contextId };
+    const index = this.#artifacts.findIndex((it) => it.artifactId === artifact.artifactId);
+    const known = this.#artifacts[index];
+    if (known === undefined) this.#artifacts.push(artifact);
+    else this.#artifacts[index] = append ? { ...known, parts: [...known.parts, ...artifact.parts] } : artifact;
+  }
+}

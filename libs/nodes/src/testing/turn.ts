@@ -1,0 +1,58 @@
+import type { AgentExecutor, RequestContext } from '#libs/executor';
+import { type Message, type Part, submittedTask, type Task, userMessage } from '#libs/protocol';
+import type { NodeEvent } from '../node-executor.js';
+
+/** The context of a turn on a Task that nothing keeps; the fields that a test cares about replace the usual ones. */
+export function turn(content: string | Part[] | Message, fields: Partial<RequestContext> = {}): RequestContext {
+  const message = typeof content === 'object' && 'role' in content ? content : userMessage(content);
+  return {
+    taskId: 'task',
+    contextId: 'context',
+    userMessage: message,
+    task: null,
+    call: { scope: { tenant: '', owner: '' }, agent: 'node', extensions: [], baseUrl: 'http://self' },
+    metadata: undefined,
+    signal: new AbortController().signal,
+    recovered: 0,
+    log: async () => [],
+    flush: async () => undefined,
+    ...fields,
+  };
+}
+
+/** A Task that has had these Messages, alternating from the user's first. */
+export function taskWith(...texts: string[]): Task {
+  const history = texts.map((text, index): Message => ({
+    ...userMessage(text),
+    role: index % 2 === 0 ? 'ROLE_USER' : 'ROLE_AGENT',
+  }));
+  return { ...submittedTask({ taskId: 'task', contextId: 'context' }, userMessage('')), history };
+}
+
+/** Every event of a turn. */
+export async function played(executor: AgentExecutor, context: RequestContext): Promise<NodeEvent[]> {
+  const events: NodeEvent[] = [];
+  for await (const event of executor.execute(context)) events.push(event as NodeEvent);
+  return events;
+}
+
+/** Each event in a word: the state's name, `artifact`, or the step that its metadata names. */
+export function outline(events: readonly NodeEvent[]): string[] {
+  return events.map((event) => {
+    if ('artifactUpdate' in event) return 'artifact';
+    const note = event.statusUpdate.metadata?.['parley/event'] as { type?: string } | undefined;
+    return note?.type ?? event.statusUpdate.status.state.replace('TASK_STATE_', '').toLowerCase();
+  });
+}
+
+/** The Parts of the first Artifact. */
+export function artifactParts(events: readonly NodeEvent[]): Part[] | undefined {
+  const event = events.find((it) => 'artifactUpdate' in it);
+  return event && 'artifactUpdate' in event ? event.artifactUpdate.artifact.parts : undefined;
+}
+
+/** The last status Message's first text. */
+export function lastWords(events: readonly NodeEvent[]): string | undefined {
+  const event = events.at(-1);
+  return event && 'statusUpdate' in event ? event.statusUpdate.status.message?.parts[0]?.text : undefined;
+}

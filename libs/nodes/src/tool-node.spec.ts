@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { JsonObject } from '#libs/protocol';
+import { artifactParts, lastWords, outline, played, turn } from './testing/turn.js';
+import { ToolNode } from './tool-node.js';
+import { Calculator } from './tools/calculator.js';
+import { CurrentTime } from './tools/current-time.js';
+import { HttpGet } from './tools/http-get.js';
+import { ToolRegistry } from './tools/tool-registry.js';
+
+const { signal } = new AbortController();
+
+describe('tool nodes', () => {
+  const now = () => new Date('2026-03-01T12:00:00Z');
+  const tools = new ToolRegistry([new Calculator(), new CurrentTime(now), new HttpGet(fetch)]);
+  const type = new ToolNode(tools);
+  const node = (config: JsonObject) => ({ id: 't', type: 'tool', config });
+  const calculator = node({ tool: 'calculator', args: { expression: '{{text}} * 2' } });
+
+  it('runs with its own arguments, the text put in, and tells the steps of its work', async () => {
+    const events = await played(type.executor(calculator), turn('20 + 1'));
+    expect(outline(events)).toEqual(['working', 'tool.call', 'tool.result', 'artifact', 'completed']);
+    expect(artifactParts(events)).toEqual([{ text: '22', mediaType: 'text/plain' }]);
+    expect(events[1]).toMatchObject({
+      statusUpdate: {
+        metadata: { 'parley/event': { payload: { tool: 'calculator', args: { expression: '20 + 1 * 2' } } } },
+      },
+    });
+    expect(events[2]).toMatchObject({
+      statusUpdate: { metadata: { 'parley/event': { payload: { tool: 'calculator', result: 22 } } } },
+    });
+  });
+
+  it.each([[{ args: { expression: '3' } }], [{ expression: '3' }]])('takes %j of the Message instead', async (data) => {
+    const events = await played(type.executor(calculator), turn([{ data }]));
+    expect(artifactParts(events)).toEqual([{ text: '3', mediaType: 'text/plain' }]);
+  });
+
+  it.each([
+    [{ tool: 'calculator', args: { expression: 'nonsense' } }, 'Error: calculator: unexpected "n"'],
+    [{ tool: 'calculator' }, 'Error: tool "calculator": args must have required property \'expression\''],
+    [{ tool: 'gone' }, 'Error: unknown tool "gone"'],
+  ])('fails %j with one sentence', async (config, words) => {
+    const events = await played(type.executor(node(config)), turn('x'));
+    expect(outline(events)).toEqual(['working', 'tool.call', 'failed']);
+    expect(lastWords(events)).toBe(words);
+  });
+
+  it('names what is wrong with its config', () => {
+    expect(type.problems(calculator)).toEqual([]);
+    expect(type.problems(node({}))).toEqual(['tool node "t": missing tool config']);
+    expect(type.problems(node({ tool: 'nope', args: [] }))).toEqual([
+      'tool node "t": args must be an object',
+      'tool node "t": unknown tool "nope" (known: calculator, current_time, http_get)',
+    ]);
+  });
+
+  it('current_time tells UTC, or the time of a zone', async () => {
+    expect(await tools.run('current_time', {}, { signal })).toBe('2026-03-01T12:00:00.000Z');
+    expect(await tools.run('current_time', { timezone: 'Asia/Tokyo' }, { signal })).toBe(
+      '2026-03-01 21:00:00 Asia/Tokyo',
+    );
+    await expect(tools.run('current_time', { timezone: 'Mars' }, { signal })).rejects.toThrow(
+      'unknown time zone "Mars"',
+    );
+  });
+
+  it('http_get reads JSON and text, bounded in time and size', async () => {
+    await using server = createServer((request, response) => {
+      if (request.url === '/json') response.setHeader('content-type', 'application/json').end('{"a":1}');
+      else if (request.url === '/text') response.end('plain');
+      else if (request.url === '/big') response.end('x'.repeat(2 * 1024 * 1024));
+      else if (request.url === '/gone') response.writeHead(404).end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const get = (path: string) => tools.run('http_get', { url: url + path }, { signal });
+    expect(await get('/json')).toEqual({ a: 1 });
+    expect(await get('/text')).toBe('plain');
+    await expect(get('/big')).rejects.toThrow('http_get: the answer is longer than 1048576 bytes');
+    await expect(get('/gone')).rejects.toThrow(`http_get: HTTP 404 from ${url}/gone`);
+    await expect(new HttpGet(fetch, 200).run({ url: `${url}/hang` }, { signal })).rejects.toThrow('http_get: timeout');
+    await expect(tools.run('http_get', { url: 'file:///etc/passwd' }, { signal })).rejects.toThrow(
+      'url must be an http or https URL',
+    );
+    server.closeAllConnections();
+  });
+});

@@ -1,0 +1,99 @@
+/** An expression that is not arithmetic. */
+export class ArithmeticError extends Error {
+  override readonly name = 'ArithmeticError';
+}
+
+const MAX_LENGTH = 1_000;
+const TOKEN = /\s*(?:(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(\*\*|[-+*/%^()]))/y;
+
+/**
+ * The value of an arithmetic expression: numbers, `+ - * / %`, powers (`^` or `**`, right to left), signs and
+ * parentheses. Nothing of it is ever run as code.
+ * @throws ArithmeticError
+ */
+export function evaluate(expression: string): number {
+  if (expression.length > MAX_LENGTH)
+    throw new ArithmeticError(`the expression is longer than ${MAX_LENGTH} characters`);
+  const parser = new Parser(tokensOf(expression));
+  const value = parser.whole();
+  if (!Number.isFinite(value)) throw new ArithmeticError('the result is not a finite number');
+  return value;
+}
+
+function tokensOf(expression: string): string[] {
+  const tokens: string[] = [];
+  const text = expression.trimEnd();
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < text.length) {
+    const start = TOKEN.lastIndex;
+    const match = TOKEN.exec(text);
+    if (!match) throw new ArithmeticError(`unexpected "${text.slice(start).trimStart()[0]}"`);
+    tokens.push(match[1] ?? match[2] ?? '');
+  }
+  return tokens;
+}
+
+class Parser {
+  #position = 0;
+
+  constructor(private readonly tokens: readonly string[]) {}
+
+  whole(): number {
+    const value = this.#sum();
+    if (this.#next !== undefined) throw new ArithmeticError(`unexpected "${this.#next}"`);
+    return value;
+  }
+
+  #sum(): number {
+    let value = this.#product();
+    for (let sign = this.#take('+', '-'); sign; sign = this.#take('+', '-')) {
+      value = sign === '+' ? value + this.#product() : value - this.#product();
+    }
+    return value;
+  }
+
+  #product(): number {
+    let value = this.#signed();
+    for (let sign = this.#take('*', '/', '%'); sign; sign = this.#take('*', '/', '%')) {
+      const right = this.#signed();
+      value = sign === '*' ? value * right : sign === '/' ? value / right : value % right;
+    }
+    return value;
+  }
+
+  #signed(): number {
+    const sign = this.#take('+', '-');
+    if (sign) return sign === '-' ? -this.#signed() : this.#signed();
+    return this.#power();
+  }
+
+  #power(): number {
+    const value = this.#atom();
+    return this.#take('^', '**') ? value ** this.#signed() : value;
+  }
+
+  #atom(): number {
+    if (this.#take('(')) {
+      const value = this.#sum();
+      if (!this.#take(')')) throw new ArithmeticError('a parenthesis is not closed');
+      return value;
+    }
+    const token = this.#next;
+    if (token === undefined) throw new ArithmeticError('the expression ends too early');
+    const value = Number(token);
+    if (Number.isNaN(value)) throw new ArithmeticError(`unexpected "${token}"`);
+    this.#position += 1;
+    return value;
+  }
+
+  get #next(): string | undefined {
+    return this.tokens[this.#position];
+  }
+
+  #take(...wanted: string[]): string | undefined {
+    const token = this.#next;
+    if (token === undefined || !wanted.includes(token)) return undefined;
+    this.#position += 1;
+    return token;
+  }
+}

@@ -1,0 +1,70 @@
+import { OutboundRefusedError, OutboundTimeoutError } from '#libs/platform';
+import type { JsonObject, JsonValue } from '#libs/protocol';
+import { NodeFailure } from '../node-failure.js';
+import type { Tool, ToolContext } from './tool.js';
+
+const MAX_BYTES = 1024 * 1024;
+const TIMEOUT_MS = 10_000;
+
+/** Reads a web resource through the outbound door: JSON becomes data, all else text. */
+export class HttpGet implements Tool {
+  readonly name = 'http_get';
+  readonly description = 'Reads a web resource by HTTP GET';
+  readonly repeatable = true;
+  readonly parameters: JsonObject = {
+    type: 'object',
+    properties: { url: { type: 'string', description: 'An http or https URL' } },
+    required: ['url'],
+  };
+
+  constructor(
+    private readonly fetch: typeof globalThis.fetch,
+    private readonly timeoutMs = TIMEOUT_MS,
+  ) {}
+
+  async run({ url }: JsonObject, { signal }: ToolContext): Promise<JsonValue> {
+    const address = url as string;
+    if (!URL.canParse(address) || !/^https?:/i.test(address))
+      throw new NodeFailure('http_get: url must be an http or https URL');
+    try {
+      const response = await this.fetch(address, {
+        signal: AbortSignal.any([signal, AbortSignal.timeout(this.timeoutMs)]),
+      });
+      if (!response.ok) {
+        await response.body?.cancel();
+        throw new NodeFailure(`http_get: HTTP ${response.status} from ${address}`);
+      }
+      return valueOf(await textOf(response), response.headers.get('content-type') ?? '');
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof NodeFailure ? error : new NodeFailure(`http_get: ${causeOf(error)}`, { cause: error });
+    }
+  }
+}
+
+async function textOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let received = 0;
+  for await (const chunk of response.body ?? []) {
+    received += chunk.byteLength;
+    if (received > MAX_BYTES) throw new NodeFailure(`http_get: the answer is longer than ${MAX_BYTES} bytes`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function valueOf(text: string, contentType: string): JsonValue {
+  if (!/[/+]json\b/i.test(contentType)) return text;
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
+  }
+}
+
+function causeOf(error: unknown): string {
+  if (error instanceof OutboundRefusedError) return 'the address may not be called';
+  const isTimeout = error instanceof OutboundTimeoutError || (error as Error).name === 'TimeoutError';
+  return isTimeout ? 'timeout' : 'no connection';
+}
