@@ -1,0 +1,79 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { A2AError } from '#libs/protocol';
+import type { AgentCatalog } from '#libs/executor';
+import { CardRoutes } from './cards/card-routes.js';
+import { AGENT_BASES, BASE_ROUTES } from './http/agent-base.js';
+import type { A2aRouteConfig, PublicAddress } from './http/call-context.js';
+import { EventStreams } from './http/event-stream.js';
+import { acceptJsonOnly } from './http/json-body.js';
+import { requestedVersion } from './http/protocol-version.js';
+import { transportError } from './http/transport-error.js';
+import { readId } from './json-rpc/envelope.js';
+import { JsonRpcBinding } from './json-rpc/json-rpc-binding.js';
+import type { RequestHandler } from './request-handler.js';
+import { RestBinding } from './rest/rest-binding.js';
+import { sendRestError } from './rest/rest-response.js';
+import { registerRestRoutes } from './rest/rest-routes.js';
+
+export interface A2aRoutesOptions {
+  handler: RequestHandler;
+  catalog: AgentCatalog;
+  address: PublicAddress;
+}
+
+/** What the routes leave for a shutdown to do. */
+export interface A2aRoutes {
+  /** Ends every open stream after the item it is at; readers resume with the last id they saw. */
+  endStreams(): void;
+}
+
+/**
+ * Registers the A2A surface: JSON-RPC, REST and cards below `/a2a`, and the service's card at the well-known place.
+ * It is encapsulated: body parsing, errors and unknown routes are the protocol's here and nobody else's. To be called
+ * before the server is ready. Bodies are limited by the server's own `bodyLimit`.
+ */
+export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOptions): A2aRoutes {
+  const { handler, catalog, address } = options;
+  const streams = new EventStreams();
+  const rpc = new JsonRpcBinding(handler, address, streams);
+  const rest = new RestBinding(handler, address, streams);
+  const cards = new CardRoutes(catalog, address);
+  void fastify.register(
+    (scope, _options, done) => {
+      acceptJsonOnly(scope);
+      scope.setErrorHandler((error, request, reply) => answerError(rpc, error, request, reply));
+      scope.setNotFoundHandler(answerNotFound);
+      registerRpcRoutes(scope, rpc);
+      registerRestRoutes(scope, rest);
+      cards.register(scope);
+      done();
+    },
+    { prefix: '/a2a' },
+  );
+  void fastify.register((scope, _options, done) => {
+    cards.registerWellKnown(scope);
+    done();
+  });
+  return { endStreams: () => streams.endAll() };
+}
+
+function registerRpcRoutes(scope: FastifyInstance, binding: JsonRpcBinding): void {
+  for (const base of AGENT_BASES) {
+    const config: A2aRouteConfig = { a2a: { base, binding: 'json-rpc' } };
+    const handler = (request: FastifyRequest, reply: FastifyReply): Promise<void> =>
+      binding.handle(base, request, reply);
+    scope.post(BASE_ROUTES[base] || '/', { config }, handler);
+  }
+}
+
+function answerError(rpc: JsonRpcBinding, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const { a2a } = request.routeOptions.config as A2aRouteConfig;
+  const shown = transportError(error);
+  if (a2a?.binding !== 'json-rpc') return sendRestError(request, reply, shown);
+  reply.code(200);
+  return rpc.refuse(a2a.base, readId(request.body), requestedVersion(request), shown, reply);
+}
+
+function answerNotFound(request: FastifyRequest, reply: FastifyReply): void {
+  sendRestError(request, reply, new A2AError('METHOD_NOT_FOUND', { message: 'No such route' }));
+}

@@ -1,0 +1,57 @@
+import type { AgentCard, AgentSkill } from '#libs/protocol';
+import type { ServedAgent } from '#libs/executor';
+import { agentUrl } from '../http/agent-base.js';
+
+/** Streams carry the Task's sequence as SSE id, and SubscribeToTask goes on after `Last-Event-ID` or `?since=`. */
+export const RESUMABLE_STREAMS = 'urn:parley:extension:resumable-streams:v1';
+
+/** A card of A2A 1.0 that is also one of the founding dialect, which looks for the agent's URL at the top (row B4). */
+export interface ServedAgentCard extends AgentCard {
+  url: string;
+}
+
+/**
+ * The card of an agent (section 4.4.1) as it is reached at a path.
+ * @param path the path that the caller used; for the alias of a node that is the alias
+ */
+export function agentCard(agent: ServedAgent, baseUrl: string, path = agent.path): ServedAgentCard {
+  const url = agentUrl(baseUrl, path);
+  return {
+    name: agent.name,
+    description: agent.description,
+    url,
+    supportedInterfaces: [
+      { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+    ],
+    version: agent.version,
+    capabilities: {
+      streaming: true,
+      pushNotifications: false,
+      extendedAgentCard: false,
+      extensions: [
+        {
+          uri: RESUMABLE_STREAMS,
+          description:
+            'SSE ids are sequences of the task; SubscribeToTask with Last-Event-ID or ?since= replays what was missed.',
+          required: false,
+        },
+      ],
+    },
+    defaultInputModes: agent.inputModes,
+    defaultOutputModes: agent.outputModes,
+    skills: skills(agent),
+  };
+}
+
+/** Required lists are never empty (section 5.7), and each skill names its modes (row B4). */
+function skills(agent: ServedAgent): AgentSkill[] {
+  const { name, description } = agent;
+  const declared = agent.skills.length > 0 ? agent.skills : [{ id: 'default', name, description, tags: [] }];
+  return declared.map((skill) => ({
+    ...skill,
+    tags: skill.tags.length > 0 ? skill.tags : ['agent'],
+    inputModes: skill.inputModes ?? agent.inputModes,
+    outputModes: skill.outputModes ?? agent.outputModes,
+  }));
+}

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { A2AError, invalidParams } from '#libs/protocol';
+import { type AgentCatalog, UnknownAgent } from '#libs/executor';
+import { AGENT_BASES, type AgentBase, agentPath, agentUrl, BASE_ROUTES, type BaseParams } from '../http/agent-base.js';
+import type { PublicAddress } from '../http/call-context.js';
+import { publicError } from '../public-error.js';
+import { sendRestError } from '../rest/rest-response.js';
+import { agentCard } from './agent-card.js';
+
+export const WELL_KNOWN_CARD = '/.well-known/agent-card.json';
+
+const DEFAULT_PAGE = 100;
+const MAX_PAGE = 1000;
+
+/** Cards are public documents: they need no protocol version. */
+export class CardRoutes {
+  constructor(
+    private readonly catalog: AgentCatalog,
+    private readonly address: PublicAddress,
+  ) {}
+
+  /** The cards below `/a2a` and the directory. */
+  register(scope: FastifyInstance): void {
+    for (const base of AGENT_BASES) {
+      scope.get(`${BASE_ROUTES[base]}${WELL_KNOWN_CARD}`, (request, reply) => this.card(base, request, reply));
+    }
+    scope.get('/agent-card', (request, reply) => this.card('service', request, reply));
+    scope.get('/nodes/:node/agent-card', (request, reply) => this.card('alias', request, reply, 'node not found'));
+    scope.get('/agents', (request, reply) => this.directory(request, reply));
+  }
+
+  /** The service's card where clients look for it first (section 8.2). */
+  registerWellKnown(scope: FastifyInstance): void {
+    scope.get(WELL_KNOWN_CARD, (request, reply) => this.card('service', request, reply));
+  }
+
+  /**
+   * Sends a card with an ETag of its content. `max-age=0`: a workflow may change at any time and its change is seen at
+   * once, while asking again costs a 304.
+   * @param notFound the text for an unknown agent instead of its own (row F6)
+   */
+  private async card(base: AgentBase, request: FastifyRequest, reply: FastifyReply, notFound?: string): Promise<void> {
+    try {
+      const path = agentPath(base, request.params as BaseParams);
+      const agent = await this.catalog.resolve(path);
+      const json = JSON.stringify(agentCard(agent, this.address.publicBaseUrl(request.raw), path));
+      const etag = `"${createHash('sha256').update(json).digest('base64url').slice(0, 27)}"`;
+      reply.header('etag', etag).header('cache-control', 'public, max-age=0, must-revalidate');
+      if (isKnown(etag, request.headers['if-none-match'])) reply.code(304).send();
+      else reply.header('content-type', 'application/json').send(json);
+    } catch (error) {
+      sendRestError(request, reply, cardError(error, notFound));
+    }
+  }
+
+  /** `{agents: [{path, name, description, url, cardUrl}], nextPageToken}` in a stable order. */
+  private async directory(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    try {
+      const { pageSize, pageToken } = request.query as Record<string, unknown>;
+      if (pageToken !== undefined && typeof pageToken !== 'string') {
+        throw invalidParams({ field: 'pageToken', description: 'must be a string' });
+      }
+      const baseUrl = this.address.publicBaseUrl(request.raw);
+      const page = await this.catalog.list(pageLimit(pageSize), pageToken === '' ? undefined : pageToken);
+      const agents = page.agents.map(({ path, name, description }) => {
+        const url = agentUrl(baseUrl, path);
+        return { path, name, description, url, cardUrl: `${url}${WELL_KNOWN_CARD}` };
+      });
+      reply
+        .header('content-type', 'application/json')
+        .send(JSON.stringify({ agents, nextPageToken: page.nextPageToken }));
+    } catch (error) {
+      sendRestError(request, reply, publicError(error));
+    }
+  }
+}
+
+function cardError(error: unknown, notFound: string | undefined): A2AError {
+  const shown = publicError(error);
+  if (notFound === undefined || !(error instanceof UnknownAgent) || error.reason !== 'NODE_NOT_FOUND') return shown;
+  const { reason, metadata } = error;
+  return new A2AError('TASK_NOT_FOUND', { message: notFound, detailReason: reason, metadata, cause: error });
+}
+
+/** Whether an If-None-Match header names the tag (RFC 9110, section 13.1.2). */
+function isKnown(etag: string, header: string | undefined): boolean {
+  if (header === undefined) return false;
+  return header.split(',').some((it) => it.trim() === '*' || it.trim().replace(/^W\//, '') === etag);
+}
+
+function pageLimit(value: unknown): number {
+  if (value === undefined || value === '') return DEFAULT_PAGE;
+  const size = typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : 0;
+  if (size >= 1 && size <= MAX_PAGE) return size;
+  throw invalidParams({ field: 'pageSize', description: `must be between 1 and ${MAX_PAGE}` });
+}

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import type { A2AError } from '#libs/protocol';
+import type { CallContext } from '#libs/executor';
+import type { AgentBase } from '../http/agent-base.js';
+import type { RequestHandler } from '../request-handler.js';
+import { parseSendMessage } from '../validation/request-parsers.js';
+import { completedByReply, fromFoundingParams, toFoundingTask } from './founding-shapes.js';
+
+/**
+ * Whether a call speaks the founding dialect: `a2a.sendMessage`, or `SendMessage` without a protocol version, on the
+ * alias of a node and nowhere else (row K3).
+ */
+export function isFoundingCall(base: AgentBase, method: string, version: string): boolean {
+  if (base !== 'alias') return false;
+  return method === 'a2a.sendMessage' || (method === 'SendMessage' && version === '');
+}
+
+const TEXTS: Readonly<Partial<Record<number, string>>> = {
+  [-32700]: 'Parse error',
+  [-32600]: 'Invalid Request',
+  [-32601]: 'Method not found',
+  [-32602]: 'Invalid params',
+};
+
+/** The text of an error as the founding dialect has it (row B9); the fields at fault are in its details. */
+export function foundingText(error: A2AError): string {
+  return TEXTS[error.code] ?? error.message;
+}
+
+/** `a2a.sendMessage`: the shapes from before A2A 1.0 in front of the same operation (rows B1 to B15). */
+export class FoundingDialect {
+  constructor(private readonly handler: RequestHandler) {}
+
+  /** The Task as JSON in the old shape. @throws UnknownAgent before the parameters are looked at (rows B14, B15) */
+  async sendMessage(params: unknown, call: CallContext): Promise<string> {
+    const agent = await this.handler.agent(call.agent);
+    const request = parseSendMessage(fromFoundingParams(params));
+    const answer = await this.handler.sendMessage(agent, request, { ...call, newTaskId: foundingTaskId });
+    const task = 'task' in answer ? answer.task : completedByReply(request.message, answer.message, foundingTaskId());
+    return JSON.stringify(toFoundingTask(task));
+  }
+}
+
+/** Row B3. */
+function foundingTaskId(): string {
+  return `task-${randomBytes(8).toString('hex')}`;
+}

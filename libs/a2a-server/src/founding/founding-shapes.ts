@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Artifact,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type Part,
+  type Task,
+  type TaskState,
+} from '#libs/protocol';
+
+/** The words that the founding dialect had for a Task's state (row B3). */
+const STATUS: Readonly<Record<TaskState, string>> = {
+  TASK_STATE_SUBMITTED: 'created',
+  TASK_STATE_WORKING: 'working',
+  TASK_STATE_INPUT_REQUIRED: 'input-required',
+  TASK_STATE_AUTH_REQUIRED: 'input-required',
+  TASK_STATE_COMPLETED: 'completed',
+  TASK_STATE_FAILED: 'failed',
+  TASK_STATE_REJECTED: 'failed',
+  TASK_STATE_CANCELED: 'canceled',
+};
+
+/** The parameters of `a2a.sendMessage` as those of SendMessage; what makes no sense is left for the schema. */
+export function fromFoundingParams(params: unknown): JsonValue {
+  if (!isJsonObject(params)) return params as JsonValue;
+  const configuration = isJsonObject(params.configuration) ? params.configuration : {};
+  const { blocking, acceptedOutputModes, historyLength } = configuration;
+  return {
+    ...(params.message !== undefined && { message: fromFoundingMessage(params.message) }),
+    configuration: {
+      ...(acceptedOutputModes !== undefined && { acceptedOutputModes }),
+      ...(historyLength !== undefined && { historyLength }),
+      returnImmediately: blocking === false,
+    },
+    ...(params.metadata !== undefined && { metadata: params.metadata }),
+  };
+}
+
+/** The result of `a2a.sendMessage`: `{id, contextId, status, messages, artifacts}` (rows B3, B11, B13). */
+export function toFoundingTask(task: Task): JsonObject {
+  return {
+    id: task.id,
+    contextId: task.contextId,
+    status: STATUS[task.status.state],
+    messages: foundingMessages(task).map(toFoundingMessage),
+    artifacts: (task.artifacts ?? []).map(toFoundingArtifact),
+  };
+}
+
+/** A direct answer as a Task that was completed at once; it was never kept. */
+export function completedByReply(request: Message, reply: Message, taskId: string): Task {
+  return {
+    id: taskId,
+    contextId: reply.contextId ?? request.contextId ?? randomUUID(),
+    status: { state: 'TASK_STATE_COMPLETED' },
+    artifacts: [{ artifactId: reply.messageId, parts: reply.parts }],
+    history: [request],
+  };
+}
+
+function fromFoundingMessage(message: JsonValue): JsonValue {
+  if (!isJsonObject(message)) return message;
+  const { role = 'user', parts, messageId = randomUUID(), ...rest } = message;
+  return {
+    ...rest,
+    messageId,
+    role: role === 'user' ? 'ROLE_USER' : role === 'agent' ? 'ROLE_AGENT' : role,
+    ...(parts !== undefined && { parts: Array.isArray(parts) ? parts.map(fromFoundingPart) : parts }),
+  };
+}
+
+function fromFoundingPart(part: JsonValue): JsonValue {
+  if (!isJsonObject(part)) return part;
+  const { type, mimeType, ...rest } = part;
+  const mediaType = mimeType ?? rest.mediaType;
+  const content = type === 'text' ? { text: rest.text ?? '' } : type === 'data' ? { data: rest.data ?? null } : rest;
+  return {
+    ...content,
+    ...(mediaType !== undefined && { mediaType }),
+    ...(rest.metadata !== undefined && { metadata: rest.metadata }),
+  };
+}
+
+/** Completed: what was said, then the result as the agent's answer. Failed: the agent's last word is the error. */
+function foundingMessages(task: Task): Pick<Message, 'role' | 'parts'>[] {
+  const { state, message } = task.status;
+  const said = (task.history ?? []).filter((it) => it.messageId !== message?.messageId);
+  const result = task.artifacts?.[0];
+  if (STATUS[state] === 'failed') return [...said, { role: 'ROLE_AGENT', parts: errorParts(message) }];
+  if (state === 'TASK_STATE_COMPLETED' && result) return [...said, { role: 'ROLE_AGENT', parts: result.parts }];
+  return message ? [...said, message] : said;
+}
+
+function errorParts(message: Message | undefined): Part[] {
+  const text = message?.parts.find((part) => part.text !== undefined)?.text ?? 'execution failed';
+  return [{ text: text.startsWith('Error: ') ? text : `Error: ${text}` }];
+}
+
+function toFoundingMessage({ role, parts }: Pick<Message, 'role' | 'parts'>): JsonObject {
+  return { role: role === 'ROLE_USER' ? 'user' : 'agent', parts: parts.map(toFoundingPart) };
+}
+
+function toFoundingArtifact(artifact: Artifact, index: number): JsonObject {
+  return {
+    ...(artifact.name !== undefined && { name: artifact.name }),
+    ...(artifact.description !== undefined && { description: artifact.description }),
+    parts: artifact.parts.map(toFoundingPart),
+    index,
+    ...(artifact.metadata && { metadata: artifact.metadata }),
+  };
+}
+
+/** The dialect knows text and data only: a file's bytes are data of their type, a file's URL is text. */
+function toFoundingPart(part: Part): JsonObject {
+  if (part.text !== undefined) return { type: 'text', text: part.text, mimeType: part.mediaType ?? 'text/plain' };
+  if (part.url !== undefined) return { type: 'text', text: part.url, mimeType: 'text/uri-list' };
+  const data = part.data === undefined ? (part.raw ?? null) : part.data;
+  return { type: 'data', data, mimeType: part.mediaType ?? 'application/json' };
+}

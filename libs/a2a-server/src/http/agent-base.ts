@@ -1,0 +1,51 @@
+import { UnknownAgent } from '#libs/executor';
+
+/** The four kinds of base URL under `/a2a` (contract: A2A). */
+export type AgentBase = 'service' | 'workflow' | 'node' | 'alias';
+
+/** Each kind's route below `/a2a`, in the words of find-my-way. */
+export const BASE_ROUTES: Readonly<Record<AgentBase, string>> = {
+  service: '',
+  workflow: '/workflows/:workflow',
+  node: '/workflows/:workflow/nodes/:node',
+  alias: '/nodes/:node',
+};
+
+export const AGENT_BASES = Object.keys(BASE_ROUTES) as AgentBase[];
+
+/** What the router found in the path; decoded. */
+export interface BaseParams {
+  workflow?: string;
+  node?: string;
+}
+
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+
+/**
+ * The agent path that a request addresses.
+ * @throws UnknownAgent where a segment is no name at all, so that it cannot be mistaken for a deeper path
+ */
+export function agentPath(base: AgentBase, params: BaseParams): string {
+  switch (base) {
+    case 'service':
+      return '';
+    case 'workflow':
+      return `workflows/${name(params.workflow, 'workflow')}`;
+    case 'node':
+      return `workflows/${name(params.workflow, 'workflow')}/nodes/${name(params.node, 'node')}`;
+    case 'alias':
+      return `nodes/${name(params.node, 'node')}`;
+  }
+}
+
+/** The URL of an agent; no slash at the end. */
+export function agentUrl(baseUrl: string, path: string): string {
+  return path === '' ? `${baseUrl}/a2a` : `${baseUrl}/a2a/${path}`;
+}
+
+function name(segment: string | undefined, kind: 'workflow' | 'node'): string {
+  if (segment !== undefined && NAME.test(segment)) return segment;
+  const shown = (segment ?? '').slice(0, 64);
+  if (kind === 'node') throw new UnknownAgent(`node "${shown}" not registered`, 'NODE_NOT_FOUND', { node: shown });
+  throw new UnknownAgent(`workflow "${shown}" not found`, 'AGENT_NOT_FOUND', { workflow: shown });
+}

@@ -1,0 +1,32 @@
+import type { FastifyRequest } from 'fastify';
+import type { ServiceAddress } from '#libs/platform';
+import type { CallContext } from '#libs/executor';
+import { ANONYMOUS_SCOPE } from '#libs/tasks';
+import { type AgentBase, agentPath, type BaseParams } from './agent-base.js';
+
+/** Where callers reach this service: PUBLIC_URL, or what the request says (row F7); no slash at the end. */
+export type PublicAddress = Pick<ServiceAddress, 'publicBaseUrl'>;
+
+/** What a route was registered with; found again in `request.routeOptions.config`. */
+export interface A2aRouteConfig {
+  a2a?: { base: AgentBase; binding: 'json-rpc' | 'rest' };
+}
+
+/** Who calls which agent, read once from a request. @throws UnknownAgent */
+export function callContext(base: AgentBase, request: FastifyRequest, address: PublicAddress): CallContext {
+  return {
+    scope: ANONYMOUS_SCOPE,
+    agent: agentPath(base, request.params as BaseParams),
+    extensions: activatedExtensions(request.headers['a2a-extensions']),
+    baseUrl: address.publicBaseUrl(request.raw),
+  };
+}
+
+const NONE: readonly string[] = [];
+
+/** The extension URIs of the A2A-Extensions header: comma-separated, also over several headers (section 3.2.6). */
+function activatedExtensions(header: string | string[] | undefined): readonly string[] {
+  if (header === undefined || header === '') return NONE;
+  const values = Array.isArray(header) ? header.join(',') : header;
+  return values.split(',').flatMap((value) => value.trim() || []);
+}

@@ -1,0 +1,65 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import { SseStream } from '#libs/platform';
+import type { A2AError } from '#libs/protocol';
+import { publicError } from '../public-error.js';
+import type { StreamItem } from '../stream-item.js';
+
+/** How a binding writes the items and errors of a stream. */
+export interface StreamFraming {
+  item(json: string): string;
+  /** An error that comes up after the first item; `event` is its SSE type. */
+  error(error: A2AError): { event?: string; data: string };
+}
+
+/** The streams that are open, so that a shutdown can end them. */
+export class EventStreams {
+  private readonly open = new Set<AbortController>();
+
+  /**
+   * Answers with a stream. What makes the first item fail is thrown, while a plain answer is still possible; later
+   * errors are told in the stream. The reader's leaving ends the reading, never the work.
+   */
+  async send(
+    reply: FastifyReply,
+    read: (signal: AbortSignal) => AsyncIterable<StreamItem>,
+    framing: StreamFraming,
+  ): Promise<void> {
+    const abort = new AbortController();
+    const items = read(abort.signal)[Symbol.asyncIterator]();
+    const first = await items.next();
+    reply.hijack();
+    const stream = new SseStream(reply.raw, { headers: reply.getHeaders() as OutgoingHttpHeaders });
+    stream.closed.addEventListener('abort', () => abort.abort(), { once: true });
+    this.open.add(abort);
+    try {
+      await forward(first, items, stream, framing);
+    } finally {
+      this.open.delete(abort);
+      abort.abort();
+      await items.return?.();
+      stream.end();
+    }
+  }
+
+  /** Ends every stream; readers come back with the last id they saw, here or at another replica. */
+  endAll(): void {
+    for (const abort of this.open) abort.abort();
+  }
+}
+
+async function forward(
+  first: IteratorResult<StreamItem>,
+  items: AsyncIterator<StreamItem>,
+  stream: SseStream,
+  framing: StreamFraming,
+): Promise<void> {
+  try {
+    for (let item = first; !item.done && !stream.closed.aborted; item = await items.next()) {
+      const { sequence, json } = item.value;
+      await stream.send({ id: sequence, data: framing.item(json) });
+    }
+  } catch (error) {
+    if (!stream.closed.aborted) await stream.send(framing.error(publicError(error)));
+  }
+}

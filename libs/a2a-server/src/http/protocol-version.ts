@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify';
+import { A2AError } from '#libs/protocol';
+
+/** The protocol versions that this server speaks. */
+export const SUPPORTED_VERSIONS = ['1.0'] as const;
+
+const VERSION = /^(\d+)\.(\d+)(?:\.\d+)?$/;
+
+/** The `A2A-Version` header, else the query parameter of that name; `''` where there is neither (section 3.6.1). */
+export function requestedVersion(request: FastifyRequest): string {
+  const header = request.headers['a2a-version'];
+  const named = typeof header === 'string' && header.trim() !== '' ? header : queryVersion(request.query);
+  return named.trim();
+}
+
+/**
+ * Checks the version of a request. Only major and minor count; none at all means 0.3 (section 3.6.2).
+ * @throws A2AError VERSION_NOT_SUPPORTED
+ */
+export function requireSupportedVersion(version: string): void {
+  const match = VERSION.exec(version);
+  if (match && match[1] === '1' && match[2] === '0') return;
+  const named = version === '' ? '0.3' : version.slice(0, 32);
+  throw new A2AError('VERSION_NOT_SUPPORTED', {
+    message: `A2A protocol version ${named} is not supported; send A2A-Version: ${SUPPORTED_VERSIONS.join(' or ')}`,
+    metadata: { requestedVersion: named, supportedVersions: SUPPORTED_VERSIONS.join(',') },
+  });
+}
+
+function queryVersion(query: unknown): string {
+  for (const [name, value] of Object.entries(query as Record<string, unknown>)) {
+    if (name.toLowerCase() === 'a2a-version' && typeof value === 'string') return value;
+  }
+  return '';
+}

@@ -1,0 +1,43 @@
+import { A2AError, type FieldViolation, isJsonObject } from '#libs/protocol';
+
+/** The id of a JSON-RPC request; `null` where it could not be read. */
+export type RpcId = string | number | null;
+
+/** A JSON-RPC 2.0 request. */
+export interface RpcRequest {
+  method: string;
+  /** Absent parameters are an empty object. */
+  params: unknown;
+}
+
+/** The id to answer with, whatever else is wrong with the body. */
+export function readId(body: unknown): RpcId {
+  const id = isJsonObject(body) ? body.id : undefined;
+  return isId(id) ? id : null;
+}
+
+/**
+ * Reads the envelope. Batches are refused, and so are notifications: every operation of A2A has an answer.
+ * @throws A2AError INVALID_REQUEST with one violation per field at fault; PARSE_ERROR for an empty body
+ */
+export function readRequest(body: unknown): RpcRequest {
+  if (body === undefined) throw new A2AError('PARSE_ERROR', { message: 'The request body is empty' });
+  if (Array.isArray(body)) throw new A2AError('INVALID_REQUEST', { message: 'Batches are not supported' });
+  if (!isJsonObject(body)) throw new A2AError('INVALID_REQUEST', { message: 'A request must be a JSON object' });
+  const { jsonrpc, id, method, params } = body;
+  if (jsonrpc !== '2.0' || !isId(id) || typeof method !== 'string' || method === '') throw invalidEnvelope(body);
+  return { method, params: params ?? {} };
+}
+
+function isId(id: unknown): id is string | number {
+  return typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id));
+}
+
+function invalidEnvelope({ jsonrpc, id, method }: Record<string, unknown>): A2AError {
+  const violations: FieldViolation[] = [];
+  if (jsonrpc !== '2.0') violations.push({ field: 'jsonrpc', description: 'must be "2.0"' });
+  if (!isId(id)) violations.push({ field: 'id', description: 'must be a string or a number' });
+  if (typeof method !== 'string' || method === '')
+    violations.push({ field: 'method', description: 'must be the name of a method' });
+  return new A2AError('INVALID_REQUEST', { violations });
+}

@@ -1,0 +1,90 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { A2AError } from '#libs/protocol';
+import { FoundingDialect, foundingText, isFoundingCall } from '../founding/founding-dialect.js';
+import type { AgentBase } from '../http/agent-base.js';
+import { callContext, type PublicAddress } from '../http/call-context.js';
+import type { EventStreams } from '../http/event-stream.js';
+import { requestedVersion, requireSupportedVersion } from '../http/protocol-version.js';
+import { resumeCursor } from '../http/resume-cursor.js';
+import { type Operation, OPERATIONS } from '../operations.js';
+import { publicError } from '../public-error.js';
+import type { RequestHandler } from '../request-handler.js';
+import { readId, readRequest, type RpcId, type RpcRequest } from './envelope.js';
+import { errorResponse, resultResponse, RpcFraming } from './rpc-response.js';
+
+/** How methods of A2A 0.3 are named, for example `message/send`. */
+const LEGACY_METHOD = /^(message|tasks|agent)\//;
+
+/** What HTTP itself must be told: too large, not JSON, and shutting down, which balancers and retries act on. */
+const HTTP_STATUSES: ReadonlySet<number> = new Set([413, 415, 503]);
+
+/**
+ * The JSON-RPC binding (section 9). Errors are JSON-RPC errors with HTTP 200, except for HTTP_STATUSES, which have the
+ * same shape. Checks come in this order: JSON, envelope, version, method, agent, parameters.
+ */
+export class JsonRpcBinding {
+  private readonly founding: FoundingDialect;
+
+  constructor(
+    private readonly handler: RequestHandler,
+    private readonly address: PublicAddress,
+    private readonly streams: EventStreams,
+  ) {
+    this.founding = new FoundingDialect(handler);
+  }
+
+  async handle(base: AgentBase, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const id = readId(request.body);
+    const version = requestedVersion(request);
+    try {
+      const rpc = readRequest(request.body);
+      if (isFoundingCall(base, rpc.method, version)) {
+        const context = callContext(base, request, this.address);
+        sendJson(reply, resultResponse(id, await this.founding.sendMessage(rpc.params, context)));
+      } else {
+        await this.answer(base, id, rpc, operationOf(rpc.method, version), request, reply);
+      }
+    } catch (error) {
+      this.refuse(base, id, version, error, reply);
+    }
+  }
+
+  /** Answers with an error, also for a request whose body could not be read. */
+  refuse(base: AgentBase, id: RpcId, version: string, error: unknown, reply: FastifyReply): void {
+    const shown = publicError(error);
+    const text = base === 'alias' && version === '' ? foundingText(shown) : shown.message;
+    if (HTTP_STATUSES.has(shown.status)) reply.code(shown.status);
+    sendJson(reply, errorResponse(id, shown, text));
+  }
+
+  private async answer(
+    base: AgentBase,
+    id: RpcId,
+    rpc: RpcRequest,
+    operation: Operation,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const call = callContext(base, request, this.address);
+    const agent = await this.handler.agent(call.agent);
+    if (operation.kind === 'unary') {
+      sendJson(reply, resultResponse(id, await operation.answer(this.handler, agent, rpc.params, call)));
+      return;
+    }
+    const since = operation.resumable ? resumeCursor(request) : undefined;
+    const read = (signal: AbortSignal) => operation.open(this.handler, agent, rpc.params, call, { since, signal });
+    await this.streams.send(reply, read, new RpcFraming(id));
+  }
+}
+
+/** A method that no version knows is unknown, whatever version the caller forgot to name. */
+function operationOf(method: string, version: string): Operation {
+  const known = Object.hasOwn(OPERATIONS, method);
+  if (version !== '' || known || LEGACY_METHOD.test(method)) requireSupportedVersion(version);
+  if (!known) throw new A2AError('METHOD_NOT_FOUND', { metadata: { method: method.slice(0, 64) } });
+  return OPERATIONS[method as keyof typeof OPERATIONS];
+}
+
+function sendJson(reply: FastifyReply, json: string): void {
+  reply.header('content-type', 'application/json').send(json);
+}

@@ -1,0 +1,45 @@
+import { A2AError } from '#libs/protocol';
+import { LocalAgentTransport } from './local-agent-transport.js';
+import { type FakeService, fakeService, textRequest } from './testing/fake-service.js';
+
+let service: FakeService;
+let agents: LocalAgentTransport;
+
+beforeEach(() => {
+  service = fakeService();
+  agents = new LocalAgentTransport(service.handler);
+});
+
+describe('LocalAgentTransport', () => {
+  it('streams values and follows, gets and cancels tasks', async () => {
+    const kinds: string[] = [];
+    let taskId = '';
+    for await (const response of agents.send('workflows/echo', textRequest('hi'))) {
+      if ('task' in response) taskId = response.task.id;
+      kinds.push(...Object.keys(response));
+    }
+    expect(kinds).toEqual(['task', 'statusUpdate', 'artifactUpdate', 'statusUpdate']);
+    expect((await agents.getTask('workflows/echo', { id: taskId })).status.state).toBe('TASK_STATE_COMPLETED');
+    await expect(agents.cancelTask('workflows/echo', { id: taskId })).rejects.toMatchObject({ code: -32002 });
+    await expect(agents.subscribe('workflows/echo', { id: taskId }).next()).rejects.toMatchObject({ code: -32004 });
+  });
+
+  it('passes on who calls', async () => {
+    const parent = { taskId: 'run', reference: 'node#1' };
+    let seen: unknown;
+    service.executions.begin = (_agent, _request, call) => {
+      seen = call;
+      throw new A2AError('INTERNAL');
+    };
+    const scope = { tenant: 't', owner: 'o' };
+    await expect(agents.send('workflows/echo', textRequest('hi'), { parent, scope }).next()).rejects.toThrow(A2AError);
+    expect(seen).toMatchObject({ parent, scope, agent: 'workflows/echo' });
+  });
+
+  it('tells an unknown agent as HTTP does', async () => {
+    await expect(agents.getTask('workflows/nope', { id: 'x' })).rejects.toMatchObject({
+      name: 'A2AError',
+      code: -32001,
+    });
+  });
+});

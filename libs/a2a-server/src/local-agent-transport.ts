@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import {
+  A2AError,
+  type CancelTaskRequest,
+  type GetTaskRequest,
+  type SendMessageRequest,
+  type StreamResponse,
+  type SubscribeToTaskRequest,
+  type Task,
+} from '#libs/protocol';
+import { type CallContext, UnknownAgent } from '#libs/executor';
+import { ANONYMOUS_SCOPE, type TaskScope } from '#libs/tasks';
+import { publicError } from './public-error.js';
+import { RequestHandler } from './request-handler.js';
+import type { StreamItem } from './stream-item.js';
+
+/** How a caller of this process calls an agent of this process. */
+export interface LocalCallOptions {
+  signal?: AbortSignal;
+  /** The calling Task and its reference (`node#attempt`), recorded on the Task that the call makes. */
+  parent?: { taskId: string; reference: string };
+  scope?: TaskScope;
+}
+
+/**
+ * The agents of this process without a socket: the operations that HTTP serves, called directly. Requests are built by
+ * our own code and are not validated again. Throws A2AError, also for an unknown agent, as HTTP tells it.
+ */
+@Injectable()
+export class LocalAgentTransport {
+  constructor(private readonly handler: RequestHandler) {}
+
+  async *send(
+    path: string,
+    request: SendMessageRequest,
+    options: LocalCallOptions = {},
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    const agent = await this.agent(path);
+    yield* responses(this.handler.sendStreamingMessage(agent, request, callOf(path, options), options.signal));
+  }
+
+  async *subscribe(
+    path: string,
+    request: SubscribeToTaskRequest,
+    options: LocalCallOptions = {},
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    const { signal } = options;
+    const agent = await this.agent(path);
+    yield* responses(this.handler.subscribeToTask(agent, request, callOf(path, options), { signal }));
+  }
+
+  async getTask(path: string, request: GetTaskRequest, options: LocalCallOptions = {}): Promise<Task> {
+    return this.handler.getTask(await this.agent(path), request, callOf(path, options));
+  }
+
+  async cancelTask(path: string, request: CancelTaskRequest, options: LocalCallOptions = {}): Promise<Task> {
+    return this.handler.cancelTask(await this.agent(path), request, callOf(path, options));
+  }
+
+  private async agent(path: string): ReturnType<RequestHandler['agent']> {
+    try {
+      return await this.handler.agent(path);
+    } catch (error) {
+      if (error instanceof A2AError || error instanceof UnknownAgent) throw publicError(error);
+      throw error;
+    }
+  }
+}
+
+const NO_EXTENSIONS: readonly string[] = [];
+
+function callOf(path: string, { parent, scope = ANONYMOUS_SCOPE }: LocalCallOptions): CallContext {
+  return { scope, agent: path, extensions: NO_EXTENSIONS, baseUrl: '', ...(parent && { parent }) };
+}
+
+async function* responses(items: AsyncIterable<StreamItem>): AsyncGenerator<StreamResponse, void, undefined> {
+  for await (const item of items) yield item.response;
+}

@@ -1,0 +1,61 @@
+import { A2AError, type Part, type SendMessageRequest } from '#libs/protocol';
+
+/** What an agent reads and writes, as media types; an empty list stands for anything. */
+export interface AgentModes {
+  inputModes: readonly string[];
+  outputModes: readonly string[];
+}
+
+/**
+ * Refuses a Message that the agent cannot read, or whose caller accepts nothing that the agent writes (section 3.1.1).
+ * Text Parts of type `text/*` and data Parts of type `application/json` are read by every agent; a Part without a
+ * media type is taken as it comes.
+ * @throws A2AError CONTENT_TYPE_NOT_SUPPORTED
+ */
+export function checkMediaTypes(agent: AgentModes, request: SendMessageRequest): void {
+  const { parts } = request.message;
+  for (let index = 0; index < parts.length; index++) checkPart(agent, parts[index] as Part, index);
+  const accepted = request.configuration?.acceptedOutputModes;
+  if (!accepted || accepted.length === 0 || agent.outputModes.length === 0) return;
+  if (accepted.some((mode) => matchesAny(mode, agent.outputModes))) return;
+  throw unsupported(
+    'configuration.acceptedOutputModes',
+    `names none of the agent's output modes: ${agent.outputModes.join(', ')}`,
+  );
+}
+
+function checkPart(agent: AgentModes, part: Part, index: number): void {
+  const { mediaType } = part;
+  if (!mediaType || agent.inputModes.length === 0) return;
+  if (part.text !== undefined && matches(mediaType, 'text/*')) return;
+  if (part.data !== undefined && matches(mediaType, 'application/json')) return;
+  if (matchesAny(mediaType, agent.inputModes)) return;
+  throw unsupported(
+    `message.parts[${index}].mediaType`,
+    `must be one of the agent's input modes: ${agent.inputModes.join(', ')}`,
+  );
+}
+
+function unsupported(field: string, description: string): A2AError {
+  return new A2AError('CONTENT_TYPE_NOT_SUPPORTED', {
+    message: `Content type not supported: ${field} ${description}`,
+    violations: [{ field, description }],
+  });
+}
+
+function matchesAny(mode: string, modes: readonly string[]): boolean {
+  return modes.some((it) => matches(mode, it));
+}
+
+/** Whether two media types or ranges meet; parameters such as `charset` do not count. */
+function matches(one: string, other: string): boolean {
+  const [type, subtype] = essence(one);
+  const [otherType, otherSubtype] = essence(other);
+  const meets = (a: string, b: string): boolean => a === b || a === '*' || b === '*';
+  return meets(type, otherType) && meets(subtype, otherSubtype);
+}
+
+function essence(mode: string): [string, string] {
+  const [type = '', subtype = '*'] = (mode.split(';', 1)[0] ?? '').trim().toLowerCase().split('/');
+  return [type, subtype];
+}

@@ -1,0 +1,105 @@
+import { A2AError, invalidParams, isTerminalState, type Message, type SendMessageRequest } from '#libs/protocol';
+import {
+  AgentCatalog,
+  type CallContext,
+  type Execution,
+  ExecutionRegistry,
+  REVISION_KEY,
+  type ServedAgent,
+} from '#libs/executor';
+import { type StoredTask, type TaskHeader, type TaskStore } from '#libs/tasks';
+import { checkMediaTypes } from './media-types.js';
+
+/** What became of a Message: a direct answer, or the execution of a Task. */
+export type Accepted = { reply: Message } | { execution: Execution };
+
+/** Takes Messages in: every check of sections 3.1.1, 3.3.4 and 3.4 comes before anything is written. */
+export class MessageIntake {
+  constructor(
+    private readonly catalog: AgentCatalog,
+    private readonly executions: ExecutionRegistry,
+    private readonly tasks: TaskStore,
+  ) {}
+
+  /**
+   * @throws A2AError where the Message is refused; nothing was written then
+   * @throws UnknownAgent
+   */
+  async accept(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
+    if (request.configuration?.taskPushNotificationConfig) throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+    const { taskId } = request.message;
+    return taskId === undefined ? this.begin(agent, request, call) : this.continue(agent, taskId, request, call);
+  }
+
+  private async begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
+    const target = await this.target(agent, request);
+    checkMediaTypes(target, request);
+    const reply = target.executor.reply?.(request.message, call);
+    if (reply) return { reply };
+    await target.executor.check?.(request, call);
+    return { execution: this.executions.begin(target, request, call) };
+  }
+
+  /** The service hands a Message to the workflow that it names; a run asks for the revision that it was started with. */
+  private async target(agent: ServedAgent, request: SendMessageRequest): Promise<ServedAgent> {
+    if (agent.path === '') return this.catalog.route(agent, skillOf(request));
+    const revision = request.metadata?.[REVISION_KEY];
+    if (typeof revision !== 'string' || revision === agent.version) return agent;
+    return this.catalog.resolve(agent.path, revision);
+  }
+
+  private async continue(
+    agent: ServedAgent,
+    taskId: string,
+    request: SendMessageRequest,
+    call: CallContext,
+  ): Promise<Accepted> {
+    const stored = await this.tasks.load(taskId, call.scope);
+    if (!stored || !isFoundAt(agent, stored.header)) throw taskNotFound(taskId);
+    const { header } = stored;
+    const { contextId } = request.message;
+    if (contextId !== undefined && contextId !== header.contextId) {
+      throw invalidParams({ field: 'message.contextId', description: 'is not the context of the task' });
+    }
+    if (isTerminalState(header.state)) {
+      throw new A2AError('UNSUPPORTED_OPERATION', {
+        message: `The task has ended (${header.state}) and takes no further messages`,
+        metadata: { taskId, state: header.state },
+      });
+    }
+    const target = await ownerOf(this.catalog, agent, stored);
+    checkMediaTypes(target, request);
+    await target.executor.check?.(request, call);
+    return { execution: await this.executions.resume(target, taskId, request, call) };
+  }
+}
+
+/** A Task is found at the base URL of its own agent and at the service's, nowhere else. */
+export function isFoundAt(agent: ServedAgent, header: TaskHeader): boolean {
+  return agent.path === '' || agent.path === header.agent;
+}
+
+/** The agent that a Task belongs to, in the revision that it was accepted by. @throws UnknownAgent */
+export async function ownerOf(
+  catalog: AgentCatalog,
+  agent: ServedAgent,
+  { header, task }: StoredTask,
+): Promise<ServedAgent> {
+  const accepted = task.metadata?.[REVISION_KEY];
+  const revision = typeof accepted === 'string' ? accepted : undefined;
+  if (header.agent === agent.path && (revision === undefined || revision === agent.version)) return agent;
+  return catalog.resolve(header.agent, revision);
+}
+
+export function taskNotFound(taskId: string): A2AError {
+  return new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
+}
+
+/** The workflow that a Message to the service names: `message.metadata.skillId`, else the request's `tenant`. */
+function skillOf(request: SendMessageRequest): string | undefined {
+  const skill = request.message.metadata?.skillId;
+  if (skill === undefined || skill === null) return request.tenant;
+  if (typeof skill !== 'string')
+    throw invalidParams({ field: 'message.metadata.skillId', description: 'must be a string' });
+  return skill;
+}

@@ -1,0 +1,87 @@
+import type { CallContext, ServedAgent } from '#libs/executor';
+import type { RequestHandler } from './request-handler.js';
+import type { StreamItem } from './stream-item.js';
+import type { SubscriptionOptions } from './task-subscription.js';
+import {
+  parseCancelTask,
+  parseCreatePushConfig,
+  parseGetExtendedAgentCard,
+  parseGetTask,
+  parseListPushConfigs,
+  parseListTasks,
+  parseOnePushConfig,
+  parseSendMessage,
+  parseSubscribeToTask,
+  type RequestParser,
+} from './validation/request-parsers.js';
+
+/** An operation with one answer. */
+export interface UnaryOperation {
+  kind: 'unary';
+  /** Checks the parameters, does it, and gives the answer as JSON. */
+  answer(handler: RequestHandler, agent: ServedAgent, params: unknown, call: CallContext): Promise<string>;
+}
+
+/** An operation that answers with a stream. */
+export interface StreamOperation {
+  kind: 'stream';
+  /** Whether a returning reader's cursor means anything to it. */
+  resumable: boolean;
+  /** Checks the parameters at once; what else is refused is thrown by the first `next()`. */
+  open(
+    handler: RequestHandler,
+    agent: ServedAgent,
+    params: unknown,
+    call: CallContext,
+    options: SubscriptionOptions,
+  ): AsyncIterable<StreamItem>;
+}
+
+export type Operation = UnaryOperation | StreamOperation;
+
+/** The operations of A2A 1.0 by their names in JSON-RPC and gRPC (section 5.3). */
+export const OPERATIONS = {
+  SendMessage: unary(parseSendMessage, (handler, agent, request, call) => handler.sendMessage(agent, request, call)),
+  SendStreamingMessage: stream(false, parseSendMessage, (handler, agent, request, call, { signal }) =>
+    handler.sendStreamingMessage(agent, request, call, signal),
+  ),
+  GetTask: unary(parseGetTask, (handler, agent, request, call) => handler.getTask(agent, request, call)),
+  ListTasks: unary(parseListTasks, (handler, agent, request, call) => handler.listTasks(agent, request, call)),
+  CancelTask: unary(parseCancelTask, (handler, agent, request, call) => handler.cancelTask(agent, request, call)),
+  SubscribeToTask: stream(true, parseSubscribeToTask, (handler, agent, request, call, options) =>
+    handler.subscribeToTask(agent, request, call, options),
+  ),
+  CreateTaskPushNotificationConfig: unary(parseCreatePushConfig, (handler) => handler.pushNotificationConfig()),
+  GetTaskPushNotificationConfig: unary(parseOnePushConfig, (handler) => handler.pushNotificationConfig()),
+  ListTaskPushNotificationConfigs: unary(parseListPushConfigs, (handler) => handler.pushNotificationConfig()),
+  DeleteTaskPushNotificationConfig: unary(parseOnePushConfig, (handler) => handler.pushNotificationConfig()),
+  GetExtendedAgentCard: unary(parseGetExtendedAgentCard, (handler) => handler.extendedAgentCard()),
+} satisfies Record<string, Operation>;
+
+function unary<T>(
+  parse: RequestParser<T>,
+  run: (handler: RequestHandler, agent: ServedAgent, request: T, call: CallContext) => Promise<unknown>,
+): UnaryOperation {
+  return {
+    kind: 'unary',
+    answer: async (handler, agent, params, call) => JSON.stringify(await run(handler, agent, parse(params), call)),
+  };
+}
+
+function stream<T>(
+  resumable: boolean,
+  parse: RequestParser<T>,
+  run: (
+    handler: RequestHandler,
+    agent: ServedAgent,
+    request: T,
+    call: CallContext,
+    options: SubscriptionOptions,
+  ) => AsyncIterable<StreamItem>,
+): StreamOperation {
+  return {
+    kind: 'stream',
+    resumable,
+    open: (handler, agent, params, call, options) => run(handler, agent, parse(params), call, options),
+  };
+}

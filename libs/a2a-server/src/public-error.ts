@@ -1,0 +1,29 @@
+import { Logger } from '@nestjs/common';
+import { A2AError } from '#libs/protocol';
+import { UnknownAgent } from '#libs/executor';
+
+const logger = new Logger('A2aServer');
+
+/**
+ * What a caller may see of an error. An unknown agent is code -32001 in JSON-RPC and 404 in HTTP, with its own reason
+ * (row K4); whatever is no A2AError is "Internal error", and its cause is only logged.
+ */
+export function publicError(error: unknown): A2AError {
+  if (error instanceof A2AError) return logged(error);
+  if (error instanceof UnknownAgent) return unknownAgentError(error);
+  return logged(new A2AError('INTERNAL', { cause: error }));
+}
+
+function unknownAgentError(error: UnknownAgent): A2AError {
+  return new A2AError('TASK_NOT_FOUND', {
+    message: error.message,
+    detailReason: error.reason,
+    metadata: error.metadata,
+    cause: error,
+  });
+}
+
+function logged(error: A2AError): A2AError {
+  if (error.status === 500) logger.error({ err: error.cause ?? error }, 'An A2A request failed');
+  return error;
+}

@@ -1,0 +1,175 @@
+import { Injectable } from '@nestjs/common';
+import {
+  A2AError,
+  type CancelTaskRequest,
+  type GetTaskRequest,
+  isTerminalState,
+  type ListTasksRequest,
+  type ListTasksResponse,
+  type SendMessageRequest,
+  type SendMessageResponse,
+  type SubscribeToTaskRequest,
+  type Task,
+} from '#libs/protocol';
+import {
+  AgentCatalog,
+  type CallContext,
+  type Execution,
+  ExecutionInterrupted,
+  ExecutionRegistry,
+  type ServedAgent,
+} from '#libs/executor';
+import { type StoredTask, TaskFeed, TaskStore } from '#libs/tasks';
+import { isFoundAt, MessageIntake, ownerOf, taskNotFound } from './message-intake.js';
+import { decodePageToken, encodePageToken } from './page-token.js';
+import { eventItem, messageItem, type StreamItem, taskItem } from './stream-item.js';
+import { type SubscriptionOptions, TaskSubscription } from './task-subscription.js';
+import { asListed, withHistoryLength } from './task-view.js';
+
+const DEFAULT_PAGE_SIZE = 50;
+
+/**
+ * The operations of A2A 1.0 (section 3.1), independent of any binding. Requests are valid ones: a binding has parsed
+ * them. Operations throw A2AError, or UnknownAgent; anything else is a fault of ours that no caller may see.
+ */
+@Injectable()
+export class RequestHandler {
+  private readonly intake: MessageIntake;
+  private readonly subscription: TaskSubscription;
+
+  constructor(
+    private readonly catalog: AgentCatalog,
+    private readonly executions: ExecutionRegistry,
+    private readonly tasks: TaskStore,
+    private readonly feed: TaskFeed,
+  ) {
+    this.intake = new MessageIntake(catalog, executions, tasks);
+    this.subscription = new TaskSubscription(tasks, feed);
+  }
+
+  /** The agent at a path, for the operations below. @throws UnknownAgent */
+  agent(path: string): Promise<ServedAgent> {
+    return this.catalog.resolve(path);
+  }
+
+  /** Answers when the Task has ended or waits, or at once with `returnImmediately` (section 3.2.2). */
+  async sendMessage(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<SendMessageResponse> {
+    const accepted = await this.intake.accept(agent, request, call);
+    if ('reply' in accepted) return { message: accepted.reply };
+    const { execution } = accepted;
+    observe(execution);
+    const { returnImmediately, historyLength } = request.configuration ?? {};
+    const task = returnImmediately ? (await execution.accepted).task : await this.settled(execution);
+    return { task: withHistoryLength(task, historyLength) };
+  }
+
+  /**
+   * The Task as it was accepted, then every event until it ends or waits; or one direct Message.
+   * A refusal is thrown by the first `next()`. Ending the stream early does not touch the Task.
+   */
+  async *sendStreamingMessage(
+    agent: ServedAgent,
+    request: SendMessageRequest,
+    call: CallContext,
+    signal?: AbortSignal,
+  ): AsyncGenerator<StreamItem, void, undefined> {
+    const accepted = await this.intake.accept(agent, request, call);
+    if ('reply' in accepted) return yield messageItem(accepted.reply);
+    const { execution } = accepted;
+    observe(execution);
+    const { task, sequence } = await execution.accepted;
+    yield taskItem(withHistoryLength(task, request.configuration?.historyLength), sequence);
+    for await (const event of this.feed.follow(execution.taskId, sequence, { signal, until: 'waiting' })) {
+      yield eventItem(event);
+    }
+  }
+
+  async getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext): Promise<Task> {
+    const stored = await this.find(agent, request.id, call);
+    return withHistoryLength(stored.task, request.historyLength);
+  }
+
+  /** The caller's Tasks at this agent, or of every agent at the service; newest status first (section 3.1.4). */
+  async listTasks(agent: ServedAgent, request: ListTasksRequest, call: CallContext): Promise<ListTasksResponse> {
+    const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE;
+    const { tasks, total } = await this.tasks.list({
+      scope: call.scope,
+      ...(agent.path !== '' && { agent: agent.path }),
+      ...(request.contextId !== undefined && { contextId: request.contextId }),
+      ...(request.status !== undefined && { state: request.status }),
+      ...(request.statusTimestampAfter !== undefined && { updatedAfter: new Date(request.statusTimestampAfter) }),
+      ...(request.pageToken !== undefined && { before: decodePageToken(request.pageToken) }),
+      limit: pageSize + 1,
+    });
+    const page = tasks.slice(0, pageSize);
+    const last = page.at(-1);
+    return {
+      tasks: page.map((stored) => asListed(stored.task, request)),
+      nextPageToken: last && tasks.length > pageSize ? encodePageToken(last.header) : '',
+      pageSize,
+      totalSize: total,
+    };
+  }
+
+  /** The Task once its cancellation is durable. */
+  async cancelTask(agent: ServedAgent, request: CancelTaskRequest, call: CallContext): Promise<Task> {
+    const stored = await this.find(agent, request.id, call);
+    const { state } = stored.header;
+    if (isTerminalState(state)) {
+      throw new A2AError('TASK_NOT_CANCELABLE', {
+        message: `The task has already ended (${state})`,
+        metadata: { taskId: request.id, state },
+      });
+    }
+    return this.executions.cancel(await ownerOf(this.catalog, agent, stored), request.id, call);
+  }
+
+  /** See TaskSubscription for what a cursor does. A refusal is thrown by the first `next()`. */
+  async *subscribeToTask(
+    agent: ServedAgent,
+    request: SubscribeToTaskRequest,
+    call: CallContext,
+    options: SubscriptionOptions = {},
+  ): AsyncGenerator<StreamItem, void, undefined> {
+    yield* this.subscription.follow(await this.find(agent, request.id, call), options);
+  }
+
+  /** No agent's card offers push notifications (section 3.3.4). */
+  pushNotificationConfig(): never {
+    throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+  }
+
+  /** No agent's card offers an extended card (section 3.3.4). */
+  extendedAgentCard(): never {
+    throw new A2AError('UNSUPPORTED_OPERATION', { message: 'This agent has no extended agent card' });
+  }
+
+  private async find(agent: ServedAgent, taskId: string, call: CallContext): Promise<StoredTask> {
+    const stored = await this.tasks.load(taskId, call.scope);
+    if (!stored || !isFoundAt(agent, stored.header)) throw taskNotFound(taskId);
+    return stored;
+  }
+
+  /** The Task in its next terminal or waiting state, also when another process brings it there. */
+  private async settled(execution: Execution): Promise<Task> {
+    try {
+      return await execution.settled;
+    } catch (error) {
+      if (!(error instanceof ExecutionInterrupted)) throw error;
+    }
+    const { sequence } = await execution.accepted;
+    const events = this.feed.follow(execution.taskId, sequence, { until: 'waiting' })[Symbol.asyncIterator]();
+    while (!(await events.next()).done);
+    const stored = await this.tasks.load(execution.taskId);
+    if (!stored) throw new Error(`Task ${execution.taskId} vanished`);
+    return stored.task;
+  }
+}
+
+/** Which of the two promises is awaited depends on the request; the other must not be an unhandled rejection. */
+function observe(execution: Execution): void {
+  execution.accepted.catch(ignore);
+  execution.settled.catch(ignore);
+}
+
+function ignore(): void {}

@@ -1,0 +1,51 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AgentBase } from '../http/agent-base.js';
+import { callContext, type PublicAddress } from '../http/call-context.js';
+import type { EventStreams } from '../http/event-stream.js';
+import { requestedVersion, requireSupportedVersion } from '../http/protocol-version.js';
+import { resumeCursor } from '../http/resume-cursor.js';
+import type { Operation } from '../operations.js';
+import { publicError } from '../public-error.js';
+import type { RequestHandler } from '../request-handler.js';
+import type { ReadParameters } from './rest-parameters.js';
+import { REST_FRAMING, sendRest, sendRestError } from './rest-response.js';
+
+/** A REST call: an operation, where its parameters are, and whether the caller must name a version. */
+export interface RestCall {
+  operation: Operation;
+  read: ReadParameters;
+  /** `/send-message` is older than the version header (row I8). */
+  anyVersion?: boolean;
+}
+
+/** The HTTP+JSON binding (section 11). Checks come in this order: JSON, version, agent, parameters. */
+export class RestBinding {
+  constructor(
+    private readonly handler: RequestHandler,
+    private readonly address: PublicAddress,
+    private readonly streams: EventStreams,
+  ) {}
+
+  async handle(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    try {
+      if (!rest.anyVersion) requireSupportedVersion(requestedVersion(request));
+      await this.answer(base, rest, request, reply);
+    } catch (error) {
+      sendRestError(request, reply, publicError(error));
+    }
+  }
+
+  private async answer(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { operation } = rest;
+    const call = callContext(base, request, this.address);
+    const agent = await this.handler.agent(call.agent);
+    const params = rest.read(request);
+    if (operation.kind === 'unary') {
+      sendRest(request, reply, await operation.answer(this.handler, agent, params, call));
+      return;
+    }
+    const since = operation.resumable ? resumeCursor(request) : undefined;
+    const read = (signal: AbortSignal) => operation.open(this.handler, agent, params, call, { since, signal });
+    await this.streams.send(reply, read, REST_FRAMING);
+  }
+}

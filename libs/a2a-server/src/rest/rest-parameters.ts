@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { invalidParams, isJsonObject, type JsonObject } from '#libs/protocol';
+
+/** Reads an operation's parameters from the places where a route carries them. */
+export type ReadParameters = (request: FastifyRequest) => JsonObject;
+
+interface RouteParams {
+  tenant?: string;
+  id?: string;
+  configId?: string;
+}
+
+/** The body; the path's tenant wins over the body's. An absent body is an empty object. */
+export function bodyParameters(request: FastifyRequest): JsonObject {
+  const body = request.body ?? {};
+  if (!isJsonObject(body)) throw invalidParams({ field: 'body', description: 'must be a JSON object' });
+  return { ...body, ...pathTenant(request) };
+}
+
+/** The query of ListTasks (section 11.5). */
+export function listTasksParameters(request: FastifyRequest): JsonObject {
+  return { ...queryFields(request, LIST_TASKS_FIELDS), ...pathTenant(request) };
+}
+
+/** The id of the path and the query of GetTask. */
+export function getTaskParameters(id: string): ReadParameters {
+  return (request) => ({ ...queryFields(request, { historyLength: 'number' }), ...pathTenant(request), id });
+}
+
+/** The id of the path and whatever the body says beside it. */
+export function taskActionParameters(id: string): ReadParameters {
+  return (request) => ({ ...bodyParameters(request), id });
+}
+
+/** The ids of the path, the body if there is one, and the page of a list. */
+export function pushConfigParameters(request: FastifyRequest): JsonObject {
+  const { id, configId } = request.params as RouteParams;
+  return {
+    ...bodyParameters(request),
+    ...queryFields(request, { pageSize: 'number', pageToken: 'string' }),
+    taskId: id ?? '',
+    ...(configId !== undefined && { id: configId }),
+  };
+}
+
+export function tenantParameters(request: FastifyRequest): JsonObject {
+  return pathTenant(request);
+}
+
+/** `POST /send-message` `{message, contextId?, taskId?}` (row I8): `message` is a text or a bare Message. */
+export function sendMessageParameters(request: FastifyRequest): JsonObject {
+  const { message, contextId, taskId, ...rest } = bodyParameters(request);
+  const ids = { ...(contextId !== undefined && { contextId }), ...(taskId !== undefined && { taskId }) };
+  const defaults = { messageId: randomUUID(), role: 'ROLE_USER' };
+  if (typeof message === 'string') return { ...rest, message: { ...defaults, parts: [{ text: message }], ...ids } };
+  if (isJsonObject(message)) return { ...rest, message: { ...defaults, ...message, ...ids } };
+  throw invalidParams({
+    field: 'message',
+    description: message === undefined ? 'is required' : 'must be a string or an object',
+  });
+}
+
+type FieldType = 'string' | 'number' | 'boolean';
+
+const LIST_TASKS_FIELDS: Readonly<Record<string, FieldType>> = {
+  contextId: 'string',
+  status: 'string',
+  pageSize: 'number',
+  pageToken: 'string',
+  historyLength: 'number',
+  statusTimestampAfter: 'string',
+  includeArtifacts: 'boolean',
+};
+
+/** Known query parameters by their types; a value that is not of its type is left for the schema to refuse. */
+function queryFields(request: FastifyRequest, fields: Readonly<Record<string, FieldType>>): JsonObject {
+  const query = request.query as Record<string, string | string[] | undefined>;
+  const values: JsonObject = {};
+  for (const [name, type] of Object.entries(fields)) {
+    const value = query[name];
+    if (value !== undefined && value !== '') values[name] = typed(value, type);
+  }
+  return values;
+}
+
+function typed(value: string | string[], type: FieldType): string | string[] | number | boolean {
+  if (typeof value !== 'string') return value;
+  if (type === 'number' && /^-?\d{1,15}$/.test(value)) return Number(value);
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}
+
+function pathTenant(request: FastifyRequest): { tenant?: string } {
+  const { tenant } = request.params as RouteParams;
+  return tenant === undefined ? {} : { tenant };
+}

@@ -1,0 +1,100 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { A2AError } from '#libs/protocol';
+import { AGENT_BASES, type AgentBase, BASE_ROUTES } from '../http/agent-base.js';
+import type { A2aRouteConfig } from '../http/call-context.js';
+import { OPERATIONS } from '../operations.js';
+import type { RestBinding, RestCall } from './rest-binding.js';
+import {
+  bodyParameters,
+  getTaskParameters,
+  listTasksParameters,
+  pushConfigParameters,
+  sendMessageParameters,
+  taskActionParameters,
+  tenantParameters,
+} from './rest-parameters.js';
+import { sendRestError } from './rest-response.js';
+
+type Method = 'GET' | 'POST' | 'DELETE';
+
+/** Routes that carry one operation, below a base URL or below a base URL and a tenant; `::` is a colon. */
+const ROUTES: readonly (readonly [Method, string, RestCall])[] = [
+  ['POST', '/message::send', { operation: OPERATIONS.SendMessage, read: bodyParameters }],
+  ['POST', '/message::stream', { operation: OPERATIONS.SendStreamingMessage, read: bodyParameters }],
+  ['GET', '/tasks', { operation: OPERATIONS.ListTasks, read: listTasksParameters }],
+  [
+    'POST',
+    '/tasks/:id/pushNotificationConfigs',
+    { operation: OPERATIONS.CreateTaskPushNotificationConfig, read: pushConfigParameters },
+  ],
+  [
+    'GET',
+    '/tasks/:id/pushNotificationConfigs',
+    { operation: OPERATIONS.ListTaskPushNotificationConfigs, read: pushConfigParameters },
+  ],
+  [
+    'GET',
+    '/tasks/:id/pushNotificationConfigs/:configId',
+    { operation: OPERATIONS.GetTaskPushNotificationConfig, read: pushConfigParameters },
+  ],
+  [
+    'DELETE',
+    '/tasks/:id/pushNotificationConfigs/:configId',
+    { operation: OPERATIONS.DeleteTaskPushNotificationConfig, read: pushConfigParameters },
+  ],
+  ['GET', '/extendedAgentCard', { operation: OPERATIONS.GetExtendedAgentCard, read: tenantParameters }],
+];
+
+const SEND_MESSAGE: RestCall = { operation: OPERATIONS.SendMessage, read: sendMessageParameters, anyVersion: true };
+
+/** Registers the REST binding below every base URL. */
+export function registerRestRoutes(scope: FastifyInstance, binding: RestBinding): void {
+  for (const base of AGENT_BASES) {
+    const add = routeAdder(scope, base);
+    const below = BASE_ROUTES[base];
+    add('POST', `${below}/send-message`, (request, reply) => binding.handle(base, SEND_MESSAGE, request, reply));
+    for (const prefix of [below, `${below}/:tenant`]) {
+      for (const [method, path, call] of ROUTES) {
+        add(method, `${prefix}${path}`, (request, reply) => binding.handle(base, call, request, reply));
+      }
+      for (const method of ['GET', 'POST'] as const) {
+        add(method, `${prefix}/tasks/:id`, (request, reply) => handleTask(binding, base, method, request, reply));
+      }
+    }
+  }
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+function routeAdder(scope: FastifyInstance, base: AgentBase): (method: Method, url: string, handler: Handler) => void {
+  const config: A2aRouteConfig = { a2a: { base, binding: 'rest' } };
+  return (method, url, handler) => {
+    scope.route({ method, url, config, exposeHeadRoute: false, handler });
+  };
+}
+
+/** `/tasks/{id}`, `/tasks/{id}:cancel` and `/tasks/{id}:subscribe`, which a router cannot tell apart by itself. */
+async function handleTask(
+  binding: RestBinding,
+  base: AgentBase,
+  method: 'GET' | 'POST',
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const call = taskCall(method, (request.params as { id: string }).id);
+  if (call) return binding.handle(base, call, request, reply);
+  return sendRestError(request, reply, new A2AError('METHOD_NOT_FOUND', { message: 'No such route' }));
+}
+
+function taskCall(method: 'GET' | 'POST', segment: string): RestCall | undefined {
+  const colon = segment.lastIndexOf(':');
+  const id = segment.slice(0, Math.max(colon, 0));
+  const action = segment.slice(colon + 1);
+  if (colon > 0 && action === 'subscribe') {
+    const read = method === 'GET' ? getTaskParameters(id) : taskActionParameters(id);
+    return { operation: OPERATIONS.SubscribeToTask, read };
+  }
+  if (method === 'GET') return { operation: OPERATIONS.GetTask, read: getTaskParameters(segment) };
+  if (colon > 0 && action === 'cancel') return { operation: OPERATIONS.CancelTask, read: taskActionParameters(id) };
+  return undefined;
+}

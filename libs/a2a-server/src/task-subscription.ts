@@ -1,0 +1,65 @@
+import { A2AError, invalidParams, isTerminalState, type Task } from '#libs/protocol';
+import { applyTaskEvent, type StoredTask, type TaskFeed, type TaskStore } from '#libs/tasks';
+import { eventItem, type StreamItem, taskItem } from './stream-item.js';
+
+const REPLAY_PAGE = 500;
+
+export interface SubscriptionOptions {
+  /** The last sequence that the caller has seen (`Last-Event-ID` or `?since=`). */
+  since?: number;
+  /** Ends the stream; the Task goes on. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Follows one Task for SubscribeToTask (section 3.1.6).
+ *
+ * Without a cursor the stream begins with the Task as it stands and goes on live; a Task that has ended is refused.
+ *
+ * With a cursor the stream begins with the Task *as it stood at the cursor*, whose sequence is the cursor itself, and
+ * every event after it follows exactly once, first from the log and then live: a caller that folds events into its
+ * copy of the Task is where it was and misses nothing. A cursor of 0 has seen nothing, so the log's first event, which
+ * is the Task, begins the stream. A Task that has ended is replayed to its end. A cursor beyond the log is refused.
+ */
+export class TaskSubscription {
+  constructor(
+    private readonly tasks: TaskStore,
+    private readonly feed: TaskFeed,
+  ) {}
+
+  async *follow(stored: StoredTask, options: SubscriptionOptions): AsyncGenerator<StreamItem, void, undefined> {
+    const { taskId, lastSequence, state } = stored.header;
+    const since = options.since ?? lastSequence;
+    const ended = isTerminalState(state);
+    if (ended && options.since === undefined) throw alreadyEnded(stored);
+    if (since > lastSequence) {
+      throw invalidParams({ field: 'since', description: `is beyond the task's last event, ${lastSequence}` });
+    }
+    if (since > 0) yield taskItem(since === lastSequence ? stored.task : await this.taskAt(taskId, since), since);
+    if (ended && since === lastSequence) return;
+    for await (const event of this.feed.follow(taskId, since, { signal: options.signal, until: 'terminal' })) {
+      yield eventItem(event);
+    }
+  }
+
+  /** The Task folded from its log up to a sequence. */
+  private async taskAt(taskId: string, sequence: number): Promise<Task> {
+    let task: Task | undefined;
+    let folded = 0;
+    while (folded < sequence) {
+      const events = await this.tasks.events(taskId, folded, Math.min(REPLAY_PAGE, sequence - folded));
+      if (events.length === 0) break;
+      for (const recorded of events) task = applyTaskEvent(task, recorded.event);
+      folded += events.length;
+    }
+    if (!task || folded < sequence) throw new Error(`The log of task ${taskId} ends before ${sequence}`);
+    return task;
+  }
+}
+
+function alreadyEnded({ header }: StoredTask): A2AError {
+  return new A2AError('UNSUPPORTED_OPERATION', {
+    message: `The task has ended (${header.state}): there is nothing to subscribe to`,
+    metadata: { taskId: header.taskId, state: header.state },
+  });
+}

@@ -1,0 +1,82 @@
+import { A2AError, agentMessage, artifactUpdate, type Message, statusUpdate } from '#libs/protocol';
+import { AgentCatalog, AgentExecutor, type RequestContext, type ServedAgent, UnknownAgent } from '#libs/executor';
+import type { TaskEvent } from '#libs/tasks';
+
+/** An agent for tests; it does what `execute` says. */
+export class FakeExecutor extends AgentExecutor {
+  constructor(
+    private readonly work: (context: RequestContext) => AsyncIterable<TaskEvent>,
+    override readonly reply?: (message: Message) => Message | undefined,
+    override readonly check?: () => void,
+  ) {
+    super();
+  }
+
+  override execute(context: RequestContext): AsyncIterable<TaskEvent> {
+    return this.work(context);
+  }
+}
+
+/** WORKING, an Artifact with the Message's Parts, COMPLETED. */
+export async function* echo(context: RequestContext): AsyncGenerator<TaskEvent> {
+  yield statusUpdate(context, 'TASK_STATE_WORKING');
+  yield artifactUpdate(context, { artifactId: 'result', parts: context.userMessage.parts });
+  yield statusUpdate(context, 'TASK_STATE_COMPLETED');
+}
+
+/** Asks once, then echoes. */
+export async function* askOnce(context: RequestContext): AsyncGenerator<TaskEvent> {
+  if (context.task === null) yield statusUpdate(context, 'TASK_STATE_INPUT_REQUIRED', 'Which colour?');
+  else yield* echo(context);
+}
+
+export async function* fail(context: RequestContext): AsyncGenerator<TaskEvent> {
+  yield statusUpdate(context, 'TASK_STATE_WORKING');
+  throw new Error('a secret detail');
+}
+
+/** Works until the Task is canceled. */
+export async function* hang(context: RequestContext): AsyncGenerator<TaskEvent> {
+  yield statusUpdate(context, 'TASK_STATE_WORKING');
+  await new Promise<void>(() => undefined);
+}
+
+export function greeting(message: Message): Message | undefined {
+  const reference = { taskId: '', contextId: message.contextId ?? 'greeted' };
+  return { ...agentMessage(reference, 'Hello'), taskId: undefined };
+}
+
+export function servedAgent(path: string, executor: AgentExecutor, fields: Partial<ServedAgent> = {}): ServedAgent {
+  const name = path.split('/').at(-1) || 'service';
+  const modes = { inputModes: ['text/plain', 'application/json'], outputModes: ['text/plain', 'application/json'] };
+  return { path, name, description: `The agent ${name}`, version: '1', skills: [], ...modes, executor, ...fields };
+}
+
+/** A fixed set of agents; `nodes/x` is an alias of any node `x`. */
+export class FakeCatalog extends AgentCatalog {
+  constructor(private readonly agents: readonly ServedAgent[]) {
+    super();
+  }
+
+  override async resolve(path: string): Promise<ServedAgent> {
+    const agent = this.agents.find(
+      (it) => it.path === path || (path.startsWith('nodes/') && it.path.endsWith(`/${path}`)),
+    );
+    if (agent) return agent;
+    const node = path.split('/').at(-1) ?? '';
+    if (node === 'strange') throw new UnknownAgent('no executor for node type "strange"', 'NO_EXECUTOR');
+    if (path.includes('nodes/')) throw new UnknownAgent(`node "${node}" not registered`, 'NODE_NOT_FOUND', { node });
+    throw new UnknownAgent(`agent "${path}" not found`, 'AGENT_NOT_FOUND');
+  }
+
+  override async route(_agent: ServedAgent, skill: string | undefined): Promise<ServedAgent> {
+    if (skill === undefined) throw new A2AError('INVALID_PARAMS', { message: 'message.metadata.skillId is required' });
+    return this.resolve(`workflows/${skill}`);
+  }
+
+  override async list(limit: number, pageToken?: string): Promise<{ agents: ServedAgent[]; nextPageToken: string }> {
+    const from = Number(pageToken ?? 0);
+    const more = this.agents.length > from + limit;
+    return { agents: this.agents.slice(from, from + limit), nextPageToken: more ? String(from + limit) : '' };
+  }
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import {
+  A2AError,
+  isActiveState,
+  type SendMessageRequest,
+  statusUpdate,
+  submittedTask,
+  type Task,
+} from '#libs/protocol';
+import type { CallContext, Execution, RequestContext, ServedAgent } from '#libs/executor';
+import { type TaskEvent, type TaskFeed } from '#libs/tasks';
+import { type MemoryTaskStore, taskHeader } from './memory-task-store.js';
+
+/** Executes agents against a MemoryTaskStore; stands in for ExecutionRegistry. */
+export class FakeExecutions {
+  /** When set, `settled` of every execution rejects with it while the work goes on. */
+  interruptWith: Error | undefined;
+
+  constructor(
+    private readonly store: MemoryTaskStore,
+    private readonly feed: TaskFeed,
+  ) {}
+
+  begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Execution {
+    const taskId = call.newTaskId?.() ?? randomUUID();
+    const contextId = request.message.contextId ?? randomUUID();
+    const reference = { taskId, contextId };
+    const header = taskHeader({ taskId, contextId, agent: agent.path, ...call.scope });
+    const recorded = this.store.append(taskId, { task: submittedTask(reference, request.message) }, header);
+    this.feed.publish([recorded]);
+    return this.run(agent, reference, request, call, null);
+  }
+
+  async resume(agent: ServedAgent, taskId: string, request: SendMessageRequest, call: CallContext): Promise<Execution> {
+    const stored = await this.store.load(taskId);
+    if (!stored) throw new A2AError('TASK_NOT_FOUND');
+    if (isActiveState(stored.header.state)) throw new A2AError('UNSUPPORTED_OPERATION');
+    const reference = { taskId, contextId: stored.header.contextId };
+    const message = { ...request.message, ...reference };
+    this.record(taskId, { ...statusUpdate(reference, 'TASK_STATE_WORKING'), received: message });
+    return this.run(agent, reference, request, call, stored.task);
+  }
+
+  async cancel(_agent: ServedAgent, taskId: string, _call: CallContext): Promise<Task> {
+    const stored = await this.store.load(taskId);
+    if (!stored) throw new A2AError('TASK_NOT_FOUND');
+    this.record(taskId, statusUpdate({ taskId, contextId: stored.header.contextId }, 'TASK_STATE_CANCELED'));
+    return this.task(taskId);
+  }
+
+  private run(
+    agent: ServedAgent,
+    reference: { taskId: string; contextId: string },
+    request: SendMessageRequest,
+    call: CallContext,
+    task: Task | null,
+  ): Execution {
+    const accepted = this.acceptedNow(reference.taskId);
+    const context: RequestContext = {
+      ...reference,
+      userMessage: request.message,
+      task,
+      call,
+      metadata: request.metadata,
+      signal: new AbortController().signal,
+      recovered: 0,
+      log: async () => [],
+      flush: async () => undefined,
+    };
+    const done = this.work(agent, context);
+    const interrupted = this.interruptWith;
+    const settled = interrupted ? done.then(() => Promise.reject(interrupted)) : done;
+    return { ...reference, accepted, settled };
+  }
+
+  private async acceptedNow(taskId: string): Promise<{ task: Task; sequence: number }> {
+    const stored = await this.store.load(taskId);
+    if (!stored) throw new Error(`Task ${taskId} is missing`);
+    return { task: stored.task, sequence: stored.header.lastSequence };
+  }
+
+  private async work(agent: ServedAgent, context: RequestContext): Promise<Task> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    try {
+      for await (const event of agent.executor.execute(context)) this.record(context.taskId, event);
+    } catch {
+      this.record(context.taskId, statusUpdate(context, 'TASK_STATE_FAILED', 'The agent failed.'));
+    }
+    return this.task(context.taskId);
+  }
+
+  private record(taskId: string, event: TaskEvent): void {
+    this.feed.publish([this.store.append(taskId, event)]);
+  }
+
+  private async task(taskId: string): Promise<Task> {
+    return (await this.acceptedNow(taskId)).task;
+  }
+}

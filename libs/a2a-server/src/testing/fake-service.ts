@@ -1,0 +1,46 @@
+import type { SendMessageRequest } from '#libs/protocol';
+import type { CallContext, ExecutionRegistry, ServedAgent } from '#libs/executor';
+import { ANONYMOUS_SCOPE, type TaskEvent, TaskFeed, type TaskHeader } from '#libs/tasks';
+import { RequestHandler } from '../request-handler.js';
+import { askOnce, echo, fail, FakeCatalog, FakeExecutor, greeting, hang, servedAgent } from './fake-agents.js';
+import { FakeExecutions } from './fake-executions.js';
+import { MemoryTaskStore } from './memory-task-store.js';
+
+export interface FakeService {
+  handler: RequestHandler;
+  store: MemoryTaskStore;
+  executions: FakeExecutions;
+  catalog: FakeCatalog;
+  /** Records an event of a Task that no executor works on, and tells those who follow it. */
+  record(taskId: string, event: TaskEvent, header?: TaskHeader): void;
+}
+
+/** A whole service over fakes, with one agent per behaviour: echo, ask, fail, hang, greet. */
+export function fakeService(more: readonly ServedAgent[] = []): FakeService {
+  const store = new MemoryTaskStore();
+  const feed = new TaskFeed(store);
+  const executions = new FakeExecutions(store, feed);
+  const catalog = new FakeCatalog([
+    servedAgent('', new FakeExecutor(echo)),
+    servedAgent('workflows/echo', new FakeExecutor(echo)),
+    servedAgent('workflows/ask', new FakeExecutor(askOnce)),
+    servedAgent('workflows/hang', new FakeExecutor(hang)),
+    servedAgent('workflows/greet', new FakeExecutor(echo, greeting)),
+    servedAgent('workflows/flow/nodes/copy', new FakeExecutor(echo)),
+    servedAgent('workflows/flow/nodes/broken', new FakeExecutor(fail)),
+    servedAgent('workflows/flow/nodes/question', new FakeExecutor(askOnce)),
+    ...more,
+  ]);
+  const handler = new RequestHandler(catalog, executions as unknown as ExecutionRegistry, store, feed);
+  const record: FakeService['record'] = (taskId, event, header) => feed.publish([store.append(taskId, event, header)]);
+  return { handler, store, executions, catalog, record };
+}
+
+export function callTo(agent: string): CallContext {
+  return { scope: ANONYMOUS_SCOPE, agent, extensions: [], baseUrl: 'http://parley.test' };
+}
+
+/** A valid request with one text Part. */
+export function textRequest(text: string, fields: Partial<SendMessageRequest['message']> = {}): SendMessageRequest {
+  return { message: { messageId: `m-${text}`, role: 'ROLE_USER', parts: [{ text }], ...fields } };
+}

@@ -1,0 +1,115 @@
+import type { TaskState } from '#libs/protocol';
+import {
+  applyTaskEvent,
+  type RecordedEvent,
+  type StoredTask,
+  type TaskEvent,
+  type TaskHeader,
+  type TaskQuery,
+  type TaskScope,
+  TaskStore,
+  toStreamResponse,
+} from '#libs/tasks';
+
+/** Tasks in memory, for tests of what reads them. Only `append` writes. */
+export class MemoryTaskStore extends TaskStore {
+  private readonly rows = new Map<string, StoredTask>();
+  private readonly logs = new Map<string, RecordedEvent[]>();
+
+  get size(): number {
+    return this.rows.size;
+  }
+
+  /** Records an event; a Task's first one needs its header. */
+  append(taskId: string, event: TaskEvent, header?: TaskHeader): RecordedEvent {
+    const row = this.rows.get(taskId);
+    const log = this.logs.get(taskId) ?? [];
+    const task = applyTaskEvent(row?.task, event);
+    const known = row?.header ?? header;
+    if (!known) throw new Error(`Task ${taskId} has no header`);
+    const sequence = log.length + 1;
+    const recorded = { taskId, sequence, event, json: JSON.stringify(toStreamResponse(event)) };
+    const updatedAt = new Date(task.status.timestamp ?? 0);
+    this.logs.set(taskId, [...log, recorded]);
+    this.rows.set(taskId, { task, header: { ...known, state: task.status.state, lastSequence: sequence, updatedAt } });
+    return recorded;
+  }
+
+  override async load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined> {
+    const row = this.rows.get(taskId);
+    return row && (!scope || inScope(row.header, scope)) ? row : undefined;
+  }
+
+  override async header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {
+    return (await this.load(taskId, scope))?.header;
+  }
+
+  override async events(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
+    return (this.logs.get(taskId) ?? []).slice(afterSequence, afterSequence + limit);
+  }
+
+  override async list(query: TaskQuery): Promise<{ tasks: StoredTask[]; total: number }> {
+    const { scope, agent, contextId, state, updatedAfter, before, limit } = query;
+    const matching = [...this.rows.values()]
+      .filter(({ header }) => inScope(header, scope))
+      .filter(({ header }) => agent === undefined || header.agent === agent)
+      .filter(({ header }) => contextId === undefined || header.contextId === contextId)
+      .filter(({ header }) => state === undefined || header.state === state)
+      .filter(({ header }) => updatedAfter === undefined || header.updatedAt >= updatedAfter)
+      .toSorted((a, b) => comparePlaces(b.header, a.header));
+    const after = before ? matching.filter(({ header }) => comparePlaces(header, before) < 0) : matching;
+    return { tasks: after.slice(0, limit), total: matching.length };
+  }
+
+  override async lastSequences(taskIds: readonly string[]): Promise<Map<string, number>> {
+    return new Map(taskIds.map((taskId) => [taskId, this.logs.get(taskId)?.length ?? 0]));
+  }
+
+  override write(): Promise<never> {
+    throw new Error('Not part of this fake');
+  }
+
+  override claim(): Promise<never> {
+    throw new Error('Not part of this fake');
+  }
+
+  override adopt(): Promise<never> {
+    throw new Error('Not part of this fake');
+  }
+
+  override claimants(): Promise<never> {
+    throw new Error('Not part of this fake');
+  }
+
+  override release(): Promise<never> {
+    throw new Error('Not part of this fake');
+  }
+
+  override children(): Promise<never> {
+    throw new Error('Not part of this fake');
+  }
+}
+
+/** A header for a Task that a test writes itself. */
+export function taskHeader(fields: Partial<TaskHeader> & { taskId: string }): TaskHeader {
+  const state: TaskState = 'TASK_STATE_SUBMITTED';
+  const times = { createdAt: new Date(0), updatedAt: new Date(0) };
+  return {
+    contextId: 'context',
+    agent: 'workflows/echo',
+    tenant: '',
+    owner: '',
+    state,
+    lastSequence: 0,
+    ...times,
+    ...fields,
+  };
+}
+
+function inScope(header: TaskHeader, scope: TaskScope): boolean {
+  return header.tenant === scope.tenant && header.owner === scope.owner;
+}
+
+function comparePlaces(a: { updatedAt: Date; taskId: string }, b: { updatedAt: Date; taskId: string }): number {
+  return a.updatedAt.getTime() - b.updatedAt.getTime() || (a.taskId < b.taskId ? -1 : Number(a.taskId > b.taskId));
+}

@@ -1,0 +1,45 @@
+import type { FieldViolation } from '#libs/protocol';
+
+/** As deep as protobuf's own parsers go. */
+export const MAX_JSON_DEPTH = 100;
+
+/** Entries in one list of a Message; beyond it a request is refused unread. */
+export const MAX_LIST_LENGTH = 1000;
+
+/**
+ * What makes a parsed JSON value unfit to be kept: nesting beyond MAX_JSON_DEPTH (serialising it would overflow the
+ * stack) or a number beyond IEEE 754 (`1e999` is read as Infinity and would be written as `null`).
+ */
+export function unfitJson(value: unknown): FieldViolation | undefined {
+  const found = search(value, MAX_JSON_DEPTH);
+  return found && { field: found.path.replace(/^\./, '') || 'params', description: found.description };
+}
+
+interface Found {
+  path: string;
+  description: string;
+}
+
+function search(value: unknown, depthLeft: number): Found | undefined {
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? undefined : { path: '', description: 'must be a finite number' };
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depthLeft === 0) return { path: '', description: `must not be nested deeper than ${MAX_JSON_DEPTH} levels` };
+  return Array.isArray(value) ? searchArray(value, depthLeft) : searchObject(value, depthLeft);
+}
+
+function searchArray(values: readonly unknown[], depthLeft: number): Found | undefined {
+  for (let index = 0; index < values.length; index++) {
+    const found = search(values[index], depthLeft - 1);
+    if (found) return { path: `[${index}]${found.path}`, description: found.description };
+  }
+  return undefined;
+}
+
+function searchObject(value: object, depthLeft: number): Found | undefined {
+  for (const key of Object.keys(value)) {
+    const found = search((value as Record<string, unknown>)[key], depthLeft - 1);
+    if (found) return { path: `.${key}${found.path}`, description: found.description };
+  }
+  return undefined;
+}

@@ -1,0 +1,121 @@
+import { Ajv } from 'ajv';
+import {
+  type CancelTaskRequest,
+  type FieldViolation,
+  type GetTaskRequest,
+  invalidParams,
+  isJsonObject,
+  type ListTasksRequest,
+  type SendMessageRequest,
+  type SubscribeToTaskRequest,
+  type TaskPushNotificationConfig,
+} from '#libs/protocol';
+import { fieldViolations } from './field-violations.js';
+import { MAX_LIST_LENGTH, unfitJson } from './json-bounds.js';
+import { REQUEST_FORMATS } from './request-formats.js';
+import { REQUEST_SCHEMAS } from './request-schemas.js';
+
+/**
+ * Turns the parameters of an operation into its request, in place: unknown fields are dropped, and an optional field
+ * that holds `null` or an empty id becomes `undefined`.
+ * @throws A2AError INVALID_PARAMS with one violation per field at fault
+ */
+export type RequestParser<T> = (params: unknown) => T;
+
+const ajv = new Ajv({ strict: true, allErrors: true, verbose: true, removeAdditional: true, allowUnionTypes: false });
+for (const [name, validate] of Object.entries(REQUEST_FORMATS)) ajv.addFormat(name, { type: 'string', validate });
+ajv.addKeyword({
+  keyword: 'exactlyOneOf',
+  type: 'object',
+  schemaType: 'array',
+  validate: hasExactlyOne,
+  errors: false,
+});
+
+export const parseSendMessage = parser<SendMessageRequest>(REQUEST_SCHEMAS.sendMessage, {
+  before: oversizedList,
+  after: normaliseSendMessage,
+});
+export const parseGetTask = parser<GetTaskRequest>(REQUEST_SCHEMAS.getTask);
+export const parseListTasks = parser<ListTasksRequest>(REQUEST_SCHEMAS.listTasks, { after: normaliseListTasks });
+export const parseCancelTask = parser<CancelTaskRequest>(REQUEST_SCHEMAS.cancelTask);
+export const parseSubscribeToTask = parser<SubscribeToTaskRequest>(REQUEST_SCHEMAS.subscribeToTask);
+export const parseCreatePushConfig = parser<TaskPushNotificationConfig>(REQUEST_SCHEMAS.createPushConfig);
+export const parseOnePushConfig = parser<{ taskId: string; id: string }>(REQUEST_SCHEMAS.onePushConfig);
+export const parseListPushConfigs = parser<{ taskId: string }>(REQUEST_SCHEMAS.listPushConfigs);
+export const parseGetExtendedAgentCard = parser<{ tenant?: string }>(REQUEST_SCHEMAS.getExtendedAgentCard);
+
+interface ParserSteps {
+  /** What is wrong before the schema is asked. */
+  before?: (params: Fields) => FieldViolation | undefined;
+  /** Brings a valid request into its one form. */
+  after?: (request: Fields) => void;
+}
+
+type Fields = Record<string, unknown>;
+
+function parser<T>(schema: object, steps: ParserSteps = {}): RequestParser<T> {
+  const validate = ajv.compile(schema);
+  return (params) => {
+    if (!isJsonObject(params)) throw invalidParams({ field: 'params', description: 'must be an object' });
+    const unfit = unfitJson(params) ?? steps.before?.(params);
+    if (unfit) throw invalidParams(unfit);
+    if (!validate(params)) throw invalidParams(...fieldViolations(validate.errors ?? []));
+    (steps.after ?? dropEmpty)(params);
+    return params as T;
+  };
+}
+
+function hasExactlyOne(names: readonly string[], value: Fields): boolean {
+  let present = 0;
+  for (const name of names) {
+    // `data` is a google.protobuf.Value, of which null is one; for the others null means absent.
+    const field = value[name];
+    if (name === 'data' ? field !== undefined : field !== undefined && field !== null) present++;
+  }
+  return present === 1;
+}
+
+const LISTS = [
+  ['message', 'parts'],
+  ['message', 'extensions'],
+  ['message', 'referenceTaskIds'],
+  ['configuration', 'acceptedOutputModes'],
+] as const;
+
+function oversizedList(params: Fields): FieldViolation | undefined {
+  for (const [holder, name] of LISTS) {
+    const list = (params[holder] as Fields | null | undefined)?.[name];
+    if (Array.isArray(list) && list.length > MAX_LIST_LENGTH) {
+      return { field: `${holder}.${name}`, description: `must have at most ${MAX_LIST_LENGTH} entries` };
+    }
+  }
+  return undefined;
+}
+
+function normaliseSendMessage(request: Fields): void {
+  const message = request.message as Fields;
+  dropEmpty(request);
+  dropEmpty(message);
+  if (request.configuration) dropEmpty(request.configuration as Fields);
+  for (const part of message.parts as Fields[]) dropNull(part);
+}
+
+function normaliseListTasks(request: Fields): void {
+  dropEmpty(request);
+  if (request.status === 'TASK_STATE_UNSPECIFIED') request.status = undefined;
+}
+
+/** `null` and `''` are how proto3 and ProtoJSON say that a field is not set. */
+function dropEmpty(fields: Fields): void {
+  for (const name in fields) {
+    if (fields[name] === null || fields[name] === '') fields[name] = undefined;
+  }
+}
+
+/** In a Part an empty text is a value, and so is `data: null`. */
+function dropNull(part: Fields): void {
+  for (const name in part) {
+    if (part[name] === null && name !== 'data') part[name] = undefined;
+  }
+}

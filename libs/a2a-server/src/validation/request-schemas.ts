@@ -1,0 +1,104 @@
+import { TASK_STATES } from '#libs/protocol';
+
+/** Optional fields may also be `null`: ProtoJSON reads it as absent. */
+const optional = <T extends object>(schema: T): T & { nullable: true } => ({ ...schema, nullable: true });
+
+/** Unknown fields are dropped, never refused (A2A 1.0, section 5.7). */
+const message = (properties: object, required: string[] = []): object => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+});
+
+const MAX_ID = 256;
+const INT32_MAX = 2_147_483_647;
+
+const TEXT = { type: 'string' };
+const NON_EMPTY_TEXT = { type: 'string', minLength: 1 };
+const ID = { type: 'string', minLength: 1, maxLength: MAX_ID, format: 'identifier' };
+/** An id whose empty string means that it is absent, as in every proto3 string. */
+const OPTIONAL_ID = optional({ type: 'string', maxLength: MAX_ID, format: 'identifier' });
+const STRUCT = optional({ type: 'object' });
+const TEXTS = optional({ type: 'array', items: NON_EMPTY_TEXT });
+const HISTORY_LENGTH = optional({ type: 'integer', minimum: 0, maximum: INT32_MAX });
+const FLAG = optional({ type: 'boolean' });
+
+const PART = {
+  ...message({
+    text: optional(TEXT),
+    raw: optional({ type: 'string', format: 'base64' }),
+    url: optional(NON_EMPTY_TEXT),
+    data: {},
+    mediaType: optional(TEXT),
+    filename: optional(TEXT),
+    metadata: STRUCT,
+  }),
+  exactlyOneOf: ['text', 'raw', 'url', 'data'],
+};
+
+const MESSAGE = message(
+  {
+    messageId: ID,
+    contextId: OPTIONAL_ID,
+    taskId: OPTIONAL_ID,
+    role: { type: 'string', enum: ['ROLE_USER'] },
+    parts: { type: 'array', minItems: 1, items: PART },
+    metadata: STRUCT,
+    extensions: TEXTS,
+    referenceTaskIds: optional({ type: 'array', items: ID }),
+  },
+  ['messageId', 'role', 'parts'],
+);
+
+const AUTHENTICATION = optional(message({ scheme: NON_EMPTY_TEXT, credentials: optional(TEXT) }, ['scheme']));
+
+const PUSH_CONFIG_FIELDS = {
+  tenant: OPTIONAL_ID,
+  id: OPTIONAL_ID,
+  taskId: OPTIONAL_ID,
+  url: NON_EMPTY_TEXT,
+  token: optional(TEXT),
+  authentication: AUTHENTICATION,
+};
+
+const CONFIGURATION = optional(
+  message({
+    acceptedOutputModes: TEXTS,
+    taskPushNotificationConfig: optional(message(PUSH_CONFIG_FIELDS, ['url'])),
+    historyLength: HISTORY_LENGTH,
+    returnImmediately: FLAG,
+  }),
+);
+
+/** The requests of the protocol as ProtoJSON (A2A 1.0, sections 3.1 and 4.1), for a caller's side of the wire. */
+export const REQUEST_SCHEMAS = {
+  sendMessage: message({ tenant: OPTIONAL_ID, message: MESSAGE, configuration: CONFIGURATION, metadata: STRUCT }, [
+    'message',
+  ]),
+  getTask: message({ tenant: OPTIONAL_ID, id: ID, historyLength: HISTORY_LENGTH }, ['id']),
+  listTasks: message({
+    tenant: OPTIONAL_ID,
+    contextId: OPTIONAL_ID,
+    status: optional({ type: 'string', enum: ['', 'TASK_STATE_UNSPECIFIED', ...TASK_STATES, null] }),
+    pageSize: optional({ type: 'integer', minimum: 1, maximum: 100 }),
+    pageToken: optional({ type: 'string', maxLength: 1024 }),
+    historyLength: HISTORY_LENGTH,
+    statusTimestampAfter: optional({ type: 'string', format: 'timestamp' }),
+    includeArtifacts: FLAG,
+  }),
+  cancelTask: message({ tenant: OPTIONAL_ID, id: ID, metadata: STRUCT }, ['id']),
+  subscribeToTask: message({ tenant: OPTIONAL_ID, id: ID }, ['id']),
+  createPushConfig: message({ ...PUSH_CONFIG_FIELDS, taskId: ID }, ['taskId', 'url']),
+  onePushConfig: message({ tenant: OPTIONAL_ID, taskId: ID, id: ID }, ['taskId', 'id']),
+  listPushConfigs: message(
+    {
+      tenant: OPTIONAL_ID,
+      taskId: ID,
+      pageSize: optional({ type: 'integer', minimum: 0, maximum: INT32_MAX }),
+      pageToken: optional({ type: 'string', maxLength: 1024 }),
+    },
+    ['taskId'],
+  ),
+  getExtendedAgentCard: message({ tenant: OPTIONAL_ID }),
+};
