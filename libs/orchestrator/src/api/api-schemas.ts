@@ -1,0 +1,103 @@
+import type { ApiResponseOptions } from '@nestjs/swagger';
+
+type Schema = Extract<ApiResponseOptions, { schema: unknown }>['schema'];
+
+const TEXT: Schema = { type: 'string' };
+const TIME: Schema = { type: 'string', format: 'date-time' };
+const OBJECT: Schema = { type: 'object', additionalProperties: true };
+const ARTIFACTS: Schema = { type: 'array', items: OBJECT, description: 'A2A Artifacts.' };
+const RUN_STATUS: Schema = { type: 'string', enum: ['running', 'input-required', 'completed', 'failed', 'canceled'] };
+
+const CHILDREN: Schema = {
+  type: 'array',
+  description: 'What became of each remote Task when the run was canceled.',
+  items: {
+    type: 'object',
+    required: ['node', 'agentUrl', 'outcome'],
+    properties: {
+      node: TEXT,
+      agentUrl: TEXT,
+      taskId: TEXT,
+      outcome: { type: 'string', enum: ['acknowledged', 'refused', 'unreachable', 'not-started'] },
+    },
+  },
+};
+
+const NODE: Schema = {
+  type: 'object',
+  required: ['status', 'attempts', 'agentUrl', 'artifacts'],
+  properties: {
+    status: {
+      type: 'string',
+      enum: ['pending', 'running', 'input-required', 'completed', 'failed', 'canceled', 'skipped'],
+    },
+    attempts: { type: 'integer' },
+    taskId: TEXT,
+    agentUrl: TEXT,
+    artifacts: ARTIFACTS,
+    error: TEXT,
+    startedAt: TIME,
+    finishedAt: TIME,
+  },
+};
+
+const SUMMARY = {
+  runId: { type: 'string', description: 'The A2A taskId of the run.' } satisfies Schema,
+  workflow: TEXT,
+  status: RUN_STATUS,
+  contextId: TEXT,
+  inputs: OBJECT,
+  result: ARTIFACTS,
+  error: { type: 'object', required: ['message'], properties: { node: TEXT, message: TEXT } } satisfies Schema,
+  createdAt: TIME,
+  updatedAt: TIME,
+};
+
+const SUMMARY_REQUIRED = ['runId', 'workflow', 'status', 'contextId', 'inputs', 'createdAt', 'updatedAt'];
+
+/** A run without its nodes. */
+export const RUN_PAGE_SCHEMA: Schema = {
+  type: 'object',
+  required: ['runs', 'nextPageToken'],
+  properties: {
+    runs: { type: 'array', items: { type: 'object', required: SUMMARY_REQUIRED, properties: SUMMARY } },
+    nextPageToken: { type: 'string', description: 'Empty on the last page.' },
+  },
+};
+
+export const RUN_SCHEMA: Schema = {
+  type: 'object',
+  required: [...SUMMARY_REQUIRED, 'nodes', 'state', 'artifacts'],
+  properties: {
+    ...SUMMARY,
+    children: CHILDREN,
+    nodes: { type: 'object', additionalProperties: NODE },
+    state: { ...OBJECT, description: 'The inputs, and the text of each node.' },
+    artifacts: { type: 'object', additionalProperties: ARTIFACTS },
+  },
+};
+
+export const RUN_STARTED_SCHEMA: Schema = { type: 'object', required: ['runId'], properties: { runId: TEXT } };
+
+export const CANCEL_SCHEMA: Schema = {
+  type: 'object',
+  required: ['runId', 'status', 'children'],
+  properties: { runId: TEXT, status: RUN_STATUS, children: CHILDREN },
+};
+
+/** RFC 9457. */
+export const PROBLEM_SCHEMA: Schema = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail'],
+  properties: {
+    type: TEXT,
+    title: TEXT,
+    status: { type: 'integer' },
+    detail: TEXT,
+    instance: TEXT,
+    errors: {
+      type: 'array',
+      items: { type: 'object', required: ['path', 'detail'], properties: { path: TEXT, detail: TEXT } },
+    },
+  },
+};

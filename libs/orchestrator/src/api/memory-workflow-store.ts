@@ -1,0 +1,69 @@
+import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
+import { WorkflowStore } from '../workflow-store.js';
+
+interface Held {
+  revisions: WorkflowRevision[];
+  deleted: boolean;
+}
+
+/** WorkflowStore without a database, for tests. */
+export class MemoryWorkflowStore extends WorkflowStore {
+  private readonly held = new Map<string, Held>();
+  private changes = 0;
+
+  async version(): Promise<string> {
+    return String(this.changes);
+  }
+
+  async list(limit: number, afterName = ''): Promise<WorkflowRevision[]> {
+    return this.newest()
+      .filter(({ definition }) => definition.name > afterName)
+      .slice(0, limit);
+  }
+
+  async get(name: string, revision?: string): Promise<WorkflowRevision | undefined> {
+    if (revision === undefined) return this.newest().find((it) => it.definition.name === name);
+    return this.held.get(name)?.revisions.find((it) => it.revision === revision);
+  }
+
+  async withNode(nodeId: string, limit: number): Promise<WorkflowRevision[]> {
+    return this.newest()
+      .filter(({ definition }) => definition.nodes.some((node) => node.id === nodeId))
+      .slice(0, limit);
+  }
+
+  async create(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
+    const held = this.held.get(definition.name);
+    if (held && !held.deleted) return undefined;
+    return this.save(definition, new Date());
+  }
+
+  async replace(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
+    const found = await this.get(definition.name);
+    return found && this.save(definition, found.createdAt);
+  }
+
+  async delete(name: string): Promise<boolean> {
+    const held = this.held.get(name);
+    if (!held || held.deleted) return false;
+    held.deleted = true;
+    this.changes += 1;
+    return true;
+  }
+
+  private save(definition: WorkflowDefinition, createdAt: Date): WorkflowRevision {
+    const held = this.held.get(definition.name) ?? { revisions: [], deleted: false };
+    const revision = String(held.revisions.length + 1);
+    const saved = { definition: structuredClone(definition), revision, createdAt, updatedAt: new Date() };
+    held.revisions.push(saved);
+    held.deleted = false;
+    this.changes += 1;
+    this.held.set(definition.name, held);
+    return saved;
+  }
+
+  private newest(): WorkflowRevision[] {
+    const names = [...this.held].filter(([, it]) => !it.deleted).map(([name]) => name);
+    return names.toSorted().flatMap((name) => this.held.get(name)?.revisions.at(-1) ?? []);
+  }
+}

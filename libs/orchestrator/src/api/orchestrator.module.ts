@@ -1,0 +1,25 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { LenientRunBody } from './lenient-run-body.js';
+import { ProblemFilter } from './problem-filter.js';
+import { RunList } from './run-list.js';
+import { RunStreams } from './run-streams.js';
+import { Runs } from './runs.js';
+import { RunsController } from './runs.controller.js';
+import { WorkflowRunsController } from './workflow-runs.controller.js';
+import { WorkflowsController } from './workflows.controller.js';
+
+/** The management API of workflows and runs. */
+@Module({})
+export class OrchestratorModule {
+  /** @param executor the ExecutorModule over WorkflowModule */
+  static withExecutor(executor: DynamicModule): DynamicModule {
+    return {
+      module: OrchestratorModule,
+      imports: [executor],
+      controllers: [WorkflowsController, WorkflowRunsController, RunsController],
+      providers: [Runs, RunList, RunStreams, LenientRunBody, { provide: APP_FILTER, useClass: ProblemFilter }],
+      exports: [executor],
+    };
+  }
+}

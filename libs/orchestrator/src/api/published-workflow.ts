@@ -1,0 +1,81 @@
+import { type AgentExecutor, type NodeTypes, type ServedAgent } from '#libs/executor';
+import type { WorkflowNode, WorkflowRevision } from '../workflow.js';
+
+/** Makes the executors of what a workflow consists of. */
+export interface ExecutorMakers {
+  nodeTypes: NodeTypes;
+  workflow(revision: WorkflowRevision): AgentExecutor;
+}
+
+const TEXT = 'text/plain';
+const JSON_DATA = 'application/json';
+
+/** One revision of a workflow as an agent, and its nodes as agents; each is made when it is first asked for. */
+export class PublishedWorkflow {
+  readonly path: string;
+  private own: ServedAgent | undefined;
+  private readonly nodes = new Map<string, ServedAgent>();
+
+  constructor(
+    readonly revision: WorkflowRevision,
+    private readonly makers: ExecutorMakers,
+  ) {
+    this.path = `workflows/${revision.definition.name}`;
+  }
+
+  get agent(): ServedAgent {
+    this.own ??= this.makeAgent();
+    return this.own;
+  }
+
+  /** Sorted. */
+  get nodeIds(): string[] {
+    return this.revision.definition.nodes.map((node) => node.id).toSorted();
+  }
+
+  /**
+   * `undefined` where the workflow has no such node.
+   * @throws UnknownAgent where nobody executes nodes of its type (row B15)
+   */
+  node(id: string): ServedAgent | undefined {
+    const made = this.nodes.get(id);
+    if (made) return made;
+    const node = this.revision.definition.nodes.find((it) => it.id === id);
+    if (!node) return undefined;
+    const agent = this.makeNode(node);
+    this.nodes.set(id, agent);
+    return agent;
+  }
+
+  private makeAgent(): ServedAgent {
+    const { name } = this.revision.definition;
+    const description = this.revision.definition.description || `The workflow ${name}`;
+    const modes = { inputModes: [TEXT, JSON_DATA], outputModes: [TEXT, JSON_DATA] };
+    return {
+      path: this.path,
+      name,
+      description,
+      version: this.revision.revision,
+      skills: [{ id: name, name, description, tags: ['workflow'], ...modes }],
+      ...modes,
+      executor: this.makers.workflow(this.revision),
+    };
+  }
+
+  /** The card's fields are those of row F6. */
+  private makeNode(node: WorkflowNode): ServedAgent {
+    const prompt = node.config.system_prompt;
+    const description = typeof prompt === 'string' && prompt !== '' ? prompt : `Upal ${node.type} node: ${node.id}`;
+    const skill = { id: node.id, name: `${node.type}: ${node.id}`, description, tags: [node.type] };
+    return {
+      path: `${this.path}/nodes/${node.id}`,
+      name: node.id,
+      description,
+      version: this.revision.revision,
+      skills: [{ ...skill, inputModes: [TEXT], outputModes: [TEXT, JSON_DATA] }],
+      inputModes: [TEXT, JSON_DATA],
+      outputModes: [TEXT, JSON_DATA],
+      executor: this.makers.nodeTypes.executor(node),
+    };
+  }
+}

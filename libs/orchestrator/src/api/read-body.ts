@@ -1,0 +1,34 @@
+import { isJsonObject, type JsonObject } from '#libs/protocol';
+import { type ValidationError, validateSync } from 'class-validator';
+import { isTooDeep, MAX_DEPTH } from './json-depth.js';
+import { malformed, type ProblemEntry } from './problem.js';
+
+/** A class of request bodies: class-validator says what is allowed, `from` takes over the members it knows. */
+export interface BodyType<T extends object> {
+  from(body: JsonObject): T;
+}
+
+/**
+ * A request's body as an instance of its class. Free-form members (`config`, `inputs`) stay the very values that were
+ * sent: nothing walks through them, copies or converts them.
+ * @throws ProblemError 400 with one entry for each member at fault
+ */
+export function readBody<T extends object>(type: BodyType<T>, body: unknown): T {
+  if (!isJsonObject(body)) throw malformed({ path: '', detail: 'the body must be a JSON object' });
+  if (isTooDeep(body)) throw malformed({ path: '', detail: `the body is nested deeper than ${MAX_DEPTH} levels` });
+  const instance = type.from(body);
+  const entries = validateSync(instance, { forbidUnknownValues: false }).flatMap((error) => entriesOf(error, ''));
+  if (entries.length > 0) throw malformed(...entries);
+  return instance;
+}
+
+function entriesOf(error: ValidationError, parent: string): ProblemEntry[] {
+  const path = pathOf(parent, error.property);
+  const own = Object.values(error.constraints ?? {}).map((detail) => ({ path, detail }));
+  return [...own, ...(error.children ?? []).flatMap((child) => entriesOf(child, path))];
+}
+
+function pathOf(parent: string, property: string): string {
+  if (parent === '') return property;
+  return /^\d+$/.test(property) ? `${parent}[${property}]` : `${parent}.${property}`;
+}

@@ -1,0 +1,26 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { isJsonObject, type JsonObject } from '#libs/protocol';
+import { IsObject, IsOptional } from 'class-validator';
+
+/** What a run starts with. */
+export class RunBody {
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The inputs by node id.',
+    example: { topic: 'hello world' },
+  })
+  @IsOptional()
+  @IsObject({ message: 'must be an object' })
+  inputs?: JsonObject;
+
+  static from({ inputs }: JsonObject): RunBody {
+    return Object.assign(new RunBody(), { inputs });
+  }
+
+  /** Row F2: what is no object with an object of inputs stands for no inputs. */
+  static lenient(body: unknown): RunBody {
+    const inputs = isJsonObject(body) && isJsonObject(body.inputs) ? body.inputs : {};
+    return RunBody.from({ inputs });
+  }
+}

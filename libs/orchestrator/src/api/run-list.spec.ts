@@ -1,0 +1,92 @@
+import { submittedTask, type TaskState, userMessage, dataPart } from '#libs/protocol';
+import type { StoredTask, TaskQuery, TaskStore } from '#libs/tasks';
+import { runMetadata } from '../run-metadata.js';
+import { MemoryWorkflowStore } from './memory-workflow-store.js';
+import { RunList } from './run-list.js';
+import { readRunQuery } from './run-query.js';
+
+const NOW = 1_700_000_000_000;
+
+function stored(id: string, state: TaskState, age: number, workflow = 'w'): StoredTask {
+  const reference = { taskId: id, contextId: `c-${id}` };
+  const metadata = runMetadata({ workflow, revision: '1', inputs: { a: id } });
+  const task = submittedTask(reference, userMessage([dataPart({ a: id })]), metadata);
+  const text = { messageId: 'm', role: 'ROLE_AGENT' as const, parts: [{ text: 'node "a": broken' }] };
+  task.status = { state, ...(state === 'TASK_STATE_FAILED' && { message: text }) };
+  const scope = { tenant: '', owner: '' };
+  const times = { createdAt: new Date(NOW - 100_000), updatedAt: new Date(NOW - age) };
+  return { header: { ...reference, ...scope, agent: `workflows/${workflow}`, state, lastSequence: 1, ...times }, task };
+}
+
+/** TaskStore.list over a few Tasks, as its contract says. */
+function listOf(tasks: StoredTask[]): RunList {
+  const list = async ({ agent = '', state, before, limit }: TaskQuery) => {
+    const found = tasks
+      .filter(({ header }) => (agent.endsWith('/*') || header.agent === agent) && (!state || header.state === state))
+      .toSorted(
+        (a, b) =>
+          b.header.updatedAt.getTime() - a.header.updatedAt.getTime() || (a.header.taskId < b.header.taskId ? 1 : -1),
+      )
+      .filter(({ header }) => {
+        if (!before) return true;
+        const later = header.updatedAt.getTime() - before.updatedAt.getTime();
+        return later < 0 || (later === 0 && header.taskId < before.taskId);
+      });
+    return { tasks: found.slice(0, limit), total: found.length };
+  };
+  return new RunList({ list } as unknown as TaskStore, new MemoryWorkflowStore());
+}
+
+const list = listOf([
+  stored('r1', 'TASK_STATE_COMPLETED', 10),
+  stored('r2', 'TASK_STATE_WORKING', 20),
+  stored('r3', 'TASK_STATE_SUBMITTED', 20),
+  stored('r4', 'TASK_STATE_FAILED', 5, 'other'),
+  stored('r5', 'TASK_STATE_REJECTED', 30),
+  stored('r6', 'TASK_STATE_WORKING', 40),
+]);
+
+async function idsOf(query: Record<string, string>): Promise<string[]> {
+  return (await list.page(readRunQuery(query))).runs.map((run) => run.runId);
+}
+
+describe('RunList', () => {
+  it('gives the one that changed last first', async () => {
+    expect(await idsOf({})).toEqual(['r4', 'r1', 'r3', 'r2', 'r5', 'r6']);
+  });
+
+  it('knows runs by the words of the API', async () => {
+    expect(await idsOf({ status: 'running' })).toEqual(['r3', 'r2', 'r6']);
+    expect(await idsOf({ status: 'failed' })).toEqual(['r4', 'r5']);
+    expect(await idsOf({ status: 'canceled' })).toEqual([]);
+    expect(await idsOf({ workflow: 'other' })).toEqual(['r4']);
+    expect(await idsOf({ workflow: 'other', status: 'running' })).toEqual([]);
+  });
+
+  it.each([[{}], [{ status: 'running' }], [{ status: 'failed' }]])('gives all of %j in pages', async (query) => {
+    const ids: string[] = [];
+    for (let pageToken = ''; ;) {
+      const page = await list.page(readRunQuery({ ...query, pageSize: '1', pageToken }));
+      expect(page.runs).toHaveLength(1);
+      ids.push(...page.runs.map((run) => run.runId));
+      pageToken = page.nextPageToken;
+      if (pageToken === '') break;
+    }
+    expect(ids).toEqual(await idsOf(query as Record<string, string>));
+  });
+
+  it('shows what a run is and why it failed', async () => {
+    const [failed, completed] = (await list.page(readRunQuery({}))).runs;
+    expect(failed).toEqual({
+      runId: 'r4',
+      workflow: 'other',
+      status: 'failed',
+      contextId: 'c-r4',
+      inputs: { a: 'r4' },
+      error: { message: 'node "a": broken' },
+      createdAt: new Date(NOW - 100_000).toISOString(),
+      updatedAt: new Date(NOW - 5).toISOString(),
+    });
+    expect(completed).not.toHaveProperty('error');
+  });
+});

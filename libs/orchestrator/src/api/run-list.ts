@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { type Artifact, firstText, type JsonObject, type TaskState } from '#libs/protocol';
+import { ANONYMOUS_SCOPE, type StoredTask, TaskStore } from '#libs/tasks';
+import type { RunError, RunStatus } from '../node-run.js';
+import { inputsOf } from '../run-inputs.js';
+import { readRunMetadata } from '../run-metadata.js';
+import { runStatus } from '../run-state.js';
+import { WorkflowStore } from '../workflow-store.js';
+import { pageTokenAfter, type RunQuery, STATES_OF } from './run-query.js';
+import { revisionOf, workflowOf } from './run-task.js';
+
+/** A run as a list shows it: without its nodes. */
+export interface RunSummary {
+  runId: string;
+  workflow: string;
+  status: RunStatus;
+  contextId: string;
+  inputs: JsonObject;
+  result?: Artifact[];
+  error?: RunError;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface RunPage {
+  runs: RunSummary[];
+  /** Empty on the last page. */
+  nextPageToken: string;
+}
+
+/** The runs of all workflows, the one that changed last first. */
+@Injectable()
+export class RunList {
+  constructor(
+    private readonly tasks: TaskStore,
+    private readonly workflows: WorkflowStore,
+  ) {}
+
+  async page(query: RunQuery): Promise<RunPage> {
+    const states = query.status === undefined ? [undefined] : STATES_OF[query.status];
+    const found = await Promise.all(states.map((state) => this.inState(state, query)));
+    const sorted = found.flat().toSorted(newestFirst);
+    const page = sorted.slice(0, query.pageSize);
+    const last = page.at(-1);
+    return {
+      runs: await Promise.all(page.map((stored) => this.summary(stored))),
+      nextPageToken: last && sorted.length > page.length ? pageTokenAfter(last.header) : '',
+    };
+  }
+
+  private async inState(state: TaskState | undefined, query: RunQuery): Promise<StoredTask[]> {
+    const agent = `workflows/${query.workflow ?? '*'}`;
+    const { before, pageSize } = query;
+    const { tasks } = await this.tasks.list({ scope: ANONYMOUS_SCOPE, agent, state, before, limit: pageSize + 1 });
+    return tasks;
+  }
+
+  private async summary({ header, task }: StoredTask): Promise<RunSummary> {
+    const status = runStatus(header.state);
+    const message = status === 'failed' ? firstText(task.status.message?.parts ?? []) : undefined;
+    return {
+      runId: header.taskId,
+      workflow: workflowOf(header),
+      status,
+      contextId: header.contextId,
+      inputs: await this.inputs({ header, task }),
+      ...(task.artifacts && { result: task.artifacts }),
+      ...(message !== undefined && { error: { message } }),
+      createdAt: header.createdAt.toISOString(),
+      updatedAt: header.updatedAt.toISOString(),
+    };
+  }
+
+  private async inputs({ header, task }: StoredTask): Promise<JsonObject> {
+    const { inputs } = readRunMetadata(task.metadata);
+    if (inputs !== undefined) return inputs;
+    const revision = await this.workflows.get(workflowOf(header), revisionOf(task));
+    const first = task.history?.[0];
+    return revision && first ? inputsOf(first, revision.definition) : {};
+  }
+}
+
+function newestFirst(a: StoredTask, b: StoredTask): number {
+  const later = b.header.updatedAt.getTime() - a.header.updatedAt.getTime();
+  if (later !== 0) return later;
+  return a.header.taskId < b.header.taskId ? 1 : -1;
+}

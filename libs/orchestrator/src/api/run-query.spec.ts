@@ -1,0 +1,68 @@
+import { ProblemError } from './problem.js';
+import { pageTokenAfter, readCursor, readFlag, readRunQuery } from './run-query.js';
+
+function pathOf(act: () => unknown): string | undefined {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ProblemError) return error.errors[0]?.path;
+    throw error;
+  }
+  throw new Error('Expected a refusal');
+}
+
+describe('readRunQuery', () => {
+  it('has defaults', () => {
+    expect(readRunQuery({})).toEqual({ pageSize: 50, workflow: undefined, status: undefined, before: undefined });
+  });
+
+  it('reads what it is given, and its own tokens', () => {
+    const before = { updatedAt: new Date(1_700_000_000_123), taskId: '0190-abc' };
+    const query = { workflow: 'w', status: 'input-required', pageSize: '7', pageToken: pageTokenAfter(before) };
+    expect(readRunQuery(query)).toEqual({ workflow: 'w', status: 'input-required', pageSize: 7, before });
+  });
+
+  it.each([
+    ['workflow', 'a b'],
+    ['workflow', 'a\u0000'],
+    ['workflow', ['a', 'b']],
+    ['status', 'gone'],
+    ['status', 'constructor'],
+    ['pageSize', '0'],
+    ['pageSize', '101'],
+    ['pageSize', '1e1'],
+    ['pageToken', 'x'],
+    ['pageToken', Buffer.from('99999999999999999.a').toString('base64url')],
+    ['pageToken', Buffer.from('1.\u0000').toString('base64url')],
+  ])('refuses %s=%j by name', (name, value) => {
+    expect(pathOf(() => readRunQuery({ [name]: value }))).toBe(name);
+  });
+});
+
+describe('readCursor', () => {
+  it('is 0 without one', () => {
+    expect(readCursor({}, {})).toBe(0);
+  });
+
+  it('goes by what the reader saw last rather than by its address', () => {
+    expect(readCursor({ 'last-event-id': '9' }, { since: '4' })).toBe(9);
+    expect(readCursor({}, { since: '4' })).toBe(4);
+  });
+
+  it.each(['x', '-1', '1.5', '', '9'.repeat(16), ['1', '2']])('refuses since=%j', (since) => {
+    expect(pathOf(() => readCursor({}, { since }))).toBe('since');
+  });
+
+  it('refuses a malformed Last-Event-ID', () => {
+    expect(pathOf(() => readCursor({ 'last-event-id': 'ev-1' }, {}))).toBe('Last-Event-ID');
+  });
+});
+
+describe('readFlag', () => {
+  it('is off unless it is true', () => {
+    expect(readFlag({}, 'f')).toBe(false);
+    expect(readFlag({ f: 'false' }, 'f')).toBe(false);
+    expect(readFlag({ f: 'true' }, 'f')).toBe(true);
+    expect(pathOf(() => readFlag({ f: 'yes' }, 'f'))).toBe('f');
+  });
+});

@@ -1,0 +1,22 @@
+import { REVISION_KEY } from '#libs/executor';
+import type { Task } from '#libs/protocol';
+import type { TaskHeader } from '#libs/tasks';
+import { readRunMetadata } from '../run-metadata.js';
+
+const RUN_AGENT = /^workflows\/([^/]+)$/;
+
+/** Whether a Task is a run: whether its agent is a workflow. */
+export function isRun(header: TaskHeader): boolean {
+  return RUN_AGENT.test(header.agent);
+}
+
+/** The workflow that a run is one of. */
+export function workflowOf(header: Pick<TaskHeader, 'agent'>): string {
+  return RUN_AGENT.exec(header.agent)?.[1] ?? '';
+}
+
+/** The revision that a run was started with; `undefined` where its Task does not say. */
+export function revisionOf(task: Task): string | undefined {
+  const noted = task.metadata?.[REVISION_KEY];
+  return readRunMetadata(task.metadata).revision ?? (typeof noted === 'string' ? noted : undefined);
+}

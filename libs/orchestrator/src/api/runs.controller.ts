@@ -1,0 +1,74 @@
+import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ServiceAddress } from '#libs/platform';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RunView } from '../run-view.js';
+import { ApiCursor, ApiProblem, ApiRunEvents } from './api-responses.js';
+import { CANCEL_SCHEMA, RUN_PAGE_SCHEMA, RUN_SCHEMA } from './api-schemas.js';
+import { malformed } from './problem.js';
+import { RunList, type RunPage } from './run-list.js';
+import { readCursor, readRunQuery, STATES_OF } from './run-query.js';
+import { RunStreams } from './run-streams.js';
+import { type CancelReport, Runs } from './runs.js';
+
+/** Runs of all workflows. */
+@ApiTags('runs')
+@Controller('api/runs')
+export class RunsController {
+  constructor(
+    private readonly runs: Runs,
+    private readonly runList: RunList,
+    private readonly streams: RunStreams,
+    private readonly address: ServiceAddress,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Runs, the one that changed last first.' })
+  @ApiQuery({ name: 'workflow', required: false })
+  @ApiQuery({ name: 'status', required: false, enum: Object.keys(STATES_OF) })
+  @ApiQuery({ name: 'pageSize', required: false, description: '1 to 100, default 50.' })
+  @ApiQuery({ name: 'pageToken', required: false, description: 'The nextPageToken of the page before.' })
+  @ApiOkResponse({ schema: RUN_PAGE_SCHEMA })
+  @ApiProblem(400, 'A parameter is malformed.')
+  async list(@Query() query: Record<string, unknown>): Promise<RunPage> {
+    return this.runList.page(readRunQuery(query));
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: "One run with every node's state." })
+  @ApiOkResponse({ schema: RUN_SCHEMA })
+  @ApiProblem(404, 'run not found')
+  async get(@Param('id') id: string, @Req() request: FastifyRequest): Promise<RunView> {
+    return this.runs.show(id, this.address.publicBaseUrl(request.raw));
+  }
+
+  @Get(':id/events')
+  @ApiOperation({ summary: "A run's events, from the first one or after a cursor, then live until it has ended." })
+  @ApiCursor()
+  @ApiRunEvents()
+  @ApiProblem(400, 'The cursor is malformed or beyond the last event.')
+  @ApiProblem(404, 'run not found')
+  async events(
+    @Param('id') id: string,
+    @Query() query: Record<string, unknown>,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const after = readCursor(request.headers, query);
+    const header = await this.runs.header(id);
+    if (after > header.lastSequence) {
+      throw malformed({ path: 'since', detail: `is beyond the last event, ${header.lastSequence}` });
+    }
+    await this.streams.send(header, after, reply);
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Cancels a run and tells what became of each remote Task.' })
+  @ApiOkResponse({ schema: CANCEL_SCHEMA })
+  @ApiProblem(404, 'run not found')
+  @ApiProblem(409, 'The run has ended otherwise.')
+  async cancel(@Param('id') id: string, @Req() request: FastifyRequest): Promise<CancelReport> {
+    return this.runs.cancel(id, this.address.publicBaseUrl(request.raw));
+  }
+}

@@ -1,0 +1,120 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { ArrayMaxSize, IsArray, IsIn, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
+import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
+
+const MAX_NODES = 1000;
+const MAX_EDGES = 10_000;
+const IDENTIFIER = '^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$';
+
+export class WorkflowNodeBody {
+  @ApiProperty({ pattern: IDENTIFIER })
+  @IsString({ message: 'must be a string' })
+  id!: string;
+
+  @ApiProperty({ examples: ['input', 'agent', 'tool', 'output', 'external', 'script'] })
+  @IsString({ message: 'must be a string' })
+  type!: string;
+
+  @ApiPropertyOptional({ type: 'object', additionalProperties: true })
+  @IsOptional()
+  @IsObject({ message: 'must be an object' })
+  config?: JsonObject;
+
+  static from({ id, type, config }: JsonObject): WorkflowNodeBody {
+    return Object.assign(new WorkflowNodeBody(), { id, type, config });
+  }
+}
+
+export class WorkflowEdgeBody {
+  @ApiProperty({ description: 'The id of a node.' })
+  @IsString({ message: 'must be a string' })
+  from!: string;
+
+  @ApiProperty({ description: 'The id of a node.' })
+  @IsString({ message: 'must be a string' })
+  to!: string;
+
+  static from({ from, to }: JsonObject): WorkflowEdgeBody {
+    return Object.assign(new WorkflowEdgeBody(), { from, to });
+  }
+}
+
+/** A workflow as callers send it. Members that are not named here are ignored. */
+export class WorkflowBody {
+  @ApiProperty({ pattern: IDENTIFIER, description: 'Where the path names the workflow, the path counts.' })
+  @IsString({ message: 'must be a string' })
+  name!: string;
+
+  @ApiPropertyOptional()
+  @IsOptional()
+  @IsString({ message: 'must be a string' })
+  description?: string;
+
+  @ApiProperty({ type: [WorkflowNodeBody], maxItems: MAX_NODES })
+  @IsArray({ message: 'must be an array' })
+  @ArrayMaxSize(MAX_NODES, { message: `must not have more than ${MAX_NODES} entries` })
+  @ValidateNested({ each: true })
+  nodes!: WorkflowNodeBody[];
+
+  @ApiPropertyOptional({ type: [WorkflowEdgeBody], maxItems: MAX_EDGES })
+  @IsOptional()
+  @IsArray({ message: 'must be an array' })
+  @ArrayMaxSize(MAX_EDGES, { message: `must not have more than ${MAX_EDGES} entries` })
+  @ValidateNested({ each: true })
+  edges?: WorkflowEdgeBody[];
+
+  @ApiPropertyOptional({ enum: ['cancel', 'continue'], default: 'cancel' })
+  @IsOptional()
+  @IsIn(['cancel', 'continue'], { message: 'must be "cancel" or "continue"' })
+  onFailure?: 'cancel' | 'continue';
+
+  static from({ name, description, nodes, edges, onFailure }: JsonObject): WorkflowBody {
+    const members = {
+      name,
+      description,
+      nodes: eachFrom(nodes, MAX_NODES, WorkflowNodeBody.from),
+      edges: eachFrom(edges, MAX_EDGES, WorkflowEdgeBody.from),
+      onFailure,
+    };
+    return Object.assign(new WorkflowBody(), members);
+  }
+}
+
+/** A workflow as it is shown. */
+export class WorkflowView extends WorkflowBody {
+  @ApiProperty({ description: 'Grows with every save.' })
+  revision!: string;
+
+  @ApiProperty({ format: 'date-time' })
+  createdAt!: string;
+
+  @ApiProperty({ format: 'date-time' })
+  updatedAt!: string;
+}
+
+/** The definition that a valid body stands for. */
+export function definitionOf({ name, description, nodes, edges, onFailure }: WorkflowBody): WorkflowDefinition {
+  return {
+    name,
+    ...(isGiven(description) && { description }),
+    nodes: nodes.map(({ id, type, config }) => ({ id, type, config: config ?? {} })),
+    edges: (edges ?? []).map(({ from, to }) => ({ from, to })),
+    ...(isGiven(onFailure) && { onFailure }),
+  };
+}
+
+/** What is shown of a saved workflow. */
+export function workflowView({ definition, revision, createdAt, updatedAt }: WorkflowRevision): WorkflowView {
+  return { ...definition, revision, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
+}
+
+/** An entry that is no object lacks every member. One entry more than is allowed is enough to refuse the rest unread. */
+function eachFrom<T>(values: JsonValue | undefined, limit: number, from: (value: JsonObject) => T): unknown {
+  if (!Array.isArray(values)) return values;
+  return values.slice(0, limit + 1).map((it) => from(isJsonObject(it) ? it : {}));
+}
+
+function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== undefined && value !== null;
+}

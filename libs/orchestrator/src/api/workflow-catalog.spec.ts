@@ -1,0 +1,265 @@
+import { AgentExecutor, NodeTypes, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { AppConfig } from '#libs/platform';
+import type { A2AError } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import fc from 'fast-check';
+import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
+import { MemoryWorkflowStore } from './memory-workflow-store.js';
+import { WorkflowCatalog } from './workflow-catalog.js';
+
+class Silent extends AgentExecutor {
+  async *execute(): AsyncIterable<TaskEvent> {}
+}
+
+class KnownTypes extends NodeTypes {
+  readonly names = ['agent', 'input'];
+  made = 0;
+  executor({ type }: { type: string }): AgentExecutor {
+    if (!this.names.includes(type)) throw new UnknownAgent(`no executor for node type "${type}"`, 'NO_EXECUTOR');
+    this.made += 1;
+    return new Silent();
+  }
+  problems(): string[] {
+    return [];
+  }
+}
+
+function setUp() {
+  const store = new MemoryWorkflowStore();
+  const nodeTypes = new KnownTypes();
+  const executors = { of: (_revision: WorkflowRevision) => new Silent() };
+  const config = { serviceName: 'house', serviceDescription: 'All of it' } as AppConfig;
+  const catalog = new WorkflowCatalog(store, nodeTypes, executors as never, config);
+  return { store, nodeTypes, catalog };
+}
+
+function workflow(name: string, ...nodes: string[]): WorkflowDefinition {
+  return { name, nodes: nodes.map((id) => ({ id, type: 'agent', config: {} })), edges: [] };
+}
+
+async function refusal(promise: Promise<unknown>): Promise<UnknownAgent> {
+  const error = await promise.catch((it: unknown) => it);
+  if (!(error instanceof UnknownAgent)) throw new Error('Expected UnknownAgent', { cause: error });
+  return error;
+}
+
+describe('WorkflowCatalog', () => {
+  it('resolves a workflow and a node, with the fields of rows F4 and F6', async () => {
+    const { store, catalog } = setUp();
+    await store.create({
+      ...workflow('w', 'a'),
+      description: 'Does it',
+      nodes: [
+        { id: 'a', type: 'agent', config: { system_prompt: 'You translate' } },
+        { id: 'in', type: 'input', config: {} },
+      ],
+    });
+    expect(await catalog.resolve('workflows/w')).toMatchObject({
+      path: 'workflows/w',
+      name: 'w',
+      description: 'Does it',
+      version: '1',
+      skills: [{ id: 'w', name: 'w', description: 'Does it' }],
+    });
+    expect(await catalog.resolve('workflows/w/nodes/a')).toMatchObject({
+      path: 'workflows/w/nodes/a',
+      name: 'a',
+      description: 'You translate',
+      skills: [
+        {
+          id: 'a',
+          name: 'agent: a',
+          inputModes: ['text/plain'],
+          outputModes: ['text/plain', 'application/json'],
+        },
+      ],
+    });
+    expect((await catalog.resolve('workflows/w/nodes/in')).description).toBe('Upal input node: in');
+  });
+
+  it('has one skill of the service for each workflow', async () => {
+    const { store, catalog } = setUp();
+    await store.create(workflow('b', 'x'));
+    await store.create(workflow('a', 'x'));
+    const service = await catalog.resolve('');
+    expect(service).toMatchObject({ path: '', name: 'house', description: 'All of it' });
+    expect(service.skills.map((skill) => skill.id)).toEqual(['a', 'b']);
+    expect(await catalog.resolve('')).toBe(service);
+    await store.replace({ ...workflow('b', 'x'), description: 'changed' });
+    expect((await catalog.resolve('')).skills.map((skill) => skill.description)).toEqual(['The workflow a', 'changed']);
+    await store.delete('a');
+    expect((await catalog.resolve('')).skills.map((skill) => skill.id)).toEqual(['b']);
+  });
+
+  it('sees a save and a delete at once (row B16)', async () => {
+    const { store, catalog } = setUp();
+    await refusal(catalog.resolve('workflows/w/nodes/a'));
+    await store.create(workflow('w', 'a'));
+    expect((await catalog.resolve('nodes/a')).path).toBe('workflows/w/nodes/a');
+    await store.replace(workflow('w', 'b'));
+    expect((await catalog.resolve('workflows/w')).version).toBe('2');
+    await refusal(catalog.resolve('nodes/a'));
+    await store.delete('w');
+    await refusal(catalog.resolve('nodes/b'));
+  });
+
+  it('gives the revision that a run was started with, also after a delete', async () => {
+    const { store, catalog } = setUp();
+    await store.create(workflow('w', 'a'));
+    await store.replace(workflow('w', 'b'));
+    await store.delete('w');
+    expect((await catalog.resolve('workflows/w', '1')).version).toBe('1');
+    expect((await catalog.resolve('workflows/w/nodes/a', '1')).name).toBe('a');
+    await refusal(catalog.resolve('workflows/w/nodes/b', '1'));
+  });
+
+  it('makes the executor of a node once for each revision', async () => {
+    const { store, nodeTypes, catalog } = setUp();
+    await store.create(workflow('w', 'a'));
+    const first = await catalog.resolve('workflows/w/nodes/a');
+    expect((await catalog.resolve('nodes/a')).executor).toBe(first.executor);
+    expect(nodeTypes.made).toBe(1);
+    await store.replace(workflow('w', 'a'));
+    expect((await catalog.resolve('nodes/a')).executor).not.toBe(first.executor);
+  });
+
+  it('refuses an unknown node with the text of row B14', async () => {
+    const { store, catalog } = setUp();
+    await store.create(workflow('w', 'a'));
+    for (const path of ['nodes/x', 'workflows/w/nodes/x', 'workflows/nope/nodes/x']) {
+      expect(await refusal(catalog.resolve(path))).toMatchObject({
+        message: 'node "x" not registered',
+        reason: 'NODE_NOT_FOUND',
+      });
+    }
+  });
+
+  it('lists the candidates of an ambiguous alias (row K10)', async () => {
+    const { store, catalog } = setUp();
+    await store.create(workflow('one', 'a'));
+    await store.create(workflow('two', 'a'));
+    const error = await refusal(catalog.resolve('nodes/a'));
+    expect(error).toMatchObject({
+      reason: 'NODE_AMBIGUOUS',
+      metadata: { candidates: 'workflows/one/nodes/a, workflows/two/nodes/a' },
+    });
+    expect(error.message).toContain('ambiguous');
+  });
+
+  it('refuses a node that nobody executes with the text of row B15', async () => {
+    const { store, catalog } = setUp();
+    await store.create({ ...workflow('w'), nodes: [{ id: 'a', type: 't', config: {} }] });
+    const error = await refusal(catalog.resolve('nodes/a'));
+    expect(error).toMatchObject({ message: 'no executor for node type "t"', reason: 'NO_EXECUTOR' });
+  });
+
+  it.each([
+    'workflows',
+    'workflows/',
+    'workflows/w/nodes',
+    'workflows/w/nodes/',
+    'workflows/w/x/a',
+    'nodes/a/b',
+    'x',
+    '/',
+  ])('has nobody at %p', async (path) => {
+    const { store, catalog } = setUp();
+    await store.create(workflow('w', 'a'));
+    expect((await refusal(catalog.resolve(path))).reason).toBe('AGENT_NOT_FOUND');
+  });
+
+  describe('route', () => {
+    it('gives an agent that is not the service to itself', async () => {
+      const { store, catalog } = setUp();
+      await store.create(workflow('w', 'a'));
+      const agent = await catalog.resolve('workflows/w');
+      expect(await catalog.route(agent, 'anything')).toBe(agent);
+    });
+
+    it('gives the workflow that the skill names', async () => {
+      const { store, catalog } = setUp();
+      await store.create(workflow('a', 'x'));
+      await store.create(workflow('b', 'x'));
+      expect((await catalog.route(await catalog.resolve(''), 'b')).path).toBe('workflows/b');
+    });
+
+    it('gives the only workflow where no skill is named', async () => {
+      const { store, catalog } = setUp();
+      await store.create(workflow('only', 'x'));
+      expect((await catalog.route(await catalog.resolve(''), undefined)).path).toBe('workflows/only');
+    });
+
+    it.each([
+      [['a', 'b'], undefined, 'is required to name a workflow; its skills are a, b'],
+      [['a'], 'nope', 'names no skill of this agent; its skills are a'],
+      [[], undefined, 'is required to name a workflow; no workflow is published'],
+    ])('with the workflows %p refuses the skill %p', async (names, skill, description) => {
+      const { store, catalog } = setUp();
+      for (const name of names) await store.create(workflow(name, 'x'));
+      const error: A2AError = await catalog.route(await catalog.resolve(''), skill).then(
+        () => fail('expected a refusal'),
+        (it: A2AError) => it,
+      );
+      expect(error.reason).toBe('INVALID_PARAMS');
+      expect(error.violations).toEqual([{ field: 'message.metadata.skillId', description }]);
+    });
+  });
+
+  describe('list', () => {
+    it('gives every agent once, in one order, whatever the size of a page', async () => {
+      const names = fc.uniqueArray(fc.stringMatching(/^[A-Za-z0-9_-]{1,3}$/), { maxLength: 5 });
+      const workflows = fc.array(names, { maxLength: 5 });
+      await fc.assert(
+        fc.asyncProperty(workflows, fc.integer({ min: 1, max: 8 }), async (nodes, limit) => {
+          const { store, catalog } = setUp();
+          for (const [index, ids] of nodes.entries()) await store.create(workflow(`w${index}`, ...ids));
+          const expected = [
+            '',
+            ...nodes.flatMap((ids, index) => [
+              `workflows/w${index}`,
+              ...ids.toSorted().map((id) => `workflows/w${index}/nodes/${id}`),
+            ]),
+          ];
+          expect(await everyPath(catalog, limit)).toEqual(expected);
+        }),
+        { numRuns: 60 },
+      );
+    });
+
+    it('leaves out a node that nobody executes', async () => {
+      const { store, catalog } = setUp();
+      await store.create({
+        ...workflow('w', 'a'),
+        nodes: [
+          { id: 'a', type: 't', config: {} },
+          { id: 'b', type: 'agent', config: {} },
+        ],
+      });
+      expect(await everyPath(catalog, 1)).toEqual(['', 'workflows/w', 'workflows/w/nodes/b']);
+    });
+
+    it('refuses a token that it did not give', async () => {
+      const { catalog } = setUp();
+      const error: A2AError = await catalog.list(5, 'nonsense').then(
+        () => fail('expected a refusal'),
+        (it: A2AError) => it,
+      );
+      expect(error.violations[0]?.field).toBe('pageToken');
+    });
+  });
+});
+
+function fail(message: string): never {
+  throw new Error(message);
+}
+
+async function everyPath(catalog: WorkflowCatalog, limit: number): Promise<string[]> {
+  const agents: ServedAgent[] = [];
+  for (let token: string | undefined; ;) {
+    const page = await catalog.list(limit, token);
+    expect(page.agents.length).toBeLessThanOrEqual(limit);
+    agents.push(...page.agents);
+    if (page.nextPageToken === '') return agents.map((agent) => agent.path);
+    token = page.nextPageToken;
+  }
+}

@@ -1,0 +1,163 @@
+import { Injectable } from '@nestjs/common';
+import { AgentCatalog, AgentExecutor, NodeTypes, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { AppConfig } from '#libs/platform';
+import { type A2AError, invalidParams } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import type { WorkflowRevision } from '../workflow.js';
+import { WorkflowExecutors } from '../workflow-executors.js';
+import { WorkflowStore } from '../workflow-store.js';
+import { AgentPage } from './agent-page.js';
+import { PublishedWorkflow } from './published-workflow.js';
+
+const SERVICE_VERSION = '0.1.0';
+const PAGE = 1000;
+const CANDIDATES = 10;
+const SKILL_FIELD = 'message.metadata.skillId';
+
+/**
+ * The agents of this process: the service, every workflow and every node, looked up in the WorkflowStore at each request
+ * (row B16), so that a save anywhere is seen everywhere at once. Only what a revision is made into is kept.
+ */
+@Injectable()
+export class WorkflowCatalog extends AgentCatalog {
+  private readonly published = new WeakMap<WorkflowRevision, PublishedWorkflow>();
+  private kept: { version: string; service: ServedAgent } | undefined;
+
+  constructor(
+    private readonly store: WorkflowStore,
+    private readonly nodeTypes: NodeTypes,
+    private readonly executors: WorkflowExecutors,
+    private readonly config: AppConfig,
+  ) {
+    super();
+  }
+
+  async resolve(path: string, revision?: string): Promise<ServedAgent> {
+    if (path === '') return this.service();
+    const [root, first, below, second, ...rest] = path.split('/');
+    if (root === 'nodes' && first && below === undefined) return this.nodeAnywhere(first);
+    if (root !== 'workflows' || !first || rest.length > 0) throw nobodyAt(path);
+    if (below === undefined) return this.workflow(first, revision);
+    if (below !== 'nodes' || !second) throw nobodyAt(path);
+    return this.node(first, second, revision);
+  }
+
+  async route(agent: ServedAgent, skill: string | undefined): Promise<ServedAgent> {
+    if (agent.path !== '') return agent;
+    if (skill !== undefined) {
+      const found = await this.store.get(skill);
+      if (!found) throw skillError(`names no skill of this agent; ${known(agent)}`);
+      return this.publish(found).agent;
+    }
+    const [only, another] = await this.store.list(2);
+    if (!only || another) throw skillError(`is required to name a workflow; ${known(agent)}`);
+    return this.publish(only).agent;
+  }
+
+  /** The service, then the workflows by name, each followed by its nodes by id. */
+  async list(limit: number, pageToken?: string): Promise<{ agents: ServedAgent[]; nextPageToken: string }> {
+    const page = new AgentPage(limit, pageToken);
+    await page.begin(() => this.service());
+    const begun = page.begunWorkflow && (await this.store.get(page.begunWorkflow));
+    if (begun) page.add(this.publish(begun));
+    for (let after = page.begunWorkflow; !page.full;) {
+      const revisions = await this.store.list(limit, after);
+      for (const revision of revisions) page.add(this.publish(revision));
+      after = revisions.at(-1)?.definition.name;
+      if (revisions.length < limit) break;
+    }
+    return page.result();
+  }
+
+  /** The version is read before the workflows: what is kept may be newer than it says, never older. */
+  private async service(): Promise<ServedAgent> {
+    const version = await this.store.version();
+    if (this.kept?.version === version) return this.kept.service;
+    const service = this.serviceOf(await this.everyWorkflow());
+    this.kept = { version, service };
+    return service;
+  }
+
+  private async everyWorkflow(): Promise<WorkflowRevision[]> {
+    const found: WorkflowRevision[] = [];
+    for (let size = PAGE; size === PAGE;) {
+      const page = await this.store.list(PAGE, found.at(-1)?.definition.name);
+      found.push(...page);
+      size = page.length;
+    }
+    return found;
+  }
+
+  private serviceOf(workflows: readonly WorkflowRevision[]): ServedAgent {
+    return {
+      path: '',
+      name: this.config.serviceName,
+      description: this.config.serviceDescription,
+      version: SERVICE_VERSION,
+      skills: workflows.flatMap((it) => this.publish(it).agent.skills),
+      inputModes: ['text/plain', 'application/json'],
+      outputModes: ['text/plain', 'application/json'],
+      executor: UNROUTED,
+    };
+  }
+
+  private async workflow(name: string, revision?: string): Promise<ServedAgent> {
+    const found = await this.store.get(name, revision);
+    if (!found) throw new UnknownAgent(`workflow "${name}" not found`, 'AGENT_NOT_FOUND', { workflow: name });
+    return this.publish(found).agent;
+  }
+
+  private async node(workflow: string, id: string, revision?: string): Promise<ServedAgent> {
+    const found = await this.store.get(workflow, revision);
+    const agent = found && this.publish(found).node(id);
+    if (!agent) throw new UnknownAgent(`node "${id}" not registered`, 'NODE_NOT_FOUND', { workflow, node: id });
+    return agent;
+  }
+
+  private async nodeAnywhere(id: string): Promise<ServedAgent> {
+    const found = (await this.store.withNode(id, CANDIDATES)).map((it) => this.publish(it));
+    const [only] = found;
+    const agent = found.length === 1 ? only?.node(id) : undefined;
+    if (agent) return agent;
+    if (found.length < 2) throw new UnknownAgent(`node "${id}" not registered`, 'NODE_NOT_FOUND', { node: id });
+    const candidates = found.map((it) => `${it.path}/nodes/${id}`).join(', ');
+    throw new UnknownAgent(`node "${id}" is ambiguous: several workflows have one`, 'NODE_AMBIGUOUS', {
+      node: id,
+      candidates,
+    });
+  }
+
+  private publish(revision: WorkflowRevision): PublishedWorkflow {
+    const known = this.published.get(revision);
+    if (known) return known;
+    const made = new PublishedWorkflow(revision, {
+      nodeTypes: this.nodeTypes,
+      workflow: (it) => this.executors.of(it),
+    });
+    this.published.set(revision, made);
+    return made;
+  }
+}
+
+/** The service's own executor: `route` has given every Message to a workflow before anything is executed. */
+class UnroutedExecutor extends AgentExecutor {
+  execute(): AsyncIterable<TaskEvent> {
+    throw new Error('A Message to the service was not routed to a workflow');
+  }
+}
+
+const UNROUTED = new UnroutedExecutor();
+
+function nobodyAt(path: string): UnknownAgent {
+  return new UnknownAgent('there is no agent at this address', 'AGENT_NOT_FOUND', { path });
+}
+
+function skillError(description: string): A2AError {
+  return invalidParams({ field: SKILL_FIELD, description });
+}
+
+function known(agent: ServedAgent): string {
+  if (agent.skills.length === 0) return 'no workflow is published';
+  const shown = agent.skills.slice(0, 20).map((skill) => skill.id);
+  return `its skills are ${shown.join(', ')}${agent.skills.length > shown.length ? ', …' : ''}`;
+}

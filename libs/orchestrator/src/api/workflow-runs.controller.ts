@@ -1,0 +1,75 @@
+import { Body, Controller, HttpCode, Logger, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ServiceAddress } from '#libs/platform';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiProblem, ApiRunEvents } from './api-responses.js';
+import { RUN_STARTED_SCHEMA } from './api-schemas.js';
+import { readBody } from './read-body.js';
+import { RunBody } from './run-body.js';
+import { readFlag } from './run-query.js';
+import { RunStreams } from './run-streams.js';
+import { Runs } from './runs.js';
+
+/** Starts runs. */
+@ApiTags('runs')
+@Controller('api/workflows/:name')
+@ApiProblem(404, 'workflow not found')
+export class WorkflowRunsController {
+  private readonly logger = new Logger(WorkflowRunsController.name);
+
+  constructor(
+    private readonly runs: Runs,
+    private readonly streams: RunStreams,
+    private readonly address: ServiceAddress,
+  ) {}
+
+  @Post('runs')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Starts a run and answers at once.' })
+  @ApiBody({ type: RunBody, required: false })
+  @ApiAcceptedResponse({ schema: RUN_STARTED_SCHEMA })
+  @ApiProblem(400, 'The body is malformed.')
+  async start(
+    @Param('name') name: string,
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ runId: string }> {
+    const { inputs } = readBody(RunBody, body ?? {});
+    const run = await this.runs.start(name, inputs ?? {}, this.address.publicBaseUrl(request.raw));
+    void reply.header('location', `/api/runs/${run.taskId}`);
+    return { runId: run.taskId };
+  }
+
+  @Post('run')
+  @ApiOperation({
+    summary: 'Starts a run and streams its events until it has ended.',
+    description: 'A body that is empty or no JSON stands for no inputs. Disconnecting does not stop the run.',
+  })
+  @ApiBody({ type: RunBody, required: false })
+  @ApiQuery({ name: 'cancelOnDisconnect', required: false, enum: ['true', 'false'] })
+  @ApiRunEvents()
+  async run(
+    @Param('name') name: string,
+    @Body() body: unknown,
+    @Query() query: Record<string, unknown>,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const cancelOnDisconnect = readFlag(query, 'cancelOnDisconnect');
+    const { inputs } = RunBody.lenient(body);
+    const baseUrl = this.address.publicBaseUrl(request.raw);
+    const run = await this.runs.start(name, inputs ?? {}, baseUrl);
+    void reply.header('location', `/api/runs/${run.taskId}`);
+    const end = await this.streams.send(run, 0, reply);
+    if (end === 'left' && cancelOnDisconnect) await this.abandon(run.taskId, baseUrl);
+  }
+
+  private async abandon(runId: string, baseUrl: string): Promise<void> {
+    try {
+      await this.runs.cancel(runId, baseUrl);
+    } catch (error) {
+      this.logger.warn({ err: error, runId }, 'A run whose reader left could not be canceled');
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { AgentCatalog } from '#libs/executor';
+import { RunChildStore } from '../run-child-store.js';
+import { PostgresRunChildStore } from '../storage/postgres-run-child-store.js';
+import { PostgresWorkflowStore } from '../storage/postgres-workflow-store.js';
+import { WorkflowExecutors } from '../workflow-executors.js';
+import { WorkflowStore } from '../workflow-store.js';
+import { WorkflowCatalog } from './workflow-catalog.js';
+
+/** Workflows and the agents that they are. Needs PlatformModule. */
+@Module({})
+export class WorkflowModule {
+  /** @param agents modules that export NodeTypes, AgentDirectory and TaskStore */
+  static withAgents(...agents: (DynamicModule | Type)[]): DynamicModule {
+    return {
+      module: WorkflowModule,
+      imports: agents,
+      providers: [
+        { provide: WorkflowStore, useClass: PostgresWorkflowStore },
+        { provide: RunChildStore, useClass: PostgresRunChildStore },
+        WorkflowExecutors,
+        { provide: AgentCatalog, useClass: WorkflowCatalog },
+      ],
+      exports: [WorkflowStore, RunChildStore, AgentCatalog, ...agents],
+    };
+  }
+}

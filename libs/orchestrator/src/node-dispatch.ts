@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { REVISION_KEY } from '#libs/executor';
+import { type Part, type SendMessageRequest, userMessage } from '#libs/protocol';
+import type { WorkflowNode } from './workflow.js';
+
+/** Seconds that an external agent has for its whole answer, unless the node says otherwise (row E1). */
+const EXTERNAL_TIMEOUT = 30;
+
+/** What a timer of this runtime can hold, in milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** A run as its calls name it. */
+export interface DispatchingRun {
+  contextId: string;
+  revision: string;
+}
+
+/** A child's Task that waits for an answer. */
+export interface WaitingTask {
+  taskId: string;
+  contextId: string | undefined;
+}
+
+/**
+ * The id of the Message that a node is called with: the same for the same run, node and attempt, and for an answer the
+ * Message that it passes on; so an agent can tell a repeated call from a new one. Shaped as a UUID.
+ */
+export function dispatchMessageId(runId: string, nodeId: string, attempt: number, answer = ''): string {
+  const hex = createHash('sha256')
+    .update(JSON.stringify([runId, nodeId, attempt, answer]))
+    .digest('hex');
+  const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(18, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
+}
+
+/** What a child's row calls the node and attempt that it was made for. */
+export function childReference(nodeId: string, attempt: number): string {
+  return `${nodeId}#${attempt}`;
+}
+
+/**
+ * The request that calls a node. An agent of ours shares the run's context and is told the revision; an external one
+ * has its own context. `waiting` is the Task that the Message answers.
+ */
+export function nodeRequest(
+  node: WorkflowNode,
+  run: DispatchingRun,
+  messageId: string,
+  parts: Part[],
+  waiting?: WaitingTask,
+): SendMessageRequest {
+  const own = node.type !== 'external';
+  const contextId = waiting ? waiting.contextId : own ? run.contextId : undefined;
+  const message = userMessage(parts, {
+    messageId,
+    ...(contextId !== undefined && { contextId }),
+    ...(waiting && { taskId: waiting.taskId }),
+  });
+  return {
+    message,
+    configuration: { acceptedOutputModes: ['text/plain', 'application/json'] },
+    ...(own && { metadata: { [REVISION_KEY]: run.revision } }),
+  };
+}
+
+/** How long, in milliseconds, the agent of a node may take in all; `undefined`: the client's own limits hold. */
+export function nodeTimeout(node: WorkflowNode): number | undefined {
+  if (node.type !== 'external') return undefined;
+  const seconds = Number(node.config['timeout'] ?? EXTERNAL_TIMEOUT);
+  return Math.min((seconds > 0 ? seconds : EXTERNAL_TIMEOUT) * 1000, LONGEST_TIMER);
+}

@@ -1,0 +1,70 @@
+import {
+  type Artifact,
+  artifactReference,
+  dataPart,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Part,
+  renderTemplate,
+  type TemplateResolver,
+  textPart,
+} from '#libs/protocol';
+import { outputText } from './node-output.js';
+import type { NodeRun } from './node-run.js';
+import { inputText, inputValue, userInputNode } from './run-inputs.js';
+import type { WorkflowNode } from './workflow.js';
+import type { WorkflowGraph } from './workflow-graph.js';
+
+/** As much of a run as the Message to a node is made of. */
+export interface MessageSource {
+  inputs: JsonObject;
+  nodes: ReadonlyMap<string, NodeRun>;
+}
+
+/** The Parts of the Message that a node is called with: its text, and for a tool its arguments (rows C10, K2, D1-D9). */
+export function nodeParts(node: WorkflowNode, graph: WorkflowGraph, run: MessageSource): Part[] {
+  const resolve = templateResolver(run);
+  const text = textPart(nodeText(node, graph, run, resolve));
+  if (node.type !== 'tool') return [text];
+  return [text, dataPart({ args: rendered(node.config['args'] ?? {}, resolve) })];
+}
+
+/** What references of a run stand for. The id of an input means the input, whatever a node of that id answered (rows D7, K1). */
+export function templateResolver(run: MessageSource): TemplateResolver {
+  return (id, suffix) => {
+    const input = inputValue(run.inputs, id) ?? inputValue(run.inputs, userInputNode(id) ?? '');
+    const artifact = input === undefined ? run.nodes.get(id)?.artifacts[0] : inputArtifact(input);
+    return artifactReference(artifact, suffix);
+  };
+}
+
+function nodeText(node: WorkflowNode, graph: WorkflowGraph, run: MessageSource, resolve: TemplateResolver): string {
+  const fallback = `Execute node ${node.id}`;
+  if (node.type === 'input') {
+    const input = inputValue(run.inputs, node.id);
+    return input === undefined ? fallback : inputText(input);
+  }
+  const { prompt } = node.config;
+  if (typeof prompt === 'string' && prompt !== '') return renderTemplate(prompt, resolve);
+  const texts = graph.parents(node.id).map((parent) => parentText(parent, run));
+  return texts.filter((text) => text !== '').join('\n\n') || fallback;
+}
+
+function parentText(parent: string, { nodes, inputs }: MessageSource): string {
+  const run = nodes.get(parent);
+  if (run && run.artifacts.length > 0) return outputText(run);
+  const input = inputValue(inputs, parent);
+  return input === undefined ? '' : inputText(input);
+}
+
+function inputArtifact(value: JsonValue): Artifact {
+  return { artifactId: '', parts: [textPart(inputText(value))] };
+}
+
+function rendered(value: JsonValue, resolve: TemplateResolver): JsonValue {
+  if (typeof value === 'string') return renderTemplate(value, resolve);
+  if (Array.isArray(value)) return value.map((item) => rendered(item, resolve));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, rendered(item, resolve)]));
+}

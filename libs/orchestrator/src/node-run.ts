@@ -1,0 +1,65 @@
+import type { Artifact, JsonObject, Message, Part } from '#libs/protocol';
+import type { WorkflowDefinition } from './workflow.js';
+
+export type NodeStatus = 'pending' | 'running' | 'input-required' | 'completed' | 'failed' | 'canceled' | 'skipped';
+
+export type RunStatus = 'running' | 'input-required' | 'completed' | 'failed' | 'canceled';
+
+/** What a run's log says of one node. */
+export interface NodeRun {
+  readonly id: string;
+  readonly type: string;
+  status: NodeStatus;
+  /** How often the node was started; counts from 1, 0 while it is pending. */
+  attempts: number;
+  /** The agent that was called. */
+  agentUrl?: string;
+  /** The child's Task and its context, as far as the log names them. */
+  taskId?: string;
+  contextId?: string;
+  /** The Message that was sent in this attempt last. */
+  messageId?: string;
+  /** The run's Message that the last one passed on, where it answered the child's question. */
+  answer?: Message;
+  artifacts: Artifact[];
+  error?: string;
+  /** What the child asks, while the node is `input-required`. */
+  question?: Part[];
+  /** ISO 8601. */
+  startedAt?: string;
+  finishedAt?: string;
+}
+
+/** The first failure of a run; `node` is absent where no node is to blame. */
+export interface RunError {
+  node?: string;
+  message: string;
+}
+
+/** `not-started`: no Task of the agent is known, so there was nothing to cancel. */
+export type ChildOutcome = 'acknowledged' | 'refused' | 'unreachable' | 'not-started';
+
+/** What became of one child when its run was canceled. */
+export interface CanceledChild {
+  node: string;
+  agentUrl: string;
+  taskId?: string;
+  outcome: ChildOutcome;
+}
+
+/** What a run's log says; `RunState` folds it. */
+export interface RunFacts {
+  readonly definition: WorkflowDefinition;
+  status: RunStatus;
+  inputs: JsonObject;
+  readonly nodes: ReadonlyMap<string, NodeRun>;
+  error?: RunError;
+  children?: CanceledChild[];
+  /** The run's Artifacts, in the order of their recording. */
+  results: Artifact[];
+  /** The newest follow-up Message, and whether it still has to be passed on to a child. */
+  received?: Message;
+  undelivered: boolean;
+  /** Whether `workflow.failed` was told. */
+  failureTold: boolean;
+}

@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import type { NodeRun, NodeStatus } from './node-run.js';
+import { planNext } from './plan-next.js';
+import { RunState } from './run-state.js';
+import { nodeCompleted, nodeError, nodeStarted, a2aReceived, nodeCanceled } from './run-steps.js';
+import { stepEvent } from './run-ending.js';
+import type { WorkflowDefinition } from './workflow.js';
+import { WorkflowGraph } from './workflow-graph.js';
+
+const reference = { taskId: 'run', contextId: 'context' };
+
+const dags = fc
+  .tuple(
+    fc.integer({ min: 1, max: 10 }),
+    fc.array(fc.tuple(fc.nat(9), fc.nat(9)), { maxLength: 20 }),
+    fc.constantFrom('cancel' as const, 'continue' as const),
+  )
+  .map(([size, pairs, onFailure]): WorkflowDefinition => ({
+    name: 'wf',
+    onFailure,
+    nodes: Array.from({ length: size }, (_, index) => ({ id: `n${index}`, type: 'agent', config: {} })),
+    edges: pairs
+      .filter(([from, to]) => from < to && to < size)
+      .map(([from, to]) => ({ from: `n${from}`, to: `n${to}` })),
+  }));
+
+type Ending = 'completed' | 'failed' | 'waits';
+
+/** Plays a run: every step ends one running node, chosen by `picks`, in the way that `endings` says. */
+function play(
+  definition: WorkflowDefinition,
+  picks: number[],
+  endings: Ending[],
+): { state: RunState; started: string[]; outcome?: string } {
+  const graph = WorkflowGraph.build(definition);
+  const state = new RunState(definition);
+  const started: string[] = [];
+  const running = (): NodeRun[] => [...state.nodes.values()].filter((node) => node.status === 'running');
+  for (let turn = 0; turn < 1000; turn++) {
+    const plan = planNext(graph, state);
+    if (plan.outcome && plan.outcome !== 'input-required') return { state, started, outcome: plan.outcome };
+    for (const id of plan.stop)
+      state.apply(stepEvent(reference, nodeCanceled.note(state.node(id), { outcome: 'not-started' })));
+    for (const id of plan.ready) {
+      for (const parent of graph.parents(id)) expect(state.node(parent).status).toBe('completed');
+      started.push(id);
+      state.apply(stepEvent(reference, nodeStarted.note(state.node(id), { attempt: 1 })));
+    }
+    if (plan.outcome === 'input-required') {
+      for (const node of state.nodes.values()) if (node.status === 'input-required') node.status = 'running';
+    }
+    const open = running();
+    const node = open[(picks[turn % picks.length] ?? 0) % Math.max(open.length, 1)];
+    if (node) state.apply(stepEvent(reference, ended(node, endings[turn % endings.length] ?? 'completed')));
+  }
+  return { state, started };
+}
+
+function ended(node: NodeRun, ending: Ending) {
+  if (ending === 'failed') return nodeError.note(node, { error: 'boom', message: `node "${node.id}": boom` });
+  if (ending === 'waits')
+    return a2aReceived.note(node, { url: '', status: 'input-required', message: '', question: [] });
+  return nodeCompleted.note(node, { status: 'completed', artifacts: [] });
+}
+
+describe('planNext', () => {
+  test('any run of any DAG ends, starts no node twice and none before its parents', () => {
+    const endings = fc.array(fc.constantFrom<Ending>('completed', 'completed', 'failed', 'waits'), { minLength: 1 });
+    fc.assert(
+      fc.property(dags, fc.array(fc.nat(9), { minLength: 1 }), endings, (definition, picks, how) => {
+        fc.pre(how.some((ending) => ending !== 'waits'));
+        const { state, started, outcome } = play(definition, picks, how);
+        expect(new Set(started).size).toBe(started.length);
+        const left = new Set<NodeStatus>([...state.nodes.values()].map((node) => node.status));
+        for (const status of ['pending', 'running', 'input-required'] as const) expect(left).not.toContain(status);
+        expect(outcome).toBe(left.has('failed') ? 'failed' : 'completed');
+        if (outcome === 'completed') expect([...left]).toEqual(['completed']);
+      }),
+    );
+  });
+
+  test('continue skips exactly the descendants of what failed', () => {
+    fc.assert(
+      fc.property(dags, fc.nat(9), (definition, index) => {
+        const failing = `n${index % definition.nodes.length}`;
+        const graph = WorkflowGraph.build({ ...definition, onFailure: 'continue' });
+        const state = new RunState(graph.definition);
+        for (let plan = planNext(graph, state); !plan.outcome; plan = planNext(graph, state)) {
+          for (const id of plan.ready) {
+            state.apply(stepEvent(reference, ended(state.node(id), id === failing ? 'failed' : 'completed')));
+          }
+        }
+        const skipped = [...state.nodes.values()].filter((node) => node.status === 'skipped').map((node) => node.id);
+        expect(new Set(skipped)).toEqual(graph.descendants(failing));
+      }),
+    );
+  });
+
+  test('after a failure stops what is under way, and only then ends', () => {
+    const definition: WorkflowDefinition = {
+      name: 'wf',
+      nodes: ['a', 'b', 'c'].map((id) => ({ id, type: 'agent', config: {} })),
+      edges: [{ from: 'a', to: 'c' }],
+    };
+    const graph = WorkflowGraph.build(definition);
+    const state = new RunState(definition);
+    expect(planNext(graph, state)).toEqual({ ready: ['a', 'b'], stop: [] });
+    for (const id of ['a', 'b']) state.apply(stepEvent(reference, nodeStarted.note(state.node(id), { attempt: 1 })));
+    expect(planNext(graph, state)).toEqual({ ready: [], stop: [] });
+    state.apply(stepEvent(reference, ended(state.node('b'), 'failed')));
+    expect(planNext(graph, state)).toEqual({ ready: [], stop: ['a'] });
+    state.apply(stepEvent(reference, nodeCanceled.note(state.node('a'), { outcome: 'acknowledged' })));
+    expect(planNext(graph, state)).toEqual({ ready: [], stop: [], outcome: 'failed' });
+    expect(state.node('c').status).toBe('skipped');
+  });
+});

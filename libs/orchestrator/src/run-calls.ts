@@ -1,0 +1,144 @@
+import type { CallOptions } from '#libs/a2a-client';
+import type { RequestContext } from '#libs/executor';
+import { type ChildNews, ChildCall, cancelWaiting } from './child-call.js';
+import { nodeUrl } from './node-address.js';
+import { childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
+import { nodeParts } from './node-message.js';
+import type { CanceledChild, NodeRun } from './node-run.js';
+import { answerParts } from './run-answer.js';
+import { RunChildren } from './run-children.js';
+import type { RunServices } from './run-services.js';
+import type { RunState } from './run-state.js';
+import type { WorkflowGraph } from './workflow-graph.js';
+
+/** The run that calls are made for. */
+export interface CallingRun {
+  context: Pick<RequestContext, 'taskId' | 'contextId' | 'call'>;
+  graph: WorkflowGraph;
+  state: RunState;
+  revision: string;
+}
+
+/** The calls of one run to the agents of its nodes. */
+export class RunCalls {
+  private readonly open = new Map<string, ChildCall>();
+  /** Nodes whose current call was decided by this process: no earlier one can have made it. */
+  private readonly fresh = new Set<string>();
+  private readonly children: RunChildren;
+
+  constructor(
+    private readonly services: RunServices,
+    private readonly run: CallingRun,
+    private readonly tell: (news: ChildNews) => Promise<void>,
+  ) {
+    this.children = new RunChildren(run.context.taskId, services.tasks, services.children);
+  }
+
+  has(nodeId: string): boolean {
+    return this.open.has(nodeId);
+  }
+
+  /** What a call is about to be announced with; `undefined` for a node without an URL (row C6). */
+  announce(node: NodeRun): { url: string; messageId: string; taskId?: string } | undefined {
+    const { context, state } = this.run;
+    const waiting = node.status === 'input-required' && node.taskId !== undefined;
+    const url = this.urlOf(node);
+    if (url === undefined) return undefined;
+    this.fresh.add(node.id);
+    const answer = waiting ? state.received?.messageId : undefined;
+    const messageId = dispatchMessageId(context.taskId, node.id, node.attempts, answer);
+    return { url, messageId, ...(waiting && { taskId: node.taskId }) };
+  }
+
+  /** Makes the announced calls, or finds again those that an earlier process made. Does not wait for answers. */
+  async launch(nodes: readonly NodeRun[]): Promise<void> {
+    const known = await Promise.all(nodes.map((node) => this.known(node)));
+    for (const [index, node] of nodes.entries()) {
+      const call = this.call(node, known[index]);
+      this.open.set(node.id, call);
+      void call.run();
+    }
+  }
+
+  /** Forgets a call that has told its end. */
+  close(nodeId: string): void {
+    this.open.delete(nodeId);
+    this.fresh.delete(nodeId);
+  }
+
+  /** Closes the nodes' connections and cancels their agents' Tasks, all at once. */
+  async cancel(nodes: readonly NodeRun[]): Promise<CanceledChild[]> {
+    return Promise.all(nodes.map((node) => this.cancelOne(node)));
+  }
+
+  /** Closes every connection; the agents work on. */
+  abort(): void {
+    for (const call of this.open.values()) call.abort();
+  }
+
+  private async cancelOne(node: NodeRun): Promise<CanceledChild> {
+    const agentUrl = this.urlOf(node) ?? '';
+    const call = this.open.get(node.id);
+    const outcome = await call?.cancel(node.type !== 'external');
+    const taskId = call?.taskId ?? node.taskId ?? (await this.known(node));
+    this.close(node.id);
+    if (taskId === undefined) return { node: node.id, agentUrl, outcome: 'not-started' };
+    const { directory } = this.services;
+    return {
+      node: node.id,
+      agentUrl,
+      taskId,
+      outcome: outcome ?? (await cancelWaiting(directory, agentUrl, taskId, this.options(node))),
+    };
+  }
+
+  private call(node: NodeRun, known: string | undefined): ChildCall {
+    const { graph, state, context, revision } = this.run;
+    const definition = graph.node(node.id);
+    const url = this.urlOf(node) ?? '';
+    const parts = node.answer ? answerParts(node.answer, node.id) : nodeParts(definition, graph, state);
+    const waiting =
+      node.answer && node.taskId !== undefined ? { taskId: node.taskId, contextId: node.contextId } : undefined;
+    const run = { contextId: context.contextId, revision };
+    const timeout = nodeTimeout(definition);
+    return new ChildCall(this.services.directory, {
+      node: definition,
+      url,
+      request: nodeRequest(definition, run, node.messageId ?? '', parts, waiting),
+      options: this.options(node),
+      ...(timeout !== undefined && { timeout }),
+      ...(known !== undefined && { known }),
+      onTask: (taskId) => this.remember(node, taskId, url),
+      tell: this.tell,
+    });
+  }
+
+  /** By the definition and not by the log: an own node is called here, wherever it was called before. */
+  private urlOf(node: NodeRun): string | undefined {
+    const { definition } = this.run.graph;
+    return nodeUrl(definition.name, this.run.graph.node(node.id), this.services.address.internalUrl);
+  }
+
+  private async known(node: NodeRun): Promise<string | undefined> {
+    if (this.fresh.has(node.id)) return undefined;
+    return node.answer ? node.taskId : this.children.find(node.id, node.attempts);
+  }
+
+  private async remember(node: NodeRun, taskId: string, url: string): Promise<void> {
+    if (!this.isLocal(node)) await this.children.remember(node.id, node.attempts, taskId, url);
+  }
+
+  private isLocal(node: NodeRun): boolean {
+    return node.type !== 'external' && this.services.localDispatch;
+  }
+
+  private options(node: NodeRun): CallOptions {
+    const { context, graph } = this.run;
+    const { auth } = graph.node(node.id).config;
+    return {
+      scope: context.call.scope,
+      parent: { taskId: context.taskId, reference: childReference(node.id, node.attempts) },
+      ...(typeof auth === 'string' && auth !== '' && { credential: auth }),
+    };
+  }
+}

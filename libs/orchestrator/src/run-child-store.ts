@@ -1,0 +1,17 @@
+/** A Task that a run made at an agent of another process. */
+export interface RunChild {
+  runId: string;
+  nodeId: string;
+  attempt: number;
+  taskId: string;
+  agentUrl: string;
+}
+
+/** Keeps the Task ids of children whose Task is not in this service's own store, so that a recovered run finds them. */
+export abstract class RunChildStore {
+  /** Resolves when durable. The first Task of a run, node and attempt stays; a second call changes nothing. */
+  abstract remember(child: RunChild): Promise<void>;
+
+  /** The remembered children of a run. */
+  abstract of(runId: string): Promise<RunChild[]>;
+}

@@ -1,0 +1,99 @@
+import {
+  agentMessage,
+  type Artifact,
+  artifactUpdate,
+  firstText,
+  type Part,
+  runEventMetadata,
+  statusUpdate,
+  type TaskReference,
+  type TaskState,
+  textPart,
+} from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { outputText } from './node-output.js';
+import type { CanceledChild, NodeRun } from './node-run.js';
+import { NODE_KEY } from './run-answer.js';
+import { runStatus, type RunState } from './run-state.js';
+import { done, inputRequired, nodeCompleted, workflowCanceled, workflowFailed } from './run-steps.js';
+import type { WorkflowGraph } from './workflow-graph.js';
+
+/** A step as an event of the run's Task that changes nothing else. */
+export function stepEvent(reference: TaskReference, note: Parameters<typeof runEventMetadata>[0]): TaskEvent {
+  return statusUpdate(reference, 'TASK_STATE_WORKING', undefined, runEventMetadata(note));
+}
+
+/**
+ * A node's success. The output of a result node is an Artifact of the run, named by the node, and the event carries it.
+ */
+export function completedEvent(
+  reference: TaskReference,
+  graph: WorkflowGraph,
+  node: NodeRun,
+  status: string,
+  artifacts: Artifact[],
+): TaskEvent {
+  const [only] = artifacts;
+  const isResult = graph.resultNodes().some(({ id }) => id === node.id);
+  if (only === undefined || !isResult) return stepEvent(reference, nodeCompleted.note(node, { status, artifacts }));
+  const result = { ...only, artifactId: node.id, name: node.id, parts: artifacts.flatMap(({ parts }) => parts) };
+  const note = nodeCompleted.note(node, { status, ...(artifacts.length > 1 && { artifacts }) });
+  const timestamp = new Date().toISOString();
+  return artifactUpdate(reference, result, { lastChunk: true, metadata: runEventMetadata({ ...note, timestamp }) });
+}
+
+/** The end of a run whose nodes have all completed; its status says the first output. */
+export function completedEvents(reference: TaskReference, graph: WorkflowGraph, state: RunState): TaskEvent[] {
+  const texts = graph.resultNodes().map(({ id }) => outputText(state.node(id)));
+  const said = texts.find((text) => text !== '');
+  return [endEvent(reference, state, 'TASK_STATE_COMPLETED', said)];
+}
+
+/** The end of a run after its first failure. */
+export function failedEvents(
+  reference: TaskReference,
+  state: RunState,
+  fault = state.error?.message ?? '',
+): TaskEvent[] {
+  const node = state.error?.node;
+  const note = workflowFailed.note({ error: fault, ...(node !== undefined && { node }) });
+  const end = endEvent(reference, state, 'TASK_STATE_FAILED', fault);
+  return state.failureTold ? [end] : [stepEvent(reference, note), end];
+}
+
+/** The end of a run that a caller canceled, and what became of its children. */
+export function canceledEvents(reference: TaskReference, state: RunState, children: CanceledChild[]): TaskEvent[] {
+  const note = workflowCanceled.note({ children });
+  return [stepEvent(reference, note), endEvent(reference, state, 'TASK_STATE_CANCELED', undefined)];
+}
+
+/** The run waits: every waiting node is named, and the status asks what the first of them asks. */
+export function waitingEvents(reference: TaskReference, state: RunState): TaskEvent[] {
+  const [first, ...others] = [...state.nodes.values()].filter((node) => node.status === 'input-required');
+  if (first === undefined) return [];
+  const asking = statusUpdate(reference, 'TASK_STATE_INPUT_REQUIRED', undefined, runEventMetadata(askNote(first)));
+  asking.statusUpdate.status.message = agentMessage(reference, question(first), { [NODE_KEY]: first.id });
+  return [...others.map((node) => stepEvent(reference, askNote(node))), asking];
+}
+
+function askNote(node: NodeRun): ReturnType<typeof inputRequired.note> {
+  const { taskId } = node;
+  return inputRequired.note(node, {
+    question: firstText(question(node)) ?? '',
+    ...(taskId !== undefined && { taskId }),
+  });
+}
+
+function question(node: NodeRun): Part[] {
+  const asked = node.question ?? [];
+  return asked.length > 0 ? asked : [textPart(`Node "${node.id}" waits for input`)];
+}
+
+function endEvent(reference: TaskReference, state: RunState, end: TaskState, text: string | undefined): TaskEvent {
+  const payload = {
+    status: runStatus(end),
+    state: state.stateMap(),
+    ...(runStatus(end) === 'failed' && { error: text }),
+  };
+  return statusUpdate(reference, end, text, runEventMetadata(done.note(payload)));
+}

@@ -1,0 +1,138 @@
+import {
+  type Artifact,
+  firstText,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  runEventNote,
+  type Task,
+  type TaskArtifactUpdateEvent,
+  type TaskState,
+  type TaskStatusUpdateEvent,
+  textPart,
+} from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { outputText } from './node-output.js';
+import type { CanceledChild, NodeRun, RunError, RunFacts, RunStatus } from './node-run.js';
+import { inputsOf, inputText, userInputName } from './run-inputs.js';
+import { readRunMetadata } from './run-metadata.js';
+import { foldStep, nodeCompleted } from './run-steps.js';
+import type { WorkflowDefinition } from './workflow.js';
+
+const RUN_STATUS: Record<TaskState, RunStatus> = {
+  TASK_STATE_SUBMITTED: 'running',
+  TASK_STATE_WORKING: 'running',
+  TASK_STATE_INPUT_REQUIRED: 'input-required',
+  TASK_STATE_AUTH_REQUIRED: 'input-required',
+  TASK_STATE_COMPLETED: 'completed',
+  TASK_STATE_FAILED: 'failed',
+  TASK_STATE_REJECTED: 'failed',
+  TASK_STATE_CANCELED: 'canceled',
+};
+
+/** The word for the state of a run's Task. */
+export function runStatus(state: TaskState): RunStatus {
+  return RUN_STATUS[state];
+}
+
+/** A run as its Task's log tells it. The same events always give the same state. */
+export class RunState implements RunFacts {
+  status: RunStatus = 'running';
+  inputs: JsonObject = {};
+  readonly nodes: ReadonlyMap<string, NodeRun>;
+  error?: RunError;
+  children?: CanceledChild[];
+  results: Artifact[] = [];
+  received?: Message;
+  undelivered = false;
+  failureTold = false;
+
+  constructor(readonly definition: WorkflowDefinition) {
+    this.nodes = new Map(definition.nodes.map(({ id, type }) => [id, newNodeRun(id, type)]));
+  }
+
+  static of(definition: WorkflowDefinition, events: Iterable<TaskEvent>): RunState {
+    const state = new RunState(definition);
+    for (const event of events) state.apply(event);
+    return state;
+  }
+
+  /** Takes in the next event of the log. */
+  apply(event: TaskEvent): void {
+    if ('task' in event) this.accept(event.task);
+    else if ('artifactUpdate' in event) this.takeArtifact(event.artifactUpdate);
+    else this.takeStatus(event.statusUpdate, event.received);
+  }
+
+  node(id: string): NodeRun {
+    const node = this.nodes.get(id);
+    if (node === undefined) throw new RangeError(`The run has no node "${id}"`);
+    return node;
+  }
+
+  /** The state map of rows C11 and C12: each input under its name, and the output text of each node that has one. */
+  stateMap(): JsonObject {
+    const inputs = Object.entries(this.inputs).map(([id, value]) => [userInputName(id), value] as const);
+    const outputs = [...this.nodes.values()].map((node): [string, JsonValue] => [node.id, outputText(node)]);
+    return Object.fromEntries([...inputs, ...outputs.filter(([, text]) => text !== '')]);
+  }
+
+  /** The Artifacts of rows C11 and C12: each input as a text, and those of each node that has some. */
+  artifactMap(): Record<string, Artifact[]> {
+    const inputs = Object.entries(this.inputs).map(([id, value]): [string, Artifact[]] => {
+      const name = userInputName(id);
+      return [name, [{ artifactId: name, name, parts: [textPart(inputText(value))] }]];
+    });
+    const outputs = [...this.nodes.values()].filter((node) => node.artifacts.length > 0);
+    return Object.fromEntries([...inputs, ...outputs.map((node): [string, Artifact[]] => [node.id, node.artifacts])]);
+  }
+
+  private accept(task: Task): void {
+    const { inputs } = readRunMetadata(task.metadata);
+    const first = task.history?.[0];
+    if (isJsonObject(inputs)) this.inputs = inputs;
+    else if (first) this.inputs = inputsOf(first, this.definition);
+  }
+
+  private takeArtifact({ artifact, append, metadata }: TaskArtifactUpdateEvent): void {
+    this.results = appended(this.results, artifact, append === true);
+    const note = runEventNote(metadata);
+    if (note === undefined) return;
+    const carried = note.type === nodeCompleted.type && note.payload['artifacts'] === undefined;
+    const payload = carried ? { ...note.payload, artifacts: [artifact] as unknown as JsonValue } : note.payload;
+    foldStep(this, { ...note, payload }, note.timestamp ?? '');
+  }
+
+  private takeStatus({ status, metadata }: TaskStatusUpdateEvent, received: Message | undefined): void {
+    const note = runEventNote(metadata);
+    if (note) foldStep(this, note, status.timestamp ?? '');
+    this.status = runStatus(status.state);
+    if (received) this.received = received;
+    this.undelivered = this.status === 'running' && (received !== undefined || this.undelivered);
+    if (this.status === 'failed')
+      this.error ??= { message: firstText(status.message?.parts ?? []) ?? 'The run failed' };
+    if (this.status !== 'running' && this.status !== 'input-required') this.settleNodes(status.timestamp);
+  }
+
+  /** A node that an ended run left behind was never started, or stopped with the run. */
+  private settleNodes(at: string | undefined): void {
+    for (const node of this.nodes.values()) {
+      if (node.status === 'pending') node.status = 'skipped';
+      if (node.status !== 'running' && node.status !== 'input-required') continue;
+      node.status = 'canceled';
+      if (at !== undefined) node.finishedAt = at;
+    }
+  }
+}
+
+function newNodeRun(id: string, type: string): NodeRun {
+  return { id, type, status: 'pending', attempts: 0, artifacts: [] };
+}
+
+function appended(artifacts: readonly Artifact[], next: Artifact, append: boolean): Artifact[] {
+  const index = artifacts.findIndex((artifact) => artifact.artifactId === next.artifactId);
+  const before = artifacts[index];
+  if (before === undefined) return [...artifacts, next];
+  return artifacts.with(index, append ? { ...before, parts: [...before.parts, ...next.parts] } : next);
+}

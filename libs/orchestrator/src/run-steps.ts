@@ -1,0 +1,151 @@
+import type { Artifact, JsonObject, Part, RunEventNote } from '#libs/protocol';
+import type { CanceledChild, ChildOutcome, NodeRun, RunFacts } from './node-run.js';
+import type { RunEventType } from './run-event-type.js';
+import { descendantsOf } from './workflow-graph.js';
+
+type Fold<P> = (run: RunFacts, payload: P, at: string) => void;
+type NodeFold<P> = (node: NodeRun, payload: P, at: string, run: RunFacts) => void;
+
+/** A kind of step: what its event says, and what the event does to a run that reads it. */
+export class RunStep<P extends object> {
+  constructor(
+    readonly type: RunEventType,
+    readonly fold: Fold<P>,
+  ) {}
+
+  note(payload: P): RunEventNote {
+    return { type: this.type, payload: { ...payload } as unknown as JsonObject };
+  }
+}
+
+/** A step of one node. */
+export class NodeStep<P extends object> {
+  constructor(
+    readonly type: RunEventType,
+    readonly fold: NodeFold<P>,
+  ) {}
+
+  note(node: { id: string; type: string }, payload: P): RunEventNote {
+    return {
+      type: this.type,
+      node_id: node.id,
+      node_type: node.type,
+      payload: { ...payload } as unknown as JsonObject,
+    };
+  }
+}
+
+export const nodeStarted = new NodeStep<{ attempt: number }>('node.started', (node, { attempt }, at) => {
+  node.status = 'running';
+  node.attempts = attempt;
+  node.startedAt = at;
+  delete node.messageId;
+});
+
+/** `taskId` is present when the Message answers what that Task of the agent asks. */
+export const a2aSending = new NodeStep<{ url: string; messageId: string; taskId?: string }>(
+  'a2a.sending',
+  (node, { url, messageId, taskId }, _at, run) => {
+    node.status = 'running';
+    node.agentUrl = url;
+    node.messageId = messageId;
+    delete node.question;
+    delete node.answer;
+    if (taskId === undefined || run.received === undefined) return;
+    node.answer = run.received;
+    run.undelivered = false;
+  },
+);
+
+/** `status` is the agent's Task state as a word; `question` is present when the agent waits for an answer. */
+export interface ReceivedPayload {
+  url: string;
+  status: string;
+  message: string;
+  taskId?: string;
+  contextId?: string;
+  question?: Part[];
+}
+
+export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, payload) => {
+  if (payload.taskId !== undefined) node.taskId = payload.taskId;
+  if (payload.contextId !== undefined) node.contextId = payload.contextId;
+  if (payload.question === undefined) return;
+  node.status = 'input-required';
+  node.question = payload.question;
+});
+
+/** `artifacts` is absent where the event itself carries the node's one Artifact. */
+export const nodeCompleted = new NodeStep<{ status: string; artifacts?: Artifact[] }>(
+  'node.completed',
+  (node, { artifacts }, at) => {
+    node.status = 'completed';
+    node.artifacts = artifacts ?? [];
+    node.finishedAt = at;
+  },
+);
+
+/** `error` is the cause; `message` is what the run says of it when it is the first failure. */
+export const nodeError = new NodeStep<{ error: string; message: string }>(
+  'node.error',
+  (node, { error, message }, at, run) => {
+    node.status = 'failed';
+    node.error = error;
+    node.finishedAt = at;
+    run.error ??= { node: node.id, message };
+    skipAfter(run, node.id);
+  },
+);
+
+export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcome: ChildOutcome }>(
+  'node.canceled',
+  (node, { taskId }, at) => {
+    node.status = 'canceled';
+    node.finishedAt = at;
+    if (taskId !== undefined) node.taskId = taskId;
+    delete node.question;
+  },
+);
+
+export const inputRequired = new NodeStep<{ question: string; taskId?: string }>('input.required', () => undefined);
+
+export const workflowFailed = new RunStep<{ error: string; node?: string }>(
+  'workflow.failed',
+  (run, { error, node }) => {
+    run.error ??= { ...(node !== undefined && { node }), message: error };
+    run.failureTold = true;
+  },
+);
+
+export const workflowCanceled = new RunStep<{ children: CanceledChild[] }>('workflow.canceled', (run, { children }) => {
+  run.children = children;
+});
+
+export const done = new RunStep<{ status: string; state: JsonObject; error?: string }>('done', () => undefined);
+
+const RUN_STEPS = new Map(
+  [workflowFailed, workflowCanceled, done].map((step) => [step.type as string, step.fold as Fold<JsonObject>]),
+);
+const NODE_STEPS = new Map(
+  [nodeStarted, a2aSending, a2aReceived, nodeCompleted, nodeError, nodeCanceled, inputRequired].map((step) => [
+    step.type as string,
+    step.fold as NodeFold<JsonObject>,
+  ]),
+);
+
+/** Does to a run what a step's event says. Steps that change nothing (`model.*`, `tool.*`) and unknown ones pass. */
+export function foldStep(run: RunFacts, note: RunEventNote, at: string): void {
+  const node = note.node_id === undefined ? undefined : run.nodes.get(note.node_id);
+  if (node === undefined) RUN_STEPS.get(note.type)?.(run, note.payload, at);
+  else NODE_STEPS.get(note.type)?.(node, note.payload, at, run);
+}
+
+function skipAfter(run: RunFacts, failed: string): void {
+  const { definition, nodes } = run;
+  const childrenOf = (id: string) => definition.edges.filter((edge) => edge.from === id).map((edge) => edge.to);
+  const skipped = definition.onFailure === 'continue' ? descendantsOf(failed, childrenOf) : nodes.keys();
+  for (const id of skipped) {
+    const node = nodes.get(id);
+    if (node?.status === 'pending') node.status = 'skipped';
+  }
+}

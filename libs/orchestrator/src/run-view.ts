@@ -1,0 +1,88 @@
+import type { Artifact, JsonObject } from '#libs/protocol';
+import type { TaskEvent, TaskHeader } from '#libs/tasks';
+import { nodeUrl } from './node-address.js';
+import type { CanceledChild, NodeRun, NodeStatus, RunError, RunStatus } from './node-run.js';
+import { RunState } from './run-state.js';
+import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
+
+export interface NodeView {
+  status: NodeStatus;
+  attempts: number;
+  taskId?: string;
+  agentUrl: string;
+  artifacts: Artifact[];
+  error?: string;
+  startedAt?: string;
+  finishedAt?: string;
+}
+
+/** A run as `GET /api/runs/{id}` shows it. */
+export interface RunView {
+  runId: string;
+  workflow: string;
+  status: RunStatus;
+  contextId: string;
+  inputs: JsonObject;
+  result?: Artifact[];
+  error?: RunError;
+  /** What became of the children, once the run was canceled. */
+  children?: CanceledChild[];
+  nodes: Record<string, NodeView>;
+  /** Rows C11 and C12, like `artifacts`. */
+  state: JsonObject;
+  artifacts: Record<string, Artifact[]>;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface RunSource {
+  header: TaskHeader;
+  /** The definition of the revision that the run was started with. */
+  definition: WorkflowDefinition;
+  /** The run's whole log. */
+  events: readonly TaskEvent[];
+  /** Where this service's own agents are: the base URL without `/a2a`. */
+  baseUrl: string;
+  /** Task ids of children that the log does not name yet. */
+  children?: readonly { nodeId: string; attempt: number; taskId: string }[];
+}
+
+/** Folds a run's log into what callers see of it. */
+export function runView(source: RunSource): RunView {
+  const { header, definition, events } = source;
+  const run = RunState.of(definition, events);
+  const nodes = definition.nodes.map((node): [string, NodeView] => [
+    node.id,
+    nodeView(node, run.node(node.id), source),
+  ]);
+  return {
+    runId: header.taskId,
+    workflow: definition.name,
+    status: run.status,
+    contextId: header.contextId,
+    inputs: run.inputs,
+    ...(run.results.length > 0 && { result: run.results }),
+    ...(run.error && { error: run.error }),
+    ...(run.children && { children: run.children }),
+    nodes: Object.fromEntries(nodes),
+    state: run.stateMap(),
+    artifacts: run.artifactMap(),
+    createdAt: header.createdAt.toISOString(),
+    updatedAt: header.updatedAt.toISOString(),
+  };
+}
+
+function nodeView(node: WorkflowNode, run: NodeRun, { definition, baseUrl, children = [] }: RunSource): NodeView {
+  const child = children.findLast(({ nodeId, attempt }) => nodeId === node.id && attempt === run.attempts);
+  const taskId = run.taskId ?? child?.taskId;
+  return {
+    status: run.status,
+    attempts: run.attempts,
+    ...(taskId !== undefined && { taskId }),
+    agentUrl: run.agentUrl ?? nodeUrl(definition.name, node, baseUrl) ?? '',
+    artifacts: run.artifacts,
+    ...(run.error !== undefined && { error: run.error }),
+    ...(run.startedAt !== undefined && { startedAt: run.startedAt }),
+    ...(run.finishedAt !== undefined && { finishedAt: run.finishedAt }),
+  };
+}

@@ -1,0 +1,79 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The tables of workflows. Names and ids are compared as bytes. */
+export class CreateWorkflow1700000000300 implements MigrationInterface {
+  readonly name = 'CreateWorkflow1700000000300';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE workflow (
+        tenant text COLLATE "C" NOT NULL DEFAULT '',
+        name text COLLATE "C" NOT NULL,
+        -- The newest one. It never goes back: a name that is used again after a delete continues it.
+        revision bigint NOT NULL CHECK (revision > 0),
+        created_at timestamptz NOT NULL,
+        updated_at timestamptz NOT NULL,
+        deleted_at timestamptz,
+        PRIMARY KEY (tenant, name)
+      )`);
+    // json, not jsonb: a caller's text is kept as it was sent, also \\u0000, which jsonb refuses.
+    await runner.query(`
+      CREATE TABLE workflow_revision (
+        tenant text COLLATE "C" NOT NULL DEFAULT '',
+        name text COLLATE "C" NOT NULL,
+        revision bigint NOT NULL,
+        definition json NOT NULL,
+        created_at timestamptz NOT NULL,
+        PRIMARY KEY (tenant, name, revision),
+        CONSTRAINT workflow_revision_workflow FOREIGN KEY (tenant, name) REFERENCES workflow (tenant, name)
+      )`);
+    // Rows of older revisions may linger: a reader compares the revision with that of the workflow.
+    await runner.query(`
+      CREATE TABLE workflow_node (
+        tenant text COLLATE "C" NOT NULL DEFAULT '',
+        node_id text COLLATE "C" NOT NULL,
+        name text COLLATE "C" NOT NULL,
+        revision bigint NOT NULL,
+        PRIMARY KEY (tenant, node_id, name, revision),
+        CONSTRAINT workflow_node_workflow FOREIGN KEY (tenant, name) REFERENCES workflow (tenant, name)
+      )`);
+    // Counts saves and deletes: one row to read tells a reader of all workflows whether to read them again.
+    await runner.query(`
+      CREATE TABLE workflow_version (
+        tenant text COLLATE "C" PRIMARY KEY,
+        version bigint NOT NULL
+      )`);
+    await runner.query('CREATE INDEX workflow_node_workflow ON workflow_node (tenant, name, revision)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE workflow_version');
+    await runner.query('DROP TABLE workflow_node');
+    await runner.query('DROP TABLE workflow_revision');
+    await runner.query('DROP TABLE workflow');
+  }
+}
+
+/** The Tasks that runs have at agents outside this service; those inside are known by their own rows. */
+export class CreateRunChild1700000000310 implements MigrationInterface {
+  readonly name = 'CreateRunChild1700000000310';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE run_child (
+        run_id text COLLATE "C" NOT NULL,
+        node_id text COLLATE "C" NOT NULL,
+        attempt integer NOT NULL,
+        task_id text NOT NULL,
+        agent_url text NOT NULL,
+        PRIMARY KEY (run_id, node_id, attempt)
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE run_child');
+  }
+}
+
+/** The schema of this lib, in order. */
+export const ORCHESTRATOR_MIGRATIONS = [CreateWorkflow1700000000300, CreateRunChild1700000000310];

@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#libs/platform';
+import { type RunChild, RunChildStore } from '../run-child-store.js';
+
+/** RunChildStore on PostgreSQL. */
+@Injectable()
+export class PostgresRunChildStore extends RunChildStore {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async remember(child: RunChild): Promise<void> {
+    await this.database.pool.query({
+      name: 'run-child-remember',
+      text: `INSERT INTO run_child (run_id, node_id, attempt, task_id, agent_url) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (run_id, node_id, attempt) DO NOTHING`,
+      values: [child.runId, child.nodeId, child.attempt, child.taskId, child.agentUrl],
+    });
+  }
+
+  async of(runId: string): Promise<RunChild[]> {
+    const { rows } = await this.database.pool.query<RunChild>({
+      name: 'run-children',
+      text: `SELECT run_id AS "runId", node_id AS "nodeId", attempt, task_id AS "taskId", agent_url AS "agentUrl"
+             FROM run_child WHERE run_id = $1 ORDER BY node_id, attempt`,
+      values: [runId],
+    });
+    return rows;
+  }
+}

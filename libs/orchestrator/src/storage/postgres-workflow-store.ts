@@ -1,0 +1,137 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#libs/platform';
+import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
+import { WORKFLOW_NAME } from '../workflow-problems.js';
+import { WorkflowStore } from '../workflow-store.js';
+import { RevisionCache } from './revision-cache.js';
+import {
+  CREATE,
+  DEFINITIONS,
+  DELETE,
+  HEAD,
+  HEADS,
+  HEADS_WITH_NODE,
+  REPLACE,
+  REVISION,
+  TENANT,
+  VERSION,
+} from './workflow-statements.js';
+
+/**
+ * WorkflowStore on PostgreSQL. Every save and every delete is one statement, so any number of replicas may save at once.
+ * A read asks the database which revision is the newest: one indexed statement. The revision itself comes from memory
+ * once it was read, as the same object.
+ */
+@Injectable()
+export class PostgresWorkflowStore extends WorkflowStore {
+  private readonly cache = new RevisionCache();
+
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async version(): Promise<string> {
+    const { rows } = await this.database.pool.query<{ version: string }>({
+      name: 'workflow-version',
+      text: VERSION,
+      values: [TENANT],
+    });
+    return rows[0]?.version ?? '0';
+  }
+
+  async list(limit: number, afterName = ''): Promise<WorkflowRevision[]> {
+    // Planned anew each time: a plan that was made for few workflows is slow for many.
+    const { rows } = await this.database.pool.query<Head>(HEADS, [TENANT, afterName, limit]);
+    return this.revisions(rows);
+  }
+
+  async get(name: string, revision?: string): Promise<WorkflowRevision | undefined> {
+    if (!WORKFLOW_NAME.test(name)) return undefined;
+    if (revision !== undefined) return this.saved(name, revision);
+    const [found] = await this.revisions(await this.heads('workflow-head', HEAD, [TENANT, name]));
+    return found;
+  }
+
+  async withNode(nodeId: string, limit: number): Promise<WorkflowRevision[]> {
+    if (!WORKFLOW_NAME.test(nodeId)) return [];
+    return this.revisions(await this.heads('workflow-heads-with-node', HEADS_WITH_NODE, [TENANT, nodeId, limit]));
+  }
+
+  async create(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
+    return this.save(CREATE, definition);
+  }
+
+  async replace(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
+    return this.save(REPLACE, definition);
+  }
+
+  async delete(name: string): Promise<boolean> {
+    if (!WORKFLOW_NAME.test(name)) return false;
+    const { rows } = await this.database.pool.query(DELETE, [TENANT, name]);
+    return rows.length === 1;
+  }
+
+  private async save(statement: string, definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
+    const text = JSON.stringify(definition);
+    const nodeIds = definition.nodes.map((node) => node.id);
+    const { rows } = await this.database.pool.query<Head>(statement, [TENANT, definition.name, text, nodeIds]);
+    // Read back from its text: what is kept shares nothing with what the caller may still change.
+    return rows[0] && this.keep({ ...rows[0], definition: JSON.parse(text) as WorkflowDefinition });
+  }
+
+  private async heads(name: string, text: string, values: unknown[]): Promise<Head[]> {
+    const { rows } = await this.database.pool.query<Head>({ name, text, values });
+    return rows;
+  }
+
+  /** The definitions of what was found, from memory where they were read before. */
+  private async revisions(heads: readonly Head[]): Promise<WorkflowRevision[]> {
+    const found = new Map(heads.map((head) => [head.name, this.cache.get(head.name, head.revision, head.version)]));
+    const unread = heads.filter((head) => !found.get(head.name));
+    const definitions = await this.definitions(unread);
+    for (const head of unread) {
+      const definition = definitions.get(head.name);
+      if (definition) found.set(head.name, this.keep({ ...head, definition }));
+    }
+    return heads.flatMap((head) => found.get(head.name) ?? []);
+  }
+
+  private async definitions(heads: readonly Head[]): Promise<Map<string, WorkflowDefinition>> {
+    if (heads.length === 0) return new Map();
+    const { rows } = await this.database.pool.query<Saved>(DEFINITIONS, [
+      TENANT,
+      heads.map((head) => head.name),
+      heads.map((head) => head.revision),
+    ]);
+    return new Map(rows.map((row) => [row.name, row.definition]));
+  }
+
+  private async saved(name: string, revision: string): Promise<WorkflowRevision | undefined> {
+    const kept = this.cache.get(name, revision);
+    if (kept || !REVISION_NUMBER.test(revision)) return kept;
+    const { rows } = await this.database.pool.query<Head & Saved>(REVISION, [TENANT, name, revision]);
+    return rows[0] && this.keep(rows[0]);
+  }
+
+  private keep(row: Head & Saved): WorkflowRevision {
+    const { definition, revision, created_at: createdAt, updated_at: updatedAt } = row;
+    const found = { definition, revision, createdAt, updatedAt };
+    this.cache.put(found, row.version);
+    return found;
+  }
+}
+
+interface Head {
+  name: string;
+  revision: string;
+  created_at: Date;
+  updated_at: Date;
+  version: string;
+}
+
+interface Saved {
+  name: string;
+  definition: WorkflowDefinition;
+}
+
+const REVISION_NUMBER = /^[1-9]\d{0,17}$/;

@@ -1,0 +1,89 @@
+/** Whose workflows these are, while callers have no identity. */
+export const TENANT = '';
+
+// The version (the transaction that wrote the row) tells a definition that was changed by hand from the one in memory.
+const SELECT_HEADS = `
+  SELECT workflow.name, workflow.revision::text, workflow.created_at, workflow.updated_at, saved.xmin::text AS version
+  FROM workflow JOIN workflow_revision AS saved USING (tenant, name, revision)`;
+
+/** The newest revision of a workflow that is not deleted. $1 tenant, $2 name. */
+export const HEAD = `${SELECT_HEADS} WHERE tenant = $1 AND name = $2 AND deleted_at IS NULL`;
+
+/** A page of them by name. $1 tenant, $2 the name before the page, $3 how many. */
+export const HEADS = `${SELECT_HEADS} WHERE tenant = $1 AND name > $2 AND deleted_at IS NULL ORDER BY name LIMIT $3`;
+
+/** Those whose newest revision has a node. $1 tenant, $2 node id, $3 how many. */
+export const HEADS_WITH_NODE = `${SELECT_HEADS} JOIN workflow_node AS node USING (tenant, name, revision)
+  WHERE tenant = $1 AND node.node_id = $2 AND deleted_at IS NULL ORDER BY name LIMIT $3`;
+
+/** Saved definitions. $1 tenant, $2 names, $3 revisions, pair by pair. */
+export const DEFINITIONS = `
+  SELECT saved.name, saved.definition
+  FROM unnest($2::text[], $3::bigint[]) AS wanted (name, revision)
+  JOIN workflow_revision AS saved
+    ON saved.tenant = $1 AND saved.name = wanted.name AND saved.revision = wanted.revision`;
+
+/** One saved revision, also of a deleted workflow. $1 tenant, $2 name, $3 revision. */
+export const REVISION = `
+  SELECT saved.name, saved.revision::text, saved.definition, saved.xmin::text AS version,
+         least(workflow.created_at, saved.created_at) AS created_at, saved.created_at AS updated_at
+  FROM workflow_revision AS saved JOIN workflow USING (tenant, name)
+  WHERE saved.tenant = $1 AND saved.name = $2 AND saved.revision = $3`;
+
+/** $1 tenant. */
+export const VERSION = 'SELECT version::text FROM workflow_version WHERE tenant = $1';
+
+// Reads from what was saved, so that every statement locks the workflow first and the count second.
+const count = (saved: string): string => `
+  counted AS (
+    INSERT INTO workflow_version AS held (tenant, version) SELECT tenant, 1 FROM ${saved}
+    ON CONFLICT (tenant) DO UPDATE SET version = held.version + 1
+  )`;
+
+const KEEP = `${count('saved')},
+  kept AS (
+    INSERT INTO workflow_revision (tenant, name, revision, definition, created_at)
+    SELECT tenant, name, revision, $3::json, updated_at FROM saved
+  ),
+  nodes AS (
+    INSERT INTO workflow_node (tenant, name, revision, node_id)
+    SELECT DISTINCT tenant, name, revision, node_id FROM saved, unnest($4::text[]) AS node_id
+  )`;
+
+/** Saves a new workflow, or one whose name was deleted; no row where the name is taken. $1 tenant, $2 name, $3 definition, $4 node ids. */
+export const CREATE = `
+  WITH saved AS (
+    INSERT INTO workflow AS held (tenant, name, revision, created_at, updated_at)
+    VALUES ($1, $2, 1, statement_timestamp(), statement_timestamp())
+    ON CONFLICT (tenant, name) DO UPDATE
+      SET revision = held.revision + 1, deleted_at = NULL, created_at = EXCLUDED.created_at, updated_at = EXCLUDED.updated_at
+      WHERE held.deleted_at IS NOT NULL
+    RETURNING tenant, name, revision, created_at, updated_at
+  ),${KEEP}
+  SELECT name, revision::text, created_at, updated_at, '' AS version FROM saved`;
+
+/** Saves the next revision; no row where there is no such workflow. $1 tenant, $2 name, $3 definition, $4 node ids. */
+export const REPLACE = `
+  WITH saved AS (
+    UPDATE workflow SET revision = revision + 1, updated_at = statement_timestamp()
+    WHERE tenant = $1 AND name = $2 AND deleted_at IS NULL
+    RETURNING tenant, name, revision, created_at, updated_at
+  ),${KEEP},
+  outdated AS (
+    DELETE FROM workflow_node USING saved
+    WHERE workflow_node.tenant = saved.tenant AND workflow_node.name = saved.name
+      AND workflow_node.revision < saved.revision
+  )
+  SELECT name, revision::text, created_at, updated_at, '' AS version FROM saved`;
+
+/** Marks a workflow as deleted; its revisions stay for the runs that use them. $1 tenant, $2 name. */
+export const DELETE = `
+  WITH gone AS (
+    UPDATE workflow SET deleted_at = statement_timestamp(), updated_at = statement_timestamp()
+    WHERE tenant = $1 AND name = $2 AND deleted_at IS NULL
+    RETURNING tenant, name
+  ),
+  nodes AS (
+    DELETE FROM workflow_node USING gone WHERE workflow_node.tenant = gone.tenant AND workflow_node.name = gone.name
+  ),${count('gone')}
+  SELECT name FROM gone`;

@@ -1,0 +1,185 @@
+import { type RequestContext, TaskCanceled } from '#libs/executor';
+import { type Message, statusUpdate, submittedTask, type Task, type TaskState, userMessage } from '#libs/protocol';
+import {
+  ANONYMOUS_SCOPE,
+  applyTaskEvent,
+  type RecordedEvent,
+  type TaskEvent,
+  type TaskHeader,
+  type TaskStore,
+  toStreamResponse,
+} from '#libs/tasks';
+import { type RunChild, RunChildStore } from '../run-child-store.js';
+import { type RunEvent, toRunEvent } from '../run-event.js';
+import type { RunServices } from '../run-services.js';
+import { RunState } from '../run-state.js';
+import type { WorkflowDefinition } from '../workflow.js';
+import { WorkflowExecutor } from '../workflow-executor.js';
+import type { FakeAgents } from './fake-agents.js';
+
+const REFERENCE = { taskId: 'run-1', contextId: 'context-1' };
+
+export class FakeRunChildren extends RunChildStore {
+  readonly remembered: RunChild[] = [];
+
+  override async remember(child: RunChild): Promise<void> {
+    this.remembered.push(child);
+  }
+
+  override async of(): Promise<RunChild[]> {
+    return this.remembered;
+  }
+}
+
+/** Runs a WorkflowExecutor as an ExecutionRegistry does, over a log in memory, and watches what it yields. */
+export class DrivenRun {
+  readonly log: TaskEvent[] = [];
+  readonly children = new FakeRunChildren();
+  /** Children in the service's own store: `node#attempt` to Task id. */
+  readonly own = new Map<string, string>();
+  localDispatch = true;
+  /** How many events the executor has waited for to be durable. */
+  durable = 0;
+  private controller = new AbortController();
+  private watchers: (() => void)[] = [];
+
+  constructor(
+    readonly definition: WorkflowDefinition,
+    readonly agents: FakeAgents,
+  ) {}
+
+  get state(): RunState {
+    return RunState.of(this.definition, this.log);
+  }
+
+  get task(): Task {
+    const [first, ...rest] = this.log;
+    if (first === undefined) throw new Error('The run has not begun');
+    return rest.reduce(applyTaskEvent, applyTaskEvent(undefined, first));
+  }
+
+  /** `node.started`, or with a node `node.started b`; the state words of the Task at the end. */
+  get steps(): string[] {
+    return this.runEvents.map(({ type, node_id }) => (node_id === undefined ? type : `${type} ${node_id}`));
+  }
+
+  get runEvents(): RunEvent[] {
+    return this.log.map((event, index) => toRunEvent(recorded(event, index + 1), { workflow: this.definition.name }));
+  }
+
+  /** The first turn. Resolves when the turn is over. */
+  start(content: Parameters<typeof userMessage>[0] = 'hello'): Promise<TaskState> {
+    const message = userMessage(content, { messageId: 'm-1' });
+    this.log.push({ task: submittedTask(REFERENCE, message, this.executor().taskMetadata({ message })) });
+    return this.turn({ userMessage: message, task: null, recovered: 0 });
+  }
+
+  /** The next turn, with a Message to the waiting run. */
+  answer(message: Message): Promise<TaskState> {
+    const { task } = this;
+    this.log.push({ ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), received: message });
+    return this.turn({ userMessage: message, task, recovered: 0 });
+  }
+
+  /** Goes on after a crash that left this log. */
+  recover(log: readonly TaskEvent[]): Promise<TaskState> {
+    this.log.push(...log);
+    return this.turn({
+      userMessage: userMessage('any'),
+      task: log.length === 1 ? null : this.task,
+      recovered: log.length - 1,
+    });
+  }
+
+  /** Cancels a waiting run, as the registry does: one more turn, aborted from the start. */
+  cancelWaiting(): Promise<TaskState> {
+    this.cancel();
+    return this.turn({ userMessage: userMessage('any'), task: this.task, recovered: 0 });
+  }
+
+  cancel(): void {
+    this.controller.abort(new TaskCanceled());
+  }
+
+  shutDown(): void {
+    this.controller.abort(new Error('This process stops'));
+  }
+
+  /** Resolves when the step was yielded. */
+  async until(step: string): Promise<void> {
+    while (!this.steps.includes(step)) await new Promise<void>((resolve) => this.watchers.push(resolve));
+  }
+
+  private executor(): WorkflowExecutor {
+    const { definition } = this;
+    return new WorkflowExecutor(
+      { definition, revision: 'r1', createdAt: new Date(0), updatedAt: new Date(0) },
+      this.services(),
+    );
+  }
+
+  private async turn(start: Pick<RequestContext, 'userMessage' | 'task' | 'recovered'>): Promise<TaskState> {
+    const context: RequestContext = {
+      ...REFERENCE,
+      ...start,
+      call: {
+        scope: ANONYMOUS_SCOPE,
+        agent: `workflows/${this.definition.name}`,
+        extensions: [],
+        baseUrl: 'http://own',
+      },
+      metadata: undefined,
+      signal: this.controller.signal,
+      log: async () => [...this.log],
+      flush: async () => {
+        this.durable = this.log.length;
+      },
+    };
+    for await (const event of this.executor().execute(context)) {
+      applyTaskEvent(this.task, event);
+      this.log.push(event);
+      for (const wake of this.watchers.splice(0)) wake();
+      if ('statusUpdate' in event && event.statusUpdate.status.state !== 'TASK_STATE_WORKING') break;
+    }
+    return this.task.status.state;
+  }
+
+  private services(): RunServices {
+    const children = async (): Promise<TaskHeader[]> =>
+      [...this.own].map(([parentReference, taskId]) => ({ parentReference, taskId }) as TaskHeader);
+    return {
+      directory: this.agents,
+      tasks: { children } as unknown as TaskStore,
+      children: this.children,
+      address: { internalUrl: 'http://own' },
+      localDispatch: this.localDispatch,
+    };
+  }
+}
+
+function recorded(event: TaskEvent, sequence: number): RecordedEvent {
+  return { taskId: REFERENCE.taskId, sequence, event, json: JSON.stringify(toStreamResponse(event)) };
+}
+
+/** A definition from `a>b a>c`; nodes are agents, but `in` is an input, `ext…` external and `out…` an output. */
+export function workflowOf(ids: string, edges: string, fields: Partial<WorkflowDefinition> = {}): WorkflowDefinition {
+  return {
+    name: 'wf',
+    nodes: ids.split(' ').map((id) => ({ id, type: typeOf(id), config: configOf(id) })),
+    edges: edges
+      .split(' ')
+      .filter(Boolean)
+      .map((edge) => ({ from: edge.split('>')[0] ?? '', to: edge.split('>')[1] ?? '' })),
+    ...fields,
+  };
+}
+
+function typeOf(id: string): string {
+  if (id.startsWith('ext')) return 'external';
+  if (id.startsWith('out')) return 'output';
+  return id === 'in' ? 'input' : 'agent';
+}
+
+function configOf(id: string): Record<string, string> {
+  return typeOf(id) === 'external' ? { endpoint_url: `http://remote/${id}` } : {};
+}

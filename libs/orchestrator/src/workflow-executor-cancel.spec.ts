@@ -1,0 +1,66 @@
+import type { CancelOutcome } from '#libs/a2a-client';
+import { userMessage } from '#libs/protocol';
+import { DrivenRun, workflowOf } from './testing/driven-run.js';
+import { FakeAgents } from './testing/fake-agents.js';
+
+async function runningTwo(outcome: CancelOutcome) {
+  const run = new DrivenRun(workflowOf('a ext never', 'a>never ext>never'), new FakeAgents());
+  run.agents.cancelOutcome = outcome;
+  const ended = run.start();
+  (await run.agents.called('a')).task();
+  const ext = await run.agents.called('ext');
+  return { run, ended, ext };
+}
+
+describe('WorkflowExecutor when its run is canceled', () => {
+  test.each(['acknowledged', 'refused', 'unreachable'] as const)(
+    'cancels the children; one is %s, one never started (L9)',
+    async (outcome) => {
+      const { run, ended, ext } = await runningTwo(outcome);
+      run.cancel();
+      expect(await ended).toBe('TASK_STATE_CANCELED');
+      expect(ext.aborted).toBe(true);
+      expect(run.state.children).toEqual([
+        { node: 'a', agentUrl: 'http://own/a2a/workflows/wf/nodes/a', taskId: 'task-of-a', outcome },
+        { node: 'ext', agentUrl: 'http://remote/ext', outcome: 'not-started' },
+      ]);
+      expect(run.steps.slice(-4)).toEqual(['node.canceled a', 'node.canceled ext', 'workflow.canceled', 'done']);
+      expect(run.state.status).toBe('canceled');
+      expect([...run.state.nodes.values()].map(({ status }) => status)).toEqual(['canceled', 'canceled', 'skipped']);
+      expect(run.runEvents.at(-1)).toMatchObject({ status: 'canceled' });
+      expect(run.runEvents.at(-1)?.error).toBeUndefined();
+    },
+  );
+
+  test('cancels the children of a run that waits', async () => {
+    const run = new DrivenRun(workflowOf('a b', 'a>b'), new FakeAgents());
+    const waiting = run.start();
+    (await run.agents.called('a')).finish('TASK_STATE_INPUT_REQUIRED', 'which?');
+    expect(await waiting).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(await run.cancelWaiting()).toBe('TASK_STATE_CANCELED');
+    expect(run.agents.cancels).toEqual([{ node: 'a', taskId: 'task-of-a' }]);
+    expect(run.state.children).toMatchObject([{ node: 'a', taskId: 'task-of-a', outcome: 'acknowledged' }]);
+  });
+
+  test('cancels a child that was just given an answer', async () => {
+    const run = new DrivenRun(workflowOf('a', ''), new FakeAgents());
+    const waiting = run.start();
+    (await run.agents.called('a')).finish('TASK_STATE_INPUT_REQUIRED', 'which?');
+    await waiting;
+    const ended = run.answer(userMessage('this'));
+    await run.agents.called('a', 2);
+    run.cancel();
+    await ended;
+    expect(run.agents.cancels).toEqual([{ node: 'a', taskId: 'task-of-a' }]);
+  });
+
+  test('a shutdown closes connections, but records nothing and cancels nobody', async () => {
+    const { run, ended, ext } = await runningTwo('acknowledged');
+    const before = run.log.length;
+    run.shutDown();
+    await expect(ended).rejects.toThrow('This process stops');
+    expect(ext.aborted).toBe(true);
+    expect(run.agents.cancels).toEqual([]);
+    expect(run.log).toHaveLength(before);
+  });
+});

@@ -1,0 +1,124 @@
+import { dataPart, type Message, textPart, userMessage } from '#libs/protocol';
+import { DrivenRun, workflowOf } from './testing/driven-run.js';
+import { FakeAgents } from './testing/fake-agents.js';
+
+async function bothWaiting(): Promise<DrivenRun> {
+  const run = new DrivenRun(workflowOf('a b out', 'a>out b>out'), new FakeAgents());
+  const waiting = run.start();
+  (await run.agents.called('a')).finish('TASK_STATE_INPUT_REQUIRED', 'which a?');
+  (await run.agents.called('b')).finish('TASK_STATE_AUTH_REQUIRED', 'who b?');
+  expect(await waiting).toBe('TASK_STATE_INPUT_REQUIRED');
+  return run;
+}
+
+/** The nodes that a Message went down to, with its Parts. */
+async function forwarded(message: Message): Promise<Record<string, Message['parts'] | undefined>> {
+  const run = await bothWaiting();
+  const before = run.agents.calls.length;
+  const turn = run.answer(message);
+  await run.until('input.received');
+  for (let waits = 0; waits < 20; waits++) await Promise.resolve();
+  const calls = run.agents.calls.slice(before);
+  for (const call of calls) call.finish('TASK_STATE_INPUT_REQUIRED', 'more?');
+  await turn;
+  return Object.fromEntries(calls.map((call) => [call.node, call.request?.message.parts]));
+}
+
+describe('WorkflowExecutor while a child waits', () => {
+  test('waits for the caller only when nothing else can go on, and names the node (K8, N2)', async () => {
+    const run = new DrivenRun(workflowOf('a b c', 'b>c'), new FakeAgents());
+    const waiting = run.start();
+    (await run.agents.called('a')).finish('TASK_STATE_INPUT_REQUIRED', 'which?');
+    await run.until('a2a.received a');
+    expect(run.task.status.state).toBe('TASK_STATE_WORKING');
+    expect(run.state.node('a')).toMatchObject({ status: 'input-required', taskId: 'task-of-a' });
+    (await run.agents.called('b')).complete('B');
+    (await run.agents.called('c')).complete('C');
+    expect(await waiting).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(run.task.status.message).toMatchObject({ parts: [textPart('which?')], metadata: { node: 'a' } });
+    expect(run.runEvents.at(-1)).toMatchObject({
+      type: 'input.required',
+      node_id: 'a',
+      payload: { question: 'which?', taskId: 'task-of-a' },
+    });
+    expect(run.state.status).toBe('input-required');
+  });
+
+  test('passes the answer on to the same Task of the child and goes on from there', async () => {
+    const run = new DrivenRun(workflowOf('a out', 'a>out'), new FakeAgents());
+    const waiting = run.start();
+    const first = await run.agents.called('a');
+    first.finish('TASK_STATE_INPUT_REQUIRED', 'which?');
+    await waiting;
+    const ended = run.answer(userMessage([textPart('this'), dataPart([1])]));
+    const second = await run.agents.called('a', 2);
+    expect(second.request?.message).toMatchObject({
+      taskId: 'task-of-a',
+      contextId: 'context-1',
+      parts: [textPart('this'), dataPart([1])],
+    });
+    expect(second.request?.message.messageId).not.toBe(first.request?.message.messageId);
+    second.complete('A');
+    (await run.agents.called('out')).complete('O');
+    expect(await ended).toBe('TASK_STATE_COMPLETED');
+    expect(run.steps.slice(4)).toEqual([
+      'input.required a',
+      'input.received',
+      'a2a.sending a',
+      'a2a.received a',
+      'node.completed a',
+      'node.started out',
+      'a2a.sending out',
+      'a2a.received out',
+      'node.completed out',
+      'done',
+    ]);
+    expect(run.state.node('a')).toMatchObject({ status: 'completed', attempts: 1 });
+    expect(run.state.node('a').question).toBeUndefined();
+  });
+
+  test('keeps the context that a foreign agent chose', async () => {
+    const run = new DrivenRun(workflowOf('ext', ''), new FakeAgents());
+    const waiting = run.start();
+    (await run.agents.called('ext')).finish('TASK_STATE_INPUT_REQUIRED', 'which?');
+    await waiting;
+    const ended = run.answer(userMessage('this'));
+    const second = await run.agents.called('ext', 2);
+    expect(second.request?.message).toMatchObject({ taskId: 'task-of-ext', contextId: 'context-of-ext' });
+    second.complete('E');
+    await ended;
+  });
+
+  test('several waiting nodes are all named', async () => {
+    const run = await bothWaiting();
+    expect(run.steps.slice(-2)).toEqual(['input.required b', 'input.required a']);
+  });
+
+  test('the first waiting node gets what names none', async () => {
+    expect(await forwarded(userMessage('x'))).toEqual({ a: [textPart('x')] });
+    expect(await forwarded(userMessage([dataPart({ other: 1 })]))).toEqual({ a: [dataPart({ other: 1 })] });
+  });
+
+  test('metadata or the keys of a data object name the node', async () => {
+    expect(await forwarded(userMessage('x', { metadata: { node: 'b' } }))).toEqual({ b: [textPart('x')] });
+    expect(await forwarded(userMessage([dataPart({ b: 'yes' })]))).toEqual({ b: [textPart('yes')] });
+    expect(await forwarded(userMessage([dataPart({ b: { k: 1 }, a: 'A' })]))).toEqual({
+      a: [textPart('A')],
+      b: [dataPart({ k: 1 })],
+    });
+  });
+
+  test('a Message to a node that does not wait goes nowhere, and the run asks again', async () => {
+    expect(await forwarded(userMessage('x', { metadata: { node: 'out' } }))).toEqual({});
+  });
+
+  test('a failure stops the nodes that wait, too', async () => {
+    const run = new DrivenRun(workflowOf('a b', ''), new FakeAgents());
+    const ended = run.start();
+    (await run.agents.called('a')).finish('TASK_STATE_INPUT_REQUIRED', 'which?');
+    await run.until('a2a.received a');
+    (await run.agents.called('b')).finish('TASK_STATE_FAILED', 'boom');
+    expect(await ended).toBe('TASK_STATE_FAILED');
+    expect(run.agents.cancels).toEqual([{ node: 'a', taskId: 'task-of-a' }]);
+  });
+});

@@ -1,0 +1,58 @@
+import { AgentExecutor, type RequestContext } from '#libs/executor';
+import { type JsonObject, type SendMessageRequest, submittedTask } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { failedEvents } from './run-ending.js';
+import { inputsOf } from './run-inputs.js';
+import { runMetadata } from './run-metadata.js';
+import type { RunServices } from './run-services.js';
+import { RunState } from './run-state.js';
+import type { WorkflowRevision } from './workflow.js';
+import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
+import { WorkflowRun } from './workflow-run.js';
+
+/**
+ * One revision of a workflow as an agent: its Task is a run. A restarted run goes on from its log; finished nodes are
+ * never run again.
+ */
+export class WorkflowExecutor extends AgentExecutor {
+  override readonly recovery = 'restart';
+  /** Time for the children to be canceled. */
+  override readonly cancelGrace = 10_000;
+  private readonly graph: WorkflowGraph | InvalidWorkflow;
+
+  constructor(
+    private readonly workflow: WorkflowRevision,
+    private readonly services: RunServices,
+  ) {
+    super();
+    this.graph = graphOf(workflow);
+  }
+
+  override taskMetadata({ message }: SendMessageRequest): JsonObject {
+    const { definition, revision } = this.workflow;
+    return runMetadata({ workflow: definition.name, revision, inputs: inputsOf(message, definition) });
+  }
+
+  override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
+    const { graph, services } = this;
+    const { definition, revision } = this.workflow;
+    const state = RunState.of(definition, await logOf(context));
+    if (graph instanceof InvalidWorkflow) yield* failedEvents(context, state, graph.message);
+    else yield* new WorkflowRun(services, { context, graph, state, revision }).events();
+  }
+}
+
+/** A new run's log needs no reading: it is its first Message. */
+async function logOf(context: RequestContext): Promise<readonly TaskEvent[]> {
+  const isNew = context.task === null && context.recovered === 0;
+  return isNew ? [{ task: submittedTask(context, context.userMessage) }] : context.log();
+}
+
+function graphOf({ definition }: WorkflowRevision): WorkflowGraph | InvalidWorkflow {
+  try {
+    return WorkflowGraph.build(definition);
+  } catch (error) {
+    if (error instanceof InvalidWorkflow) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,28 @@
+import { Injectable } from '@nestjs/common';
+import { AgentDirectory } from '#libs/a2a-client';
+import { AppConfig, ServiceAddress } from '#libs/platform';
+import { TaskStore } from '#libs/tasks';
+import { RunChildStore } from './run-child-store.js';
+import type { RunServices } from './run-services.js';
+import type { WorkflowRevision } from './workflow.js';
+import { WorkflowExecutor } from './workflow-executor.js';
+
+/** Makes workflows into agents of this process. */
+@Injectable()
+export class WorkflowExecutors {
+  private readonly services: RunServices;
+
+  constructor(
+    directory: AgentDirectory,
+    tasks: TaskStore,
+    children: RunChildStore,
+    address: ServiceAddress,
+    config: AppConfig,
+  ) {
+    this.services = { directory, tasks, children, address, localDispatch: config.nodeDispatch === 'local' };
+  }
+
+  of(workflow: WorkflowRevision): WorkflowExecutor {
+    return new WorkflowExecutor(workflow, this.services);
+  }
+}

@@ -1,0 +1,190 @@
+import { type RequestContext, TaskCanceled } from '#libs/executor';
+import type { RunEventNote } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import type { ChildNews } from './child-call.js';
+import type { ChildEnding } from './child-ending.js';
+import { Inbox } from './inbox.js';
+import type { NodeRun } from './node-run.js';
+import { planNext, type RunOutcome } from './plan-next.js';
+import { answeredNodes } from './run-answer.js';
+import { RunCalls } from './run-calls.js';
+import {
+  canceledEvents,
+  completedEvent,
+  completedEvents,
+  failedEvents,
+  stepEvent,
+  waitingEvents,
+} from './run-ending.js';
+import type { RunServices } from './run-services.js';
+import type { RunState } from './run-state.js';
+import { a2aReceived, a2aSending, nodeCanceled, nodeError, nodeStarted } from './run-steps.js';
+import type { WorkflowGraph } from './workflow-graph.js';
+
+/** A run, or the rest of one, from where its log ends. */
+export interface WorkflowRunStart {
+  context: RequestContext;
+  graph: WorkflowGraph;
+  /** The log so far. */
+  state: RunState;
+  revision: string;
+}
+
+/**
+ * One turn of a run. What is to do next follows from the folded log alone, whether this process wrote it or another:
+ * the loop does that one thing, yields what came of it, and looks again.
+ */
+export class WorkflowRun {
+  private readonly inbox = new Inbox<ChildNews>();
+  private readonly calls: RunCalls;
+  private readonly context: RequestContext;
+  private readonly graph: WorkflowGraph;
+  private readonly state: RunState;
+  private answerTaken = false;
+
+  constructor(services: RunServices, start: WorkflowRunStart) {
+    this.context = start.context;
+    this.graph = start.graph;
+    this.state = start.state;
+    this.calls = new RunCalls(services, start, (news) => this.inbox.put(news));
+  }
+
+  async *events(): AsyncGenerator<TaskEvent> {
+    try {
+      yield* this.advance();
+    } catch (error) {
+      if (!(this.context.signal.reason instanceof TaskCanceled)) throw error;
+      yield* this.cancel();
+    } finally {
+      this.calls.abort();
+    }
+  }
+
+  private async *advance(): AsyncGenerator<TaskEvent> {
+    const { signal } = this.context;
+    for (;;) {
+      signal.throwIfAborted();
+      const { stop, ready, outcome } = planNext(this.graph, this.state);
+      const unsent = this.running((node) => node.messageId === undefined);
+      const unmade = this.running((node) => !this.calls.has(node.id));
+      if (stop.length > 0) yield* this.stop(stop);
+      else if (this.state.undelivered && !this.answerTaken) yield* this.answer();
+      else if (ready.length > 0) yield* this.start(ready);
+      else if (unsent.length > 0) yield* this.announce(unsent);
+      else if (unmade.length > 0) await this.call(unmade);
+      else if (outcome === undefined) yield* this.hear(await this.inbox.take(signal));
+      else return yield* this.end(outcome);
+    }
+  }
+
+  private running(matches: (node: NodeRun) => boolean): NodeRun[] {
+    return [...this.state.nodes.values()].filter((node) => node.status === 'running' && matches(node));
+  }
+
+  private *start(ids: readonly string[]): Generator<TaskEvent> {
+    for (const id of ids) {
+      const node = this.state.node(id);
+      yield this.step(nodeStarted.note(node, { attempt: node.attempts + 1 }));
+      yield* this.announce([node]);
+      if (node.status === 'failed') return;
+    }
+  }
+
+  private *announce(nodes: readonly NodeRun[]): Generator<TaskEvent> {
+    for (const node of nodes) {
+      const call = this.calls.announce(node);
+      if (call) yield this.step(a2aSending.note(node, call));
+      else yield this.fail(node, `no URL for node "${node.id}"`, `no URL for node "${node.id}"`);
+    }
+  }
+
+  /** Nothing is sent before it is recorded that it will be. */
+  private async call(nodes: readonly NodeRun[]): Promise<void> {
+    await this.context.flush();
+    this.context.signal.throwIfAborted();
+    await this.calls.launch(nodes);
+  }
+
+  private *answer(): Generator<TaskEvent> {
+    this.answerTaken = true;
+    const { received, nodes } = this.state;
+    if (received === undefined) return;
+    const waiting = [...nodes.values()].filter((node) => node.status === 'input-required');
+    const answered = answeredNodes(
+      received,
+      waiting.map((node) => node.id),
+    );
+    yield* this.announce(waiting.filter((node) => answered.includes(node.id)));
+  }
+
+  private *hear(news: ChildNews): Generator<TaskEvent> {
+    const node = this.state.node(news.nodeId);
+    const { step, ending } = news;
+    if (step) yield this.step({ type: step.type, node_id: node.id, node_type: node.type, payload: step.payload });
+    if (ending === undefined) return;
+    this.calls.close(node.id);
+    if (ending.status !== undefined) yield this.received(node, news, ending);
+    if (ending.kind === 'completed') {
+      yield this.record(completedEvent(this.context, this.graph, node, ending.status, ending.artifacts));
+    }
+    if (ending.kind === 'failed') yield this.fail(node, ending.error, `node "${node.id}": ${ending.error}`);
+  }
+
+  private received(node: NodeRun, { url, taskId, contextId }: ChildNews, ending: ChildEnding): TaskEvent {
+    const count = ending.kind === 'completed' ? ending.artifacts.length : 0;
+    const status = ending.status ?? '';
+    return this.step(
+      a2aReceived.note(node, {
+        url,
+        status,
+        message: ending.kind === 'completed' ? `${status} (${count} artifact${count === 1 ? '' : 's'})` : status,
+        ...(taskId !== undefined && { taskId }),
+        ...(contextId !== undefined && { contextId }),
+        ...(ending.kind === 'waiting' && { question: ending.question }),
+      }),
+    );
+  }
+
+  private fail(node: NodeRun, error: string, message: string): TaskEvent {
+    return this.step(nodeError.note(node, { error, message }));
+  }
+
+  private async *stop(ids: readonly string[]): AsyncGenerator<TaskEvent> {
+    const stopped = await this.calls.cancel(ids.map((id) => this.state.node(id)));
+    for (const { node, agentUrl, taskId, outcome } of stopped) {
+      const payload = { url: agentUrl, outcome, ...(taskId !== undefined && { taskId }) };
+      yield this.step(nodeCanceled.note(this.state.node(node), payload));
+    }
+  }
+
+  private async *cancel(): AsyncGenerator<TaskEvent> {
+    const active = [...this.state.nodes.values()].filter(
+      ({ status }) => status === 'running' || status === 'input-required',
+    );
+    const children = await this.calls.cancel(active);
+    for (const { node, agentUrl, taskId, outcome } of children) {
+      const payload = { url: agentUrl, outcome, ...(taskId !== undefined && { taskId }) };
+      yield this.step(nodeCanceled.note(this.state.node(node), payload));
+    }
+    for (const event of canceledEvents(this.context, this.state, children)) yield this.record(event);
+  }
+
+  private *end(outcome: RunOutcome): Generator<TaskEvent> {
+    const { context, state, graph } = this;
+    const events = {
+      completed: () => completedEvents(context, graph, state),
+      failed: () => failedEvents(context, state),
+      'input-required': () => waitingEvents(context, state),
+    }[outcome]();
+    for (const event of events) yield this.record(event);
+  }
+
+  private step(note: RunEventNote): TaskEvent {
+    return this.record(stepEvent(this.context, note));
+  }
+
+  private record(event: TaskEvent): TaskEvent {
+    this.state.apply(event);
+    return event;
+  }
+}
