@@ -26,6 +26,7 @@ export class TaskExecution implements Execution {
   private readonly logger = new Logger(TaskExecution.name);
   private readonly controller = new AbortController();
   private readonly recording: TaskRecording;
+  private readonly acceptedAs: Awaited<Execution['accepted']>;
   private acceptance: Execution['accepted'] | undefined;
   private settlement: Promise<Task> | undefined;
   /** Resolves when the executor's generator has ended, whatever came of it. */
@@ -33,6 +34,7 @@ export class TaskExecution implements Execution {
 
   constructor(private readonly start: ExecutionStart) {
     this.recording = start.recording;
+    this.acceptedAs = { task: start.recording.task(), sequence: start.recording.lastSequence };
     if (start.canceled) this.controller.abort(new TaskCanceled());
   }
 
@@ -45,7 +47,7 @@ export class TaskExecution implements Execution {
   }
 
   get accepted(): Execution['accepted'] {
-    this.acceptance ??= this.accept();
+    this.acceptance ??= this.durable(this.recording.flush(this.acceptedAs.sequence)).then(() => this.acceptedAs);
     return this.acceptance;
   }
 
@@ -82,13 +84,6 @@ export class TaskExecution implements Execution {
   interrupt(): void {
     this.recording.abandon();
     this.controller.abort(new ExecutionInterrupted('This process stops'));
-  }
-
-  private async accept(): ReturnType<() => Execution['accepted']> {
-    const task = this.recording.task();
-    const sequence = this.recording.lastSequence;
-    await this.durable(this.recording.flush(sequence));
-    return { task, sequence };
   }
 
   private async settle(): Promise<Task> {

@@ -65,8 +65,9 @@ describe('TaskFold', () => {
   it('folds a log to the same task in one go and event by event', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 30 }), (events) => {
-        const inOneGo = TaskFold.begin({ task: begun() });
-        let stepwise: Task = begun();
+        const start = begun();
+        const inOneGo = TaskFold.begin({ task: start });
+        let stepwise: Task = start;
         for (const event of events) {
           try {
             stepwise = applyTaskEvent(stepwise, event);

@@ -1,0 +1,26 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { A2aServerModule } from '#libs/a2a-server';
+import { ExecutorModule, TaskRecovery } from '#libs/executor';
+import { NodesModule } from '#libs/nodes';
+import { ORCHESTRATOR_MIGRATIONS, OrchestratorModule, WorkflowModule } from '#libs/orchestrator';
+import { type AppConfig, PlatformModule } from '#libs/platform';
+import { TASK_MIGRATIONS, TasksModule } from '#libs/tasks';
+import { AgentsModule } from './agents.module.js';
+import { LandingController } from './landing.controller.js';
+
+/** What Parley is made of. */
+@Module({})
+export class AppModule {
+  static with(config: AppConfig): DynamicModule {
+    const platform = PlatformModule.forRoot({ config, migrations: [...TASK_MIGRATIONS, ...ORCHESTRATOR_MIGRATIONS] });
+    const nodes = NodesModule.withAgents(AgentsModule);
+    const workflows = WorkflowModule.withAgents(nodes, AgentsModule, TasksModule);
+    const executor = { module: ExecutorModule, imports: [workflows], exports: [workflows] };
+    return {
+      module: AppModule,
+      imports: [platform, OrchestratorModule.withExecutor(executor), A2aServerModule.with(executor)],
+      controllers: [LandingController],
+      providers: [TaskRecovery],
+    };
+  }
+}

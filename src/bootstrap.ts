@@ -1,0 +1,80 @@
+import helmet from '@fastify/helmet';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Logger } from 'nestjs-pino';
+import { registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
+import { AgentCatalog, TaskRecovery } from '#libs/executor';
+import { type AppConfig, ConfigError, type Environment, loadConfig, Readiness, ServiceAddress, Shutdown } from '#libs/platform';
+import { AppModule } from './app.module.js';
+import { serveDocumentation } from './documentation.js';
+
+/** Node ids and run ids are in paths: longer than the router's default of 100 characters allows. */
+const MAX_PATH_PARAMETER = 512;
+
+/**
+ * Starts the service and says so in one line on standard output. Bad configuration ends the process with one line per
+ * key on standard error, and exit code 1.
+ */
+export async function start(environment: Environment): Promise<void> {
+  try {
+    const config = loadConfig(environment);
+    const app = await createApp(config);
+    const url = await listen(app, config);
+    process.stdout.write(`Parley is ready on ${url}\n`);
+  } catch (error) {
+    const lines = error instanceof ConfigError ? error.lines : [`Parley could not start: ${(error as Error).message}`];
+    process.stderr.write(`${lines.join('\n')}\n`);
+    process.exit(1);
+  }
+}
+
+/** The application, ready to listen; tests start it in their own process. */
+export async function createApp(config: AppConfig): Promise<NestFastifyApplication> {
+  const adapter = new FastifyAdapter({
+    bodyLimit: config.bodyLimit,
+    forceCloseConnections: 'idle',
+    frameworkErrors: refuseAddress,
+    routerOptions: { maxParamLength: MAX_PATH_PARAMETER, ignoreTrailingSlash: true },
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(config), adapter, {
+    logger: false,
+    abortOnError: false,
+  });
+  app.useLogger(app.get(Logger));
+  if (config.corsOrigins.length > 0) app.enableCors(corsOptions(config));
+  await app.register(helmet, { contentSecurityPolicy: false });
+  const routes = registerA2aRoutes(app.getHttpAdapter().getInstance(), {
+    handler: app.get(RequestHandler, { strict: false }),
+    catalog: app.get(AgentCatalog, { strict: false }),
+    address: app.get(ServiceAddress),
+  });
+  app.get(Shutdown).register('streams', () => routes.endStreams());
+  serveDocumentation(app, config);
+  app.enableShutdownHooks(undefined, { useProcessExit: true });
+  return app;
+}
+
+/** An address that no router can read is answered before any route, in the shape of the API's errors. */
+function refuseAddress(_error: Error, _request: FastifyRequest, reply: FastifyReply): void {
+  const problem = { type: 'about:blank', title: 'Bad Request', status: 400, detail: 'The address is not valid' };
+  void reply.code(400).header('content-type', 'application/problem+json').send(JSON.stringify(problem));
+}
+
+/** Listens, and from then on takes over what other processes left. @returns the base URL */
+export async function listen(app: NestFastifyApplication, config: AppConfig): Promise<string> {
+  await app.listen(config.port, config.host);
+  const url = (await app.getUrl()).replace('[::1]', 'localhost');
+  app.get(ServiceAddress).listening(url);
+  app.get(TaskRecovery).start();
+  app.get(Readiness).started = true;
+  return url;
+}
+
+function corsOptions(config: AppConfig) {
+  return {
+    origin: [...config.corsOrigins],
+    methods: ['GET', 'POST', 'PUT', 'DELETE'],
+    allowedHeaders: ['Content-Type', 'Authorization', 'X-API-Key', 'A2A-Version', 'A2A-Extensions', 'Last-Event-ID', 'Idempotency-Key'],
+  };
+}
