@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+import type { NodeSpec } from '#libs/executor';
+import { scriptProblems } from '#libs/nodes';
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { type AgentArguments, UsageError } from './arguments.js';
+
+/**
+ * The node that does the agent's work, standing alone: a `script` node or an `agent` node.
+ * @throws UsageError where the script cannot be used
+ */
+export async function agentNode(wanted: AgentArguments): Promise<NodeSpec> {
+  if (wanted.script !== undefined) {
+    return { id: wanted.name, type: 'script', config: { script: await readScript(wanted.script) } };
+  }
+  const config: JsonObject = {
+    ...(wanted.model !== undefined && { model: wanted.model }),
+    ...(wanted.systemPrompt !== undefined && { system_prompt: wanted.systemPrompt }),
+  };
+  return { id: wanted.name, type: 'agent', config };
+}
+
+async function readScript(path: string): Promise<JsonObject> {
+  const text = await readFile(path, 'utf8').catch(() => {
+    throw new UsageError(`${path} cannot be read`);
+  });
+  const script = parse(text);
+  if (!isJsonObject(script)) throw new UsageError(`${path} is not a JSON object`);
+  const problems = scriptProblems(script);
+  if (problems.length > 0) throw new UsageError(problems.map((problem) => `${path}: ${problem}`).join('\n'));
+  return script;
+}
+
+function parse(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}

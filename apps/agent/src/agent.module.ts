@@ -1,0 +1,65 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { A2aServerModule } from '#libs/a2a-server';
+import {
+  AgentCatalog,
+  type AgentExecutor,
+  ExecutorModule,
+  type NodeSpec,
+  NodeTypes,
+  TaskRecovery,
+} from '#libs/executor';
+import { AgentNode, EchoLlm, type LlmProvider, NodeTypeRegistry, OpenAiLlm, ScriptNode } from '#libs/nodes';
+import { AppConfig, OutboundHttp, PlatformModule } from '#libs/platform';
+import { TASK_MIGRATIONS } from '#libs/tasks';
+import type { AgentArguments } from './arguments.js';
+import { CallLog } from './call-log.js';
+import { LoggedExecutor } from './logged-executor.js';
+import { servedAgent } from './served-agent.js';
+import { SingleAgentCatalog } from './single-agent-catalog.js';
+
+/** The one agent of the process. */
+@Module({})
+class CatalogModule {
+  static with(wanted: AgentArguments, node: NodeSpec): DynamicModule {
+    return {
+      module: CatalogModule,
+      providers: [
+        { provide: NodeTypes, inject: [AppConfig, OutboundHttp], useFactory: nodeTypes },
+        {
+          provide: AgentCatalog,
+          inject: [NodeTypes],
+          useFactory: (types: NodeTypes) => catalogOf(wanted, types.executor(node)),
+        },
+      ],
+      exports: [AgentCatalog],
+    };
+  }
+}
+
+/** What a stand-alone agent is made of. */
+@Module({})
+export class AgentModule {
+  static with(config: AppConfig, wanted: AgentArguments, node: NodeSpec): DynamicModule {
+    const platform = PlatformModule.forRoot({ config, migrations: TASK_MIGRATIONS });
+    const catalog = CatalogModule.with(wanted, node);
+    const executor = { module: ExecutorModule, imports: [catalog], exports: [catalog] };
+    return {
+      module: AgentModule,
+      imports: [platform, executor, A2aServerModule.with(executor)],
+      providers: [TaskRecovery],
+    };
+  }
+}
+
+function catalogOf(wanted: AgentArguments, executor: AgentExecutor): AgentCatalog {
+  return new SingleAgentCatalog(servedAgent(wanted, new LoggedExecutor(executor, new CallLog(wanted.callLog))));
+}
+
+function nodeTypes(config: AppConfig, outbound: OutboundHttp): NodeTypes {
+  return new NodeTypeRegistry([new ScriptNode(), new AgentNode(modelOf(config, outbound))]);
+}
+
+function modelOf({ llm }: AppConfig, outbound: OutboundHttp): LlmProvider {
+  if (llm.baseUrl === undefined) return new EchoLlm();
+  return new OpenAiLlm({ baseUrl: llm.baseUrl, apiKey: llm.apiKey, model: llm.model, fetch: outbound.fetch });
+}

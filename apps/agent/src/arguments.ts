@@ -1,0 +1,99 @@
+import { basename, extname, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+/** What the command line asks for. */
+export interface AgentArguments {
+  name: string;
+  description: string;
+  /** A script file, or absent: a model answers. */
+  script?: string;
+  model?: string;
+  systemPrompt?: string;
+  /** 0 lets the system choose. */
+  port: number;
+  host: string;
+  dataDir: string;
+  /** Where to append one JSON line per executed Message. */
+  callLog?: string;
+}
+
+/** The command line cannot be understood; the message says what to change. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export const USAGE = `A stand-alone A2A agent.
+
+  npm run agent -- --script file.json [--port 4001] [--name researcher]
+  npm run agent -- --llm [--model name] [--system-prompt text]
+
+  --script file         answer by the rules of a JSON file
+  --llm                 answer with a model: LLM_BASE_URL, LLM_API_KEY, LLM_MODEL; without an endpoint, the echo model
+  --model name          the model to ask, instead of LLM_MODEL
+  --system-prompt text  what the model is told first
+  --name name           the agent's name; otherwise the script's file name, or "agent"
+  --description text    one sentence for its card
+  --port number         default 4001; 0 takes any free port
+  --host address        default 127.0.0.1
+  --data-dir folder     its embedded database; default .data/agents/<name>. DATABASE_URL names a given one instead:
+                        a database of its own, not the one of another agent or of Parley
+  --call-log file       append one JSON line per executed Message`;
+
+const OPTIONS = {
+  script: { type: 'string' },
+  llm: { type: 'boolean' },
+  model: { type: 'string' },
+  'system-prompt': { type: 'string' },
+  name: { type: 'string' },
+  description: { type: 'string' },
+  port: { type: 'string', default: '4001' },
+  host: { type: 'string', default: '127.0.0.1' },
+  'data-dir': { type: 'string' },
+  'call-log': { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/**
+ * Reads the command line (without the program's name); `undefined` where help is asked for.
+ * @throws UsageError
+ */
+export function parseArguments(argv: readonly string[]): AgentArguments | undefined {
+  const values = parse(argv);
+  if (values.help) return undefined;
+  if ((values.script === undefined) === (values.llm !== true)) throw new UsageError('Give either --script or --llm');
+  const name = values.name ?? nameOf(values.script);
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/.test(name)) {
+    throw new UsageError('--name must be 1 to 64 letters, digits, underscores or hyphens');
+  }
+  return {
+    name,
+    description:
+      values.description ??
+      (values.script === undefined ? `${name} answers with a model` : `${name} answers by a script`),
+    script: values.script === undefined ? undefined : resolve(values.script),
+    model: values.model,
+    systemPrompt: values['system-prompt'],
+    port: portOf(values.port),
+    host: values.host,
+    dataDir: resolve(values['data-dir'] ?? `.data/agents/${name}`),
+    callLog: values['call-log'] === undefined ? undefined : resolve(values['call-log']),
+  };
+}
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: OPTIONS }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : 'The arguments cannot be read');
+  }
+}
+
+function nameOf(script: string | undefined): string {
+  return script === undefined ? 'agent' : basename(script, extname(script));
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new UsageError('--port must be a number from 0 to 65535');
+  return port;
+}

@@ -1,0 +1,83 @@
+import type { DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Logger } from 'nestjs-pino';
+import { registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
+import { AgentCatalog, TaskRecovery } from '#libs/executor';
+import {
+  type AppConfig,
+  ConfigError,
+  type Environment,
+  loadConfig,
+  Readiness,
+  ServiceAddress,
+  Shutdown,
+} from '#libs/platform';
+import { agentNode } from './agent-node.js';
+import { AgentModule } from './agent.module.js';
+import { type AgentArguments, parseArguments, USAGE, UsageError } from './arguments.js';
+
+/**
+ * Starts the agent and says so in one line on standard output. What is wrong with the command line or the environment
+ * ends the process with a line per problem on standard error, and exit code 1.
+ */
+export async function start(argv: readonly string[], environment: Environment): Promise<void> {
+  try {
+    const wanted = parseArguments(argv);
+    if (wanted === undefined) {
+      process.stdout.write(`${USAGE}\n`);
+      return;
+    }
+    const config = configOf(wanted, environment);
+    const app = await createAgent(AgentModule.with(config, wanted, await agentNode(wanted)), config);
+    const url = await listen(app, config);
+    process.stdout.write(`Agent ${wanted.name} is ready on ${url}\n`);
+  } catch (error) {
+    process.stderr.write(`${explain(error)}\n`);
+    process.exit(1);
+  }
+}
+
+/** The command line says what the service is told by its environment. */
+function configOf(wanted: AgentArguments, environment: Environment): AppConfig {
+  return loadConfig({
+    LOG_LEVEL: 'warn',
+    ...environment,
+    PORT: String(wanted.port),
+    HOST: wanted.host,
+    DATA_DIR: wanted.dataDir,
+    SERVICE_NAME: wanted.name,
+    SERVICE_DESCRIPTION: wanted.description,
+  });
+}
+
+async function createAgent(module: DynamicModule, config: AppConfig): Promise<NestFastifyApplication> {
+  const adapter = new FastifyAdapter({ bodyLimit: config.bodyLimit, forceCloseConnections: 'idle' });
+  // What Nest says while it starts is of no use to anybody: a fault is thrown, and told by `start`.
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, { logger: false, abortOnError: false });
+  app.useLogger(app.get(Logger));
+  const routes = registerA2aRoutes(app.getHttpAdapter().getInstance(), {
+    handler: app.get(RequestHandler, { strict: false }),
+    catalog: app.get(AgentCatalog, { strict: false }),
+    address: app.get(ServiceAddress),
+  });
+  app.get(Shutdown).register('streams', () => routes.endStreams());
+  app.enableShutdownHooks(undefined, { useProcessExit: true });
+  return app;
+}
+
+/** Listens, and from then on goes on with what an earlier process of this agent left. */
+async function listen(app: NestFastifyApplication, config: AppConfig): Promise<string> {
+  await app.listen(config.port, config.host);
+  const url = (await app.getUrl()).replace('[::1]', 'localhost');
+  app.get(ServiceAddress).listening(url);
+  app.get(TaskRecovery).start();
+  app.get(Readiness).started = true;
+  return url;
+}
+
+function explain(error: unknown): string {
+  if (error instanceof UsageError) return `${error.message}\n\n${USAGE}`;
+  if (error instanceof ConfigError) return error.lines.join('\n');
+  return `The agent could not start: ${error instanceof Error ? error.message : 'unknown error'}`;
+}

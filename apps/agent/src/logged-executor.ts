@@ -1,0 +1,34 @@
+import { AgentExecutor, type CallContext, type RequestContext } from '#libs/executor';
+import type { Message, SendMessageRequest } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import type { CallLog } from './call-log.js';
+
+/** Does what another executor does, and tells the call log first. */
+export class LoggedExecutor extends AgentExecutor {
+  override readonly recovery: 'restart' | 'fail';
+  override readonly cancelGrace: number;
+
+  constructor(
+    private readonly executor: AgentExecutor,
+    private readonly calls: CallLog,
+  ) {
+    super();
+    this.recovery = executor.recovery;
+    this.cancelGrace = executor.cancelGrace;
+  }
+
+  override execute(context: RequestContext): AsyncIterable<TaskEvent> {
+    this.calls.record(context.userMessage, context);
+    return this.executor.execute(context);
+  }
+
+  override reply(message: Message, call: CallContext): Message | undefined {
+    const answer = this.executor.reply?.(message, call);
+    if (answer !== undefined) this.calls.record(message);
+    return answer;
+  }
+
+  override async check(request: SendMessageRequest, call: CallContext): Promise<void> {
+    await this.executor.check?.(request, call);
+  }
+}

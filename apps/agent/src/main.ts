@@ -1,0 +1,3 @@
+import { start } from './bootstrap.js';
+
+await start(process.argv.slice(2), process.env);

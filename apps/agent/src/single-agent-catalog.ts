@@ -1,0 +1,23 @@
+import { AgentCatalog, type ServedAgent, UnknownAgent } from '#libs/executor';
+
+/** The catalog of a process that serves one agent, at the A2A root itself. */
+export class SingleAgentCatalog extends AgentCatalog {
+  constructor(private readonly agent: ServedAgent) {
+    super();
+  }
+
+  override resolve(path: string): Promise<ServedAgent> {
+    if (path === '') return Promise.resolve(this.agent);
+    return Promise.reject(new UnknownAgent('agent not found', 'AGENT_NOT_FOUND', { path }));
+  }
+
+  /** The agent decides by itself what a skill means to it. */
+  override route(agent: ServedAgent): Promise<ServedAgent> {
+    return Promise.resolve(agent);
+  }
+
+  override list(limit: number, pageToken?: string): Promise<{ agents: ServedAgent[]; nextPageToken: string }> {
+    const agents = pageToken === undefined || pageToken === '' ? [this.agent] : [];
+    return Promise.resolve({ agents: agents.slice(0, limit), nextPageToken: '' });
+  }
+}
