@@ -1,0 +1,25 @@
+/** The checks that need no running service, in the order in which a mistake is cheapest to learn. */
+import { join } from 'node:path';
+import { ROOT, pinnedNode, tool } from './prepare.mjs';
+
+const CRUISED = ['libs', 'src', 'apps/agent', 'test'];
+
+export const CHECKS = {
+  format: () => [pinnedNode(), tool('oxfmt/bin/oxfmt'), '--check', '.'],
+  lint: () => [pinnedNode(), tool('oxlint/bin/oxlint'), '--type-aware', '--deny-warnings', '--disable-nested-config'],
+  types: () => [pinnedNode(), tool('typescript7/bin/tsc'), '-p', '.'],
+  boundaries: () => [
+    pinnedNode(),
+    tool('dependency-cruiser/bin/dependency-cruiser.mjs'),
+    ...CRUISED,
+    '--config',
+    '.dependency-cruiser.cjs',
+  ],
+  'house rules': () => [pinnedNode(), join(ROOT, 'scripts', 'house-rules.mjs')],
+  'unit tests': () => jest(['--selectProjects', 'unit']),
+};
+
+/** The command that runs jest on ES modules. */
+export function jest(args) {
+  return [pinnedNode(), '--experimental-vm-modules', '--no-warnings', tool('jest/bin/jest.js'), ...args];
+}

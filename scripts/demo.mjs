@@ -1,0 +1,186 @@
+/**
+ * `npm run demo`: installs and builds what is missing, starts Parley on its embedded database with two stand-alone
+ * agents beside it, runs a workflow over them, and stays up until Ctrl-C (`-- --once`: exits 0 after the result).
+ */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { bold, cyan, dim, green, red } from './demo/paint.mjs';
+import { farewell } from './demo/farewell.mjs';
+import { LiveView } from './demo/live-view.mjs';
+import { getRun, runWorkflow, saveWorkflow } from './demo/parley-api.mjs';
+import { ServiceProcess } from './demo/service-process.mjs';
+import { onEnding } from './ending.mjs';
+import { ROOT, ensureBuilt, ensureInstalled } from './prepare.mjs';
+
+const DATA = resolve(process.env.DATA_DIR || join(ROOT, '.data', 'demo'));
+const EXAMPLE = join(ROOT, 'examples', 'briefing');
+const INPUTS = { topic: 'Why agents need a common protocol' };
+/** Which stand-alone agent does the work of which external node. */
+const AGENTS = { research: 'researcher', critique: 'critic' };
+const PORTS = { researcher: 4001, critic: 4002 };
+/** What a shell expects of a process that Ctrl-C ended. */
+const INTERRUPTED = 130;
+const LAST_WORDS_MS = 500;
+
+const once = process.argv.includes('--once');
+const processes = [];
+const interrupted = new Promise((resolve) => onEnding(resolve));
+
+process.exit(await main());
+
+async function main() {
+  try {
+    ensureInstalled();
+    ensureBuilt();
+    const outcome = await Promise.race([demo(), interrupted]);
+    if (outcome === 'shown' && !once) await stayUp();
+    return outcome === 'shown' ? 0 : INTERRUPTED;
+  } catch (error) {
+    console.error(`\n${red('The demo failed.')} ${error.message}`);
+    return 1;
+  } finally {
+    await stopAll();
+  }
+}
+
+async function demo() {
+  console.log(bold('Starting Parley, its database and two agents …'));
+  const [parleyUrl, agentUrls] = await startEverything();
+  const workflow = workflowOver(agentUrls);
+  await saveWorkflow(parleyUrl, workflow);
+  console.log(`${bold('\nRunning the workflow')} ${cyan(workflow.name)} ${dim(`with topic "${INPUTS.topic}"`)}\n`);
+  const runId = await watchRun(parleyUrl, workflow);
+  const run = await getRun(parleyUrl, runId);
+  if (run.status !== 'completed')
+    throw new Error(`The run ended ${run.status}: ${run.error?.message ?? 'no reason given'}`);
+  console.log(`\n${bold('Result')}\n${indented(resultText(run))}`);
+  const when = once ? 'npm run demo stays up for them' : 'in another terminal';
+  const facts = {
+    parleyUrl,
+    agentUrl: agentUrls.critic,
+    workflow: workflow.name,
+    runId,
+    logs: join(DATA, 'logs'),
+    when,
+  };
+  console.log(farewell(facts));
+  return 'shown';
+}
+
+async function startEverything() {
+  const port = await portToUse();
+  const parley = start('Parley', 'src/main', {
+    env: {
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      DATA_DIR: join(DATA, 'parley'),
+      LOG_LEVEL: 'warn',
+      SHUTDOWN_GRACE: '2',
+    },
+  });
+  const agents = [];
+  for (const name of Object.values(AGENTS)) agents.push([name, await startAgent(name)]);
+  const parleyUrl = await parley.ready();
+  console.log(`  ${green('✓')} Parley       ${parleyUrl}`);
+  const urls = {};
+  for (const [name, agent] of agents) {
+    urls[name] = await agent.ready();
+    console.log(`  ${green('✓')} ${name.padEnd(12)} ${urls[name]}`);
+  }
+  return [parleyUrl, urls];
+}
+
+async function startAgent(name) {
+  const port = (await isFree(PORTS[name])) ? PORTS[name] : 0;
+  return start(name, 'apps/agent/src/main', {
+    args: [
+      ...['--script', join(EXAMPLE, `${name}.json`), '--name', name, '--port', String(port)],
+      ...['--data-dir', join(DATA, 'agents', name), '--call-log', join(DATA, 'agents', `${name}-calls.jsonl`)],
+    ],
+    env: { HOST: '127.0.0.1', LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '2' },
+  });
+}
+
+/** The demo has a database of its own, whatever the environment says. */
+function start(name, entry, { args, env }) {
+  const logFile = join(DATA, 'logs', `${name.toLowerCase()}.log`);
+  const service = new ServiceProcess(name, entry, { args, env: { ...env, DATABASE_URL: '' }, logFile });
+  processes.push(service);
+  return service;
+}
+
+/** PORT, or 3000, or where somebody has that already, any free one. */
+async function portToUse() {
+  const wanted = Number(process.env.PORT || 3000);
+  if (await isFree(wanted)) return wanted;
+  console.log(dim(`  Port ${wanted} is taken, so Parley gets another one (set PORT to choose).`));
+  return 0;
+}
+
+function isFree(port) {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+  });
+}
+
+function workflowOver(agentUrls) {
+  const workflow = JSON.parse(readFileSync(join(EXAMPLE, 'workflow.json'), 'utf8'));
+  for (const node of workflow.nodes) {
+    const url = agentUrls[AGENTS[node.id]];
+    if (url) node.config.endpoint_url = `${url}/a2a`;
+  }
+  return workflow;
+}
+
+async function watchRun(parleyUrl, workflow) {
+  const view = new LiveView(workflow);
+  void interrupted.then(() => view.end());
+  let runId;
+  try {
+    for await (const event of eventsOrLastWords(parleyUrl, workflow.name)) {
+      runId = event.runId;
+      view.show(event);
+    }
+  } finally {
+    view.end();
+  }
+  return runId;
+}
+
+async function* eventsOrLastWords(parleyUrl, name) {
+  const death = Promise.race(processes.map((service) => service.unexpectedEnd()));
+  death.catch(() => {});
+  try {
+    yield* runWorkflow(parleyUrl, name, INPUTS);
+  } catch (error) {
+    // Where a process died, its last words say more than the broken stream.
+    await Promise.race([death, new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS))]);
+    throw error;
+  }
+}
+
+function resultText(run) {
+  const parts = (run.result ?? []).flatMap((artifact) => artifact.parts);
+  return parts.map((part) => part.text ?? JSON.stringify(part.data)).join('\n');
+}
+
+function indented(text) {
+  return text
+    .split('\n')
+    .map((line) => `  ${line}`.trimEnd())
+    .join('\n');
+}
+
+async function stayUp() {
+  console.log(dim('\nEverything stays up until Ctrl-C.'));
+  const death = Promise.race(processes.map((service) => service.unexpectedEnd()));
+  await Promise.race([interrupted, death]);
+}
+
+async function stopAll() {
+  if (processes.length > 0) console.log(dim('\nStopping …'));
+  await Promise.all(processes.map((service) => service.stop()));
+}

@@ -1,0 +1,91 @@
+/** Child processes of the demo: started, awaited until they serve, and ended. */
+import { spawn } from 'node:child_process';
+import { createWriteStream, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ROOT, pinnedNode } from '../prepare.mjs';
+
+const READY = / is ready on (https?:\/\/\S+)/;
+const READY_WITHIN_MS = 120_000;
+const STOP_WITHIN_MS = 25_000;
+const TAIL = 4_000;
+
+/** One process that serves HTTP. Its output goes to a log file. */
+export class ServiceProcess {
+  /**
+   * @param name how people know it
+   * @param entry compiled entry point below dist/, without `.js`
+   */
+  constructor(name, entry, { args = [], env = {}, logFile }) {
+    this.name = name;
+    this.logFile = logFile;
+    mkdirSync(dirname(logFile), { recursive: true });
+    const log = createWriteStream(logFile);
+    // A group of its own, so that Ctrl-C reaches only the demo, which then ends everything in order.
+    this.child = spawn(pinnedNode(), ['--enable-source-maps', join(ROOT, 'dist', `${entry}.js`), ...args], {
+      cwd: ROOT,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+    });
+    this.output = '';
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream.on('data', (chunk) => {
+        this.output += chunk;
+        log.write(chunk);
+      });
+    }
+    this.ended = new Promise((resolve) => {
+      this.child.on('error', (error) => resolve(error.message));
+      this.child.on('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+    });
+  }
+
+  /** Its base URL, without a slash at the end, once it serves. Rejects with its last words where it does not. */
+  async ready() {
+    const { promise: patience, cancel } = timeout(READY_WITHIN_MS);
+    const url = await Promise.race([
+      new Promise((resolve) => {
+        const look = () => {
+          const found = READY.exec(this.output);
+          if (found) resolve(found[1].replace(/\/$/, ''));
+        };
+        this.child.stdout.on('data', look);
+        look();
+      }),
+      this.ended.then((how) => this.#fail(`ended at once (${how})`)),
+      patience.then(() => this.#fail(`did not become ready within ${READY_WITHIN_MS / 1000} s`)),
+    ]);
+    cancel();
+    return url;
+  }
+
+  /** Rejects when the process ends. */
+  async unexpectedEnd() {
+    const how = await this.ended;
+    this.#fail(`ended unexpectedly (${how})`);
+  }
+
+  /** Asks it to end, and waits until it has. */
+  async stop() {
+    this.child.kill('SIGTERM');
+    const { promise: patience, cancel } = timeout(STOP_WITHIN_MS);
+    const late = await Promise.race([this.ended.then(() => false), patience.then(() => true)]);
+    cancel();
+    if (!late) return;
+    this.child.kill('SIGKILL');
+    await this.ended;
+  }
+
+  #fail(what) {
+    const words = this.output.slice(-TAIL).trim();
+    throw new Error(`${this.name} ${what}.${words ? `\n${words}` : ''}\nIts whole output: ${this.logFile}`);
+  }
+}
+
+function timeout(ms) {
+  let timer;
+  const promise = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  return { promise, cancel: () => clearTimeout(timer) };
+}

@@ -1,0 +1,20 @@
+/** How a script learns that it shall end. */
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const PARENT_CHECK_MS = 250;
+
+/**
+ * Calls back with the name of every signal that asks this process to end. npm's shell dies of a signal without passing
+ * it on, so under npm the end of the parent process counts as SIGTERM.
+ */
+export function onEnding(callback) {
+  for (const signal of SIGNALS) process.on(signal, () => callback(signal));
+  if (!process.env.npm_lifecycle_event) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    callback('SIGTERM');
+  }, PARENT_CHECK_MS);
+  timer.unref();
+}

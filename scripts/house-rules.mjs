@@ -1,0 +1,65 @@
+/**
+ * Rules of this repository that no linter knows: the length of files, names that say nothing, unfinished work.
+ * Prints one line per breach and exits 1 when there is one.
+ */
+import { readFileSync, readdirSync } from 'node:fs';
+import { basename, extname, join, relative, sep } from 'node:path';
+import { ROOT } from './prepare.mjs';
+
+const FOLDERS = ['src', 'apps', 'libs', 'test', 'scripts', 'examples', 'deploy'];
+const MAX_LINES = 400;
+const CODE = new Set(['.ts', '.tsx', '.mjs', '.cjs', '.js']);
+const SKIPPED = new Set(['node_modules', 'dist']);
+
+/** A drawer with such a name collects what has no concept. */
+const EMPTY_NAMES = /^(utils?|helpers?|common|misc|shared)$/i;
+const FORBIDDEN = [
+  { what: 'unfinished work', pattern: /\b(TODO|FIXME|XXX|HACK)\b/ },
+  { what: 'a class that is called Base… or …Manager', pattern: /\bclass (Base[A-Z]\w*|\w+Manager)\b/ },
+  { what: 'a silenced type error', pattern: /@ts-(ignore|nocheck|expect-error)\b/ },
+  {
+    what: 'a skipped or focused test',
+    pattern: /\b(describe|it|test)\.(skip|only|todo)\b|\b(xit|xdescribe|fit|fdescribe)\(/,
+  },
+];
+
+const files = FOLDERS.flatMap((folder) => filesUnder(join(ROOT, folder)));
+const breaches = files.flatMap((file) => [...nameBreaches(file), ...textBreaches(file)]);
+for (const breach of breaches) console.log(breach);
+process.exit(breaches.length > 0 ? 1 : 0);
+
+function filesUnder(folder) {
+  return entriesOf(folder).flatMap((entry) => {
+    if (SKIPPED.has(entry.name)) return [];
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesUnder(path) : [path];
+  });
+}
+
+function entriesOf(folder) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function nameBreaches(file) {
+  const path = relative(ROOT, file);
+  const words = path.split(sep).flatMap((part) => part.replace(/\.[^/]*$/, '').split('.'));
+  const empty = words.find((word) => EMPTY_NAMES.test(word));
+  return empty ? [`${path}: "${empty}" names no concept`] : [];
+}
+
+function textBreaches(file) {
+  if (!CODE.has(extname(file)) || basename(file) === 'house-rules.mjs') return [];
+  const path = relative(ROOT, file);
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  const long = lines.length > MAX_LINES ? [`${path}: ${lines.length} lines, at most ${MAX_LINES} are allowed`] : [];
+  return [...long, ...lines.flatMap((line, index) => forbiddenIn(line).map((what) => `${path}:${index + 1}: ${what}`))];
+}
+
+function forbiddenIn(line) {
+  return FORBIDDEN.filter(({ pattern }) => pattern.test(line)).map(({ what }) => what);
+}

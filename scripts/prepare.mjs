@@ -1,0 +1,177 @@
+/**
+ * What every npm script needs before its own work: the dependencies, the pinned Node and the compiled code.
+ * npm starts these scripts with the machine's own Node, so they keep to what Node 18 understands and to no dependency.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+const NEEDED_NODE = [24, 9];
+const MODULES = join(ROOT, 'node_modules');
+const INSTALL_STAMP = join(MODULES, '.parley-stamp');
+const DIST = join(ROOT, 'dist');
+const BUILD_STAMP = join(DIST, '.stamp');
+const COMPILED = ['src', 'apps/agent', 'libs'];
+
+/** Makes node_modules match package-lock.json, with one line on standard error when there is something to do. */
+export function ensureInstalled() {
+  if (readText(INSTALL_STAMP) === installFingerprint()) return;
+  if (!installedMatchesLock()) {
+    say('Installing dependencies (only the first time; about a minute) …');
+    installDependencies();
+  }
+  writeFileSync(INSTALL_STAMP, installFingerprint());
+}
+
+/** The path of the Node that runs Parley: the one from npm, else a recent enough one that is running or on the PATH. */
+export function pinnedNode() {
+  const candidates = [
+    join(MODULES, `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`, 'bin', nodeFile()),
+    process.execPath,
+    'node',
+  ];
+  const found = candidates.find((path) => isRecentEnough(versionOf(path)));
+  if (found) return found;
+  say(
+    `Parley needs Node ${NEEDED_NODE.join('.')} or newer here (${process.platform} ${process.arch}), and this is ${process.version}: ` +
+      'install it, or put it first on the PATH.',
+  );
+  process.exit(1);
+}
+
+/** Compiles the sources to dist/ when they changed since the last time, with one line on standard error. */
+export function ensureBuilt() {
+  if (readText(BUILD_STAMP) === sourceFingerprint()) return;
+  say('Building …');
+  compile();
+}
+
+/** Compiles the sources to dist/; the old dist/ is replaced only by a complete new one. */
+export function compile() {
+  const fingerprint = sourceFingerprint();
+  const fresh = join(ROOT, `dist-${process.pid}`);
+  try {
+    const outcome = spawnSync(pinnedNode(), swcCommand(relative(ROOT, fresh)), { cwd: ROOT, encoding: 'utf8' });
+    if (outcome.status !== 0) fail(`The build failed.\n${outcome.stdout}${outcome.stderr}`);
+    writeFileSync(join(fresh, '.stamp'), fingerprint);
+    rmSync(DIST, { recursive: true, force: true });
+    renameSync(fresh, DIST);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/** The script file of a development tool, for `pinnedNode()` to run. */
+export function tool(path) {
+  return join(MODULES, path);
+}
+
+/** Writes one line for the person who waits, where it disturbs no output of the command itself. */
+export function say(line) {
+  process.stderr.write(`${line}\n`);
+}
+
+function fail(message) {
+  say(message.trimEnd());
+  process.exit(1);
+}
+
+function installDependencies() {
+  mkdirSync(MODULES, { recursive: true });
+  const npm = process.env.npm_execpath;
+  const outcome = npm?.endsWith('.js')
+    ? spawnSync(process.env.npm_node_execpath ?? process.execPath, [npm, ...INSTALL_ARGUMENTS], INSTALL_OPTIONS)
+    : spawnSync('npm', INSTALL_ARGUMENTS, { ...INSTALL_OPTIONS, shell: process.platform === 'win32' });
+  if (outcome.error) fail(`npm could not be started: ${outcome.error.message}`);
+  if (outcome.status !== 0) fail(`Installing the dependencies failed.\n${outcome.stdout}${outcome.stderr}`);
+}
+
+// --no-save: an install for use leaves package-lock.json as it is.
+const INSTALL_ARGUMENTS = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+const INSTALL_OPTIONS = { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] };
+
+function installFingerprint() {
+  const lock = readText(join(ROOT, 'package-lock.json'));
+  const manifest = readText(join(ROOT, 'package.json'));
+  const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(manifest);
+  const wanted = JSON.stringify([dependencies, devDependencies, optionalDependencies, overrides]);
+  return hash([lock, wanted, process.platform, process.arch]);
+}
+
+function installedMatchesLock() {
+  const wanted = readJson(join(ROOT, 'package-lock.json'))?.packages;
+  const present = readJson(join(MODULES, '.package-lock.json'))?.packages;
+  if (!wanted || !present) return false;
+  const { '': root, ...packages } = wanted;
+  return declaresTheSame(root) && Object.entries(packages).every(([path, entry]) => isInstalled(entry, present[path]));
+}
+
+function isInstalled(entry, installed) {
+  return installed ? installed.version === entry.version : Boolean(entry.optional || entry.devOptional || entry.peer);
+}
+
+function declaresTheSame(root) {
+  const manifest = readJson(join(ROOT, 'package.json'));
+  return ['dependencies', 'devDependencies', 'optionalDependencies'].every(
+    (kind) => JSON.stringify(sorted(manifest[kind])) === JSON.stringify(sorted(root[kind])),
+  );
+}
+
+function sorted(versions = {}) {
+  return Object.entries(versions).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function nodeFile() {
+  return process.platform === 'win32' ? 'node.exe' : 'node';
+}
+
+function versionOf(path) {
+  if (path === process.execPath) return process.version;
+  if (path !== 'node' && !existsSync(path)) return undefined;
+  const outcome = spawnSync(path, ['--version'], { encoding: 'utf8' });
+  return outcome.status === 0 ? outcome.stdout.trim() : undefined;
+}
+
+function isRecentEnough(version) {
+  const [major, minor] = (version ?? 'v0.0').slice(1).split('.').map(Number);
+  return major > NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor >= NEEDED_NODE[1]);
+}
+
+function swcCommand(outDir) {
+  return [tool('@swc/cli/bin/swc.js'), ...COMPILED, '-d', outDir, '--quiet', '--ignore', '**/*.spec.ts'];
+}
+
+function sourceFingerprint() {
+  const settings = ['.swcrc', 'package.json'].map((file) => readText(join(ROOT, file)));
+  const files = COMPILED.flatMap((folder) => filesUnder(join(ROOT, folder)));
+  const facts = files.map((file) => `${relative(ROOT, file)} ${statSync(file).size} ${statSync(file).mtimeMs}`);
+  return hash([...settings, ...facts.sort()]);
+}
+
+function filesUnder(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesUnder(path) : [path];
+  });
+}
+
+function hash(parts) {
+  return createHash('sha256').update(parts.join('\n')).digest('hex');
+}
+
+function readText(path) {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+function readJson(path) {
+  try {
+    return JSON.parse(readText(path));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * Runs a compiled entry point under the pinned Node, after installing and building what is missing:
+ * `node scripts/run.mjs src/main …`. Signals reach the process, and its exit code becomes this one's.
+ */
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { onEnding } from './ending.mjs';
+import { ROOT, ensureBuilt, ensureInstalled, pinnedNode, say } from './prepare.mjs';
+
+const [entry, ...args] = process.argv.slice(2);
+ensureInstalled();
+ensureBuilt();
+
+// In a group of its own, the child gets each signal once: from here, not from the terminal as well.
+const child = spawn(pinnedNode(), ['--enable-source-maps', join(ROOT, 'dist', `${entry}.js`), ...args], {
+  stdio: ['ignore', 'inherit', 'inherit'],
+  detached: process.platform !== 'win32',
+});
+onEnding((signal) => child.kill(signal));
+child.on('error', (error) => {
+  say(`The process could not be started: ${error.message}`);
+  process.exit(1);
+});
+child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));

@@ -1,0 +1,53 @@
+/**
+ * `npm test`: installs and builds what is missing, runs every unit and end-to-end test, and ends with one line
+ * `N passed, N failed` (and `, N skipped` when there are any). Arguments go to jest.
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jest } from './checks.mjs';
+import { onEnding } from './ending.mjs';
+import { ROOT, ensureBuilt, ensureInstalled } from './prepare.mjs';
+
+ensureInstalled();
+ensureBuilt();
+const folder = mkdtempSync(join(tmpdir(), 'parley-test-'));
+const report = join(folder, 'report.json');
+const [command, ...args] = jest(['--json', `--outputFile=${report}`, ...process.argv.slice(2)]);
+// With --json jest keeps standard output for the report, which goes to the file instead.
+const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+onEnding((signal) => child.kill(signal));
+child.on('exit', (code) => {
+  const summary = readReport();
+  const counts = countsOf(summary);
+  rmSync(folder, { recursive: true, force: true });
+  const failed = code === 0 ? counts.failed : Math.max(counts.failed, 1);
+  for (const name of skippedTests(summary)) console.log(`skipped: ${name}`);
+  const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
+  console.log(`${counts.passed} passed, ${failed} failed${skipped}`);
+  process.exit(failed > 0 ? 1 : 0);
+});
+
+function readReport() {
+  try {
+    return JSON.parse(readFileSync(report, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A suite that could not even be loaded counts as one failed test. */
+function countsOf(summary) {
+  return {
+    passed: summary?.numPassedTests ?? 0,
+    failed: (summary?.numFailedTests ?? 0) + (summary?.numRuntimeErrorTestSuites ?? 0),
+    skipped: (summary?.numPendingTests ?? 0) + (summary?.numTodoTests ?? 0),
+  };
+}
+
+/** The full names of the tests that did not run; a test that may be skipped says why in its name. */
+function skippedTests(summary) {
+  const tests = (summary?.testResults ?? []).flatMap((suite) => suite.assertionResults);
+  return tests.filter((test) => test.status === 'pending' || test.status === 'todo').map((test) => test.fullName);
+}
