@@ -1,0 +1,110 @@
+import { jest } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentCard } from '#libs/protocol';
+import { getTask, rest, rpc, sendTask } from '../../support/a2a.js';
+import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { until } from '../../support/until.js';
+import { AgentProcess, callsIn } from './agent-process.js';
+
+jest.setTimeout(60_000);
+
+describe('the stand-alone agent', () => {
+  let database: TestDatabase;
+  let folder: string;
+  const running: AgentProcess[] = [];
+
+  beforeAll(async () => {
+    database = await freshDatabase();
+    folder = mkdtempSync(join(tmpdir(), 'parley-agent-'));
+  });
+
+  afterEach(async () => {
+    for (const agent of running.splice(0)) await agent.signal('SIGKILL');
+  });
+
+  afterAll(async () => {
+    await database?.drop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function start(...args: string[]): AgentProcess {
+    const agent = AgentProcess.spawn(args, database.url);
+    running.push(agent);
+    return agent;
+  }
+
+  function scriptFile(name: string, steps: object[]): string {
+    const file = join(folder, `${name}.json`);
+    writeFileSync(file, JSON.stringify({ rules: [], otherwise: steps }));
+    return file;
+  }
+
+  it('serves one scripted agent, writes a line per call, and ends with 0 on SIGTERM', async () => {
+    const calls = join(folder, 'echoing.jsonl');
+    const agent = start('--script', scriptFile('echoing', [{ echo: true }, { complete: 'done' }]), '--call-log', calls);
+    const url = await agent.ready();
+
+    const card = await rest<AgentCard>(url, 'GET', '/.well-known/agent-card.json');
+    expect(card.body.name).toBe('echoing');
+    expect(card.body.supportedInterfaces.map((it) => it.url)).toEqual([`${url}/a2a`, `${url}/a2a`]);
+
+    const task = await sendTask(`${url}/a2a`, 'say it', { fields: { messageId: 'm-1' } });
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(task.artifacts?.[0]?.parts[0]?.text).toBe('say it');
+    expect(callsIn(calls)).toEqual([{ messageId: 'm-1', taskId: task.id, text: 'say it', at: expect.any(String) }]);
+
+    expect(await agent.signal('SIGTERM')).toBe(0);
+  });
+
+  it('answers directly where the script replies, and logs that too', async () => {
+    const calls = join(folder, 'replying.jsonl');
+    const agent = start('--script', scriptFile('replying', [{ reply: [{ text: 'hello' }] }]), '--call-log', calls);
+    const { body } = await rpc<{ message: { parts: { text: string }[] } }>(
+      `${await agent.ready()}/a2a`,
+      'SendMessage',
+      {
+        message: { messageId: 'm-2', role: 'ROLE_USER', parts: [{ text: 'hi' }] },
+      },
+    );
+    expect(body.result?.message.parts[0]?.text).toBe('hello');
+    expect(callsIn(calls)).toEqual([{ messageId: 'm-2', text: 'hi', at: expect.any(String) }]);
+  });
+
+  it('answers with the echo model where no endpoint is configured', async () => {
+    const agent = start('--llm', '--name', 'writer');
+    const task = await sendTask(`${await agent.ready()}/a2a`, 'a line of verse');
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(task.artifacts?.[0]?.parts[0]?.text).toBe('a line of verse');
+  });
+
+  it('goes on with a Task that kill -9 cut, and never loses it', async () => {
+    const steps = [{ status: 'working', text: 'begun' }, { sleep: 2_000 }, { echo: true }, { complete: 'done' }];
+    const args = ['--script', scriptFile('slow', steps), '--call-log', join(folder, 'slow.jsonl')];
+    const first = start(...args);
+    const url = await first.ready();
+    const { id } = await sendTask(`${url}/a2a`, 'carry this', { configuration: { returnImmediately: true } });
+    await until(async () => (await getTask(`${url}/a2a`, id)).status.state === 'TASK_STATE_WORKING');
+    await first.signal('SIGKILL');
+
+    const again = await start(...args).ready();
+    const ended = await until(
+      async () => {
+        const task = await getTask(`${again}/a2a`, id);
+        return task.status.state !== 'TASK_STATE_WORKING' && task;
+      },
+      { within: 45_000, what: 'the Task to end' },
+    );
+    expect(ended.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(ended.artifacts).toHaveLength(1);
+    expect(callsIn(join(folder, 'slow.jsonl')).map((call) => call.recovered)).toEqual([undefined, expect.any(Number)]);
+  });
+
+  it('refuses a script that cannot be used with sentences, not a stack', async () => {
+    const agent = start('--script', scriptFile('wrong', [{ sleeep: 1 }]));
+    expect(await agent.ended()).toBe(1);
+    expect(agent.output).toContain('wrong.json: ');
+    expect(agent.output).not.toMatch(/\n\s+at /);
+  });
+});

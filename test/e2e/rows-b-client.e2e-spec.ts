@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import type { JsonObject, Part } from '#libs/protocol';
+import { sendTask } from '../support/a2a.js';
+import { answers, answersParts } from '../support/fake-behaviour.js';
+import { useStage } from '../support/stage.js';
+import { external, linear, script, textOf, unique } from '../support/workflow.js';
+
+const stage = useStage();
+const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter((it) => !it.includes('\0'));
+const json = fc.jsonValue({ maxDepth: 3 }).map((it) => JSON.parse(JSON.stringify(it))).filter(storable);
+const content = fc.oneof(
+  words.map((text) => ({ text })),
+  fc.uint8Array({ minLength: 1, maxLength: 64 }).map((bytes) => ({ raw: Buffer.from(bytes).toString('base64') })),
+  fc.webUrl().map((url) => ({ url })),
+  json.map((data) => ({ data })),
+);
+const part = fc
+  .tuple(content, fc.record({ filename: words, mediaType: fc.constantFrom('text/plain', 'application/json'), metadata: fc.dictionary(words, words) }, { requiredKeys: [] }))
+  .map(([one, fields]) => ({ ...one, ...fields }) as Part)
+  .filter(({ metadata }) => metadata === undefined || storable(metadata));
+
+/** What JSON can carry and PostgreSQL's jsonb and JavaScript's prototypes leave alone. */
+function storable(value: unknown): boolean {
+  const text = JSON.stringify(value);
+  return !/\\u0000|\\ud[89a-f]|__proto__/i.test(text);
+}
+
+describe('rows B: the client and the shapes', () => {
+  it('B2 {{n}} of an Artifact [data, text] is the text, not the data', async () => {
+    const [first, second] = await Promise.all([stage.fake(), stage.fake()]);
+    first.always(answersParts({ data: { key: 'val' } }, { text: 'the text' }));
+    const run = await stage.api.finish(
+      linear(unique('b2'), external('n', first.url), external('after', second.url, { prompt: 'got {{n}}' })),
+    );
+    expect(run.status).toBe('completed');
+    expect(second.texts).toEqual(['got the text']);
+  });
+
+  it('B5 Parts of every kind pass through an echoing agent without a loss', async () => {
+    const name = unique('b5');
+    await stage.api.save(linear(name, script('echo', { echo: true }, { complete: 'done' })));
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 4 }), async (parts) => {
+        const task = await sendTask(stage.api.base(name, 'echo'), parts);
+        expect(task.artifacts?.[0]?.parts).toEqual(parts);
+      }),
+      { numRuns: 60, endOnFailure: true },
+    );
+  });
+
+  it('B6 a node is called with SendMessage, the accepted output modes, and blocking', async () => {
+    const fake = await stage.fake();
+    fake.always(answers('fine'));
+    await stage.api.finish(linear(unique('b6'), external('one', fake.url), external('two', fake.url)));
+    expect(fake.sends).toHaveLength(2);
+    for (const call of fake.sends) {
+      expect(call.headers['content-type']).toMatch(/^application\/(a2a\+)?json/);
+      expect(call.headers['a2a-version']).toBe('1.0');
+      expect(call.body).toMatchObject({ jsonrpc: '2.0', id: expect.anything(), method: 'SendMessage' });
+      const configuration = (call.body?.params as JsonObject).configuration as JsonObject;
+      expect(configuration.acceptedOutputModes).toEqual(['text/plain', 'application/json']);
+      expect(configuration.returnImmediately ?? false).toBe(false);
+      expect(call.message).toMatchObject({ role: 'ROLE_USER', messageId: expect.any(String) });
+    }
+    expect(new Set(fake.sends.map(({ message }) => message?.messageId)).size).toBe(2);
+  });
+
+  it('B7 a JSON-RPC error becomes `a2a error <code>: <message>`', async () => {
+    const fake = await stage.fake();
+    fake.always({ rpcError: { code: -32000, message: 'test error' } });
+    const run = await stage.api.finish(linear(unique('b7'), external('x', fake.url)));
+    expect(run.status).toBe('failed');
+    expect(run.error?.node).toBe('x');
+    expect(run.error?.message).toContain('a2a error -32000: test error');
+    expect(fake.sends).toHaveLength(1);
+  });
+
+  it('B8 an agent that cannot be reached fails the run: no hang, no success', async () => {
+    const run = await stage.api.finish(linear(unique('b8'), external('x', 'http://localhost:1')));
+    expect(run.status).toBe('failed');
+    expect(run.error?.message).toContain('external agent call to http://localhost:1: ');
+    expect(run.nodes.x?.status).toBe('failed');
+  });
+
+  it('B8 an agent that drops the connection fails the run', async () => {
+    const fake = await stage.fake();
+    fake.always({ steps: [{ cut: true }, { hold: true }] });
+    const run = await stage.api.finish(linear(unique('b8'), external('x', fake.url)));
+    expect(run.status).toBe('failed');
+  });
+
+  it('B8 an answer that is not A2A fails the run', async () => {
+    const fake = await stage.fake();
+    fake.always({ body: '<html>It works!</html>', contentType: 'text/html' });
+    const run = await stage.api.finish(linear(unique('b8'), external('x', fake.url)));
+    expect(run.status).toBe('failed');
+    expect(textOf(run.nodes.x?.artifacts)).toBeUndefined();
+  });
+});

@@ -1,0 +1,276 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentCard, JsonObject, Message, Part, SendMessageRequest, StreamResponse } from '#libs/protocol';
+import { answers, type FakeBehaviour } from './fake-behaviour.js';
+import { FakeTask } from './fake-task.js';
+import { type Deadline, until } from './until.js';
+
+/** One request that a fake agent got, and what became of its connection. */
+export interface FakeCall {
+  /** `performance.now()` of its arrival, and of its answer's end (`undefined` while it is open). */
+  at: number;
+  doneAt?: number;
+  httpMethod: string;
+  path: string;
+  headers: IncomingMessage['headers'];
+  /** The body as JSON; `undefined` where there was none. */
+  body: JsonObject | undefined;
+  /** The JSON-RPC method, if it was one. */
+  method?: string;
+  /** The Message of a send. */
+  message?: Message;
+  /** The first text Part of that Message. */
+  text?: string;
+  /** Whether the caller dropped the connection before the answer was complete, and when. */
+  aborted: boolean;
+  abortedAt?: number;
+}
+
+export interface FakeAgentOptions {
+  name?: string;
+  /** What the card says of streaming; false unless told otherwise. */
+  streaming?: boolean;
+  /** `Cache-Control` of the card; `max-age=0` unless told otherwise. */
+  cacheControl?: string;
+  /** The path that the card names for JSON-RPC; `/a2a` unless told otherwise. */
+  rpcPath?: string;
+  /** Answers CancelTask: with the canceled Task, with TaskNotCancelable, or never. */
+  cancel?: 'acknowledge' | 'refuse' | 'hang';
+}
+
+type Program = FakeBehaviour | ((call: FakeCall, index: number) => FakeBehaviour);
+
+/**
+ * A fake A2A 1.0 agent (row "FA"): a real HTTP server that records every request and answers as a test tells it.
+ * Its agent URL is `url`; JSON-RPC is served at the path its card names.
+ */
+export class FakeAgent {
+  readonly calls: FakeCall[] = [];
+  /** Changes what the card says from the next request on. */
+  readonly options: Required<FakeAgentOptions>;
+  private program: Program = answers('ok');
+  private queue: FakeBehaviour[] = [];
+  private readonly tasks = new Map<string, FakeTask>();
+
+  private constructor(
+    private readonly server: Server,
+    options: FakeAgentOptions,
+  ) {
+    this.options = { name: 'fake', streaming: false, cacheControl: 'max-age=0', rpcPath: '/a2a', cancel: 'acknowledge', ...options };
+  }
+
+  static async start(options: FakeAgentOptions = {}): Promise<FakeAgent> {
+    const server = createServer();
+    const agent = new FakeAgent(server, options);
+    server.on('request', (request, response) => void agent.handle(request, response).catch(() => response.destroy()));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return agent;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** How every Message is answered from now on. */
+  always(program: Program): this {
+    this.program = program;
+    return this;
+  }
+
+  /** How the next Messages are answered, one each, before `always` applies again. */
+  next(...behaviours: FakeBehaviour[]): this {
+    this.queue.push(...behaviours);
+    return this;
+  }
+
+  /** The sends it got, in order of arrival. */
+  get sends(): FakeCall[] {
+    return this.calls.filter(({ method }) => method === 'SendMessage' || method === 'SendStreamingMessage');
+  }
+
+  /** The first text of every Message it got. */
+  get texts(): (string | undefined)[] {
+    return this.sends.map(({ text }) => text);
+  }
+
+  get cardReads(): FakeCall[] {
+    return this.calls.filter(({ httpMethod }) => httpMethod === 'GET');
+  }
+
+  /** The Task ids that CancelTask named. */
+  get cancels(): string[] {
+    return this.calls.filter(({ method }) => method === 'CancelTask').map(({ body }) => (body?.params as { id: string }).id);
+  }
+
+  taskIds(): string[] {
+    return [...this.tasks.keys()];
+  }
+
+  /** Waits for the n-th send (from 1). */
+  sent(count = 1, deadline: Deadline = {}): Promise<FakeCall> {
+    return until(() => this.sends[count - 1], { what: `send ${count} to ${this.options.name}`, ...deadline });
+  }
+
+  /** Lets every held Task go on. */
+  release(): void {
+    this.tasks.forEach((task) => task.release());
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const call = this.record(request, response);
+    if (request.method === 'GET') return this.card(request, response);
+    await this.read(call, request);
+    if (call.method === 'CancelTask') return this.cancel(call, response);
+    if (call.method === 'GetTask') return this.getTask(call, response);
+    if (call.method === 'SubscribeToTask') return this.subscribe(call, response);
+    if (call.message === undefined) return rpcError(response, call, -32601, 'Method not found');
+    const index = this.sends.indexOf(call);
+    await this.answer(call, response, this.queue.shift() ?? (typeof this.program === 'function' ? this.program(call, index) : this.program));
+  }
+
+  private record(request: IncomingMessage, response: ServerResponse): FakeCall {
+    const call: FakeCall = {
+      at: performance.now(),
+      httpMethod: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      body: undefined,
+      aborted: false,
+    };
+    response.on('close', () => {
+      if (response.writableFinished) call.doneAt = performance.now();
+      else Object.assign(call, { aborted: true, abortedAt: performance.now() });
+    });
+    this.calls.push(call);
+    return call;
+  }
+
+  private async read(call: FakeCall, request: IncomingMessage): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    call.body = JSON.parse(Buffer.concat(chunks).toString()) as JsonObject;
+    call.method = call.body.method as string;
+    const params = call.body.params as unknown as SendMessageRequest | undefined;
+    call.message = params?.message;
+    call.text = params?.message?.parts.find((part: Part) => part.text !== undefined)?.text;
+  }
+
+  private async answer(call: FakeCall, response: ServerResponse, behaviour: FakeBehaviour): Promise<void> {
+    if ('delay' in behaviour) {
+      await delay(behaviour.delay);
+      return this.answer(call, response, behaviour.then);
+    }
+    if ('hang' in behaviour) return;
+    if ('rpcError' in behaviour) return rpcError(response, call, behaviour.rpcError.code, behaviour.rpcError.message, behaviour.rpcError.data);
+    if ('httpStatus' in behaviour) {
+      response.writeHead(behaviour.httpStatus, { 'content-type': 'text/plain', ...behaviour.headers }).end(behaviour.body ?? '');
+      return;
+    }
+    if ('body' in behaviour) {
+      response.writeHead(200, { 'content-type': behaviour.contentType ?? 'application/json' }).end(behaviour.body);
+      return;
+    }
+    if ('message' in behaviour) return this.direct(call, response, behaviour.message);
+    await this.work(call, response, behaviour.steps);
+  }
+
+  private async work(call: FakeCall, response: ServerResponse, steps: Extract<FakeBehaviour, { steps: unknown }>['steps']): Promise<void> {
+    const message = call.message as Message;
+    const known = message.taskId === undefined ? undefined : this.tasks.get(message.taskId);
+    if (message.taskId !== undefined && known === undefined) return rpcError(response, call, -32001, 'Task not found');
+    const task = known ?? new FakeTask(message);
+    const from = known === undefined ? 0 : task.length;
+    this.tasks.set(task.task.id, task);
+    if (known !== undefined) task.receive(message);
+    void task.play(steps, () => response.destroy());
+    if (call.method === 'SendStreamingMessage') return send(response, call, task.follow(from));
+    result(response, call, { task: await task.untilSettled() });
+  }
+
+  private direct(call: FakeCall, response: ServerResponse, parts: Part[]): Promise<void> | void {
+    const message: Message = { messageId: `direct-${this.calls.length}`, role: 'ROLE_AGENT', parts };
+    if (call.method === 'SendStreamingMessage') return send(response, call, [{ message }]);
+    result(response, call, { message });
+  }
+
+  private cancel(call: FakeCall, response: ServerResponse): void {
+    if (this.options.cancel === 'hang') return;
+    const task = this.tasks.get((call.body?.params as { id: string }).id);
+    if (task === undefined) return rpcError(response, call, -32001, 'Task not found');
+    if (this.options.cancel === 'refuse' || !task.cancel()) return rpcError(response, call, -32002, 'Task cannot be canceled');
+    result(response, call, task.task);
+  }
+
+  private getTask(call: FakeCall, response: ServerResponse): void {
+    const task = this.tasks.get((call.body?.params as { id: string }).id);
+    if (task === undefined) return rpcError(response, call, -32001, 'Task not found');
+    result(response, call, task.task);
+  }
+
+  private subscribe(call: FakeCall, response: ServerResponse): Promise<void> | void {
+    const task = this.tasks.get((call.body?.params as { id: string }).id);
+    if (task === undefined) return rpcError(response, call, -32001, 'Task not found');
+    if (task.terminal) return rpcError(response, call, -32004, 'The task has ended');
+    return send(response, call, snapshotThen(task));
+  }
+
+  private card(request: IncomingMessage, response: ServerResponse): void {
+    const body = JSON.stringify(this.describe());
+    const etag = `"${Buffer.from(body).toString('base64url').slice(-24)}-${body.length}"`;
+    if (request.headers['if-none-match'] === etag) {
+      response.writeHead(304, { etag, 'cache-control': this.options.cacheControl }).end();
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'application/json', etag, 'cache-control': this.options.cacheControl }).end(body);
+  }
+
+  private describe(): AgentCard {
+    return {
+      name: this.options.name,
+      description: 'A fake agent of a test',
+      version: '1.0.0',
+      supportedInterfaces: [{ url: `${this.url}${this.options.rpcPath}`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      capabilities: { streaming: this.options.streaming, pushNotifications: false },
+      defaultInputModes: ['text/plain', 'application/json'],
+      defaultOutputModes: ['text/plain', 'application/json'],
+      skills: [{ id: 'fake', name: 'Fake', description: 'Answers as told', tags: ['test'] }],
+    };
+  }
+}
+
+async function* snapshotThen(task: FakeTask): AsyncIterable<StreamResponse> {
+  const from = task.length;
+  yield { task: structuredClone(task.task) };
+  yield* task.follow(from);
+}
+
+async function send(response: ServerResponse, call: FakeCall, events: AsyncIterable<StreamResponse> | StreamResponse[]): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  response.flushHeaders();
+  for await (const event of events) {
+    if (response.destroyed) return;
+    response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: call.body?.id ?? null, result: event })}\n\n`);
+  }
+  response.end();
+}
+
+function result(response: ServerResponse, call: FakeCall, value: unknown): void {
+  reply(response, { jsonrpc: '2.0', id: call.body?.id ?? null, result: value });
+}
+
+function rpcError(response: ServerResponse, call: FakeCall, code: number, message: string, data?: JsonObject[]): void {
+  reply(response, { jsonrpc: '2.0', id: call.body?.id ?? null, error: { code, message, ...(data !== undefined && { data }) } });
+}
+
+function reply(response: ServerResponse, body: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Message, StreamResponse, Task, TaskState } from '#libs/protocol';
+import type { FakeStep } from './fake-behaviour.js';
+
+const TERMINAL = ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED'];
+const WAITING = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'];
+
+/** A Task of a fake agent: plays its steps whether or not anyone listens. */
+export class FakeTask {
+  readonly task: Task;
+  private readonly changes = new EventEmitter();
+  private readonly log: StreamResponse[] = [];
+
+  constructor(first: Message) {
+    this.changes.setMaxListeners(0);
+    const id = randomUUID();
+    const contextId = first.contextId ?? randomUUID();
+    this.task = {
+      id,
+      contextId,
+      status: { state: 'TASK_STATE_SUBMITTED', timestamp: new Date().toISOString() },
+      history: [{ ...first, taskId: id, contextId }],
+    };
+    this.emit({ task: structuredClone(this.task) });
+  }
+
+  get terminal(): boolean {
+    return TERMINAL.includes(this.task.status.state);
+  }
+
+  /** Whether a caller that waits for an answer has one. */
+  get settled(): boolean {
+    return this.terminal || WAITING.includes(this.task.status.state);
+  }
+
+  /** How many events there have been. */
+  get length(): number {
+    return this.log.length;
+  }
+
+  receive(message: Message): void {
+    this.task.history?.push(message);
+    this.status('TASK_STATE_WORKING');
+  }
+
+  /** Plays steps to the end, or until the Task ends otherwise. `cut` is called for a dropped connection. */
+  async play(steps: readonly FakeStep[], cut: () => void): Promise<void> {
+    for (const step of steps) {
+      if (this.terminal) return;
+      if ('sleep' in step) await Promise.race([delay(step.sleep), this.ended()]);
+      else if ('hold' in step) await Promise.race([once(this.changes, 'release'), this.ended()]);
+      else if ('cut' in step) cut();
+      else if ('status' in step) this.status(step.status, step.text);
+      else this.artifact(step);
+    }
+  }
+
+  release(): void {
+    this.changes.emit('release');
+  }
+
+  /** Whether it could be canceled. */
+  cancel(): boolean {
+    if (this.terminal) return false;
+    this.status('TASK_STATE_CANCELED');
+    return true;
+  }
+
+  /** Events from an index on, until the Task settles. */
+  async *follow(from: number): AsyncIterable<StreamResponse> {
+    for (let index = from; ; index += 1) {
+      while (index >= this.log.length) {
+        if (this.settled) return;
+        await once(this.changes, 'event');
+      }
+      yield this.log[index] as StreamResponse;
+    }
+  }
+
+  async untilSettled(): Promise<Task> {
+    while (!this.settled) await once(this.changes, 'event');
+    return this.task;
+  }
+
+  private async ended(): Promise<void> {
+    while (!this.terminal) await once(this.changes, 'event');
+  }
+
+  private status(state: TaskState, text?: string): void {
+    if (this.terminal) return;
+    const { id: taskId, contextId } = this.task;
+    const words: Message | undefined =
+      text === undefined ? undefined : { messageId: randomUUID(), taskId, contextId, role: 'ROLE_AGENT', parts: [{ text }] };
+    if (words !== undefined) this.task.history?.push(words);
+    this.task.status = { state, timestamp: new Date().toISOString(), ...(words !== undefined && { message: words }) };
+    this.emit({ statusUpdate: { taskId, contextId, status: this.task.status } });
+  }
+
+  private artifact(step: Extract<FakeStep, { artifact: unknown }>): void {
+    if (this.terminal) return;
+    const artifact = { ...step.artifact, artifactId: step.artifact.artifactId ?? randomUUID() };
+    const artifacts = (this.task.artifacts ??= []);
+    const known = artifacts.find(({ artifactId }) => artifactId === artifact.artifactId);
+    if (known === undefined) artifacts.push(structuredClone(artifact));
+    else known.parts = step.append ? [...known.parts, ...artifact.parts] : artifact.parts;
+    const { id: taskId, contextId } = this.task;
+    this.emit({
+      artifactUpdate: {
+        taskId,
+        contextId,
+        artifact,
+        ...(step.append !== undefined && { append: step.append }),
+        ...(step.lastChunk !== undefined && { lastChunk: step.lastChunk }),
+      },
+    });
+  }
+
+  private emit(event: StreamResponse): void {
+    this.log.push(structuredClone(event));
+    this.changes.emit('event');
+  }
+}

@@ -1,0 +1,161 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { before, until } from './until.js';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const MAIN = join(ROOT, 'dist/src/main.js');
+
+export interface ParleyOptions {
+  /** A database to use; otherwise the service runs its embedded one under `dataDir`. */
+  databaseUrl?: string;
+  dataDir?: string;
+  /** Further environment; `PORT` and `HOST` may be overridden here. */
+  env?: Record<string, string>;
+  /** Milliseconds until the ready line; 60,000 unless told otherwise. */
+  within?: number;
+}
+
+/** A running service, seen from outside. */
+export interface Parley {
+  /** Its base URL, without a slash at the end. */
+  url: string;
+  pid: number;
+  /** What it wrote so far, standard output and error. */
+  logs(): string;
+  stdout(): string;
+  /** Sends SIGTERM and waits for the end; gives the exit code. */
+  stop(): Promise<number | null>;
+  kill9(): Promise<void>;
+}
+
+/** Starts the built service on a free port of 127.0.0.1 and waits for its ready line. */
+export async function startParley(options: ParleyOptions = {}): Promise<Parley> {
+  const service = spawnParley(options);
+  const limit = { within: options.within ?? 60_000, what: 'the ready line' };
+  const url = await until(() => {
+    if (service.child.exitCode !== null) throw new Error(`Parley ended with ${service.child.exitCode}: ${service.logs()}`);
+    return /Parley is ready on (https?:\/\/\S+)/.exec(service.stdout())?.[1];
+  }, limit).catch((error: Error) => {
+    service.child.kill('SIGKILL');
+    throw new Error(`${error.message}\n${service.logs()}`);
+  });
+  const ended = (): boolean => service.child.exitCode !== null || service.child.signalCode !== null;
+  return {
+    url: url.replace(/\/$/, ''),
+    pid: service.child.pid ?? 0,
+    logs: service.logs,
+    stdout: service.stdout,
+    stop: async () => {
+      if (!ended()) {
+        const exit = once(service.child, 'exit');
+        service.child.kill('SIGTERM');
+        await before(exit, { within: 30_000, what: 'Parley to stop' }).catch(async (error: Error) => {
+          service.child.kill('SIGKILL');
+          await exit;
+          throw error;
+        });
+      }
+      return service.child.exitCode;
+    },
+    kill9: async () => {
+      if (ended()) return;
+      const exit = once(service.child, 'exit');
+      service.child.kill('SIGKILL');
+      await exit;
+    },
+  };
+}
+
+/** Starts the service where it is expected to refuse: waits for its end. */
+export async function startRefused(options: ParleyOptions): Promise<{ code: number | null; logs: string }> {
+  const service = spawnParley(options);
+  const closed = once(service.child, 'close');
+  try {
+    await before(closed, { within: options.within ?? 20_000, what: 'Parley to refuse its configuration' });
+  } finally {
+    service.child.kill('SIGKILL');
+  }
+  return { code: service.child.exitCode, logs: service.logs() };
+}
+
+function spawnParley(options: ParleyOptions): { child: ChildProcess; logs(): string; stdout(): string } {
+  if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: run npm run build first`);
+  let all = '';
+  let out = '';
+  const child = spawn(pinnedNode(), [MAIN], { cwd: tmpdir(), env: environment(options), stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk;
+    all += chunk;
+  });
+  child.stderr.on('data', (chunk: Buffer) => (all += chunk));
+  return { child, logs: () => all, stdout: () => out };
+}
+
+function environment({ databaseUrl, dataDir, env }: ParleyOptions): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? '',
+    HOME: process.env.HOME ?? '/tmp',
+    PORT: '0',
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'warn',
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    ...(dataDir !== undefined && { DATA_DIR: dataDir }),
+    ...env,
+  };
+}
+
+function pinnedNode(): string {
+  const pinned = join(ROOT, 'node_modules/.bin/node');
+  return existsSync(pinned) ? pinned : process.execPath;
+}
+
+/** A DATA_DIR that does not exist yet, in a folder of its own. `remove()` also ends a database server left behind in it. */
+export function freshDataDir(): { path: string; remove(): Promise<void> } {
+  const parent = mkdtempSync(join(tmpdir(), 'parley-data-'));
+  chmodSync(parent, 0o755);
+  return {
+    path: join(parent, 'data'),
+    remove: async () => {
+      await Promise.all(postmasters(parent).map(endProcess));
+      rmSync(parent, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    },
+  };
+}
+
+/** The process ids of the database servers that run in a folder. */
+export function postmasters(folder: string): number[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('postmaster.pid') && dirname(name).length > 0)
+    .map((name) => Number(readFileSync(join(folder, name), 'utf8').split('\n')[0]))
+    .filter((pid) => pid > 0 && alive(pid));
+}
+
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function endProcess(pid: number): Promise<void> {
+  process.kill(pid, 'SIGQUIT');
+  await until(() => !alive(pid), { what: `process ${pid} to end` });
+}
+
+/** A port of 127.0.0.1 that was free a moment ago, for a service that must come back on the same one. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('No port');
+  return address.port;
+}

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+
+/** A database of one test file's own, on the PostgreSQL that the run's global setup started. */
+export interface TestDatabase {
+  url: string;
+  /** Runs one statement and gives its rows. */
+  query<T extends object = Record<string, unknown>>(sql: string, values?: unknown[]): Promise<T[]>;
+  /** Number of rows per table, for the tables that a refused request must leave alone. */
+  counts(): Promise<Record<string, number>>;
+  drop(): Promise<void>;
+}
+
+const COUNTED = ['task', 'task_event', 'workflow'];
+
+/** Creates a database, as a copy of the migrated template where there is one. End it with `drop()` in `afterAll`. */
+export async function freshDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
+  const server = serverUrl();
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  const template = options.empty ? undefined : process.env.PARLEY_TEST_TEMPLATE;
+  await administer(server, `CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template}`}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  const pool = new pg.Pool({ connectionString: url.href, max: 2 });
+  pool.on('error', () => undefined);
+  const query = async <T extends object>(sql: string, values: unknown[] = []): Promise<T[]> =>
+    (await pool.query(sql, values)).rows as T[];
+  return {
+    url: url.href,
+    query,
+    counts: () => countRows(query),
+    drop: async () => {
+      await pool.end();
+      await administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+async function countRows(query: TestDatabase['query']): Promise<Record<string, number>> {
+  const rows = await query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables
+      WHERE table_schema NOT IN ('pg_catalog', 'information_schema') AND table_name = ANY($1)`,
+    [COUNTED],
+  );
+  if (rows.length !== COUNTED.length) throw new Error(`Expected tables ${COUNTED.join(', ')}; found ${rows.length}`);
+  const counts: Record<string, number> = {};
+  for (const { name } of rows) {
+    const [row] = await query<{ n: number }>(`SELECT count(*)::int AS n FROM "${name}"`);
+    counts[name] = row?.n ?? -1;
+  }
+  return counts;
+}
+
+function serverUrl(): string {
+  const url = process.env.PARLEY_TEST_POSTGRES;
+  if (url === undefined) throw new Error('No PostgreSQL for tests: run this through the e2e project of jest.config.mjs');
+  return url;
+}
+
+async function administer(server: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

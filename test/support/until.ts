@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface Deadline {
+  /** Milliseconds until the wait is given up; 10,000 unless told otherwise. */
+  within?: number;
+  /** What is waited for, as the failure names it. */
+  what?: string;
+}
+
+/** Polls until the probe gives a value that is neither `undefined` nor `false`; throws when the deadline passes. */
+export async function until<T>(probe: () => T | undefined | false | Promise<T | undefined | false>, deadline: Deadline = {}): Promise<T> {
+  const { within = 10_000, what = 'a condition' } = deadline;
+  const end = performance.now() + within;
+  for (;;) {
+    const value = await probe();
+    if (value !== undefined && value !== false) return value;
+    if (performance.now() > end) throw new Error(`Waited ${within} ms for ${what}`);
+    await delay(15);
+  }
+}
+
+/** The promise's value; throws when the deadline passes first. */
+export async function before<T>(promise: Promise<T>, deadline: Deadline = {}): Promise<T> {
+  const { within = 10_000, what = 'a promise' } = deadline;
+  const stop = new AbortController();
+  const late = delay(within, undefined, { signal: stop.signal }).then(() => {
+    throw new Error(`Waited ${within} ms for ${what}`);
+  });
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    stop.abort();
+  }
+}
