@@ -114,7 +114,8 @@ export class ExecutionRegistry {
       recording,
       call: turn.call,
       userMessage: turn.userMessage,
-      metadata: undefined,
+      // The request's own is gone; the Task kept what its agent found worth keeping.
+      metadata: turn.stored.task.metadata,
       task: turn.task,
       recovered: turn.stored.header.lastSequence - turn.acceptedAt,
     });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { REVISION_KEY } from '#libs/executor';
 import { type Part, type SendMessageRequest, userMessage } from '#libs/protocol';
+import { ancestryMetadata } from './run-ancestry.js';
 import type { WorkflowNode } from './workflow.js';
 
 /** Seconds that an external agent has for its whole answer, unless the node says otherwise (row E1). */
@@ -13,6 +14,8 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 export interface DispatchingRun {
   contextId: string;
   revision: string;
+  /** The runs that led to the call, this one last. */
+  ancestry: readonly string[];
 }
 
 /** A child's Task that waits for an answer. */
@@ -65,7 +68,7 @@ export function nodeRequest(
   return {
     message,
     configuration: { acceptedOutputModes: ['text/plain', 'application/json'] },
-    ...(own && { metadata: { [REVISION_KEY]: run.revision } }),
+    metadata: own ? { [REVISION_KEY]: run.revision } : ancestryMetadata(run.ancestry),
   };
 }
 

@@ -17,6 +17,7 @@ export interface CallingRun {
   graph: WorkflowGraph;
   state: RunState;
   revision: string;
+  ancestry: readonly string[];
 }
 
 /** The calls of one run to the agents of its nodes. */
@@ -93,13 +94,13 @@ export class RunCalls {
   }
 
   private call(node: NodeRun, known: string | undefined): ChildCall {
-    const { graph, state, context, revision } = this.run;
+    const { graph, state, context, revision, ancestry } = this.run;
     const definition = graph.node(node.id);
     const url = this.urlOf(node) ?? '';
     const parts = node.answer ? answerParts(node.answer, node.id) : nodeParts(definition, graph, state);
     const waiting =
       node.answer && node.taskId !== undefined ? { taskId: node.taskId, contextId: node.contextId } : undefined;
-    const run = { contextId: context.contextId, revision };
+    const run = { contextId: context.contextId, revision, ancestry };
     const timeout = nodeTimeout(definition);
     return new ChildCall(this.services.directory, {
       node: definition,

@@ -110,7 +110,7 @@ describe('WorkflowExecutor', () => {
       options: { timeouts: { total: Infinity, firstEvent: Infinity, idle: Infinity } },
     });
     expect(external?.request?.message.contextId).toBeUndefined();
-    expect(external?.request?.metadata).toBeUndefined();
+    expect(external?.request?.metadata).toEqual({ 'parley/ancestry': ['run-1'] });
   });
 
   test('remembers the Tasks of foreign agents at first sight, and of own ones only when called over HTTP', async () => {

@@ -2,6 +2,7 @@ import { AgentExecutor, type RequestContext } from '#libs/executor';
 import { type JsonObject, type SendMessageRequest, submittedTask } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { failedEvents } from './run-ending.js';
+import { ancestryMetadata, ancestryOf, refuseLoop } from './run-ancestry.js';
 import { inputsOf } from './run-inputs.js';
 import { runMetadata } from './run-metadata.js';
 import type { RunServices } from './run-services.js';
@@ -28,24 +29,39 @@ export class WorkflowExecutor extends AgentExecutor {
     this.graph = graphOf(workflow);
   }
 
-  override taskMetadata({ message }: SendMessageRequest): JsonObject {
+  override taskMetadata({ message, metadata }: SendMessageRequest): JsonObject {
     const { definition, revision } = this.workflow;
-    return runMetadata({ workflow: definition.name, revision, inputs: inputsOf(message, definition) });
+    const run = runMetadata({ workflow: definition.name, revision, inputs: inputsOf(message, definition) });
+    return { ...run, ...ancestryMetadata(ancestryOf(metadata)) };
+  }
+
+  override check({ metadata }: SendMessageRequest): Promise<void> {
+    return refuseLoop(this.services.tasks, `workflows/${this.workflow.definition.name}`, ancestryOf(metadata));
   }
 
   override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
     const { graph, services } = this;
     const { definition, revision } = this.workflow;
-    const state = RunState.of(definition, await logOf(context));
+    const log = await logOf(context);
+    const state = RunState.of(definition, log);
+    const ancestry = [...ancestryOf(isNew(context) ? context.metadata : metadataOf(log)), context.taskId];
     if (graph instanceof InvalidWorkflow) yield* failedEvents(context, state, graph.message);
-    else yield* new WorkflowRun(services, { context, graph, state, revision }).events();
+    else yield* new WorkflowRun(services, { context, graph, state, revision, ancestry }).events();
   }
 }
 
 /** A new run's log needs no reading: it is its first Message. */
 async function logOf(context: RequestContext): Promise<readonly TaskEvent[]> {
-  const isNew = context.task === null && context.recovered === 0;
-  return isNew ? [{ task: submittedTask(context, context.userMessage) }] : context.log();
+  return isNew(context) ? [{ task: submittedTask(context, context.userMessage) }] : context.log();
+}
+
+function isNew(context: RequestContext): boolean {
+  return context.task === null && context.recovered === 0;
+}
+
+/** A turn after the first, and one that is recovered, knows the first request's metadata from the Task. */
+function metadataOf([first]: readonly TaskEvent[]): JsonObject | undefined {
+  return first && 'task' in first ? first.task.metadata : undefined;
 }
 
 function graphOf({ definition }: WorkflowRevision): WorkflowGraph | InvalidWorkflow {

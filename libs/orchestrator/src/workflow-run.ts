@@ -28,6 +28,8 @@ export interface WorkflowRunStart {
   /** The log so far. */
   state: RunState;
   revision: string;
+  /** The runs that led to this one, and itself. */
+  ancestry: readonly string[];
 }
 
 /**
