@@ -122,6 +122,28 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
       expect(namesOf(await store.withNode(node, 10))).toEqual([two.name, three.name]);
     });
 
+    it('has another version after every change, and the same one otherwise', async () => {
+      const definition = workflow('a');
+      const versions = [await store.version()];
+      for (const change of [
+        () => store.create(definition),
+        () => store.replace(definition),
+        () => store.delete(definition.name),
+      ]) {
+        await change();
+        versions.push(await store.version());
+        await store.get(definition.name);
+        await store.replace(workflow('a'));
+        await store.delete(unique());
+        expect(await store.version()).toBe(versions.at(-1));
+      }
+      await store.create(definition);
+      versions.push(await store.version());
+      await store.create(definition);
+      expect(await store.version()).toBe(versions.at(-1));
+      expect(new Set(versions).size).toBe(5);
+    });
+
     it('lets one of many creations win', async () => {
       const definition = workflow('a');
       const outcomes = await Promise.all(

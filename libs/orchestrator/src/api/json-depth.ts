@@ -1,12 +1,16 @@
-/** How deep a caller's JSON may be nested; what is deeper breaks writers that recurse. */
-export const MAX_DEPTH = 100;
+import { malformed } from './problem.js';
 
-/** Whether a JSON value is nested deeper than allowed. Uses no stack of its own. */
-export function isTooDeep(value: unknown, limit = MAX_DEPTH): boolean {
-  let level: unknown[] = [value];
+/** How deep a caller's JSON may be nested; what is deeper breaks writers that recurse. */
+const MAX_DEPTH = 100;
+
+/**
+ * Uses no stack of its own.
+ * @throws ProblemError 400 for a body that is nested too deep
+ */
+export function refuseTooDeep(body: unknown): void {
+  let level: unknown[] = [body];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limit) return true;
+    if (depth > MAX_DEPTH) throw malformed({ path: '', detail: `the body is nested deeper than ${MAX_DEPTH} levels` });
     level = level.flatMap((it) => (typeof it === 'object' && it !== null ? Object.values(it) : []));
   }
-  return false;
 }

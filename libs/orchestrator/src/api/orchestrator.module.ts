@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
-import { LenientRunBody } from './lenient-run-body.js';
+import { RequestBodies } from './request-bodies.js';
 import { ProblemFilter } from './problem-filter.js';
 import { RunList } from './run-list.js';
 import { RunStreams } from './run-streams.js';
@@ -18,7 +18,7 @@ export class OrchestratorModule {
       module: OrchestratorModule,
       imports: [executor],
       controllers: [WorkflowsController, WorkflowRunsController, RunsController],
-      providers: [Runs, RunList, RunStreams, LenientRunBody, { provide: APP_FILTER, useClass: ProblemFilter }],
+      providers: [Runs, RunList, RunStreams, RequestBodies, { provide: APP_FILTER, useClass: ProblemFilter }],
       exports: [executor],
     };
   }

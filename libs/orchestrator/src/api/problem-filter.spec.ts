@@ -107,7 +107,7 @@ describe('ProblemFilter', () => {
 
   it.each([
     ['a body that is no JSON', '{"a":', 'application/json', 400],
-    ['an empty body that says it is JSON', '', 'application/json', 400],
+
     ['a body that is too large', JSON.stringify({ a: 'x'.repeat(2000) }), 'application/json', 413],
     ['a body of another type', '<a/>', 'text/xml', 415],
   ])('answers %s', async (_what, payload, type, status) => {

@@ -34,7 +34,11 @@ export class ProblemError extends Error {
 
 /** A request whose body, query or header is not as documented: 400, naming each field. */
 export function malformed(...errors: ProblemEntry[]): ProblemError {
-  return new ProblemError(400, errors.map((it) => `${it.path}: ${it.detail}`).join('; '), errors);
+  return new ProblemError(
+    400,
+    errors.map(({ path, detail }) => (path === '' ? detail : `${path}: ${detail}`)).join('; '),
+    errors,
+  );
 }
 
 /** A Problem of the kind that its HTTP status says all about (`about:blank`, RFC 9457 section 4.2.1). */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 import { type ValidationError, validateSync } from 'class-validator';
-import { isTooDeep, MAX_DEPTH } from './json-depth.js';
+import { refuseTooDeep } from './json-depth.js';
 import { malformed, type ProblemEntry } from './problem.js';
 
 /** A class of request bodies: class-validator says what is allowed, `from` takes over the members it knows. */
@@ -15,7 +15,7 @@ export interface BodyType<T extends object> {
  */
 export function readBody<T extends object>(type: BodyType<T>, body: unknown): T {
   if (!isJsonObject(body)) throw malformed({ path: '', detail: 'the body must be a JSON object' });
-  if (isTooDeep(body)) throw malformed({ path: '', detail: `the body is nested deeper than ${MAX_DEPTH} levels` });
+  refuseTooDeep(body);
   const instance = type.from(body);
   const entries = validateSync(instance, { forbidUnknownValues: false }).flatMap((error) => entriesOf(error, ''));
   if (entries.length > 0) throw malformed(...entries);

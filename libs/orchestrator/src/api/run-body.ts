@@ -1,6 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 import { IsObject, IsOptional } from 'class-validator';
+import { refuseTooDeep } from './json-depth.js';
 
 /** What a run starts with. */
 export class RunBody {
@@ -18,8 +19,12 @@ export class RunBody {
     return Object.assign(new RunBody(), { inputs });
   }
 
-  /** Row F2: what is no object with an object of inputs stands for no inputs. */
+  /**
+   * Row F2: what is no object with an object of inputs stands for no inputs.
+   * @throws ProblemError 400 only for inputs that are nested too deep
+   */
   static lenient(body: unknown): RunBody {
+    refuseTooDeep(body);
     const inputs = isJsonObject(body) && isJsonObject(body.inputs) ? body.inputs : {};
     return RunBody.from({ inputs });
   }

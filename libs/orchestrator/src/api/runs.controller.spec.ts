@@ -7,7 +7,7 @@ import { ServiceAddress, Shutdown } from '#libs/platform';
 import { runEventMetadata, statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
 import { type RecordedEvent, type TaskEvent, TaskFeed } from '#libs/tasks';
 import { done, workflowFailed } from '../run-steps.js';
-import { LenientRunBody } from './lenient-run-body.js';
+import { RequestBodies } from './request-bodies.js';
 import { malformed, ProblemError } from './problem.js';
 import { ProblemFilter } from './problem-filter.js';
 import { RunList } from './run-list.js';
@@ -94,7 +94,7 @@ beforeAll(async () => {
     controllers: [RunsController, WorkflowRunsController],
     providers: [
       RunStreams,
-      LenientRunBody,
+      RequestBodies,
       { provide: Runs, useValue: fake.runs },
       { provide: RunList, useValue: fake.list },
       { provide: TaskFeed, useValue: fake.feed },
@@ -110,7 +110,7 @@ beforeAll(async () => {
       { provide: APP_FILTER, useClass: ProblemFilter },
     ],
   }).compile();
-  app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter({ bodyLimit: 1000 }), {
+  app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter({ bodyLimit: 40_000 }), {
     logger: false,
   });
   app.enableCors({ origin: 'http://console' });
@@ -192,6 +192,12 @@ describe('POST /api/workflows/{name}/runs', () => {
     expect(fake.started).toEqual([]);
   });
 
+  it('takes an empty body for none, whatever its type', async () => {
+    expect((await post('/api/workflows/w/runs', '')).status).toBe(202);
+    expect((await post('/api/runs/r1/cancel', '')).status).toBe(200);
+    expect(fake.started).toEqual([['w', {}, 'http://here']]);
+  });
+
   it('answers 404 for an unknown workflow', async () => {
     const reply = await post('/api/workflows/nope/runs', '{}');
     expect(await problemOf(reply)).toMatchObject({ status: 404, detail: 'workflow not found' });
@@ -246,8 +252,15 @@ describe('POST /api/workflows/{name}/run', () => {
   });
 
   it('refuses a body that is too large', async () => {
-    const reply = await post('/api/workflows/w/run', JSON.stringify({ inputs: { a: 'x'.repeat(5000) } }));
-    expect(await problemOf(reply)).toMatchObject({ status: 413 });
+    for (const size of [50_000, 5_000_000]) {
+      const reply = await post('/api/workflows/w/run', JSON.stringify({ inputs: { a: 'x'.repeat(size) } }));
+      expect(await problemOf(reply)).toMatchObject({ status: 413 });
+    }
+  });
+
+  it('refuses inputs that are nested too deep', async () => {
+    const reply = await post('/api/workflows/w/run', `{"inputs":{"a":${'['.repeat(200)}${']'.repeat(200)}}}`);
+    expect(await problemOf(reply)).toMatchObject({ status: 400, detail: 'the body is nested deeper than 100 levels' });
     expect(fake.started).toEqual([]);
   });
 
