@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Logger } from 'nestjs-pino';
 import { registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { AgentCatalog, TaskRecovery } from '#libs/executor';
+import { problemOf } from '#libs/orchestrator';
 import { type AppConfig, ConfigError, type Environment, loadConfig, Readiness, ServiceAddress, Shutdown } from '#libs/platform';
 import { AppModule } from './app.module.js';
 import { serveDocumentation } from './documentation.js';
@@ -56,9 +57,9 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
 }
 
 /** An address that no router can read is answered before any route, in the shape of the API's errors. */
-function refuseAddress(_error: Error, _request: FastifyRequest, reply: FastifyReply): void {
-  const problem = { type: 'about:blank', title: 'Bad Request', status: 400, detail: 'The address is not valid' };
-  void reply.code(400).header('content-type', 'application/problem+json').send(JSON.stringify(problem));
+function refuseAddress(error: Error, _request: FastifyRequest, reply: FastifyReply): void {
+  const problem = problemOf(error);
+  void reply.code(problem.status).header('content-type', 'application/problem+json').send(JSON.stringify(problem));
 }
 
 /** Listens, and from then on takes over what other processes left. @returns the base URL */

@@ -106,7 +106,9 @@ export class TaskExecution implements Execution {
       this.end('The agent ended without finishing the task.');
     } catch (error) {
       if (this.interrupted(error)) return;
-      this.logger.error({ err: error, taskId: this.taskId, agent: this.start.call.agent }, 'An execution failed');
+      // An executor that is canceled may well throw: its end is CANCELED, and nothing to look into.
+      const level = this.canceled ? 'debug' : 'error';
+      this.logger[level]({ err: error, taskId: this.taskId, agent: this.start.call.agent }, 'An execution failed');
       this.end('The agent failed to process the message.');
     }
   }
@@ -123,8 +125,7 @@ export class TaskExecution implements Execution {
   /** The last word, where the executor did not have it. */
   private end(sentence: string): void {
     if (this.recording.settled) return;
-    const canceled = this.controller.signal.reason instanceof TaskCanceled;
-    const event = canceled
+    const event = this.canceled
       ? statusUpdate(this.recording, 'TASK_STATE_CANCELED')
       : statusUpdate(this.recording, 'TASK_STATE_FAILED', sentence);
     try {
@@ -132,6 +133,10 @@ export class TaskExecution implements Execution {
     } catch (error) {
       if (!this.interrupted(error)) this.logger.error({ err: error, taskId: this.taskId }, 'A task could not be ended');
     }
+  }
+
+  private get canceled(): boolean {
+    return this.controller.signal.reason instanceof TaskCanceled;
   }
 
   private interrupted(error: unknown): boolean {
