@@ -11,7 +11,9 @@ import { InProcessAgents } from './in-process-agents.js';
       provide: AgentDirectory,
       inject: [OutboundHttp, LocalAgents, Metrics],
       useFactory: (http: OutboundHttp, locals: LocalAgents, metrics: Metrics) => {
-        const calls = metrics.counter('parley_outbound_calls_total', 'Calls to agents by what came of them', ['outcome']);
+        const calls = metrics.counter('parley_outbound_calls_total', 'Calls to agents by what came of them', [
+          'outcome',
+        ]);
         return new HttpAgentDirectory({ http, locals: () => locals, count: (outcome) => calls.inc({ outcome }) });
       },
     },

@@ -6,7 +6,15 @@ import { Logger } from 'nestjs-pino';
 import { registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { AgentCatalog, TaskRecovery } from '#libs/executor';
 import { problemOf } from '#libs/orchestrator';
-import { type AppConfig, ConfigError, type Environment, loadConfig, Readiness, ServiceAddress, Shutdown } from '#libs/platform';
+import {
+  type AppConfig,
+  ConfigError,
+  type Environment,
+  loadConfig,
+  Readiness,
+  ServiceAddress,
+  Shutdown,
+} from '#libs/platform';
 import { AppModule } from './app.module.js';
 import { serveDocumentation } from './documentation.js';
 
@@ -76,6 +84,14 @@ function corsOptions(config: AppConfig) {
   return {
     origin: [...config.corsOrigins],
     methods: ['GET', 'POST', 'PUT', 'DELETE'],
-    allowedHeaders: ['Content-Type', 'Authorization', 'X-API-Key', 'A2A-Version', 'A2A-Extensions', 'Last-Event-ID', 'Idempotency-Key'],
+    allowedHeaders: [
+      'Content-Type',
+      'Authorization',
+      'X-API-Key',
+      'A2A-Version',
+      'A2A-Extensions',
+      'Last-Event-ID',
+      'Idempotency-Key',
+    ],
   };
 }

@@ -6,7 +6,9 @@ import type { AppConfig } from '#libs/platform';
 export function serveDocumentation(app: NestFastifyApplication, config: AppConfig): void {
   const head = new DocumentBuilder()
     .setTitle(config.serviceName)
-    .setDescription('The management API. The A2A surface below `/a2a` is described by the A2A specification and by agent cards.')
+    .setDescription(
+      'The management API. The A2A surface below `/a2a` is described by the A2A specification and by agent cards.',
+    )
     .setVersion('1')
     .build();
   SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, head));

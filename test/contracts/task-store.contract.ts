@@ -69,8 +69,12 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
       it('fences a writer that is behind or ahead of the log', async () => {
         const draft = newDraft();
         await store.write([draft.created(draft.status('TASK_STATE_WORKING'))]);
-        expect(await store.write([draft.continued(draft.token, 1, draft.status('TASK_STATE_WORKING'))])).toEqual(['fenced']);
-        expect(await store.write([draft.continued(draft.token, 5, draft.status('TASK_STATE_WORKING'))])).toEqual(['fenced']);
+        expect(await store.write([draft.continued(draft.token, 1, draft.status('TASK_STATE_WORKING'))])).toEqual([
+          'fenced',
+        ]);
+        expect(await store.write([draft.continued(draft.token, 5, draft.status('TASK_STATE_WORKING'))])).toEqual([
+          'fenced',
+        ]);
         expect(await store.events(draft.taskId, 0, 10)).toHaveLength(2);
       });
 
@@ -130,7 +134,9 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
         await store.write([draft.created()]);
         expect(await store.claim(draft.taskId, 'other', 't')).toBeUndefined();
         await store.write([draft.continued(draft.token, 1, draft.status('TASK_STATE_INPUT_REQUIRED'))]);
-        const claims = await Promise.all(Array.from({ length: 8 }, () => store.claim(draft.taskId, 'other', randomUUID())));
+        const claims = await Promise.all(
+          Array.from({ length: 8 }, () => store.claim(draft.taskId, 'other', randomUUID())),
+        );
         const won = claims.filter((claim) => claim !== undefined);
         expect(won).toHaveLength(1);
         expect(won[0]?.task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -168,7 +174,9 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
         const late = first!.continued(first!.token, 1, first!.status('TASK_STATE_COMPLETED'));
         expect(await store.write([late])).toEqual(['fenced']);
         const token = claims.find((claim) => claim.taskId === first!.taskId)!.token;
-        expect(await store.write([first!.continued(token, 1, first!.status('TASK_STATE_COMPLETED'))])).toEqual(['written']);
+        expect(await store.write([first!.continued(token, 1, first!.status('TASK_STATE_COMPLETED'))])).toEqual([
+          'written',
+        ]);
       });
 
       it('leaves the Tasks of living replicas, waiting Tasks and ended Tasks alone', async () => {
@@ -193,7 +201,11 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
         for (;;) {
           const last = seen.at(-1);
           const before = last && { updatedAt: last.updatedAt, taskId: last.taskId };
-          const { tasks, total } = await store.list({ scope: { tenant: '', owner }, limit: 10, ...(before && { before }) });
+          const { tasks, total } = await store.list({
+            scope: { tenant: '', owner },
+            limit: 10,
+            ...(before && { before }),
+          });
           expect(total).toBe(25);
           seen.push(...tasks.map((stored) => stored.header));
           if (tasks.length < 10) break;
@@ -229,7 +241,12 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
         expect(await store.children(parent.taskId)).toMatchObject([{ taskId: child.taskId, parentReference: 'n#1' }]);
         expect(await store.children(child.taskId)).toEqual([]);
         const reached = await store.lastSequences([parent.taskId, child.taskId, 'no-such-task']);
-        expect([...reached].sort()).toEqual([[parent.taskId, 1], [child.taskId, 2]].sort());
+        expect([...reached].sort()).toEqual(
+          [
+            [parent.taskId, 1],
+            [child.taskId, 2],
+          ].sort(),
+        );
       });
     });
   });
@@ -280,7 +297,8 @@ function newDraft(options: DraftOptions = {}) {
       const task = submittedTask(reference, message, options.metadata);
       return { ...entry(token, 0, [{ task }, ...events]), create: { header, replicaId: options.replicaId ?? REPLICA } };
     },
-    continued: (entryToken: string, after: number, ...events: TaskEvent[]): JournalEntry => entry(entryToken, after, events),
+    continued: (entryToken: string, after: number, ...events: TaskEvent[]): JournalEntry =>
+      entry(entryToken, after, events),
   };
 }
 

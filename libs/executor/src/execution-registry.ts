@@ -82,7 +82,14 @@ export class ExecutionRegistry {
     const recording = this.recorder.create(header, this.replica.replicaId, randomUUID());
     const message = { ...request.message, taskId: header.taskId, contextId: header.contextId };
     recording.record({ task: submittedTask(recording, message, taskMetadata(agent, request)) });
-    return this.run(agent, { recording, call, userMessage: message, metadata: request.metadata, task: null, recovered: 0 });
+    return this.run(agent, {
+      recording,
+      call,
+      userMessage: message,
+      metadata: request.metadata,
+      task: null,
+      recovered: 0,
+    });
   }
 
   /**
@@ -132,7 +139,10 @@ export class ExecutionRegistry {
     if (task.status.state === 'TASK_STATE_CANCELED') return task;
     // It began to wait before it saw the cancel; nobody executes it now.
     if (isWaitingState(task.status.state)) return this.cancel(agent, taskId, call);
-    throw new A2AError('TASK_NOT_CANCELABLE', { message: `The task has ended: ${task.status.state}`, metadata: { taskId } });
+    throw new A2AError('TASK_NOT_CANCELABLE', {
+      message: `The task has ended: ${task.status.state}`,
+      metadata: { taskId },
+    });
   }
 
   /** Refuses new work from now on. */
@@ -199,7 +209,9 @@ export class ExecutionRegistry {
     if (!header) return new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
     const ended = isTerminalState(header.state);
     const reason = ended && what === 'cannot be canceled' ? 'TASK_NOT_CANCELABLE' : 'UNSUPPORTED_OPERATION';
-    const message = ended ? `The task has ended (${header.state}) and ${what}` : `The task is being worked on and ${what}`;
+    const message = ended
+      ? `The task has ended (${header.state}) and ${what}`
+      : `The task is being worked on and ${what}`;
     this.logger.debug({ taskId, state: header.state }, message);
     return new A2AError(reason, { message, metadata: { taskId } });
   }

@@ -84,10 +84,12 @@ export class TaskRecovery {
 
   private async agentOf({ header, task }: StoredTask): Promise<ServedAgent | undefined> {
     const revision = task.metadata?.[REVISION_KEY];
-    return this.catalog.resolve(header.agent, typeof revision === 'string' ? revision : undefined).catch((error: unknown) => {
-      this.logger.warn({ err: error, taskId: header.taskId, agent: header.agent }, 'The agent of a task is gone');
-      return undefined;
-    });
+    return this.catalog
+      .resolve(header.agent, typeof revision === 'string' ? revision : undefined)
+      .catch((error: unknown) => {
+        this.logger.warn({ err: error, taskId: header.taskId, agent: header.agent }, 'The agent of a task is gone');
+        return undefined;
+      });
   }
 
   private async restart(agent: ServedAgent, stored: StoredTask, claim: TaskClaim): Promise<void> {
@@ -117,7 +119,11 @@ export class TaskRecovery {
 }
 
 /** The turn that was under way: the last Message accepted, the Task before it, and where its own events begin. */
-function lastTurn(events: readonly RecordedEvent[]): { userMessage: Message; task: StoredTask['task'] | null; acceptedAt: number } {
+function lastTurn(events: readonly RecordedEvent[]): {
+  userMessage: Message;
+  task: StoredTask['task'] | null;
+  acceptedAt: number;
+} {
   const start = events.findLastIndex(({ event }) => 'task' in event || ('statusUpdate' in event && event.received));
   const opening = events[start];
   const message = opening && openingMessage(opening);

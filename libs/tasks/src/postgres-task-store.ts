@@ -106,10 +106,10 @@ export class PostgresTaskStore extends TaskStore {
   }
 
   async release(claim: TaskClaim): Promise<void> {
-    await this.pool.query('UPDATE task SET replica_id = NULL, claim_token = NULL WHERE task_id = $1 AND claim_token = $2', [
-      claim.taskId,
-      claim.token,
-    ]);
+    await this.pool.query(
+      'UPDATE task SET replica_id = NULL, claim_token = NULL WHERE task_id = $1 AND claim_token = $2',
+      [claim.taskId, claim.token],
+    );
   }
 
   async children(parentTaskId: string): Promise<TaskHeader[]> {

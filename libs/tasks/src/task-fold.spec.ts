@@ -85,7 +85,9 @@ describe('TaskFold', () => {
     for (const state of TASK_STATES.filter(isTerminalState)) {
       const ended = fold(statusUpdate(reference, state));
       expect(() => applyTaskEvent(ended, statusUpdate(reference, 'TASK_STATE_WORKING'))).toThrow(TaskEventRefused);
-      expect(() => applyTaskEvent(ended, artifactUpdate(reference, { parts: [textPart('x')] }))).toThrow(TaskEventRefused);
+      expect(() => applyTaskEvent(ended, artifactUpdate(reference, { parts: [textPart('x')] }))).toThrow(
+        TaskEventRefused,
+      );
     }
   });
 

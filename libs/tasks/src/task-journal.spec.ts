@@ -75,7 +75,10 @@ class Source implements JournalSource {
 
 function setUp(): { store: HeldStore; source(taskId: string): Source } {
   const store = new HeldStore();
-  const journal = new TaskJournal(store as unknown as TaskStore, { batchWritten: () => undefined, reached: () => undefined } as never);
+  const journal = new TaskJournal(
+    store as unknown as TaskStore,
+    { batchWritten: () => undefined, reached: () => undefined } as never,
+  );
   return { store, source: (taskId) => new Source(taskId, journal) };
 }
 

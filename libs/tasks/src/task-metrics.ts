@@ -11,7 +11,9 @@ export class TaskMetrics {
 
   constructor(metrics: Metrics) {
     const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-    this.states = metrics.counter('parley_tasks_total', 'Tasks that reached a state, as committed by this replica', ['state']);
+    this.states = metrics.counter('parley_tasks_total', 'Tasks that reached a state, as committed by this replica', [
+      'state',
+    ]);
     this.size = metrics.histogram('parley_journal_batch_tasks', 'Tasks written by one journal batch', [], sizes);
     this.latency = metrics.histogram('parley_journal_batch_seconds', 'From the statement of a batch to its commit');
   }

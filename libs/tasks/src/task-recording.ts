@@ -153,7 +153,9 @@ export class TaskRecording implements JournalSource {
   /** For the journal. */
   settle(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void {
     if (outcome !== 'written') {
-      this.fail(outcome === 'fenced' ? new ClaimLost(`Task ${this.taskId} is written elsewhere`) : asError(outcome.failed));
+      this.fail(
+        outcome === 'fenced' ? new ClaimLost(`Task ${this.taskId} is written elsewhere`) : asError(outcome.failed),
+      );
       return;
     }
     this.create = undefined;

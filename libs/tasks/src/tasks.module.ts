@@ -8,13 +8,7 @@ import { TaskStore } from './task-store.js';
 
 /** The life of Tasks on PostgreSQL. Needs PlatformModule. */
 @Module({
-  providers: [
-    { provide: TaskStore, useClass: PostgresTaskStore },
-    TaskMetrics,
-    TaskJournal,
-    TaskFeed,
-    TaskRecorder,
-  ],
+  providers: [{ provide: TaskStore, useClass: PostgresTaskStore }, TaskMetrics, TaskJournal, TaskFeed, TaskRecorder],
   exports: [TaskStore, TaskFeed, TaskRecorder],
 })
 export class TasksModule {}

@@ -1,0 +1,4 @@
+import { InMemoryTaskStore } from '@a2a-js/sdk/server';
+import { serveSdkAgent } from './sdk-agent.ts';
+
+serveSdkAgent(new InMemoryTaskStore());
