@@ -1,6 +1,7 @@
 export { AppConfig, type AuthMode, type LlmConfig, type LogLevel, type NodeDispatch } from './config/app-config.js';
 export { ConfigError } from './config/config-error.js';
 export { type Environment, loadConfig } from './config/load-config.js';
+export { BatchedRead } from './database/batched-read.js';
 export { Database, type DatabaseOptions, type EntityClass, type MigrationClass } from './database/database.js';
 export { PLATFORM_MIGRATIONS } from './database/platform-migrations.js';
 export { HealthModule } from './operations/health.module.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/platform';
+import { BatchedRead, Database } from '#libs/platform';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { WorkflowStore } from '../workflow-store.js';
@@ -8,8 +8,8 @@ import {
   CREATE,
   DEFINITIONS,
   DELETE,
-  HEAD,
   HEADS,
+  HEADS_OF,
   HEADS_WITH_NODE,
   REPLACE,
   REVISION,
@@ -19,24 +19,21 @@ import {
 
 /**
  * WorkflowStore on PostgreSQL. Every save and every delete is one statement, so any number of replicas may save at once.
- * A read asks the database which revision is the newest: one indexed statement. The revision itself comes from memory
- * once it was read, as the same object.
+ * A read asks the database which revision is the newest: one indexed statement, shared by the reads that come in
+ * together. The revision itself comes from memory once it was read, as the same object.
  */
 @Injectable()
 export class PostgresWorkflowStore extends WorkflowStore {
   private readonly cache = new RevisionCache();
+  private readonly newest = new BatchedRead((names: readonly string[]) => this.readNewest(names));
+  private readonly versions = new BatchedRead(() => this.readVersion());
 
   constructor(private readonly database: Database) {
     super();
   }
 
   async version(): Promise<string> {
-    const { rows } = await this.database.pool.query<{ version: string }>({
-      name: 'workflow-version',
-      text: VERSION,
-      values: [TENANT],
-    });
-    return rows[0]?.version ?? '0';
+    return (await this.versions.get(TENANT)) ?? '0';
   }
 
   async list(limit: number, afterName = ''): Promise<WorkflowRevision[]> {
@@ -48,8 +45,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   async get(name: string, revision?: string): Promise<WorkflowRevision | undefined> {
     if (!WORKFLOW_NAME.test(name)) return undefined;
     if (revision !== undefined) return this.saved(name, revision);
-    const [found] = await this.revisions(await this.heads('workflow-head', HEAD, [TENANT, name]));
-    return found;
+    return this.newest.get(name);
   }
 
   async withNode(nodeId: string, limit: number): Promise<WorkflowRevision[]> {
@@ -77,6 +73,20 @@ export class PostgresWorkflowStore extends WorkflowStore {
     const { rows } = await this.database.pool.query<Head>(statement, [TENANT, definition.name, text, nodeIds]);
     // Read back from its text: what is kept shares nothing with what the caller may still change.
     return rows[0] && this.keep({ ...rows[0], definition: JSON.parse(text) as WorkflowDefinition });
+  }
+
+  private async readNewest(names: readonly string[]): Promise<Map<string, WorkflowRevision>> {
+    const found = await this.revisions(await this.heads('workflow-heads', HEADS_OF, [TENANT, names]));
+    return new Map(found.map((revision) => [revision.definition.name, revision]));
+  }
+
+  private async readVersion(): Promise<Map<string, string>> {
+    const { rows } = await this.database.pool.query<{ version: string }>({
+      name: 'workflow-version',
+      text: VERSION,
+      values: [TENANT],
+    });
+    return new Map(rows.map(({ version }) => [TENANT, version]));
   }
 
   private async heads(name: string, text: string, values: unknown[]): Promise<Head[]> {

@@ -6,8 +6,8 @@ const SELECT_HEADS = `
   SELECT workflow.name, workflow.revision::text, workflow.created_at, workflow.updated_at, saved.xmin::text AS version
   FROM workflow JOIN workflow_revision AS saved USING (tenant, name, revision)`;
 
-/** The newest revision of a workflow that is not deleted. $1 tenant, $2 name. */
-export const HEAD = `${SELECT_HEADS} WHERE tenant = $1 AND name = $2 AND deleted_at IS NULL`;
+/** The newest revisions of workflows that are not deleted. $1 tenant, $2 names. */
+export const HEADS_OF = `${SELECT_HEADS} WHERE tenant = $1 AND name = ANY($2::text[]) AND deleted_at IS NULL`;
 
 /** A page of them by name. $1 tenant, $2 the name before the page, $3 how many. */
 export const HEADS = `${SELECT_HEADS} WHERE tenant = $1 AND name > $2 AND deleted_at IS NULL ORDER BY name LIMIT $3`;

@@ -1,0 +1,36 @@
+/**
+ * Answers questions that come in together with one query. Every question is answered by a query that began after it was
+ * asked, so an answer is as fresh as one of its own would be; under load the cost of a query is shared by all who wait.
+ */
+export class BatchedRead<K, V> {
+  private waiting: { key: K; resolve(value: V | undefined): void; reject(error: unknown): void }[] = [];
+  private reading = false;
+
+  /** @param read gives what it finds for the keys, each of them once */
+  constructor(private readonly read: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>) {}
+
+  /** What there is for a key; `undefined` where there is nothing. Rejects as the query does. */
+  get(key: K): Promise<V | undefined> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ key, resolve, reject });
+      if (this.reading) return;
+      this.reading = true;
+      // What arrives in the same turn of the event loop is asked together.
+      setImmediate(() => void this.readAll());
+    });
+  }
+
+  private async readAll(): Promise<void> {
+    while (this.waiting.length > 0) {
+      const asked = this.waiting;
+      this.waiting = [];
+      try {
+        const found = await this.read([...new Set(asked.map(({ key }) => key))]);
+        for (const { key, resolve } of asked) resolve(found.get(key));
+      } catch (error) {
+        for (const { reject } of asked) reject(error);
+      }
+    }
+    this.reading = false;
+  }
+}
