@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Logger } from 'nestjs-pino';
-import { registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
+import { answerUnreadableAddress, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { AgentCatalog, TaskRecovery } from '#libs/executor';
 import { problemOf } from '#libs/orchestrator';
 import {
@@ -17,6 +17,7 @@ import {
 } from '#libs/platform';
 import { AppModule } from './app.module.js';
 import { serveDocumentation } from './documentation.js';
+import { drainOversizedBodies } from './oversized-bodies.js';
 
 /** Node ids and run ids are in paths: longer than the router's default of 100 characters allows. */
 const MAX_PATH_PARAMETER = 512;
@@ -53,7 +54,9 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   app.useLogger(app.get(Logger));
   if (config.corsOrigins.length > 0) app.enableCors(corsOptions(config));
   await app.register(helmet, { contentSecurityPolicy: false });
-  const routes = registerA2aRoutes(app.getHttpAdapter().getInstance(), {
+  const fastify = app.getHttpAdapter().getInstance();
+  drainOversizedBodies(fastify, config.bodyLimit);
+  const routes = registerA2aRoutes(fastify, {
     handler: app.get(RequestHandler, { strict: false }),
     catalog: app.get(AgentCatalog, { strict: false }),
     address: app.get(ServiceAddress),
@@ -64,8 +67,9 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   return app;
 }
 
-/** An address that no router can read is answered before any route, in the shape of the API's errors. */
-function refuseAddress(error: Error, _request: FastifyRequest, reply: FastifyReply): void {
+/** An address that no router can read is answered before any route, in the shape of the surface it seems to mean. */
+function refuseAddress(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  if (request.url.startsWith('/a2a')) return answerUnreadableAddress(request, reply);
   const problem = problemOf(error);
   void reply.code(problem.status).header('content-type', 'application/problem+json').send(JSON.stringify(problem));
 }

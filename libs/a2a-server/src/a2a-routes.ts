@@ -57,6 +57,11 @@ export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOp
   return { endStreams: () => streams.endAll() };
 }
 
+/** Answers a request below `/a2a` whose address no router can read. */
+export function answerUnreadableAddress(request: FastifyRequest, reply: FastifyReply): void {
+  sendRestError(request, reply, new A2AError('INVALID_REQUEST', { message: 'The address is not valid' }));
+}
+
 function registerRpcRoutes(scope: FastifyInstance, binding: JsonRpcBinding): void {
   for (const base of AGENT_BASES) {
     const config: A2aRouteConfig = { a2a: { base, binding: 'json-rpc' } };

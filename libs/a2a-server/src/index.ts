@@ -1,5 +1,5 @@
 export { A2aServerModule } from './a2a-server.module.js';
-export { type A2aRoutes, type A2aRoutesOptions, registerA2aRoutes } from './a2a-routes.js';
+export { type A2aRoutes, type A2aRoutesOptions, answerUnreadableAddress, registerA2aRoutes } from './a2a-routes.js';
 export { agentCard, RESUMABLE_STREAMS, type ServedAgentCard } from './cards/agent-card.js';
 export { agentUrl } from './http/agent-base.js';
 export type { PublicAddress } from './http/call-context.js';

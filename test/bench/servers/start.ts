@@ -24,7 +24,9 @@ export function startParley(databaseUrl: string, environment: Record<string, str
   const main = join(ROOT, 'dist/src/main.js');
   if (!existsSync(main)) throw new Error('Parley is not built: run npm run build first');
   const settings = { PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: databaseUrl, ...environment };
-  return startProcess([main], settings, /Parley is ready on (http\S+)/);
+  const profile =
+    process.env.PROFILE_DIR === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE_DIR}`];
+  return startProcess([...profile, main], settings, /Parley is ready on (http\S+)/);
 }
 
 async function startProcess(

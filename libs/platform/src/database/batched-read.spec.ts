@@ -2,7 +2,8 @@ import { BatchedRead } from './batched-read.js';
 
 /** Queries that the test lets through one by one. */
 function held() {
-  const queries: { keys: readonly string[]; answer(values: Record<string, number>): void; fail(error: Error): void }[] = [];
+  const queries: { keys: readonly string[]; answer(values: Record<string, number>): void; fail(error: Error): void }[] =
+    [];
   let asked: (() => void) | undefined;
   const reader = new BatchedRead<string, number>(
     (keys) =>

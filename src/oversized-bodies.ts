@@ -1,0 +1,22 @@
+import { finished } from 'node:stream/promises';
+import type { FastifyInstance } from 'fastify';
+
+/** What is still read of a body that is refused; whoever sends more is cut. */
+const MOST_DRAINED = 64 * 1024 * 1024;
+const LONGEST_MS = 10_000;
+
+/**
+ * A body that says it is too large is read to its end before it is refused: a caller that is still sending does not
+ * see an answer, only a connection that broke. Nothing of it is kept.
+ */
+export function drainOversizedBodies(fastify: FastifyInstance, limit: number): void {
+  fastify.addHook('preParsing', async (request, _reply, payload) => {
+    const length = Number(request.headers['content-length']);
+    if (length > limit && length <= MOST_DRAINED) {
+      await finished(payload.resume(), { signal: AbortSignal.timeout(LONGEST_MS), writable: false }).catch(
+        () => undefined,
+      );
+    }
+    return payload;
+  });
+}
