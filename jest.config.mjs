@@ -13,6 +13,11 @@ export default {
   coverageProvider: 'v8',
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{libs,src,apps}/**/*.spec.ts'] },
-    { ...shared, displayName: 'e2e', testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'], globalSetup: '<rootDir>/test/e2e-global-setup.mjs' },
+    {
+      ...shared,
+      displayName: 'e2e',
+      testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'],
+      globalSetup: '<rootDir>/test/e2e-global-setup.mjs',
+    },
   ],
 };

@@ -31,6 +31,8 @@ export async function start(environment: Environment): Promise<void> {
     const config = loadConfig(environment);
     const app = await createApp(config);
     const url = await listen(app, config);
+    // Whoever read the ready line may close the pipe; that is no reason to end.
+    process.stdout.on('error', () => undefined);
     process.stdout.write(`Parley is ready on ${url}\n`);
   } catch (error) {
     const lines = error instanceof ConfigError ? error.lines : [`Parley could not start: ${(error as Error).message}`];

@@ -1,17 +1,17 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { copyBuiltService } from './support/built-service.mjs';
 import { startTestPostgres } from './support/postgres-process.mjs';
 import { migrateTemplate } from './support/template-database.mjs';
 
 /**
  * Starts one PostgreSQL for the whole run and, where the service is built, one migrated template database.
- * The server ends with the process that runs Jest, however that ends (see postgres-process.mjs).
+ * The server ends with the process that runs Jest, however that ends (see postgres-supervisor.mjs).
  * `PARLEY_TEST_POSTGRES` names a given server instead: a URL whose role may create databases.
  */
 export default async function setup() {
   process.env.PARLEY_TEST_POSTGRES ??= await startTestPostgres();
-  const main = resolve(import.meta.dirname, '../dist/src/main.js');
-  if (!existsSync(main)) return;
+  const main = copyBuiltService();
+  if (main === undefined) return;
+  process.env.PARLEY_TEST_MAIN = main;
   const template = await migrateTemplate(process.env.PARLEY_TEST_POSTGRES, main);
   if (template !== undefined) process.env.PARLEY_TEST_TEMPLATE = template;
 }

@@ -6,9 +6,13 @@ let workflow: Workflow;
 let places: string[];
 
 beforeAll(async () => {
-  workflow = await stage.api.save({ ...linear(unique('cards'), input('in'), echo('a'), output('out')), description: 'Says it again' });
+  workflow = await stage.api.save({
+    ...linear(unique('cards'), input('in'), echo('a'), output('out')),
+    description: 'Says it again',
+  });
   places = ['/.well-known/agent-card.json', '/a2a/.well-known/agent-card.json', '/a2a/agent-card'];
-  for (const path of ['', '/nodes/in', '/nodes/a']) places.push(`/a2a/workflows/${workflow.name}${path}/.well-known/agent-card.json`);
+  for (const path of ['', '/nodes/in', '/nodes/a'])
+    places.push(`/a2a/workflows/${workflow.name}${path}/.well-known/agent-card.json`);
 });
 
 interface Card {
@@ -44,10 +48,19 @@ describe('agent cards', () => {
     for (const place of places.filter((it) => it.includes('well-known'))) {
       const card = (await (await fetch(`${stage.parley.url}${place}`)).json()) as Card;
       for (const text of [card.name, card.description, card.version]) expect(text.length).toBeGreaterThan(0);
-      for (const list of [card.supportedInterfaces, card.defaultInputModes, card.defaultOutputModes, card.skills]) expect(list.length).toBeGreaterThan(0);
+      for (const list of [card.supportedInterfaces, card.defaultInputModes, card.defaultOutputModes, card.skills])
+        expect(list.length).toBeGreaterThan(0);
       expect(card.capabilities).toMatchObject({ streaming: true });
-      for (const skill of card.skills) expect(skill).toMatchObject({ id: expect.any(String), name: expect.any(String), description: expect.any(String), tags: expect.any(Array) });
-      const bindings = card.supportedInterfaces.filter(({ protocolVersion }) => protocolVersion === '1.0').map(({ protocolBinding }) => protocolBinding);
+      for (const skill of card.skills)
+        expect(skill).toMatchObject({
+          id: expect.any(String),
+          name: expect.any(String),
+          description: expect.any(String),
+          tags: expect.any(Array),
+        });
+      const bindings = card.supportedInterfaces
+        .filter(({ protocolVersion }) => protocolVersion === '1.0')
+        .map(({ protocolBinding }) => protocolBinding);
       expect(bindings).toEqual(expect.arrayContaining(['JSONRPC', 'HTTP+JSON']));
       for (const it of card.supportedInterfaces.filter(({ protocolBinding }) => protocolBinding === 'HTTP+JSON')) {
         expect((await fetch(`${it.url}/tasks`, { headers: { 'a2a-version': it.protocolVersion } })).status).toBe(200);
@@ -55,10 +68,13 @@ describe('agent cards', () => {
     }
   });
 
-  it('a workflow\'s card tells its name and description; its ETag changes with it', async () => {
+  it("a workflow's card tells its name and description; its ETag changes with it", async () => {
     const url = `${stage.api.base(workflow.name)}/.well-known/agent-card.json`;
     const first = await fetch(url);
-    expect(await first.json()).toMatchObject({ name: expect.stringContaining(workflow.name), description: 'Says it again' });
+    expect(await first.json()).toMatchObject({
+      name: expect.stringContaining(workflow.name),
+      description: 'Says it again',
+    });
     await stage.api.call('PUT', `/workflows/${workflow.name}`, { ...workflow, description: 'Says something else' });
     const second = await fetch(url, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
     expect(second.status).toBe(200);

@@ -32,13 +32,29 @@ describe('A2A requests that are refused with the field named, in both bindings, 
     ['parts that are an object', { message: { ...valid, parts: { text: 'x' } } }, ['message.parts']],
     ['a part without content', { message: { ...valid, parts: [{ mediaType: 'text/plain' }] } }, ['message.parts[0]']],
     ['a part with two contents', { message: { ...valid, parts: [{ text: 'x', data: 1 }] } }, ['message.parts[0]']],
-    ['a text that is a number', { message: { ...valid, parts: [{ text: 'ok' }, { text: 5 }] } }, ['message.parts[1].text']],
+    [
+      'a text that is a number',
+      { message: { ...valid, parts: [{ text: 'ok' }, { text: 5 }] } },
+      ['message.parts[1].text'],
+    ],
     ['raw that is not base64', { message: { ...valid, parts: [{ raw: '***' }] } }, ['message.parts[0].raw']],
     ['metadata that is a list', { message: { ...valid, metadata: [] } }, ['message.metadata']],
     ['a contextId that is a number', { message: { ...valid, contextId: 5 } }, ['message.contextId']],
-    ['a negative historyLength', { message: valid, configuration: { historyLength: -1 } }, ['configuration.historyLength']],
-    ['a historyLength of words', { message: valid, configuration: { historyLength: 'all' } }, ['configuration.historyLength']],
-    ['returnImmediately as a word', { message: valid, configuration: { returnImmediately: 'yes' } }, ['configuration.returnImmediately']],
+    [
+      'a negative historyLength',
+      { message: valid, configuration: { historyLength: -1 } },
+      ['configuration.historyLength'],
+    ],
+    [
+      'a historyLength of words',
+      { message: valid, configuration: { historyLength: 'all' } },
+      ['configuration.historyLength'],
+    ],
+    [
+      'returnImmediately as a word',
+      { message: valid, configuration: { returnImmediately: 'yes' } },
+      ['configuration.returnImmediately'],
+    ],
     ['two problems at once', { message: { role: 'ROLE_USER', parts: [] } }, ['message.messageId', 'message.parts']],
   ])('%s', async (_what, params, fields) => {
     for (const method of ['SendMessage', 'SendStreamingMessage']) {
@@ -54,13 +70,16 @@ describe('A2A requests that are refused with the field named, in both bindings, 
     }
   });
 
-  it.each(['GetTask', 'CancelTask', 'SubscribeToTask'])('%s without an id, or with one that is no string', async (method) => {
-    for (const params of [{}, { id: 5 }, { id: '' }]) {
-      const { body } = await rpc(base, method, params);
-      expect(body.error).toMatchObject({ code: -32602 });
-      expect(blamedFields(body.error?.data)).toEqual(['id']);
-    }
-  });
+  it.each(['GetTask', 'CancelTask', 'SubscribeToTask'])(
+    '%s without an id, or with one that is no string',
+    async (method) => {
+      for (const params of [{}, { id: 5 }, { id: '' }]) {
+        const { body } = await rpc(base, method, params);
+        expect(body.error).toMatchObject({ code: -32602 });
+        expect(blamedFields(body.error?.data)).toEqual(['id']);
+      }
+    },
+  );
 });
 
 describe('the JSON-RPC envelope', () => {
@@ -84,7 +103,8 @@ describe('the JSON-RPC envelope', () => {
   });
 
   it('an id comes back as it was sent', async () => {
-    for (const id of ['abc', 0, 17, null]) expect((await rpc(base, 'GetTask', { id: 'nope' }, { id })).body.id).toBe(id);
+    for (const id of ['abc', 0, 17, null])
+      expect((await rpc(base, 'GetTask', { id: 'nope' }, { id })).body.id).toBe(id);
   });
 });
 
@@ -95,11 +115,14 @@ describe('the rest of the error table', () => {
     ['ListTaskPushNotificationConfigs', { taskId: 't' }],
     ['DeleteTaskPushNotificationConfig', { taskId: 't', id: 'c' }],
   ])('%s is PushNotificationNotSupported while the card says so', async (method, params) => {
-    const card = (await (await fetch(`${base}/.well-known/agent-card.json`)).json()) as { capabilities: { pushNotifications?: boolean } };
+    const card = (await (await fetch(`${base}/.well-known/agent-card.json`)).json()) as {
+      capabilities: { pushNotifications?: boolean };
+    };
     const { body } = await rpc(base, method, params);
     const supported = card.capabilities.pushNotifications === true;
     expect(body.error?.code).toBe(supported ? -32001 : -32003);
-    if (!supported) expect(detail(body.error?.data, 'ErrorInfo')).toMatchObject({ reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED' });
+    if (!supported)
+      expect(detail(body.error?.data, 'ErrorInfo')).toMatchObject({ reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED' });
   });
 
   it('GetExtendedAgentCard is UnsupportedOperation while the card says so', async () => {
@@ -107,14 +130,23 @@ describe('the rest of the error table', () => {
     expect(body.error).toMatchObject({ code: -32004 });
     const reply = await rest(base, 'GET', '/extendedAgentCard');
     expect(reply.status).toBe(400);
-    expect(detail(reply.body.error?.details, 'ErrorInfo')).toMatchObject({ reason: 'UNSUPPORTED_OPERATION', domain: 'a2a-protocol.org' });
+    expect(detail(reply.body.error?.details, 'ErrorInfo')).toMatchObject({
+      reason: 'UNSUPPORTED_OPERATION',
+      domain: 'a2a-protocol.org',
+    });
   });
 
   it.each(['0.5', '2.0', '1.1', 'latest'])('A2A-Version %s is VersionNotSupported', async (version) => {
     const overRpc = await rpc(base, 'SendMessage', sendParams('x'), { headers: { 'a2a-version': version } });
     expect(overRpc.body.error).toMatchObject({ code: -32009 });
-    expect(detail(overRpc.body.error?.data, 'ErrorInfo')).toMatchObject({ reason: 'VERSION_NOT_SUPPORTED', domain: 'a2a-protocol.org' });
-    const overRest = await rest(base, 'POST', '/message:send', { body: sendParams('x'), headers: { 'a2a-version': version } });
+    expect(detail(overRpc.body.error?.data, 'ErrorInfo')).toMatchObject({
+      reason: 'VERSION_NOT_SUPPORTED',
+      domain: 'a2a-protocol.org',
+    });
+    const overRest = await rest(base, 'POST', '/message:send', {
+      body: sendParams('x'),
+      headers: { 'a2a-version': version },
+    });
     expect(overRest).toMatchObject({ status: 400, body: { error: { code: 400, status: 'FAILED_PRECONDITION' } } });
   });
 
@@ -124,17 +156,23 @@ describe('the rest of the error table', () => {
     expect([-32009, -32601]).toContain(body.error?.code);
   });
 
-  it.each(['/nope', '/message:nope', '/tasks/x:nope', '/tasks/a/b/c'])('REST POST %s is 404 in the protocol\'s shape', async (path) => {
-    const reply = await rest(base, 'POST', path, { body: {} });
-    expect(reply.status).toBe(404);
-    expect(reply.body.error).toMatchObject({ code: 404, message: expect.any(String) });
-  });
+  it.each(['/nope', '/message:nope', '/tasks/x:nope', '/tasks/a/b/c'])(
+    "REST POST %s is 404 in the protocol's shape",
+    async (path) => {
+      const reply = await rest(base, 'POST', path, { body: {} });
+      expect(reply.status).toBe(404);
+      expect(reply.body.error).toMatchObject({ code: 404, message: expect.any(String) });
+    },
+  );
 
-  it.each(['/a2a/workflows/nope', '/a2a/workflows/nope/nodes/x', '/a2a/nodes/nope'])('an unknown agent %s has no card', async (path) => {
-    const response = await fetch(`${stage.parley.url}${path}/.well-known/agent-card.json`);
-    expect(response.status).toBe(404);
-    expect(await response.text()).not.toMatch(/\bat .*\.js:\d+/);
-  });
+  it.each(['/a2a/workflows/nope', '/a2a/workflows/nope/nodes/x', '/a2a/nodes/nope'])(
+    'an unknown agent %s has no card',
+    async (path) => {
+      const response = await fetch(`${stage.parley.url}${path}/.well-known/agent-card.json`);
+      expect(response.status).toBe(404);
+      expect(await response.text()).not.toMatch(/\bat .*\.js:\d+/);
+    },
+  );
 });
 
 describe('version negotiation', () => {
@@ -147,7 +185,10 @@ describe('version negotiation', () => {
   });
 
   it('the version may come as a request parameter', async () => {
-    const { body } = await rpc(base, 'SendMessage', sendParams('x'), { headers: { 'a2a-version': '' }, query: '?A2A-Version=1.0' });
+    const { body } = await rpc(base, 'SendMessage', sendParams('x'), {
+      headers: { 'a2a-version': '' },
+      query: '?A2A-Version=1.0',
+    });
     expect(body.error).toBeUndefined();
     counts = await stage.database.counts();
   });

@@ -11,15 +11,22 @@ const tasks: Task[] = [];
 
 beforeAll(async () => {
   const name = unique('list');
-  await stage.api.save({ name, nodes: [echo('echo'), ruled('asks', [{ when: { turn: 1 }, steps: [{ ask: '?' }] }])], edges: [] });
+  await stage.api.save({
+    name,
+    nodes: [echo('echo'), ruled('asks', [{ when: { turn: 1 }, steps: [{ ask: '?' }] }])],
+    edges: [],
+  });
   base = stage.api.base(name, 'echo');
   asks = stage.api.base(name, 'asks');
-  for (const n of range(1, 7)) tasks.push(await sendTask(base, `t${n}`, { fields: n > 5 ? { contextId: 'ctx-late' } : {} }));
+  for (const n of range(1, 7))
+    tasks.push(await sendTask(base, `t${n}`, { fields: n > 5 ? { contextId: 'ctx-late' } : {} }));
 });
 
 async function list(fields: Record<string, string | number | boolean> = {}): Promise<ListTasksResponse> {
   const overRpc = await rpc<ListTasksResponse>(base, 'ListTasks', fields);
-  const query = new URLSearchParams(Object.entries(fields).map(([key, value]): [string, string] => [key, String(value)]));
+  const query = new URLSearchParams(
+    Object.entries(fields).map(([key, value]): [string, string] => [key, String(value)]),
+  );
   const overRest = await rest<ListTasksResponse>(base, 'GET', `/tasks?${query}`);
   if (overRpc.body.result === undefined) throw new Error(JSON.stringify(overRpc.body));
   expect(JSON.parse(JSON.stringify(overRest.body))).toEqual(overRpc.body.result);

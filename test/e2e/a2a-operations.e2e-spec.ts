@@ -1,5 +1,16 @@
 import type { JsonObject, Task } from '#libs/protocol';
-import { detail, firstText, getTask, message, type RestReply, rest, rpc, type RpcReply, sendParams, sendTask } from '../support/a2a.js';
+import {
+  detail,
+  firstText,
+  getTask,
+  message,
+  type RestReply,
+  rest,
+  rpc,
+  type RpcReply,
+  sendParams,
+  sendTask,
+} from '../support/a2a.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { echo, input, linear, output, ruled, script, unique } from '../support/workflow.js';
@@ -17,7 +28,13 @@ beforeAll(async () => {
     nodes: [
       echo('echo'),
       script('slow', { status: 'working', text: 'on it' }, { sleep: 60_000 }, { complete: 'done' }),
-      script('short', { status: 'working' }, { sleep: 400 }, { artifact: { parts: [{ text: 'late' }] } }, { complete: 'done' }),
+      script(
+        'short',
+        { status: 'working' },
+        { sleep: 400 },
+        { artifact: { parts: [{ text: 'late' }] } },
+        { complete: 'done' },
+      ),
       script('direct', { reply: [{ text: 'no task needed' }] }),
       ruled('asks', [{ when: { turn: 1 }, steps: [{ ask: 'more?' }] }]),
     ],
@@ -28,7 +45,11 @@ beforeAll(async () => {
 /** The same operation in both bindings, its answer in one shape. */
 interface Binding {
   name: string;
-  call<T>(node: string, operation: Operation, fields: JsonObject): Promise<{ result?: T; code?: number; status: number; details?: JsonObject[] }>;
+  call<T>(
+    node: string,
+    operation: Operation,
+    fields: JsonObject,
+  ): Promise<{ result?: T; code?: number; status: number; details?: JsonObject[] }>;
 }
 type Operation = 'SendMessage' | 'GetTask' | 'ListTasks' | 'CancelTask';
 
@@ -51,7 +72,10 @@ const http: Binding = {
       CancelTask: () => rest(at(node), 'POST', `/tasks/${String(id)}:cancel`, { body: {} }),
     }[operation]()) as RestReply<T>;
     const failed = reply.body.error !== undefined;
-    return { status: reply.status, ...(failed ? { code: reply.body.error?.code, details: reply.body.error?.details } : { result: reply.body as T }) };
+    return {
+      status: reply.status,
+      ...(failed ? { code: reply.body.error?.code, details: reply.body.error?.details } : { result: reply.body as T }),
+    };
   },
 };
 
@@ -69,15 +93,25 @@ describe.each([jsonRpc, http])('A2A operations over $name', ({ name, call }) => 
   });
 
   it('SendMessage with returnImmediately answers while the Task works, and the Task goes on', async () => {
-    const { result } = await call<{ task: Task }>('short', 'SendMessage', sendParams('go', { configuration: { returnImmediately: true } }));
+    const { result } = await call<{ task: Task }>(
+      'short',
+      'SendMessage',
+      sendParams('go', { configuration: { returnImmediately: true } }),
+    );
     expect(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']).toContain(result?.task.status.state);
-    await until(async () => (await getTask(at('short'), result?.task.id ?? '')).status.state === 'TASK_STATE_COMPLETED');
+    await until(
+      async () => (await getTask(at('short'), result?.task.id ?? '')).status.state === 'TASK_STATE_COMPLETED',
+    );
   });
 
   it('SendMessage may be answered with a Message, and then no Task is stored', async () => {
     const before = await stage.database.counts();
     const { result } = await call<{ message: JsonObject; task?: Task }>('direct', 'SendMessage', sendParams('go'));
-    expect(result?.message).toMatchObject({ role: 'ROLE_AGENT', messageId: expect.any(String), parts: [{ text: 'no task needed' }] });
+    expect(result?.message).toMatchObject({
+      role: 'ROLE_AGENT',
+      messageId: expect.any(String),
+      parts: [{ text: 'no task needed' }],
+    });
     expect(result?.task).toBeUndefined();
     expect(await stage.database.counts()).toEqual(before);
   });
@@ -91,19 +125,29 @@ describe.each([jsonRpc, http])('A2A operations over $name', ({ name, call }) => 
       }),
     );
     expect(lengths).toEqual([['ROLE_USER', 'ROLE_AGENT'], undefined, ['ROLE_AGENT'], ['ROLE_USER', 'ROLE_AGENT']]);
-    const sent = await call<{ task: Task }>('echo', 'SendMessage', sendParams('x', { configuration: { historyLength: 0 } }));
+    const sent = await call<{ task: Task }>(
+      'echo',
+      'SendMessage',
+      sendParams('x', { configuration: { historyLength: 0 } }),
+    );
     expect(sent.result?.task).not.toHaveProperty('history');
   });
 
   it('CancelTask ends a working Task at once', async () => {
-    const { result } = await call<{ task: Task }>('slow', 'SendMessage', sendParams('go', { configuration: { returnImmediately: true } }));
+    const { result } = await call<{ task: Task }>(
+      'slow',
+      'SendMessage',
+      sendParams('go', { configuration: { returnImmediately: true } }),
+    );
     const id = result?.task.id ?? '';
     await until(async () => (await getTask(at('slow'), id)).status.state === 'TASK_STATE_WORKING');
     const canceled = await call<Task>('slow', 'CancelTask', { id });
     expect(canceled.result).toMatchObject({ id, status: { state: 'TASK_STATE_CANCELED' } });
     expect((await getTask(at('slow'), id)).status.state).toBe('TASK_STATE_CANCELED');
     const again = await call<Task>('slow', 'CancelTask', { id });
-    expect(again.code ?? again.result?.status.state).toEqual(again.result === undefined ? (name === 'REST' ? 400 : -32002) : 'TASK_STATE_CANCELED');
+    expect(again.code ?? again.result?.status.state).toEqual(
+      again.result === undefined ? (name === 'REST' ? 400 : -32002) : 'TASK_STATE_CANCELED',
+    );
   });
 
   it('CancelTask ends a Task that waits for input', async () => {
@@ -115,7 +159,10 @@ describe.each([jsonRpc, http])('A2A operations over $name', ({ name, call }) => 
     const task = await sendTask(at('echo'), 'hello');
     const reply = await call('echo', 'CancelTask', { id: task.id });
     expect(reply.code).toBe(name === 'REST' ? 400 : -32002);
-    expect(detail(reply.details, 'ErrorInfo')).toMatchObject({ reason: 'TASK_NOT_CANCELABLE', domain: 'a2a-protocol.org' });
+    expect(detail(reply.details, 'ErrorInfo')).toMatchObject({
+      reason: 'TASK_NOT_CANCELABLE',
+      domain: 'a2a-protocol.org',
+    });
   });
 
   it.each(['GetTask', 'CancelTask'] as const)('%s of an unknown Task is TaskNotFound', async (operation) => {
@@ -142,16 +189,29 @@ describe('A2A operations of the service and of workflows', () => {
     await stage.api.save({
       name,
       nodes: [input('a'), input('b'), output('left', { prompt: 'L {{a}}' }), output('right', { prompt: 'R {{b}}' })],
-      edges: [{ from: 'a', to: 'left' }, { from: 'b', to: 'right' }],
+      edges: [
+        { from: 'a', to: 'left' },
+        { from: 'b', to: 'right' },
+      ],
     });
     const task = await sendTask(stage.api.base(name), [{ data: { a: 'from data' } }, { text: 'from text' }]);
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
-    expect(Object.fromEntries((task.artifacts ?? []).map((it) => [it.name, it.parts[0]?.text]))).toEqual({ left: 'L from data', right: 'R from text' });
-    expect(await stage.api.run(task.id)).toMatchObject({ workflow: name, status: 'completed', contextId: task.contextId });
+    expect(Object.fromEntries((task.artifacts ?? []).map((it) => [it.name, it.parts[0]?.text]))).toEqual({
+      left: 'L from data',
+      right: 'R from text',
+    });
+    expect(await stage.api.run(task.id)).toMatchObject({
+      workflow: name,
+      status: 'completed',
+      contextId: task.contextId,
+    });
   });
 
   it.each<[string, (skill: string) => JsonObject]>([
-    ['metadata.skillId of the Message', (skillId) => ({ message: message('hi', { metadata: { skillId } }) as unknown as JsonObject })],
+    [
+      'metadata.skillId of the Message',
+      (skillId) => ({ message: message('hi', { metadata: { skillId } }) as unknown as JsonObject }),
+    ],
     ['the tenant of the request', (tenant) => ({ tenant, message: message('hi') as unknown as JsonObject })],
   ])('the service runs the workflow that %s names', async (_what, params) => {
     const name = unique('skill');
@@ -169,18 +229,5 @@ describe('A2A operations of the service and of workflows', () => {
       expect(body.error?.code).not.toBe(-32603);
     }
     expect(await stage.database.counts()).toEqual(before);
-  });
-
-  it('Idempotency-Key: the same Message again is the same Task; another one under the key is a conflict', async () => {
-    const headers = { 'idempotency-key': unique('key') };
-    const params = sendParams('once');
-    const first = await rpc<{ task: Task }>(at('echo'), 'SendMessage', params, { headers });
-    const second = await rpc<{ task: Task }>(at('echo'), 'SendMessage', params, { headers });
-    expect(second.body.result?.task.id).toBe(first.body.result?.task.id);
-    const other = await rpc(at('echo'), 'SendMessage', sendParams('else'), { headers });
-    expect(other.body.error).toMatchObject({ code: -32602 });
-    expect(detail(other.body.error?.data, 'ErrorInfo')).toMatchObject({ reason: 'IDEMPOTENCY_CONFLICT' });
-    const restConflict = await rest(at('echo'), 'POST', '/message:send', { headers, body: sendParams('else') });
-    expect(restConflict.status).toBe(409);
   });
 });

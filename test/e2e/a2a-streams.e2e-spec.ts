@@ -1,5 +1,16 @@
 import type { JsonObject, StreamResponse, Task } from '#libs/protocol';
-import { getTask, outline, rest, rpc, type RpcReply, sendParams, sendTask, stream, subscribe, VERSION } from '../support/a2a.js';
+import {
+  getTask,
+  outline,
+  rest,
+  rpc,
+  type RpcReply,
+  sendParams,
+  sendTask,
+  stream,
+  subscribe,
+  VERSION,
+} from '../support/a2a.js';
 import { ids, range, type SseFrame, SseReader } from '../support/sse.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
@@ -10,20 +21,35 @@ let base: string;
 const at = (node: string): string => `${base}/nodes/${node}`;
 type RpcFrame = SseFrame<RpcReply<StreamResponse>['body']>;
 
-const FOUR = ['task TASK_STATE_SUBMITTED', 'status TASK_STATE_WORKING', 'artifact one', 'artifact two', 'status TASK_STATE_COMPLETED'];
+const FOUR = [
+  'task TASK_STATE_SUBMITTED',
+  'status TASK_STATE_WORKING',
+  'artifact one',
+  'artifact two',
+  'status TASK_STATE_COMPLETED',
+];
 
 beforeAll(async () => {
   const name = unique('streams');
   base = stage.api.base(name);
-  const work: JsonObject[] = [{ status: 'working', text: 'on it' }, { artifact: { artifactId: 'a', parts: [{ text: 'one' }] } }];
-  const last: JsonObject[] = [{ artifact: { artifactId: 'a', append: true, lastChunk: true, parts: [{ text: 'two' }] } }, { complete: 'done' }];
+  const work: JsonObject[] = [
+    { status: 'working', text: 'on it' },
+    { artifact: { artifactId: 'a', parts: [{ text: 'one' }] } },
+  ];
+  const last: JsonObject[] = [
+    { artifact: { artifactId: 'a', append: true, lastChunk: true, parts: [{ text: 'two' }] } },
+    { complete: 'done' },
+  ];
   await stage.api.save({
     name,
     nodes: [
       script('quick', ...work, ...last),
       script('slow', ...work, { sleep: 700 }, ...last),
       script('direct', { reply: [{ text: 'hi' }] }),
-      ruled('asks', [{ when: { turn: 1 }, steps: [{ ask: 'more?' }] }, { when: { turn: 2 }, steps: [...work, ...last] }]),
+      ruled('asks', [
+        { when: { turn: 1 }, steps: [{ ask: 'more?' }] },
+        { when: { turn: 2 }, steps: [...work, ...last] },
+      ]),
     ],
     edges: [],
   });
@@ -38,7 +64,7 @@ function withoutSnapshot(frames: readonly RpcFrame[]): RpcFrame[] {
 }
 
 describe('A2A streams', () => {
-  it('SendStreamingMessage: the Task first, then every event in order, ids 1..n, and the end with the Task\'s', async () => {
+  it("SendStreamingMessage: the Task first, then every event in order, ids 1..n, and the end with the Task's", async () => {
     const reader = await stream(at('quick'), 'go');
     const frames = await reader.all();
     expect(outlines(frames)).toEqual(FOUR);
@@ -49,7 +75,11 @@ describe('A2A streams', () => {
   });
 
   it('REST message:stream is the same with bare StreamResponses', async () => {
-    const reader = await SseReader.open<StreamResponse>(`${at('quick')}/message:stream`, { method: 'POST', headers: VERSION, body: sendParams('go') });
+    const reader = await SseReader.open<StreamResponse>(`${at('quick')}/message:stream`, {
+      method: 'POST',
+      headers: VERSION,
+      body: sendParams('go'),
+    });
     const frames = await reader.all();
     expect(frames.map(({ data }) => outline(data))).toEqual(FOUR);
     expect(ids(frames)).toEqual(range(1, 5));
@@ -59,7 +89,7 @@ describe('A2A streams', () => {
     expect(outlines(await (await stream(at('direct'), 'go')).all())).toEqual(['message']);
   });
 
-  it('a stream ends where the Task waits, and the next turn\'s stream begins with the Task', async () => {
+  it("a stream ends where the Task waits, and the next turn's stream begins with the Task", async () => {
     const first = await (await stream(at('asks'), 'go')).all();
     expect(outlines(first).at(-1)).toBe('status TASK_STATE_INPUT_REQUIRED');
     const id = taskOf(first[0]).id;
@@ -67,7 +97,11 @@ describe('A2A streams', () => {
     expect(outlines(second)[0]).toMatch(/^task /);
     expect(outlines(second).at(-1)).toBe('status TASK_STATE_COMPLETED');
     expect(Number(second.at(-1)?.id)).toBeGreaterThan(Number(first.at(-1)?.id));
-    expect((await getTask(at('asks'), id)).history?.map(({ role }) => role).slice(0, 3)).toEqual(['ROLE_USER', 'ROLE_AGENT', 'ROLE_USER']);
+    expect((await getTask(at('asks'), id)).history?.map(({ role }) => role).slice(0, 3)).toEqual([
+      'ROLE_USER',
+      'ROLE_AGENT',
+      'ROLE_USER',
+    ]);
   });
 
   it('an event is sent when it happens, not when the Task ends', async () => {
@@ -89,7 +123,10 @@ describe('A2A streams', () => {
 
   it.each(['POST', 'GET'])('REST tasks/{id}:subscribe answers %s', async (method) => {
     const task = await started('slow');
-    const reader = await SseReader.open<StreamResponse>(`${at('slow')}/tasks/${task.id}:subscribe`, { method, headers: VERSION });
+    const reader = await SseReader.open<StreamResponse>(`${at('slow')}/tasks/${task.id}:subscribe`, {
+      method,
+      headers: VERSION,
+    });
     const frames = await reader.all();
     expect(outline(frames[0]?.data)).toMatch(/^task /);
     expect(outline(frames.at(-1)?.data)).toBe('status TASK_STATE_COMPLETED');
@@ -108,8 +145,13 @@ describe('A2A streams', () => {
   it('?since= is the same as Last-Event-ID', async () => {
     const frames = await (await stream(at('quick'), 'go')).all();
     const id = taskOf(frames[0]).id;
-    const reader = await SseReader.open<StreamResponse>(`${at('quick')}/tasks/${id}:subscribe?since=3`, { method: 'POST', headers: VERSION });
-    expect((await reader.all()).filter(({ data }) => !('task' in data)).map(({ id: sequence }) => Number(sequence))).toEqual([4, 5]);
+    const reader = await SseReader.open<StreamResponse>(`${at('quick')}/tasks/${id}:subscribe?since=3`, {
+      method: 'POST',
+      headers: VERSION,
+    });
+    expect(
+      (await reader.all()).filter(({ data }) => !('task' in data)).map(({ id: sequence }) => Number(sequence)),
+    ).toEqual([4, 5]);
   });
 
   it('SubscribeToTask of a finished Task is UnsupportedOperation; with Last-Event-ID it replays the rest and closes', async () => {
@@ -123,16 +165,19 @@ describe('A2A streams', () => {
     expect(outlines(withoutSnapshot(await (await subscribe(at('quick'), task.id, 5)).all()))).toEqual([]);
   });
 
-  it.each(['abc', '-1', '1.5', '99999999999999999999', '5; DROP'])('a Last-Event-ID of `%s` is refused or begins anew, never a 5xx', async (lastEventId) => {
-    const task = await sendTask(at('quick'), 'go');
-    const response = await fetch(at('quick'), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...VERSION, 'last-event-id': lastEventId },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id: task.id } }),
-    });
-    expect(response.status).toBeLessThan(500);
-    expect(await response.text()).not.toContain('-32603');
-  });
+  it.each(['abc', '-1', '1.5', '99999999999999999999', '5; DROP'])(
+    'a Last-Event-ID of `%s` is refused or begins anew, never a 5xx',
+    async (lastEventId) => {
+      const task = await sendTask(at('quick'), 'go');
+      const response = await fetch(at('quick'), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...VERSION, 'last-event-id': lastEventId },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id: task.id } }),
+      });
+      expect(response.status).toBeLessThan(500);
+      expect(await response.text()).not.toContain('-32603');
+    },
+  );
 
   it('SubscribeToTask of an unknown Task is TaskNotFound', async () => {
     expect((await rpc(at('quick'), 'SubscribeToTask', { id: 'nope' })).body.error).toMatchObject({ code: -32001 });
@@ -143,7 +188,10 @@ describe('A2A streams', () => {
     const readers = await Promise.all(range(1, 5).map(() => subscribe(at('slow'), task.id, 0)));
     readers[0]?.abort();
     const all = await Promise.all(readers.slice(1).map((reader) => reader.all()));
-    for (const frames of all) expect(withoutSnapshot(frames).map(({ raw }) => raw)).toEqual(withoutSnapshot(all[0] ?? []).map(({ raw }) => raw));
+    for (const frames of all)
+      expect(withoutSnapshot(frames).map(({ raw }) => raw)).toEqual(
+        withoutSnapshot(all[0] ?? []).map(({ raw }) => raw),
+      );
     expect(outlines(all[0] ?? []).at(-1)).toBe('status TASK_STATE_COMPLETED');
   });
 });

@@ -4,14 +4,31 @@ import { after, answers, holds } from '../support/fake-behaviour.js';
 import { freshDataDir, freePort, type Parley, startParley } from '../support/parley.js';
 import { ids, range } from '../support/sse.js';
 import { before, until } from '../support/until.js';
-import { Api, echo, external, input, output, ruled, type Run, script, unique, type Workflow } from '../support/workflow.js';
+import {
+  Api,
+  echo,
+  external,
+  input,
+  output,
+  ruled,
+  type Run,
+  script,
+  unique,
+  type Workflow,
+} from '../support/workflow.js';
 
 jest.setTimeout(180_000);
 
 /** Ten nodes: a chain of four slow externals beside a chain of three slow scripts, joined at the end. */
 function tenNodes(url: string): Workflow {
   const slow = (id: string): ReturnType<typeof script> =>
-    script(id, { status: 'working' }, { sleep: 500 }, { artifact: { parts: [{ text: `${id} done` }] } }, { complete: 'done' });
+    script(
+      id,
+      { status: 'working' },
+      { sleep: 500 },
+      { artifact: { parts: [{ text: `${id} done` }] } },
+      { complete: 'done' },
+    );
   return {
     name: unique('durable'),
     nodes: [
@@ -22,10 +39,12 @@ function tenNodes(url: string): Workflow {
       output('out'),
     ],
     edges: [
-      ...['in>e1', 'e1>e2', 'e2>e3', 'e3>e4', 'in>s1', 's1>s2', 's2>s3', 'e4>join', 's3>join', 'join>out'].map((edge) => {
-        const [from = '', to = ''] = edge.split('>');
-        return { from, to };
-      }),
+      ...['in>e1', 'e1>e2', 'e2>e3', 'e3>e4', 'in>s1', 's1>s2', 's2>s3', 'e4>join', 's3>join', 'join>out'].map(
+        (edge) => {
+          const [from = '', to = ''] = edge.split('>');
+          return { from, to };
+        },
+      ),
     ],
   };
 }
@@ -60,16 +79,29 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
     expect(ids(frames)).toEqual(range(1, frames.length));
     expect(frames.at(-1)?.event).toBe('done');
     for (const id of Object.keys(run.nodes)) {
-      expect({ id, completed: frames.filter(({ event, data: it }) => event === 'node.completed' && it.node_id === id).length }).toEqual({ id, completed: 1 });
+      expect({
+        id,
+        completed: frames.filter(({ event, data: it }) => event === 'node.completed' && it.node_id === id).length,
+      }).toEqual({ id, completed: 1 });
     }
     return frames.map(({ event }) => event ?? '');
   }
 
   it('the run completes, no finished node ran twice, and the event log is 1..n without a gap', async () => {
-    fake.always((call) => ({ steps: [{ status: 'TASK_STATE_WORKING' }, { sleep: 400 }, { artifact: { parts: [{ text: `did ${call.text}` }] } }, { status: 'TASK_STATE_COMPLETED' }] }));
+    fake.always((call) => ({
+      steps: [
+        { status: 'TASK_STATE_WORKING' },
+        { sleep: 400 },
+        { artifact: { parts: [{ text: `did ${call.text}` }] } },
+        { status: 'TASK_STATE_COMPLETED' },
+      ],
+    }));
     const workflow = await api.save(tenNodes(fake.url));
     const runId = await api.start(workflow.name, { in: 'x' });
-    await until(async () => (await api.run(runId)).nodes.e2?.status === 'completed', { within: 20_000, what: 'e2 to complete' });
+    await until(async () => (await api.run(runId)).nodes.e2?.status === 'completed', {
+      within: 20_000,
+      what: 'e2 to complete',
+    });
     const finished = Object.entries((await api.run(runId)).nodes).filter(([, node]) => node.status === 'completed');
     await parley.kill9();
     await start();
@@ -89,12 +121,19 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
 
   it('an external Task that was under way is followed by its id, not sent again', async () => {
     fake.always(holds('survived'));
-    const workflow = await api.save({ name: unique('follow'), nodes: [external('x', fake.url, { prompt: 'hold' }), output('out')], edges: [{ from: 'x', to: 'out' }] });
+    const workflow = await api.save({
+      name: unique('follow'),
+      nodes: [external('x', fake.url, { prompt: 'hold' }), output('out')],
+      edges: [{ from: 'x', to: 'out' }],
+    });
     const runId = await api.start(workflow.name);
     await until(async () => (await api.run(runId)).nodes.x?.taskId !== undefined, { what: 'the child to be known' });
     await parley.kill9();
     await start();
-    await until(() => fake.calls.some(({ method }) => method === 'SubscribeToTask' || method === 'GetTask'), { within: 30_000, what: 'the Task to be followed' });
+    await until(() => fake.calls.some(({ method }) => method === 'SubscribeToTask' || method === 'GetTask'), {
+      within: 30_000,
+      what: 'the Task to be followed',
+    });
     fake.release();
     const run = await api.ended(runId, 60_000);
     expect(run).toMatchObject({ status: 'completed', nodes: { x: { attempts: 1 } } });
@@ -120,12 +159,21 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
 
   it('a reader that comes back after the kill sees the rest, without a gap or a duplicate', async () => {
     fake.always(holds('done'));
-    const workflow = await api.save({ name: unique('reader'), nodes: [external('x', fake.url), echo('y')], edges: [{ from: 'x', to: 'y' }] });
+    const workflow = await api.save({
+      name: unique('reader'),
+      nodes: [external('x', fake.url), echo('y')],
+      edges: [{ from: 'x', to: 'y' }],
+    });
     const stream = await api.stream(workflow.name);
     const { data: sending } = await stream.find(({ event }) => event === 'a2a.sending');
-    await until(async () => (await api.run(sending.runId)).nodes.x?.taskId !== undefined, { what: 'the child to be known' });
+    await until(async () => (await api.run(sending.runId)).nodes.x?.taskId !== undefined, {
+      what: 'the child to be known',
+    });
     await parley.kill9();
-    await before(stream.all().catch(() => undefined), { what: 'the stream to break' });
+    await before(
+      stream.all().catch(() => undefined),
+      { what: 'the stream to break' },
+    );
     const last = stream.frames.at(-1)?.id ?? '0';
     await start();
     const rest = await api.events(sending.runId, last);
@@ -140,7 +188,11 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
       { when: { turn: 1 }, steps: [{ ask: 'colour?' }] },
       { when: { turn: 2 }, steps: [{ echo: true }, { complete: 'thanks' }] },
     ]);
-    const workflow = await api.save({ name: unique('waits'), nodes: [asks, output('out')], edges: [{ from: 'ask', to: 'out' }] });
+    const workflow = await api.save({
+      name: unique('waits'),
+      nodes: [asks, output('out')],
+      edges: [{ from: 'ask', to: 'out' }],
+    });
     const runId = await api.start(workflow.name);
     await api.reached(runId, ['input-required']);
     await parley.kill9();
@@ -150,25 +202,44 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
     const reply = await fetch(api.base(workflow.name), {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: { messageId: 'blue', role: 'ROLE_USER', taskId: runId, parts: [{ text: 'blue' }] } } }),
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'SendMessage',
+        params: { message: { messageId: 'blue', role: 'ROLE_USER', taskId: runId, parts: [{ text: 'blue' }] } },
+      }),
     });
     expect(await reply.json()).toMatchObject({ result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } });
     expect((await api.run(runId)).result?.[0]?.parts[0]?.text).toBe('blue');
   });
 
   it('a scripted Task that the kill cut ends COMPLETED or FAILED within 45 s', async () => {
-    const workflow = await api.save({ name: unique('cut'), nodes: [script('a', { status: 'working' }, { sleep: 2_000 }, { complete: 'done' })], edges: [] });
+    const workflow = await api.save({
+      name: unique('cut'),
+      nodes: [script('a', { status: 'working' }, { sleep: 2_000 }, { complete: 'done' })],
+      edges: [],
+    });
     const response = await fetch(api.base(workflow.name, 'a'), {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] }, configuration: { returnImmediately: true } } }),
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'SendMessage',
+        params: {
+          message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] },
+          configuration: { returnImmediately: true },
+        },
+      }),
     });
     const { result } = (await response.json()) as { result: { task: { id: string } } };
     await parley.kill9();
     await start();
     const ended = await until(
       async () => {
-        const read = await fetch(`${api.base(workflow.name, 'a')}/tasks/${result.task.id}`, { headers: { 'a2a-version': '1.0' } });
+        const read = await fetch(`${api.base(workflow.name, 'a')}/tasks/${result.task.id}`, {
+          headers: { 'a2a-version': '1.0' },
+        });
         const { status } = (await read.json()) as { status: { state: string } };
         return ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED'].includes(status.state) && status.state;
       },

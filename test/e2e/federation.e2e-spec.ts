@@ -20,10 +20,20 @@ afterAll(async () => {
   await database?.drop();
 }, 60_000);
 
-describe('federation: a node that is another Parley\'s workflow', () => {
+describe("federation: a node that is another Parley's workflow", () => {
   it('runs there, and its result comes back', async () => {
-    const far = await remote.save(linear(unique('far'), input('in'), echo('work', { prompt: 'far {{in}}' }), output('out')));
-    const run = await stage.api.finish(linear(unique('near'), input('in'), external('x', remote.base(far.name)), output('out', { prompt: 'near {{x}}' })), { in: 'hello' });
+    const far = await remote.save(
+      linear(unique('far'), input('in'), echo('work', { prompt: 'far {{in}}' }), output('out')),
+    );
+    const run = await stage.api.finish(
+      linear(
+        unique('near'),
+        input('in'),
+        external('x', remote.base(far.name)),
+        output('out', { prompt: 'near {{x}}' }),
+      ),
+      { in: 'hello' },
+    );
     expect(run.status).toBe('completed');
     expect(run.result?.[0]?.parts[0]?.text).toBe('near far hello');
     expect(await remote.run(run.nodes.x?.taskId ?? '')).toMatchObject({ status: 'completed', workflow: far.name });
@@ -31,7 +41,9 @@ describe('federation: a node that is another Parley\'s workflow', () => {
 
   it('a node of another Parley is an agent too', async () => {
     const far = await remote.save(linear(unique('far'), echo('work')));
-    const run = await stage.api.finish(linear(unique('near'), external('x', remote.base(far.name, 'work'), { prompt: 'hi' })));
+    const run = await stage.api.finish(
+      linear(unique('near'), external('x', remote.base(far.name, 'work'), { prompt: 'hi' })),
+    );
     expect(run).toMatchObject({ status: 'completed', state: { x: 'hi' } });
   });
 
@@ -47,22 +59,43 @@ describe('federation: a node that is another Parley\'s workflow', () => {
     const far = await remote.save(linear(unique('far'), script('work', { status: 'working' }, { sleep: 60_000 })));
     const near = await stage.api.save(linear(unique('near'), external('x', remote.base(far.name), { timeout: 120 })));
     const runId = await stage.api.start(near.name);
-    const taskId = await until(async () => (await stage.api.run(runId)).nodes.x?.taskId, { what: 'the far run to be known' });
-    await until(async () => (await remote.run(taskId)).nodes.work?.status === 'running', { what: 'the far node to run' });
+    const taskId = await until(async () => (await stage.api.run(runId)).nodes.x?.taskId, {
+      what: 'the far run to be known',
+    });
+    await until(async () => (await remote.run(taskId)).nodes.work?.status === 'running', {
+      what: 'the far node to run',
+    });
     const reply = await stage.api.call('POST', `/runs/${runId}/cancel`);
-    expect(reply.body).toMatchObject({ status: 'canceled', children: [{ node: 'x', taskId, outcome: 'acknowledged' }] });
+    expect(reply.body).toMatchObject({
+      status: 'canceled',
+      children: [{ node: 'x', taskId, outcome: 'acknowledged' }],
+    });
     expect(await remote.ended(taskId)).toMatchObject({ status: 'canceled', nodes: { work: { status: 'canceled' } } });
   });
 
   it('a question there is a question here, and the answer goes all the way down', async () => {
-    const far = await remote.save(linear(unique('far'), ruled('ask', [{ when: { turn: 1 }, steps: [{ ask: 'colour?' }] }, { when: { turn: 2 }, steps: [{ echo: true }, { complete: 'ok' }] }]), output('out')));
+    const far = await remote.save(
+      linear(
+        unique('far'),
+        ruled('ask', [
+          { when: { turn: 1 }, steps: [{ ask: 'colour?' }] },
+          { when: { turn: 2 }, steps: [{ echo: true }, { complete: 'ok' }] },
+        ]),
+        output('out'),
+      ),
+    );
     const near = await stage.api.save(linear(unique('near'), external('x', remote.base(far.name)), output('out')));
     const runId = await stage.api.start(near.name);
     await stage.api.reached(runId, ['input-required']);
     await fetch(stage.api.base(near.name), {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: { messageId: 'm', role: 'ROLE_USER', taskId: runId, parts: [{ text: 'green' }] } } }),
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'SendMessage',
+        params: { message: { messageId: 'm', role: 'ROLE_USER', taskId: runId, parts: [{ text: 'green' }] } },
+      }),
     });
     const run = await stage.api.ended(runId);
     expect(run.status).toBe('completed');

@@ -23,13 +23,21 @@ afterEach(async () => {
 });
 
 /** Sends bytes as they are and gives the status and the body. */
-function raw(body: Buffer | string, headers: Record<string, string> = {}, path = ''): Promise<{ status: number; text: string }> {
+function raw(
+  body: Buffer | string,
+  headers: Record<string, string> = {},
+  path = '',
+): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest(`${base}${path}`, { method: 'POST', headers: { 'content-type': 'application/json', ...VERSION, ...headers } }, (response) => {
-      let text = '';
-      response.on('data', (chunk: Buffer) => (text += chunk));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-    });
+    const request = httpRequest(
+      `${base}${path}`,
+      { method: 'POST', headers: { 'content-type': 'application/json', ...VERSION, ...headers } },
+      (response) => {
+        let text = '';
+        response.on('data', (chunk: Buffer) => (text += chunk));
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+      },
+    );
     request.on('error', reject);
     request.end(body);
   });
@@ -37,7 +45,7 @@ function raw(body: Buffer | string, headers: Record<string, string> = {}, path =
 
 const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 
-describe('garbage at the A2A surface: the protocol\'s own error, never a 5xx, nothing stored', () => {
+describe("garbage at the A2A surface: the protocol's own error, never a 5xx, nothing stored", () => {
   it.each<[string, string | Buffer]>([
     ['a lone brace', '{'],
     ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
@@ -52,14 +60,14 @@ describe('garbage at the A2A surface: the protocol\'s own error, never a 5xx, no
     expect([-32700, -32600]).toContain((JSON.parse(text) as { error: { code: number } }).error.code);
   });
 
-  it('REST: malformed JSON is 400 in the protocol\'s shape', async () => {
+  it("REST: malformed JSON is 400 in the protocol's shape", async () => {
     for (const path of ['/message:send', '/message:stream']) {
       const reply = await rest(base, 'POST', path, { body: '{"message":' });
       expect(reply).toMatchObject({ status: 400, body: { error: { code: 400, message: expect.any(String) } } });
     }
   });
 
-  it('a body of 10 MB is 413 in the protocol\'s own shape', async () => {
+  it("a body of 10 MB is 413 in the protocol's own shape", async () => {
     const text = 'x'.repeat(10 * 1024 * 1024);
     const overRpc = await rpc(base, 'SendMessage', sendParams(text));
     expect(overRpc.status).toBe(413);
@@ -77,8 +85,13 @@ describe('garbage at the A2A surface: the protocol\'s own error, never a 5xx, no
       socket.on('close', () => resolve(text));
       socket.on('error', () => resolve(text));
     });
-    socket.write(`POST ${pathname} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${10 * 1024 * 1024}\r\nConnection: close\r\n\r\n{`);
-    const reply = await Promise.race([answer, new Promise<string>((resolve) => setTimeout(() => resolve(''), 1_500).unref())]);
+    socket.write(
+      `POST ${pathname} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${10 * 1024 * 1024}\r\nConnection: close\r\n\r\n{`,
+    );
+    const reply = await Promise.race([
+      answer,
+      new Promise<string>((resolve) => setTimeout(() => resolve(''), 1_500).unref()),
+    ]);
     socket.destroy();
     if (reply !== '') expect(reply).toMatch(/^HTTP\/1\.1 4\d\d/);
   });
@@ -117,24 +130,51 @@ describe('garbage at the A2A surface: the protocol\'s own error, never a 5xx, no
   });
 
   it('NUL and other oddities in ids and cursors of reads', async () => {
-    for (const id of ['a\u0000b', '\ud800', 'x'.repeat(100_000), '../../etc/passwd', "'; DROP TABLE task; --", '%00', '\u0000']) {
+    for (const id of [
+      'a\u0000b',
+      '\ud800',
+      'x'.repeat(100_000),
+      '../../etc/passwd',
+      "'; DROP TABLE task; --",
+      '%00',
+      '\u0000',
+    ]) {
       const { body, status } = await rpc(base, 'GetTask', { id });
       expect(status).toBeLessThan(500);
       expect([-32001, -32602]).toContain(body.error?.code);
     }
-    for (const path of ['/tasks/%00', '/tasks/a%00b:cancel', '/tasks/%ff', '/tasks/%', '/tasks?pageToken=%00', '/tasks?contextId=%00', '/tasks?pageSize=1e9', '/tasks?pageSize=', '/tasks?historyLength=0x10']) {
+    for (const path of [
+      '/tasks/%00',
+      '/tasks/a%00b:cancel',
+      '/tasks/%ff',
+      '/tasks/%',
+      '/tasks?pageToken=%00',
+      '/tasks?contextId=%00',
+      '/tasks?pageSize=1e9',
+      '/tasks?pageSize=',
+      '/tasks?historyLength=0x10',
+    ]) {
       const reply = await rest(base, path.includes(':cancel') ? 'POST' : 'GET', path);
       expect(reply.status).toBeLessThan(500);
     }
   });
 
-  it.each(['GET', 'PUT', 'PATCH', 'DELETE'])('%s at an agent\'s base is an error of HTTP, not of the server', async (method) => {
-    const reply = await rest(base, method, '', method === 'GET' ? {} : { body: {} });
-    expect([404, 405]).toContain(reply.status);
-  });
+  it.each(['GET', 'PUT', 'PATCH', 'DELETE'])(
+    "%s at an agent's base is an error of HTTP, not of the server",
+    async (method) => {
+      const reply = await rest(base, method, '', method === 'GET' ? {} : { body: {} });
+      expect([404, 405]).toContain(reply.status);
+    },
+  );
 
-  it('another content type is refused in the protocol\'s own shape', async () => {
-    for (const type of ['text/plain', 'application/xml', 'multipart/form-data', 'application/x-www-form-urlencoded', ';;;']) {
+  it("another content type is refused in the protocol's own shape", async () => {
+    for (const type of [
+      'text/plain',
+      'application/xml',
+      'multipart/form-data',
+      'application/x-www-form-urlencoded',
+      ';;;',
+    ]) {
       const { status, text } = await raw('hello', { 'content-type': type }, '/message:send');
       expect(status).toBeGreaterThanOrEqual(400);
       expect(status).toBeLessThan(500);
@@ -143,13 +183,18 @@ describe('garbage at the A2A surface: the protocol\'s own error, never a 5xx, no
   });
 
   it('application/a2a+json is a content type of the REST binding', async () => {
-    const { status } = await raw(JSON.stringify(sendParams('x')), { 'content-type': 'application/a2a+json' }, '/message:send');
+    const { status } = await raw(
+      JSON.stringify(sendParams('x')),
+      { 'content-type': 'application/a2a+json' },
+      '/message:send',
+    );
     expect(status).toBe(200);
     counts = await stage.database.counts();
   });
 
   it('keys that mean something to JavaScript mean nothing here', async () => {
-    const body = '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"__proto__":{"message":{}},"constructor":{"prototype":{"x":1}}}}';
+    const body =
+      '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"__proto__":{"message":{}},"constructor":{"prototype":{"x":1}}}}';
     const { text, status } = await raw(body);
     expect(status).toBeLessThan(500);
     expect(JSON.parse(text)).toMatchObject({ error: { code: expect.any(Number) } });
@@ -158,22 +203,37 @@ describe('garbage at the A2A surface: the protocol\'s own error, never a 5xx, no
 
   it('params of any JSON whatever are answered with -32602 and never with a stack', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom('SendMessage', 'SendStreamingMessage', 'GetTask', 'CancelTask', 'SubscribeToTask'), fc.jsonValue(), async (method, params) => {
-        const { body, status } = await rpc(base, '', undefined, { body: { jsonrpc: '2.0', id: 1, method, params } });
-        expect(status).toBeLessThan(500);
-        expect([-32602, -32600, -32001]).toContain(body.error?.code);
-        expect(JSON.stringify(body)).not.toMatch(/\.(js|ts):\d+|node_modules|SELECT |postgres/i);
-      }),
+      fc.asyncProperty(
+        fc.constantFrom('SendMessage', 'SendStreamingMessage', 'GetTask', 'CancelTask', 'SubscribeToTask'),
+        fc.jsonValue(),
+        async (method, params) => {
+          const { body, status } = await rpc(base, '', undefined, { body: { jsonrpc: '2.0', id: 1, method, params } });
+          expect(status).toBeLessThan(500);
+          expect([-32602, -32600, -32001]).toContain(body.error?.code);
+          expect(JSON.stringify(body)).not.toMatch(/\.(js|ts):\d+|node_modules|SELECT |postgres/i);
+        },
+      ),
       { numRuns: 150 },
     );
   });
 
   it('a Message with any one field replaced by anything is answered as the protocol says', async () => {
-    const field = fc.constantFrom('messageId', 'role', 'parts', 'contextId', 'taskId', 'metadata', 'extensions', 'referenceTaskIds');
+    const field = fc.constantFrom(
+      'messageId',
+      'role',
+      'parts',
+      'contextId',
+      'taskId',
+      'metadata',
+      'extensions',
+      'referenceTaskIds',
+    );
     const wrong = fc.oneof(fc.integer(), fc.boolean(), fc.array(fc.integer(), { minLength: 1 }), fc.constant([[]]));
     await fc.assert(
       fc.asyncProperty(field, wrong, async (name, value) => {
-        const { body, status } = await rpc(base, 'SendMessage', { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }], [name]: value } });
+        const { body, status } = await rpc(base, 'SendMessage', {
+          message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }], [name]: value },
+        });
         expect(status).toBeLessThan(500);
         if (body.error === undefined) return;
         expect(body.error.code).toBe(-32602);

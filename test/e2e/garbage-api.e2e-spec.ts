@@ -30,13 +30,17 @@ function problem(reply: { status: number; headers: Headers; text: string; body: 
 }
 
 describe('garbage at /api: problem+json, never a 5xx, nothing stored', () => {
-  it.each([['a lone brace', '{'], ['a list', '[]'], ['a string', '"x"'], ['null', 'null'], ['nothing', ''], ['words', 'hello']])(
-    'a workflow that is %s',
-    async (_what, body) => {
-      problem(await stage.api.call('POST', '/workflows', body));
-      problem(await stage.api.call('PUT', `/workflows/${name}`, body));
-    },
-  );
+  it.each([
+    ['a lone brace', '{'],
+    ['a list', '[]'],
+    ['a string', '"x"'],
+    ['null', 'null'],
+    ['nothing', ''],
+    ['words', 'hello'],
+  ])('a workflow that is %s', async (_what, body) => {
+    problem(await stage.api.call('POST', '/workflows', body));
+    problem(await stage.api.call('PUT', `/workflows/${name}`, body));
+  });
 
   it.each<[string, JsonObject, string]>([
     ['no name', { nodes: [{ id: 'a', type: 'agent' }], edges: [] }, 'name'],
@@ -51,7 +55,11 @@ describe('garbage at /api: problem+json, never a 5xx, nothing stored', () => {
     ['a config that is a list', { name: 'w', nodes: [{ id: 'a', type: 'agent', config: [] }], edges: [] }, 'config'],
     ['edges that are words', { name: 'w', nodes: [{ id: 'a', type: 'agent' }], edges: 'a-b' }, 'edges'],
     ['an edge without an end', { name: 'w', nodes: [{ id: 'a', type: 'agent' }], edges: [{ from: 'a' }] }, 'to'],
-    ['another onFailure', { name: 'w', nodes: [{ id: 'a', type: 'agent' }], edges: [], onFailure: 'panic' }, 'onFailure'],
+    [
+      'another onFailure',
+      { name: 'w', nodes: [{ id: 'a', type: 'agent' }], edges: [], onFailure: 'panic' },
+      'onFailure',
+    ],
   ])('a workflow with %s is refused by name', async (_what, body, field) => {
     const reply = await stage.api.call('POST', '/workflows', body);
     problem(reply);
@@ -62,44 +70,74 @@ describe('garbage at /api: problem+json, never a 5xx, nothing stored', () => {
   it('422 has one entry for every problem', async () => {
     const reply = await stage.api.call('POST', '/workflows', {
       name: 'many',
-      nodes: [{ id: 'a', type: 'teleport' }, { id: 'b', type: 'external', config: {} }, { id: 'b', type: 'agent' }],
-      edges: [{ from: 'a', to: 'ghost' }, { from: 'nobody', to: 'a' }],
+      nodes: [
+        { id: 'a', type: 'teleport' },
+        { id: 'b', type: 'external', config: {} },
+        { id: 'b', type: 'agent' },
+      ],
+      edges: [
+        { from: 'a', to: 'ghost' },
+        { from: 'nobody', to: 'a' },
+      ],
     });
     expect(reply.status).toBe(422);
     const lists = Object.values(problem(reply)).filter((value): value is string[] => Array.isArray(value));
     expect(lists).toHaveLength(1);
     const entries = (lists[0] ?? []).map((entry) => JSON.stringify(entry));
-    for (const text of ['teleport', 'missing endpoint_url config', 'duplicate node ID: b', 'unknown node: ghost', 'unknown node: nobody']) {
+    for (const text of [
+      'teleport',
+      'missing endpoint_url config',
+      'duplicate node ID: b',
+      'unknown node: ghost',
+      'unknown node: nobody',
+    ]) {
       expect(entries.filter((entry) => entry.includes(text))).toHaveLength(1);
     }
     expect(entries).toHaveLength(5);
   });
 
   it('a body of 10 MB is 413', async () => {
-    const reply = await stage.api.call('POST', '/workflows', { ...linear('big', echo('a')), description: 'x'.repeat(10 * 1024 * 1024) });
+    const reply = await stage.api.call('POST', '/workflows', {
+      ...linear('big', echo('a')),
+      description: 'x'.repeat(10 * 1024 * 1024),
+    });
     problem(reply);
     expect(reply.status).toBe(413);
   });
 
   it('nesting of 100,000 levels is refused', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-    problem(await stage.api.call('POST', '/workflows', `{"name":"deep","nodes":[{"id":"a","type":"agent","config":{"x":${deep}}}],"edges":[]}`));
+    problem(
+      await stage.api.call(
+        'POST',
+        '/workflows',
+        `{"name":"deep","nodes":[{"id":"a","type":"agent","config":{"x":${deep}}}],"edges":[]}`,
+      ),
+    );
     problem(await stage.api.call('POST', `/workflows/${name}/runs`, `{"inputs":{"a":${deep}}}`));
   });
 
-  it.each<[string, unknown]>([['a list', { inputs: [] }], ['words', { inputs: 'hello' }], ['a number', { inputs: 5 }]])(
-    'inputs of a run that are %s are refused',
-    async (_what, body) => {
-      const reply = await stage.api.call('POST', `/workflows/${name}/runs`, body);
-      problem(reply);
-      expect(reply.text).toContain('inputs');
-    },
-  );
+  it.each<[string, unknown]>([
+    ['a list', { inputs: [] }],
+    ['words', { inputs: 'hello' }],
+    ['a number', { inputs: 5 }],
+  ])('inputs of a run that are %s are refused', async (_what, body) => {
+    const reply = await stage.api.call('POST', `/workflows/${name}/runs`, body);
+    problem(reply);
+    expect(reply.text).toContain('inputs');
+  });
 
-  it.each([['NUL', 'a\u0000b'], ['a lone surrogate', 'a\ud800b']])('%s in a workflow or an input is refused by name, or carried without a loss', async (_what, odd) => {
+  it.each([
+    ['NUL', 'a\u0000b'],
+    ['a lone surrogate', 'a\ud800b'],
+  ])('%s in a workflow or an input is refused by name, or carried without a loss', async (_what, odd) => {
     const workflow = { ...linear(unique('odd'), echo('a', { prompt: `${odd} {{i}}` }), input('i')), description: odd };
     const reply = await stage.api.call<Workflow>('POST', '/workflows', workflow);
-    if (reply.status === 201) expect((await stage.api.call('GET', `/workflows/${workflow.name}`)).body).toMatchObject({ description: odd, nodes: [{ config: { prompt: `${odd} {{i}}` } }, {}] });
+    if (reply.status === 201)
+      expect((await stage.api.call('GET', `/workflows/${workflow.name}`)).body).toMatchObject({
+        description: odd,
+        nodes: [{ config: { prompt: `${odd} {{i}}` } }, {}],
+      });
     else expect(problem(reply).status).toBe(422);
     const started = await stage.api.call<{ runId: string }>('POST', `/workflows/${name}/runs`, { inputs: { a: odd } });
     if (started.status === 202) expect((await stage.api.ended(started.body.runId)).inputs).toEqual({ a: odd });
@@ -155,7 +193,11 @@ describe('garbage at /api: problem+json, never a 5xx, nothing stored', () => {
 
   it('a route outside of everything is 404, and shows no internals', async () => {
     for (const path of ['/nope', '/a2a/nope', '/../../etc/passwd', '/%00', '/%']) {
-      const response = await fetch(`${stage.parley.url}${path}`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
+      const response = await fetch(`${stage.parley.url}${path}`, {
+        method: 'POST',
+        body: '{}',
+        headers: { 'content-type': 'application/json' },
+      });
       expect(response.status).toBeGreaterThanOrEqual(400);
       expect(response.status).toBeLessThan(500);
       expect(await response.text()).not.toMatch(/\.(js|ts):\d+|node_modules/);

@@ -9,11 +9,16 @@ import { diamond, echo, external, input, linear, output, script, unique } from '
 const stage = useStage();
 
 describe('isolation', () => {
-  it('C16 200 runs in parallel: none sees another\'s data', async () => {
+  it("C16 200 runs in parallel: none sees another's data", async () => {
     const fake = await stage.fake();
     fake.always((call) => ({ delay: 20, then: answers(`remote ${call.text}`) }));
     const workflow = await stage.api.save(
-      diamond(unique('many'), input('in'), [external('e', fake.url, { prompt: '{{in}}' }), echo('a', { prompt: 'local {{in}}' })], output('out', { prompt: '{{e}} / {{a}}' })),
+      diamond(
+        unique('many'),
+        input('in'),
+        [external('e', fake.url, { prompt: '{{in}}' }), echo('a', { prompt: 'local {{in}}' })],
+        output('out', { prompt: '{{e}} / {{a}}' }),
+      ),
     );
     const marks = range(1, 200).map((n) => `mark-${n}-${unique('x')}`);
     const started = await Promise.all(marks.map((mark) => stage.api.start(workflow.name, { in: mark })));
@@ -22,7 +27,9 @@ describe('isolation', () => {
     expect(new Set(runs.map(({ contextId }) => contextId)).size).toBe(200);
     runs.forEach((run, index) => {
       const mark = marks[index] ?? '';
-      const others = JSON.stringify(run).match(/mark-\d+-x_[0-9a-f]+/g)?.filter((it) => it !== mark);
+      const others = JSON.stringify(run)
+        .match(/mark-\d+-x_[0-9a-f]+/g)
+        ?.filter((it) => it !== mark);
       expect({ mark, status: run.status, result: run.result?.[0]?.parts[0]?.text, others }).toEqual({
         mark,
         status: 'completed',
@@ -34,7 +41,9 @@ describe('isolation', () => {
     const samples = await Promise.all(started.slice(0, 20).map(async (runId) => (await stage.api.events(runId)).all()));
     samples.forEach((frames, index) => {
       expect(ids(frames)).toEqual(range(1, frames.length));
-      expect(new Set(frames.map(({ raw }) => raw.match(/mark-\d+-x_[0-9a-f]+/)?.[0]).filter(Boolean))).toEqual(new Set([marks[index]]));
+      expect(new Set(frames.map(({ raw }) => raw.match(/mark-\d+-x_[0-9a-f]+/)?.[0]).filter(Boolean))).toEqual(
+        new Set([marks[index]]),
+      );
     });
   }, 120_000);
 
@@ -47,15 +56,19 @@ describe('isolation', () => {
   }, 60_000);
 
   it('a client that stops reading changes nothing for the others or for the run', async () => {
-    const steps = range(1, 300).map((n) => ({ artifact: { artifactId: 'a', append: n > 1, parts: [{ text: `${n}:{{text}}` }] } }));
-    const workflow = await stage.api.save(linear(unique('deaf'), script('a', { status: 'working' }, { sleep: 300 }, ...steps, { complete: 'done' })));
+    const steps = range(1, 300).map((n) => ({
+      artifact: { artifactId: 'a', append: n > 1, parts: [{ text: `${n}:{{text}}` }] },
+    }));
+    const workflow = await stage.api.save(
+      linear(unique('deaf'), script('a', { status: 'working' }, { sleep: 300 }, ...steps, { complete: 'done' })),
+    );
     const base = stage.api.base(workflow.name, 'a');
     const task = await sendTask(base, 'x'.repeat(40_000), { configuration: { returnImmediately: true } });
     const deaf = range(1, 10).map(() => unread(base, task));
     const reader = await subscribe(base, task.id, 0);
     const frames = await reader.all({ within: 30_000 });
     const sequences = ids(frames.filter(({ data }) => data.result !== undefined && !('task' in data.result)));
-    expect(sequences).toEqual(range((sequences[0] ?? 0), sequences.at(-1) ?? 0));
+    expect(sequences).toEqual(range(sequences[0] ?? 0, sequences.at(-1) ?? 0));
     expect(frames.filter(({ data }) => data.result !== undefined && 'artifactUpdate' in data.result)).toHaveLength(300);
     expect((await stage.api.finish(linear(unique('deaf'), echo('a')))).status).toBe('completed');
     deaf.forEach((socket) => socket.destroy());
@@ -64,7 +77,9 @@ describe('isolation', () => {
 
   it('a hundred readers that come and go change nothing for the run', async () => {
     const steps = range(1, 30).flatMap((): JsonObject[] => [{ status: 'working' }, { sleep: 20 }]);
-    const workflow = await stage.api.save(linear(unique('come'), script('a', ...steps, { complete: 'done' }), output('out')));
+    const workflow = await stage.api.save(
+      linear(unique('come'), script('a', ...steps, { complete: 'done' }), output('out')),
+    );
     const runId = await stage.api.start(workflow.name);
     await Promise.all(
       range(1, 100).map(async () => {

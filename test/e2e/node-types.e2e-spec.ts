@@ -15,7 +15,10 @@ let api: Api;
 beforeAll(async () => {
   database = await freshDatabase();
   llm = await FakeLlm.start();
-  parley = await startParley({ databaseUrl: database.url, env: { LLM_BASE_URL: llm.url, LLM_API_KEY: KEY, LLM_MODEL: 'house-model' } });
+  parley = await startParley({
+    databaseUrl: database.url,
+    env: { LLM_BASE_URL: llm.url, LLM_API_KEY: KEY, LLM_MODEL: 'house-model' },
+  });
   api = new Api(parley.url);
 }, 90_000);
 
@@ -30,23 +33,47 @@ beforeEach(() => {
   llm.calls.length = 0;
 });
 
-const tool = (id: string, name: string, args: Record<string, string>): WorkflowNode => ({ id, type: 'tool', config: { tool: name, args } });
+const tool = (id: string, name: string, args: Record<string, string>): WorkflowNode => ({
+  id,
+  type: 'tool',
+  config: { tool: name, args },
+});
 
 describe('agent nodes with an OpenAI-compatible endpoint', () => {
-  it('the model gets the system prompt and the node\'s text, and its answer is the node\'s Artifact', async () => {
-    const run = await api.finish(linear(unique('llm'), input('in'), echo('a', { prompt: 'Sum up {{in}}', system_prompt: 'Be brief' }), output('out')), { in: 'this' });
+  it("the model gets the system prompt and the node's text, and its answer is the node's Artifact", async () => {
+    const run = await api.finish(
+      linear(
+        unique('llm'),
+        input('in'),
+        echo('a', { prompt: 'Sum up {{in}}', system_prompt: 'Be brief' }),
+        output('out'),
+      ),
+      { in: 'this' },
+    );
     expect(run.status).toBe('completed');
     expect(textOf(run.result)).toBe('an answer');
     expect(llm.calls).toHaveLength(1);
     expect(llm.calls[0]).toMatchObject({
       path: '/v1/chat/completions',
       headers: { authorization: `Bearer ${KEY}` },
-      body: { model: 'house-model', messages: [{ role: 'system', content: 'Be brief' }, { role: 'user', content: 'Sum up this' }] },
+      body: {
+        model: 'house-model',
+        messages: [
+          { role: 'system', content: 'Be brief' },
+          { role: 'user', content: 'Sum up this' },
+        ],
+      },
     });
   });
 
   it('a node may name its own model; `echo` is always the built-in one', async () => {
-    const run = await api.finish(linear(unique('llm'), echo('named', { model: 'another', prompt: 'x' }), echo('own', { model: 'echo', prompt: 'y' })));
+    const run = await api.finish(
+      linear(
+        unique('llm'),
+        echo('named', { model: 'another', prompt: 'x' }),
+        echo('own', { model: 'echo', prompt: 'y' }),
+      ),
+    );
     expect(llm.calls.map(({ body }) => body.model)).toEqual(['another']);
     expect(run.state.own).toBe('y');
   });
@@ -70,7 +97,10 @@ describe('agent nodes with an OpenAI-compatible endpoint', () => {
 
 describe('tool nodes', () => {
   it('templates in their arguments are resolved, and tool.call and tool.result are events of the run', async () => {
-    const frames = await api.trace(linear(unique('tool'), input('in'), tool('t', 'calculator', { expression: '{{in}} * 2' })), { in: '21' });
+    const frames = await api.trace(
+      linear(unique('tool'), input('in'), tool('t', 'calculator', { expression: '{{in}} * 2' })),
+      { in: '21' },
+    );
     expect(frames.at(-1)?.data).toMatchObject({ status: 'completed', state: { t: '42' } });
     expect(frames.map(step).filter((it) => it.startsWith('tool.'))).toEqual(['tool.call:t', 'tool.result:t']);
     const call = frames.find(({ event }) => event === 'tool.call')?.data;
@@ -79,7 +109,10 @@ describe('tool nodes', () => {
 
   it('a tool that fails is a node error', async () => {
     const run = await api.finish(linear(unique('tool'), tool('t', 'calculator', { expression: 'process.exit()' })));
-    expect(run).toMatchObject({ status: 'failed', error: { node: 't', message: expect.stringContaining('node "t": ') } });
+    expect(run).toMatchObject({
+      status: 'failed',
+      error: { node: 't', message: expect.stringContaining('node "t": ') },
+    });
     expect((await fetch(`${parley.url}/health/live`)).status).toBe(200);
   });
 

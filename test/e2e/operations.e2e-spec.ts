@@ -18,7 +18,10 @@ interface OpenApi {
 
 describe('operations', () => {
   it('one line says that it is ready, and where', () => {
-    const lines = stage.parley.stdout().split('\n').filter((line) => line.includes('Parley is ready on'));
+    const lines = stage.parley
+      .stdout()
+      .split('\n')
+      .filter((line) => line.includes('Parley is ready on'));
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(/Parley is ready on http:\/\/127\.0\.0\.1:\d+/);
   });
@@ -33,25 +36,45 @@ describe('operations', () => {
     const response = await fetch(`${stage.parley.url}/metrics`);
     const text = await response.text();
     expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
-    for (const line of text.split('\n')) expect(line).toMatch(/^$|^# (HELP|TYPE) |^[a-zA-Z_:][\w:]*(\{.*\})? [-+\w.]+$/);
-    for (const subject of [/^\w*task\w*(\{|\s)/m, /^\w*journal\w*batch\w*(\{|\s)/m, /^\w*outbound\w*(\{|\s)/m]) expect(text).toMatch(subject);
+    for (const line of text.split('\n'))
+      expect(line).toMatch(/^$|^# (HELP|TYPE) |^[a-zA-Z_:][\w:]*(\{.*\})? [-+\w.]+$/);
+    for (const subject of [/^\w*task\w*(\{|\s)/m, /^\w*journal\w*batch\w*(\{|\s)/m, /^\w*outbound\w*(\{|\s)/m])
+      expect(text).toMatch(subject);
   });
 
   it('/docs is there, and its OpenAPI document names every route of /api that is served, and no other', async () => {
     expect((await fetch(`${stage.parley.url}/docs`)).status).toBe(200);
     const document = await openApi();
-    const routes = Object.entries(document.paths).flatMap(([path, item]) => Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`));
+    const routes = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    );
     expect(document.openapi).toMatch(/^3\./);
     expect(routes.filter((route) => route.includes('/api/')).map((route) => route.replace(/\{\w+\}/g, '{}'))).toEqual(
       expect.arrayContaining([
-        'POST /api/workflows', 'GET /api/workflows', 'GET /api/workflows/{}', 'PUT /api/workflows/{}', 'DELETE /api/workflows/{}',
-        'POST /api/workflows/{}/run', 'POST /api/workflows/{}/runs', 'GET /api/runs', 'GET /api/runs/{}', 'GET /api/runs/{}/events', 'POST /api/runs/{}/cancel',
+        'POST /api/workflows',
+        'GET /api/workflows',
+        'GET /api/workflows/{}',
+        'PUT /api/workflows/{}',
+        'DELETE /api/workflows/{}',
+        'POST /api/workflows/{}/run',
+        'POST /api/workflows/{}/runs',
+        'GET /api/runs',
+        'GET /api/runs/{}',
+        'GET /api/runs/{}/events',
+        'POST /api/runs/{}/cancel',
       ]),
     );
     for (const route of routes.filter((it) => it.includes(' /api/'))) {
       const [method = '', path = ''] = route.split(' ');
-      const reply = await stage.api.call(method, path.replace('/api', '').replace(/\{\w+\}/g, 'nope'), method === 'GET' || method === 'DELETE' ? undefined : '{');
-      expect({ route, text: reply.text.match(/cannot (get|post|put|delete)|route .* not found/i) }).toEqual({ route, text: null });
+      const reply = await stage.api.call(
+        method,
+        path.replace('/api', '').replace(/\{\w+\}/g, 'nope'),
+        method === 'GET' || method === 'DELETE' ? undefined : '{',
+      );
+      expect({ route, text: reply.text.match(/cannot (get|post|put|delete)|route .* not found/i) }).toEqual({
+        route,
+        text: null,
+      });
       expect(reply.status).not.toBe(405);
       expect(reply.status).toBeLessThan(500);
     }
@@ -60,7 +83,12 @@ describe('operations', () => {
   it('bad configuration stops the start: one line per bad key, no value shown', async () => {
     const secret = 'hunter2hunter2';
     const { code, logs } = await startRefused({
-      env: { PORT: `port-${secret}`, DATABASE_URL: `mysql://user:${secret}@db/x`, NODE_DISPATCH: `teleport-${secret}`, BODY_LIMIT: `lots-${secret}` },
+      env: {
+        PORT: `port-${secret}`,
+        DATABASE_URL: `mysql://user:${secret}@db/x`,
+        NODE_DISPATCH: `teleport-${secret}`,
+        BODY_LIMIT: `lots-${secret}`,
+      },
     });
     expect(code).not.toBe(0);
     for (const key of ['PORT', 'DATABASE_URL', 'NODE_DISPATCH', 'BODY_LIMIT']) {
@@ -71,15 +99,24 @@ describe('operations', () => {
   });
 
   it('AUTH_MODE none on an address that others reach refuses to start unless it is asked for', async () => {
-    const refused = await startRefused({ databaseUrl: stage.database.url, env: { HOST: '0.0.0.0', AUTH_MODE: 'none' } });
+    const refused = await startRefused({
+      databaseUrl: stage.database.url,
+      env: { HOST: '0.0.0.0', AUTH_MODE: 'none' },
+    });
     expect(refused.code).not.toBe(0);
     expect(refused.logs).toContain('AUTH_ALLOW_ANONYMOUS');
-    const asked = await startParley({ databaseUrl: stage.database.url, env: { HOST: '0.0.0.0', AUTH_MODE: 'none', AUTH_ALLOW_ANONYMOUS: 'true' } });
+    const asked = await startParley({
+      databaseUrl: stage.database.url,
+      env: { HOST: '0.0.0.0', AUTH_MODE: 'none', AUTH_ALLOW_ANONYMOUS: 'true' },
+    });
     expect(await asked.stop()).toBe(0);
   });
 
   it('a database that is not there stops the start with a sentence, without its password', async () => {
-    const { code, logs } = await startRefused({ databaseUrl: 'postgresql://parley:hunter2@127.0.0.1:1/parley', within: 60_000 });
+    const { code, logs } = await startRefused({
+      databaseUrl: 'postgresql://parley:hunter2@127.0.0.1:1/parley',
+      within: 60_000,
+    });
     expect(code).not.toBe(0);
     expect(logs).not.toContain('hunter2');
     expect(logs).not.toContain('is ready');
@@ -89,7 +126,9 @@ describe('operations', () => {
     const database = await freshDatabase();
     const first = await startParley({ databaseUrl: database.url, env: { SHUTDOWN_GRACE: '1' } });
     const api = new Api(first.url);
-    const workflow = await api.save(linear(unique('term'), script('slow', { status: 'working' }, { sleep: 3_000 }, { complete: 'done' }), echo('b')));
+    const workflow = await api.save(
+      linear(unique('term'), script('slow', { status: 'working' }, { sleep: 3_000 }, { complete: 'done' }), echo('b')),
+    );
     const stream = await api.stream(workflow.name);
     const { data } = await stream.find(({ event }) => event === 'a2a.sending');
     const stopping = performance.now();
@@ -119,7 +158,10 @@ describe('operations', () => {
     expect([0, 503]).toContain(await statusOf(`${parley.url}/api/workflows/${workflow.name}/runs`, 'POST'));
     fake.release();
     expect(await stopped).toBe(0);
-    const [row] = await database.query<{ state: string }>("SELECT to_jsonb(t)->>'state' AS state FROM task t WHERE to_jsonb(t)::text LIKE $1", [`%${runId}%`]);
+    const [row] = await database.query<{ state: string }>(
+      "SELECT to_jsonb(t)->>'state' AS state FROM task t WHERE to_jsonb(t)::text LIKE $1",
+      [`%${runId}%`],
+    );
     expect(row?.state).toMatch(/completed/i);
     await database.drop();
   });
@@ -142,7 +184,10 @@ describe('operations', () => {
 
   it('two services that start at once on an empty database both come up', async () => {
     const database = await freshDatabase({ empty: true });
-    const both = await Promise.all([startParley({ databaseUrl: database.url }), startParley({ databaseUrl: database.url })]);
+    const both = await Promise.all([
+      startParley({ databaseUrl: database.url }),
+      startParley({ databaseUrl: database.url }),
+    ]);
     const workflow = await new Api(both[0]?.url ?? '').save(linear(unique('two'), echo('a')));
     expect((await new Api(both[1]?.url ?? '').call('GET', `/workflows/${workflow.name}`)).status).toBe(200);
     for (const parley of both) await parley.stop();
@@ -160,7 +205,8 @@ describe('operations', () => {
 async function openApi(): Promise<OpenApi> {
   for (const place of ['/docs-json', '/docs/json', '/docs/openapi.json', '/openapi.json', '/docs.json']) {
     const response = await fetch(`${stage.parley.url}${place}`);
-    if (response.status === 200 && response.headers.get('content-type')?.includes('json')) return (await response.json()) as OpenApi;
+    if (response.status === 200 && response.headers.get('content-type')?.includes('json'))
+      return (await response.json()) as OpenApi;
   }
   throw new Error('No OpenAPI document beside /docs');
 }

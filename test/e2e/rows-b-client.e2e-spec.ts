@@ -7,7 +7,10 @@ import { external, linear, script, textOf, unique } from '../support/workflow.js
 
 const stage = useStage();
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter((it) => !it.includes('\0'));
-const json = fc.jsonValue({ maxDepth: 3 }).map((it) => JSON.parse(JSON.stringify(it))).filter(storable);
+const json = fc
+  .jsonValue({ maxDepth: 3 })
+  .map((it) => JSON.parse(JSON.stringify(it)))
+  .filter(storable);
 const content = fc.oneof(
   words.map((text) => ({ text })),
   fc.uint8Array({ minLength: 1, maxLength: 64 }).map((bytes) => ({ raw: Buffer.from(bytes).toString('base64') })),
@@ -15,7 +18,17 @@ const content = fc.oneof(
   json.map((data) => ({ data })),
 );
 const part = fc
-  .tuple(content, fc.record({ filename: words, mediaType: fc.constantFrom('text/plain', 'application/json'), metadata: fc.dictionary(words, words) }, { requiredKeys: [] }))
+  .tuple(
+    content,
+    fc.record(
+      {
+        filename: words,
+        mediaType: fc.constantFrom('text/plain', 'application/json'),
+        metadata: fc.dictionary(words, words),
+      },
+      { requiredKeys: [] },
+    ),
+  )
   .map(([one, fields]) => ({ ...one, ...fields }) as Part)
   .filter(({ metadata }) => metadata === undefined || storable(metadata));
 

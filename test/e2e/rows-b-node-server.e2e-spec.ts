@@ -8,7 +8,9 @@ const stage = useStage();
 const dead = 'http://127.0.0.1:1';
 
 /** A workflow of one node, whose id is unique so that the seed's alias serves it too. */
-async function node(make: (id: string) => ReturnType<typeof echo>): Promise<{ id: string; workflow: string; base: string; alias: string }> {
+async function node(
+  make: (id: string) => ReturnType<typeof echo>,
+): Promise<{ id: string; workflow: string; base: string; alias: string }> {
   const id = unique('n');
   const workflow = unique('b');
   await stage.api.save(linear(workflow, make(id)));
@@ -37,7 +39,14 @@ describe('rows B: the server of every node', () => {
         expect.objectContaining({ url: base, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' }),
       ]),
     });
-    expect(card.skills).toEqual([expect.objectContaining({ id, name: expect.any(String), description: expect.any(String), tags: expect.any(Array) })]);
+    expect(card.skills).toEqual([
+      expect.objectContaining({
+        id,
+        name: expect.any(String),
+        description: expect.any(String),
+        tags: expect.any(Array),
+      }),
+    ]);
   });
 
   it('B9 a body that is not JSON is -32700 Parse error', async () => {
@@ -52,14 +61,16 @@ describe('rows B: the server of every node', () => {
     expect(body).toMatchObject({ jsonrpc: '2.0', id: 'abc', error: { code: -32601, message: 'Method not found' } });
   });
 
-  it.each([['text', '"words"'], ['a list', '[1]'], ['missing', undefined], ['an empty object', '{}']])(
-    'B9 params that are %s are -32602',
-    async (_what, params) => {
-      const { base } = await node((id) => echo(id));
-      const { body } = await rpc(base, 'SendMessage', params === undefined ? undefined : JSON.parse(params), { id: 7 });
-      expect(body).toMatchObject({ jsonrpc: '2.0', id: 7, error: { code: -32602 } });
-    },
-  );
+  it.each([
+    ['text', '"words"'],
+    ['a list', '[1]'],
+    ['missing', undefined],
+    ['an empty object', '{}'],
+  ])('B9 params that are %s are -32602', async (_what, params) => {
+    const { base } = await node((id) => echo(id));
+    const { body } = await rpc(base, 'SendMessage', params === undefined ? undefined : JSON.parse(params), { id: 7 });
+    expect(body).toMatchObject({ jsonrpc: '2.0', id: 7, error: { code: -32602 } });
+  });
 
   it('B10 the first text Part of the Message is what the executor works on', async () => {
     const { base } = await node((id) => echo(id));
@@ -92,7 +103,11 @@ describe('rows B: the server of every node', () => {
     const reply = await rpc(`${stage.parley.url}/a2a/nodes/nope`, 'SendMessage', sendParams('hello'), { id: 3 });
     expect(reply.status).toBe(200);
     expect(reply.headers.get('content-type')).toMatch(/^application\/json/);
-    expect(reply.body).toMatchObject({ jsonrpc: '2.0', id: 3, error: { code: -32001, message: 'node "nope" not registered' } });
+    expect(reply.body).toMatchObject({
+      jsonrpc: '2.0',
+      id: 3,
+      error: { code: -32001, message: 'node "nope" not registered' },
+    });
     expect(detail(reply.body.error?.data, 'ErrorInfo')).toMatchObject({ reason: 'NODE_NOT_FOUND' });
   });
 
@@ -138,7 +153,9 @@ describe('rows B and K3: the seed dialect on the node alias', () => {
 
   it('B1 B3 B13 a2a.sendMessage answers with a Task of the seed shape', async () => {
     const { alias } = await node((id) => echo(id));
-    const { body } = await rpc<Record<string, unknown>>(alias, 'a2a.sendMessage', legacy('hello'), { headers: { 'a2a-version': '' } });
+    const { body } = await rpc<Record<string, unknown>>(alias, 'a2a.sendMessage', legacy('hello'), {
+      headers: { 'a2a-version': '' },
+    });
     expect(body.result).toMatchObject({
       id: expect.stringMatching(/^task-[0-9a-f]{16}$/),
       status: 'completed',
@@ -152,7 +169,11 @@ describe('rows B and K3: the seed dialect on the node alias', () => {
 
   it('B11 an executor that fails is a result with status failed', async () => {
     const { alias } = await node((id) => external(id, dead));
-    const { body } = await rpc<{ status: string; messages: { parts: { text: string }[] }[] }>(alias, 'a2a.sendMessage', legacy('x'));
+    const { body } = await rpc<{ status: string; messages: { parts: { text: string }[] }[] }>(
+      alias,
+      'a2a.sendMessage',
+      legacy('x'),
+    );
     expect(body.error).toBeUndefined();
     expect(body.result?.status).toBe('failed');
     expect(body.result?.messages.at(-1)?.parts[0]?.text).toMatch(/^Error: /);
@@ -167,22 +188,31 @@ describe('rows B and K3: the seed dialect on the node alias', () => {
     const { alias } = await node((id) => echo(id));
     expect(await sendTask(alias, 'hello')).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
   });
-
 });
 
 describe('row B12: what an executor gives', () => {
   it('B12 a string is a text Part, an object a data Part, anything else its string form as text', async () => {
     const fake = await stage.fake({ name: 'described' });
-    const tool = (id: string, name: string, args: object): Workflow['nodes'][number] => ({ id, type: 'tool', config: { tool: name, args: { ...args } } });
+    const tool = (id: string, name: string, args: object): Workflow['nodes'][number] => ({
+      id,
+      type: 'tool',
+      config: { tool: name, args: { ...args } },
+    });
     const run = await stage.api.finish({
       name: unique('b12'),
-      nodes: [tool('words', 'current_time', {}), tool('thing', 'http_get', { url: `${fake.url}/card` }), tool('number', 'calculator', { expression: '6 * 7' })],
+      nodes: [
+        tool('words', 'current_time', {}),
+        tool('thing', 'http_get', { url: `${fake.url}/card` }),
+        tool('number', 'calculator', { expression: '6 * 7' }),
+      ],
       edges: [],
     });
     const parts = (id: string): unknown => run.nodes[id]?.artifacts[0]?.parts;
     expect(run.status).toBe('completed');
     expect(parts('words')).toEqual([{ text: expect.stringMatching(/^\d{4}-/), mediaType: 'text/plain' }]);
-    expect(parts('thing')).toEqual([{ data: expect.objectContaining({ name: 'described' }), mediaType: 'application/json' }]);
+    expect(parts('thing')).toEqual([
+      { data: expect.objectContaining({ name: 'described' }), mediaType: 'application/json' },
+    ]);
     expect(parts('number')).toEqual([{ text: '42', mediaType: 'text/plain' }]);
   });
 });

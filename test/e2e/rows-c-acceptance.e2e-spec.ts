@@ -67,14 +67,21 @@ describe('row C4: the seven acceptance tests of the founding document', () => {
     ];
     fake.always({
       steps: [
-        { artifact: { artifactId: 'one', name: 'first', description: 'the first', parts, metadata: { source: 'fake' } } },
+        {
+          artifact: { artifactId: 'one', name: 'first', description: 'the first', parts, metadata: { source: 'fake' } },
+        },
         { artifact: { artifactId: 'two', parts: [{ text: 'second' }] } },
         { status: 'TASK_STATE_COMPLETED' },
       ],
     });
     const run = await stage.api.finish(linear(unique('typed'), external('b', fake.url)));
     expect(run.status).toBe('completed');
-    expect(run.artifacts.b?.[0]).toMatchObject({ name: 'first', description: 'the first', parts, metadata: { source: 'fake' } });
+    expect(run.artifacts.b?.[0]).toMatchObject({
+      name: 'first',
+      description: 'the first',
+      parts,
+      metadata: { source: 'fake' },
+    });
     expect(run.artifacts.b?.[1]?.parts).toEqual([{ text: 'second' }]);
     expect(run.nodes.b?.artifacts).toEqual(run.artifacts.b);
     expect(run.state.b).toBe('words');
@@ -106,9 +113,12 @@ describe('row C4: the seven acceptance tests of the founding document', () => {
   it('C4 E7 external node: input → external → output ends with the remote text as the result', async () => {
     const fake = await stage.fake();
     fake.always(answersParts({ text: 'bonjour le monde' }));
-    const run = await stage.api.finish(linear(unique('mixed'), input('in'), external('translate', fake.url), output('out')), {
-      in: 'hello world',
-    });
+    const run = await stage.api.finish(
+      linear(unique('mixed'), input('in'), external('translate', fake.url), output('out')),
+      {
+        in: 'hello world',
+      },
+    );
     expect(run.status).toBe('completed');
     expect(fake.texts).toEqual(['hello world']);
     expect(textOf(run.artifacts.translate)).toBe('bonjour le monde');
@@ -119,25 +129,45 @@ describe('row C4: the seven acceptance tests of the founding document', () => {
 
 describe('rows C1 to C3 beside the acceptance tests', () => {
   it('C1 every node of an all-external workflow is called once', async () => {
-    const fakes = await Promise.all([stage.fake(), stage.fake({ streaming: true }), stage.fake(), stage.fake({ streaming: true })]);
+    const fakes = await Promise.all([
+      stage.fake(),
+      stage.fake({ streaming: true }),
+      stage.fake(),
+      stage.fake({ streaming: true }),
+    ]);
     const [a, b, c, d] = fakes.map((fake, index) => external(`n${index}`, fake.url));
     if (!a || !b || !c || !d) throw new Error('four fakes');
     const run = await stage.api.finish(diamond(unique('all'), a, [b, c], d));
     expect(run.status).toBe('completed');
     expect(fakes.map(({ sends }) => sends.length)).toEqual([1, 1, 1, 1]);
-    expect(fakes.map(({ sends }) => sends[0]?.method)).toEqual(['SendMessage', 'SendStreamingMessage', 'SendMessage', 'SendStreamingMessage']);
+    expect(fakes.map(({ sends }) => sends[0]?.method)).toEqual([
+      'SendMessage',
+      'SendStreamingMessage',
+      'SendMessage',
+      'SendStreamingMessage',
+    ]);
   });
 
   it('C2 a join does not start while one of its parents still works', async () => {
     const [fast, slow, join] = await Promise.all([stage.fake(), stage.fake({ streaming: true }), stage.fake()]);
     slow.always(holds('slow is done'));
-    const workflow = { name: unique('join'), nodes: [external('fast', fast.url), external('slow', slow.url), external('join', join.url)], edges: [{ from: 'fast', to: 'join' }, { from: 'slow', to: 'join' }] };
+    const workflow = {
+      name: unique('join'),
+      nodes: [external('fast', fast.url), external('slow', slow.url), external('join', join.url)],
+      edges: [
+        { from: 'fast', to: 'join' },
+        { from: 'slow', to: 'join' },
+      ],
+    };
     await stage.api.save(workflow);
     const runId = await stage.api.start(workflow.name);
     await slow.sent();
     await until(async () => (await stage.api.run(runId)).nodes.fast?.status === 'completed');
     expect(join.sends).toHaveLength(0);
-    expect((await stage.api.run(runId)).nodes).toMatchObject({ slow: { status: 'running' }, join: { status: 'pending' } });
+    expect((await stage.api.run(runId)).nodes).toMatchObject({
+      slow: { status: 'running' },
+      join: { status: 'pending' },
+    });
     slow.release();
     expect((await stage.api.ended(runId)).status).toBe('completed');
     expect(join.texts).toEqual(['ok\n\nslow is done']);
@@ -147,7 +177,11 @@ describe('rows C1 to C3 beside the acceptance tests', () => {
     const fake = await stage.fake({ streaming: true });
     fake.always(holds());
     const name = unique('wide');
-    await stage.api.save({ name, nodes: Array.from({ length: 20 }, (_, index) => external(`n${index}`, fake.url)), edges: [] });
+    await stage.api.save({
+      name,
+      nodes: Array.from({ length: 20 }, (_, index) => external(`n${index}`, fake.url)),
+      edges: [],
+    });
     const runId = await stage.api.start(name);
     await fake.sent(20);
     fake.release();

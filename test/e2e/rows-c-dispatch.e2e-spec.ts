@@ -14,7 +14,9 @@ function essence({ status, state, result, nodes }: Run): unknown {
     status,
     state,
     result: result?.map(({ name, parts }) => ({ name, parts })),
-    nodes: Object.fromEntries(Object.entries(nodes).map(([id, it]) => [id, { status: it.status, attempts: it.attempts }])),
+    nodes: Object.fromEntries(
+      Object.entries(nodes).map(([id, it]) => [id, { status: it.status, attempts: it.attempts }]),
+    ),
   };
 }
 
@@ -41,7 +43,10 @@ describe('row C15: nodes called in the process or over the wire', () => {
     relay.listen(0, '127.0.0.1');
     await once(relay, 'listening');
     const INTERNAL_URL = `http://127.0.0.1:${(relay.address() as AddressInfo).port}`;
-    wired = await startParley({ databaseUrl: database.url, env: { PORT: String(port), NODE_DISPATCH: 'http', INTERNAL_URL } });
+    wired = await startParley({
+      databaseUrl: database.url,
+      env: { PORT: String(port), NODE_DISPATCH: 'http', INTERNAL_URL },
+    });
     local = await startParley({ databaseUrl: database.url, env: { NODE_DISPATCH: 'local', INTERNAL_URL } });
   }, 120_000);
 
@@ -54,7 +59,12 @@ describe('row C15: nodes called in the process or over the wire', () => {
   });
 
   it('C15 C1 the same run has the same results either way; only `http` goes over the wire, one send per node', async () => {
-    const workflow = diamond(unique('c15'), input('in'), [echo('a', { prompt: 'A {{in}}' }), script('b', ...says('B'))], output('out'));
+    const workflow = diamond(
+      unique('c15'),
+      input('in'),
+      [echo('a', { prompt: 'A {{in}}' }), script('b', ...says('B'))],
+      output('out'),
+    );
     await new Api(local.url).save(workflow);
     const here = await new Api(local.url).ended(await new Api(local.url).start(workflow.name, { in: 'x' }));
     expect(relayed).toEqual([]);

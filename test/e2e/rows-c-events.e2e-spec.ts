@@ -17,10 +17,18 @@ describe('rows C13, C14 and F3: the events of a run', () => {
     fake.always(answers('hi'));
     const workflow = linear(unique('events'), input('in'), external('x', fake.url), output('out'));
     const frames = await stage.api.trace(workflow, { in: 'hello' });
-    expect(frames[0]).toMatchObject({ event: 'node.started', data: { payload: { workflow: workflow.name, inputs: { in: 'hello' } } } });
+    expect(frames[0]).toMatchObject({
+      event: 'node.started',
+      data: { payload: { workflow: workflow.name, inputs: { in: 'hello' } } },
+    });
     expect(frames[0]?.data.node_id).toBeUndefined();
     for (const id of ['in', 'x', 'out']) {
-      expect(ofNode(frames, id).map(({ event }) => event)).toEqual(['node.started', 'a2a.sending', 'a2a.received', 'node.completed']);
+      expect(ofNode(frames, id).map(({ event }) => event)).toEqual([
+        'node.started',
+        'a2a.sending',
+        'a2a.received',
+        'node.completed',
+      ]);
     }
     expect(frames.at(-1)?.event).toBe('done');
     const order = frames.map(step);
@@ -35,7 +43,13 @@ describe('rows C13, C14 and F3: the events of a run', () => {
     expect(ids(frames)).toEqual(range(1, frames.length));
     const runId = frames[0]?.data.runId;
     for (const { event, data, id } of frames) {
-      expect(data).toMatchObject({ type: event, runId, workflow: workflow.name, sequence: Number(id), payload: expect.any(Object) });
+      expect(data).toMatchObject({
+        type: event,
+        runId,
+        workflow: workflow.name,
+        sequence: Number(id),
+        payload: expect.any(Object),
+      });
       expect(Date.parse(data.timestamp)).toBeGreaterThanOrEqual(from - 1_000);
       expect(Date.parse(data.timestamp)).toBeLessThanOrEqual(Date.now() + 1_000);
       if (data.id !== undefined) expect(data.id).toMatch(/^ev-/);
@@ -53,7 +67,9 @@ describe('rows C13, C14 and F3: the events of a run', () => {
   it('C14 a2a.sending names the URL, a2a.received the outcome', async () => {
     const fake = await stage.fake();
     const frames = await stage.api.trace(linear(unique('a2a'), external('x', fake.url)));
-    const [sending, received] = ['a2a.sending', 'a2a.received'].map((type) => frames.find(({ event }) => event === type)?.data);
+    const [sending, received] = ['a2a.sending', 'a2a.received'].map(
+      (type) => frames.find(({ event }) => event === type)?.data,
+    );
     expect(sending?.url).toBe(fake.url);
     expect(JSON.stringify(sending?.payload)).toContain(fake.url);
     expect(JSON.stringify(received)).toMatch(/completed \(1 artifact\)/);
@@ -77,7 +93,12 @@ describe('rows C13, C14 and F3: the events of a run', () => {
   it('F3 done carries session_id, runId, status and state, and on failure the error', async () => {
     const workflow = linear(unique('done'), input('in'), echo('a'));
     const done = (await stage.api.trace(workflow, { in: 'hello' })).at(-1)?.data as unknown as JsonObject;
-    expect(done).toMatchObject({ session_id: done.runId, runId: expect.any(String), status: 'completed', state: { __user_input__in: 'hello', a: 'hello' } });
+    expect(done).toMatchObject({
+      session_id: done.runId,
+      runId: expect.any(String),
+      status: 'completed',
+      state: { __user_input__in: 'hello', a: 'hello' },
+    });
     expect(done.error).toBeUndefined();
     const failed = (await stage.api.trace(linear(unique('done'), external('x', 'http://127.0.0.1:1')))).at(-1)?.data;
     expect(failed).toMatchObject({ status: 'failed', error: expect.anything() });
@@ -92,18 +113,20 @@ describe('rows C13, C14 and F3: the events of a run', () => {
     await stream.all();
   });
 
-  it.each([['no body', undefined], ['an empty body', ''], ['an object without inputs', '{}'], ['something that is not JSON', 'hello']])(
-    'F2 a run with %s has no inputs',
-    async (_what, body) => {
-      const workflow = await stage.api.save(linear(unique('f2'), echo('a')));
-      const response = await fetch(`${stage.parley.url}/api/workflows/${workflow.name}/run`, {
-        method: 'POST',
-        ...(body !== undefined && { body, headers: { 'content-type': 'application/json' } }),
-      });
-      expect(response.status).toBe(200);
-      expect(await response.text()).toContain('event: done');
-    },
-  );
+  it.each([
+    ['no body', undefined],
+    ['an empty body', ''],
+    ['an object without inputs', '{}'],
+    ['something that is not JSON', 'hello'],
+  ])('F2 a run with %s has no inputs', async (_what, body) => {
+    const workflow = await stage.api.save(linear(unique('f2'), echo('a')));
+    const response = await fetch(`${stage.parley.url}/api/workflows/${workflow.name}/run`, {
+      method: 'POST',
+      ...(body !== undefined && { body, headers: { 'content-type': 'application/json' } }),
+    });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('event: done');
+  });
 
   it('F2 an unknown workflow is 404 `workflow not found`', async () => {
     const reply = await stage.api.call('POST', '/workflows/nope/run', { inputs: {} });
@@ -113,7 +136,10 @@ describe('rows C13, C14 and F3: the events of a run', () => {
   });
 
   it('events of the work inside a node are told with its id', async () => {
-    const frames = await stage.api.trace(linear(unique('model'), input('in'), echo('a', { system_prompt: 'Be brief' })), { in: 'hello' });
+    const frames = await stage.api.trace(
+      linear(unique('model'), input('in'), echo('a', { system_prompt: 'Be brief' })),
+      { in: 'hello' },
+    );
     const inside = frames.filter(({ event }) => event?.startsWith('model.'));
     expect(inside.map(step)).toEqual(['model.request:a', 'model.response:a']);
     expect(inside[0]?.data.model).toBe('echo');

@@ -16,7 +16,9 @@ describe('rows C7 and C8: failure', () => {
     const [first, second] = await Promise.all([stage.fake(), stage.fake()]);
     first.always(after(100, { rpcError: { code: -32000, message: 'the earlier' } }));
     second.always(after(150, { rpcError: { code: -32000, message: 'the later' } }));
-    const run = await stage.api.finish(beside(unique('c7'), [external('late', second.url), external('early', first.url)]));
+    const run = await stage.api.finish(
+      beside(unique('c7'), [external('late', second.url), external('early', first.url)]),
+    );
     expect(run.error).toMatchObject({ node: 'early', message: expect.stringContaining('node "early": ') });
     expect(run.error?.message).toContain('the earlier');
     expect(run.error?.message).not.toContain('the later');
@@ -28,7 +30,10 @@ describe('rows C7 and C8: failure', () => {
     bad.always(() => ({ delay: 300, then: broken }));
     const run = await stage.api.finish(beside(unique('c8'), [external('bad', bad.url), external('slow', slow.url)]));
     const failedAt = bad.sends[0]?.doneAt ?? 0;
-    const call = await until(() => slow.sends.find(({ aborted }) => aborted), { within: 2_000, what: 'the sibling to be aborted' });
+    const call = await until(() => slow.sends.find(({ aborted }) => aborted), {
+      within: 2_000,
+      what: 'the sibling to be aborted',
+    });
     expect((call.abortedAt ?? Infinity) - failedAt).toBeLessThan(1_000);
     expect(run.status).toBe('failed');
     expect(run.nodes.slow?.status).toBe('canceled');
@@ -39,7 +44,10 @@ describe('rows C7 and C8: failure', () => {
     slow.always(holds());
     bad.always(() => ({ delay: 300, then: broken }));
     const run = await stage.api.finish(beside(unique('c8'), [external('bad', bad.url), external('slow', slow.url)]));
-    const cancel = await until(() => slow.calls.find(({ method }) => method === 'CancelTask'), { within: 2_000, what: 'CancelTask' });
+    const cancel = await until(() => slow.calls.find(({ method }) => method === 'CancelTask'), {
+      within: 2_000,
+      what: 'CancelTask',
+    });
     expect(cancel.at - (bad.sends[0]?.doneAt ?? 0)).toBeLessThan(1_000);
     expect(slow.cancels).toEqual(slow.taskIds());
     expect(run.nodes.slow?.status).toBe('canceled');
@@ -53,7 +61,11 @@ describe('rows C7 and C8: failure', () => {
     const workflow: Workflow = {
       name: unique('c8'),
       nodes: [external('bad', bad.url), external('slow', slow.url), external('later', later.url), output('out')],
-      edges: [{ from: 'slow', to: 'later' }, { from: 'later', to: 'out' }, { from: 'bad', to: 'out' }],
+      edges: [
+        { from: 'slow', to: 'later' },
+        { from: 'later', to: 'out' },
+        { from: 'bad', to: 'out' },
+      ],
     };
     const run = await stage.api.finish(workflow);
     slow.release();
@@ -73,26 +85,36 @@ describe('rows C7 and C8: failure', () => {
 });
 
 describe('row K8: an answer that is not completed is not success', () => {
-  it.each(['TASK_STATE_FAILED', 'TASK_STATE_REJECTED', 'TASK_STATE_CANCELED'] as const)('K8 E4 a remote Task that ends %s is a node error', async (state) => {
-    for (const streaming of [false, true]) {
-      const [fake, next] = await Promise.all([stage.fake({ streaming }), stage.fake()]);
-      fake.always(ends(state, 'because'));
-      const run = await stage.api.finish(linear(unique('k8'), external('x', fake.url), external('y', next.url)));
-      expect(run.status).toBe('failed');
-      expect(run.error?.message).toContain('node "x": ');
-      expect(run.nodes).toMatchObject({ x: { status: 'failed' }, y: { status: 'skipped' } });
-      expect(next.sends).toHaveLength(0);
-    }
-  });
+  it.each(['TASK_STATE_FAILED', 'TASK_STATE_REJECTED', 'TASK_STATE_CANCELED'] as const)(
+    'K8 E4 a remote Task that ends %s is a node error',
+    async (state) => {
+      for (const streaming of [false, true]) {
+        const [fake, next] = await Promise.all([stage.fake({ streaming }), stage.fake()]);
+        fake.always(ends(state, 'because'));
+        const run = await stage.api.finish(linear(unique('k8'), external('x', fake.url), external('y', next.url)));
+        expect(run.status).toBe('failed');
+        expect(run.error?.message).toContain('node "x": ');
+        expect(run.nodes).toMatchObject({ x: { status: 'failed' }, y: { status: 'skipped' } });
+        expect(next.sends).toHaveLength(0);
+      }
+    },
+  );
 
-  it.each(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const)('K8 a remote Task in %s makes the run wait', async (state) => {
-    const fake = await stage.fake();
-    fake.always(ends(state, 'what colour?'));
-    const workflow = await stage.api.save(linear(unique('k8'), external('x', fake.url)));
-    const run = await stage.api.reached(await stage.api.start(workflow.name), ['input-required', 'failed', 'completed']);
-    expect(run.status).toBe('input-required');
-    expect(run.nodes.x?.status).toBe('input-required');
-  });
+  it.each(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const)(
+    'K8 a remote Task in %s makes the run wait',
+    async (state) => {
+      const fake = await stage.fake();
+      fake.always(ends(state, 'what colour?'));
+      const workflow = await stage.api.save(linear(unique('k8'), external('x', fake.url)));
+      const run = await stage.api.reached(await stage.api.start(workflow.name), [
+        'input-required',
+        'failed',
+        'completed',
+      ]);
+      expect(run.status).toBe('input-required');
+      expect(run.nodes.x?.status).toBe('input-required');
+    },
+  );
 });
 
 describe('rows K9 and K13', () => {
@@ -138,7 +160,9 @@ describe('rows K9 and K13', () => {
     const [bad, worse] = await Promise.all([stage.fake(), stage.fake()]);
     bad.always(broken);
     worse.always(after(300, { rpcError: { code: -32000, message: 'worse' } }));
-    const run = await stage.api.finish(beside(unique('k13'), [external('worse', worse.url), external('bad', bad.url)], 'continue'));
+    const run = await stage.api.finish(
+      beside(unique('k13'), [external('worse', worse.url), external('bad', bad.url)], 'continue'),
+    );
     expect(run.error?.node).toBe('bad');
     expect(run.nodes).toMatchObject({ bad: { status: 'failed' }, worse: { status: 'failed' } });
   });

@@ -7,13 +7,24 @@ const stage = useStage();
 const cycle = 'cycle detected in workflow graph (excluding back-edges)';
 
 function triangle(name: string): Workflow {
-  return { name, nodes: [echo('a'), echo('b'), echo('c')], edges: [{ from: 'a', to: 'b' }, { from: 'b', to: 'c' }] };
+  return {
+    name,
+    nodes: [echo('a'), echo('b'), echo('c')],
+    edges: [
+      { from: 'a', to: 'b' },
+      { from: 'b', to: 'c' },
+    ],
+  };
 }
 
 describe('row C5: invalid graphs', () => {
   it.each<[string, string, (workflow: Workflow) => void]>([
     ['a duplicate id', 'duplicate node ID: a', (it) => it.nodes.push(echo('a'))],
-    ['an unknown node in an edge', 'edge references unknown node: ghost', (it) => it.edges.push({ from: 'a', to: 'ghost' })],
+    [
+      'an unknown node in an edge',
+      'edge references unknown node: ghost',
+      (it) => it.edges.push({ from: 'a', to: 'ghost' }),
+    ],
     ['a cycle', cycle, (it) => it.edges.push({ from: 'c', to: 'a' })],
     ['a node that follows itself', cycle, (it) => it.edges.push({ from: 'b', to: 'b' })],
   ])('C5 %s is refused at save with 422 and `%s`', async (_what, text, spoil) => {
@@ -30,7 +41,11 @@ describe('row C5: invalid graphs', () => {
 
   it.each<[string, string, (workflow: Workflow) => void]>([
     ['a duplicate id', 'build DAG: duplicate node ID: a', (it) => it.nodes.push(echo('a'))],
-    ['an unknown node', 'build DAG: edge references unknown node: ghost', (it) => it.edges.push({ from: 'a', to: 'ghost' })],
+    [
+      'an unknown node',
+      'build DAG: edge references unknown node: ghost',
+      (it) => it.edges.push({ from: 'a', to: 'ghost' }),
+    ],
     ['a cycle', `build DAG: ${cycle}`, (it) => it.edges.push({ from: 'c', to: 'a' })],
   ])('C5 a stored definition that got %s fails its run with `%s`', async (_what, text, spoil) => {
     const workflow = await stage.api.save(triangle(unique('c5')));
@@ -44,7 +59,10 @@ describe('row C5: invalid graphs', () => {
 describe('row C10: the text that a node gets', () => {
   it('C10 (1) its prompt with templates resolved', async () => {
     const fake = await stage.fake();
-    await stage.api.finish(linear(unique('c10'), input('in'), external('x', fake.url, { prompt: 'Say {{in}}, please' })), { in: 'cheese' });
+    await stage.api.finish(
+      linear(unique('c10'), input('in'), external('x', fake.url, { prompt: 'Say {{in}}, please' })),
+      { in: 'cheese' },
+    );
     expect(fake.texts).toEqual(['Say cheese, please']);
   });
 
@@ -66,14 +84,18 @@ describe('row C10: the text that a node gets', () => {
   it('C10 (2) a parent without an Artifact counts with the user input of its id', async () => {
     const [silent, child] = await Promise.all([stage.fake(), stage.fake()]);
     silent.always({ steps: [{ status: 'TASK_STATE_COMPLETED' }] });
-    await stage.api.finish(linear(unique('c10'), external('p', silent.url), external('child', child.url)), { p: 'from the user' });
+    await stage.api.finish(linear(unique('c10'), external('p', silent.url), external('child', child.url)), {
+      p: 'from the user',
+    });
     expect(child.texts).toEqual(['from the user']);
   });
 
   it('C10 (2) K1 a parent with an Artifact counts with that, though there is a user input of its id', async () => {
     const [parent, child] = await Promise.all([stage.fake(), stage.fake()]);
     parent.always(answers('from the agent'));
-    await stage.api.finish(linear(unique('c10'), external('p', parent.url), external('child', child.url)), { p: 'from the user' });
+    await stage.api.finish(linear(unique('c10'), external('p', parent.url), external('child', child.url)), {
+      p: 'from the user',
+    });
     expect(child.texts).toEqual(['from the agent']);
   });
 
@@ -122,7 +144,10 @@ describe('rows C9, C11 and C12: the run as it is told', () => {
       startedAt: expect.stringMatching(/Z$/),
       finishedAt: expect.stringMatching(/Z$/),
     });
-    expect(run.nodes.in).toMatchObject({ agentUrl: expect.stringContaining(`/a2a/workflows/${workflow.name}/nodes/in`), taskId: expect.any(String) });
+    expect(run.nodes.in).toMatchObject({
+      agentUrl: expect.stringContaining(`/a2a/workflows/${workflow.name}/nodes/in`),
+      taskId: expect.any(String),
+    });
   });
 
   it('C9 a failed run says so, with the error and what became of each node', async () => {

@@ -18,17 +18,34 @@ describe('rows E: the external node', () => {
   it('E1 it is saved with endpoint_url and timeout as they were given', async () => {
     const { workflow, id } = await node('http://127.0.0.1:9/a2a', { timeout: 12 });
     const { body } = await stage.api.call('GET', `/workflows/${workflow}`);
-    expect(body.nodes).toEqual([expect.objectContaining({ id, type: 'external', config: { endpoint_url: 'http://127.0.0.1:9/a2a', timeout: 12 } })]);
+    expect(body.nodes).toEqual([
+      expect.objectContaining({
+        id,
+        type: 'external',
+        config: { endpoint_url: 'http://127.0.0.1:9/a2a', timeout: 12 },
+      }),
+    ]);
   });
 
   it.each([0, -1, 'soon'])('E1 a timeout of %p is refused', async (timeout) => {
-    const reply = await stage.api.call('POST', '/workflows', linear(unique('e1'), external('x', 'http://127.0.0.1:9', { timeout })));
+    const reply = await stage.api.call(
+      'POST',
+      '/workflows',
+      linear(unique('e1'), external('x', 'http://127.0.0.1:9', { timeout })),
+    );
     expect(reply.status).toBe(422);
     expect(reply.text).toContain('timeout');
   });
 
-  it.each([['missing', {}], ['empty', { endpoint_url: '' }]])('E2 a %s endpoint_url is refused at save with the row\'s text', async (_what, config) => {
-    const reply = await stage.api.call('POST', '/workflows', linear(unique('e2'), { id: 'x', type: 'external', config }));
+  it.each([
+    ['missing', {}],
+    ['empty', { endpoint_url: '' }],
+  ])("E2 a %s endpoint_url is refused at save with the row's text", async (_what, config) => {
+    const reply = await stage.api.call(
+      'POST',
+      '/workflows',
+      linear(unique('e2'), { id: 'x', type: 'external', config }),
+    );
     expect(reply.status).toBe(422);
     expect(JSON.stringify(reply.body)).toContain('external node \\"x\\": missing endpoint_url config');
   });
@@ -51,25 +68,32 @@ describe('rows E: the external node', () => {
     expect(fake.texts).toEqual(['pass this on', `Execute external node ${id}`]);
   });
 
-  it.each([false, true])('E4 a remote Task that failed is `external agent <url> failed` (streaming: %p)', async (streaming) => {
-    const fake = await stage.fake({ streaming });
-    fake.always(ends('TASK_STATE_FAILED', 'its own words'));
-    const { id, workflow, base } = await node(fake.url);
-    const task = await sendTask(base, 'hello');
-    expect(task.status.state).toBe('TASK_STATE_FAILED');
-    expect(task.status.message?.parts[0]?.text).toContain(`external agent ${fake.url} failed`);
-    const run = await stage.api.ended(await stage.api.start(workflow));
-    expect(run.error?.message).toContain(`node "${id}": external agent ${fake.url} failed`);
-  });
+  it.each([false, true])(
+    'E4 a remote Task that failed is `external agent <url> failed` (streaming: %p)',
+    async (streaming) => {
+      const fake = await stage.fake({ streaming });
+      fake.always(ends('TASK_STATE_FAILED', 'its own words'));
+      const { id, workflow, base } = await node(fake.url);
+      const task = await sendTask(base, 'hello');
+      expect(task.status.state).toBe('TASK_STATE_FAILED');
+      expect(task.status.message?.parts[0]?.text).toContain(`external agent ${fake.url} failed`);
+      const run = await stage.api.ended(await stage.api.start(workflow));
+      expect(run.error?.message).toContain(`node "${id}": external agent ${fake.url} failed`);
+    },
+  );
 
   it('E4 a call that failed is `external agent call to <url>: <cause>`', async () => {
     const fake = await stage.fake();
     fake.always({ rpcError: { code: -32000, message: 'test error' } });
     const { id, workflow, base } = await node(fake.url);
     const task = await sendTask(base, 'hello');
-    expect(task.status.message?.parts[0]?.text).toContain(`external agent call to ${fake.url}: a2a error -32000: test error`);
+    expect(task.status.message?.parts[0]?.text).toContain(
+      `external agent call to ${fake.url}: a2a error -32000: test error`,
+    );
     const run = await stage.api.ended(await stage.api.start(workflow));
-    expect(run.error?.message).toContain(`node "${id}": external agent call to ${fake.url}: a2a error -32000: test error`);
+    expect(run.error?.message).toContain(
+      `node "${id}": external agent call to ${fake.url}: a2a error -32000: test error`,
+    );
   });
 
   it.each<[string, FakeBehaviour, string]>([
@@ -83,7 +107,7 @@ describe('rows E: the external node', () => {
     expect(firstText(await sendTask(base, 'hello'))).toBe(text);
   });
 
-  it('E6 K14 in a run the endpoint is called directly, once, and never through the node\'s own route', async () => {
+  it("E6 K14 in a run the endpoint is called directly, once, and never through the node's own route", async () => {
     const fake = await stage.fake();
     fake.always(answersParts({ data: { kept: true } }));
     const { id, workflow, base } = await node(fake.url);
@@ -91,11 +115,13 @@ describe('rows E: the external node', () => {
     expect(fake.sends).toHaveLength(1);
     expect(run.nodes[id]).toMatchObject({ agentUrl: fake.url, attempts: 1 });
     expect(run.artifacts[id]?.[0]?.parts[0]?.data).toEqual({ kept: true });
-    const list = (await (await fetch(`${base}/tasks`, { headers: { 'a2a-version': '1.0' } })).json()) as { tasks: unknown[] };
+    const list = (await (await fetch(`${base}/tasks`, { headers: { 'a2a-version': '1.0' } })).json()) as {
+      tasks: unknown[];
+    };
     expect(list.tasks).toEqual([]);
   });
 
-  it('E6 the endpoint may be the agent\'s base or its card URL; the card says where to send', async () => {
+  it("E6 the endpoint may be the agent's base or its card URL; the card says where to send", async () => {
     const fake = await stage.fake({ rpcPath: '/deep/rpc' });
     for (const url of [fake.url, `${fake.url}/.well-known/agent-card.json`]) {
       const run = await stage.api.finish(linear(unique('e6'), external('x', url)));

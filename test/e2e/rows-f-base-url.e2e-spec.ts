@@ -11,8 +11,13 @@ beforeAll(async () => {
 
 afterAll(() => proxied?.stop());
 
-function cardAt(url: string, headers: Record<string, string> = {}): Promise<{ supportedInterfaces: { url: string }[] }> {
-  return fetch(url, { headers }).then((response) => response.json()) as Promise<{ supportedInterfaces: { url: string }[] }>;
+function cardAt(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<{ supportedInterfaces: { url: string }[] }> {
+  return fetch(url, { headers }).then((response) => response.json()) as Promise<{
+    supportedInterfaces: { url: string }[];
+  }>;
 }
 
 describe('row F7: the URL that cards advertise', () => {
@@ -20,13 +25,17 @@ describe('row F7: the URL that cards advertise', () => {
     const name = unique('f7');
     await stage.api.save(linear(name, echo('a')));
     for (const path of ['/a2a', `/a2a/workflows/${name}`, `/a2a/workflows/${name}/nodes/a`]) {
-      const card = await cardAt(`${stage.parley.url}${path}/.well-known/agent-card.json`, { 'x-forwarded-host': 'evil.example.com' });
-      expect(card.supportedInterfaces.map(({ url }) => url)).toEqual(card.supportedInterfaces.map(() => `https://agents.example.com/parley${path}`));
+      const card = await cardAt(`${stage.parley.url}${path}/.well-known/agent-card.json`, {
+        'x-forwarded-host': 'evil.example.com',
+      });
+      expect(card.supportedInterfaces.map(({ url }) => url)).toEqual(
+        card.supportedInterfaces.map(() => `https://agents.example.com/parley${path}`),
+      );
       expect(card.supportedInterfaces.length).toBeGreaterThan(0);
     }
   });
 
-  it('F7 a trusted proxy\'s X-Forwarded-Proto, -Host and -Prefix count', async () => {
+  it("F7 a trusted proxy's X-Forwarded-Proto, -Host and -Prefix count", async () => {
     const card = await cardAt(`${proxied.url}/a2a/.well-known/agent-card.json`, {
       'x-forwarded-proto': 'https',
       'x-forwarded-host': 'front.example.com',
@@ -39,8 +48,10 @@ describe('row F7: the URL that cards advertise', () => {
     ['a host with a path', { 'x-forwarded-host': 'front.example.com/evil' }],
     ['a script as the scheme', { 'x-forwarded-proto': 'javascript' }],
     ['a prefix that is another host', { 'x-forwarded-prefix': '//evil.example.com' }],
-  ])('F7 %s in a trusted proxy\'s headers is not taken over', async (_what, headers) => {
-    const response = await fetch(`${proxied.url}/a2a/.well-known/agent-card.json`, { headers: headers as Record<string, string> });
+  ])("F7 %s in a trusted proxy's headers is not taken over", async (_what, headers) => {
+    const response = await fetch(`${proxied.url}/a2a/.well-known/agent-card.json`, {
+      headers: headers as Record<string, string>,
+    });
     expect(response.status).toBeLessThan(500);
     const text = await response.text();
     expect(text).not.toMatch(/javascript:|front\.example\.com\/evil|\/\/evil/);

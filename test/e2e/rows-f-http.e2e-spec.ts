@@ -7,7 +7,11 @@ const stage = useStage({ env: { CORS_ORIGINS: origin } });
 function preflight(path: string, from: string, method: string): Promise<Response> {
   return fetch(`${stage.parley.url}${path}`, {
     method: 'OPTIONS',
-    headers: { origin: from, 'access-control-request-method': method, 'access-control-request-headers': 'content-type' },
+    headers: {
+      origin: from,
+      'access-control-request-method': method,
+      'access-control-request-headers': 'content-type',
+    },
   });
 }
 
@@ -16,7 +20,11 @@ describe('rows F: the HTTP surface', () => {
     const name = unique('f1');
     const created = await stage.api.call('POST', '/workflows', { ...linear(name, echo('a')), description: 'first' });
     expect(created).toMatchObject({ status: 201, body: { name, description: 'first' } });
-    expect((await stage.api.call('GET', `/workflows/${name}`)).body).toMatchObject({ name, nodes: [{ id: 'a', type: 'agent' }], edges: [] });
+    expect((await stage.api.call('GET', `/workflows/${name}`)).body).toMatchObject({
+      name,
+      nodes: [{ id: 'a', type: 'agent' }],
+      edges: [],
+    });
     const list = await stage.api.call('GET', '/workflows');
     expect(list.status).toBe(200);
     expect(list.text).toContain(`"${name}"`);
@@ -28,7 +36,11 @@ describe('rows F: the HTTP surface', () => {
   });
 
   it.each(['GET', 'PUT', 'DELETE'])('F1 %s of an unknown workflow is 404 `workflow not found`', async (method) => {
-    const reply = await stage.api.call(method, '/workflows/nope', method === 'PUT' ? linear('nope', echo('a')) : undefined);
+    const reply = await stage.api.call(
+      method,
+      '/workflows/nope',
+      method === 'PUT' ? linear('nope', echo('a')) : undefined,
+    );
     expect(reply.status).toBe(404);
     expect(reply.headers.get('content-type')).toMatch(/^application\/problem\+json/);
     expect(reply.text).toContain('workflow not found');
@@ -61,26 +73,42 @@ describe('rows F: the HTTP surface', () => {
     for (const base of [stage.parley.url, `${stage.parley.url}/a2a`]) {
       const card = (await (await fetch(`${base}/.well-known/agent-card.json`)).json()) as Record<string, unknown>;
       expect(card.supportedInterfaces).toEqual(
-        expect.arrayContaining([expect.objectContaining({ url: `${stage.parley.url}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' })]),
+        expect.arrayContaining([
+          expect.objectContaining({
+            url: `${stage.parley.url}/a2a`,
+            protocolBinding: 'JSONRPC',
+            protocolVersion: '1.0',
+          }),
+        ]),
       );
-      expect(card.skills).toEqual(expect.arrayContaining([expect.objectContaining({ id: workflow.name, tags: expect.any(Array) })]));
+      expect(card.skills).toEqual(
+        expect.arrayContaining([expect.objectContaining({ id: workflow.name, tags: expect.any(Array) })]),
+      );
     }
   });
 
   it('F5 F6 B4 /a2a/nodes/{id}/agent-card is the card of the founding document', async () => {
     const [id, other] = [unique('node'), unique('node')];
-    await stage.api.save({ name: unique('f6'), nodes: [echo(id, { system_prompt: 'You translate' }), script(other, { complete: 'x' })], edges: [] });
+    await stage.api.save({
+      name: unique('f6'),
+      nodes: [echo(id, { system_prompt: 'You translate' }), script(other, { complete: 'x' })],
+      edges: [],
+    });
     const card = await (await fetch(`${stage.parley.url}/a2a/nodes/${id}/agent-card`)).json();
     expect(card).toMatchObject({
       name: id,
       description: 'You translate',
       url: `${stage.parley.url}/a2a/nodes/${id}`,
       capabilities: { streaming: expect.any(Boolean), pushNotifications: expect.any(Boolean) },
-      skills: [{ id, name: `agent: ${id}`, inputModes: ['text/plain'], outputModes: ['text/plain', 'application/json'] }],
+      skills: [
+        { id, name: `agent: ${id}`, inputModes: ['text/plain'], outputModes: ['text/plain', 'application/json'] },
+      ],
       defaultInputModes: expect.arrayContaining(['text/plain']),
       defaultOutputModes: expect.arrayContaining(['text/plain', 'application/json']),
     });
-    const plain = (await (await fetch(`${stage.parley.url}/a2a/nodes/${other}/agent-card`)).json()) as { description: string };
+    const plain = (await (await fetch(`${stage.parley.url}/a2a/nodes/${other}/agent-card`)).json()) as {
+      description: string;
+    };
     expect(plain.description).toMatch(new RegExp(`script node: ${other}$`));
   });
 
@@ -93,7 +121,11 @@ describe('rows F: the HTTP surface', () => {
   it('F7 without PUBLIC_URL the card names the Host it was asked at, and believes no forwarded header', async () => {
     const url = new URL(stage.parley.url);
     const response = await fetch(`http://localhost:${url.port}/.well-known/agent-card.json`, {
-      headers: { 'x-forwarded-host': 'evil.example.com', 'x-forwarded-proto': 'https', forwarded: 'host=evil.example.com;proto=https' },
+      headers: {
+        'x-forwarded-host': 'evil.example.com',
+        'x-forwarded-proto': 'https',
+        forwarded: 'host=evil.example.com;proto=https',
+      },
     });
     const text = await response.text();
     expect(text).toContain(`http://localhost:${url.port}/a2a`);
@@ -126,7 +158,12 @@ describe('rows F: the HTTP surface', () => {
     const reply = await fetch(`${stage.parley.url}/a2a/nodes/${id}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] } } }),
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'SendMessage',
+        params: { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] } },
+      }),
     });
     const text = await reply.text();
     expect(JSON.parse(text)).toMatchObject({ error: { code: -32001 } });

@@ -21,7 +21,17 @@ describe('rows K: traps of the founding documents (K1 with D7, K2 with C10, K4 w
 
   it('K7 no bare Message in the stream of a Task: what the agent says is in status Messages, and they are history', async () => {
     const name = unique('k7');
-    await stage.api.save(linear(name, script('a', { status: 'working', text: 'thinking' }, { artifact: { parts: [{ text: 'r' }] } }, { complete: 'there you are' })));
+    await stage.api.save(
+      linear(
+        name,
+        script(
+          'a',
+          { status: 'working', text: 'thinking' },
+          { artifact: { parts: [{ text: 'r' }] } },
+          { complete: 'there you are' },
+        ),
+      ),
+    );
     const frames = await (await stream(stage.api.base(name, 'a'), 'go')).all();
     const events = frames.map(({ data }) => data.result);
     expect(events.map(outline).filter((it) => it === 'message')).toEqual([]);
@@ -30,7 +40,7 @@ describe('rows K: traps of the founding documents (K1 with D7, K2 with C10, K4 w
     expect(task.history?.map((it: Message) => it.parts[0]?.text)).toEqual(['go', 'thinking', 'there you are']);
   });
 
-  it('K11 two runs of one workflow never see each other\'s events', async () => {
+  it("K11 two runs of one workflow never see each other's events", async () => {
     const name = unique('k11');
     await stage.api.save(linear(name, input('in'), echo('a'), output('out')));
     const streams = await Promise.all(range(1, 10).map((n) => stage.api.stream(name, { in: `run ${n}` })));
@@ -45,13 +55,19 @@ describe('rows K: traps of the founding documents (K1 with D7, K2 with C10, K4 w
 
   it('K11 a node that says more than any buffer holds loses none of it', async () => {
     const name = unique('k11');
-    const steps = range(1, 300).map((n) => ({ artifact: { artifactId: 'a', append: n > 1, parts: [{ text: `${n} ` }] } }));
+    const steps = range(1, 300).map((n) => ({
+      artifact: { artifactId: 'a', append: n > 1, parts: [{ text: `${n} ` }] },
+    }));
     await stage.api.save(linear(name, script('a', ...steps, { complete: 'done' })));
     const frames = await (await stream(stage.api.base(name, 'a'), 'go')).all();
     expect(frames.filter(({ data }) => data.result !== undefined && 'artifactUpdate' in data.result)).toHaveLength(300);
     expect(ids(frames)).toEqual(range(1, frames.length));
     const run = await stage.api.ended(await stage.api.start(name));
-    expect(run.artifacts.a?.[0]?.parts.map(({ text }) => text).join('')).toBe(range(1, 300).map((n) => `${n} `).join(''));
+    expect(run.artifacts.a?.[0]?.parts.map(({ text }) => text).join('')).toBe(
+      range(1, 300)
+        .map((n) => `${n} `)
+        .join(''),
+    );
   });
 
   it('K12 a caller that goes away changes nothing for the run', async () => {
@@ -117,7 +133,9 @@ describe('rows K: traps of the founding documents (K1 with D7, K2 with C10, K4 w
   it('K15 a card that may be kept is not fetched again', async () => {
     const fake = await stage.fake({ cacheControl: 'max-age=600' });
     fake.always(answers('ok'));
-    await stage.api.finish(linear(unique('k15'), external('a', fake.url), external('b', fake.url), external('c', fake.url)));
+    await stage.api.finish(
+      linear(unique('k15'), external('a', fake.url), external('b', fake.url), external('c', fake.url)),
+    );
     expect(fake.sends).toHaveLength(3);
     expect(fake.cardReads).toHaveLength(1);
   });

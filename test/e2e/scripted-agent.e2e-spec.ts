@@ -26,7 +26,13 @@ describe('the scripted agent: steps', () => {
   it('status, artifact, complete: every step is an event', async () => {
     const base = await steps(
       { status: 'working', text: 'thinking about {{text}}' },
-      { artifact: { artifactId: 'r', name: 'report', parts: [{ text: 'about {{text}}' }, { data: { of: '{{text}}' } }] } },
+      {
+        artifact: {
+          artifactId: 'r',
+          name: 'report',
+          parts: [{ text: 'about {{text}}' }, { data: { of: '{{text}}' } }],
+        },
+      },
       { artifact: { artifactId: 'r', append: true, lastChunk: true, parts: [{ text: 'more' }] } },
       { complete: 'told about {{text}}' },
     );
@@ -38,20 +44,29 @@ describe('the scripted agent: steps', () => {
       'artifact more',
       'status TASK_STATE_COMPLETED',
     ]);
-    expect(frames[3]?.data.result).toMatchObject({ artifactUpdate: { append: true, lastChunk: true, artifact: { artifactId: 'r' } } });
+    expect(frames[3]?.data.result).toMatchObject({
+      artifactUpdate: { append: true, lastChunk: true, artifact: { artifactId: 'r' } },
+    });
     const task = await getTask(base, (frames[0]?.data.result as { task: { id: string } }).task.id);
-    expect(task.artifacts).toEqual([{ artifactId: 'r', name: 'report', parts: [{ text: 'about cats' }, { data: { of: 'cats' } }, { text: 'more' }] }]);
+    expect(task.artifacts).toEqual([
+      { artifactId: 'r', name: 'report', parts: [{ text: 'about cats' }, { data: { of: 'cats' } }, { text: 'more' }] },
+    ]);
     expect(task.status.message?.parts[0]?.text).toBe('told about cats');
   });
 
   it('an artifact without an id gets one; the same id without append replaces', async () => {
-    const base = await steps({ artifact: { parts: [{ text: 'x' }] } }, { artifact: { artifactId: 'r', parts: [{ text: 'old' }] } }, { artifact: { artifactId: 'r', parts: [{ text: 'new' }] } }, ...says('done'));
+    const base = await steps(
+      { artifact: { parts: [{ text: 'x' }] } },
+      { artifact: { artifactId: 'r', parts: [{ text: 'old' }] } },
+      { artifact: { artifactId: 'r', parts: [{ text: 'new' }] } },
+      ...says('done'),
+    );
     const task = await sendTask(base, 'go');
     expect(task.artifacts?.map(({ parts }) => parts[0]?.text)).toEqual(['x', 'new']);
     expect(task.artifacts?.[0]?.artifactId).toEqual(expect.stringMatching(/\S/));
   });
 
-  it('echo is an Artifact with the Message\'s Parts', async () => {
+  it("echo is an Artifact with the Message's Parts", async () => {
     const parts = [{ text: 'a' }, { data: [1, { b: null }] }, { url: 'https://example.com/x' }];
     expect((await sendTask(await steps({ echo: true }, ...says('done')), parts)).artifacts?.[0]?.parts).toEqual(parts);
   });
@@ -69,7 +84,9 @@ describe('the scripted agent: steps', () => {
 
   it('reply is a direct Message and no Task', async () => {
     const base = await steps({ reply: [{ text: 'you said {{text}}' }, { data: { n: 1 } }] });
-    expect(await send(base, 'hi')).toMatchObject({ message: { role: 'ROLE_AGENT', parts: [{ text: 'you said hi' }, { data: { n: 1 } }] } });
+    expect(await send(base, 'hi')).toMatchObject({
+      message: { role: 'ROLE_AGENT', parts: [{ text: 'you said hi' }, { data: { n: 1 } }] },
+    });
   });
 
   it.each([
@@ -101,27 +118,50 @@ describe('the scripted agent: rules', () => {
       ],
       says('otherwise'),
     );
-    expect(await Promise.all(['hello you', 'say hello', 'bye', '123', '1234'].map((text) => words(base, text)))).toEqual(['greeting', 'word', 'word', 'number', 'otherwise']);
+    expect(
+      await Promise.all(['hello you', 'say hello', 'bye', '123', '1234'].map((text) => words(base, text))),
+    ).toEqual(['greeting', 'word', 'word', 'number', 'otherwise']);
   });
 
   it('messageId is matched too, and all conditions of a rule must hold', async () => {
-    const base = await rules([{ when: { messageId: '^m-\\d+$', text: 'x' }, steps: says('both') }, { when: { messageId: '^m-' }, steps: says('id') }], says('none'));
+    const base = await rules(
+      [
+        { when: { messageId: '^m-\\d+$', text: 'x' }, steps: says('both') },
+        { when: { messageId: '^m-' }, steps: says('id') },
+      ],
+      says('none'),
+    );
     expect(await words(base, 'x', { messageId: 'm-1' })).toBe('both');
     expect(await words(base, 'y', { messageId: 'm-1' })).toBe('id');
     expect(await words(base, 'x', { messageId: 'n' })).toBe('none');
   });
 
   it('turn counts the turns of a Task, from 1', async () => {
-    const base = await rules([{ when: { turn: 1 }, steps: [{ ask: 'one?' }] }, { when: { turn: 2 }, steps: [{ ask: 'two?' }] }, { when: { turn: 3 }, steps: says('three') }]);
+    const base = await rules([
+      { when: { turn: 1 }, steps: [{ ask: 'one?' }] },
+      { when: { turn: 2 }, steps: [{ ask: 'two?' }] },
+      { when: { turn: 3 }, steps: says('three') },
+    ]);
     const first = await sendTask(base, 'a');
     const second = await sendTask(base, 'b', { fields: { taskId: first.id } });
     const third = await sendTask(base, 'c', { fields: { taskId: first.id } });
-    expect([first, second, third].map(({ status }) => status.message?.parts[0]?.text)).toEqual(['one?', 'two?', 'three']);
+    expect([first, second, third].map(({ status }) => status.message?.parts[0]?.text)).toEqual([
+      'one?',
+      'two?',
+      'three',
+    ]);
     expect(await words(base, 'again')).toBe('one?');
   });
 
   it('text without a match group is what the incoming text is, and is not read again', async () => {
-    expect(firstText(await sendTask(await steps({ artifact: { parts: [{ text: '<{{text}}> {{other}}' }] } }, ...says('done')), '{{text}} $&'))).toBe('<{{text}} $&> {{other}}');
+    expect(
+      firstText(
+        await sendTask(
+          await steps({ artifact: { parts: [{ text: '<{{text}}> {{other}}' }] } }, ...says('done')),
+          '{{text}} $&',
+        ),
+      ),
+    ).toBe('<{{text}} $&> {{other}}');
   });
 
   it('a regular expression that explodes elsewhere takes linear time here', async () => {
@@ -139,7 +179,15 @@ describe('the scripted agent: rules', () => {
     ['rules that are words', { rules: 'hello', otherwise: [] }],
     ['no script', undefined],
   ])('%s is refused at save with 422', async (_what, value) => {
-    const reply = await stage.api.call('POST', '/workflows', linear(unique('bad'), { id: 'a', type: 'script', config: (value === undefined ? {} : { script: value }) as JsonObject }));
+    const reply = await stage.api.call(
+      'POST',
+      '/workflows',
+      linear(unique('bad'), {
+        id: 'a',
+        type: 'script',
+        config: (value === undefined ? {} : { script: value }) as JsonObject,
+      }),
+    );
     expect(reply.status).toBe(422);
     expect(reply.text).toMatch(/script|step|rule|sleep|regular/i);
   });

@@ -12,12 +12,23 @@ let workflow: string;
 beforeAll(async () => {
   workflow = unique('sdk');
   await stage.api.save({
-    ...linear(workflow, input('in'), script('work', { status: 'working' }, { artifact: { parts: [{ text: 'did {{text}}' }] } }, { complete: 'done' }), output('out')),
+    ...linear(
+      workflow,
+      input('in'),
+      script('work', { status: 'working' }, { artifact: { parts: [{ text: 'did {{text}}' }] } }, { complete: 'done' }),
+      output('out'),
+    ),
     description: 'Driven by the official client',
   });
   await stage.api.save({
     name: `${workflow}_more`,
-    nodes: [ruled('asks', [{ when: { turn: 1 }, steps: [{ ask: 'more?' }] }, { when: { turn: 2 }, steps: [{ complete: 'thanks' }] }]), script('slow', { status: 'working' }, { sleep: 60_000 })],
+    nodes: [
+      ruled('asks', [
+        { when: { turn: 1 }, steps: [{ ask: 'more?' }] },
+        { when: { turn: 2 }, steps: [{ complete: 'thanks' }] },
+      ]),
+      script('slow', { status: 'working' }, { sleep: 60_000 }),
+    ],
     edges: [],
   });
 });
@@ -36,9 +47,11 @@ async function outlines(events: AsyncIterable<StreamResponse>): Promise<string[]
   return seen;
 }
 
-describe.each(['JSONRPC', 'HTTP+JSON'])('the official SDK\'s client over %s', (transport) => {
+describe.each(['JSONRPC', 'HTTP+JSON'])("the official SDK's client over %s", (transport) => {
   const clientAt = (base: string): Promise<Client> =>
-    new ClientFactory(ClientFactoryOptions.createFrom(ClientFactoryOptions.default, { preferredTransports: [transport] })).createFromUrl(`${base}/`, '.well-known/agent-card.json');
+    new ClientFactory(
+      ClientFactoryOptions.createFrom(ClientFactoryOptions.default, { preferredTransports: [transport] }),
+    ).createFromUrl(`${base}/`, '.well-known/agent-card.json');
 
   it('drives a workflow agent, blocking', async () => {
     const client = await clientAt(stage.api.base(workflow));
@@ -59,7 +72,10 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the official SDK\'s client over %s', (t
   it('drives a node agent, blocking and streaming', async () => {
     const client = await clientAt(stage.api.base(workflow, 'work'));
     const task = wire(await client.sendMessage(request('a')));
-    expect(task).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ parts: [{ text: 'did a' }] }] });
+    expect(task).toMatchObject({
+      status: { state: 'TASK_STATE_COMPLETED' },
+      artifacts: [{ parts: [{ text: 'did a' }] }],
+    });
     expect(await outlines(client.sendMessageStream(request('b')))).toEqual([
       'task TASK_STATE_SUBMITTED',
       'status TASK_STATE_WORKING',
@@ -82,9 +98,17 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the official SDK\'s client over %s', (t
     const done = wire(await client.sendMessage(request('yes', { taskId: asked.id, contextId: asked.contextId })));
     expect(done).toMatchObject({ id: asked.id, status: { state: 'TASK_STATE_COMPLETED' } });
     expect(wire(await client.getTask({ tenant: '', id: asked.id, historyLength: 2 })).history).toHaveLength(2);
-    const page = await client.listTasks({ tenant: '', contextId: asked.contextId, status: 0, pageToken: '', pageSize: 10 } as Parameters<Client['listTasks']>[0]);
+    const page = await client.listTasks({
+      tenant: '',
+      contextId: asked.contextId,
+      status: 0,
+      pageToken: '',
+      pageSize: 10,
+    } as Parameters<Client['listTasks']>[0]);
     expect(page.tasks.map(({ id }) => id)).toEqual([asked.id]);
-    expect(wire(await client.cancelTask({ tenant: '', id: other.id, metadata: undefined })).status.state).toBe('TASK_STATE_CANCELED');
+    expect(wire(await client.cancelTask({ tenant: '', id: other.id, metadata: undefined })).status.state).toBe(
+      'TASK_STATE_CANCELED',
+    );
   });
 
   it('subscribes to a Task that works, and sees it canceled', async () => {
@@ -92,7 +116,8 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the official SDK\'s client over %s', (t
     const task = wire(await client.sendMessage(request('go', {}, { returnImmediately: true })));
     const seen: string[] = [];
     const reading = (async () => {
-      for await (const event of client.resubscribeTask({ tenant: '', id: task.id })) seen.push(outline(StreamResponse.toJSON(event) as never));
+      for await (const event of client.resubscribeTask({ tenant: '', id: task.id }))
+        seen.push(outline(StreamResponse.toJSON(event) as never));
     })();
     await until(() => seen.length > 0, { what: 'the first event' });
     await client.cancelTask({ tenant: '', id: task.id, metadata: undefined });
@@ -103,8 +128,12 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the official SDK\'s client over %s', (t
 
   it('gets the errors of the protocol as its own', async () => {
     const client = await clientAt(stage.api.base(workflow, 'work'));
-    await expect(client.getTask({ tenant: '', id: 'nope', historyLength: undefined })).rejects.toMatchObject({ name: expect.stringContaining('TaskNotFoundError') });
+    await expect(client.getTask({ tenant: '', id: 'nope', historyLength: undefined })).rejects.toMatchObject({
+      name: expect.stringContaining('TaskNotFoundError'),
+    });
     const done = wire(await client.sendMessage(request('x')));
-    await expect(client.cancelTask({ tenant: '', id: done.id, metadata: undefined })).rejects.toMatchObject({ name: expect.stringContaining('TaskNotCancelableError') });
+    await expect(client.cancelTask({ tenant: '', id: done.id, metadata: undefined })).rejects.toMatchObject({
+      name: expect.stringContaining('TaskNotCancelableError'),
+    });
   });
 });

@@ -20,33 +20,53 @@ describe('several turns through a workflow', () => {
     const workflow = await stage.api.save(painter());
     const base = stage.api.base(workflow.name);
     const asked = await sendTask(base, 'the door');
-    expect(asked.status).toMatchObject({ state: 'TASK_STATE_INPUT_REQUIRED', message: { parts: [{ text: expect.stringContaining('Which colour for the door?') }] } });
+    expect(asked.status).toMatchObject({
+      state: 'TASK_STATE_INPUT_REQUIRED',
+      message: { parts: [{ text: expect.stringContaining('Which colour for the door?') }] },
+    });
     const waiting = await stage.api.run(asked.id);
-    expect(waiting).toMatchObject({ status: 'input-required', nodes: { in: { status: 'completed' }, ask: { status: 'input-required' }, out: { status: 'pending' } } });
+    expect(waiting).toMatchObject({
+      status: 'input-required',
+      nodes: { in: { status: 'completed' }, ask: { status: 'input-required' }, out: { status: 'pending' } },
+    });
     const done = await sendTask(base, 'blue', { fields: { taskId: asked.id, contextId: asked.contextId } });
-    expect(done).toMatchObject({ id: asked.id, status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ name: 'out', parts: [{ text: 'Result: painted blue' }] }] });
+    expect(done).toMatchObject({
+      id: asked.id,
+      status: { state: 'TASK_STATE_COMPLETED' },
+      artifacts: [{ name: 'out', parts: [{ text: 'Result: painted blue' }] }],
+    });
     const child = await getTask(stage.api.base(workflow.name, 'ask'), waiting.nodes.ask?.taskId ?? '');
-    expect(child.history?.map(({ parts }) => parts[0]?.text)).toEqual(['the door', 'Which colour for the door?', 'blue', 'done']);
+    expect(child.history?.map(({ parts }) => parts[0]?.text)).toEqual([
+      'the door',
+      'Which colour for the door?',
+      'blue',
+      'done',
+    ]);
     const run = await stage.api.run(asked.id);
     expect(run.nodes.ask).toMatchObject({ attempts: 1, taskId: child.id, status: 'completed' });
   });
 
-  it('the run\'s events tell it: input.required with the question, input.received with the answer', async () => {
+  it("the run's events tell it: input.required with the question, input.received with the answer", async () => {
     const workflow = await stage.api.save(painter());
     const events = await stage.api.stream(workflow.name, { in: 'the wall' });
     const required = await events.find(({ event }) => event === 'input.required');
-    expect(required.data).toMatchObject({ node_id: 'ask', payload: { question: 'Which colour for the wall?', taskId: expect.any(String) } });
+    expect(required.data).toMatchObject({
+      node_id: 'ask',
+      payload: { question: 'Which colour for the wall?', taskId: expect.any(String) },
+    });
     await sendTask(stage.api.base(workflow.name), 'red', { fields: { taskId: required.data.runId } });
     const frames = await (await stage.api.events(required.data.runId)).all();
     const types = frames.map(step).map((it) => it.replace(/^(input\.\w+):.*/, '$1'));
-    const places = ['node.started:ask', 'input.required', 'input.received', 'node.completed:ask', 'done'].map((it) => types.indexOf(it));
+    const places = ['node.started:ask', 'input.required', 'input.received', 'node.completed:ask', 'done'].map((it) =>
+      types.indexOf(it),
+    );
     expect(places).not.toContain(-1);
     expect(places).toEqual([...places].sort((one, two) => one - two));
     expect(types.filter((it) => it === 'node.started:ask')).toHaveLength(1);
     expect(frames.at(-1)?.data).toMatchObject({ status: 'completed' });
   });
 
-  it('a stream over A2A ends at the question; the next Message\'s stream goes to the end', async () => {
+  it("a stream over A2A ends at the question; the next Message's stream goes to the end", async () => {
     const workflow = await stage.api.save(painter());
     const base = stage.api.base(workflow.name);
     const first = await (await stream(base, 'the roof')).all();
@@ -64,12 +84,14 @@ describe('several turns through a workflow', () => {
     await stage.api.save(workflow);
     const runId = await stage.api.start(workflow.name, { in: 'x' });
     await stage.api.reached(runId, ['input-required']);
-    await until(async () => (await stage.api.run(runId)).nodes.side?.status === 'completed', { what: 'the other branch' });
+    await until(async () => (await stage.api.run(runId)).nodes.side?.status === 'completed', {
+      what: 'the other branch',
+    });
     await sendTask(stage.api.base(workflow.name), 'blue', { fields: { taskId: runId } });
     expect((await stage.api.ended(runId)).status).toBe('completed');
   });
 
-  it('an external agent\'s question is the run\'s question, and the answer reaches that agent under its own Task', async () => {
+  it("an external agent's question is the run's question, and the answer reaches that agent under its own Task", async () => {
     const fake = await stage.fake();
     fake.next(ends('TASK_STATE_INPUT_REQUIRED', 'How many?'));
     const workflow = await stage.api.save(linear(unique('ext'), external('x', fake.url), output('out')));
@@ -98,7 +120,11 @@ describe('several turns through a workflow', () => {
     const workflow = await stage.api.save(linear(unique('busy'), external('x', fake.url)));
     const runId = await stage.api.start(workflow.name);
     await fake.sent();
-    const { body } = await rpc(stage.api.base(workflow.name), 'SendMessage', sendParams('hey', { fields: { taskId: runId } }));
+    const { body } = await rpc(
+      stage.api.base(workflow.name),
+      'SendMessage',
+      sendParams('hey', { fields: { taskId: runId } }),
+    );
     expect(body.error).toMatchObject({ code: -32004 });
     await stage.api.call('POST', `/runs/${runId}/cancel`);
   });

@@ -29,7 +29,15 @@ export async function rpc<T = unknown>(
   params?: unknown,
   options: { headers?: Record<string, string>; id?: JsonValue; body?: unknown; query?: string } = {},
 ): Promise<RpcReply<T>> {
-  const envelope = 'body' in options ? options.body : { jsonrpc: '2.0', id: options.id === undefined ? 1 : options.id, method, ...(params !== undefined && { params }) };
+  const envelope =
+    'body' in options
+      ? options.body
+      : {
+          jsonrpc: '2.0',
+          id: options.id === undefined ? 1 : options.id,
+          method,
+          ...(params !== undefined && { params }),
+        };
   const response = await fetch(`${base}${options.query ?? ''}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...VERSION, ...options.headers },
@@ -47,8 +55,14 @@ export async function rest<T = JsonObject>(
 ): Promise<RestReply<T>> {
   const response = await fetch(`${base}${path}`, {
     method,
-    headers: { ...VERSION, ...(options.body !== undefined && { 'content-type': 'application/json' }), ...options.headers },
-    ...(options.body !== undefined && { body: typeof options.body === 'string' ? options.body : JSON.stringify(options.body) }),
+    headers: {
+      ...VERSION,
+      ...(options.body !== undefined && { 'content-type': 'application/json' }),
+      ...options.headers,
+    },
+    ...(options.body !== undefined && {
+      body: typeof options.body === 'string' ? options.body : JSON.stringify(options.body),
+    }),
   });
   return { status: response.status, headers: response.headers, body: parsed(await response.text()) };
 }
@@ -74,20 +88,39 @@ export async function sendTask(base: string, content: string | Part[], options: 
 }
 
 /** SendMessage over JSON-RPC; throws on an error. */
-export async function send(base: string, content: string | Part[], options: SendOptions = {}): Promise<SendMessageResponse> {
-  const { body } = await rpc<SendMessageResponse>(base, 'SendMessage', sendParams(content, options), { headers: options.headers });
+export async function send(
+  base: string,
+  content: string | Part[],
+  options: SendOptions = {},
+): Promise<SendMessageResponse> {
+  const { body } = await rpc<SendMessageResponse>(base, 'SendMessage', sendParams(content, options), {
+    headers: options.headers,
+  });
   if (body.result === undefined) throw new Error(`SendMessage to ${base} failed: ${JSON.stringify(body)}`);
   return body.result;
 }
 
 /** SendStreamingMessage over JSON-RPC: each frame's data is a JSON-RPC response with one StreamResponse. */
-export function stream(base: string, content: string | Part[], options: SendOptions = {}): Promise<SseReader<RpcReply<StreamResponse>['body']>> {
+export function stream(
+  base: string,
+  content: string | Part[],
+  options: SendOptions = {},
+): Promise<SseReader<RpcReply<StreamResponse>['body']>> {
   return openRpcStream(base, 'SendStreamingMessage', sendParams(content, options), options.headers);
 }
 
 /** SubscribeToTask over JSON-RPC. */
-export function subscribe(base: string, id: string, lastEventId?: string | number): Promise<SseReader<RpcReply<StreamResponse>['body']>> {
-  return openRpcStream(base, 'SubscribeToTask', { id }, lastEventId === undefined ? {} : { 'last-event-id': String(lastEventId) });
+export function subscribe(
+  base: string,
+  id: string,
+  lastEventId?: string | number,
+): Promise<SseReader<RpcReply<StreamResponse>['body']>> {
+  return openRpcStream(
+    base,
+    'SubscribeToTask',
+    { id },
+    lastEventId === undefined ? {} : { 'last-event-id': String(lastEventId) },
+  );
 }
 
 export async function getTask(base: string, id: string, fields: JsonObject = {}): Promise<Task> {
@@ -134,7 +167,11 @@ function openRpcStream(
   params: JsonObject,
   headers: Record<string, string> = {},
 ): Promise<SseReader<RpcReply<StreamResponse>['body']>> {
-  return SseReader.open(base, { method: 'POST', headers: { ...VERSION, ...headers }, body: { jsonrpc: '2.0', id: 1, method, params } });
+  return SseReader.open(base, {
+    method: 'POST',
+    headers: { ...VERSION, ...headers },
+    body: { jsonrpc: '2.0', id: 1, method, params },
+  });
 }
 
 function parsed<T>(text: string): T {

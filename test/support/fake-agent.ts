@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentCard, JsonObject, Message, Part, SendMessageRequest, StreamResponse } from '#libs/protocol';
+import type { AgentCard, JsonObject, Message, Part, SendMessageRequest } from '#libs/protocol';
 import { answers, type FakeBehaviour } from './fake-behaviour.js';
+import { result, rpcError, sendEvents, snapshotThen } from './fake-replies.js';
 import { FakeTask } from './fake-task.js';
 import { type Deadline, until } from './until.js';
 
@@ -58,7 +59,14 @@ export class FakeAgent {
     private readonly server: Server,
     options: FakeAgentOptions,
   ) {
-    this.options = { name: 'fake', streaming: false, cacheControl: 'max-age=0', rpcPath: '/a2a', cancel: 'acknowledge', ...options };
+    this.options = {
+      name: 'fake',
+      streaming: false,
+      cacheControl: 'max-age=0',
+      rpcPath: '/a2a',
+      cancel: 'acknowledge',
+      ...options,
+    };
   }
 
   static async start(options: FakeAgentOptions = {}): Promise<FakeAgent> {
@@ -102,7 +110,9 @@ export class FakeAgent {
 
   /** The Task ids that CancelTask named. */
   get cancels(): string[] {
-    return this.calls.filter(({ method }) => method === 'CancelTask').map(({ body }) => (body?.params as { id: string }).id);
+    return this.calls
+      .filter(({ method }) => method === 'CancelTask')
+      .map(({ body }) => (body?.params as { id: string }).id);
   }
 
   taskIds(): string[] {
@@ -114,7 +124,7 @@ export class FakeAgent {
     return until(() => this.sends[count - 1], { what: `send ${count} to ${this.options.name}`, ...deadline });
   }
 
-  /** Lets every held Task go on. */
+  /** Lets every Task it has go on; a Task that it is yet to get is held as before. */
   release(): void {
     this.tasks.forEach((task) => task.release());
   }
@@ -134,7 +144,11 @@ export class FakeAgent {
     if (call.method === 'SubscribeToTask') return this.subscribe(call, response);
     if (call.message === undefined) return rpcError(response, call, -32601, 'Method not found');
     const index = this.sends.indexOf(call);
-    await this.answer(call, response, this.queue.shift() ?? (typeof this.program === 'function' ? this.program(call, index) : this.program));
+    await this.answer(
+      call,
+      response,
+      this.queue.shift() ?? (typeof this.program === 'function' ? this.program(call, index) : this.program),
+    );
   }
 
   private record(request: IncomingMessage, response: ServerResponse): FakeCall {
@@ -170,9 +184,12 @@ export class FakeAgent {
       return this.answer(call, response, behaviour.then);
     }
     if ('hang' in behaviour) return;
-    if ('rpcError' in behaviour) return rpcError(response, call, behaviour.rpcError.code, behaviour.rpcError.message, behaviour.rpcError.data);
+    if ('rpcError' in behaviour)
+      return rpcError(response, call, behaviour.rpcError.code, behaviour.rpcError.message, behaviour.rpcError.data);
     if ('httpStatus' in behaviour) {
-      response.writeHead(behaviour.httpStatus, { 'content-type': 'text/plain', ...behaviour.headers }).end(behaviour.body ?? '');
+      response
+        .writeHead(behaviour.httpStatus, { 'content-type': 'text/plain', ...behaviour.headers })
+        .end(behaviour.body ?? '');
       return;
     }
     if ('body' in behaviour) {
@@ -183,7 +200,11 @@ export class FakeAgent {
     await this.work(call, response, behaviour.steps);
   }
 
-  private async work(call: FakeCall, response: ServerResponse, steps: Extract<FakeBehaviour, { steps: unknown }>['steps']): Promise<void> {
+  private async work(
+    call: FakeCall,
+    response: ServerResponse,
+    steps: Extract<FakeBehaviour, { steps: unknown }>['steps'],
+  ): Promise<void> {
     const message = call.message as Message;
     const known = message.taskId === undefined ? undefined : this.tasks.get(message.taskId);
     if (message.taskId !== undefined && known === undefined) return rpcError(response, call, -32001, 'Task not found');
@@ -192,13 +213,13 @@ export class FakeAgent {
     this.tasks.set(task.task.id, task);
     if (known !== undefined) task.receive(message);
     void task.play(steps, () => response.destroy());
-    if (call.method === 'SendStreamingMessage') return send(response, call, task.follow(from));
+    if (call.method === 'SendStreamingMessage') return sendEvents(response, call, task.follow(from));
     result(response, call, { task: await task.untilSettled() });
   }
 
   private direct(call: FakeCall, response: ServerResponse, parts: Part[]): Promise<void> | void {
     const message: Message = { messageId: `direct-${this.calls.length}`, role: 'ROLE_AGENT', parts };
-    if (call.method === 'SendStreamingMessage') return send(response, call, [{ message }]);
+    if (call.method === 'SendStreamingMessage') return sendEvents(response, call, [{ message }]);
     result(response, call, { message });
   }
 
@@ -206,7 +227,8 @@ export class FakeAgent {
     if (this.options.cancel === 'hang') return;
     const task = this.tasks.get((call.body?.params as { id: string }).id);
     if (task === undefined) return rpcError(response, call, -32001, 'Task not found');
-    if (this.options.cancel === 'refuse' || !task.cancel()) return rpcError(response, call, -32002, 'Task cannot be canceled');
+    if (this.options.cancel === 'refuse' || !task.cancel())
+      return rpcError(response, call, -32002, 'Task cannot be canceled');
     result(response, call, task.task);
   }
 
@@ -220,7 +242,7 @@ export class FakeAgent {
     const task = this.tasks.get((call.body?.params as { id: string }).id);
     if (task === undefined) return rpcError(response, call, -32001, 'Task not found');
     if (task.terminal) return rpcError(response, call, -32004, 'The task has ended');
-    return send(response, call, snapshotThen(task));
+    return sendEvents(response, call, snapshotThen(task));
   }
 
   private card(request: IncomingMessage, response: ServerResponse): void {
@@ -230,7 +252,9 @@ export class FakeAgent {
       response.writeHead(304, { etag, 'cache-control': this.options.cacheControl }).end();
       return;
     }
-    response.writeHead(200, { 'content-type': 'application/json', etag, 'cache-control': this.options.cacheControl }).end(body);
+    response
+      .writeHead(200, { 'content-type': 'application/json', etag, 'cache-control': this.options.cacheControl })
+      .end(body);
   }
 
   private describe(): AgentCard {
@@ -238,39 +262,13 @@ export class FakeAgent {
       name: this.options.name,
       description: 'A fake agent of a test',
       version: '1.0.0',
-      supportedInterfaces: [{ url: `${this.url}${this.options.rpcPath}`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      supportedInterfaces: [
+        { url: `${this.url}${this.options.rpcPath}`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      ],
       capabilities: { streaming: this.options.streaming, pushNotifications: false },
       defaultInputModes: ['text/plain', 'application/json'],
       defaultOutputModes: ['text/plain', 'application/json'],
       skills: [{ id: 'fake', name: 'Fake', description: 'Answers as told', tags: ['test'] }],
     };
   }
-}
-
-async function* snapshotThen(task: FakeTask): AsyncIterable<StreamResponse> {
-  const from = task.length;
-  yield { task: structuredClone(task.task) };
-  yield* task.follow(from);
-}
-
-async function send(response: ServerResponse, call: FakeCall, events: AsyncIterable<StreamResponse> | StreamResponse[]): Promise<void> {
-  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
-  response.flushHeaders();
-  for await (const event of events) {
-    if (response.destroyed) return;
-    response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: call.body?.id ?? null, result: event })}\n\n`);
-  }
-  response.end();
-}
-
-function result(response: ServerResponse, call: FakeCall, value: unknown): void {
-  reply(response, { jsonrpc: '2.0', id: call.body?.id ?? null, result: value });
-}
-
-function rpcError(response: ServerResponse, call: FakeCall, code: number, message: string, data?: JsonObject[]): void {
-  reply(response, { jsonrpc: '2.0', id: call.body?.id ?? null, error: { code, message, ...(data !== undefined && { data }) } });
-}
-
-function reply(response: ServerResponse, body: unknown): void {
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

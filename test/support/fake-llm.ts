@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '#libs/protocol';
 
@@ -20,26 +20,7 @@ export class FakeLlm {
   static async start(): Promise<FakeLlm> {
     const server = createServer();
     const fake = new FakeLlm(server);
-    server.on('request', async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as JsonObject;
-      fake.calls.push({ path: request.url ?? '', headers: request.headers, body });
-      const answer = fake.answer(body);
-      if (typeof answer === 'number') {
-        response.writeHead(answer, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message: 'the model is upset' } }));
-      } else if (body.stream === true) {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        const chunk = (delta: JsonObject, reason: string | null): string =>
-          `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: body.model, choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
-        response.end(`${chunk({ role: 'assistant', content: answer }, null)}${chunk({}, 'stop')}data: [DONE]\n\n`);
-      } else {
-        const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: answer } }];
-        response
-          .writeHead(200, { 'content-type': 'application/json' })
-          .end(JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: body.model, choices, usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } }));
-      }
-    });
+    server.on('request', (request, response) => void fake.handle(request, response).catch(() => response.destroy()));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return fake;
@@ -55,4 +36,34 @@ export class FakeLlm {
     this.server.close();
     await once(this.server, 'close');
   }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as JsonObject;
+    this.calls.push({ path: request.url ?? '', headers: request.headers, body });
+    const answer = this.answer(body);
+    if (typeof answer === 'number') sendJson(response, answer, { error: { message: 'the model is upset' } });
+    else if (body.stream === true) streamCompletion(response, String(body.model), answer);
+    else sendJson(response, 200, completion(String(body.model), answer));
+  }
+}
+
+function completion(model: string, content: string): JsonObject {
+  const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }];
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+  return { id: 'c', object: 'chat.completion', created: 1, model, choices, usage };
+}
+
+function streamCompletion(response: ServerResponse, model: string, content: string): void {
+  const chunk = (delta: JsonObject, reason: string | null): string => {
+    const choices = [{ index: 0, delta, finish_reason: reason }];
+    return `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model, choices })}\n\n`;
+  };
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.end(`${chunk({ role: 'assistant', content }, null)}${chunk({}, 'stop')}data: [DONE]\n\n`);
+}
+
+function sendJson(response: ServerResponse, status: number, body: JsonObject): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

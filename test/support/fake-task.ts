@@ -12,6 +12,7 @@ export class FakeTask {
   readonly task: Task;
   private readonly changes = new EventEmitter();
   private readonly log: StreamResponse[] = [];
+  private released = false;
 
   constructor(first: Message) {
     this.changes.setMaxListeners(0);
@@ -50,14 +51,16 @@ export class FakeTask {
     for (const step of steps) {
       if (this.terminal) return;
       if ('sleep' in step) await Promise.race([delay(step.sleep), this.ended()]);
-      else if ('hold' in step) await Promise.race([once(this.changes, 'release'), this.ended()]);
+      else if ('hold' in step) await this.held();
       else if ('cut' in step) cut();
       else if ('status' in step) this.status(step.status, step.text);
       else this.artifact(step);
     }
   }
 
+  /** Ends the hold that the Task is in, or else the next one it comes to. */
   release(): void {
+    this.released = true;
     this.changes.emit('release');
   }
 
@@ -84,6 +87,11 @@ export class FakeTask {
     return this.task;
   }
 
+  private async held(): Promise<void> {
+    if (!this.released) await Promise.race([once(this.changes, 'release'), this.ended()]);
+    this.released = false;
+  }
+
   private async ended(): Promise<void> {
     while (!this.terminal) await once(this.changes, 'event');
   }
@@ -92,7 +100,9 @@ export class FakeTask {
     if (this.terminal) return;
     const { id: taskId, contextId } = this.task;
     const words: Message | undefined =
-      text === undefined ? undefined : { messageId: randomUUID(), taskId, contextId, role: 'ROLE_AGENT', parts: [{ text }] };
+      text === undefined
+        ? undefined
+        : { messageId: randomUUID(), taskId, contextId, role: 'ROLE_AGENT', parts: [{ text }] };
     if (words !== undefined) this.task.history?.push(words);
     this.task.status = { state, timestamp: new Date().toISOString(), ...(words !== undefined && { message: words }) };
     this.emit({ statusUpdate: { taskId, contextId, status: this.task.status } });

@@ -7,7 +7,6 @@ import { dirname, join, resolve } from 'node:path';
 import { before, until } from './until.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const MAIN = join(ROOT, 'dist/src/main.js');
 
 export interface ParleyOptions {
   /** A database to use; otherwise the service runs its embedded one under `dataDir`. */
@@ -37,7 +36,8 @@ export async function startParley(options: ParleyOptions = {}): Promise<Parley> 
   const service = spawnParley(options);
   const limit = { within: options.within ?? 60_000, what: 'the ready line' };
   const url = await until(() => {
-    if (service.child.exitCode !== null) throw new Error(`Parley ended with ${service.child.exitCode}: ${service.logs()}`);
+    if (service.child.exitCode !== null)
+      throw new Error(`Parley ended with ${service.child.exitCode}: ${service.logs()}`);
     return /Parley is ready on (https?:\/\/\S+)/.exec(service.stdout())?.[1];
   }, limit).catch((error: Error) => {
     service.child.kill('SIGKILL');
@@ -83,10 +83,15 @@ export async function startRefused(options: ParleyOptions): Promise<{ code: numb
 }
 
 function spawnParley(options: ParleyOptions): { child: ChildProcess; logs(): string; stdout(): string } {
-  if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: run npm run build first`);
+  const main = process.env.PARLEY_TEST_MAIN;
+  if (main === undefined) throw new Error('The service is not built: run npm run build first');
   let all = '';
   let out = '';
-  const child = spawn(pinnedNode(), [MAIN], { cwd: tmpdir(), env: environment(options), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(pinnedNode(), [main], {
+    cwd: tmpdir(),
+    env: environment(options),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   child.stdout.on('data', (chunk: Buffer) => {
     out += chunk;
     all += chunk;
@@ -102,6 +107,7 @@ function environment({ databaseUrl, dataDir, env }: ParleyOptions): Record<strin
     PORT: '0',
     HOST: '127.0.0.1',
     LOG_LEVEL: 'warn',
+    SHUTDOWN_GRACE: '2',
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
     ...(dataDir !== undefined && { DATA_DIR: dataDir }),
     ...env,

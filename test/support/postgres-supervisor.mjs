@@ -1,13 +1,32 @@
 // Runs one PostgreSQL until its standard input closes. Prints the URL as its first line.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chmodSync, chownSync, constants, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-const SETTINGS = ['fsync=off', 'full_page_writes=off', 'max_connections=400', 'shared_buffers=64MB', 'logging_collector=off'];
+const SETTINGS = [
+  'fsync=off',
+  'full_page_writes=off',
+  'max_connections=400',
+  'shared_buffers=64MB',
+  'logging_collector=off',
+];
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-e2e-'));
 chmodSync(folder, 0o755);

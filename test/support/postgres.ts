@@ -53,7 +53,8 @@ async function countRows(query: TestDatabase['query']): Promise<Record<string, n
 
 function serverUrl(): string {
   const url = process.env.PARLEY_TEST_POSTGRES;
-  if (url === undefined) throw new Error('No PostgreSQL for tests: run this through the e2e project of jest.config.mjs');
+  if (url === undefined)
+    throw new Error('No PostgreSQL for tests: run this through the e2e project of jest.config.mjs');
   return url;
 }
 

@@ -65,7 +65,8 @@ export class SseReader<T = unknown> {
   async find(fits: (frame: SseFrame<T>) => boolean, deadline: Deadline = {}): Promise<SseFrame<T>> {
     for (;;) {
       const frame = await this.next(deadline);
-      if (frame === undefined) throw new Error(`The stream ended without ${deadline.what ?? 'the frame'}: ${this.types()}`);
+      if (frame === undefined)
+        throw new Error(`The stream ended without ${deadline.what ?? 'the frame'}: ${this.types()}`);
       if (fits(frame)) return frame;
     }
   }

@@ -10,7 +10,11 @@ interface JsonColumn {
  * Changes the stored definition of a workflow behind the service's back, as an older release or a hand at the database
  * might have left it. Knows nothing of the schema but that a JSON column somewhere holds `nodes` and `edges`.
  */
-export async function rewriteStored(database: TestDatabase, workflow: string, change: (definition: Workflow) => void): Promise<void> {
+export async function rewriteStored(
+  database: TestDatabase,
+  workflow: string,
+  change: (definition: Workflow) => void,
+): Promise<void> {
   let rewritten = 0;
   for (const { table, column } of await jsonColumns(database)) {
     const rows = await database.query<{ place: string; value: unknown }>(
@@ -20,7 +24,10 @@ export async function rewriteStored(database: TestDatabase, workflow: string, ch
     for (const { place, value } of rows) {
       if (!isDefinition(value)) continue;
       change(value);
-      await database.query(`UPDATE "${table}" SET "${column}" = $1 WHERE ctid = $2::tid`, [JSON.stringify(value), place]);
+      await database.query(`UPDATE "${table}" SET "${column}" = $1 WHERE ctid = $2::tid`, [
+        JSON.stringify(value),
+        place,
+      ]);
       rewritten += 1;
     }
   }

@@ -13,7 +13,14 @@ export async function migrateTemplate(serverUrl, main) {
   const url = new URL(serverUrl);
   url.pathname = `/${NAME}`;
   const service = spawn(process.execPath, [main], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', HOST: '127.0.0.1', DATABASE_URL: url.href, LOG_LEVEL: 'error' },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      PORT: '0',
+      HOST: '127.0.0.1',
+      DATABASE_URL: url.href,
+      LOG_LEVEL: 'error',
+    },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const migrated = await untilReady(service.stdout);

@@ -8,7 +8,10 @@ export interface Deadline {
 }
 
 /** Polls until the probe gives a value that is neither `undefined` nor `false`; throws when the deadline passes. */
-export async function until<T>(probe: () => T | undefined | false | Promise<T | undefined | false>, deadline: Deadline = {}): Promise<T> {
+export async function until<T>(
+  probe: () => T | undefined | false | Promise<T | undefined | false>,
+  deadline: Deadline = {},
+): Promise<T> {
   const { within = 10_000, what = 'a condition' } = deadline;
   const end = performance.now() + within;
   for (;;) {

@@ -76,7 +76,11 @@ export const script = (id: string, ...steps: JsonObject[]): WorkflowNode => ({
   config: { script: { rules: [], otherwise: steps } },
 });
 /** A script node with rules. */
-export const ruled = (id: string, rules: JsonObject[], otherwise: JsonObject[] = [{ complete: 'otherwise' }]): WorkflowNode => ({
+export const ruled = (
+  id: string,
+  rules: JsonObject[],
+  otherwise: JsonObject[] = [{ complete: 'otherwise' }],
+): WorkflowNode => ({
   id,
   type: 'script',
   config: { script: { rules, otherwise } },
@@ -103,14 +107,24 @@ export function diamond(name: string, top: WorkflowNode, middle: WorkflowNode[],
 export class Api {
   constructor(readonly url: string) {}
 
-  async call<T = JsonObject>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<ApiReply<T>> {
+  async call<T = JsonObject>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<ApiReply<T>> {
     const response = await fetch(`${this.url}/api${path}`, {
       method,
       headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: (text === '' ? undefined : jsonOr(text)) as T };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: (text === '' ? undefined : jsonOr(text)) as T,
+    };
   }
 
   /** Saves a new workflow; throws where it is refused. */
@@ -146,10 +160,13 @@ export class Api {
 
   reached(runId: string, statuses: string[], within = 20_000): Promise<Run> {
     const what = `run ${runId} to be ${statuses.join(' or ')}`;
-    return until(async () => {
-      const run = await this.run(runId);
-      return statuses.includes(run.status) && run;
-    }, { within, what });
+    return until(
+      async () => {
+        const run = await this.run(runId);
+        return statuses.includes(run.status) && run;
+      },
+      { within, what },
+    );
   }
 
   /** The founding document's call: the run's events, until `done`. */

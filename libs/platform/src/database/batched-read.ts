@@ -26,9 +26,9 @@ export class BatchedRead<K, V> {
       this.waiting = [];
       try {
         const found = await this.read([...new Set(asked.map(({ key }) => key))]);
-        for (const { key, resolve } of asked) resolve(found.get(key));
+        for (const question of asked) question.resolve(found.get(question.key));
       } catch (error) {
-        for (const { reject } of asked) reject(error);
+        for (const question of asked) question.reject(error);
       }
     }
     this.reading = false;

@@ -1,0 +1,89 @@
+import { getTask, rpc, sendTask } from '../support/a2a.js';
+import { holds } from '../support/fake-behaviour.js';
+import { type Parley, startParley } from '../support/parley.js';
+import { ids, range } from '../support/sse.js';
+import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
+import { Api, echo, external, input, linear, output, ruled, unique } from '../support/workflow.js';
+
+const stage = useStage();
+let second: Parley;
+let other: Api;
+
+beforeAll(async () => {
+  second = await startParley({ databaseUrl: stage.database.url });
+  other = new Api(second.url);
+}, 60_000);
+
+afterAll(() => second?.stop());
+
+describe('two services on one database', () => {
+  it('either answers for any run, and streams it live wherever it runs', async () => {
+    const fake = await stage.fake({ streaming: true });
+    fake.always(holds('seen from afar'));
+    const workflow = await stage.api.save(linear(unique('two'), input('in'), external('x', fake.url), output('out')));
+    const runId = await stage.api.start(workflow.name, { in: 'a' });
+    const reader = await other.events(runId);
+    await reader.find(({ event, data }) => event === 'a2a.sending' && data.node_id === 'x');
+    expect((await other.run(runId)).status).toBe('running');
+    await fake.sent();
+    fake.release();
+    const frames = await reader.all();
+    expect(ids(frames)).toEqual(range(1, frames.length));
+    expect(frames.at(-1)?.data).toMatchObject({ status: 'completed', state: { x: 'seen from afar' } });
+  });
+
+  it('I10 a conversation that began at one goes on at the other', async () => {
+    const name = unique('two');
+    await stage.api.save(
+      linear(
+        name,
+        ruled('ask', [
+          { when: { turn: 1 }, steps: [{ ask: 'which?' }] },
+          { when: { turn: 2 }, steps: [{ complete: 'thanks' }] },
+        ]),
+      ),
+    );
+    const first = await sendTask(stage.api.base(name, 'ask'), 'hello');
+    const done = await sendTask(other.base(name, 'ask'), 'this', { fields: { taskId: first.id } });
+    expect(done.status.state).toBe('TASK_STATE_COMPLETED');
+    expect((await getTask(stage.api.base(name, 'ask'), first.id)).history).toHaveLength(4);
+  });
+
+  it('a workflow that is saved or deleted at one is so at the other at once', async () => {
+    const name = unique('two');
+    await stage.api.save(linear(name, echo('a', { prompt: 'old' })));
+    expect(await sendTask(other.base(name), 'x')).toMatchObject({ artifacts: [{ parts: [{ text: 'old' }] }] });
+    await stage.api.call('PUT', `/workflows/${name}`, linear(name, echo('a', { prompt: 'new' })));
+    expect(await sendTask(other.base(name), 'x')).toMatchObject({ artifacts: [{ parts: [{ text: 'new' }] }] });
+    await stage.api.call('DELETE', `/workflows/${name}`);
+    expect(
+      (
+        await rpc(other.base(name), 'SendMessage', {
+          message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] },
+        })
+      ).body.error,
+    ).toBeDefined();
+  });
+
+  it('when one is killed the other finishes its run, and sends nothing twice', async () => {
+    const fake = await stage.fake({ streaming: true });
+    fake.always(holds('carried on'));
+    const third = await startParley({ databaseUrl: stage.database.url });
+    const workflow = await stage.api.save(linear(unique('two'), external('x', fake.url), output('out')));
+    const runId = await new Api(third.url).start(workflow.name);
+    await until(async () => (await other.run(runId)).nodes.x?.taskId !== undefined, { what: 'the child to be known' });
+    await third.kill9();
+    await until(() => fake.calls.some(({ method }) => method === 'SubscribeToTask' || method === 'GetTask'), {
+      within: 30_000,
+      what: 'another to take over',
+    });
+    fake.release();
+    const run = await stage.api.ended(runId, 30_000);
+    expect(run.status).toBe('completed');
+    expect(run.result?.[0]?.parts[0]?.text).toBe('carried on');
+    expect(fake.sends).toHaveLength(1);
+    const frames = await (await other.events(runId)).all();
+    expect(ids(frames)).toEqual(range(1, frames.length));
+  }, 60_000);
+});

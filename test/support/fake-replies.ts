@@ -1,0 +1,54 @@
+import type { ServerResponse } from 'node:http';
+import type { JsonObject, StreamResponse } from '#libs/protocol';
+import type { FakeTask } from './fake-task.js';
+
+/** The request that is answered: its JSON-RPC id comes back. */
+interface Answered {
+  body: JsonObject | undefined;
+}
+
+/** A Task as it stands, then what happens to it. */
+export async function* snapshotThen(task: FakeTask): AsyncIterable<StreamResponse> {
+  const from = task.length;
+  yield { task: structuredClone(task.task) };
+  yield* task.follow(from);
+}
+
+/** Answers with a stream of events. */
+export async function sendEvents(
+  response: ServerResponse,
+  call: Answered,
+  events: AsyncIterable<StreamResponse> | StreamResponse[],
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  response.flushHeaders();
+  for await (const event of events) {
+    if (response.destroyed) return;
+    response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: call.body?.id ?? null, result: event })}\n\n`);
+  }
+  response.end();
+}
+
+/** Answers with a JSON-RPC result. */
+export function result(response: ServerResponse, call: Answered, value: unknown): void {
+  reply(response, { jsonrpc: '2.0', id: call.body?.id ?? null, result: value });
+}
+
+/** Answers with a JSON-RPC error. */
+export function rpcError(
+  response: ServerResponse,
+  call: Answered,
+  code: number,
+  message: string,
+  data?: JsonObject[],
+): void {
+  reply(response, {
+    jsonrpc: '2.0',
+    id: call.body?.id ?? null,
+    error: { code, message, ...(data !== undefined && { data }) },
+  });
+}
+
+function reply(response: ServerResponse, body: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
