@@ -1,7 +1,7 @@
 import helmet from '@fastify/helmet';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Logger } from 'nestjs-pino';
 import { answerUnreadableAddress, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { AgentCatalog, TaskRecovery } from '#libs/executor';
@@ -55,8 +55,9 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   });
   app.useLogger(app.get(Logger));
   if (config.corsOrigins.length > 0) app.enableCors(corsOptions(config));
-  await app.register(helmet, { contentSecurityPolicy: false });
   const fastify = app.getHttpAdapter().getInstance();
+  fastify.addHook('onRoute', leaveToProtocol);
+  await app.register(helmet, { contentSecurityPolicy: false });
   drainOversizedBodies(fastify, config.bodyLimit);
   const routes = registerA2aRoutes(fastify, {
     handler: app.get(RequestHandler, { strict: false }),
@@ -67,6 +68,11 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   serveDocumentation(app, config);
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   return app;
+}
+
+/** Below `/a2a` no browser renders what is answered: its headers are the protocol's alone. */
+function leaveToProtocol(route: RouteOptions): void {
+  if (route.url.startsWith('/a2a')) route.helmet = false;
 }
 
 /** An address that no router can read is answered before any route, in the shape of the surface it seems to mean. */

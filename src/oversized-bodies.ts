@@ -1,4 +1,5 @@
 import { finished } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 
 /** What is still read of a body that is refused; whoever sends more is cut. */
@@ -10,13 +11,13 @@ const LONGEST_MS = 10_000;
  * see an answer, only a connection that broke. Nothing of it is kept.
  */
 export function drainOversizedBodies(fastify: FastifyInstance, limit: number): void {
-  fastify.addHook('preParsing', async (request, _reply, payload) => {
+  fastify.addHook('preParsing', (request, _reply, payload, done) => {
     const length = Number(request.headers['content-length']);
-    if (length > limit && length <= MOST_DRAINED) {
-      await finished(payload.resume(), { signal: AbortSignal.timeout(LONGEST_MS), writable: false }).catch(
-        () => undefined,
-      );
-    }
-    return payload;
+    if (length > limit && length <= MOST_DRAINED) void drain(payload).then(() => done(null, payload));
+    else done(null, payload);
   });
+}
+
+async function drain(body: Readable): Promise<void> {
+  await finished(body.resume(), { signal: AbortSignal.timeout(LONGEST_MS), writable: false }).catch(() => undefined);
 }

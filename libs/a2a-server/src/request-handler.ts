@@ -57,7 +57,6 @@ export class RequestHandler {
     const accepted = await this.intake.accept(agent, request, call);
     if ('reply' in accepted) return { message: accepted.reply };
     const { execution } = accepted;
-    observe(execution);
     const { returnImmediately, historyLength } = request.configuration ?? {};
     const task = returnImmediately ? (await execution.accepted).task : await this.settled(execution);
     return { task: withHistoryLength(task, historyLength) };
@@ -76,7 +75,6 @@ export class RequestHandler {
     const accepted = await this.intake.accept(agent, request, call);
     if ('reply' in accepted) return yield messageItem(accepted.reply);
     const { execution } = accepted;
-    observe(execution);
     const { task, sequence } = await execution.accepted;
     yield taskItem(withHistoryLength(task, request.configuration?.historyLength), sequence);
     for await (const event of this.feed.follow(execution.taskId, sequence, { signal, until: 'waiting' })) {
@@ -165,11 +163,3 @@ export class RequestHandler {
     return stored.task;
   }
 }
-
-/** Which of the two promises is awaited depends on the request; the other must not be an unhandled rejection. */
-function observe(execution: Execution): void {
-  execution.accepted.catch(ignore);
-  execution.settled.catch(ignore);
-}
-
-function ignore(): void {}

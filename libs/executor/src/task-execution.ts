@@ -23,7 +23,7 @@ export interface ExecutionStart {
 
 /** One turn of an executor on one Task, from the accepted Message to the terminal or waiting state. */
 export class TaskExecution implements Execution {
-  private readonly logger = new Logger(TaskExecution.name);
+  private static readonly logger = new Logger(TaskExecution.name);
   private readonly controller = new AbortController();
   private readonly recording: TaskRecording;
   private readonly acceptedAs: Awaited<Execution['accepted']>;
@@ -108,7 +108,10 @@ export class TaskExecution implements Execution {
       if (this.interrupted(error)) return;
       // An executor that is canceled may well throw: its end is CANCELED, and nothing to look into.
       const level = this.canceled ? 'debug' : 'error';
-      this.logger[level]({ err: error, taskId: this.taskId, agent: this.start.call.agent }, 'An execution failed');
+      TaskExecution.logger[level](
+        { err: error, taskId: this.taskId, agent: this.start.call.agent },
+        'An execution failed',
+      );
       this.end('The agent failed to process the message.');
     }
   }
@@ -131,7 +134,8 @@ export class TaskExecution implements Execution {
     try {
       this.recording.record(event);
     } catch (error) {
-      if (!this.interrupted(error)) this.logger.error({ err: error, taskId: this.taskId }, 'A task could not be ended');
+      if (!this.interrupted(error))
+        TaskExecution.logger.error({ err: error, taskId: this.taskId }, 'A task could not be ended');
     }
   }
 

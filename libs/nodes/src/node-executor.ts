@@ -18,16 +18,20 @@ export abstract class NodeExecutor extends AgentExecutor {
     super();
   }
 
-  override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
+  override execute(context: RequestContext): AsyncIterable<NodeEvent> {
+    return context.recovered === 0 ? this.#events(context) : this.#rest(context);
+  }
+
+  /** @throws NodeFailure where the caller may know the reason */
+  protected abstract work(context: RequestContext): NodeWork;
+
+  async *#rest(context: RequestContext): AsyncIterable<NodeEvent> {
     let position = 0;
     for await (const event of this.#events(context)) {
       position += 1;
       if (position > context.recovered) yield event;
     }
   }
-
-  /** @throws NodeFailure where the caller may know the reason */
-  protected abstract work(context: RequestContext): NodeWork;
 
   async *#events(context: RequestContext): AsyncIterable<NodeEvent> {
     if (context.task === null) yield statusUpdate(context, 'TASK_STATE_WORKING');

@@ -1,97 +1,161 @@
 import { isTerminalState, isWaitingState } from '#libs/protocol';
+import type { QueryConfig } from 'pg';
+import { BinaryArray } from './binary-array.js';
 import type { JournalEntry } from './task-store.js';
 
 /**
- * Writes a whole batch in one statement, hence in one commit. A Task's events are inserted only if its row was: a new
- * row, or one that still carries this writer's token at the sequence the writer believes in and has not ended. The ids
- * of the Tasks that were written come back; the others are fenced and left no trace.
+ * The settings of the sessions that write batches. A batch is small and the tables are large, so every look-up must go
+ * by its index, whatever the statistics say: a plan made while the table was empty would read all of it ever after.
  */
-export const WRITE_BATCH = `
-WITH created AS (
+export const JOURNAL_SETTINGS = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+};
+
+const CREATED = `
   INSERT INTO task (task_id, context_id, tenant, owner, agent, parent_task_id, parent_reference, replica_id,
                     claim_token, state, last_sequence, created_at, updated_at)
-  SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                       $9::text[], $10::text[], $11::int[], $12::timestamptz[], $13::timestamptz[])
+  SELECT * FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
+                       $13::text[], $14::text[], $15::int[], $16::timestamptz[], $17::timestamptz[])
   ON CONFLICT (task_id) DO NOTHING
-  RETURNING task_id
-), continued AS (
+  RETURNING task_id`;
+
+const CONTINUED = `
   UPDATE task SET
     state = entry.state,
     last_sequence = entry.last_sequence,
     updated_at = entry.updated_at,
     replica_id = CASE WHEN entry.settled THEN NULL ELSE task.replica_id END,
     claim_token = CASE WHEN entry.settled THEN NULL ELSE task.claim_token END
-  FROM unnest($14::text[], $15::text[], $16::int[], $17::int[], $18::text[], $19::timestamptz[], $20::boolean[])
+  FROM unnest($18::text[], $19::text[], $20::int[], $21::int[], $22::text[], $23::timestamptz[], $24::boolean[])
     AS entry (task_id, token, after, last_sequence, state, updated_at, settled)
   WHERE task.task_id = entry.task_id AND task.claim_token = entry.token AND task.last_sequence = entry.after
     AND task.state NOT IN ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')
-  RETURNING task.task_id
-), written AS (
-  SELECT task_id FROM created UNION ALL SELECT task_id FROM continued
-), logged AS (
+  RETURNING task.task_id`;
+
+// IS TRUE keeps the planner from making a join of it: the ids that were written are hashed once.
+const LOGGED = `
   INSERT INTO task_event (task_id, sequence, payload, received, recorded_at)
-  SELECT event.task_id, event.sequence, event.payload, event.received, now()
-  FROM unnest($21::text[], $22::int[], $23::json[], $24::json[]) AS event (task_id, sequence, payload, received)
-  JOIN written ON written.task_id = event.task_id
-)
+  SELECT task_id, sequence, payload, received, now()
+  FROM unnest($1::text[], $2::int[], $3::json[], $4::json[]) AS event (task_id, sequence, payload, received)
+  WHERE (event.task_id IN (SELECT task_id FROM written)) IS TRUE`;
+
+/**
+ * Writes a whole batch in one statement, hence in one commit. A Task's events are inserted only if its row was: a new
+ * row, or one that still carries this writer's token at the sequence the writer believes in and has not ended. The ids
+ * of the Tasks that were written come back; the others are fenced and left no trace.
+ */
+const WRITE_BATCH = `
+WITH created AS (${CREATED}), continued AS (${CONTINUED}),
+written AS (SELECT task_id FROM created UNION ALL SELECT task_id FROM continued),
+logged AS (${LOGGED})
 SELECT task_id FROM written`;
 
-/** The statement's 24 column arrays. */
-export function batchParameters(batch: readonly JournalEntry[]): unknown[][] {
-  const columns: unknown[][] = Array.from({ length: 24 }, () => []);
+/** The same for a batch of new Tasks alone; it takes the first 17 arrays. */
+const CREATE_BATCH = `
+WITH written AS (${CREATED}), logged AS (${LOGGED})
+SELECT task_id FROM written`;
+
+/** The statement for a batch and its columns. */
+export function batchStatement(batch: readonly JournalEntry[]): QueryConfig {
+  const onlyNew = batch.every((entry) => entry.create);
+  const events = newColumns(EVENT_COLUMNS);
+  const created = newColumns(CREATED_COLUMNS);
+  const continued = newColumns(CONTINUED_COLUMNS);
   for (const entry of batch) {
-    if (entry.create) pushRow(columns, 0, createdRow(entry, entry.create));
-    else pushRow(columns, 13, continuedRow(entry));
-    for (const recorded of entry.events) {
-      const { event } = recorded;
-      const received = 'statusUpdate' in event && event.received ? JSON.stringify(event.received) : null;
-      pushRow(columns, 20, [recorded.taskId, recorded.sequence, recorded.json, received]);
-    }
+    addEvents(events, entry);
+    if (entry.create) addCreated(created, entry, entry.create);
+    else addContinued(continued, entry);
   }
-  return columns;
+  const values = [...buffersOf(events), ...buffersOf(created)];
+  if (onlyNew) return { name: 'journal-create', text: CREATE_BATCH, values };
+  return { name: 'journal-write', text: WRITE_BATCH, values: [...values, ...buffersOf(continued)] };
 }
 
-/** Whether an entry leaves its Task without a writer. */
-export function isSettled(entry: JournalEntry): boolean {
+// In the order in which the statements count their parameters.
+const EVENT_COLUMNS = { taskId: 'text', sequence: 'integer', payload: 'json', received: 'json' } as const;
+
+const CREATED_COLUMNS = {
+  taskId: 'text',
+  contextId: 'text',
+  tenant: 'text',
+  owner: 'text',
+  agent: 'text',
+  parentTaskId: 'text',
+  parentReference: 'text',
+  replicaId: 'text',
+  token: 'text',
+  state: 'text',
+  lastSequence: 'integer',
+  createdAt: 'timestamp',
+  updatedAt: 'timestamp',
+} as const;
+
+const CONTINUED_COLUMNS = {
+  taskId: 'text',
+  token: 'text',
+  after: 'integer',
+  lastSequence: 'integer',
+  state: 'text',
+  updatedAt: 'timestamp',
+  settled: 'boolean',
+} as const;
+
+type Columns<T> = { [name in keyof T]: BinaryArray };
+
+function addEvents(columns: Columns<typeof EVENT_COLUMNS>, { taskId, events }: JournalEntry): void {
+  for (const { sequence, event, json } of events) {
+    columns.taskId.text(taskId);
+    columns.sequence.integer(sequence);
+    columns.payload.text(json);
+    const received = 'statusUpdate' in event ? event.received : undefined;
+    columns.received.optional(received && JSON.stringify(received));
+  }
+}
+
+function addCreated(
+  columns: Columns<typeof CREATED_COLUMNS>,
+  entry: JournalEntry,
+  { header, replicaId }: NonNullable<JournalEntry['create']>,
+): void {
+  const settled = isSettled(entry);
+  columns.taskId.text(header.taskId);
+  columns.contextId.text(header.contextId);
+  columns.tenant.text(header.tenant);
+  columns.owner.text(header.owner);
+  columns.agent.text(header.agent);
+  columns.parentTaskId.optional(header.parentTaskId);
+  columns.parentReference.optional(header.parentReference);
+  columns.replicaId.optional(settled ? undefined : replicaId);
+  columns.token.optional(settled ? undefined : entry.token);
+  columns.state.text(entry.state);
+  columns.lastSequence.integer(entry.after + entry.events.length);
+  columns.createdAt.timestamp(header.createdAt);
+  columns.updatedAt.timestamp(entry.updatedAt);
+}
+
+function addContinued(columns: Columns<typeof CONTINUED_COLUMNS>, entry: JournalEntry): void {
+  columns.taskId.text(entry.taskId);
+  columns.token.text(entry.token);
+  columns.after.integer(entry.after);
+  columns.lastSequence.integer(entry.after + entry.events.length);
+  columns.state.text(entry.state);
+  columns.updatedAt.timestamp(entry.updatedAt);
+  columns.settled.boolean(isSettled(entry));
+}
+
+/** A Task that has ended or waits has no writer. */
+function isSettled(entry: JournalEntry): boolean {
   return isTerminalState(entry.state) || isWaitingState(entry.state);
 }
 
-function createdRow(entry: JournalEntry, create: NonNullable<JournalEntry['create']>): unknown[] {
-  const { header } = create;
-  const settled = isSettled(entry);
-  return [
-    header.taskId,
-    header.contextId,
-    header.tenant,
-    header.owner,
-    header.agent,
-    header.parentTaskId ?? null,
-    header.parentReference ?? null,
-    settled ? null : create.replicaId,
-    settled ? null : entry.token,
-    entry.state,
-    lastSequence(entry),
-    header.createdAt.toISOString(),
-    entry.updatedAt.toISOString(),
-  ];
+function newColumns<T extends Record<string, ConstructorParameters<typeof BinaryArray>[0]>>(types: T): Columns<T> {
+  return Object.fromEntries(Object.entries(types).map(([name, type]) => [name, new BinaryArray(type)])) as Columns<T>;
 }
 
-function continuedRow(entry: JournalEntry): unknown[] {
-  return [
-    entry.taskId,
-    entry.token,
-    entry.after,
-    lastSequence(entry),
-    entry.state,
-    entry.updatedAt.toISOString(),
-    isSettled(entry),
-  ];
-}
-
-function lastSequence(entry: JournalEntry): number {
-  return entry.after + entry.events.length;
-}
-
-function pushRow(columns: unknown[][], offset: number, row: readonly unknown[]): void {
-  for (let index = 0; index < row.length; index += 1) columns[offset + index]!.push(row[index]);
+function buffersOf(columns: Record<string, BinaryArray>): Buffer[] {
+  return Object.values(columns).map((column) => column.toBuffer());
 }

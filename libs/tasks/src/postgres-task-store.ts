@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/platform';
 import type { Pool } from 'pg';
-import { batchParameters, WRITE_BATCH } from './journal-statement.js';
+import { batchStatement, JOURNAL_SETTINGS } from './journal-statement.js';
 import type { RecordedEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
 import { listStatement } from './task-list-statement.js';
@@ -20,19 +20,23 @@ import {
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
+/** As many as the journal has batches under way, and one for what comes beside it. */
+const JOURNAL_SESSIONS = 3;
+
 /** TaskStore on PostgreSQL. Every promise of the port is kept by the statements themselves, not by locks held here. */
 @Injectable()
 export class PostgresTaskStore extends TaskStore {
-  constructor(private readonly database: Database) {
+  private readonly pool: Pool;
+  private readonly journal: Pool;
+
+  constructor(database: Database) {
     super();
+    this.pool = database.pool;
+    this.journal = database.tunedPool('journal', JOURNAL_SESSIONS, JOURNAL_SETTINGS);
   }
 
   async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
-    const result = await this.pool.query<{ task_id: string }>({
-      name: 'journal',
-      text: WRITE_BATCH,
-      values: batchParameters(batch),
-    });
+    const result = await this.journal.query<{ task_id: string }>(batchStatement(batch));
     const written = new Set(result.rows.map((row) => row.task_id));
     return batch.map((entry) => (written.has(entry.taskId) ? 'written' : 'fenced'));
   }
@@ -99,7 +103,8 @@ export class PostgresTaskStore extends TaskStore {
   }
 
   async claimants(): Promise<string[]> {
-    const result = await this.pool.query<{ replica_id: string }>(
+    // On the journal's sessions, which go by the index of claims: it is as small as the work in flight.
+    const result = await this.journal.query<{ replica_id: string }>(
       'SELECT DISTINCT replica_id FROM task WHERE replica_id IS NOT NULL',
     );
     return result.rows.map((row) => row.replica_id);
@@ -141,10 +146,6 @@ export class PostgresTaskStore extends TaskStore {
     const logs = new Map<string, RecordedEvent[]>(headers.map((header) => [header.taskId, []]));
     for (const row of result.rows) logs.get(row.task_id)?.push(toRecordedEvent(row));
     return headers.map((header) => fold(header, logs.get(header.taskId) ?? []));
-  }
-
-  private get pool(): Pool {
-    return this.database.pool;
   }
 }
 

@@ -31,6 +31,8 @@ export class Database {
     private readonly options: DatabaseOptions,
   ) {}
 
+  private readonly tuned: pg.Pool[] = [];
+
   /** Connects and brings the schema up to date, however many processes do so at once. */
   static async open(options: DatabaseOptions): Promise<Database> {
     const pool = new pg.Pool({ ...connectionOptions(options.url), max: POOL_SIZE, idleTimeoutMillis: 60_000 });
@@ -58,13 +60,33 @@ export class Database {
     return client;
   }
 
+  /**
+   * Sessions apart from the others, for statements that need settings of their own; closed with the database.
+   * @param settings PostgreSQL parameters by name, set at the start of each session
+   */
+  tunedPool(purpose: string, size: number, settings: Readonly<Record<string, string>>): pg.Pool {
+    const application_name = `parley:${process.pid}:${purpose}`;
+    const set = Object.entries(settings).map(([name, value]) => `SET ${name} = ${value}`);
+    const options: pg.PoolConfig & { onConnect(client: pg.ClientBase): Promise<unknown> } = {
+      ...connectionOptions(this.options.url),
+      application_name,
+      max: size,
+      onConnect: (client) => client.query(set.join('; ')),
+    };
+    const pool = new pg.Pool(options);
+    surviveErrors(pool, this.options.onError);
+    this.tuned.push(pool);
+    return pool;
+  }
+
   async ping(): Promise<void> {
     await this.pool.query('SELECT 1');
   }
 
   /** Waits for the statements in flight. */
   async close(): Promise<void> {
-    await Promise.allSettled([this.pool.end(), this.dataSource.destroy()]);
+    const pools = [this.pool, ...this.tuned];
+    await Promise.allSettled([...pools.map((pool) => pool.end()), this.dataSource.destroy()]);
   }
 }
 

@@ -10,8 +10,10 @@ export interface IncomingRequest {
 /** Whether the peer of a connection is one of the proxies whose headers are believed. */
 export class TrustedProxies {
   private readonly ranges = new BlockList();
+  private readonly any: boolean;
 
   constructor(entries: readonly string[]) {
+    this.any = entries.length > 0;
     for (const entry of entries) {
       const [address = '', prefix] = entry.split('/');
       const v4 = isIP(address) === 4;
@@ -20,7 +22,7 @@ export class TrustedProxies {
   }
 
   includes(remoteAddress: string | undefined): boolean {
-    if (remoteAddress === undefined) return false;
+    if (!this.any || remoteAddress === undefined) return false;
     const plain = remoteAddress.replace(/^::ffff:(?=[\d.]+$)/i, '');
     return isIP(plain) !== 0 && this.ranges.check(plain, isIP(plain) === 4 ? 'ipv4' : 'ipv6');
   }
