@@ -8,7 +8,7 @@ import { CallLimits } from './call-limits.js';
 import { CallOutcomes, type OutcomeCounter } from './call-outcomes.js';
 import { foundingFetch } from './founding-dialect.js';
 import type { LocalAgents } from './local-agents.js';
-import { LocalTransport } from './local-transport.js';
+import { LocalAgentClient } from './local-agent-client.js';
 import { SdkClients } from './sdk-clients.js';
 import { SdkTransport } from './sdk-transport.js';
 import { TransportAgentClient } from './transport-agent-client.js';
@@ -48,7 +48,7 @@ export class HttpAgentDirectory extends AgentDirectory {
     const local = this.options.locals?.();
     const path = local?.pathOf(url.replace(CARD_PATH, ''));
     if (local && path !== undefined) {
-      return new TransportAgentClient(url, undefined, new LocalTransport(local, path), this.#outcomes);
+      return new LocalAgentClient(url, local, path, this.#outcomes);
     }
     using limits = new CallLimits(options);
     const card = await this.#cards.find(url, limits);

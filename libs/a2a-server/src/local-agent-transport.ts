@@ -35,8 +35,11 @@ export class LocalAgentTransport {
     request: SendMessageRequest,
     options: LocalCallOptions = {},
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const agent = await this.agent(path);
-    yield* responses(this.handler.sendStreamingMessage(agent, request, callOf(path, options), options.signal));
+    try {
+      yield* this.handler.sendInProcess(path, request, callOf(path, options), options.signal);
+    } catch (error) {
+      throw known(error);
+    }
   }
 
   async *subscribe(
@@ -61,10 +64,14 @@ export class LocalAgentTransport {
     try {
       return await this.handler.agent(path);
     } catch (error) {
-      if (error instanceof A2AError || error instanceof UnknownAgent) throw publicError(error);
-      throw error;
+      throw known(error);
     }
   }
+}
+
+/** What a caller may know of an error, as HTTP tells it; anything else is a fault of ours and stays what it is. */
+function known(error: unknown): unknown {
+  return error instanceof A2AError || error instanceof UnknownAgent ? publicError(error) : error;
 }
 
 const NO_EXTENSIONS: readonly string[] = [];

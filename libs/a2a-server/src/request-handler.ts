@@ -3,11 +3,13 @@ import {
   A2AError,
   type CancelTaskRequest,
   type GetTaskRequest,
+  isActiveState,
   isTerminalState,
   type ListTasksRequest,
   type ListTasksResponse,
   type SendMessageRequest,
   type SendMessageResponse,
+  type StreamResponse,
   type SubscribeToTaskRequest,
   type Task,
 } from '#libs/protocol';
@@ -17,9 +19,10 @@ import {
   type Execution,
   ExecutionInterrupted,
   ExecutionRegistry,
+  REVISION_KEY,
   type ServedAgent,
 } from '#libs/executor';
-import { type StoredTask, TaskFeed, TaskStore } from '#libs/tasks';
+import { type RecordedEvent, type StoredTask, TaskFeed, TaskStore, toStreamResponse } from '#libs/tasks';
 import { isFoundAt, MessageIntake, ownerOf, taskNotFound } from './message-intake.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
 import { eventItem, messageItem, type StreamItem, taskItem } from './stream-item.js';
@@ -79,6 +82,35 @@ export class RequestHandler {
     yield taskItem(withHistoryLength(task, request.configuration?.historyLength), sequence);
     for await (const event of this.feed.follow(execution.taskId, sequence, { signal, until: 'waiting' })) {
       yield eventItem(event);
+    }
+  }
+
+  /**
+   * The same for a caller in this process that records what it concludes in the same journal: it sees events before they
+   * are durable (see LiveEvents).
+   */
+  async *sendInProcess(
+    path: string,
+    request: SendMessageRequest,
+    call: CallContext,
+    signal?: AbortSignal,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    const revision = request.metadata?.[REVISION_KEY];
+    const agent = await this.catalog.resolve(path, typeof revision === 'string' ? revision : undefined);
+    const accepted = await this.intake.accept(agent, request, call);
+    if ('reply' in accepted) return yield { message: accepted.reply };
+    const { taskId, begunAs, live } = accepted.execution;
+    yield { task: begunAs.task };
+    let { sequence } = begunAs;
+    for await (const recorded of live?.until(signal) ?? []) {
+      if (signal?.aborted) return;
+      sequence = recorded.sequence;
+      yield toStreamResponse(recorded.event);
+      if (endsTurn(recorded)) return;
+    }
+    // This process stopped working on the Task, or was not asked for its events: the log tells the rest.
+    for await (const recorded of this.feed.follow(taskId, sequence, { signal, until: 'waiting' })) {
+      yield toStreamResponse(recorded.event);
     }
   }
 
@@ -162,4 +194,8 @@ export class RequestHandler {
     if (!stored) throw new Error(`Task ${execution.taskId} vanished`);
     return stored.task;
   }
+}
+
+function endsTurn({ event }: RecordedEvent): boolean {
+  return 'statusUpdate' in event && !isActiveState(event.statusUpdate.status.state);
 }

@@ -5,3 +5,4 @@ export { type NodeSpec, NodeTypes } from './node-types.js';
 export { ExecutionRegistry, REVISION_KEY, type RecoveredTurn } from './execution-registry.js';
 export { ExecutorModule } from './executor.module.js';
 export { TaskRecovery } from './task-recovery.js';
+export { LiveEvents } from './live-events.js';

@@ -3,6 +3,7 @@ import { isTerminalState, isWaitingState, type Message, statusUpdate, type Task,
 import { ClaimLost, type TaskEvent, type TaskRecording } from '#libs/tasks';
 import { type AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
 import { type Execution, ExecutionInterrupted } from './execution.js';
+import { LiveEvents } from './live-events.js';
 
 /** What an executor may yield before the journal has caught up; then it waits. */
 const MAX_BACKLOG = 256;
@@ -26,7 +27,8 @@ export class TaskExecution implements Execution {
   private static readonly logger = new Logger(TaskExecution.name);
   private readonly controller = new AbortController();
   private readonly recording: TaskRecording;
-  private readonly acceptedAs: Awaited<Execution['accepted']>;
+  readonly begunAs: Execution['begunAs'];
+  readonly live: LiveEvents | undefined;
   private acceptance: Execution['accepted'] | undefined;
   private settlement: Promise<Task> | undefined;
   /** Resolves when the executor's generator has ended, whatever came of it. */
@@ -34,7 +36,8 @@ export class TaskExecution implements Execution {
 
   constructor(private readonly start: ExecutionStart) {
     this.recording = start.recording;
-    this.acceptedAs = { task: start.recording.task(), sequence: start.recording.lastSequence };
+    this.begunAs = { task: start.recording.task(), sequence: start.recording.lastSequence };
+    this.live = start.call.parent && new LiveEvents();
     if (start.canceled) this.controller.abort(new TaskCanceled());
   }
 
@@ -47,7 +50,7 @@ export class TaskExecution implements Execution {
   }
 
   get accepted(): Execution['accepted'] {
-    this.acceptance ??= this.durable(this.recording.flush(this.acceptedAs.sequence)).then(() => this.acceptedAs);
+    this.acceptance ??= this.durable(this.recording.flush(this.begunAs.sequence)).then(() => this.begunAs);
     return this.acceptance;
   }
 
@@ -64,7 +67,7 @@ export class TaskExecution implements Execution {
 
   /** Starts the executor. Resolves when this process has nothing more to do for the Task; never rejects. */
   run(): Promise<void> {
-    this.ended = this.execute();
+    this.ended = this.execute().finally(() => this.live?.end());
     return this.ended.then(() => this.recording.flush()).catch(() => undefined);
   }
 
@@ -76,13 +79,14 @@ export class TaskExecution implements Execution {
     this.controller.abort(new TaskCanceled());
     const { cancelGrace } = this.start.executor;
     if (cancelGrace > 0) await Promise.race([this.ended, elapsed(cancelGrace)]);
-    if (!this.recording.settled) this.recording.record(statusUpdate(this.recording, 'TASK_STATE_CANCELED'));
+    if (!this.recording.settled) this.record(statusUpdate(this.recording, 'TASK_STATE_CANCELED'));
     return this.settled;
   }
 
   /** Stops working on the Task without ending it: it stays claimed by this replica until another adopts it. */
   interrupt(): void {
     this.recording.abandon();
+    this.live?.end();
     this.controller.abort(new ExecutionInterrupted('This process stops'));
   }
 
@@ -119,7 +123,7 @@ export class TaskExecution implements Execution {
   private async consume(): Promise<void> {
     for await (const event of this.start.executor.execute(this.context())) {
       if (this.recording.settled) return;
-      this.recording.record(event);
+      this.record(event);
       if (endsTurn(event)) return;
       if (this.recording.backlog >= MAX_BACKLOG) await this.recording.flush();
     }
@@ -132,11 +136,18 @@ export class TaskExecution implements Execution {
       ? statusUpdate(this.recording, 'TASK_STATE_CANCELED')
       : statusUpdate(this.recording, 'TASK_STATE_FAILED', sentence);
     try {
-      this.recording.record(event);
+      this.record(event);
     } catch (error) {
       if (!this.interrupted(error))
         TaskExecution.logger.error({ err: error, taskId: this.taskId }, 'A task could not be ended');
     }
+  }
+
+  private record(event: TaskEvent): void {
+    const recorded = this.recording.record(event);
+    if (!this.live) return;
+    this.live.push(recorded);
+    if (this.recording.settled) this.live.end();
   }
 
   private get canceled(): boolean {

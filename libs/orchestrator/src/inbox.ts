@@ -11,15 +11,19 @@ export class Inbox<T> {
     });
   }
 
+  /** An item that waits already. */
+  poll(): T | undefined {
+    const next = this.open.shift();
+    next?.taken();
+    return next?.item;
+  }
+
   /** The next item. Throws the signal's reason once it is aborted. */
   async take(signal: AbortSignal): Promise<T> {
     for (;;) {
       signal.throwIfAborted();
-      const next = this.open.shift();
-      if (next) {
-        next.taken();
-        return next.item;
-      }
+      const next = this.poll();
+      if (next !== undefined) return next;
       await this.arrival(signal);
     }
   }

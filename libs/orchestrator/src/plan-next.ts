@@ -18,16 +18,23 @@ export interface Plan {
  * After a failure nothing starts and what is under way stops, unless the workflow says `continue`.
  */
 export function planNext(graph: WorkflowGraph, run: { nodes: ReadonlyMap<string, NodeRun> }): Plan {
-  const ids = graph.definition.nodes.map(({ id }) => id);
-  const having = (...statuses: NodeRun['status'][]) => ids.filter((id) => statuses.includes(statusOf(run, id)));
-  const failed = having('failed').length > 0;
-  const active = having('running', 'input-required');
+  const pending: string[] = [];
+  const active: string[] = [];
+  let running = false;
+  let failed = false;
+  for (const { id } of graph.definition.nodes) {
+    const status = statusOf(run, id);
+    if (status === 'pending') pending.push(id);
+    else if (status === 'running' || status === 'input-required') active.push(id);
+    running ||= status === 'running';
+    failed ||= status === 'failed';
+  }
   if (failed && graph.definition.onFailure !== 'continue') {
     return active.length > 0 ? { ready: [], stop: active } : { ready: [], stop: [], outcome: 'failed' };
   }
-  const completed = new Set(having('completed'));
-  const ready = having('pending').filter((id) => graph.parents(id).every((parent) => completed.has(parent)));
-  if (ready.length > 0 || having('running').length > 0) return { ready, stop: [] };
+  const isReady = (id: string) => graph.parents(id).every((parent) => statusOf(run, parent) === 'completed');
+  const ready = pending.filter(isReady);
+  if (ready.length > 0 || running) return { ready, stop: [] };
   if (active.length > 0) return { ready, stop: [], outcome: 'input-required' };
   return { ready, stop: [], outcome: failed ? 'failed' : 'completed' };
 }

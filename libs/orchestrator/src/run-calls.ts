@@ -51,6 +51,11 @@ export class RunCalls {
     return { url, messageId, ...(waiting && { taskId: node.taskId }) };
   }
 
+  /** Whether a node's agent is called in this process. */
+  staysHere(node: NodeRun): boolean {
+    return node.type !== 'external' && this.services.localDispatch;
+  }
+
   /** Makes the announced calls, or finds again those that an earlier process made. Does not wait for answers. */
   async launch(nodes: readonly NodeRun[]): Promise<void> {
     const known = await Promise.all(nodes.map((node) => this.known(node)));

@@ -71,9 +71,9 @@ describe('WorkflowExecutor', () => {
     expect(run.task.status.message?.parts[0]?.text).toBe('B');
   });
 
-  test('a call is durably announced in the log before it is made', async () => {
+  test('a call that leaves the process is durably announced in the log before it is made', async () => {
     const run = new DrivenRun(
-      workflowOf('a b', ''),
+      workflowOf('ext', ''),
       new FakeAgents((call) => {
         expect(run.steps.slice(0, run.durable)).toContain(`a2a.sending ${call.node}`);
         call.complete('x');

@@ -74,7 +74,7 @@ export class WorkflowRun {
       else if (ready.length > 0) yield* this.start(ready);
       else if (unsent.length > 0) yield* this.announce(unsent);
       else if (unmade.length > 0) await this.call(unmade);
-      else if (outcome === undefined) yield* this.hear(await this.inbox.take(signal));
+      else if (outcome === undefined) yield* this.hearAll(await this.inbox.take(signal));
       else return yield* this.end(outcome);
     }
   }
@@ -100,9 +100,12 @@ export class WorkflowRun {
     }
   }
 
-  /** Nothing is sent before it is recorded that it will be. */
+  /**
+   * Nothing leaves this process before it is durable that it will. A call that stays in it leaves its own record, the
+   * child's Task, which the journal never makes durable before the run's.
+   */
   private async call(nodes: readonly NodeRun[]): Promise<void> {
-    await this.context.flush();
+    if (!nodes.every((node) => this.calls.staysHere(node))) await this.context.flush();
     this.context.signal.throwIfAborted();
     await this.calls.launch(nodes);
   }
@@ -117,6 +120,14 @@ export class WorkflowRun {
       waiting.map((node) => node.id),
     );
     yield* this.announce(waiting.filter((node) => answered.includes(node.id)));
+  }
+
+  /** What came in together is heard before it is planned again; not beyond a failure, which may stop the others. */
+  private *hearAll(first: ChildNews): Generator<TaskEvent> {
+    for (let news: ChildNews | undefined = first; news !== undefined; news = this.inbox.poll()) {
+      yield* this.hear(news);
+      if (news.ending?.kind === 'failed') return;
+    }
   }
 
   private *hear(news: ChildNews): Generator<TaskEvent> {

@@ -36,10 +36,24 @@ describe('RecentEvents', () => {
 
   it('keeps a bounded tail of each task', () => {
     const recent = new RecentEvents();
-    for (let sequence = 1; sequence <= 200; sequence += 1) recent.add([event(sequence)]);
+    for (let sequence = 1; sequence <= 2000; sequence += 1) recent.add([event(sequence)]);
     expect(recent.after('t', 0)).toBeUndefined();
-    expect(recent.after('t', 199)).toHaveLength(1);
-    recent.add([event(201, 'TASK_STATE_WORKING', 'x'.repeat(100_000))]);
-    expect(recent.after('t', 200)).toBeUndefined();
+    expect(recent.after('t', 1999)).toHaveLength(1);
+    recent.add([event(2001, 'TASK_STATE_WORKING', 'x'.repeat(2 * 1024 * 1024))]);
+    expect(recent.isCurrent('t', 2000)).toBe(false);
+    expect(recent.after('t', 2000)).toBeUndefined();
+    recent.add([event(2002)]);
+    expect(recent.after('t', 1999)).toBeUndefined();
+    expect(recent.after('t', 2001)).toHaveLength(1);
+  });
+
+  it('is bounded over all tasks, and forgets what was written longest ago', () => {
+    const recent = new RecentEvents();
+    const large = 'x'.repeat(512 * 1024);
+    for (let task = 1; task <= 64; task += 1) {
+      recent.add([{ ...event(1, 'TASK_STATE_WORKING', large), taskId: `t${task}` }]);
+    }
+    expect(recent.after('t1', 0)).toBeUndefined();
+    expect(recent.after('t64', 0)).toHaveLength(1);
   });
 });

@@ -1,11 +1,14 @@
 import { isTerminalState, isWaitingState } from '#libs/protocol';
 import type { RecordedEvent } from './task-event.js';
 
-const MAX_TASKS = 4096;
-const MAX_EVENTS_PER_TASK = 64;
-const MAX_CHARACTERS_PER_TASK = 64 * 1024;
+const MAX_EVENTS_PER_TASK = 1024;
+const MAX_CHARACTERS_PER_TASK = 1024 * 1024;
+/** Over all Tasks; what was written longest ago goes first. */
+const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 interface Tail {
+  /** The newest sequence, also where its event was too large to be kept. */
+  last: number;
   events: RecordedEvent[];
   characters: number;
   /** Written by this process now: the store has nothing newer than what was published here. */
@@ -18,6 +21,7 @@ interface Tail {
  */
 export class RecentEvents {
   private readonly tails = new Map<string, Tail>();
+  private characters = 0;
 
   /** Takes events of one Task that were just committed. */
   add(events: readonly RecordedEvent[]): void {
@@ -29,13 +33,12 @@ export class RecentEvents {
     this.tails.set(last.taskId, tail);
     for (const event of events) {
       tail.events.push(event);
-      tail.characters += event.json.length;
+      this.count(tail, event.json.length);
     }
-    while (tail.events.length > MAX_EVENTS_PER_TASK || tail.characters > MAX_CHARACTERS_PER_TASK) {
-      tail.characters -= tail.events.shift()?.json.length ?? 0;
-    }
+    while (tail.events.length > MAX_EVENTS_PER_TASK || tail.characters > MAX_CHARACTERS_PER_TASK) this.shorten(tail);
+    tail.last = last.sequence;
     tail.open = !settles(last);
-    if (this.tails.size > MAX_TASKS) this.evict();
+    if (this.characters > MAX_CHARACTERS) this.evict();
   }
 
   /** The events after a sequence, if the first of them is here; `undefined`: ask the store. */
@@ -55,26 +58,45 @@ export class RecentEvents {
   /** Whether nothing after a sequence is committed: this process writes the Task and published no more. */
   isCurrent(taskId: string, sequence: number): boolean {
     const tail = this.tails.get(taskId);
-    return tail !== undefined && tail.open && (tail.events.at(-1)?.sequence ?? 0) <= sequence;
+    return tail !== undefined && tail.open && tail.last <= sequence;
   }
 
   /** The process lost the Task to another writer. */
   close(taskId: string): void {
-    this.tails.delete(taskId);
+    const tail = this.tails.get(taskId);
+    if (tail) this.drop(taskId, tail);
   }
 
   /** A tail has no gap: where another process wrote in between, a new one begins. */
   private tailFor(events: readonly RecordedEvent[]): Tail {
     const first = events[0];
     const known = first && this.tails.get(first.taskId);
-    const follows = known && known.events.at(-1)?.sequence === first.sequence - 1;
-    return follows ? known : { events: [], characters: 0, open: true };
+    const follows = known && known.last === first.sequence - 1;
+    if (follows) return known;
+    if (known) this.drop(first.taskId, known);
+    return { last: 0, events: [], characters: 0, open: true };
+  }
+
+  /** Half of it at once, since an array is expensive to shift. */
+  private shorten(tail: Tail): void {
+    const gone = tail.events.splice(0, Math.ceil(tail.events.length / 2));
+    this.count(tail, -gone.reduce((sum, event) => sum + event.json.length, 0));
+  }
+
+  private count(tail: Tail, characters: number): void {
+    tail.characters += characters;
+    this.characters += characters;
+  }
+
+  private drop(taskId: string, tail: Tail): void {
+    this.characters -= tail.characters;
+    this.tails.delete(taskId);
   }
 
   private evict(): void {
-    for (const taskId of this.tails.keys()) {
-      if (this.tails.size <= MAX_TASKS) return;
-      this.tails.delete(taskId);
+    for (const [taskId, tail] of this.tails) {
+      if (this.characters <= MAX_CHARACTERS) return;
+      this.drop(taskId, tail);
     }
   }
 }

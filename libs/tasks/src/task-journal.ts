@@ -11,10 +11,6 @@ export interface JournalSource {
   settle(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void;
 }
 
-/** Statements under way at once: one is being committed while the next is being filled. */
-const LANES = 2;
-/** Bounds a statement's size; what is over it waits for the next. */
-const MAX_TASKS_PER_BATCH = 256;
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2000;
 
@@ -22,16 +18,15 @@ const LAST_RETRY_MS = 2000;
  * Writes the events of all Tasks in flight: one statement and one commit for whatever arrived while the last commit was
  * under way. Under light load a batch is one Task; under heavy load the cost of a commit is shared by hundreds.
  *
- * Promises: a Task's entries are written in order, and never two at once; nothing is reported written that is not
- * committed; a lost connection is retried until the database is back, and a commit whose answer was lost is recognised,
+ * Promises: what was enqueued first is durable first, over all Tasks, so a crash leaves a beginning of what happened
+ * here and never a later part without an earlier one; nothing is reported written that is not committed; a lost connection is retried until the database is back, and a commit whose answer was lost is recognised,
  * not repeated; one Task's bad data fails that Task alone.
  */
 @Injectable()
 export class TaskJournal {
   private readonly logger = new Logger(TaskJournal.name);
   private readonly waiting = new Set<JournalSource>();
-  private readonly writing = new Set<JournalSource>();
-  private lanes = 0;
+  private writing = false;
 
   constructor(
     private readonly store: TaskStore,
@@ -41,31 +36,24 @@ export class TaskJournal {
   /** Has the source's events written with the next batch. */
   enqueue(source: JournalSource): void {
     this.waiting.add(source);
-    // A turn of the event loop gathers what arrives together; a source whose batch is under way waits for the next.
-    if (this.lanes < LANES) {
-      this.lanes += 1;
-      setImmediate(() => void this.run());
-    }
+    if (this.writing) return;
+    this.writing = true;
+    // What happens in the same turn of the event loop is written together.
+    setImmediate(() => void this.run());
   }
 
   private async run(): Promise<void> {
-    try {
-      for (let batch = this.take(); batch.size > 0; batch = this.take()) await this.writeBatch(batch);
-    } finally {
-      this.lanes -= 1;
-    }
+    for (let batch = this.take(); batch.size > 0; batch = this.take()) await this.writeBatch(batch);
+    this.writing = false;
   }
 
+  /** Everything: a batch that left something out could make durable what came of it. */
   private take(): Map<JournalSource, JournalEntry> {
     const batch = new Map<JournalSource, JournalEntry>();
     for (const source of this.waiting) {
-      if (this.writing.has(source)) continue;
       this.waiting.delete(source);
       const entry = source.drain();
-      if (!entry) continue;
-      this.writing.add(source);
-      batch.set(source, entry);
-      if (batch.size === MAX_TASKS_PER_BATCH) break;
+      if (entry) batch.set(source, entry);
     }
     return batch;
   }
@@ -79,7 +67,6 @@ export class TaskJournal {
     for (const [source, entry] of batch) {
       const outcome = outcomes[index++] ?? { failed: new Error('No outcome') };
       if (outcome === 'written') this.metrics.reached(entry.state);
-      this.writing.delete(source);
       source.settle(entry, outcome);
     }
   }
@@ -95,7 +82,7 @@ export class TaskJournal {
     }
   }
 
-  /** Some entry made the statement fail; on its own it fails alone. */
+  /** Some entry made the statement fail; on its own it fails alone. Here the order is kept within each Task only. */
   private async writeOneByOne(entries: readonly JournalEntry[]): Promise<(JournalOutcome | { failed: unknown })[]> {
     const outcomes: (JournalOutcome | { failed: unknown })[] = [];
     for (const entry of entries) outcomes.push(...(await this.write([entry])));

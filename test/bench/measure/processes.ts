@@ -1,44 +1,60 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = 100;
+const MICROSECONDS = 1e6;
 
-/** CPU that a process has used so far, user and system, in microseconds; 0 where it is gone. */
+/** CPU that the threads of a process have used so far, user and system, in microseconds; 0 where it is gone. */
 export function cpuMicroseconds(pid: number): number {
+  const threads = entriesOf(`/proc/${pid}/task`);
+  const nanoseconds = threads.map((thread) => Number(textOf(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]));
+  if (nanoseconds.every((it) => it > 0)) return nanoseconds.reduce((sum, it) => sum + it, 0) / 1000;
+  // A kernel without scheduler statistics counts in hundredths of a second.
   const fields = statFields(pid);
-  if (!fields) return 0;
-  return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND;
+  return ((Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * MICROSECONDS) / TICKS_PER_SECOND;
 }
 
 /** CPU of a process, its living children, and those it has waited for. */
 export function familyCpuMicroseconds(pid: number): number {
   const own = statFields(pid);
-  if (!own) return 0;
-  const reaped = ((Number(own[13]) + Number(own[14])) * 1e6) / TICKS_PER_SECOND;
-  return childrenOf(pid).reduce((sum, child) => sum + familyCpuMicroseconds(child), cpuMicroseconds(pid) + reaped);
+  const reaped = ((Number(own[13] ?? 0) + Number(own[14] ?? 0)) * MICROSECONDS) / TICKS_PER_SECOND;
+  return childrenOf(pid).reduce((sum, child) => sum + cpuMicroseconds(child), cpuMicroseconds(pid) + reaped);
 }
 
-/** Resident memory in bytes. */
+/** Resident memory in bytes; 0 where the process is gone. */
 export function residentBytes(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
+}
+
+/** How many files, sockets among them, a process may have open. */
+export function openFilesLimit(pid: number): number {
+  return Number(/Max open files\s+(\d+)/.exec(textOf(`/proc/${pid}/limits`))?.[1] ?? 0);
+}
+
+export function childrenOf(pid: number): number[] {
+  return entriesOf('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((candidate) => Number(statFields(candidate)[1]) === pid);
+}
+
+/** The fields of /proc/PID/stat after the command's name, so that field 0 is the state; none where it is gone. */
+function statFields(pid: number): string[] {
+  const stat = textOf(`/proc/${pid}/stat`);
+  return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+function entriesOf(folder: string): string[] {
   try {
-    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+    return readdirSync(folder);
   } catch {
-    return 0;
+    return [];
   }
 }
 
-function childrenOf(pid: number): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((candidate) => Number(statFields(candidate)?.[1]) === pid);
-}
-
-/** The fields of /proc/PID/stat after the command's name, so that field 0 is the state. */
-function statFields(pid: number): string[] | undefined {
+function textOf(file: string): string {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return readFileSync(file, 'utf8');
   } catch {
-    return undefined;
+    return '';
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type AgentCard, type Artifact, type Message, Role, TaskState } from '@a2a-js/sdk';
+import { type AgentCard, type Artifact, type Message, type Part, Role, TaskState } from '@a2a-js/sdk';
 import {
   AgentEvent,
   type AgentExecutor,
@@ -10,45 +10,62 @@ import {
 } from '@a2a-js/sdk/server';
 import { jsonRpcHandler, UserBuilder } from '@a2a-js/sdk/server/express';
 import express from 'express';
+import { CHUNK } from './chunk.ts';
+import { announce } from './serve.ts';
 
-/** Answers like Parley's input node: the Task, WORKING, one Artifact with the text, COMPLETED with the text. */
+/**
+ * Answers like Parley's input node: the Task, WORKING, one Artifact with the text, COMPLETED with the text. To the text
+ * `chunks 1000` it answers with so many chunks of one Artifact instead.
+ */
 class EchoExecutor implements AgentExecutor {
   async execute(context: RequestContext, bus: ExecutionEventBus): Promise<void> {
     const { taskId, contextId, userMessage } = context;
-    const status = (state: TaskState, message?: Message) =>
-      AgentEvent.statusUpdate({
-        taskId,
-        contextId,
-        status: { state, message, timestamp: new Date().toISOString() },
-        metadata: {},
-      });
-    const artifact: Artifact = {
-      artifactId: 'echo',
-      name: 'echo',
-      description: '',
-      parts: userMessage.parts,
-      metadata: undefined,
-      extensions: [],
+    const task = {
+      id: taskId,
+      contextId,
+      status: { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: new Date().toISOString() },
+      artifacts: [],
+      history: [userMessage],
+      metadata: {},
     };
-    bus.publish(
-      AgentEvent.task({
-        id: taskId,
-        contextId,
-        status: { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: new Date().toISOString() },
-        artifacts: [],
-        history: [userMessage],
-        metadata: {},
-      }),
-    );
-    bus.publish(status(TaskState.TASK_STATE_WORKING));
-    bus.publish(
-      AgentEvent.artifactUpdate({ taskId, contextId, artifact, append: false, lastChunk: true, metadata: {} }),
-    );
-    bus.publish(status(TaskState.TASK_STATE_COMPLETED, agentMessage(context)));
+    bus.publish(AgentEvent.task(task));
+    bus.publish(status(context, TaskState.TASK_STATE_WORKING));
+    const chunks = Number(/^chunks (\d+)$/.exec(textOf(userMessage))?.[1] ?? 0);
+    if (chunks === 0) bus.publish(artifact(context, userMessage.parts, false));
+    for (let index = 0; index < chunks; index += 1) bus.publish(artifact(context, CHUNK_PARTS, index > 0));
+    bus.publish(status(context, TaskState.TASK_STATE_COMPLETED, agentMessage(context)));
     bus.finished();
   }
 
   async cancelTask(): Promise<void> {}
+}
+
+type Event = ReturnType<typeof AgentEvent.task>;
+
+const CHUNK_PARTS: Part[] = [
+  { content: { $case: 'text', value: CHUNK }, metadata: undefined, filename: '', mediaType: '' },
+];
+
+function textOf({ parts }: Message): string {
+  const content = parts[0]?.content;
+  return content?.$case === 'text' ? content.value : '';
+}
+
+function status({ taskId, contextId }: RequestContext, state: TaskState, message?: Message): Event {
+  const timestamp = new Date().toISOString();
+  return AgentEvent.statusUpdate({ taskId, contextId, status: { state, message, timestamp }, metadata: {} });
+}
+
+function artifact({ taskId, contextId }: RequestContext, parts: Part[], append: boolean): Event {
+  const content: Artifact = {
+    artifactId: 'echo',
+    name: 'echo',
+    description: '',
+    parts,
+    metadata: undefined,
+    extensions: [],
+  };
+  return AgentEvent.artifactUpdate({ taskId, contextId, artifact: content, append, lastChunk: !append, metadata: {} });
 }
 
 /** Serves the echo agent on loopback with the SDK's own Express handlers and the given store. */
@@ -71,11 +88,7 @@ export function serveSdkAgent(store: TaskStore): void {
   const requestHandler = new DefaultRequestHandler(card, store, new EchoExecutor());
   const app = express();
   app.use(jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
-  const server = app.listen(0, '127.0.0.1', () => {
-    const address = server.address();
-    if (address !== null && typeof address === 'object')
-      process.stdout.write(`ready http://127.0.0.1:${address.port}/\n`);
-  });
+  announce(app.listen(0, '127.0.0.1'));
 }
 
 function agentMessage({ taskId, contextId, userMessage }: RequestContext): Message {

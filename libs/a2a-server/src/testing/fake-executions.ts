@@ -55,7 +55,8 @@ export class FakeExecutions {
     call: CallContext,
     task: Task | null,
   ): Execution {
-    const accepted = this.acceptedNow(reference.taskId);
+    const { task: begun, header } = this.store.held(reference.taskId);
+    const begunAs = { task: begun, sequence: header.lastSequence };
     const context: RequestContext = {
       ...reference,
       userMessage: request.message,
@@ -70,13 +71,8 @@ export class FakeExecutions {
     const done = this.work(agent, context);
     const interrupted = this.interruptWith;
     const settled = interrupted ? done.then(() => Promise.reject(interrupted)) : done;
-    return { ...reference, accepted, settled };
-  }
-
-  private async acceptedNow(taskId: string): Promise<{ task: Task; sequence: number }> {
-    const stored = await this.store.load(taskId);
-    if (!stored) throw new Error(`Task ${taskId} is missing`);
-    return { task: stored.task, sequence: stored.header.lastSequence };
+    settled.catch(() => undefined);
+    return { ...reference, begunAs, accepted: Promise.resolve(begunAs), live: undefined, settled };
   }
 
   private async work(agent: ServedAgent, context: RequestContext): Promise<Task> {
@@ -93,7 +89,7 @@ export class FakeExecutions {
     this.feed.publish([this.store.append(taskId, event)]);
   }
 
-  private async task(taskId: string): Promise<Task> {
-    return (await this.acceptedNow(taskId)).task;
+  private task(taskId: string): Task {
+    return this.store.held(taskId).task;
   }
 }

@@ -35,6 +35,13 @@ export class MemoryTaskStore extends TaskStore {
     return recorded;
   }
 
+  /** A Task that is known to be there. */
+  held(taskId: string): StoredTask {
+    const row = this.rows.get(taskId);
+    if (!row) throw new Error(`Task ${taskId} is missing`);
+    return row;
+  }
+
   override async load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined> {
     const row = this.rows.get(taskId);
     return row && (!scope || inScope(row.header, scope)) ? row : undefined;
