@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { A2aServerModule } from '#libs/a2a-server';
-import { ExecutorModule, TaskRecovery } from '#libs/executor';
+import { CancelWatch, ExecutorModule, TaskRecovery } from '#libs/executor';
 import { NodesModule } from '#libs/nodes';
 import { ORCHESTRATOR_MIGRATIONS, OrchestratorModule, WorkflowModule } from '#libs/orchestrator';
 import { type AppConfig, PlatformModule } from '#libs/platform';
@@ -20,7 +20,7 @@ export class AppModule {
       module: AppModule,
       imports: [platform, OrchestratorModule.withExecutor(executor), A2aServerModule.with(executor)],
       controllers: [LandingController],
-      providers: [TaskRecovery],
+      providers: [TaskRecovery, CancelWatch],
     };
   }
 }

@@ -4,7 +4,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Logger } from 'nestjs-pino';
 import { answerUnreadableAddress, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
-import { AgentCatalog, TaskRecovery } from '#libs/executor';
+import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
 import { problemOf } from '#libs/orchestrator';
 import {
   type AppConfig,
@@ -88,6 +88,7 @@ export async function listen(app: NestFastifyApplication, config: AppConfig): Pr
   const url = (await app.getUrl()).replace('[::1]', 'localhost');
   app.get(ServiceAddress).listening(url);
   app.get(TaskRecovery).start();
+  app.get(CancelWatch).start();
   app.get(Readiness).started = true;
   return url;
 }

@@ -192,6 +192,21 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
       });
     });
 
+    describe('cancel requests', () => {
+      it('are for the replica that executes the Task, also for the one that adopts it', async () => {
+        const [first, second] = [`first-${randomUUID()}`, `second-${randomUUID()}`];
+        const [draft, other, ended] = [first, first, first].map((replicaId) => newDraft({ replicaId }));
+        await store.write([draft!.created(), other!.created(), ended!.created(ended!.status('TASK_STATE_COMPLETED'))]);
+        await store.requestCancel(draft!.taskId);
+        await store.requestCancel(draft!.taskId);
+        await store.requestCancel(ended!.taskId);
+        expect(await store.cancelRequests(first)).toEqual([draft!.taskId]);
+        await store.adopt(second, [first], 10);
+        expect(await store.cancelRequests(first)).toEqual([]);
+        expect(await store.cancelRequests(second)).toEqual([draft!.taskId]);
+      });
+    });
+
     describe('list', () => {
       it('pages through what matches, newest status first, without a gap or a repeat', async () => {
         const owner = `owner-${randomUUID()}`;

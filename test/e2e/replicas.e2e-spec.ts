@@ -33,6 +33,19 @@ describe('two services on one database', () => {
     expect(frames.at(-1)?.data).toMatchObject({ status: 'completed', state: { x: 'seen from afar' } });
   });
 
+  it('a cancel at one stops what the other executes', async () => {
+    const fake = await stage.fake({ streaming: true });
+    fake.always(holds());
+    const workflow = await stage.api.save(linear(unique('two'), external('x', fake.url)));
+    const runId = await stage.api.start(workflow.name);
+    await fake.sent();
+    await until(async () => (await other.run(runId)).nodes.x?.taskId !== undefined, { what: 'the child to be known' });
+    const reply = await other.call('POST', `/runs/${runId}/cancel`);
+    expect(`${reply.status} ${reply.text}`).toMatch(/^200 /);
+    expect(await stage.api.ended(runId)).toMatchObject({ status: 'canceled', nodes: { x: { status: 'canceled' } } });
+    await until(() => fake.cancels.length === 1, { what: 'CancelTask at the remote' });
+  });
+
   it('I10 a conversation that began at one goes on at the other', async () => {
     const name = unique('two');
     await stage.api.save(

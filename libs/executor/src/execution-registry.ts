@@ -3,6 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Metrics, ReplicaLife, Shutdown } from '#libs/platform';
 import {
   A2AError,
+  isActiveState,
   isTerminalState,
   isWaitingState,
   type JsonObject,
@@ -17,6 +18,7 @@ import {
   newTaskId,
   type StoredTask,
   type TaskEvent,
+  TaskFeed,
   type TaskHeader,
   TaskRecorder,
   type TaskRecording,
@@ -54,6 +56,7 @@ export class ExecutionRegistry {
   constructor(
     private readonly store: TaskStore,
     private readonly recorder: TaskRecorder,
+    private readonly feed: TaskFeed,
     private readonly replica: ReplicaLife,
     shutdown: Shutdown,
     metrics: Metrics,
@@ -100,7 +103,7 @@ export class ExecutionRegistry {
     this.refuseWhileDraining();
     const token = randomUUID();
     const stored = await this.store.claim(taskId, this.replica.replicaId, token);
-    if (!stored) throw await this.refusal(taskId, 'takes no message');
+    if (!stored) throw await this.refusal(taskId);
     const recording = this.recorder.continue(stored, token);
     const message = { ...request.message, taskId, contextId: stored.header.contextId };
     const working = statusUpdate(recording, 'TASK_STATE_WORKING');
@@ -129,20 +132,29 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Cancels a Task, wherever it stands: resolves with the Task once CANCELED is durable. A waiting Task whose executor
-   * has something to cancel is executed once more, with a signal that is already aborted.
+   * Cancels a Task, wherever it stands: the wish is stored, then the replica that executes the Task ends it, and this
+   * resolves with the Task once CANCELED is durable. A waiting Task whose executor has something to cancel is executed
+   * once more, with a signal that is already aborted.
    * @throws A2AError TASK_NOT_FOUND, TASK_NOT_CANCELABLE where it has ended (also while it was being canceled)
    */
   async cancel(agent: ServedAgent, taskId: string, call: CallContext): Promise<Task> {
+    await this.store.requestCancel(taskId);
     const execution = this.executions.get(taskId) ?? (await this.claimForCancel(agent, taskId, call));
-    const task = await execution.cancel();
+    const task = execution ? await execution.cancel() : await this.settledElsewhere(taskId);
     if (task.status.state === 'TASK_STATE_CANCELED') return task;
     // It began to wait before it saw the cancel; nobody executes it now.
     if (isWaitingState(task.status.state)) return this.cancel(agent, taskId, call);
-    throw new A2AError('TASK_NOT_CANCELABLE', {
-      message: `The task has ended: ${task.status.state}`,
-      metadata: { taskId },
-    });
+    const message = `The task has ended: ${task.status.state}`;
+    throw new A2AError('TASK_NOT_CANCELABLE', { message, metadata: { taskId } });
+  }
+
+  /** Ends the executions of this process that somebody wishes to cancel, be it at another replica. */
+  async cancelRequested(): Promise<void> {
+    if (this.executions.size === 0) return;
+    for (const taskId of await this.store.cancelRequests(this.replica.replicaId)) {
+      const execution = this.executions.get(taskId);
+      if (execution && !execution.canceled) void execution.cancel().catch(() => undefined);
+    }
   }
 
   /** Refuses new work from now on. */
@@ -192,10 +204,27 @@ export class ExecutionRegistry {
     return events.map((recorded) => recorded.event);
   }
 
-  private async claimForCancel(agent: ServedAgent, taskId: string, call: CallContext): Promise<TaskExecution> {
+  /** Another replica executes the Task: it finds the wish, or whoever adopts the Task does. */
+  private async settledElsewhere(taskId: string): Promise<Task> {
+    const header = await this.store.header(taskId);
+    if (header && isActiveState(header.state)) {
+      const events = this.feed.follow(taskId, header.lastSequence, { until: 'waiting' });
+      while (!(await events.next()).done);
+    }
+    const stored = await this.store.load(taskId);
+    if (!stored) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
+    return stored.task;
+  }
+
+  /** `undefined` where the Task is executed, or has ended. */
+  private async claimForCancel(
+    agent: ServedAgent,
+    taskId: string,
+    call: CallContext,
+  ): Promise<TaskExecution | undefined> {
     const token = randomUUID();
     const stored = await this.store.claim(taskId, this.replica.replicaId, token);
-    if (!stored) throw await this.refusal(taskId, 'cannot be canceled');
+    if (!stored) return undefined;
     const recording = this.recorder.continue(stored, token);
     const last = stored.task.history?.findLast((message) => message.role === 'ROLE_USER') ?? userMessage('');
     const turn = { recording, call, userMessage: last, metadata: undefined, task: stored.task, recovered: 0 };
@@ -204,16 +233,12 @@ export class ExecutionRegistry {
     return new TaskExecution({ ...start, executor: agent.executor, readLog: () => this.readLog(recording) });
   }
 
-  private async refusal(taskId: string, what: string): Promise<A2AError> {
+  private async refusal(taskId: string): Promise<A2AError> {
     const header = await this.store.header(taskId);
     if (!header) return new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
-    const ended = isTerminalState(header.state);
-    const reason = ended && what === 'cannot be canceled' ? 'TASK_NOT_CANCELABLE' : 'UNSUPPORTED_OPERATION';
-    const message = ended
-      ? `The task has ended (${header.state}) and ${what}`
-      : `The task is being worked on and ${what}`;
-    this.logger.debug({ taskId, state: header.state }, message);
-    return new A2AError(reason, { message, metadata: { taskId } });
+    const what = isTerminalState(header.state) ? `has ended (${header.state})` : 'is being worked on';
+    const message = `The task ${what} and takes no message`;
+    return new A2AError('UNSUPPORTED_OPERATION', { message, metadata: { taskId } });
   }
 
   private refuseWhileDraining(): void {

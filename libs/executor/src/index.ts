@@ -1,3 +1,4 @@
+export { CancelWatch } from './cancel-watch.js';
 export { AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
 export { AgentCatalog, type ServedAgent, UnknownAgent } from './agent-catalog.js';
 export { type Execution, ExecutionInterrupted } from './execution.js';

@@ -150,7 +150,8 @@ export class TaskExecution implements Execution {
     if (this.recording.settled) this.live.end();
   }
 
-  private get canceled(): boolean {
+  /** Whether a cancel is under way, or was. */
+  get canceled(): boolean {
     return this.controller.signal.reason instanceof TaskCanceled;
   }
 

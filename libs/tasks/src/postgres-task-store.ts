@@ -117,6 +117,23 @@ export class PostgresTaskStore extends TaskStore {
     );
   }
 
+  async requestCancel(taskId: string): Promise<void> {
+    await this.pool.query(
+      `UPDATE task SET cancel_requested_at = coalesce(cancel_requested_at, now())
+       WHERE task_id = $1 AND state NOT IN ${ENDED}`,
+      [taskId],
+    );
+  }
+
+  async cancelRequests(replicaId: string): Promise<string[]> {
+    const result = await this.journal.query<{ task_id: string }>({
+      name: 'cancel-requests',
+      text: 'SELECT task_id FROM task WHERE replica_id = $1 AND cancel_requested_at IS NOT NULL',
+      values: [replicaId],
+    });
+    return result.rows.map((row) => row.task_id);
+  }
+
   async children(parentTaskId: string): Promise<TaskHeader[]> {
     const result = await this.pool.query<HeaderRow>({
       name: 'task-children',

@@ -47,4 +47,17 @@ export class CreateTask1700000000100 implements MigrationInterface {
   }
 }
 
-export const TASK_MIGRATIONS = [CreateTask1700000000100];
+/** A caller's wish to cancel, for the replica that executes the Task. */
+export class AddCancelRequest1700000000101 implements MigrationInterface {
+  readonly name = 'AddCancelRequest1700000000101';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE task ADD COLUMN cancel_requested_at timestamptz');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE task DROP COLUMN cancel_requested_at');
+  }
+}
+
+export const TASK_MIGRATIONS = [CreateTask1700000000100, AddCancelRequest1700000000101];

@@ -102,6 +102,12 @@ export abstract class TaskStore {
   /** Gives a claim back without ending the Task, so that another replica adopts it at once. */
   abstract release(claim: TaskClaim): Promise<void>;
 
+  /** Keeps the wish to cancel a Task that has not ended, for whoever executes it now or adopts it. */
+  abstract requestCancel(taskId: string): Promise<void>;
+
+  /** The Tasks that a replica executes and somebody wishes to cancel. */
+  abstract cancelRequests(replicaId: string): Promise<string[]>;
+
   /** The Tasks that a parent called for. */
   abstract children(parentTaskId: string): Promise<TaskHeader[]>;
 

@@ -92,6 +92,14 @@ export class MemoryTaskStore extends TaskStore {
     throw new Error('Not part of this fake');
   }
 
+  override requestCancel(): Promise<never> {
+    throw new Error('Not in these tests');
+  }
+
+  override cancelRequests(): Promise<never> {
+    throw new Error('Not in these tests');
+  }
+
   override children(): Promise<never> {
     throw new Error('Not part of this fake');
   }
