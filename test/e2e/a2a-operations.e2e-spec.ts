@@ -230,4 +230,17 @@ describe('A2A operations of the service and of workflows', () => {
     }
     expect(await stage.database.counts()).toEqual(before);
   });
+
+  it('Idempotency-Key: the same Message again is the same Task; another one under the key is a conflict', async () => {
+    const headers = { 'idempotency-key': unique('key') };
+    const params = sendParams('once');
+    const first = await rpc<{ task: Task }>(at('echo'), 'SendMessage', params, { headers });
+    const second = await rpc<{ task: Task }>(at('echo'), 'SendMessage', params, { headers });
+    expect(second.body.result?.task.id).toBe(first.body.result?.task.id);
+    const other = await rpc(at('echo'), 'SendMessage', sendParams('else'), { headers });
+    expect(other.body.error).toMatchObject({ code: -32602 });
+    expect(detail(other.body.error?.data, 'ErrorInfo')).toMatchObject({ reason: 'IDEMPOTENCY_CONFLICT' });
+    const restConflict = await rest(at('echo'), 'POST', '/message:send', { headers, body: sendParams('else') });
+    expect(restConflict.status).toBe(409);
+  });
 });

@@ -32,6 +32,19 @@ describe('runs of the management API', () => {
     expect((await stage.api.ended(run.runId)).status).toBe('completed');
   });
 
+  it('Idempotency-Key: the same body is the same run; another body is 409', async () => {
+    const workflow = await stage.api.save(linear(unique('runs'), input('in'), echo('a')));
+    const headers = { 'idempotency-key': unique('key') };
+    const [first, second] = await Promise.all([
+      stage.api.start(workflow.name, { in: 'x' }, headers),
+      stage.api.start(workflow.name, { in: 'x' }, headers),
+    ]);
+    expect(second).toBe(first);
+    const other = await stage.api.call('POST', `/workflows/${workflow.name}/runs`, { inputs: { in: 'y' } }, headers);
+    expect(other.status).toBe(409);
+    expect(other.text).toContain('IDEMPOTENCY_CONFLICT');
+  });
+
   it('the list filters by workflow and status, newest first, and pages through all of them once', async () => {
     const name = unique('listed');
     await stage.api.save(linear(name, input('in'), echo('a')));

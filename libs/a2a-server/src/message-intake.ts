@@ -37,7 +37,9 @@ export class MessageIntake {
     const reply = target.executor.reply?.(request.message, call);
     if (reply) return { reply };
     await target.executor.check?.(request, call);
-    return { execution: this.executions.begin(target, request, call) };
+    const { idempotencyKey } = call;
+    if (idempotencyKey === undefined) return { execution: this.executions.begin(target, request, call) };
+    return { execution: await this.executions.beginOnce(target, request, call, idempotencyKey) };
   }
 
   /** The service hands a Message to the workflow that it names; a run asks for the revision that it was started with. */

@@ -13,6 +13,8 @@ export interface CallContext {
   baseUrl: string;
   /** Set when a Task of this process calls in-process: the calling Task and its reference (`node#attempt`). */
   parent?: { taskId: string; reference: string };
+  /** `Idempotency-Key`: the same key and request of a caller at an agent is the same Task. */
+  idempotencyKey?: string;
   /** Makes the id of a new Task; the founding dialect has its own (row B3). */
   newTaskId?: () => string;
 }

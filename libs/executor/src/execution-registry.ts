@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { Metrics, ReplicaLife, Shutdown } from '#libs/platform';
 import {
@@ -15,6 +15,7 @@ import {
   userMessage,
 } from '#libs/protocol';
 import {
+  type Idempotency,
   newTaskId,
   type StoredTask,
   type TaskEvent,
@@ -26,7 +27,7 @@ import {
 } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
-import type { Execution } from './execution.js';
+import { type Execution, ExecutionInterrupted } from './execution.js';
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
 
 /** The Task metadata that names the revision of the agent that a Task was accepted by. */
@@ -79,10 +80,10 @@ export class ExecutionRegistry {
    * Makes a Task for the Message and starts its execution, detached from the caller.
    * @throws A2AError with status 503 while the process shuts down
    */
-  begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Execution {
+  begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once?: Idempotency): Execution {
     this.refuseWhileDraining();
     const header = newHeader(agent, request, call);
-    const recording = this.recorder.create(header, this.replica.replicaId, randomUUID());
+    const recording = this.recorder.create(header, this.replica.replicaId, randomUUID(), once);
     const message = { ...request.message, taskId: header.taskId, contextId: header.contextId };
     recording.record({ task: submittedTask(recording, message, taskMetadata(agent, request)) });
     return this.run(agent, {
@@ -93,6 +94,25 @@ export class ExecutionRegistry {
       task: null,
       recovered: 0,
     });
+  }
+
+  /**
+   * The same under the caller's `Idempotency-Key`, while the first request runs and ever after: the same request gives
+   * the same Task, in whichever replica it was made.
+   * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the key
+   */
+  async beginOnce(agent: ServedAgent, request: SendMessageRequest, call: CallContext, key: string): Promise<Execution> {
+    const fingerprint = createHash('sha256').update(JSON.stringify(request)).digest('base64url');
+    const execution = this.begin(agent, request, call, { key, fingerprint });
+    try {
+      await execution.accepted;
+      return execution;
+    } catch (error) {
+      const known = error instanceof ExecutionInterrupted && (await this.store.keyed(call.scope, agent.path, key));
+      if (!known) throw error;
+      if (known.fingerprint !== fingerprint) throw idempotencyConflict();
+      return this.repeated(known.taskId);
+    }
   }
 
   /**
@@ -204,6 +224,24 @@ export class ExecutionRegistry {
     return events.map((recorded) => recorded.event);
   }
 
+  /** A Task that an earlier request made, as an execution that this caller did not begin. */
+  private async repeated(taskId: string): Promise<Execution> {
+    const stored = await this.store.load(taskId);
+    if (!stored) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
+    const begunAs = { task: stored.task, sequence: stored.header.lastSequence };
+    const settled = (): Promise<Task> => this.settledElsewhere(taskId);
+    return {
+      taskId,
+      contextId: stored.header.contextId,
+      begunAs,
+      accepted: Promise.resolve(begunAs),
+      live: undefined,
+      get settled() {
+        return settled();
+      },
+    };
+  }
+
   /** Another replica executes the Task: it finds the wish, or whoever adopts the Task does. */
   private async settledElsewhere(taskId: string): Promise<Task> {
     const header = await this.store.header(taskId);
@@ -244,6 +282,15 @@ export class ExecutionRegistry {
   private refuseWhileDraining(): void {
     if (this.draining) throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
   }
+}
+
+function idempotencyConflict(): A2AError {
+  return new A2AError('INVALID_PARAMS', {
+    message: 'IDEMPOTENCY_CONFLICT: another request was made under this Idempotency-Key',
+    violations: [{ field: 'Idempotency-Key', description: 'was used for another request' }],
+    detailReason: 'IDEMPOTENCY_CONFLICT',
+    status: 409,
+  });
 }
 
 function newHeader(agent: ServedAgent, request: SendMessageRequest, call: CallContext): TaskHeader {

@@ -7,3 +7,4 @@ export { ExecutionRegistry, REVISION_KEY, type RecoveredTurn } from './execution
 export { ExecutorModule } from './executor.module.js';
 export { TaskRecovery } from './task-recovery.js';
 export { LiveEvents } from './live-events.js';
+export { readIdempotencyKey } from './idempotency-key.js';

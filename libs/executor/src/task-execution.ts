@@ -17,6 +17,8 @@ export interface ExecutionStart {
   /** The Task before `userMessage`. */
   task: Task | null;
   recovered: number;
+  /** The executor starts only when the Task is durable: another one may have been made under the same key. */
+  hold?: boolean;
   /** Executed only to cancel: the signal is aborted from the start. */
   canceled?: boolean;
   readLog(): Promise<readonly TaskEvent[]>;
@@ -106,6 +108,7 @@ export class TaskExecution implements Execution {
 
   private async execute(): Promise<void> {
     try {
+      if (this.start.hold) await this.recording.flush();
       await this.consume();
       this.end('The agent ended without finishing the task.');
     } catch (error) {

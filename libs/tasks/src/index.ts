@@ -3,6 +3,7 @@ export { applyTaskEvent, TaskEventRefused, TaskFold } from './task-fold.js';
 export { newTaskId } from './task-id.js';
 export {
   ANONYMOUS_SCOPE,
+  type Idempotency,
   type JournalEntry,
   type JournalOutcome,
   type StoredTask,

@@ -19,7 +19,9 @@ const CREATED = `
   INSERT INTO task (task_id, context_id, tenant, owner, agent, parent_task_id, parent_reference, replica_id,
                     claim_token, state, last_sequence, created_at, updated_at)
   SELECT * FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
-                       $13::text[], $14::text[], $15::int[], $16::timestamptz[], $17::timestamptz[])
+                       $13::text[], $14::text[], $15::int[], $16::timestamptz[], $17::timestamptz[]) AS fresh (task_id)`;
+
+const MADE = `
   ON CONFLICT (task_id) DO NOTHING
   RETURNING task_id`;
 
@@ -49,14 +51,33 @@ const LOGGED = `
  * of the Tasks that were written come back; the others are fenced and left no trace.
  */
 const WRITE_BATCH = `
-WITH created AS (${CREATED}), continued AS (${CONTINUED}),
+WITH created AS (${CREATED}${MADE}), continued AS (${CONTINUED}),
 written AS (SELECT task_id FROM created UNION ALL SELECT task_id FROM continued),
 logged AS (${LOGGED})
 SELECT task_id FROM written`;
 
 /** The same for a batch of new Tasks alone; it takes the first 17 arrays. */
 const CREATE_BATCH = `
-WITH written AS (${CREATED}), logged AS (${LOGGED})
+WITH written AS (${CREATED}${MADE}), logged AS (${LOGGED})
+SELECT task_id FROM written`;
+
+/**
+ * The same as WRITE_BATCH for a batch with idempotency keys. Whoever keeps a key first makes its Task; another Task under
+ * the key is not made, as if it were fenced.
+ */
+const WRITE_KEYED_BATCH = `
+WITH kept AS (
+  INSERT INTO task_key (task_id, tenant, owner, agent, key, fingerprint, created_at)
+  SELECT keyed.*, now()
+  FROM unnest($25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[]) AS keyed
+  ON CONFLICT (tenant, owner, agent, key) DO NOTHING
+  RETURNING task_id
+),
+created AS (${CREATED}
+  WHERE fresh.task_id <> ALL ($25) OR fresh.task_id = ANY (ARRAY(SELECT task_id FROM kept))${MADE}),
+continued AS (${CONTINUED}),
+written AS (SELECT task_id FROM created UNION ALL SELECT task_id FROM continued),
+logged AS (${LOGGED})
 SELECT task_id FROM written`;
 
 /** The statement for a batch and its columns. */
@@ -65,14 +86,17 @@ export function batchStatement(batch: readonly JournalEntry[]): QueryConfig {
   const events = newColumns(EVENT_COLUMNS);
   const created = newColumns(CREATED_COLUMNS);
   const continued = newColumns(CONTINUED_COLUMNS);
+  const keyed = batch.filter((entry) => entry.create?.idempotency);
   for (const entry of batch) {
     addEvents(events, entry);
     if (entry.create) addCreated(created, entry, entry.create);
     else addContinued(continued, entry);
   }
   const values = [...buffersOf(events), ...buffersOf(created)];
-  if (onlyNew) return { name: 'journal-create', text: CREATE_BATCH, values };
-  return { name: 'journal-write', text: WRITE_BATCH, values: [...values, ...buffersOf(continued)] };
+  if (onlyNew && keyed.length === 0) return { name: 'journal-create', text: CREATE_BATCH, values };
+  values.push(...buffersOf(continued));
+  if (keyed.length === 0) return { name: 'journal-write', text: WRITE_BATCH, values };
+  return { name: 'journal-keyed', text: WRITE_KEYED_BATCH, values: [...values, ...buffersOf(keyColumns(keyed))] };
 }
 
 // In the order in which the statements count their parameters.
@@ -102,6 +126,15 @@ const CONTINUED_COLUMNS = {
   state: 'text',
   updatedAt: 'timestamp',
   settled: 'boolean',
+} as const;
+
+const KEY_COLUMNS = {
+  taskId: 'text',
+  tenant: 'text',
+  owner: 'text',
+  agent: 'text',
+  key: 'text',
+  fingerprint: 'text',
 } as const;
 
 type Columns<T> = { [name in keyof T]: BinaryArray };
@@ -145,6 +178,20 @@ function addContinued(columns: Columns<typeof CONTINUED_COLUMNS>, entry: Journal
   columns.state.text(entry.state);
   columns.updatedAt.timestamp(entry.updatedAt);
   columns.settled.boolean(isSettled(entry));
+}
+
+function keyColumns(entries: readonly JournalEntry[]): Columns<typeof KEY_COLUMNS> {
+  const columns = newColumns(KEY_COLUMNS);
+  for (const { create } of entries) {
+    if (!create?.idempotency) continue;
+    columns.taskId.text(create.header.taskId);
+    columns.tenant.text(create.header.tenant);
+    columns.owner.text(create.header.owner);
+    columns.agent.text(create.header.agent);
+    columns.key.text(create.idempotency.key);
+    columns.fingerprint.text(create.idempotency.fingerprint);
+  }
+  return columns;
 }
 
 /** A Task that has ended or waits has no writer. */

@@ -134,6 +134,19 @@ export class PostgresTaskStore extends TaskStore {
     return result.rows.map((row) => row.task_id);
   }
 
+  async keyed(
+    scope: TaskScope,
+    agent: string,
+    key: string,
+  ): Promise<{ taskId: string; fingerprint: string } | undefined> {
+    const result = await this.pool.query<{ task_id: string; fingerprint: string }>(
+      'SELECT task_id, fingerprint FROM task_key WHERE tenant = $1 AND owner = $2 AND agent = $3 AND key = $4',
+      [scope.tenant, scope.owner, agent, key],
+    );
+    const row = result.rows[0];
+    return row && { taskId: row.task_id, fingerprint: row.fingerprint };
+  }
+
   async children(parentTaskId: string): Promise<TaskHeader[]> {
     const result = await this.pool.query<HeaderRow>({
       name: 'task-children',

@@ -60,4 +60,27 @@ export class AddCancelRequest1700000000101 implements MigrationInterface {
   }
 }
 
-export const TASK_MIGRATIONS = [CreateTask1700000000100, AddCancelRequest1700000000101];
+/** Idempotency keys and the Tasks that they made. */
+export class CreateTaskKey1700000000102 implements MigrationInterface {
+  readonly name = 'CreateTaskKey1700000000102';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE task_key (
+        tenant text COLLATE "C" NOT NULL,
+        owner text COLLATE "C" NOT NULL,
+        agent text COLLATE "C" NOT NULL,
+        key text COLLATE "C" NOT NULL,
+        fingerprint text COLLATE "C" NOT NULL,
+        task_id text COLLATE "C" NOT NULL,
+        created_at timestamptz NOT NULL,
+        PRIMARY KEY (tenant, owner, agent, key)
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE task_key');
+  }
+}
+
+export const TASK_MIGRATIONS = [CreateTask1700000000100, AddCancelRequest1700000000101, CreateTaskKey1700000000102];

@@ -3,7 +3,7 @@ import { TaskFeed } from './task-feed.js';
 import { TaskFold } from './task-fold.js';
 import { TaskJournal } from './task-journal.js';
 import { TaskRecording } from './task-recording.js';
-import type { StoredTask, TaskHeader } from './task-store.js';
+import type { Idempotency, StoredTask, TaskHeader } from './task-store.js';
 
 /** The only writer of Tasks: every change of every Task goes through a recording that it opened. */
 @Injectable()
@@ -14,8 +14,9 @@ export class TaskRecorder {
   ) {}
 
   /** Begins a Task's log, claimed by the replica. The first event recorded must be the Task. */
-  create(header: TaskHeader, replicaId: string, token: string): TaskRecording {
-    return new TaskRecording(this.journal, this.feed, { header, token, create: { header, replicaId } });
+  create(header: TaskHeader, replicaId: string, token: string, idempotency?: Idempotency): TaskRecording {
+    const create = { header, replicaId, ...(idempotency && { idempotency }) };
+    return new TaskRecording(this.journal, this.feed, { header, token, create });
   }
 
   /** Goes on with the log of a Task that was claimed with this token. */

@@ -35,12 +35,18 @@ export interface TaskClaim {
   token: string;
 }
 
+/** A caller's promise that requests under one key are one request; the fingerprint tells whether they are. */
+export interface Idempotency {
+  key: string;
+  fingerprint: string;
+}
+
 /** One Task's share of a journal batch: consecutive events that continue its log. */
 export interface JournalEntry {
   taskId: string;
   token: string;
-  /** Present when the events begin with `task`: the row to insert. */
-  create?: { header: TaskHeader; replicaId: string };
+  /** Present when the events begin with `task`: the row to insert, unless its idempotency key has a Task already. */
+  create?: { header: TaskHeader; replicaId: string; idempotency?: Idempotency };
   /** `lastSequence` before these events. */
   after: number;
   events: readonly RecordedEvent[];
@@ -107,6 +113,13 @@ export abstract class TaskStore {
 
   /** The Tasks that a replica executes and somebody wishes to cancel. */
   abstract cancelRequests(replicaId: string): Promise<string[]>;
+
+  /** The Task that a caller's key made at an agent, and the fingerprint of the request that it was made for. */
+  abstract keyed(
+    scope: TaskScope,
+    agent: string,
+    key: string,
+  ): Promise<{ taskId: string; fingerprint: string } | undefined>;
 
   /** The Tasks that a parent called for. */
   abstract children(parentTaskId: string): Promise<TaskHeader[]>;

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { ServiceAddress } from '#libs/platform';
-import type { CallContext } from '#libs/executor';
+import { type CallContext, readIdempotencyKey } from '#libs/executor';
 import { ANONYMOUS_SCOPE } from '#libs/tasks';
 import { type AgentBase, agentPath, type BaseParams } from './agent-base.js';
 
@@ -19,7 +19,12 @@ export function callContext(base: AgentBase, request: FastifyRequest, address: P
     agent: agentPath(base, request.params as BaseParams),
     extensions: activatedExtensions(request.headers['a2a-extensions']),
     baseUrl: address.publicBaseUrl(request.raw),
+    ...idempotency(request.headers['idempotency-key']),
   };
+}
+
+function idempotency(header: string | string[] | undefined): Pick<CallContext, 'idempotencyKey'> | undefined {
+  return header === undefined ? undefined : { idempotencyKey: readIdempotencyKey(header) };
 }
 
 const NONE: readonly string[] = [];

@@ -93,11 +93,15 @@ export class MemoryTaskStore extends TaskStore {
   }
 
   override requestCancel(): Promise<never> {
-    throw new Error('Not in these tests');
+    throw new Error('Not part of this fake');
   }
 
   override cancelRequests(): Promise<never> {
-    throw new Error('Not in these tests');
+    throw new Error('Not part of this fake');
+  }
+
+  override keyed(): Promise<never> {
+    throw new Error('Not part of this fake');
   }
 
   override children(): Promise<never> {

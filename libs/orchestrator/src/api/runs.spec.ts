@@ -71,6 +71,7 @@ class House {
     begin: (agent: ServedAgent, request: SendMessageRequest, call: object) => {
       this.asked.push(['begin', agent.path, request.message.parts, call]);
       const settled = Promise.reject(new Error('interrupted'));
+      settled.catch(() => undefined);
       return { taskId: 'r1', accepted: Promise.resolve({}), settled };
     },
     cancel: async () => this.onCancel(),

@@ -33,15 +33,24 @@ export class Runs {
 
   /**
    * Resolves with the run's header when the run is durable; it goes on whatever becomes of the caller.
-   * @throws ProblemError 404 for an unknown workflow
+   * @throws ProblemError 404 for an unknown workflow; A2AError 409 for other inputs under a known `Idempotency-Key`
    */
-  async start(workflow: string, inputs: JsonObject, baseUrl: string): Promise<Pick<TaskHeader, 'taskId' | 'agent'>> {
+  async start(
+    workflow: string,
+    inputs: JsonObject,
+    baseUrl: string,
+    idempotencyKey?: string,
+  ): Promise<Pick<TaskHeader, 'taskId' | 'agent'>> {
     const agent = await this.agent(workflow);
     const call = callOf(agent, baseUrl);
-    const request = { message: userMessage([dataPart(inputs)]) };
+    // Under a key the Message has the key's name, so that the same inputs are the same request.
+    const fields = idempotencyKey === undefined ? {} : { messageId: idempotencyKey };
+    const request = { message: userMessage([dataPart(inputs)], fields) };
     await agent.executor.check?.(request, call);
-    const execution = this.executions.begin(agent, request, call);
-    execution.settled.catch(() => undefined);
+    const execution =
+      idempotencyKey === undefined
+        ? this.executions.begin(agent, request, call)
+        : await this.executions.beginOnce(agent, request, call, idempotencyKey);
     await execution.accepted;
     return { taskId: execution.taskId, agent: agent.path };
   }

@@ -1,5 +1,6 @@
 import { Body, Controller, HttpCode, Logger, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { readIdempotencyKey } from '#libs/executor';
 import { ServiceAddress } from '#libs/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiProblem, ApiRunEvents } from './api-responses.js';
@@ -28,7 +29,9 @@ export class WorkflowRunsController {
   @ApiOperation({ summary: 'Starts a run and answers at once.' })
   @ApiBody({ type: RunBody, required: false })
   @ApiAcceptedResponse({ schema: RUN_STARTED_SCHEMA })
+  @ApiHeader({ name: 'Idempotency-Key', required: false, description: 'The same key and inputs are the same run.' })
   @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(409, 'Another run was started under this Idempotency-Key.')
   async start(
     @Param('name') name: string,
     @Body() body: unknown,
@@ -36,7 +39,7 @@ export class WorkflowRunsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ runId: string }> {
     const { inputs } = readBody(RunBody, body ?? {});
-    const run = await this.runs.start(name, inputs ?? {}, this.address.publicBaseUrl(request.raw));
+    const run = await this.runs.start(name, inputs ?? {}, this.address.publicBaseUrl(request.raw), keyOf(request));
     void reply.header('location', `/api/runs/${run.taskId}`);
     return { runId: run.taskId };
   }
@@ -59,7 +62,7 @@ export class WorkflowRunsController {
     const cancelOnDisconnect = readFlag(query, 'cancelOnDisconnect');
     const { inputs } = RunBody.lenient(body);
     const baseUrl = this.address.publicBaseUrl(request.raw);
-    const run = await this.runs.start(name, inputs ?? {}, baseUrl);
+    const run = await this.runs.start(name, inputs ?? {}, baseUrl, keyOf(request));
     void reply.header('location', `/api/runs/${run.taskId}`);
     const end = await this.streams.send(run, 0, reply);
     if (end === 'left' && cancelOnDisconnect) await this.abandon(run.taskId, baseUrl);
@@ -72,4 +75,9 @@ export class WorkflowRunsController {
       this.logger.warn({ err: error, runId }, 'A run whose reader left could not be canceled');
     }
   }
+}
+
+function keyOf(request: FastifyRequest): string | undefined {
+  const header = request.headers['idempotency-key'];
+  return header === undefined ? undefined : readIdempotencyKey(header);
 }
