@@ -1,5 +1,4 @@
-import { finished } from 'node:stream/promises';
-import type { Readable } from 'node:stream';
+import { finished, type Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 
 /** What is still read of a body that is refused; whoever sends more is cut. */
@@ -13,11 +12,8 @@ const LONGEST_MS = 10_000;
 export function drainOversizedBodies(fastify: FastifyInstance, limit: number): void {
   fastify.addHook('preParsing', (request, _reply, payload, done) => {
     const length = Number(request.headers['content-length']);
-    if (length > limit && length <= MOST_DRAINED) void drain(payload).then(() => done(null, payload));
-    else done(null, payload);
+    if (!(length > limit && length <= MOST_DRAINED)) return done(null, payload);
+    const signal = AbortSignal.timeout(LONGEST_MS);
+    finished((payload as Readable).resume(), { signal, writable: false }, () => done(null, payload));
   });
-}
-
-async function drain(body: Readable): Promise<void> {
-  await finished(body.resume(), { signal: AbortSignal.timeout(LONGEST_MS), writable: false }).catch(() => undefined);
 }

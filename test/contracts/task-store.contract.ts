@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
 import { statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
 import {
   ANONYMOUS_SCOPE,
@@ -38,6 +39,47 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
         expect(await store.write([draft.created()])).toEqual(['written']);
         const [first] = await store.events(draft.taskId, 0, 10);
         expect(first && 'task' in first.event && first.event.task.history?.[0]?.parts[0]?.text).toBe(text);
+      });
+
+      it('keeps batches of any number of Tasks with any texts', async () => {
+        const texts = fc.array(fc.string({ unit: 'binary', maxLength: 300 }), { minLength: 1, maxLength: 20 });
+        await fc.assert(
+          fc.asyncProperty(fc.array(texts, { minLength: 1, maxLength: 20 }), async (tasks) => {
+            const drafts = tasks.map(([text]) => newDraft({ text }));
+            const entries = drafts.map((draft, index) =>
+              draft.created(...tasks[index]!.slice(1).map((text) => draft.status('TASK_STATE_WORKING', text))),
+            );
+            expect(await store.write(entries)).toEqual(entries.map(() => 'written'));
+            for (const [index, draft] of drafts.entries()) {
+              const stored = await store.load(draft.taskId);
+              expect(stored?.task.history?.map((message) => message.parts[0]?.text)).toEqual(tasks[index]);
+              expect(stored?.header.updatedAt).toEqual(draft.at);
+            }
+          }),
+          { numRuns: 20 },
+        );
+      });
+
+      it('makes one Task of those that come under one idempotency key, and only where it is the key of the same agent', async () => {
+        const owner = `owner-${randomUUID()}`;
+        const [first, second, elsewhere] = [
+          newDraft({ owner }),
+          newDraft({ owner }),
+          newDraft({ owner, agent: 'workflows/other' }),
+        ];
+        const keyed = (draft: ReturnType<typeof newDraft>, fingerprint: string): JournalEntry => {
+          const entry = draft.created();
+          return { ...entry, create: { ...entry.create!, idempotency: { key: 'k', fingerprint } } };
+        };
+        const unkeyed = newDraft({ owner });
+        const batch = [keyed(first, 'f1'), keyed(second, 'f2'), keyed(elsewhere, 'f3'), unkeyed.created()];
+        expect(await store.write(batch)).toEqual(['written', 'fenced', 'written', 'written']);
+        expect(await store.write([keyed(second, 'f2')])).toEqual(['fenced']);
+        expect(await store.events(second.taskId, 0, 10)).toEqual([]);
+        const scope = { tenant: '', owner };
+        expect(await store.keyed(scope, 'workflows/w', 'k')).toEqual({ taskId: first.taskId, fingerprint: 'f1' });
+        expect(await store.keyed(scope, 'workflows/w', 'other')).toBeUndefined();
+        expect(await store.keyed({ tenant: '', owner: 'stranger' }, 'workflows/w', 'k')).toBeUndefined();
       });
 
       it('keeps a received Message beside the status that answers it', async () => {
@@ -306,6 +348,7 @@ function newDraft(options: DraftOptions = {}) {
   return {
     ...reference,
     token,
+    at,
     status: (state: TaskState, text?: string): TaskEvent => statusUpdate(reference, state, text),
     created(...events: TaskEvent[]): JournalEntry {
       const message = userMessage(options.text ?? 'hello', { messageId: 'm1' });
