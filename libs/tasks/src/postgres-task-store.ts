@@ -20,19 +20,20 @@ import {
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
-/** As many as the journal has batches under way, and one for what comes beside it. */
-const JOURNAL_SESSIONS = 3;
-
 /** TaskStore on PostgreSQL. Every promise of the port is kept by the statements themselves, not by locks held here. */
 @Injectable()
 export class PostgresTaskStore extends TaskStore {
   private readonly pool: Pool;
   private readonly journal: Pool;
+  /** For what is small beside a large table, as the work in flight is. */
+  private readonly claims: Pool;
 
   constructor(database: Database) {
     super();
     this.pool = database.pool;
-    this.journal = database.tunedPool('journal', JOURNAL_SESSIONS, JOURNAL_SETTINGS);
+    // One session: batches are written in the order in which they come.
+    this.journal = database.tunedPool('journal', 1, JOURNAL_SETTINGS);
+    this.claims = database.tunedPool('claims', 1, JOURNAL_SETTINGS);
   }
 
   async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
@@ -103,8 +104,7 @@ export class PostgresTaskStore extends TaskStore {
   }
 
   async claimants(): Promise<string[]> {
-    // On the journal's sessions, which go by the index of claims: it is as small as the work in flight.
-    const result = await this.journal.query<{ replica_id: string }>(
+    const result = await this.claims.query<{ replica_id: string }>(
       'SELECT DISTINCT replica_id FROM task WHERE replica_id IS NOT NULL',
     );
     return result.rows.map((row) => row.replica_id);
@@ -126,7 +126,7 @@ export class PostgresTaskStore extends TaskStore {
   }
 
   async cancelRequests(replicaId: string): Promise<string[]> {
-    const result = await this.journal.query<{ task_id: string }>({
+    const result = await this.claims.query<{ task_id: string }>({
       name: 'cancel-requests',
       text: 'SELECT task_id FROM task WHERE replica_id = $1 AND cancel_requested_at IS NOT NULL',
       values: [replicaId],

@@ -98,7 +98,7 @@ describe('TaskJournal', () => {
     expect(await Promise.all(sources.map((it) => it.outcome(0)))).toEqual(['written', 'fenced', 'written']);
   });
 
-  it('writes what came first first, and one batch at a time', async () => {
+  it('has a second batch under way, and settles what came first first', async () => {
     const { store, source } = setUp();
     const [task, other] = [source('a'), source('b')];
     task.record();
@@ -106,15 +106,39 @@ describe('TaskJournal', () => {
     other.record();
     task.record();
     task.record();
-    first.answer(['written']);
     const second = await store.batch(1);
     expect(second.entries.map((entry) => [entry.taskId, entry.after, entry.events.length])).toEqual([
       ['b', 0, 1],
       ['a', 1, 2],
     ]);
-    expect(store.batches).toHaveLength(2);
+    other.record();
     second.answer(['written', 'written']);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([task.outcomes, other.outcomes, store.batches.length]).toEqual([[], [], 2]);
+    first.answer(['written']);
     expect(await task.outcome(1)).toBe('written');
+    (await store.batch(2)).answer(['written']);
+    expect(await other.outcome(1)).toBe('written');
+  });
+
+  it('writes again what was fenced only because the batch before it was in trouble', async () => {
+    const { store, source } = setUp();
+    const [task, bad] = [source('a'), source('bad')];
+    task.record();
+    bad.record();
+    const first = await store.batch(0);
+    task.record();
+    const second = await store.batch(1);
+    const refusal = Object.assign(new Error('invalid input syntax for type json'), { code: '22P02' });
+    first.answer(refusal);
+    second.answer(['fenced']);
+    (await store.batch(2)).answer(['written']);
+    (await store.batch(3)).answer(refusal);
+    const again = await store.batch(4);
+    expect(again.entries.map((entry) => [entry.taskId, entry.after])).toEqual([['a', 1]]);
+    again.answer(['written']);
+    expect(await task.outcome(1)).toBe('written');
+    expect(await bad.outcome(0)).toEqual({ failed: refusal });
   });
 
   it('fails only the entry whose data the database refuses', async () => {

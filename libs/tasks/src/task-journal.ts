@@ -11,6 +11,11 @@ export interface JournalSource {
   settle(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void;
 }
 
+/**
+ * Batches under way at once: the database works on one while the answers to the one before are given. The store writes
+ * them one after the other, on one session.
+ */
+const BATCHES_UNDER_WAY = 2;
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2000;
 
@@ -19,14 +24,18 @@ const LAST_RETRY_MS = 2000;
  * under way. Under light load a batch is one Task; under heavy load the cost of a commit is shared by hundreds.
  *
  * Promises: what was enqueued first is durable first, over all Tasks, so a crash leaves a beginning of what happened
- * here and never a later part without an earlier one; nothing is reported written that is not committed; a lost connection is retried until the database is back, and a commit whose answer was lost is recognised,
- * not repeated; one Task's bad data fails that Task alone.
+ * here and never a later part without an earlier one; nothing is reported written that is not committed; a lost
+ * connection is retried until the database is back, and a commit whose answer was lost is recognised, not repeated; one
+ * Task's bad data fails that Task alone.
  */
 @Injectable()
 export class TaskJournal {
   private readonly logger = new Logger(TaskJournal.name);
   private readonly waiting = new Set<JournalSource>();
-  private writing = false;
+  private underWay = 0;
+  private gathering = false;
+  /** Resolves when the batch before has been settled; whether it needed more than one try. */
+  private last: Promise<boolean> = Promise.resolve(false);
 
   constructor(
     private readonly store: TaskStore,
@@ -36,15 +45,25 @@ export class TaskJournal {
   /** Has the source's events written with the next batch. */
   enqueue(source: JournalSource): void {
     this.waiting.add(source);
-    if (this.writing) return;
-    this.writing = true;
-    // What happens in the same turn of the event loop is written together.
-    setImmediate(() => void this.run());
+    this.gather();
   }
 
-  private async run(): Promise<void> {
-    for (let batch = this.take(); batch.size > 0; batch = this.take()) await this.writeBatch(batch);
-    this.writing = false;
+  /** What happens in the same turn of the event loop is written together. */
+  private gather(): void {
+    if (this.gathering || this.underWay === BATCHES_UNDER_WAY) return;
+    this.gathering = true;
+    setImmediate(() => this.begin());
+  }
+
+  private begin(): void {
+    this.gathering = false;
+    const batch = this.take();
+    if (batch.size === 0) return;
+    this.underWay += 1;
+    this.last = this.writeBatch(batch, this.last).finally(() => {
+      this.underWay -= 1;
+      if (this.waiting.size > 0) this.gather();
+    });
   }
 
   /** Everything: a batch that left something out could make durable what came of it. */
@@ -58,10 +77,10 @@ export class TaskJournal {
     return batch;
   }
 
-  private async writeBatch(batch: Map<JournalSource, JournalEntry>): Promise<void> {
+  private async writeBatch(batch: Map<JournalSource, JournalEntry>, before: Promise<boolean>): Promise<boolean> {
     const started = performance.now();
     const entries = [...batch.values()];
-    const outcomes = await this.write(entries);
+    const { outcomes, troubled } = await this.write(entries, before);
     this.metrics.batchWritten(entries.length, (performance.now() - started) / 1000);
     let index = 0;
     for (const [source, entry] of batch) {
@@ -69,37 +88,63 @@ export class TaskJournal {
       if (outcome === 'written') this.metrics.reached(entry.state);
       source.settle(entry, outcome);
     }
+    return troubled;
   }
 
-  private async write(entries: readonly JournalEntry[]): Promise<(JournalOutcome | { failed: unknown })[]> {
+  private async write(
+    entries: readonly JournalEntry[],
+    before: Promise<boolean>,
+  ): Promise<{ outcomes: Outcome[]; troubled: boolean }> {
     try {
-      return await this.store.write(entries);
+      const outcomes = await this.store.write(entries);
+      const troubled = await before;
+      return { outcomes: troubled ? await this.rewriteFenced(entries, outcomes) : outcomes, troubled: false };
     } catch (error) {
-      if (isOutage(error)) return this.writeAfterOutage(entries, error);
-      if (entries.length > 1) return this.writeOneByOne(entries);
-      this.logger.error({ err: error, taskId: entries[0]?.taskId }, 'A task event could not be written');
-      return [{ failed: error }];
+      // What came first is first also now.
+      await before;
+      const again = isOutage(error) ? this.writeAfterOutage(entries, error) : this.writeOneByOne(entries, error);
+      return { outcomes: await again, troubled: true };
     }
   }
 
+  /** The batch before was not written when these came: what they go on from may be there now. */
+  private async rewriteFenced(entries: readonly JournalEntry[], outcomes: readonly Outcome[]): Promise<Outcome[]> {
+    const again = entries.filter((_entry, index) => outcomes[index] === 'fenced');
+    if (again.length === 0) return [...outcomes];
+    const rewritten = await this.writeOneByOne(again);
+    return outcomes.map((outcome) => (outcome === 'fenced' ? rewritten.shift()! : outcome));
+  }
+
   /** Some entry made the statement fail; on its own it fails alone. Here the order is kept within each Task only. */
-  private async writeOneByOne(entries: readonly JournalEntry[]): Promise<(JournalOutcome | { failed: unknown })[]> {
-    const outcomes: (JournalOutcome | { failed: unknown })[] = [];
-    for (const entry of entries) outcomes.push(...(await this.write([entry])));
+  private async writeOneByOne(entries: readonly JournalEntry[], cause?: unknown): Promise<Outcome[]> {
+    if (entries.length === 1 && cause !== undefined) return [this.refused(entries[0]!, cause)];
+    const outcomes: Outcome[] = [];
+    for (const entry of entries) outcomes.push(await this.writeAlone(entry));
     return outcomes;
   }
 
-  private async writeAfterOutage(
-    entries: readonly JournalEntry[],
-    cause: unknown,
-  ): Promise<(JournalOutcome | { failed: unknown })[]> {
+  private async writeAlone(entry: JournalEntry): Promise<Outcome> {
+    try {
+      return (await this.store.write([entry]))[0] ?? 'fenced';
+    } catch (error) {
+      if (!isOutage(error)) return this.refused(entry, error);
+      return (await this.writeAfterOutage([entry], error))[0] ?? 'fenced';
+    }
+  }
+
+  private refused(entry: JournalEntry, cause: unknown): Outcome {
+    this.logger.error({ err: cause, taskId: entry.taskId }, 'A task event could not be written');
+    return { failed: cause };
+  }
+
+  private async writeAfterOutage(entries: readonly JournalEntry[], cause: unknown): Promise<Outcome[]> {
     this.logger.warn({ err: cause, tasks: entries.length }, 'The database is out of reach; the journal waits for it');
     for (let pause = FIRST_RETRY_MS; ; pause = Math.min(pause * 2, LAST_RETRY_MS)) {
       await delay(pause);
       try {
         return await this.rewrite(entries);
       } catch (error) {
-        if (!isOutage(error)) return this.writeOneByOne(entries);
+        if (!isOutage(error)) return this.writeOneByOne(entries, error);
       }
     }
   }
@@ -118,6 +163,8 @@ export class TaskJournal {
     return reached === entry.after + entry.events.length ? 'written' : 'fenced';
   }
 }
+
+type Outcome = JournalOutcome | { failed: unknown };
 
 /** PostgreSQL classes 08 (connection), 57P (shutdown, crash), 53 (resources); and failures of the socket or the pool. */
 function isOutage(error: unknown): boolean {

@@ -137,12 +137,13 @@ export class TaskRecording implements JournalSource {
   /** For the journal. */
   drain(): JournalEntry | undefined {
     if (this.pending.length === 0 || this.broken || !this.fold) return undefined;
-    const events = this.pending;
+    const { pending: events, create } = this;
     this.pending = [];
+    this.create = undefined;
     return {
       taskId: this.taskId,
       token: this.token,
-      ...(this.create && { create: this.create }),
+      ...(create && { create }),
       after: (events[0]?.sequence ?? 1) - 1,
       events,
       state: this.fold.state,
@@ -158,7 +159,6 @@ export class TaskRecording implements JournalSource {
       );
       return;
     }
-    this.create = undefined;
     this.durable = entry.after + entry.events.length;
     this.feed.publish(entry.events);
     this.wake(this.settled && this.backlog === 0 ? Number.POSITIVE_INFINITY : this.durable);
