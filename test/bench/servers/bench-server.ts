@@ -11,48 +11,52 @@ export interface BenchServer {
   /** Its address, without a slash at the end. */
   url: string;
   pid: number;
-  stop(): Promise<void>;
+  running(): boolean;
+  /** Ends it: Parley with SIGTERM, and a peer, which has nothing to end well, with SIGKILL, unless told otherwise. */
+  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** Starts one of the servers beside this file, which prints `ready <url>` when it is. */
+/** Starts one of the servers beside this file, which prints `ready <url>` when it is, and ends with this process. */
 export function startPeer(file: string, environment: Record<string, string> = {}): Promise<BenchServer> {
-  return startProcess([join(import.meta.dirname, file)], environment, /ready (http\S+)/);
+  return startProcess([join(import.meta.dirname, file)], environment, /^ready (http\S+)/m, 'peer');
 }
 
-/** Starts the built Parley on a database. */
+/** Starts the built Parley on a database. With PROFILE_DIR in the environment it writes a CPU profile there. */
 export function startParley(databaseUrl: string, environment: Record<string, string> = {}): Promise<BenchServer> {
   const main = join(ROOT, 'dist/src/main.js');
   if (!existsSync(main)) throw new Error('Parley is not built: run npm run build first');
   const settings = { PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: databaseUrl, ...environment };
-  const profile =
-    process.env.PROFILE_DIR === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE_DIR}`];
-  return startProcess([...profile, main], settings, /Parley is ready on (http\S+)/);
+  const folder = process.env.PROFILE_DIR;
+  const profile = folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
+  return startProcess([...profile, main], settings, /Parley is ready on (http\S+)/, 'parley');
 }
 
 async function startProcess(
   command: string[],
   environment: Record<string, string>,
   ready: RegExp,
+  kind: 'peer' | 'parley',
 ): Promise<BenchServer> {
-  const child = spawn(process.execPath, command, {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...command], {
     env: { ...process.env, NODE_ENV: 'production', ...environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit', kind === 'peer' ? 'ipc' : 'ignore'],
   });
   const url = (await printed(child, ready)).replace(/\/$/, '');
-  return { url, pid: child.pid ?? 0, stop: () => end(child) };
+  const usual = kind === 'peer' ? 'SIGKILL' : 'SIGTERM';
+  const running = (): boolean => child.exitCode === null && child.signalCode === null;
+  return { url, pid: child.pid ?? 0, running, stop: (signal = usual) => end(child, signal) };
 }
 
 async function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
   const late = setTimeout(() => child.kill('SIGKILL'), READY_WITHIN_MS);
   let text = '';
   try {
-    for await (const chunk of child.stdout ?? []) {
+    for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
       text += String(chunk);
       const found = pattern.exec(text)?.[1];
-      if (found !== undefined) {
-        child.stdout?.resume();
-        return found;
-      }
+      if (found === undefined) continue;
+      child.stdout?.resume();
+      return found;
     }
   } finally {
     clearTimeout(late);
@@ -60,10 +64,10 @@ async function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
   throw new Error(`${child.spawnargs.at(-1)} did not start: ${text}`);
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
-  child.kill('SIGTERM');
+  child.kill(signal);
   const hard = setTimeout(() => child.kill('SIGKILL'), 10_000);
   await exit;
   clearTimeout(hard);

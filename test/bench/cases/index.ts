@@ -1,0 +1,21 @@
+import type { Bench, Row } from '../comparison.ts';
+import type { CaseName } from '../options.ts';
+import { chunksCase } from './chunks.ts';
+import { dagCase } from './dag.ts';
+import { killCase } from './kill.ts';
+import { outboundCase } from './outbound.ts';
+import { readCase } from './read.ts';
+import { sendCase, streamCase } from './send.ts';
+import { streamsCase } from './streams.ts';
+
+/** What each case does: it measures, and tells in notes and tables of its own what does not fit into rows. */
+export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
+  send: sendCase,
+  stream: streamCase,
+  read: readCase,
+  dag: dagCase,
+  streams: streamsCase,
+  chunks: chunksCase,
+  outbound: outboundCase,
+  kill: killCase,
+};

@@ -1,0 +1,6 @@
+export const PARLEY = 'Parley, PostgreSQL';
+export const SDK_MEMORY = 'official SDK, memory';
+export const SDK_POSTGRES = 'official SDK, PostgreSQL';
+export const NEST_FLOOR = 'floor: Nest + Fastify echo';
+export const NODE_FLOOR = 'floor: node:http echo';
+export const PARLEY_CLIENT = "Parley's client, found by URL for each call";

@@ -1,0 +1,109 @@
+import { connect, type Socket } from 'node:net';
+import { type LoadResult, summary } from './closed-loop.ts';
+
+export interface StreamsJob {
+  url: string;
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+  count: number;
+  /** How many are being opened at any time. */
+  openers: number;
+  /** What a stream must hold to count as open. */
+  opened: string;
+}
+
+const WITHIN_MS = 120_000;
+
+/** Many readers of event streams, each on a connection of its own. What they read is looked at and thrown away. */
+export class StreamReaders {
+  private readonly job: StreamsJob;
+  private readonly sockets: Socket[] = [];
+  private found: (() => void) | undefined;
+  private needle = Buffer.alloc(0);
+
+  private constructor(job: StreamsJob) {
+    this.job = job;
+  }
+
+  /** Resolves when every stream has shown that it is open. */
+  static async open(job: StreamsJob): Promise<StreamReaders> {
+    const readers = new StreamReaders(job);
+    let left = job.count;
+    const opener = async (): Promise<void> => {
+      while (left-- > 0) await readers.openOne();
+    };
+    await within(Promise.all(Array.from({ length: job.openers }, opener)), 'to open the streams');
+    return readers;
+  }
+
+  /** Sends a request on a connection of its own and gives, from then on, when each reader got the event it causes. */
+  async deliver(request: { path: string; body: string }, needle: string): Promise<LoadResult> {
+    const arrivals: number[] = [];
+    this.needle = Buffer.from(needle);
+    const begun = performance.now();
+    const all = new Promise<void>((resolve) => {
+      this.found = () => {
+        arrivals.push(performance.now() - begun);
+        if (arrivals.length === this.sockets.length) resolve();
+      };
+    });
+    const socket = this.send(request.path, request.body);
+    socket.resume();
+    try {
+      await within(all, `for the event to reach all readers (${arrivals.length} had it)`);
+    } finally {
+      socket.destroy();
+      this.found = undefined;
+    }
+    return summary(arrivals, (performance.now() - begun) / 1000);
+  }
+
+  close(): void {
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private openOne(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const opened = Buffer.from(this.job.opened);
+      const socket = this.send(this.job.path, this.job.body);
+      let text: Buffer | undefined = Buffer.alloc(0);
+      socket.on('data', (chunk) => {
+        if (text === undefined) return this.look(chunk);
+        text = Buffer.concat([text, chunk]);
+        if (!text.includes(opened)) return;
+        text = undefined;
+        this.sockets.push(socket);
+        resolve();
+      });
+      socket.on('error', reject);
+      socket.on('close', () => reject(new Error(`A stream was not opened: ${text?.toString()}`)));
+    });
+  }
+
+  /** An event is small: it comes in one piece. */
+  private look(chunk: Buffer): void {
+    if (this.found !== undefined && chunk.includes(this.needle)) this.found();
+  }
+
+  private send(path: string, body: string): Socket {
+    const { hostname, port, host } = new URL(this.job.url);
+    const headers = { host, ...this.job.headers, 'content-length': String(Buffer.byteLength(body)) };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    socket.write([`POST ${path} HTTP/1.1`, ...lines, '', body].join('\r\n'));
+    return socket;
+  }
+}
+
+async function within<T>(promise: Promise<T>, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`Waited ${WITHIN_MS / 1000} s ${what}`)), WITHIN_MS);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,106 @@
+import { parseArgs } from 'node:util';
+
+export const CASES = ['send', 'stream', 'read', 'dag', 'streams', 'chunks', 'outbound', 'kill'] as const;
+export type CaseName = (typeof CASES)[number];
+
+/** How a run of the benchmark is made: what, how long, how large. */
+export interface BenchOptions {
+  cases: CaseName[];
+  quick: boolean;
+  /** Compare with the recorded figures, or record them. */
+  check: boolean;
+  record: boolean;
+  connections: number[];
+  /** Of a graph. */
+  runsAtOnce: number[];
+  rounds: number;
+  /** Of one measurement, and of the warm-up. */
+  seconds: number;
+  warmUpSeconds: number;
+  /** Tasks in the database under GetTask and ListTasks. */
+  storedTasks: number;
+  openStreams: number;
+  chunks: { few: number; many: number };
+  /** Of each kind. */
+  kills: number;
+}
+
+export const USAGE = `npm run bench [-- options]
+  --quick           in under 3 minutes: fewer rounds, 32 connections, smaller tables, nothing killed
+  --case name …     only these: ${CASES.join(', ')}
+  --check           measure Parley alone and compare its CPU with results/baseline.json; exits 1 where it grew
+  --record          write results/baseline.json, which holds the figures of a full and of a quick run
+  --connections n,… --rounds n --seconds s   in place of the usual ones`;
+
+/** The cases whose CPU per request is recorded and checked. */
+const GUARDED: CaseName[] = ['send', 'stream', 'read', 'dag', 'outbound'];
+
+/** @throws Error whose message tells what is wrong with the arguments */
+export function readOptions(args: string[]): BenchOptions {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      quick: { type: 'boolean', default: false },
+      case: { type: 'string', multiple: true, default: [] },
+      check: { type: 'boolean', default: false },
+      record: { type: 'boolean', default: false },
+      connections: { type: 'string' },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+    },
+  });
+  const { quick, check, record } = values;
+  const named = [...values.case, ...positionals].map(caseName);
+  const measured = quick ? CASES.filter((name) => name !== 'kill') : [...CASES];
+  const usual = check ? GUARDED : measured;
+  const { connections, rounds, seconds } = values;
+  return {
+    ...(quick ? QUICK : FULL),
+    // Without its peers Parley can be measured more often in the same time.
+    ...(check && { rounds: 5 }),
+    quick,
+    check,
+    record,
+    cases: named.length > 0 ? named : usual,
+    ...(connections !== undefined && { connections: connections.split(',').map(positive) }),
+    ...(rounds !== undefined && { rounds: positive(rounds) }),
+    ...(seconds !== undefined && { seconds: positive(seconds) }),
+  };
+}
+
+const FULL = {
+  connections: [1, 32, 128],
+  runsAtOnce: [1, 10],
+  rounds: 5,
+  seconds: 3,
+  warmUpSeconds: 3,
+  storedTasks: 1_000_000,
+  openStreams: 10_000,
+  chunks: { few: 1_000, many: 10_000 },
+  kills: 5,
+};
+
+const QUICK = {
+  connections: [32],
+  runsAtOnce: [1],
+  rounds: 2,
+  seconds: 0.5,
+  warmUpSeconds: 1.2,
+  storedTasks: 100_000,
+  openStreams: 2_000,
+  chunks: { few: 250, many: 2_500 },
+  kills: 1,
+};
+
+function caseName(text: string): CaseName {
+  const found = CASES.find((name) => name === text);
+  if (found === undefined) throw new Error(`There is no case "${text}"`);
+  return found;
+}
+
+function positive(text: string): number {
+  const number = Number(text);
+  if (!(number > 0)) throw new Error(`"${text}" is not a number above 0`);
+  return number;
+}

@@ -1,0 +1,15 @@
+import type { FactName, FactTable, Row } from '../comparison.ts';
+import type { BenchOptions } from '../options.ts';
+
+/** Everything that one run found. */
+export interface Report {
+  options: BenchOptions;
+  startedAt: Date;
+  seconds: number;
+  rows: Row[];
+  tables: FactTable[];
+  facts: Partial<Record<FactName, number>>;
+  notes: string[];
+  /** A case could not be carried out, or lost something. */
+  failed: boolean;
+}

@@ -1,0 +1,2 @@
+/** What one artifact chunk holds. */
+export const CHUNK = 'chunk '.repeat(16);

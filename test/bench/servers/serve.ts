@@ -1,0 +1,14 @@
+import type { Server } from 'node:http';
+
+/** Tells the benchmark where a peer listens, and ends this process with it. */
+export function announce(server: Server): void {
+  const tell = (): void => {
+    const address = server.address();
+    if (address !== null && typeof address === 'object') {
+      process.stdout.write(`ready http://127.0.0.1:${address.port}\n`);
+    }
+  };
+  if (server.listening) tell();
+  else server.once('listening', tell);
+  process.on('disconnect', () => process.exit());
+}
