@@ -6,7 +6,6 @@ import {
   isActiveState,
   isTerminalState,
   isWaitingState,
-  type JsonObject,
   type Message,
   type SendMessageRequest,
   statusUpdate,
@@ -16,11 +15,9 @@ import {
 } from '#libs/protocol';
 import {
   type Idempotency,
-  newTaskId,
   type StoredTask,
   type TaskEvent,
   TaskFeed,
-  type TaskHeader,
   TaskRecorder,
   type TaskRecording,
   TaskStore,
@@ -28,10 +25,8 @@ import {
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import { type Execution, ExecutionInterrupted } from './execution.js';
+import { newHeader, taskMetadata } from './new-task.js';
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
-
-/** The Task metadata that names the revision of the agent that a Task was accepted by. */
-export const REVISION_KEY = 'parley/revision';
 
 /** A Task that was taken over, with the turn that was under way. */
 export interface RecoveredTurn {
@@ -291,24 +286,4 @@ function idempotencyConflict(): A2AError {
     detailReason: 'IDEMPOTENCY_CONFLICT',
     status: 409,
   });
-}
-
-function newHeader(agent: ServedAgent, request: SendMessageRequest, call: CallContext): TaskHeader {
-  const now = new Date();
-  return {
-    taskId: call.newTaskId?.() ?? newTaskId(),
-    contextId: request.message.contextId || randomUUID(),
-    tenant: call.scope.tenant,
-    owner: call.scope.owner,
-    agent: agent.path,
-    state: 'TASK_STATE_SUBMITTED',
-    lastSequence: 0,
-    ...(call.parent && { parentTaskId: call.parent.taskId, parentReference: call.parent.reference }),
-    createdAt: now,
-    updatedAt: now,
-  };
-}
-
-function taskMetadata(agent: ServedAgent, request: SendMessageRequest): JsonObject {
-  return { ...agent.executor.taskMetadata?.(request), [REVISION_KEY]: agent.version };
 }

@@ -3,7 +3,8 @@ export { AgentExecutor, type CallContext, type RequestContext, TaskCanceled } fr
 export { AgentCatalog, type ServedAgent, UnknownAgent } from './agent-catalog.js';
 export { type Execution, ExecutionInterrupted } from './execution.js';
 export { type NodeSpec, NodeTypes } from './node-types.js';
-export { ExecutionRegistry, REVISION_KEY, type RecoveredTurn } from './execution-registry.js';
+export { ExecutionRegistry, type RecoveredTurn } from './execution-registry.js';
+export { REVISION_KEY } from './new-task.js';
 export { ExecutorModule } from './executor.module.js';
 export { TaskRecovery } from './task-recovery.js';
 export { LiveEvents } from './live-events.js';

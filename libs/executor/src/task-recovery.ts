@@ -4,7 +4,8 @@ import { isTerminalState, isWaitingState, type Message, statusUpdate } from '#li
 import { type RecordedEvent, type StoredTask, type TaskClaim, TaskFold, TaskRecorder, TaskStore } from '#libs/tasks';
 import { AgentCatalog, type ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
-import { ExecutionRegistry, REVISION_KEY } from './execution-registry.js';
+import { ExecutionRegistry } from './execution-registry.js';
+import { REVISION_KEY } from './new-task.js';
 
 const SWEEP_MS = 1000;
 const BATCH = 32;

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject, SendMessageRequest } from '#libs/protocol';
+import { newTaskId, type TaskHeader } from '#libs/tasks';
+import type { ServedAgent } from './agent-catalog.js';
+import type { CallContext } from './agent-executor.js';
+
+/** The Task metadata that names the revision of the agent that a Task was accepted by. */
+export const REVISION_KEY = 'parley/revision';
+
+/** The row of a Task that a Message makes at an agent. */
+export function newHeader(agent: ServedAgent, request: SendMessageRequest, call: CallContext): TaskHeader {
+  const now = new Date();
+  return {
+    taskId: call.newTaskId?.() ?? newTaskId(),
+    contextId: request.message.contextId || randomUUID(),
+    tenant: call.scope.tenant,
+    owner: call.scope.owner,
+    agent: agent.path,
+    state: 'TASK_STATE_SUBMITTED',
+    lastSequence: 0,
+    ...(call.parent && { parentTaskId: call.parent.taskId, parentReference: call.parent.reference }),
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/** What a caller may read of how its Task was accepted. */
+export function taskMetadata(agent: ServedAgent, request: SendMessageRequest): JsonObject {
+  return { ...agent.executor.taskMetadata?.(request), [REVISION_KEY]: agent.version };
+}
