@@ -121,8 +121,9 @@ module.exports = {
     },
     {
       name: 'everything-resolves',
+      comment: 'The benchmark has packages of its own, which are there only where it was run.',
       severity: 'error',
-      from: {},
+      from: { pathNot: '^test/bench/' },
       to: { couldNotResolve: true },
     },
   ],
