@@ -24,9 +24,9 @@ const LAST_RETRY_MS = 2000;
  * under way. Under light load a batch is one Task; under heavy load the cost of a commit is shared by hundreds.
  *
  * Promises: what was enqueued first is durable first, over all Tasks, so a crash leaves a beginning of what happened
- * here and never a later part without an earlier one; nothing is reported written that is not committed; a lost
- * connection is retried until the database is back, and a commit whose answer was lost is recognised, not repeated; one
- * Task's bad data fails that Task alone.
+ * here; after a broken session or refused content, until the batch is written again, that holds within each Task only
+ * (ADR 7). Nothing is reported written that is not committed; a lost connection is retried until the database is back,
+ * and a commit whose answer was lost is recognised, not repeated; one Task's bad data fails that Task alone.
  */
 @Injectable()
 export class TaskJournal {
