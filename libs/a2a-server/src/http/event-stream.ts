@@ -12,6 +12,10 @@ export interface StreamFraming {
   error(error: A2AError): { event?: string; data: string };
 }
 
+/** Shared by all streams: an abort without a reason makes an error with a stack trace for each. */
+const READER_LEFT = new Error('The reader has left');
+const ENDED_FOR_ALL = new Error('Every stream is ended');
+
 /** The streams that are open, so that a shutdown can end them. */
 export class EventStreams {
   private readonly open = new Set<AbortController>();
@@ -29,22 +33,23 @@ export class EventStreams {
     const items = read(abort.signal)[Symbol.asyncIterator]();
     const first = await items.next();
     reply.hijack();
-    const stream = new SseStream(reply.raw, { headers: reply.getHeaders() as OutgoingHttpHeaders });
-    stream.closed.addEventListener('abort', () => abort.abort(), { once: true });
+    const stream = new SseStream(reply.raw, {
+      headers: reply.getHeaders() as OutgoingHttpHeaders,
+      onClose: () => abort.abort(READER_LEFT),
+    });
     this.open.add(abort);
     try {
       await forward(first, items, stream, framing);
     } finally {
       this.open.delete(abort);
-      abort.abort();
-      await items.return?.();
+      if (stream.isClosed) await items.return?.();
       stream.end();
     }
   }
 
   /** Ends every stream; readers come back with the last id they saw, here or at another replica. */
   endAll(): void {
-    for (const abort of this.open) abort.abort();
+    for (const abort of this.open) abort.abort(ENDED_FOR_ALL);
   }
 }
 
@@ -55,11 +60,11 @@ async function forward(
   framing: StreamFraming,
 ): Promise<void> {
   try {
-    for (let item = first; !item.done && !stream.closed.aborted; item = await items.next()) {
+    for (let item = first; !item.done && !stream.isClosed; item = await items.next()) {
       const { sequence, json } = item.value;
       await stream.send({ id: sequence, data: framing.item(json) });
     }
   } catch (error) {
-    if (!stream.closed.aborted) await stream.send(framing.error(publicError(error)));
+    if (!stream.isClosed) await stream.send(framing.error(publicError(error)));
   }
 }

@@ -10,6 +10,8 @@ export interface SseStreamOptions {
   headers?: OutgoingHttpHeaders;
   /** Default 200. */
   status?: number;
+  /** Called once when the reader has gone, was cut, or the stream has ended. */
+  onClose?: () => void;
 }
 
 const HEADERS: OutgoingHttpHeaders = {
@@ -21,55 +23,80 @@ const HEADERS: OutgoingHttpHeaders = {
 const HEARTBEAT = ': keep-alive\n\n';
 /** Frames that may wait for a slow reader when a caller does not wait itself. */
 const MAX_WAITING = 1_000;
+/** Characters that are written without waiting for what else the same turn of the event loop has to say. */
+const WRITTEN_AT_ONCE = 64 * 1024;
+/** Shared by all streams: an abort without a reason makes an error with a stack trace for each. */
+const CLOSED = new Error('The stream is closed');
 
 /**
- * Server-sent events over a response that nobody else writes to (Fastify: `reply.hijack()`, `reply.raw`). It never
- * buffers more than the socket does: `send` resolves once the reader may be sent more, and a reader that takes nothing
- * for `drainTimeoutMs` is cut. Losing the reader is no error: sending on a closed stream does nothing.
+ * Server-sent events over a response that nobody else writes to (Fastify: `reply.hijack()`, `reply.raw`). What is sent
+ * in one turn of the event loop, the headers included, goes out in one piece. It never buffers more than the socket
+ * does: `send` resolves once the reader may be sent more, and a reader that takes nothing for `drainTimeoutMs` is cut.
+ * Losing the reader is no error: sending on a closed stream does nothing.
  */
 export class SseStream {
-  private readonly closing = new AbortController();
   private readonly heartbeat: NodeJS.Timeout;
   private readonly drainTimeoutMs: number;
+  private readonly onClose: (() => void) | undefined;
+  private closing: AbortController | undefined;
   private draining: Promise<void> | undefined;
   private waiting = 0;
+  /** Frames of this turn of the event loop. */
+  private text = '';
+  private flushing = false;
+  private headersWritten = false;
   private ended = false;
+  private gone = false;
 
   constructor(
     private readonly raw: ServerResponse,
-    { heartbeatMs = 15_000, drainTimeoutMs = 30_000, headers, status = 200 }: SseStreamOptions = {},
+    { heartbeatMs = 15_000, drainTimeoutMs = 30_000, headers, status = 200, onClose }: SseStreamOptions = {},
   ) {
     this.drainTimeoutMs = drainTimeoutMs;
-    raw.once('close', () => this.close());
-    raw.on('error', () => this.close());
+    this.onClose = onClose;
+    const close = (): void => this.close();
+    raw.once('close', close);
+    raw.on('error', close);
     raw.writeHead(status, { ...HEADERS, ...headers });
-    raw.flushHeaders();
     this.heartbeat = setInterval(() => this.beat(), heartbeatMs);
     this.heartbeat.unref();
+    this.flushSoon();
     if (raw.destroyed) this.close();
   }
 
-  /** Aborted when the reader has gone, was cut, or the stream has ended. */
+  /** Whether the reader has gone, was cut, or the stream has ended. */
+  get isClosed(): boolean {
+    return this.gone;
+  }
+
+  /** Aborted when the stream is closed. */
   get closed(): AbortSignal {
+    this.closing ??= new AbortController();
+    if (this.gone) this.closing.abort(CLOSED);
     return this.closing.signal;
   }
 
   /** Frames keep their order even when a caller does not wait; one that lets a thousand of them wait loses the reader. */
   async send(frame: SseFrame): Promise<void> {
     if (this.draining) await this.turn();
-    if (this.closed.aborted || this.ended) return;
-    this.write(formatSseFrame(frame));
+    if (this.gone || this.ended) return;
+    this.text += formatSseFrame(frame);
+    if (this.text.length < WRITTEN_AT_ONCE) this.flushSoon();
+    else this.flush();
     if (this.draining) await this.draining;
   }
 
   /** Sends what is under way and closes. Idempotent. */
   end(): void {
-    if (this.ended || this.closed.aborted) return;
+    if (this.ended || this.gone) return;
     this.ended = true;
     clearInterval(this.heartbeat);
     const cut = setTimeout(() => this.raw.destroy(), this.drainTimeoutMs).unref();
     this.raw.once('close', () => clearTimeout(cut));
-    this.raw.end(() => this.close());
+    const { text } = this;
+    this.text = '';
+    if (text === '') this.raw.end(() => this.close());
+    else this.raw.end(text, () => this.close());
   }
 
   private async turn(): Promise<void> {
@@ -79,9 +106,26 @@ export class SseStream {
     this.waiting -= 1;
   }
 
-  private write(text: string): void {
-    this.heartbeat.refresh();
-    if (!this.raw.write(text)) this.draining = this.drained().finally(() => (this.draining = undefined));
+  /** After the promises that are settled now have been heard: they may send more. */
+  private flushSoon(): void {
+    if (this.flushing) return;
+    this.flushing = true;
+    process.nextTick(() => {
+      this.flushing = false;
+      if (!this.gone && !this.ended) this.flush();
+    });
+  }
+
+  private flush(): void {
+    const { text } = this;
+    if (text === '') {
+      if (!this.headersWritten) this.raw.flushHeaders();
+    } else {
+      this.text = '';
+      this.heartbeat.refresh();
+      if (!this.raw.write(text)) this.draining = this.drained().finally(() => (this.draining = undefined));
+    }
+    this.headersWritten = true;
   }
 
   /** Resolves also when the reader is lost. */
@@ -93,11 +137,16 @@ export class SseStream {
   }
 
   private beat(): void {
-    if (!this.draining && !this.ended) this.write(HEARTBEAT);
+    if (this.draining || this.ended) return;
+    this.text += HEARTBEAT;
+    this.flush();
   }
 
   private close(): void {
+    if (this.gone) return;
+    this.gone = true;
     clearInterval(this.heartbeat);
-    this.closing.abort();
+    this.closing?.abort(CLOSED);
+    this.onClose?.();
   }
 }
