@@ -155,13 +155,13 @@ export class RequestHandler {
   }
 
   /** See TaskSubscription for what a cursor does. A refusal is thrown by the first `next()`. */
-  async *subscribeToTask(
+  subscribeToTask(
     agent: ServedAgent,
     request: SubscribeToTaskRequest,
     call: CallContext,
     options: SubscriptionOptions = {},
   ): AsyncGenerator<StreamItem, void, undefined> {
-    yield* this.subscription.follow(await this.find(agent, request.id, call), options);
+    return this.subscription.follow(() => this.find(agent, request.id, call), options);
   }
 
   /** No agent's card offers push notifications (section 3.3.4). */

@@ -11,6 +11,14 @@ export interface SubscriptionOptions {
   signal?: AbortSignal;
 }
 
+interface Opening {
+  taskId: string;
+  since: number;
+  opening: StreamItem[];
+  /** Whether nothing follows. */
+  replayed: boolean;
+}
+
 /**
  * Follows one Task for SubscribeToTask (section 3.1.6).
  *
@@ -27,19 +35,33 @@ export class TaskSubscription {
     private readonly feed: TaskFeed,
   ) {}
 
-  async *follow(stored: StoredTask, options: SubscriptionOptions): AsyncGenerator<StreamItem, void, undefined> {
-    const { taskId, lastSequence, state } = stored.header;
-    const since = options.since ?? lastSequence;
-    const ended = isTerminalState(state);
-    if (ended && options.since === undefined) throw alreadyEnded(stored);
-    if (since > lastSequence) {
-      throw invalidParams({ field: 'since', description: `is beyond the task's last event, ${lastSequence}` });
-    }
-    if (since > 0) yield taskItem(since === lastSequence ? stored.task : await this.taskAt(taskId, since), since);
-    if (ended && since === lastSequence) return;
+  /** @param find gives the Task; its refusal is thrown by the first `next()` */
+  async *follow(
+    find: () => Promise<StoredTask>,
+    options: SubscriptionOptions,
+  ): AsyncGenerator<StreamItem, void, undefined> {
+    const { taskId, since, opening, replayed } = await this.open(await find(), options.since);
+    // Taken out: a stream may be open for hours, and keeps nothing of what it has sent.
+    for (let item = opening.pop(); item; item = opening.pop()) yield item;
+    if (replayed) return;
     for await (const event of this.feed.follow(taskId, since, { signal: options.signal, until: 'terminal' })) {
       yield eventItem(event);
     }
+  }
+
+  /** Where the stream begins, and with what. */
+  private async open(stored: StoredTask, cursor: number | undefined): Promise<Opening> {
+    const { taskId, lastSequence, state } = stored.header;
+    const since = cursor ?? lastSequence;
+    const ended = isTerminalState(state);
+    if (ended && cursor === undefined) throw alreadyEnded(stored);
+    if (since > lastSequence) {
+      throw invalidParams({ field: 'since', description: `is beyond the task's last event, ${lastSequence}` });
+    }
+    const replayed = ended && since === lastSequence;
+    if (since === 0) return { taskId, since, opening: [], replayed };
+    const task = since === lastSequence ? stored.task : await this.taskAt(taskId, since);
+    return { taskId, since, opening: [taskItem(task, since)], replayed };
   }
 
   /** The Task folded from its log up to a sequence. */

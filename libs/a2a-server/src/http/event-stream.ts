@@ -21,8 +21,9 @@ export class EventStreams {
   private readonly open = new Set<AbortController>();
 
   /**
-   * Answers with a stream. What makes the first item fail is thrown, while a plain answer is still possible; later
-   * errors are told in the stream. The reader's leaving ends the reading, never the work.
+   * Answers with a stream and resolves once it has begun; it goes on by itself, so that a stream of hours keeps nothing of
+   * the request that asked for it. What makes the first item fail is thrown, while a plain answer is still possible;
+   * later errors are told in the stream. The reader's leaving ends the reading, never the work.
    */
   async send(
     reply: FastifyReply,
@@ -38,13 +39,8 @@ export class EventStreams {
       onClose: () => abort.abort(READER_LEFT),
     });
     this.open.add(abort);
-    try {
-      await forward(first, items, stream, framing);
-    } finally {
-      this.open.delete(abort);
-      if (stream.isClosed) await items.return?.();
-      stream.end();
-    }
+    const begun = first.done ? undefined : sendItem(first.value, stream, framing);
+    void forward(begun, items, stream, framing).finally(() => this.open.delete(abort));
   }
 
   /** Ends every stream; readers come back with the last id they saw, here or at another replica. */
@@ -53,18 +49,27 @@ export class EventStreams {
   }
 }
 
+/** Never rejects. */
 async function forward(
-  first: IteratorResult<StreamItem>,
+  begun: Promise<void> | undefined,
   items: AsyncIterator<StreamItem>,
   stream: SseStream,
   framing: StreamFraming,
 ): Promise<void> {
   try {
-    for (let item = first; !item.done && !stream.isClosed; item = await items.next()) {
-      const { sequence, json } = item.value;
-      await stream.send({ id: sequence, data: framing.item(json) });
+    await begun;
+    while (!stream.isClosed) {
+      const item = await items.next();
+      if (item.done) break;
+      await sendItem(item.value, stream, framing);
     }
+    if (stream.isClosed) await items.return?.();
   } catch (error) {
     if (!stream.isClosed) await stream.send(framing.error(publicError(error)));
   }
+  stream.end();
+}
+
+function sendItem({ sequence, json }: StreamItem, stream: SseStream, framing: StreamFraming): Promise<void> {
+  return stream.send({ id: sequence, data: framing.item(json) });
 }
