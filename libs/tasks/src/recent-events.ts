@@ -5,12 +5,6 @@ const MAX_EVENTS_PER_TASK = 1024;
 const MAX_CHARACTERS_PER_TASK = 1024 * 1024;
 /** Over all Tasks that this process writes; what was written longest ago goes first. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
-/**
- * Over all Tasks that have ended or wait: enough for the readers that were there at the end. More would outlive the
- * young generation, and the collector would copy every event of a busy service twice.
- */
-const MAX_SETTLED_CHARACTERS = 512 * 1024;
-
 interface Tail {
   /** The newest sequence, also where its event was too large to be kept. */
   last: number;
@@ -19,13 +13,13 @@ interface Tail {
 }
 
 /**
- * The newest committed events of Tasks that this process writes or wrote last, so that a reader beside the writer needs
- * no query. Committed events never change, so nothing here can be stale; what is not here is read from the store.
+ * The newest committed events of Tasks that this process writes, or has just written to their end, so that a reader
+ * beside the writer needs no query. Committed events never change, so nothing here can be stale; what is not here is read from the store.
  */
 export class RecentEvents {
   /** Of Tasks that this process writes now: the store has nothing newer than what was published here. */
   private readonly open = new TailsByAge(MAX_CHARACTERS);
-  private readonly settled = new TailsByAge(MAX_SETTLED_CHARACTERS);
+  private readonly settled = new PassingTails();
 
   /** Takes events of one Task that were just committed. */
   add(events: readonly RecordedEvent[]): void {
@@ -113,6 +107,44 @@ class TailsByAge {
       if (this.characters <= this.capacity) return;
       this.take(taskId);
     }
+  }
+}
+
+/**
+ * Tails of Tasks that have ended or wait, for the readers that are woken by their end: they read in the same turn of the
+ * event loop. Kept for longer, the events of a busy service would outlive the young generation, which makes every
+ * collection ten times as long.
+ */
+class PassingTails {
+  private fresh = new Map<string, Tail>();
+  private passing = new Map<string, Tail>();
+  private turning = false;
+
+  get(taskId: string): Tail | undefined {
+    return this.fresh.get(taskId) ?? this.passing.get(taskId);
+  }
+
+  put(taskId: string, tail: Tail): void {
+    this.fresh.set(taskId, tail);
+    this.turnLater();
+  }
+
+  take(taskId: string): Tail | undefined {
+    const tail = this.get(taskId);
+    this.fresh.delete(taskId);
+    this.passing.delete(taskId);
+    return tail;
+  }
+
+  private turnLater(): void {
+    if (this.turning) return;
+    this.turning = true;
+    setImmediate(() => {
+      this.turning = false;
+      this.passing = this.fresh;
+      this.fresh = new Map();
+      if (this.passing.size > 0) this.turnLater();
+    });
   }
 }
 
