@@ -2,10 +2,12 @@ import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { DefaultAgentCardResolver } from '@a2a-js/sdk/client';
 import { type AgentCard, encodeAgentCard, isJsonObject, type JsonObject } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
-import { agentFetch } from './agent-fetch.js';
 import type { AgentHttp } from './agent-http.js';
+import { type AgentRequest, agentRequest } from './agent-request.js';
 import type { CallLimits } from './call-limits.js';
 import { once } from './exchange.js';
+import { fetchRequester } from './fetch-requester.js';
+import { RecentlyUsed } from './recently-used.js';
 
 const WELL_KNOWN = '/.well-known/agent-card.json';
 /** The end of a URL that names a card, at its well-known place or at the founding one. */
@@ -14,12 +16,35 @@ export const CARD_PATH = /\/(\.well-known\/)?agent-card(\.json)?$/;
 /** Reads cards of the protocol's version 0.3 too and gives them in the form of 1.0. */
 const READER = new DefaultAgentCardResolver({ legacyCompat: { enabled: true } });
 
-/** Finds the card of an agent: at its URL if that names a card, else under the URL, else at the origin. */
-export class AgentCards {
-  readonly #fetch: typeof fetch;
+const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
+/** A longer card is read anew at each call: what is kept stays small. */
+const MAX_KEPT_LENGTH = 64 * 1024;
 
-  constructor(http: Pick<AgentHttp, 'cachedFetch'>) {
-    this.#fetch = agentFetch(http.cachedFetch);
+/** A card as it was read, from which text, and until when it may be used without asking. */
+interface KeptCard {
+  text: string;
+  card: SdkAgentCard | undefined;
+  freshUntil: number;
+}
+
+/**
+ * Finds the card of an agent: at its URL if that names a card, else under the URL, else at the origin. The same text
+ * always gives the same object, so that what was made of a card can be kept with it.
+ */
+export class AgentCards {
+  readonly #request: AgentRequest;
+  readonly #freshUntil: NonNullable<AgentHttp['freshUntil']>;
+  readonly #kept = new RecentlyUsed<KeptCard>();
+
+  constructor(http: Omit<AgentHttp, 'fetch'>) {
+    this.#request = agentRequest(http.cachedRequest ?? fetchRequester(http.cachedFetch));
+    this.#freshUntil = http.freshUntil ?? (() => 0);
+  }
+
+  /** The card of an agent where the HTTP cache would give it without asking (row K15). */
+  fresh(url: string): SdkAgentCard | undefined {
+    const kept = this.#kept.get(CARD_PATH.test(url) ? url : ownCardUrl(url));
+    return kept !== undefined && Date.now() < kept.freshUntil ? kept.card : undefined;
   }
 
   /**
@@ -33,40 +58,36 @@ export class AgentCards {
       if (card === undefined) throw new AgentCallError('invalid-response', 'there is no agent card at the URL');
       return card;
     }
-    const own = await this.#read(`${url.replace(/\/+$/, '')}${WELL_KNOWN}`, limits);
+    const own = await this.#read(ownCardUrl(url), limits);
     if (own !== undefined || pathname === '/') return own;
     const host = await this.#read(`${origin}${WELL_KNOWN}`, limits);
     return host && !isAboveUrl(host, url) ? host : undefined;
   }
 
   async #read(url: string, limits: CallLimits): Promise<SdkAgentCard | undefined> {
-    const headers = { Accept: 'application/json', 'A2A-Version': '1.0' };
+    const target = parsed(url);
     try {
-      const body = await once(limits, async (signal) => {
-        const response = await this.#fetch(url, { headers, signal });
-        return response.text();
+      const text = await once(limits, async (signal) => {
+        const answer = await this.#request({ url: target, method: 'GET', headers: HEADERS, signal });
+        return answer.text();
       });
-      return readCard(body);
+      return this.#keep(url, text, this.#freshUntil(target, HEADERS));
     } catch (error) {
       if (error instanceof AgentCallError && isAbsence(error)) return undefined;
       throw error;
     }
   }
+
+  #keep(url: string, text: string, freshUntil: number): SdkAgentCard | undefined {
+    const kept = this.#kept.get(url);
+    const card = kept?.text === text ? kept.card : readCard(text);
+    if (text.length <= MAX_KEPT_LENGTH) this.#kept.set(url, { text, card, freshUntil });
+    return card;
+  }
 }
 
-/** The card of an agent that has none: JSON-RPC of A2A 1.0 at its URL, without streaming. */
-export function assumedCard(url: string): SdkAgentCard {
-  const card: AgentCard = {
-    name: url,
-    description: '',
-    version: '',
-    supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-    capabilities: { streaming: false },
-    defaultInputModes: [],
-    defaultOutputModes: [],
-    skills: [],
-  };
-  return encodeAgentCard(card);
+function ownCardUrl(url: string): string {
+  return `${url.replace(/\/+$/, '')}${WELL_KNOWN}`;
 }
 
 function parsed(url: string): URL {

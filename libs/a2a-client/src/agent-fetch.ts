@@ -1,11 +1,10 @@
-import { isJsonObject, type JsonObject } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentFetch } from './agent-http.js';
-import { codeOfReason, networkFailure, rpcFailure } from './call-failure.js';
+import { networkFailure } from './call-failure.js';
+import { MAX_ANSWER_BYTES } from './agent-request.js';
 import { CallAttempt } from './call-limits.js';
+import { statusFailure } from './status-failure.js';
 
-/** A plain answer, or one that is an error, may not be longer. Streams are bounded per event by the SDK. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** A shorter answer that tells its length is given as it came. */
 const UNWATCHED_BYTES = 64 * 1024;
 /** The limits of a call are those of its CallAttempt. */
@@ -21,31 +20,15 @@ export function agentFetch(send: AgentFetch): typeof fetch {
       throw networkFailure(error);
     });
     const watched = watch(response, CallAttempt.of(init?.signal));
-    if (!watched.ok) throw await statusFailure(watched);
+    if (!watched.ok) throw await failureOf(watched);
     return watched;
   };
 }
 
-/** The failure that a response stands for. */
-async function statusFailure(response: Response): Promise<AgentCallError> {
-  const { status } = response;
-  if (status >= 500) {
-    await response.body?.cancel().catch(() => undefined);
-    return new AgentCallError('server-error', `HTTP ${status}`, { code: status });
-  }
-  const body = await response.text().then(parse, () => undefined);
-  return errorOf(body) ?? new AgentCallError('client-error', `HTTP ${status}`, { code: status });
-}
-
-/** The error of a JSON-RPC response, or of a `google.rpc.Status` as the REST binding writes it (section 11.6). */
-function errorOf(body: unknown): AgentCallError | undefined {
-  if (!isJsonObject(body) || !isJsonObject(body.error)) return undefined;
-  const { code, message, details } = body.error;
-  const text = typeof message === 'string' ? message : 'no message';
-  if ('jsonrpc' in body) return rpcFailure(Number(code), text);
-  const reasons = Array.isArray(details) ? details.filter(isJsonObject).map((it) => it.reason) : [];
-  const known = reasons.map(codeOfReason).find((it) => it !== undefined);
-  return known === undefined ? undefined : rpcFailure(known, text);
+async function failureOf(response: Response): Promise<AgentCallError> {
+  if (response.status < 500) return statusFailure(response.status, await response.text().catch(() => ''));
+  await response.body?.cancel().catch(() => undefined);
+  return statusFailure(response.status, '');
 }
 
 function watch(response: Response, attempt: CallAttempt | undefined): Response {
@@ -78,13 +61,4 @@ function watchedBody(
     },
     cancel: (reason) => reader.cancel(reason),
   });
-}
-
-function parse(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

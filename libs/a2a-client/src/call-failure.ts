@@ -1,4 +1,4 @@
-import { OutboundRefusedError, OutboundTimeoutError } from '#libs/platform';
+import { OutboundRefusedError, OutboundTimeoutError, OutboundTooLongError } from '#libs/platform';
 import { A2A_ERRORS, A2AError, type A2AErrorReason, InvalidProtocolValue } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
 
@@ -33,6 +33,11 @@ export function networkFailure(error: unknown): AgentCallError {
   if (timeout) {
     const text = timeout.phase === 'connect' ? 'not connected in time' : 'no answer in time';
     return new AgentCallError('timeout', `timeout: ${text}`, { cause: error });
+  }
+  const tooLong = causes.find((it) => it instanceof OutboundTooLongError);
+  if (tooLong) {
+    const text = `the answer is longer than ${tooLong.maxBytes} bytes`;
+    return new AgentCallError('invalid-response', text, { cause: error });
   }
   const code = causes.map(codeOf).findLast((it) => it !== undefined);
   return new AgentCallError('connect', `no connection (${code ?? 'network error'})`, { cause: error });

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import type { JsonRpcDialect } from './json-rpc-transport.js';
 
 const STATES: Readonly<Record<string, string>> = {
   created: 'TASK_STATE_SUBMITTED',
@@ -10,22 +11,16 @@ const STATES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A `fetch` for agents without a card. They may be older than A2A 1.0 (row K3): they are asked to block in the words
+ * How agents without a card are spoken to. They may be older than A2A 1.0 (row K3): they are asked to block in the words
  * they know (row B6), and an answer in their shape is put into that of 1.0. Answers in the shape of 1.0 pass unchanged.
  */
-export function foundingFetch(send: typeof fetch): typeof fetch {
-  return async (input, init) => {
-    const request = JSON.parse(init?.body as string) as JsonObject;
-    if (isJsonObject(request.params) && isJsonObject(request.params.configuration)) {
-      request.params.configuration.blocking = true;
-    }
-    const response = await send(input, { ...init, body: JSON.stringify(request) });
-    const answer: unknown = await response.json();
-    if (!isJsonObject(answer) || !isJsonObject(answer.result)) return Response.json(answer);
-    const upgrade = request.method === 'SendMessage' ? upgradedSendResult : upgradedTask;
-    return Response.json({ ...answer, result: upgrade(answer.result) });
-  };
-}
+export const FOUNDING_DIALECT: JsonRpcDialect = {
+  params: (params) =>
+    isJsonObject(params.configuration)
+      ? { ...params, configuration: { ...params.configuration, blocking: true } }
+      : params,
+  result: (method, result) => (method === 'SendMessage' ? upgradedSendResult(result) : upgradedTask(result)),
+};
 
 function upgradedSendResult(result: JsonObject): JsonObject {
   if ('task' in result || 'message' in result) return result;

@@ -1,16 +1,15 @@
+import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { Logger } from '@nestjs/common';
 import { decodeAgentCard } from '#libs/protocol';
-import { AgentCards, assumedCard, CARD_PATH } from './agent-cards.js';
+import { AgentCards, CARD_PATH } from './agent-cards.js';
 import { type AgentClient, AgentDirectory, type CallOptions } from './agent-client.js';
-import { agentFetch } from './agent-fetch.js';
 import type { AgentHttp } from './agent-http.js';
+import { AgentTransports } from './agent-transports.js';
 import { CallLimits } from './call-limits.js';
 import { CallOutcomes, type OutcomeCounter } from './call-outcomes.js';
-import { foundingFetch } from './founding-dialect.js';
 import type { LocalAgents } from './local-agents.js';
 import { LocalAgentClient } from './local-agent-client.js';
-import { SdkClients } from './sdk-clients.js';
-import { SdkTransport } from './sdk-transport.js';
+import { RecentlyUsed } from './recently-used.js';
 import { TransportAgentClient } from './transport-agent-client.js';
 
 const logger = new Logger('HttpAgentDirectory');
@@ -27,18 +26,17 @@ export interface HttpAgentDirectoryOptions {
 /** Finds agents by URL: this process's own without a socket, all others over HTTP by what their card says. */
 export class HttpAgentDirectory extends AgentDirectory {
   readonly #cards: AgentCards;
-  readonly #clients: SdkClients;
-  readonly #cardlessClients: SdkClients;
+  readonly #transports: AgentTransports;
   readonly #outcomes: CallOutcomes;
+  /** The client of each URL, as long as its card stays the same. */
+  readonly #clients = new RecentlyUsed<{ card: SdkAgentCard; client: AgentClient }>();
   readonly #cardlessTold = new Set<string>();
   readonly #onCardless: (url: string) => void;
 
   constructor(private readonly options: HttpAgentDirectoryOptions) {
     super();
-    const send = agentFetch(options.http.fetch);
     this.#cards = new AgentCards(options.http);
-    this.#clients = new SdkClients(send);
-    this.#cardlessClients = new SdkClients(foundingFetch(send));
+    this.#transports = new AgentTransports(options.http);
     this.#outcomes = new CallOutcomes(options.count);
     this.#onCardless =
       options.onCardless ?? ((url) => logger.log({ url }, 'An agent has no card; it is called at its URL'));
@@ -50,23 +48,29 @@ export class HttpAgentDirectory extends AgentDirectory {
     if (local && path !== undefined) {
       return new LocalAgentClient(url, local, path, this.#outcomes);
     }
-    using limits = new CallLimits(options);
-    const card = await this.#cards.find(url, limits);
+    const card = this.#cards.fresh(url) ?? (await this.#find(url, options));
     return card === undefined ? this.#withoutCard(url) : this.#withCard(url, card);
   }
 
-  async #withCard(url: string, card: NonNullable<Awaited<ReturnType<AgentCards['find']>>>): Promise<AgentClient> {
-    const plain = decodeAgentCard(card);
-    const transport = new SdkTransport(await this.#clients.client(card), plain.capabilities.streaming === true);
-    return new TransportAgentClient(url, plain, transport, this.#outcomes);
+  async #find(url: string, options: CallOptions): Promise<SdkAgentCard | undefined> {
+    using limits = new CallLimits(options);
+    return await this.#cards.find(url, limits);
   }
 
-  async #withoutCard(url: string): Promise<AgentClient> {
+  async #withCard(url: string, card: SdkAgentCard): Promise<AgentClient> {
+    const kept = this.#clients.get(url);
+    if (kept?.card === card) return kept.client;
+    const transport = await this.#transports.ofCard(card);
+    const client = new TransportAgentClient(url, decodeAgentCard(card), transport, this.#outcomes);
+    this.#clients.set(url, { card, client });
+    return client;
+  }
+
+  #withoutCard(url: string): AgentClient {
     if (!this.#cardlessTold.has(url) && this.#cardlessTold.size < 1_000) {
       this.#cardlessTold.add(url);
       this.#onCardless(url);
     }
-    const transport = new SdkTransport(await this.#cardlessClients.client(assumedCard(url)), false);
-    return new TransportAgentClient(url, undefined, transport, this.#outcomes);
+    return new TransportAgentClient(url, undefined, this.#transports.ofUrl(url), this.#outcomes);
   }
 }

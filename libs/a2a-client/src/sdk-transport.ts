@@ -8,11 +8,9 @@ import {
   type Task,
 } from '#libs/protocol';
 import type { AgentTransport, TransportOptions } from './agent-transport.js';
+import { completedRequest } from './send-request.js';
 
-/** What Parley accepts where a caller names nothing (row B6). */
-const ACCEPTED_OUTPUT_MODES = ['text/plain', 'application/json'];
-
-/** Reaches an agent over the network through the official SDK. */
+/** Reaches an agent of A2A 0.3 over the network, through the official SDK. */
 export class SdkTransport implements AgentTransport {
   readonly timeouts = {};
 
@@ -22,8 +20,7 @@ export class SdkTransport implements AgentTransport {
   ) {}
 
   async *send(request: SendMessageRequest, { signal }: TransportOptions): AsyncIterable<StreamResponse> {
-    const configuration = { acceptedOutputModes: ACCEPTED_OUTPUT_MODES, ...request.configuration };
-    const encoded = encodeSendMessageRequest({ ...request, configuration });
+    const encoded = encodeSendMessageRequest(completedRequest(request));
     for await (const response of this.client.sendMessageStream(encoded, { signal }))
       yield decodeStreamResponse(response);
   }

@@ -48,13 +48,14 @@ export {
   PARLEY_DOMAIN,
 } from './errors.js';
 export { RUN_EVENT_KEY, runEventMetadata, type RunEventNote, runEventNote } from './run-event.js';
+export { InvalidProtocolValue } from './codec/invalid-protocol-value.js';
+export { readStreamResponse, readTask } from './codec/proto-json.js';
 export {
   decodeAgentCard,
   decodeStreamResponse,
   decodeTask,
   encodeAgentCard,
   encodeSendMessageRequest,
-  InvalidProtocolValue,
 } from './codec/sdk-codec.js';
 export { renderTemplate, type TemplateResolver } from './template.js';
 export { artifactReference } from './template-artifact.js';

@@ -4,12 +4,25 @@ const MAX_ENTRIES = 1_000;
 const MAX_BYTES = 32 * 1024 ** 2;
 const MAX_ENTRY_BYTES = 2 * 1024 ** 2;
 
-/** An HTTP cache in memory for GET (RFC 9111), as one more layer over a dispatcher. */
-export function cachedAnswers(): Dispatcher.DispatcherComposeInterceptor {
-  const store = new cacheStores.MemoryCacheStore({
+/** An HTTP cache in memory for GET (RFC 9111). */
+export class CachedAnswers {
+  private readonly store = new cacheStores.MemoryCacheStore({
     maxCount: MAX_ENTRIES,
     maxSize: MAX_BYTES,
     maxEntrySize: MAX_ENTRY_BYTES,
   });
-  return interceptors.cache({ store, methods: ['GET'] });
+
+  /** One more layer over a dispatcher. */
+  readonly layer: Dispatcher.DispatcherComposeInterceptor = interceptors.cache({ store: this.store, methods: ['GET'] });
+
+  /**
+   * Until when (milliseconds of `Date.now()`) the answer to a GET is fresh: so long, what was made of it is as good as
+   * asking again. 0 where no successful answer is kept, or it has to be revalidated at each use.
+   */
+  freshUntil(url: URL, headers: Record<string, string>): number {
+    const found = this.store.get({ origin: url.origin, path: url.pathname + url.search, method: 'GET', headers });
+    if (found === undefined || found instanceof Promise || found.statusCode !== 200) return 0;
+    if (found.cacheControlDirectives?.['no-cache'] || found.staleAt <= found.cachedAt) return 0;
+    return found.staleAt;
+  }
 }

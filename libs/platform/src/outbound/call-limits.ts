@@ -1,17 +1,8 @@
 import { OutboundInterruptedError, OutboundTimeoutError } from './outbound-errors.js';
+import type { OutboundTimes } from './outbound-call.js';
 
-/**
- * What a caller may add to a `fetch` of the outbound door. Times are in milliseconds; 0 is no limit. The first two are
- * watched by a coarse clock: they may come up to a second late.
- */
-export interface OutboundInit extends RequestInit {
-  /** Until the answer's head has come, default 300,000. */
-  firstByteMs?: number;
-  /** Between two pieces of the answer's body, default 300,000. */
-  idleMs?: number;
-  /** Until the answer's body has ended, default no limit. */
-  totalMs?: number;
-}
+/** What a caller may add to a `fetch` of the outbound door. */
+export interface OutboundInit extends RequestInit, OutboundTimes {}
 
 /** When one call has to end, and what it means when it does not end well. */
 export class CallLimits {
@@ -23,7 +14,7 @@ export class CallLimits {
 
   constructor(
     private readonly caller: AbortSignal | undefined,
-    { firstByteMs, idleMs, totalMs }: OutboundInit,
+    { firstByteMs, idleMs, totalMs }: OutboundTimes,
   ) {
     this.firstByteMs = firstByteMs;
     this.idleMs = idleMs;

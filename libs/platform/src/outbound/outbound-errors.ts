@@ -26,3 +26,12 @@ export class OutboundTimeoutError extends Error {
 export class OutboundInterruptedError extends Error {
   override readonly name = 'OutboundInterruptedError';
 }
+
+/** The answer's body is longer than its reader takes. */
+export class OutboundTooLongError extends Error {
+  override readonly name = 'OutboundTooLongError';
+
+  constructor(readonly maxBytes: number) {
+    super(`The answer to an outbound call is longer than ${maxBytes} bytes`);
+  }
+}

@@ -1,7 +1,7 @@
-import { pipeline, type Readable, type Transform } from 'node:stream';
-import { createBrotliDecompress, createUnzip } from 'node:zlib';
+import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { CallLimits } from './call-limits.js';
+import { decodedBody } from './outbound-body.js';
 
 /** A short body of known length is read at once: a Response over bytes costs far less than one over a stream. */
 const READ_AT_ONCE = 64 * 1024;
@@ -38,8 +38,12 @@ async function bodyOf(answer: Dispatcher.ResponseData, headers: Headers, limits:
     answer.body.resume();
     return null;
   }
-  const decoder = decoderFor(headers);
-  if (decoder) return asWebStream(compose(answer.body, decoder), limits);
+  const decoded = decodedBody(answer);
+  if (decoded !== answer.body) {
+    headers.delete('content-encoding');
+    headers.delete('content-length');
+    return asWebStream(decoded, limits);
+  }
   const length = headers.get('content-length');
   if (length === null || Number(length) > READ_AT_ONCE) return asWebStream(answer.body, limits);
   try {
@@ -47,27 +51,6 @@ async function bodyOf(answer: Dispatcher.ResponseData, headers: Headers, limits:
   } catch (error) {
     throw limits.failure(error);
   }
-}
-
-function decoderFor(headers: Headers): Transform | undefined {
-  const encoding = headers.get('content-encoding')?.toLowerCase();
-  const decoder =
-    encoding === 'gzip' || encoding === 'deflate'
-      ? createUnzip()
-      : encoding === 'br'
-        ? createBrotliDecompress()
-        : undefined;
-  if (decoder) {
-    headers.delete('content-encoding');
-    headers.delete('content-length');
-  }
-  return decoder;
-}
-
-/** The outcome of either stream ends both; the error reaches whoever reads the second. */
-function compose(body: Readable, decoder: Transform): Readable {
-  pipeline(body, decoder, () => undefined);
-  return decoder;
 }
 
 function asWebStream(body: Readable, limits: CallLimits): ReadableStream<Uint8Array<ArrayBuffer>> {

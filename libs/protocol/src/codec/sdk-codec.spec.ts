@@ -10,8 +10,8 @@ import {
   decodeTask,
   encodeAgentCard,
   encodeSendMessageRequest,
-  InvalidProtocolValue,
 } from './sdk-codec.js';
+import { InvalidProtocolValue } from './invalid-protocol-value.js';
 
 const text = fc.string({ minLength: 1, maxLength: 12 });
 const json = fc.jsonValue({ maxDepth: 2 }).map((it) => JSON.parse(JSON.stringify(it)) as JsonValue);

@@ -1,0 +1,62 @@
+import type { OutboundCall, OutboundRequester } from '#libs/platform';
+import { AgentCallError } from './agent-call-error.js';
+import { networkFailure } from './call-failure.js';
+import { CallAttempt } from './call-limits.js';
+import { statusFailure } from './status-failure.js';
+
+/** A plain answer, an answer that is an error, and one event of a stream may not be longer. */
+export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/** A successful answer of an agent: its body is read once. Every failure is an AgentCallError. */
+export interface AgentAnswer {
+  readonly contentType: string;
+  text(): Promise<string>;
+  pieces(): AsyncIterable<Uint8Array>;
+}
+
+/** The limits of a call are those of its CallAttempt, whose signal it carries. */
+export type AgentRequest = (call: Omit<OutboundCall, 'firstByteMs' | 'idleMs' | 'totalMs'>) => Promise<AgentAnswer>;
+
+/**
+ * Sends calls to agents and gives only successful answers. Everything else is an AgentCallError: 5xx, 4xx with the
+ * error that the agent wrote in it, and whatever the network did, before the head or in the middle of a body.
+ */
+export function agentRequest(send: OutboundRequester): AgentRequest {
+  return async (call) => {
+    try {
+      const answer = await send({ ...call, firstByteMs: 0, idleMs: 0 });
+      const { status } = answer;
+      if (status >= 200 && status < 300) {
+        return {
+          contentType: answer.header('content-type') ?? '',
+          text: () => answer.text(MAX_ANSWER_BYTES).catch(rethrow),
+          pieces: () => watched(answer.pieces(), CallAttempt.of(call.signal)),
+        };
+      }
+      if (status < 500) throw statusFailure(status, await answer.text(MAX_ANSWER_BYTES).catch(() => ''));
+      answer.discard();
+      throw statusFailure(status, '');
+    } catch (error) {
+      throw networkFailure(error);
+    }
+  };
+}
+
+/** Every piece is a sign of life, be it only a heartbeat. */
+async function* watched(
+  pieces: AsyncIterable<Uint8Array>,
+  attempt: CallAttempt | undefined,
+): AsyncIterable<Uint8Array> {
+  try {
+    for await (const piece of pieces) {
+      attempt?.alive();
+      yield piece;
+    }
+  } catch (error) {
+    throw networkFailure(error);
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw networkFailure(error);
+}

@@ -1,0 +1,102 @@
+import {
+  InvalidProtocolValue,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  readStreamResponse,
+  readTask,
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+} from '#libs/protocol';
+import { eventsOf, jsonObjectOf } from './agent-answer.js';
+import type { AgentAnswer, AgentRequest } from './agent-request.js';
+import type { AgentTransport, TransportOptions } from './agent-transport.js';
+import { completedRequest } from './send-request.js';
+import { errorOf } from './status-failure.js';
+
+/** Another way to say the same: what is asked and what is answered are put from and into the words of A2A 1.0. */
+export interface JsonRpcDialect {
+  params(params: JsonObject): JsonObject;
+  result(method: string, result: JsonObject): JsonObject;
+}
+
+export interface JsonRpcEndpoint {
+  url: string;
+  /** The tenant that the card names for this endpoint. */
+  tenant?: string;
+  /** Numbers the requests to this endpoint over all its clients (row B6). */
+  nextId: () => number;
+}
+
+/** Reaches an agent of A2A 1.x over JSON-RPC (section 9). */
+export class JsonRpcTransport implements AgentTransport {
+  readonly timeouts = {};
+  readonly #url: URL;
+
+  constructor(
+    private readonly request: AgentRequest,
+    private readonly endpoint: JsonRpcEndpoint,
+    readonly streaming: boolean,
+    private readonly dialect?: JsonRpcDialect,
+  ) {
+    this.#url = new URL(endpoint.url);
+  }
+
+  async *send(request: SendMessageRequest, { signal }: TransportOptions): AsyncIterable<StreamResponse> {
+    const params = completedRequest(request);
+    if (this.streaming) yield* this.#stream('SendStreamingMessage', params, signal);
+    else yield readStreamResponse(await this.#ask('SendMessage', params, signal));
+  }
+
+  subscribe(taskId: string, { signal }: TransportOptions): AsyncIterable<StreamResponse> {
+    return this.#stream('SubscribeToTask', { id: taskId }, signal);
+  }
+
+  async getTask(taskId: string, { signal }: TransportOptions): Promise<Task> {
+    return readTask(await this.#ask('GetTask', { id: taskId }, signal));
+  }
+
+  async cancelTask(taskId: string, { signal }: TransportOptions): Promise<Task> {
+    return readTask(await this.#ask('CancelTask', { id: taskId }, signal));
+  }
+
+  async #ask(method: string, params: object, signal: AbortSignal): Promise<JsonValue | undefined> {
+    const id = this.endpoint.nextId();
+    const answer = await this.#post({ method, params, id }, ASKING, signal);
+    const result = resultOf(await answer.text(), id);
+    return this.dialect && isJsonObject(result) ? this.dialect.result(method, result) : result;
+  }
+
+  async *#stream(method: string, params: object, signal: AbortSignal): AsyncIterable<StreamResponse> {
+    const id = this.endpoint.nextId();
+    const answer = await this.#post({ method, params, id }, STREAMING, signal);
+    const events = eventsOf(answer, (body) => resultOf(body, id));
+    for await (const { data } of events) yield readStreamResponse(resultOf(data, id));
+  }
+
+  #post(
+    { method, params, id }: { method: string; params: object; id: number },
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<AgentAnswer> {
+    const { tenant } = this.endpoint;
+    const told = tenant && !('tenant' in params) ? { ...params, tenant } : params;
+    const spoken = this.dialect?.params(told as JsonObject) ?? told;
+    const body = JSON.stringify({ jsonrpc: '2.0', method, params: spoken, id });
+    return this.request({ url: this.#url, method: 'POST', headers, body, signal });
+  }
+}
+
+const ASKING = { 'content-type': 'application/json', accept: 'application/json', 'a2a-version': '1.0' };
+const STREAMING = { ...ASKING, accept: 'text/event-stream' };
+
+/** @throws AgentCallError where the answer is an error, InvalidProtocolValue where it is none of this request */
+function resultOf(body: string, id: number): JsonValue | undefined {
+  const response = jsonObjectOf(body);
+  if (response.jsonrpc !== '2.0') throw new InvalidProtocolValue('it is not a JSON-RPC 2.0 response');
+  const error = errorOf(response);
+  if (error !== undefined) throw error;
+  if (response.id !== id) throw new InvalidProtocolValue('it answers another request');
+  return response.result;
+}

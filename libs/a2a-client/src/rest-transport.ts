@@ -1,0 +1,91 @@
+import {
+  A2A_ERRORS,
+  isJsonObject,
+  readStreamResponse,
+  readTask,
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+} from '#libs/protocol';
+import { eventsOf, jsonObjectOf } from './agent-answer.js';
+import type { AgentCallError } from './agent-call-error.js';
+import type { AgentAnswer, AgentRequest } from './agent-request.js';
+import type { AgentTransport, TransportOptions } from './agent-transport.js';
+import { rpcFailure } from './call-failure.js';
+import { completedRequest } from './send-request.js';
+import { errorOf } from './status-failure.js';
+
+/** Reaches an agent of A2A 1.x over HTTP+JSON (section 11). */
+export class RestTransport implements AgentTransport {
+  readonly timeouts = {};
+
+  constructor(
+    private readonly request: AgentRequest,
+    private readonly endpoint: { url: string; tenant?: string },
+    readonly streaming: boolean,
+  ) {}
+
+  async *send(request: SendMessageRequest, { signal }: TransportOptions): AsyncIterable<StreamResponse> {
+    const body = JSON.stringify(completedRequest(request));
+    const { tenant } = request;
+    if (this.streaming) yield* this.#stream('/message:stream', signal, tenant, body);
+    else yield readStreamResponse(await this.#ask('POST', '/message:send', signal, tenant, body));
+  }
+
+  subscribe(taskId: string, { signal }: TransportOptions): AsyncIterable<StreamResponse> {
+    return this.#stream(`${pathOf(taskId)}:subscribe`, signal);
+  }
+
+  async getTask(taskId: string, { signal }: TransportOptions): Promise<Task> {
+    return readTask(await this.#ask('GET', pathOf(taskId), signal));
+  }
+
+  async cancelTask(taskId: string, { signal }: TransportOptions): Promise<Task> {
+    return readTask(await this.#ask('POST', `${pathOf(taskId)}:cancel`, signal, undefined, '{}'));
+  }
+
+  async #ask(method: 'GET' | 'POST', path: string, signal: AbortSignal, tenant?: string, body?: string) {
+    const answer = await this.#send(method, path, { accept: JSON_TYPES, signal, tenant, body });
+    return jsonObjectOf(await answer.text());
+  }
+
+  async *#stream(path: string, signal: AbortSignal, tenant?: string, body?: string): AsyncIterable<StreamResponse> {
+    const answer = await this.#send('POST', path, { accept: 'text/event-stream', signal, tenant, body });
+    for await (const { type, data } of eventsOf(answer, refuseError)) {
+      if (type === 'error') throw streamFailure(data);
+      yield readStreamResponse(jsonObjectOf(data));
+    }
+  }
+
+  #send(
+    method: 'GET' | 'POST',
+    path: string,
+    call: { accept: string; signal: AbortSignal; tenant?: string; body?: string },
+  ): Promise<AgentAnswer> {
+    const { accept, signal, body } = call;
+    const headers: Record<string, string> = { accept, 'a2a-version': '1.0' };
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    const tenant = call.tenant || this.endpoint.tenant;
+    const base = this.endpoint.url.replace(/\/+$/, '') + (tenant ? `/${encodeURIComponent(tenant)}` : '');
+    return this.request({ url: new URL(base + path), method, headers, body, signal });
+  }
+}
+
+const JSON_TYPES = 'application/a2a+json, application/json';
+
+function pathOf(taskId: string): string {
+  return `/tasks/${encodeURIComponent(taskId)}`;
+}
+
+/** @throws AgentCallError where a plain answer is an error although its status was not */
+function refuseError(body: string): void {
+  const error = errorOf(jsonObjectOf(body));
+  if (error !== undefined) throw error;
+}
+
+/** What an `error` event of a stream stands for. */
+function streamFailure(data: string): AgentCallError {
+  const body = jsonObjectOf(data);
+  const text = isJsonObject(body.error) && typeof body.error.message === 'string' ? body.error.message : 'no message';
+  return errorOf(body) ?? rpcFailure(A2A_ERRORS.INTERNAL.code, text);
+}

@@ -1,0 +1,87 @@
+import { StringDecoder } from 'node:string_decoder';
+import { AgentCallError } from './agent-call-error.js';
+
+/** One event of a `text/event-stream`. */
+export interface SseEvent {
+  /** `message` where the stream names none. */
+  type: string;
+  data: string;
+}
+
+/**
+ * Reads server-sent events (WHATWG HTML, section 9.2.6) from the pieces of a body, wherever they were cut. Comments,
+ * ids and events without data are passed over. An event that ends with the body counts, blank line or not.
+ * @throws AgentCallError `invalid-response` for an event longer than `maxLength` characters
+ */
+export async function* sseEvents(pieces: AsyncIterable<Uint8Array>, maxLength: number): AsyncIterable<SseEvent> {
+  const decoder = new StringDecoder('utf8');
+  const reader = new SseReader(maxLength);
+  for await (const piece of pieces) yield* reader.read(decoder.write(piece as Buffer));
+  yield* reader.read(`${decoder.end()}\n\n`);
+}
+
+class SseReader {
+  /** The line, and the event, that have begun. */
+  #line = '';
+  #type = '';
+  #data: string[] = [];
+  #length = 0;
+  #begun = false;
+  /** The last piece ended with CR: an LF right after it belongs to the same line end. */
+  #afterCr = false;
+
+  constructor(private readonly maxLength: number) {}
+
+  read(text: string): SseEvent[] {
+    const events: SseEvent[] = [];
+    let from = this.#start(text);
+    let cr = text.indexOf('\r', from);
+    let lf = text.indexOf('\n', from);
+    while (cr >= 0 || lf >= 0) {
+      const end = cr < 0 || (lf >= 0 && lf < cr) ? lf : cr;
+      this.#lineOf(this.#line + text.slice(from, end), events);
+      this.#line = '';
+      from = end === cr && lf === cr + 1 ? end + 2 : end + 1;
+      if (end === cr) this.#afterCr = from === text.length && lf !== cr + 1;
+      if (cr >= 0 && cr < from) cr = text.indexOf('\r', from);
+      if (lf >= 0 && lf < from) lf = text.indexOf('\n', from);
+    }
+    this.#line += text.slice(from);
+    if (this.#length + this.#line.length > this.maxLength) throw this.#tooLong();
+    return events;
+  }
+
+  /** Where the text of a piece begins: after a byte order mark, and after the rest of a CRLF. */
+  #start(text: string): number {
+    if (text === '') return 0;
+    const skipped = (this.#afterCr && text.startsWith('\n')) || (!this.#begun && text.startsWith('\uFEFF'));
+    this.#afterCr = false;
+    this.#begun = true;
+    return skipped ? 1 : 0;
+  }
+
+  #lineOf(line: string, events: SseEvent[]): void {
+    if (line === '') return this.#dispatch(events);
+    const colon = line.indexOf(':');
+    if (colon === 0) return;
+    const field = colon < 0 ? line : line.slice(0, colon);
+    if (field !== 'data' && field !== 'event') return;
+    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+    if (field === 'event') this.#type = value;
+    else this.#data.push(value);
+    this.#length += value.length + 1;
+    if (this.#length > this.maxLength) throw this.#tooLong();
+  }
+
+  #dispatch(events: SseEvent[]): void {
+    const data = this.#data.join('\n');
+    if (data !== '') events.push({ type: this.#type || 'message', data });
+    this.#type = '';
+    this.#data = [];
+    this.#length = 0;
+  }
+
+  #tooLong(): AgentCallError {
+    return new AgentCallError('invalid-response', `an event of the stream is longer than ${this.maxLength} characters`);
+  }
+}
