@@ -67,7 +67,7 @@ export class AgentCards {
   async #read(url: string, limits: CallLimits): Promise<SdkAgentCard | undefined> {
     const target = parsed(url);
     try {
-      const text = await once(limits, async (signal) => {
+      const text = await once(limits, async ({ signal }) => {
         const answer = await this.#request({ url: target, method: 'GET', headers: HEADERS, signal });
         return answer.text();
       });

@@ -2,13 +2,21 @@ import { AgentCallError } from './agent-call-error.js';
 import type { AgentFetch } from './agent-http.js';
 import { networkFailure } from './call-failure.js';
 import { MAX_ANSWER_BYTES } from './agent-request.js';
-import { CallAttempt } from './call-limits.js';
+import type { TransportOptions } from './agent-transport.js';
 import { statusFailure } from './status-failure.js';
 
 /** A shorter answer that tells its length is given as it came. */
 const UNWATCHED_BYTES = 64 * 1024;
 /** The limits of a call are those of its CallAttempt. */
 const NO_LIMITS = { firstByteMs: 0, idleMs: 0 };
+
+/** The SDK hands a `fetch` nothing of a call but its signal. */
+const LISTENERS = new WeakMap<AbortSignal, () => void>();
+
+/** Has `alive` told of every piece of an answer to a call with this signal. */
+export function listenForLife({ signal, alive }: TransportOptions): void {
+  LISTENERS.set(signal, alive);
+}
 
 /**
  * A `fetch` for the SDK that gives only successful responses. Everything else is an AgentCallError: 5xx, 4xx with the
@@ -19,7 +27,7 @@ export function agentFetch(send: AgentFetch): typeof fetch {
     const response = await send(input, { ...init, ...NO_LIMITS }).catch((error: unknown) => {
       throw networkFailure(error);
     });
-    const watched = watch(response, CallAttempt.of(init?.signal));
+    const watched = watch(response, init?.signal ? LISTENERS.get(init.signal) : undefined);
     if (!watched.ok) throw await failureOf(watched);
     return watched;
   };
@@ -31,18 +39,18 @@ async function failureOf(response: Response): Promise<AgentCallError> {
   return statusFailure(response.status, '');
 }
 
-function watch(response: Response, attempt: CallAttempt | undefined): Response {
+function watch(response: Response, alive: (() => void) | undefined): Response {
   const length = response.headers.get('content-length');
   if (!response.body || (length !== null && Number(length) <= UNWATCHED_BYTES)) return response;
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-  const body = watchedBody(response.body.getReader(), isStream ? Infinity : MAX_ANSWER_BYTES, attempt);
+  const body = watchedBody(response.body.getReader(), isStream ? Infinity : MAX_ANSWER_BYTES, alive);
   return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers });
 }
 
 function watchedBody(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   limit: number,
-  attempt: CallAttempt | undefined,
+  alive: (() => void) | undefined,
 ): ReadableStream<Uint8Array> {
   let received = 0;
   return new ReadableStream<Uint8Array>({
@@ -50,7 +58,7 @@ function watchedBody(
       try {
         const chunk = await reader.read();
         if (chunk.done) return controller.close();
-        attempt?.alive();
+        alive?.();
         received += chunk.value.byteLength;
         if (received > limit) throw new AgentCallError('invalid-response', `the answer is longer than ${limit} bytes`);
         controller.enqueue(chunk.value);

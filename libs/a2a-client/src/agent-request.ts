@@ -1,7 +1,6 @@
-import type { OutboundCall, OutboundRequester } from '#libs/platform';
+import type { OutboundCall, OutboundRequester, OutboundTimes } from '#libs/platform';
 import { AgentCallError } from './agent-call-error.js';
 import { networkFailure } from './call-failure.js';
-import { CallAttempt } from './call-limits.js';
 import { statusFailure } from './status-failure.js';
 
 /** A plain answer, an answer that is an error, and one event of a stream may not be longer. */
@@ -14,15 +13,20 @@ export interface AgentAnswer {
   pieces(): AsyncIterable<Uint8Array>;
 }
 
-/** The limits of a call are those of its CallAttempt, whose signal it carries. */
-export type AgentRequest = (call: Omit<OutboundCall, 'firstByteMs' | 'idleMs' | 'totalMs'>) => Promise<AgentAnswer>;
+/** A call to an agent. Its limits are those of its CallAttempt, whose signal it carries. */
+export interface AgentCall extends Omit<OutboundCall, keyof OutboundTimes> {
+  /** Told of every piece of the answer's body. */
+  alive?: () => void;
+}
+
+export type AgentRequest = (call: AgentCall) => Promise<AgentAnswer>;
 
 /**
  * Sends calls to agents and gives only successful answers. Everything else is an AgentCallError: 5xx, 4xx with the
  * error that the agent wrote in it, and whatever the network did, before the head or in the middle of a body.
  */
 export function agentRequest(send: OutboundRequester): AgentRequest {
-  return async (call) => {
+  return async ({ alive, ...call }) => {
     try {
       const answer = await send({ ...call, firstByteMs: 0, idleMs: 0 });
       const { status } = answer;
@@ -30,7 +34,7 @@ export function agentRequest(send: OutboundRequester): AgentRequest {
         return {
           contentType: answer.header('content-type') ?? '',
           text: () => answer.text(MAX_ANSWER_BYTES).catch(rethrow),
-          pieces: () => watched(answer.pieces(), CallAttempt.of(call.signal)),
+          pieces: () => watched(answer.pieces(), alive),
         };
       }
       if (status < 500) throw statusFailure(status, await answer.text(MAX_ANSWER_BYTES).catch(() => ''));
@@ -43,13 +47,10 @@ export function agentRequest(send: OutboundRequester): AgentRequest {
 }
 
 /** Every piece is a sign of life, be it only a heartbeat. */
-async function* watched(
-  pieces: AsyncIterable<Uint8Array>,
-  attempt: CallAttempt | undefined,
-): AsyncIterable<Uint8Array> {
+async function* watched(pieces: AsyncIterable<Uint8Array>, alive?: () => void): AsyncIterable<Uint8Array> {
   try {
     for await (const piece of pieces) {
-      attempt?.alive();
+      alive?.();
       yield piece;
     }
   } catch (error) {

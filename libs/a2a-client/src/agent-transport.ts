@@ -1,8 +1,13 @@
 import type { SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
 import type { CallOptions, CallTimeouts } from './agent-client.js';
 
-/** A call's options with the signal that ends it; the transport stops and closes its connection on abort. */
-export type TransportOptions = CallOptions & { signal: AbortSignal };
+/** A call's options and what ties its transport to the attempt. */
+export interface TransportOptions extends CallOptions {
+  /** Ends the attempt: the transport stops and closes its connection on abort. */
+  signal: AbortSignal;
+  /** Told of every sign of life, be it only a heartbeat. */
+  alive: () => void;
+}
 
 /** One way to reach one agent. Each method is a single exchange: no limits, no retry, no resumption. */
 export interface AgentTransport {

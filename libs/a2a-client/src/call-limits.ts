@@ -1,5 +1,6 @@
 import { AgentCallError } from './agent-call-error.js';
 import type { CallOptions, CallTimeouts } from './agent-client.js';
+import type { TransportOptions } from './agent-transport.js';
 import { toAgentCallError } from './call-failure.js';
 
 /** What holds where a caller names no limit, in milliseconds. A blocking answer may take as long as an LLM does. */
@@ -10,34 +11,43 @@ export const DEFAULT_TIMEOUTS: Readonly<CallTimeouts> = {
   total: 3_600_000,
 };
 
-const ATTEMPTS = new WeakMap<AbortSignal, CallAttempt>();
-
 /** The limits of one call over all its attempts. Dispose it when the call has ended. */
 export class CallLimits {
-  readonly #abort = new AbortController();
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #callerSignal: AbortSignal | undefined;
+  #abort: AbortController | undefined;
+  #attempt: CallAttempt | undefined;
+  #reason: AgentCallError | undefined;
   readonly timeouts: CallTimeouts;
 
   constructor(options: CallOptions, defaults: Partial<CallTimeouts> = {}) {
     this.timeouts = { ...DEFAULT_TIMEOUTS, ...defaults, ...options.timeouts };
     this.#callerSignal = options.signal;
-    if (options.signal?.aborted) this.#onCallerAbort();
-    else options.signal?.addEventListener('abort', this.#onCallerAbort, { once: true });
     const { total } = this.timeouts;
     this.#timer = timer(total, () =>
       this.#end(new AgentCallError('timeout', `timeout: not finished within ${total} ms`)),
     );
+    if (options.signal?.aborted) this.#onCallerAbort();
+    else options.signal?.addEventListener('abort', this.#onCallerAbort, { once: true });
   }
 
-  /** Aborts when the call as a whole is over: its `reason` is an AgentCallError, `timeout` or `aborted`. */
+  /** Why the call as a whole is over before its end: `timeout` or `aborted`. */
+  get over(): AgentCallError | undefined {
+    return this.#reason;
+  }
+
+  /** Aborts, with `over` as its reason, when the call as a whole is over. */
   get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#reason) this.#abort.abort(this.#reason);
     return this.#abort.signal;
   }
 
-  /** Begins an attempt, with its own limits for the first event and for silence. */
+  /** Begins an attempt, with its own limits for the first event and for silence. One call makes one at a time. */
   attempt(): CallAttempt {
-    return new CallAttempt(this.signal, this.timeouts);
+    this.#attempt = new CallAttempt(this.timeouts);
+    if (this.#reason) this.#attempt.end(this.#reason);
+    return this.#attempt;
   }
 
   [Symbol.dispose](): void {
@@ -51,33 +61,33 @@ export class CallLimits {
 
   #end(reason: AgentCallError): void {
     clearTimeout(this.#timer);
-    this.#abort.abort(reason);
+    this.#reason ??= reason;
+    this.#abort?.abort(reason);
+    this.#attempt?.end(reason);
   }
 }
+
+/** Why an attempt's connection is closed after a good end. */
+const DONE = new AgentCallError('aborted', 'the exchange is over');
 
 /** One HTTP exchange of a call. Its end closes the connection. */
 export class CallAttempt {
   readonly #abort = new AbortController();
   #silence: NodeJS.Timeout | undefined;
   #begun = false;
+  #reason: AgentCallError | undefined;
+  #fail: ((reason: AgentCallError) => void) | undefined;
 
-  constructor(
-    private readonly call: AbortSignal,
-    readonly timeouts: CallTimeouts,
-  ) {
-    ATTEMPTS.set(this.#abort.signal, this);
-    if (call.aborted) this.#onCallOver();
-    else call.addEventListener('abort', this.#onCallOver, { once: true });
-  }
-
-  /** The attempt that a signal belongs to: a `fetch` is given nothing else that tells calls apart. */
-  static of(signal: AbortSignal | null | undefined): CallAttempt | undefined {
-    return signal ? ATTEMPTS.get(signal) : undefined;
-  }
+  constructor(private readonly timeouts: CallTimeouts) {}
 
   /** Aborts when the attempt is over. */
   get signal(): AbortSignal {
     return this.#abort.signal;
+  }
+
+  /** What a transport is told: the caller's options, and what ties it to this attempt. */
+  options(options: CallOptions): TransportOptions {
+    return { ...options, signal: this.signal, alive: this.alive };
   }
 
   /**
@@ -86,52 +96,46 @@ export class CallAttempt {
    * @throws AgentCallError
    */
   async next<T>(arrival: Promise<T>): Promise<T> {
-    const [limit, text] = this.#begun
-      ? (['idle', 'silent for'] as const)
-      : (['firstEvent', 'no answer within'] as const);
-    this.#silence = timer(this.timeouts[limit], () =>
-      this.#abort.abort(new AgentCallError('timeout', `timeout: ${text} ${this.timeouts[limit]} ms`)),
-    );
+    this.#silence = timer(this.#begun ? this.timeouts.idle : this.timeouts.firstEvent, this.#onSilence);
     try {
-      const value = await untilAborted(arrival, this.signal);
+      const value = await this.#untilOver(arrival);
       this.#begun = true;
       return value;
     } catch (error) {
-      throw this.signal.aborted ? toAgentCallError(this.signal.reason) : toAgentCallError(error);
+      throw this.#reason ?? toAgentCallError(error);
     } finally {
       clearTimeout(this.#silence);
     }
   }
 
   /** Something arrived, be it only a heartbeat: an open stream that beats is not idle. */
-  alive(): void {
+  readonly alive = (): void => {
     if (this.#begun) this.#silence?.refresh();
-  }
+  };
 
-  /** Ends the attempt and closes its connection. */
-  end(): void {
+  /** Ends the attempt and closes its connection; whoever waits for it gets the reason. */
+  end(reason = DONE): void {
+    if (this.#reason) return;
+    this.#reason = reason;
     clearTimeout(this.#silence);
-    this.call.removeEventListener('abort', this.#onCallOver);
-    if (!this.signal.aborted) this.#abort.abort(new AgentCallError('aborted', 'the exchange is over'));
+    this.#fail?.(reason);
+    this.#abort.abort(reason);
   }
 
-  readonly #onCallOver = (): void => this.#abort.abort(this.call.reason);
-}
-
-/** Rejects with the signal's reason as soon as it aborts. */
-export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  promise.catch(() => undefined);
-  signal.throwIfAborted();
-  let onAbort = (): void => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason as Error);
-  });
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
+  #untilOver<T>(arrival: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#fail = reject;
+      arrival.then(resolve, reject);
+      if (this.#reason) reject(this.#reason);
+    });
   }
+
+  readonly #onSilence = (): void => {
+    const [limit, text] = this.#begun
+      ? (['idle', 'silent for'] as const)
+      : (['firstEvent', 'no answer within'] as const);
+    this.end(new AgentCallError('timeout', `timeout: ${text} ${this.timeouts[limit]} ms`));
+  };
 }
 
 function timer(milliseconds: number, expire: () => void): NodeJS.Timeout | undefined {

@@ -43,34 +43,34 @@ export class JsonRpcTransport implements AgentTransport {
     this.#url = new URL(endpoint.url);
   }
 
-  async *send(request: SendMessageRequest, { signal }: TransportOptions): AsyncIterable<StreamResponse> {
+  async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
     const params = completedRequest(request);
-    if (this.streaming) yield* this.#stream('SendStreamingMessage', params, signal);
-    else yield readStreamResponse(await this.#ask('SendMessage', params, signal));
+    if (this.streaming) yield* this.#stream('SendStreamingMessage', params, options);
+    else yield readStreamResponse(await this.#ask('SendMessage', params, options));
   }
 
-  subscribe(taskId: string, { signal }: TransportOptions): AsyncIterable<StreamResponse> {
-    return this.#stream('SubscribeToTask', { id: taskId }, signal);
+  subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
+    return this.#stream('SubscribeToTask', { id: taskId }, options);
   }
 
-  async getTask(taskId: string, { signal }: TransportOptions): Promise<Task> {
-    return readTask(await this.#ask('GetTask', { id: taskId }, signal));
+  async getTask(taskId: string, options: TransportOptions): Promise<Task> {
+    return readTask(await this.#ask('GetTask', { id: taskId }, options));
   }
 
-  async cancelTask(taskId: string, { signal }: TransportOptions): Promise<Task> {
-    return readTask(await this.#ask('CancelTask', { id: taskId }, signal));
+  async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
+    return readTask(await this.#ask('CancelTask', { id: taskId }, options));
   }
 
-  async #ask(method: string, params: object, signal: AbortSignal): Promise<JsonValue | undefined> {
+  async #ask(method: string, params: object, options: TransportOptions): Promise<JsonValue | undefined> {
     const id = this.endpoint.nextId();
-    const answer = await this.#post({ method, params, id }, ASKING, signal);
+    const answer = await this.#post({ method, params, id }, ASKING, options);
     const result = resultOf(await answer.text(), id);
     return this.dialect && isJsonObject(result) ? this.dialect.result(method, result) : result;
   }
 
-  async *#stream(method: string, params: object, signal: AbortSignal): AsyncIterable<StreamResponse> {
+  async *#stream(method: string, params: object, options: TransportOptions): AsyncIterable<StreamResponse> {
     const id = this.endpoint.nextId();
-    const answer = await this.#post({ method, params, id }, STREAMING, signal);
+    const answer = await this.#post({ method, params, id }, STREAMING, options);
     const events = eventsOf(answer, (body) => resultOf(body, id));
     for await (const { data } of events) yield readStreamResponse(resultOf(data, id));
   }
@@ -78,13 +78,14 @@ export class JsonRpcTransport implements AgentTransport {
   #post(
     { method, params, id }: { method: string; params: object; id: number },
     headers: Record<string, string>,
-    signal: AbortSignal,
+    options: TransportOptions,
   ): Promise<AgentAnswer> {
     const { tenant } = this.endpoint;
+    const { signal, alive } = options;
     const told = tenant && !('tenant' in params) ? { ...params, tenant } : params;
     const spoken = this.dialect?.params(told as JsonObject) ?? told;
     const body = JSON.stringify({ jsonrpc: '2.0', method, params: spoken, id });
-    return this.request({ url: this.#url, method: 'POST', headers, body, signal });
+    return this.request({ url: this.#url, method: 'POST', headers, body, signal, alive });
   }
 }
 

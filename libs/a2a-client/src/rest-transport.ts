@@ -25,32 +25,37 @@ export class RestTransport implements AgentTransport {
     readonly streaming: boolean,
   ) {}
 
-  async *send(request: SendMessageRequest, { signal }: TransportOptions): AsyncIterable<StreamResponse> {
+  async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
     const body = JSON.stringify(completedRequest(request));
     const { tenant } = request;
-    if (this.streaming) yield* this.#stream('/message:stream', signal, tenant, body);
-    else yield readStreamResponse(await this.#ask('POST', '/message:send', signal, tenant, body));
+    if (this.streaming) yield* this.#stream('/message:stream', options, tenant, body);
+    else yield readStreamResponse(await this.#ask('POST', '/message:send', options, tenant, body));
   }
 
-  subscribe(taskId: string, { signal }: TransportOptions): AsyncIterable<StreamResponse> {
-    return this.#stream(`${pathOf(taskId)}:subscribe`, signal);
+  subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
+    return this.#stream(`${pathOf(taskId)}:subscribe`, options);
   }
 
-  async getTask(taskId: string, { signal }: TransportOptions): Promise<Task> {
-    return readTask(await this.#ask('GET', pathOf(taskId), signal));
+  async getTask(taskId: string, options: TransportOptions): Promise<Task> {
+    return readTask(await this.#ask('GET', pathOf(taskId), options));
   }
 
-  async cancelTask(taskId: string, { signal }: TransportOptions): Promise<Task> {
-    return readTask(await this.#ask('POST', `${pathOf(taskId)}:cancel`, signal, undefined, '{}'));
+  async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
+    return readTask(await this.#ask('POST', `${pathOf(taskId)}:cancel`, options, undefined, '{}'));
   }
 
-  async #ask(method: 'GET' | 'POST', path: string, signal: AbortSignal, tenant?: string, body?: string) {
-    const answer = await this.#send(method, path, { accept: JSON_TYPES, signal, tenant, body });
+  async #ask(method: 'GET' | 'POST', path: string, options: TransportOptions, tenant?: string, body?: string) {
+    const answer = await this.#send(method, path, { accept: JSON_TYPES, options, tenant, body });
     return jsonObjectOf(await answer.text());
   }
 
-  async *#stream(path: string, signal: AbortSignal, tenant?: string, body?: string): AsyncIterable<StreamResponse> {
-    const answer = await this.#send('POST', path, { accept: 'text/event-stream', signal, tenant, body });
+  async *#stream(
+    path: string,
+    options: TransportOptions,
+    tenant?: string,
+    body?: string,
+  ): AsyncIterable<StreamResponse> {
+    const answer = await this.#send('POST', path, { accept: 'text/event-stream', options, tenant, body });
     for await (const { type, data } of eventsOf(answer, refuseError)) {
       if (type === 'error') throw streamFailure(data);
       yield readStreamResponse(jsonObjectOf(data));
@@ -60,14 +65,15 @@ export class RestTransport implements AgentTransport {
   #send(
     method: 'GET' | 'POST',
     path: string,
-    call: { accept: string; signal: AbortSignal; tenant?: string; body?: string },
+    call: { accept: string; options: TransportOptions; tenant?: string; body?: string },
   ): Promise<AgentAnswer> {
-    const { accept, signal, body } = call;
+    const { accept, body } = call;
+    const { signal, alive } = call.options;
     const headers: Record<string, string> = { accept, 'a2a-version': '1.0' };
     if (body !== undefined) headers['content-type'] = 'application/json';
     const tenant = call.tenant || this.endpoint.tenant;
     const base = this.endpoint.url.replace(/\/+$/, '') + (tenant ? `/${encodeURIComponent(tenant)}` : '');
-    return this.request({ url: new URL(base + path), method, headers, body, signal });
+    return this.request({ url: new URL(base + path), method, headers, body, signal, alive });
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type StreamResponse,
   type Task,
 } from '#libs/protocol';
+import { listenForLife } from './agent-fetch.js';
 import type { AgentTransport, TransportOptions } from './agent-transport.js';
 import { completedRequest } from './send-request.js';
 
@@ -19,13 +20,17 @@ export class SdkTransport implements AgentTransport {
     readonly streaming: boolean,
   ) {}
 
-  async *send(request: SendMessageRequest, { signal }: TransportOptions): AsyncIterable<StreamResponse> {
+  async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+    const { signal } = options;
+    listenForLife(options);
     const encoded = encodeSendMessageRequest(completedRequest(request));
     for await (const response of this.client.sendMessageStream(encoded, { signal }))
       yield decodeStreamResponse(response);
   }
 
-  async *subscribe(taskId: string, { signal }: TransportOptions): AsyncIterable<StreamResponse> {
+  async *subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
+    const { signal } = options;
+    listenForLife(options);
     const events = this.client.resubscribeTask({ tenant: '', id: taskId }, { signal });
     for await (const response of events) yield decodeStreamResponse(response);
   }

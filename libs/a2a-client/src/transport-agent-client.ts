@@ -43,9 +43,10 @@ export class TransportAgentClient extends AgentClient {
   override async cancel(taskId: string, options: CallOptions = {}): Promise<CancelOutcome> {
     const timeouts = { ...options.timeouts, total: Math.min(options.timeouts?.total ?? Infinity, CANCEL_TOTAL_MS) };
     using limits = new CallLimits({ ...options, timeouts }, this.transport.timeouts);
-    const attempt = (signal: AbortSignal): Promise<Task> => this.transport.cancelTask(taskId, { ...options, signal });
     try {
-      await this.outcomes.counted(() => once(limits, attempt));
+      await this.outcomes.counted(() =>
+        once(limits, (attempt) => this.transport.cancelTask(taskId, attempt.options(options))),
+      );
       return 'acknowledged';
     } catch (error) {
       return cancelOutcome(error as AgentCallError);
@@ -63,7 +64,7 @@ export class TransportAgentClient extends AgentClient {
   async *#send(request: SendMessageRequest, options: CallOptions, limits: CallLimits): AsyncIterable<StreamResponse> {
     let taskId: string | undefined;
     try {
-      for await (const event of exchange(limits, (signal) => this.transport.send(request, { ...options, signal }))) {
+      for await (const event of exchange(limits, (attempt) => this.transport.send(request, attempt.options(options)))) {
         taskId ??= taskIdOf(event);
         yield event;
         if (isSettled(event)) return;
@@ -79,8 +80,8 @@ export class TransportAgentClient extends AgentClient {
     if (!this.transport.streaming) return yield* this.#poll(taskId, options, limits);
     for (let lost = 0; lost <= MAX_LOST_CONNECTIONS; lost += 1) {
       try {
-        for await (const event of exchange(limits, (signal) =>
-          this.transport.subscribe(taskId, { ...options, signal }),
+        for await (const event of exchange(limits, (attempt) =>
+          this.transport.subscribe(taskId, attempt.options(options)),
         )) {
           if (!('task' in event)) lost = 0;
           yield event;
@@ -90,7 +91,7 @@ export class TransportAgentClient extends AgentClient {
         if (isUnsupported(error)) break;
         if (lost === MAX_LOST_CONNECTIONS || !isLostConnection(error, limits)) throw error;
       }
-      await pause(nthPause(lost), limits.signal);
+      await pause(nthPause(lost), limits);
     }
     yield* this.#poll(taskId, options, limits);
   }
@@ -104,12 +105,12 @@ export class TransportAgentClient extends AgentClient {
       if (state !== seen) yield { task };
       if (!isActiveState(task.status.state)) return;
       seen = state;
-      await pause(nthPause(polls), limits.signal);
+      await pause(nthPause(polls), limits);
     }
   }
 
   #getTask(taskId: string, options: CallOptions, limits: CallLimits): Promise<Task> {
-    return once(limits, (signal) => this.transport.getTask(taskId, { ...options, signal }));
+    return once(limits, (attempt) => this.transport.getTask(taskId, attempt.options(options)));
   }
 }
 
@@ -132,7 +133,9 @@ function isSettled(event: StreamResponse): boolean {
 }
 
 function isLostConnection(error: unknown, limits: CallLimits): boolean {
-  return !limits.signal.aborted && error instanceof AgentCallError && ['connect', 'server-error'].includes(error.kind);
+  return (
+    limits.over === undefined && error instanceof AgentCallError && ['connect', 'server-error'].includes(error.kind)
+  );
 }
 
 /** A Task that has ended, or waits, has no stream at some agents (section 3.1.6); others have none at all. */

@@ -25,7 +25,7 @@ export {
   OutboundTooLongError,
 } from './outbound/outbound-errors.js';
 export { type OutboundInit } from './outbound/call-limits.js';
-export type { OutboundAnswer, OutboundCall } from './outbound/outbound-call.js';
+export type { OutboundAnswer, OutboundCall, OutboundTimes } from './outbound/outbound-call.js';
 export { type OutboundFetch, OutboundHttp, type OutboundRequester } from './outbound/outbound-http.js';
 export { PlatformModule, type PlatformOptions } from './platform.module.js';
 export { EmbeddedPostgres, type EmbeddedPostgresOptions } from './postgres/embedded-postgres.js';
