@@ -6,20 +6,19 @@ import { AddressGuard } from './address-guard.js';
 import { CachedAnswers } from './cached-answers.js';
 import { guardedAgent } from './guarded-agent.js';
 import { CallLimits, type OutboundInit } from './call-limits.js';
-import { UndiciAnswer } from './outbound-answer.js';
 import type { OutboundAnswer, OutboundCall, OutboundTimes } from './outbound-call.js';
 import { OutboundRefusedError } from './outbound-errors.js';
 import { type OutboundRequest, toOutboundRequest } from './outbound-request.js';
 import { toResponse } from './outbound-response.js';
+import { ReceivedAnswer } from './received-answer.js';
 
 export type OutboundFetch = (input: string | URL | Request, init?: OutboundInit) => Promise<Response>;
 export type OutboundRequester = (call: OutboundCall) => Promise<OutboundAnswer>;
 
 interface Exchange {
-  answer: Dispatcher.ResponseData;
+  answer: ReceivedAnswer;
   url: URL;
   redirected: boolean;
-  limits: CallLimits;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -99,8 +98,7 @@ async function fetchOver(agent: Dispatcher, input: string | URL | Request, init:
 }
 
 async function requestOver(agent: Dispatcher, call: OutboundCall): Promise<OutboundAnswer> {
-  const { answer, limits } = await exchange(agent, { ...call, redirect: 'follow' }, call);
-  return new UndiciAnswer(answer, limits);
+  return (await exchange(agent, { ...call, redirect: 'follow' }, call)).answer;
 }
 
 async function exchange(agent: Dispatcher, call: OutboundRequest, times: OutboundTimes): Promise<Exchange> {
@@ -110,8 +108,8 @@ async function exchange(agent: Dispatcher, call: OutboundRequest, times: Outboun
     const answer = await send(agent, current, limits);
     const target = redirectTarget(current, answer);
     if (target === undefined || current.redirect === 'manual')
-      return { answer, url: current.url, redirected: redirects > 0, limits };
-    answer.body.resume();
+      return { answer, url: current.url, redirected: redirects > 0 };
+    answer.drain();
     if (current.redirect === 'error')
       throw new OutboundRefusedError('The call was redirected, which its caller forbids');
     if (redirects === MAX_REDIRECTS)
@@ -120,30 +118,28 @@ async function exchange(agent: Dispatcher, call: OutboundRequest, times: Outboun
   }
 }
 
-async function send(agent: Dispatcher, call: OutboundRequest, limits: CallLimits): Promise<Dispatcher.ResponseData> {
+function send(agent: Dispatcher, call: OutboundRequest, limits: CallLimits): Promise<ReceivedAnswer> {
   const { url } = call;
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new OutboundRefusedError(`Calls over ${url.protocol} are not allowed`);
   }
-  try {
-    return await agent.request({
-      origin: url.origin,
-      path: url.pathname + url.search,
-      method: call.method,
-      headers: call.headers,
-      body: call.body,
-      signal: limits.signal,
-      headersTimeout: limits.firstByteMs,
-      bodyTimeout: limits.idleMs,
-    });
-  } catch (error) {
-    throw limits.failure(error);
-  }
+  const answer = new ReceivedAnswer(limits);
+  const request = {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: call.method,
+    headers: call.headers,
+    body: call.body,
+    headersTimeout: limits.firstByteMs,
+    bodyTimeout: limits.idleMs,
+  };
+  agent.dispatch(request, answer);
+  return answer.head;
 }
 
 /** Only GET and HEAD are repeated elsewhere: anything else might be done twice. */
-function redirectTarget(call: OutboundRequest, answer: Dispatcher.ResponseData): URL | undefined {
-  if (!REDIRECTS.has(answer.statusCode)) return undefined;
+function redirectTarget(call: OutboundRequest, answer: ReceivedAnswer): URL | undefined {
+  if (!REDIRECTS.has(answer.status)) return undefined;
   const location = answer.headers['location'];
   if (typeof location !== 'string') return undefined;
   if (call.method !== 'GET' && call.method !== 'HEAD') return undefined;

@@ -1,0 +1,158 @@
+import type { Dispatcher } from 'undici';
+import type { CallLimits } from './call-limits.js';
+import { decoded } from './content-coding.js';
+import type { OutboundAnswer } from './outbound-call.js';
+import { OutboundTooLongError } from './outbound-errors.js';
+
+type Headers = Record<string, string | string[] | undefined>;
+
+/** So much of a body is taken in before somebody reads it, and of one that nobody will. */
+const MAX_UNREAD_BYTES = 128 * 1024;
+
+/**
+ * An answer as undici's dispatcher hands it over. It stands for what `undici.request` gives, without the stream that
+ * costs more than all the rest: an answer that comes in one piece passes through as that piece.
+ */
+export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandler {
+  status = 0;
+  headers: Headers = {};
+  /** This, when the head has come; rejects with an error of the outbound door. */
+  readonly head: Promise<this>;
+  private readonly headCame = Promise.withResolvers<this>();
+  private controller: Dispatcher.DispatchController | undefined;
+  private unread: Buffer[] = [];
+  private bytes = 0;
+  private reading: 'not yet' | 'all' | 'in pieces' | 'drained' = 'not yet';
+  private ended = false;
+  private failure: unknown;
+  private wake: (() => void) | undefined;
+
+  constructor(private readonly limits: CallLimits) {
+    this.head = this.headCame.promise;
+    limits.signal?.addEventListener('abort', this.abort, { once: true });
+  }
+
+  header(name: string): string | undefined {
+    const value = this.headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  async text(maxBytes: number): Promise<string> {
+    return (await this.content(maxBytes)).toString();
+  }
+
+  /** The whole body, in one piece. */
+  async content(maxBytes: number): Promise<Buffer> {
+    if (this.header('content-encoding') !== undefined) return this.decodedContent(maxBytes);
+    this.reading = 'all';
+    this.controller?.resume();
+    while (!this.ended && this.bytes <= maxBytes) await this.change();
+    if (this.failure !== undefined) throw this.failure;
+    if (this.bytes > maxBytes) throw this.tooLong(maxBytes);
+    return this.unread.length === 1 ? this.unread[0]! : Buffer.concat(this.unread, this.bytes);
+  }
+
+  pieces(): AsyncIterable<Uint8Array> {
+    return this.header('content-encoding') === undefined ? this.raw() : this.decoded();
+  }
+
+  discard(): void {
+    this.abort();
+  }
+
+  /** Lets a short body pass by unread, so that its connection can be used again. */
+  drain(): void {
+    this.reading = 'drained';
+    this.controller?.resume();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.limits.signal?.aborted) this.abort();
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    if (status < 200) return;
+    this.status = status;
+    this.headers = headers;
+    this.headCame.resolve(this);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    this.bytes += piece.byteLength;
+    if (this.reading !== 'drained') this.unread.push(piece);
+    if (this.bytes > MAX_UNREAD_BYTES) {
+      if (this.reading === 'drained') return this.abort();
+      if (this.reading !== 'all') controller.pause();
+    }
+    this.wake?.();
+  }
+
+  onResponseEnd(): void {
+    this.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.failure = this.limits.failure(error);
+    this.headCame.reject(this.failure);
+    this.end();
+  }
+
+  private end(): void {
+    this.ended = true;
+    this.limits.signal?.removeEventListener('abort', this.abort);
+    this.wake?.();
+  }
+
+  private readonly abort = (): void => {
+    if (!this.ended) this.controller?.abort(new Error('The call was given up', { cause: this.limits.signal?.reason }));
+  };
+
+  private tooLong(maxBytes: number): OutboundTooLongError {
+    this.abort();
+    return new OutboundTooLongError(maxBytes);
+  }
+
+  private change(): Promise<void> {
+    return new Promise((resolve) => (this.wake = resolve));
+  }
+
+  /** The body as it came over the wire; `bytes` counts what waits to be read. */
+  private async *raw(): AsyncGenerator<Buffer> {
+    this.reading = 'in pieces';
+    try {
+      for (;;) {
+        const pieces = this.unread;
+        this.unread = [];
+        this.bytes = 0;
+        this.controller?.resume();
+        yield* pieces;
+        if (this.unread.length > 0) continue;
+        if (this.failure !== undefined) throw this.failure;
+        if (this.ended) return;
+        await this.change();
+      }
+    } finally {
+      this.abort();
+    }
+  }
+
+  private async *decoded(): AsyncGenerator<Buffer> {
+    try {
+      yield* decoded(this.raw(), this.header('content-encoding') ?? '') as AsyncIterable<Buffer>;
+    } catch (error) {
+      throw this.limits.failure(error);
+    }
+  }
+
+  private async decodedContent(maxBytes: number): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of this.decoded()) {
+      bytes += piece.byteLength;
+      if (bytes > maxBytes) throw this.tooLong(maxBytes);
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces, bytes);
+  }
+}
