@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { OutboundInterruptedError, OutboundTimeoutError } from './outbound-errors.js';
 import type { OutboundTimes } from './outbound-call.js';
 
@@ -26,7 +27,7 @@ export class CallLimits {
   failure(error: unknown): unknown {
     if (this.caller?.aborted) return this.caller.reason;
     if (this.total?.aborted) return new OutboundTimeoutError('total', { cause: error });
-    if (!(error instanceof Error) || error.name.startsWith('Outbound')) return error;
+    if (!types.isNativeError(error) || error.name.startsWith('Outbound')) return error;
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'UND_ERR_HEADERS_TIMEOUT') return new OutboundTimeoutError('first-byte', { cause: error });
     if (code === 'UND_ERR_BODY_TIMEOUT') return new OutboundTimeoutError('idle', { cause: error });
