@@ -1,5 +1,4 @@
 import type { OutboundCall, OutboundRequester, OutboundTimes } from '#libs/platform';
-import { AgentCallError } from './agent-call-error.js';
 import { networkFailure } from './call-failure.js';
 import { statusFailure } from './status-failure.js';
 

@@ -31,12 +31,17 @@ export class CallLimits {
     else options.signal?.addEventListener('abort', this.#onCallerAbort, { once: true });
   }
 
-  /** Why the call as a whole is over before its end: `timeout` or `aborted`. */
-  get over(): AgentCallError | undefined {
-    return this.#reason;
+  /** Whether the call as a whole is over before its end. */
+  get over(): boolean {
+    return this.#reason !== undefined;
   }
 
-  /** Aborts, with `over` as its reason, when the call as a whole is over. */
+  /** @throws AgentCallError `timeout` or `aborted`, where the call is over */
+  throwIfOver(): void {
+    if (this.#reason) throw this.#reason;
+  }
+
+  /** Aborts when the call as a whole is over. */
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
     if (this.#reason) this.#abort.abort(this.#reason);

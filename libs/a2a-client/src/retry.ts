@@ -12,12 +12,12 @@ const FIRST_PAUSE_MS = 100;
  */
 export async function retrying<T>(attempt: () => Promise<T>, limits: CallLimits): Promise<T> {
   for (let retries = 0; ; retries += 1) {
-    if (limits.over) throw limits.over;
+    limits.throwIfOver();
     try {
       return await attempt();
     } catch (error) {
       const failure = toAgentCallError(error);
-      if (limits.over) throw limits.over;
+      limits.throwIfOver();
       if (retries === MAX_RETRIES || !failure.retryable) throw failure;
     }
     await pause(FIRST_PAUSE_MS * 2 ** retries, limits);
@@ -29,6 +29,7 @@ export async function pause(milliseconds: number, limits: CallLimits): Promise<v
   try {
     await delay(milliseconds, undefined, { signal: limits.signal });
   } catch (error) {
-    throw limits.over ?? error;
+    limits.throwIfOver();
+    throw error;
   }
 }

@@ -133,9 +133,7 @@ function isSettled(event: StreamResponse): boolean {
 }
 
 function isLostConnection(error: unknown, limits: CallLimits): boolean {
-  return (
-    limits.over === undefined && error instanceof AgentCallError && ['connect', 'server-error'].includes(error.kind)
-  );
+  return !limits.over && error instanceof AgentCallError && ['connect', 'server-error'].includes(error.kind);
 }
 
 /** A Task that has ended, or waits, has no stream at some agents (section 3.1.6); others have none at all. */

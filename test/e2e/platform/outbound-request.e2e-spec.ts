@@ -82,11 +82,12 @@ describe('request', () => {
 
   it('takes no more in than its reader reads', async () => {
     let sent = 0;
-    answer = async (_request, response) => {
+    const send = async (response: ServerResponse): Promise<void> => {
       for (; sent < 64 && !response.destroyed; sent += 1)
         if (!response.write(Buffer.alloc(MEGABYTE))) await once(response, 'drain').catch(() => undefined);
       response.end();
     };
+    answer = (_request, response) => void send(response);
     const given = await http.request(call());
     for (let before = -1; before !== sent; await delay(100)) before = sent;
     expect(sent).toBeLessThan(32);

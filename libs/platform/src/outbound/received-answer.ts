@@ -24,7 +24,7 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
   private bytes = 0;
   private reading: 'not yet' | 'all' | 'in pieces' | 'drained' = 'not yet';
   private ended = false;
-  private failure: unknown;
+  private failure: Error | undefined;
   private wake: (() => void) | undefined;
 
   constructor(private readonly limits: CallLimits) {
@@ -93,7 +93,7 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.failure = this.limits.failure(error);
+    this.failure = this.limits.failure(error) as Error;
     this.headCame.reject(this.failure);
     this.end();
   }
