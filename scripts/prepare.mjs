@@ -27,6 +27,12 @@ export function ensureInstalled() {
   writeFileSync(INSTALL_STAMP, installFingerprint());
 }
 
+/**
+ * How Node runs Parley (the Dockerfile says the same). The young generation begins at a size that holds whatever is under
+ * way: a smaller one takes it for old, and what is taken for old keeps later garbage alive.
+ */
+export const NODE_FLAGS = ['--enable-source-maps', '--min-semi-space-size=16', '--max-semi-space-size=32'];
+
 /** The path of the Node that runs Parley: the one from npm, else a recent enough one that is running or on the PATH. */
 export function pinnedNode() {
   const candidates = [

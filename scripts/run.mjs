@@ -6,14 +6,14 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { onEnding } from './ending.mjs';
-import { ROOT, ensureBuilt, ensureInstalled, pinnedNode, say } from './prepare.mjs';
+import { NODE_FLAGS, ROOT, ensureBuilt, ensureInstalled, pinnedNode, say } from './prepare.mjs';
 
 const [entry, ...args] = process.argv.slice(2);
 ensureInstalled();
 ensureBuilt();
 
 // In a group of its own, the child gets each signal once: from here, not from the terminal as well.
-const child = spawn(pinnedNode(), ['--enable-source-maps', join(ROOT, 'dist', `${entry}.js`), ...args], {
+const child = spawn(pinnedNode(), [...NODE_FLAGS, join(ROOT, 'dist', `${entry}.js`), ...args], {
   stdio: ['ignore', 'inherit', 'inherit'],
   detached: process.platform !== 'win32',
 });

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ROOT, pinnedNode } from '../prepare.mjs';
+import { NODE_FLAGS, ROOT, pinnedNode } from '../prepare.mjs';
 
 const READY = / is ready on (https?:\/\/\S+)/;
 const READY_WITHIN_MS = 120_000;
@@ -21,7 +21,7 @@ export class ServiceProcess {
     mkdirSync(dirname(logFile), { recursive: true });
     const log = createWriteStream(logFile);
     // A group of its own, so that Ctrl-C reaches only the demo, which then ends everything in order.
-    this.child = spawn(pinnedNode(), ['--enable-source-maps', join(ROOT, 'dist', `${entry}.js`), ...args], {
+    this.child = spawn(pinnedNode(), [...NODE_FLAGS, join(ROOT, 'dist', `${entry}.js`), ...args], {
       cwd: ROOT,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

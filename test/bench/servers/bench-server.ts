@@ -22,13 +22,14 @@ export function startPeer(file: string, environment: Record<string, string> = {}
 }
 
 /** Starts the built Parley on a database. With PROFILE_DIR in the environment it writes a CPU profile there. */
-export function startParley(databaseUrl: string, environment: Record<string, string> = {}): Promise<BenchServer> {
+export async function startParley(databaseUrl: string, environment: Record<string, string> = {}): Promise<BenchServer> {
   const main = join(ROOT, 'dist/src/main.js');
   if (!existsSync(main)) throw new Error('Parley is not built: run npm run build first');
   const settings = { PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: databaseUrl, ...environment };
   const folder = process.env.PROFILE_DIR;
   const profile = folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
-  return startProcess([...profile, main], settings, /Parley is ready on (http\S+)/, 'parley');
+  const { NODE_FLAGS } = await import(join(ROOT, 'scripts/prepare.mjs'));
+  return startProcess([...NODE_FLAGS, ...profile, main], settings, /Parley is ready on (http\S+)/, 'parley');
 }
 
 async function startProcess(
