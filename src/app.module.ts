@@ -3,7 +3,7 @@ import { A2aServerModule } from '#libs/a2a-server';
 import { CancelWatch, ExecutorModule, TaskRecovery } from '#libs/executor';
 import { NodesModule } from '#libs/nodes';
 import { ORCHESTRATOR_MIGRATIONS, OrchestratorModule, WorkflowModule } from '#libs/orchestrator';
-import { type AppConfig, PlatformModule } from '#libs/platform';
+import { type AppConfig, JobsModule, PlatformModule } from '#libs/platform';
 import { TASK_MIGRATIONS, TasksModule } from '#libs/tasks';
 import { AgentsModule } from './agents.module.js';
 import { LandingController } from './landing.controller.js';
@@ -18,7 +18,7 @@ export class AppModule {
     const executor = { module: ExecutorModule, imports: [workflows], exports: [workflows] };
     return {
       module: AppModule,
-      imports: [platform, OrchestratorModule.withExecutor(executor), A2aServerModule.with(executor)],
+      imports: [platform, JobsModule, OrchestratorModule.withExecutor(executor), A2aServerModule.with(executor)],
       controllers: [LandingController],
       providers: [TaskRecovery, CancelWatch],
     };

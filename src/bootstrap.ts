@@ -10,6 +10,7 @@ import {
   type AppConfig,
   ConfigError,
   type Environment,
+  Jobs,
   loadConfig,
   Readiness,
   ServiceAddress,
@@ -89,6 +90,7 @@ export async function listen(app: NestFastifyApplication, config: AppConfig): Pr
   app.get(ServiceAddress).listening(url);
   app.get(TaskRecovery).start();
   app.get(CancelWatch).start();
+  app.get(Jobs).start();
   app.get(Readiness).started = true;
   return url;
 }

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { connectionOptions } from './connection-options.js';
 
 /** Any number that nobody else uses for an advisory lock: the ASCII codes of "parley". */
-const MIGRATION_LOCK = '123563833845113';
+export const MIGRATION_LOCK = '123563833845113';
 const OLDEST_VERSION = 150_000;
 
 /**

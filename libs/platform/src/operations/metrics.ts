@@ -29,12 +29,12 @@ export class Metrics {
     );
   }
 
-  /** `collect`, where given, is called at every reading and returns the value. */
+  /** `collect`, where given, is called at every reading and gives the value; it must not fail. */
   gauge<T extends string = string>(
     name: string,
     help: string,
     labelNames: readonly T[] = [],
-    collect?: () => number,
+    collect?: () => number | Promise<number>,
   ): Gauge<T> {
     const known = this.known<Gauge<T>>(name);
     if (known) return known;
@@ -43,7 +43,7 @@ export class Metrics {
       help,
       labelNames,
       registers: [this.registry],
-      collect: collect && (() => gauge.set(collect())),
+      collect: collect && (async () => gauge.set(await collect())),
     });
     return gauge;
   }

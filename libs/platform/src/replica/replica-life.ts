@@ -26,6 +26,7 @@ export class ReplicaLife {
   private timer: NodeJS.Timeout | undefined;
   private ended = false;
   private reconnecting: Promise<void> | undefined;
+  private readonly heirs: ((replicaId: string) => Promise<void>)[] = [];
 
   constructor(private readonly database: Database) {}
 
@@ -62,8 +63,14 @@ export class ReplicaLife {
     return rows.map(({ id }) => id);
   }
 
+  /** Calls the heir for every dead replica before it is forgotten; where that fails, the replica is not forgotten yet. */
+  onForget(heir: (replicaId: string) => Promise<void>): void {
+    this.heirs.push(heir);
+  }
+
   /** Removes what is left of a dead replica, once its work has been taken over. */
   async forget(replicaId: string): Promise<void> {
+    for (const heir of this.heirs) await heir(replicaId);
     await this.database.pool.query('DELETE FROM replica WHERE id = $1', [replicaId]);
   }
 

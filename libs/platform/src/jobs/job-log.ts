@@ -1,0 +1,14 @@
+import { Logger as NestLogger } from '@nestjs/common';
+import type { LogFunctionFactory, Logger } from 'graphile-worker';
+
+/** The queue's own messages in our log. What jobs fail with is logged where they are run. */
+export async function jobLog(): Promise<Logger> {
+  const queue = await import('graphile-worker');
+  const log = new NestLogger('JobQueue');
+  const factory: LogFunctionFactory = () => (level, message, meta) => {
+    if (meta?.['failure'] === true) return;
+    if (level === 'error' || level === 'warning') log.warn({ err: meta?.['error'] }, message);
+    else log.debug(message);
+  };
+  return new queue.Logger(factory);
+}

@@ -1,0 +1,141 @@
+import { EventEmitter } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ParsedCronItem, Runner, WorkerEvents, WorkerPool } from 'graphile-worker';
+import type { Pool } from 'pg';
+import type { CronEntry, JobHandler } from './job.js';
+import { JobAttempts } from './job-attempts.js';
+import { jobLog } from './job-log.js';
+import type { JobMetrics } from './job-metrics.js';
+import type { JobWorkers } from './job-workers.js';
+
+/** Jobs that one replica works on at once. */
+export const JOB_SLOTS = 4;
+/** LISTEN has a session of its own; the other one is for ending jobs while all slots look for the next. */
+export const JOB_SESSIONS = JOB_SLOTS + 2;
+/** Backs the notifications up, and finds jobs whose time has come. */
+const POLL_MS = 2_000;
+/** What an aborted handler may take to return. */
+const LETTING_GO_MS = 1_000;
+/** What was due while no replica ran is made up for when it is no older than this. */
+const CRON_BACKFILL_MS = 3_600_000;
+/** Longest time that a timer can hold: handlers are aborted by us alone. */
+const NEVER_MS = 2 ** 31 - 1;
+
+export interface JobPoolStart {
+  sessions: Pool;
+  handlers: ReadonlyMap<string, JobHandler<unknown>>;
+  crons: readonly CronEntry[];
+  workers: JobWorkers;
+  metrics: JobMetrics;
+}
+
+/** A pool of workers from its start to its end. A lost database may end it: then another one takes its place. */
+export class JobPool {
+  private readonly attempts: JobAttempts;
+  private readonly ending = new AbortController();
+  private readonly ended: Promise<void>;
+  private runner: Runner | undefined;
+  private pool: WorkerPool | undefined;
+
+  constructor(private readonly start: JobPoolStart) {
+    this.attempts = new JobAttempts(start.handlers, start.metrics);
+    this.ended = this.run().finally(() => this.attempts.interrupt());
+    this.ended.catch(() => undefined);
+  }
+
+  /** Resolves when the pool was stopped; rejects when it ended by a fault. */
+  get over(): Promise<void> {
+    return this.ended;
+  }
+
+  /** Takes no more jobs. */
+  drain(): void {
+    if (this.ending.signal.aborted) return;
+    this.ending.abort();
+    void this.runner?.stop().catch(() => undefined);
+  }
+
+  /** Lets the jobs under way end until the signal, then gives them back to the queue. */
+  async stop(signal: AbortSignal): Promise<void> {
+    this.drain();
+    const ended = this.ended.catch(() => undefined);
+    await Promise.race([ended, aborted(signal)]);
+    const cut = this.attempts.interrupt();
+    await Promise.race([ended, delay(LETTING_GO_MS, undefined, { ref: false })]);
+    if (cut.length === 0) return ended;
+    await Promise.resolve(this.pool?.forcefulShutdown('This process stops')).catch(() => undefined);
+    for (const { id, before } of cut) await this.start.sessions.query(REQUEUE, [id, before]);
+  }
+
+  private async run(): Promise<void> {
+    const { run } = await import('graphile-worker');
+    this.runner = await run(await this.options());
+    if (this.ending.signal.aborted) void this.runner.stop().catch(() => undefined);
+    await this.runner.promise;
+  }
+
+  private async options() {
+    const events: WorkerEvents = new EventEmitter();
+    events.on('pool:create', ({ workerPool }) => {
+      this.pool = workerPool;
+    });
+    const register = once((workerId: string) => this.start.workers.register(workerId, this.ending.signal));
+    return {
+      pgPool: this.start.sessions,
+      taskList: this.attempts.tasks(),
+      parsedCronItems: await cronItems(this.start.crons),
+      noHandleSignals: true,
+      events,
+      logger: await jobLog(),
+      preset: {
+        worker: {
+          concurrentJobs: JOB_SLOTS,
+          pollInterval: POLL_MS,
+          gracefulShutdownAbortTimeout: NEVER_MS,
+          // In batches of their own, ends of jobs that cannot be written end the pool, and not the process.
+          completeJobBatchDelay: 0,
+          failJobBatchDelay: 0,
+        },
+        plugins: [
+          {
+            name: 'job-workers',
+            version: '1.0.0',
+            // Awaited before the first job is taken.
+            worker: { hooks: { startWorker: (_context, { worker }) => register(worker.workerPool.id) } },
+          } satisfies GraphileConfig.Plugin,
+        ],
+      },
+    };
+  }
+}
+
+/** As if it had not been tried. */
+const REQUEUE = 'SELECT graphile_worker.reschedule_jobs(ARRAY[$1::bigint], now(), NULL, $2::int)';
+
+async function cronItems(crons: readonly CronEntry[]): Promise<ParsedCronItem[]> {
+  const { parseCronItems } = await import('graphile-worker');
+  return parseCronItems(
+    crons.map(({ name, match, maxAttempts }) => ({
+      task: name,
+      identifier: name,
+      match,
+      // A queue runs one job at a time; the key keeps those that wait from piling up.
+      options: {
+        queueName: name,
+        jobKey: name,
+        backfillPeriod: CRON_BACKFILL_MS,
+        ...(maxAttempts !== undefined && { maxAttempts }),
+      },
+    })),
+  );
+}
+
+function once<A>(act: (argument: A) => Promise<void>): (argument: A) => Promise<void> {
+  let acted: Promise<void> | undefined;
+  return (argument) => (acted ??= act(argument));
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -1,0 +1,16 @@
+import type { Database } from '../database/database.js';
+import { MIGRATION_LOCK } from '../database/migrate.js';
+import { jobLog } from './job-log.js';
+
+/** Brings the queue's own schema (`graphile_worker`) up to date, one process at a time. */
+export async function migrateJobQueue(database: Database): Promise<void> {
+  const { runMigrations } = await import('graphile-worker');
+  const session = database.session('migration');
+  await session.connect();
+  try {
+    await session.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await runMigrations({ pgPool: database.pool, logger: await jobLog() });
+  } finally {
+    await session.end().catch(() => undefined);
+  }
+}

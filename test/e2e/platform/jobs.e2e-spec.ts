@@ -1,0 +1,288 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import {
+  AppConfig,
+  Database,
+  enqueueFrom,
+  type JobContext,
+  type JobHandler,
+  Jobs,
+  loadConfig,
+  Metrics,
+  migrateJobQueue,
+  PermanentJobError,
+  PLATFORM_MIGRATIONS,
+  Readiness,
+  ReplicaLife,
+  Shutdown,
+} from '#libs/platform';
+import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { until } from '../../support/until.js';
+
+jest.setTimeout(60_000);
+
+interface Replica {
+  database: Database;
+  life: ReplicaLife;
+  shutdown: Shutdown;
+  metrics: Metrics;
+  jobs: Jobs;
+}
+
+let server: TestDatabase;
+const replicas: Replica[] = [];
+
+beforeAll(() => Logger.overrideLogger(false));
+
+beforeEach(async () => {
+  server = await freshDatabase({ empty: true });
+});
+
+afterEach(async () => {
+  await Promise.all(replicas.splice(0).map(end));
+  await server.drop();
+});
+
+describe('Jobs', () => {
+  it('does a job once, whichever of many replicas took it', async () => {
+    const done: number[] = [];
+    const many = await Promise.all(Array.from({ length: 3 }, () => replica()));
+    for (const { jobs } of many) started(jobs, { count: (payload) => void done.push(payload.n as number) });
+    await many[0]!.jobs.enqueue(Array.from({ length: 30 }, (_, n) => ({ name: 'count', payload: { n } })));
+    await until(() => done.length >= 30, { what: 'thirty jobs' });
+    await until(async () => (await queued()) === 0, { what: 'an empty queue' });
+    expect(done.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, n) => n));
+  });
+
+  it('enqueues with the transaction and with the statement of the caller, or not at all', async () => {
+    const { jobs, database } = await replica();
+    const session = await database.pool.connect();
+    await session.query('BEGIN');
+    await jobs.enqueue([{ name: 'never', payload: {} }], session);
+    await session.query('ROLLBACK');
+    session.release();
+    expect(await queued()).toBe(0);
+    const source = `(SELECT 'later', '{"a":1}'::json, key, NULL::timestamptz, NULL::int, 7 FROM state)`;
+    const statement = `WITH state AS (SELECT key FROM unnest($1::text[]) AS key WHERE key <> 'not this'),
+      queued AS MATERIALIZED (${enqueueFrom(source)}) SELECT jobs FROM queued`;
+    const { rows } = await database.pool.query(statement, [['k1', 'not this', 'k2']]);
+    expect(rows).toEqual([{ jobs: 2 }]);
+    expect(await server.query('SELECT task_identifier, key, priority, max_attempts FROM graphile_worker.jobs')).toEqual(
+      ['k1', 'k2'].map((key) => ({ task_identifier: 'later', key, priority: 7, max_attempts: 10 })),
+    );
+  });
+
+  it('keeps one job of a key until it begins', async () => {
+    const { jobs } = await replica();
+    const runAt = new Date(Date.now() + 3_600_000);
+    await jobs.enqueue([{ name: 'later', payload: { n: 1 }, key: 'k', runAt }]);
+    await jobs.enqueue([{ name: 'later', payload: { n: 2 }, key: 'k', runAt }]);
+    expect(await server.query(`SELECT payload FROM graphile_worker._private_jobs`)).toEqual([{ payload: { n: 2 } }]);
+  });
+
+  it('tries again what failed, but not what cannot succeed', async () => {
+    const { jobs, metrics } = await replica();
+    const attempts: Record<string, number[]> = { shaky: [], hopeless: [], unread: [] };
+    jobs.register('unread', {
+      read: () => {
+        throw new Error('not like this');
+      },
+      run: () => Promise.resolve(void attempts['unread']!.push(0)),
+    });
+    started(jobs, {
+      shaky: (_payload, { attempt, last }) => {
+        attempts['shaky']!.push(attempt);
+        expect(last).toBe(attempt === 2);
+        if (attempt === 1) throw new Error('not yet');
+      },
+      hopeless: (_payload, { attempt }) => {
+        attempts['hopeless']!.push(attempt);
+        throw new PermanentJobError('never');
+      },
+    });
+    await jobs.enqueue([
+      { name: 'shaky', payload: {}, maxAttempts: 2 },
+      { name: 'hopeless', payload: {} },
+      { name: 'unread', payload: {} },
+    ]);
+    await until(async () => (await queued()) === 0, { what: 'an empty queue' });
+    expect(attempts).toEqual({ shaky: [1, 2], hopeless: [1], unread: [] });
+    const text = await metrics.read();
+    expect(text).toContain('parley_jobs_total{job="shaky",outcome="retried"} 1');
+    expect(text).toContain('parley_jobs_total{job="shaky",outcome="done"} 1');
+    expect(text).toContain('parley_jobs_total{job="hopeless",outcome="failed"} 1');
+    expect(text).toContain('parley_jobs_total{job="unread",outcome="failed"} 1');
+  });
+
+  it("does a dead replica's jobs at another one as soon as it is found dead", async () => {
+    const [first, second] = [await replica({ grace: '100ms' }), await replica()];
+    const taken = waiter();
+    started(first.jobs, { work: (_payload, { attempt }) => (taken.done(attempt), new Promise(() => undefined)) });
+    await first.jobs.enqueue([{ name: 'work', payload: {} }]);
+    expect(await taken.promise).toBe(1);
+    const done = waiter();
+    started(second.jobs, { work: (_payload, { attempt }) => done.done(attempt) });
+    // As far as the others can tell, this is its death.
+    first.jobs.drain();
+    await first.life.end();
+    await until(async () => (await second.life.deadReplicas()).includes(first.life.replicaId), { what: 'the death' });
+    await second.life.forget(first.life.replicaId);
+    expect(await done.promise).toBe(2);
+  });
+
+  it('gives jobs that outlast the grace time back to the queue, as if they had not been tried', async () => {
+    const [first, second] = [await replica({ grace: '100ms' }), await replica()];
+    const [taken, aborted, done] = [waiter(), waiter(), waiter()];
+    started(first.jobs, {
+      work: async (_payload, { attempt, signal }) => {
+        taken.done(attempt);
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        aborted.done(attempt);
+        throw signal.reason;
+      },
+    });
+    await first.jobs.enqueue([{ name: 'work', payload: {} }]);
+    await taken.promise;
+    await first.shutdown.beforeApplicationShutdown();
+    await aborted.promise;
+    expect(await server.query('SELECT attempts, locked_by FROM graphile_worker.jobs')).toEqual([
+      { attempts: 0, locked_by: null },
+    ]);
+    started(second.jobs, { work: (_payload, { attempt }) => done.done(attempt) });
+    expect(await done.promise).toBe(1);
+  });
+
+  it('lets jobs end within the grace time, and takes no more', async () => {
+    const { jobs, shutdown } = await replica();
+    const [taken, go] = [waiter(), waiter()];
+    const ended: number[] = [];
+    started(jobs, {
+      work: async ({ n }) => {
+        taken.done(0);
+        await go.promise;
+        ended.push(n as number);
+      },
+    });
+    await jobs.enqueue([{ name: 'work', payload: { n: 1 } }]);
+    await taken.promise;
+    const over = shutdown.beforeApplicationShutdown();
+    go.done(0);
+    await over;
+    await jobs.enqueue([{ name: 'work', payload: { n: 2 } }]);
+    expect(ended).toEqual([1]);
+    expect(await queued()).toBe(1);
+  });
+
+  it('goes on after every session was lost, also in the middle of a job', async () => {
+    const { jobs } = await replica();
+    const [taken, go] = [waiter(), waiter()];
+    const done: number[] = [];
+    started(jobs, {
+      work: async ({ n }) => {
+        taken.done(0);
+        await go.promise;
+        done.push(n as number);
+      },
+    });
+    await jobs.enqueue([{ name: 'work', payload: { n: 1 } }]);
+    await taken.promise;
+    // The end of the job meets a server that lets nobody in.
+    await closeServer();
+    go.done(0);
+    await until(() => done.length === 1, { what: 'the end of the job' });
+    await until(async () => (await pretendToAsk(jobs)) === 'refused', { what: 'the server to be closed' });
+    await openServer();
+    await until(async () => (await pretendToAsk(jobs)) === 'taken', { what: 'the server to be back' });
+    await until(() => done.includes(2), { within: 30_000, what: 'the next job' });
+    await until(async () => (await queued()) === 0, { within: 30_000, what: 'an empty queue' });
+    expect(done.filter((n) => n === 1).length).toBeGreaterThan(0);
+  });
+
+  it('has a cron entry done once for all replicas, also where none ran when it was due', async () => {
+    const many = await Promise.all([replica(), replica()]);
+    const due = new Date(Math.floor(Date.now() / 60_000) * 60_000);
+    await server.query(
+      `INSERT INTO graphile_worker._private_known_crontabs (identifier, known_since) VALUES ('tick', $1)`,
+      [new Date(due.getTime() - 1)],
+    );
+    const done: unknown[] = [];
+    for (const { jobs } of many) {
+      jobs.register('tick', { read: (payload) => payload, run: async (payload) => void done.push(payload) });
+      jobs.every({ name: 'tick', match: `${due.getUTCMinutes()} * * * *` });
+      jobs.start();
+    }
+    await until(() => done.length > 0, { what: 'what was due' });
+    await until(async () => (await queued()) === 0, { what: 'an empty queue' });
+    expect(done).toEqual([{ _cron: { ts: due.toISOString(), backfilled: true } }]);
+  });
+
+  it('refuses handlers that nobody would call', async () => {
+    const { jobs } = await replica();
+    const handler = { read: () => undefined, run: () => Promise.resolve() };
+    jobs.register('a', handler);
+    expect(() => jobs.register('a', handler)).toThrow('a have a handler already');
+    expect(() => jobs.every({ name: 'b', match: '* * * * *' })).toThrow('b have no handler');
+    jobs.start();
+    expect(() => jobs.register('c', handler)).toThrow('comes too late');
+  });
+});
+
+type Handlers = Record<string, (payload: Record<string, unknown>, context: JobContext) => unknown>;
+
+function started(jobs: Jobs, handlers: Handlers): void {
+  for (const [name, run] of Object.entries(handlers)) {
+    const handler: JobHandler<Record<string, unknown>> = {
+      read: (payload) => payload as Record<string, unknown>,
+      run: async (payload, context) => void (await run(payload, context)),
+    };
+    jobs.register(name, handler);
+  }
+  jobs.start();
+}
+
+async function replica(options: { grace?: string } = {}): Promise<Replica> {
+  const config: AppConfig = loadConfig({ SHUTDOWN_GRACE: options.grace ?? '5s' });
+  const database = await Database.open({ url: server.url, migrations: PLATFORM_MIGRATIONS });
+  const life = new ReplicaLife(database);
+  await life.begin();
+  await migrateJobQueue(database);
+  const [shutdown, metrics] = [new Shutdown(config, new Readiness()), new Metrics()];
+  const made = { database, life, shutdown, metrics, jobs: new Jobs(database, life, shutdown, metrics) };
+  replicas.push(made);
+  return made;
+}
+
+async function end({ database, life, shutdown }: Replica): Promise<void> {
+  await shutdown.beforeApplicationShutdown();
+  await life.end();
+  await database.close();
+}
+
+async function queued(): Promise<number> {
+  const [row] = await server.query<{ n: number }>('SELECT count(*)::int AS n FROM graphile_worker.jobs');
+  return row?.n ?? -1;
+}
+
+async function pretendToAsk(jobs: Jobs): Promise<'taken' | 'refused'> {
+  return jobs.enqueue([{ name: 'work', payload: { n: 2 } }]).then(
+    () => 'taken',
+    () => 'refused',
+  );
+}
+
+/** New sessions are refused and old ones end, but for the one of this test. */
+async function closeServer(): Promise<void> {
+  await server.query('UPDATE pg_database SET datallowconn = false WHERE datname = current_database()');
+  await server.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+}
+
+async function openServer(): Promise<void> {
+  await server.query('UPDATE pg_database SET datallowconn = true WHERE datname = current_database()');
+}
+
+function waiter(): { promise: Promise<number>; done(value: number): void } {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  return { promise, done: resolve };
+}
