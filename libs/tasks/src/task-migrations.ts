@@ -1,5 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
+const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
+
 /** The tables of Tasks and their logs. Ids are compared as bytes: their order carries no meaning. */
 export class CreateTask1700000000100 implements MigrationInterface {
   readonly name = 'CreateTask1700000000100';
@@ -83,4 +85,52 @@ export class CreateTaskKey1700000000102 implements MigrationInterface {
   }
 }
 
-export const TASK_MIGRATIONS = [CreateTask1700000000100, AddCancelRequest1700000000101, CreateTaskKey1700000000102];
+/**
+ * What the code promises of ended Tasks, kept by the database itself: they stay as they ended, and get no event. The
+ * journal's sessions say who they are and skip the second check, because their statements write events only beside the
+ * Task's row, which the first check guards.
+ */
+export class GuardEndedTasks1700000000110 implements MigrationInterface {
+  readonly name = 'GuardEndedTasks1700000000110';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE FUNCTION task_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        RAISE EXCEPTION 'Task % has ended as % and does not change any more', OLD.task_id, OLD.state
+          USING ERRCODE = 'check_violation', TABLE = 'task';
+      END $$`);
+    await runner.query(`
+      CREATE TRIGGER task_final BEFORE UPDATE OF task_id, state, last_sequence ON task FOR EACH ROW
+      WHEN (OLD.state IN ${ENDED} AND (NEW.task_id, NEW.state, NEW.last_sequence)
+            IS DISTINCT FROM (OLD.task_id, OLD.state, OLD.last_sequence))
+      EXECUTE FUNCTION task_refuse_change()`);
+    await runner.query(`
+      CREATE FUNCTION task_event_refuse_late() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF EXISTS (SELECT FROM task WHERE task_id = NEW.task_id AND state IN ${ENDED}) THEN
+          RAISE EXCEPTION 'Task % has ended and takes no more events', NEW.task_id
+            USING ERRCODE = 'check_violation', TABLE = 'task_event';
+        END IF;
+        RETURN NEW;
+      END $$`);
+    await runner.query(`
+      CREATE TRIGGER task_event_late BEFORE INSERT ON task_event FOR EACH ROW
+      WHEN (current_setting('parley.journal', true) IS DISTINCT FROM 'on')
+      EXECUTE FUNCTION task_event_refuse_late()`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TRIGGER task_event_late ON task_event');
+    await runner.query('DROP FUNCTION task_event_refuse_late');
+    await runner.query('DROP TRIGGER task_final ON task');
+    await runner.query('DROP FUNCTION task_refuse_change');
+  }
+}
+
+export const TASK_MIGRATIONS = [
+  CreateTask1700000000100,
+  AddCancelRequest1700000000101,
+  CreateTaskKey1700000000102,
+  GuardEndedTasks1700000000110,
+];

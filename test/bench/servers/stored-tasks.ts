@@ -52,6 +52,8 @@ export async function storeCopies(url: string, tables: CopiedTable[], taskId: st
   await client.connect();
   try {
     await client.query('SET synchronous_commit = off');
+    // Tasks that have ended take no events, except from the journal.
+    await client.query(`SET parley.journal = 'on'`);
     for (const copied of tables) await copy(client, copied, taskId, count);
     await client.query('CHECKPOINT');
   } finally {
