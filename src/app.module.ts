@@ -4,7 +4,7 @@ import { CancelWatch, ExecutorModule, TaskRecovery } from '#libs/executor';
 import { NodesModule } from '#libs/nodes';
 import { ORCHESTRATOR_MIGRATIONS, OrchestratorModule, WorkflowModule } from '#libs/orchestrator';
 import { type AppConfig, JobsModule, PlatformModule } from '#libs/platform';
-import { TASK_MIGRATIONS, TasksModule } from '#libs/tasks';
+import { TASK_MIGRATIONS, TaskPurge, TaskPurgeJob, TasksModule } from '#libs/tasks';
 import { AgentsModule } from './agents.module.js';
 import { LandingController } from './landing.controller.js';
 
@@ -20,7 +20,7 @@ export class AppModule {
       module: AppModule,
       imports: [platform, JobsModule, OrchestratorModule.withExecutor(executor), A2aServerModule.with(executor)],
       controllers: [LandingController],
-      providers: [TaskRecovery, CancelWatch],
+      providers: [TaskRecovery, CancelWatch, TaskPurge, TaskPurgeJob],
     };
   }
 }

@@ -2,6 +2,7 @@ import { jest } from '@jest/globals';
 import { ORCHESTRATOR_MIGRATIONS, PostgresRunChildStore, PostgresWorkflowStore } from '#libs/orchestrator';
 import { Database } from '#libs/platform';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { TaskRetention } from '#libs/tasks';
 import { describeWorkflowStore } from './workflow-store.contract.js';
 
 let server: TestDatabase;
@@ -64,7 +65,7 @@ describe('PostgresRunChildStore', () => {
   const child = { runId: 'r1', nodeId: 'n', attempt: 1, taskId: 't1', agentUrl: 'http://127.0.0.1:9/a' };
 
   it('gives back the children of a run, and the first one that was remembered for an attempt', async () => {
-    const store = new PostgresRunChildStore(database);
+    const store = new PostgresRunChildStore(database, new TaskRetention());
     await store.remember({ ...child, nodeId: 'z' });
     await store.remember(child);
     await store.remember({ ...child, taskId: 'another' });

@@ -1,6 +1,6 @@
 export { type RecordedEvent, type TaskEvent, toStreamResponse } from './task-event.js';
 export { applyTaskEvent, TaskEventRefused, TaskFold } from './task-fold.js';
-export { newTaskId } from './task-id.js';
+export { firstTaskIdOf, newTaskId } from './task-id.js';
 export {
   ANONYMOUS_SCOPE,
   type Idempotency,
@@ -20,4 +20,7 @@ export { type JournalSource, TaskJournal } from './task-journal.js';
 export { type FollowOptions, TaskFeed } from './task-feed.js';
 export { ClaimLost, TaskRecording } from './task-recording.js';
 export { TaskRecorder } from './task-recorder.js';
+export { TaskPurge } from './task-purge.js';
+export { TaskPurgeJob } from './task-purge-job.js';
+export { TaskRetention } from './task-retention.js';
 export { TasksModule } from './tasks.module.js';

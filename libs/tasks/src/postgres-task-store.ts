@@ -45,7 +45,9 @@ export class PostgresTaskStore extends TaskStore {
   async load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined> {
     const header = await this.header(taskId, scope);
     if (!header) return undefined;
-    return fold(header, await this.events(taskId, 0, header.lastSequence));
+    const events = await this.events(taskId, 0, header.lastSequence);
+    // Purged in between.
+    return events.length === 0 ? undefined : fold(header, events);
   }
 
   async header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {
@@ -175,7 +177,9 @@ export class PostgresTaskStore extends TaskStore {
     });
     const logs = new Map<string, RecordedEvent[]>(headers.map((header) => [header.taskId, []]));
     for (const row of result.rows) logs.get(row.task_id)?.push(toRecordedEvent(row));
-    return headers.map((header) => fold(header, logs.get(header.taskId) ?? []));
+    // Those without a log were purged in between.
+    const kept = headers.filter((header) => logs.get(header.taskId)?.length);
+    return kept.map((header) => fold(header, logs.get(header.taskId) ?? []));
   }
 }
 

@@ -1,4 +1,4 @@
-import { newTaskId } from './task-id.js';
+import { firstTaskIdOf, newTaskId } from './task-id.js';
 
 describe('newTaskId', () => {
   it('makes UUIDs of version 7, all different, in order of time', () => {
@@ -7,5 +7,16 @@ describe('newTaskId', () => {
     expect(new Set(ids).size).toBe(ids.length);
     const times = ids.map((id) => id.slice(0, 13));
     expect([...times].sort()).toEqual(times);
+  });
+});
+
+describe('firstTaskIdOf', () => {
+  it('lies between the ids made before a time and those made since', () => {
+    const time = new Date();
+    const id = newTaskId();
+    const [earlier, later] = [new Date(time.getTime() - 1), new Date(Date.now() + 1)];
+    expect(firstTaskIdOf(earlier) < id).toBe(true);
+    expect(firstTaskIdOf(time) < id).toBe(true);
+    expect(firstTaskIdOf(later) > id).toBe(true);
   });
 });

@@ -3,6 +3,12 @@ import { randomFillSync } from 'node:crypto';
 const POOL = Buffer.allocUnsafe(10 * 256);
 let used = POOL.length;
 
+/** Not greater than the id of any Task that Parley made at that time or later, and greater than those made before. */
+export function firstTaskIdOf(time: Date): string {
+  const hex = time.getTime().toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
+}
+
 /** A UUIDv7 (RFC 9562): ids made one after the other lie side by side in an index. */
 export function newTaskId(): string {
   if (used === POOL.length) {

@@ -4,11 +4,19 @@ import { PostgresTaskStore } from './postgres-task-store.js';
 import { TaskFeed } from './task-feed.js';
 import { TaskJournal } from './task-journal.js';
 import { TaskRecorder } from './task-recorder.js';
+import { TaskRetention } from './task-retention.js';
 import { TaskStore } from './task-store.js';
 
 /** The life of Tasks on PostgreSQL. Needs PlatformModule. */
 @Module({
-  providers: [{ provide: TaskStore, useClass: PostgresTaskStore }, TaskMetrics, TaskJournal, TaskFeed, TaskRecorder],
-  exports: [TaskStore, TaskFeed, TaskRecorder],
+  providers: [
+    { provide: TaskStore, useClass: PostgresTaskStore },
+    TaskMetrics,
+    TaskJournal,
+    TaskFeed,
+    TaskRecorder,
+    TaskRetention,
+  ],
+  exports: [TaskStore, TaskFeed, TaskRecorder, TaskRetention],
 })
 export class TasksModule {}

@@ -2,6 +2,7 @@ import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentCatalog } from '#libs/executor';
 import { RunChildStore } from '../run-child-store.js';
 import { PostgresRunChildStore } from '../storage/postgres-run-child-store.js';
+import { RevisionPurge } from '../storage/revision-purge.js';
 import { PostgresWorkflowStore } from '../storage/postgres-workflow-store.js';
 import { WorkflowExecutors } from '../workflow-executors.js';
 import { WorkflowStore } from '../workflow-store.js';
@@ -10,7 +11,7 @@ import { WorkflowCatalog } from './workflow-catalog.js';
 /** Workflows and the agents that they are. Needs PlatformModule. */
 @Module({})
 export class WorkflowModule {
-  /** @param agents modules that export NodeTypes, AgentDirectory and TaskStore */
+  /** @param agents modules that export NodeTypes, AgentDirectory, TaskStore and TaskRetention */
   static withAgents(...agents: (DynamicModule | Type)[]): DynamicModule {
     return {
       module: WorkflowModule,
@@ -18,6 +19,7 @@ export class WorkflowModule {
       providers: [
         { provide: WorkflowStore, useClass: PostgresWorkflowStore },
         { provide: RunChildStore, useClass: PostgresRunChildStore },
+        RevisionPurge,
         WorkflowExecutors,
         { provide: AgentCatalog, useClass: WorkflowCatalog },
       ],

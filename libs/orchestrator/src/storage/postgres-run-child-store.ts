@@ -1,12 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/platform';
+import { TaskRetention } from '#libs/tasks';
 import { type RunChild, RunChildStore } from '../run-child-store.js';
 
 /** RunChildStore on PostgreSQL. */
 @Injectable()
 export class PostgresRunChildStore extends RunChildStore {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    retention: TaskRetention,
+  ) {
     super();
+    retention.purgeWith('DELETE FROM run_child WHERE run_id = ANY($1::text[])');
   }
 
   async remember(child: RunChild): Promise<void> {

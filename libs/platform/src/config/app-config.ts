@@ -34,6 +34,8 @@ export class AppConfig {
   /** Bytes. */
   readonly bodyLimit!: number;
   readonly shutdownGraceMs!: number;
+  /** How long Tasks are kept after they ended; absent: for ever. */
+  readonly taskRetentionMs?: number;
   readonly logLevel!: LogLevel;
   readonly corsOrigins!: readonly string[];
   readonly serviceName!: string;

@@ -40,6 +40,7 @@ describe('loadConfig', () => {
       LLM_MODEL: 'm',
       BODY_LIMIT: '1.5mb',
       SHUTDOWN_GRACE: '500ms',
+      TASK_RETENTION: '30d',
       CORS_ORIGINS: 'https://a.example,http://localhost:5173',
     });
     expect(config).toMatchObject({
@@ -54,6 +55,7 @@ describe('loadConfig', () => {
       llm: { baseUrl: 'http://localhost:11434/v1', apiKey: 'k', model: 'm' },
       bodyLimit: 1_572_864,
       shutdownGraceMs: 500,
+      taskRetentionMs: 2_592_000_000,
       corsOrigins: ['https://a.example', 'http://localhost:5173'],
     });
   });
@@ -77,6 +79,8 @@ describe('loadConfig', () => {
     ['BODY_LIMIT', '0kb'],
     ['BODY_LIMIT', 'secret'],
     ['SHUTDOWN_GRACE', '2 weeks'],
+    ['TASK_RETENTION', '0s'],
+    ['TASK_RETENTION', 'for ever'],
     ['LOG_LEVEL', 'secret'],
     ['CORS_ORIGINS', 'https://secret.example/path'],
     ['SERVICE_NAME', 'x'.repeat(101)],

@@ -61,6 +61,11 @@ const shutdownGrace = z
   .transform((text) => parseDuration(text) ?? -1)
   .refine((ms) => ms >= 0 && ms <= MAX_GRACE_MS, 'must be a number of seconds such as 20 or 20s, at most one hour');
 
+const taskRetention = z
+  .string()
+  .transform((text) => parseDuration(text) ?? -1)
+  .refine((ms) => ms >= 1000, 'must be a duration such as 30d, 12h or 90m, at least one second');
+
 const VARIABLES = z.object({
   PORT: port.default(3000),
   HOST: z
@@ -79,6 +84,7 @@ const VARIABLES = z.object({
   LLM_MODEL: z.string().optional(),
   BODY_LIMIT: bodyLimit.default(4 * 1024 ** 2),
   SHUTDOWN_GRACE: shutdownGrace.default(20_000),
+  TASK_RETENTION: taskRetention.optional(),
   LOG_LEVEL: z
     .enum(
       ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
@@ -148,6 +154,7 @@ function toConfig(values: Variables, apiKey: string | undefined): AppConfig {
     llm,
     bodyLimit: values.BODY_LIMIT,
     shutdownGraceMs: values.SHUTDOWN_GRACE,
+    taskRetentionMs: values.TASK_RETENTION,
     logLevel: values.LOG_LEVEL,
     corsOrigins: values.CORS_ORIGINS,
     serviceName: values.SERVICE_NAME,

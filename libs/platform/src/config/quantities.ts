@@ -8,14 +8,14 @@ const BYTE_UNITS: Record<string, number> = {
   gb: 1024 ** 3,
   gib: 1024 ** 3,
 };
-const SECOND_UNITS: Record<string, number> = { '': 1000, s: 1000, ms: 1, m: 60_000 };
+const SECOND_UNITS: Record<string, number> = { '': 1000, s: 1000, ms: 1, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Bytes of `4194304`, `512kb` or `4 MiB` (all units are powers of 1024), or `undefined` where it is no such quantity. */
 export function parseBytes(text: string): number | undefined {
   return parseQuantity(text, BYTE_UNITS);
 }
 
-/** Milliseconds of `20` (seconds), `20s`, `500ms` or `2m`, or `undefined` where it is no such duration. */
+/** Milliseconds of `20` (seconds), `20s`, `500ms`, `2m`, `12h` or `30d`, or `undefined` where it is no such duration. */
 export function parseDuration(text: string): number | undefined {
   return parseQuantity(text, SECOND_UNITS);
 }

@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { Database } from '#libs/platform';
+import type { Pool } from 'pg';
+import { firstTaskIdOf } from './task-id.js';
+import { TaskRetention } from './task-retention.js';
+
+/** Rows looked at for one transaction. */
+const BATCH = 500;
+
+const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
+
+/**
+ * Deletes Tasks that ended before a time, with all that hangs on them, one transaction a batch. A child Task goes after
+ * its parent or together with it: never while the run that called for it is kept. A Task that has not ended stays,
+ * whatever became of its parent.
+ *
+ * Ids begin with the time that a Task was made at, so the primary key is the way through them by age, and no insert pays
+ * for an index of its own. Ids of another form (the founding dialect's) are looked through whole.
+ */
+@Injectable()
+export class TaskPurge {
+  private readonly pool: Pool;
+
+  constructor(
+    database: Database,
+    private readonly retention: TaskRetention,
+  ) {
+    this.pool = database.tunedPool('purge', 1, PURGE_SETTINGS);
+  }
+
+  /** Goes on until nothing is left to delete, or the signal aborts. @returns how many Tasks it deleted */
+  async purge(olderThan: Date, signal: AbortSignal): Promise<number> {
+    // Before the Tasks: a key never names a Task that is gone.
+    await this.purgeKeys(olderThan, signal);
+    const timed = await this.purgeRange('', firstTaskIdOf(olderThan), olderThan, signal);
+    const others = await this.purgeRange(AFTER_TIMED_IDS, AFTER_ALL_IDS, olderThan, signal);
+    await this.retention.sweep(olderThan, signal);
+    return timed + others;
+  }
+
+  private async purgeRange(from: string, to: string, olderThan: Date, signal: AbortSignal): Promise<number> {
+    let purged = 0;
+    for (let after: string | null = from; after !== null && !signal.aborted;) {
+      const began = performance.now();
+      const { reached, ended } = await this.findEnded(after, to, olderThan);
+      if (ended) await this.delete(ended);
+      purged += ended?.length ?? 0;
+      after = reached;
+      // As much rest as work: a purge leaves the database to those who wait for it.
+      await delay(performance.now() - began);
+    }
+    return purged;
+  }
+
+  private async findEnded(after: string, to: string, olderThan: Date): Promise<Found> {
+    const { rows } = await this.pool.query<Found>(FIND_ENDED, [after, to, olderThan, BATCH]);
+    return rows[0] ?? { reached: null, ended: null };
+  }
+
+  private async delete(taskIds: readonly string[]): Promise<void> {
+    const session = await this.pool.connect();
+    let broken = true;
+    try {
+      await session.query('BEGIN');
+      for (const statement of [...this.retention.statements, DELETE_EVENTS, DELETE_TASKS]) {
+        await session.query(statement, [taskIds]);
+      }
+      await session.query('COMMIT');
+      broken = false;
+    } finally {
+      session.release(broken);
+    }
+  }
+
+  private async purgeKeys(olderThan: Date, signal: AbortSignal): Promise<void> {
+    for (let deleted = BATCH; deleted >= BATCH && !signal.aborted;) {
+      const began = performance.now();
+      deleted = (await this.pool.query(DELETE_KEYS, [olderThan, BATCH])).rowCount ?? 0;
+      await delay(performance.now() - began);
+    }
+  }
+}
+
+interface Found {
+  /** The last id that was looked at; null at the end. */
+  reached: string | null;
+  ended: string[] | null;
+}
+
+/** Looks for few rows among many, whatever the statistics say; keys are the exception, they have no index by age. */
+const PURGE_SETTINGS = { enable_hashjoin: 'off', enable_mergejoin: 'off', jit: 'off', synchronous_commit: 'off' };
+
+/** Ids that Parley makes of the time begin with a hexadecimal digit. */
+const AFTER_TIMED_IDS = 'g';
+const AFTER_ALL_IDS = '\u{10ffff}';
+
+const FIND_ENDED = `
+  WITH RECURSIVE seen AS MATERIALIZED (
+    SELECT task_id, state, updated_at, parent_task_id FROM task
+    WHERE task_id > $1 AND task_id < $2 ORDER BY task_id LIMIT $4
+  ),
+  ended AS (
+    SELECT task_id FROM seen
+    WHERE state IN ${ENDED} AND updated_at < $3
+      AND (parent_task_id IS NULL OR NOT EXISTS (SELECT FROM task AS parent WHERE parent.task_id = seen.parent_task_id))
+    UNION ALL
+    SELECT child.task_id FROM ended JOIN task AS child ON child.parent_task_id = ended.task_id
+    WHERE child.state IN ${ENDED} AND child.updated_at < $3
+  )
+  SELECT (SELECT max(task_id) FROM seen) AS reached, (SELECT array_agg(task_id) FROM ended) AS ended`;
+
+const DELETE_EVENTS = 'DELETE FROM task_event WHERE task_id = ANY($1::text[])';
+const DELETE_TASKS = `DELETE FROM task WHERE task_id = ANY($1::text[]) AND state IN ${ENDED}`;
+
+const DELETE_KEYS = `
+  DELETE FROM task_key WHERE ctid = ANY(ARRAY(SELECT ctid FROM task_key WHERE created_at < $1 LIMIT $2))`;
