@@ -321,7 +321,7 @@ interface DraftOptions {
 }
 
 /** A Task on its way into the store. */
-function newDraft(options: DraftOptions = {}) {
+export function newDraft(options: DraftOptions = {}) {
   const reference = { taskId: newTaskId(), contextId: randomUUID() };
   const token = randomUUID();
   const at = options.at ?? new Date();

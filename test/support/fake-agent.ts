@@ -54,11 +54,13 @@ export class FakeAgent {
   private program: Program = answers('ok');
   private queue: FakeBehaviour[] = [];
   private readonly tasks = new Map<string, FakeTask>();
+  private readonly port: number;
 
   private constructor(
     private readonly server: Server,
     options: FakeAgentOptions,
   ) {
+    this.port = (server.address() as AddressInfo).port;
     this.options = {
       name: 'fake',
       streaming: false,
@@ -71,15 +73,15 @@ export class FakeAgent {
 
   static async start(options: FakeAgentOptions = {}): Promise<FakeAgent> {
     const server = createServer();
-    const agent = new FakeAgent(server, options);
-    server.on('request', (request, response) => void agent.handle(request, response).catch(() => response.destroy()));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
+    const agent = new FakeAgent(server, options);
+    server.on('request', (request, response) => void agent.handle(request, response).catch(() => response.destroy()));
     return agent;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${this.port}`;
   }
 
   /** How every Message is answered from now on. */
@@ -129,7 +131,19 @@ export class FakeAgent {
     this.tasks.forEach((task) => task.release());
   }
 
+  /** Ends every connection and refuses new ones; its Tasks stay as they are. */
+  async goDown(): Promise<void> {
+    await this.stop();
+  }
+
+  /** Listens again, where it did before. */
+  async comeUp(): Promise<void> {
+    this.server.listen(this.port, '127.0.0.1');
+    await once(this.server, 'listening');
+  }
+
   async stop(): Promise<void> {
+    if (!this.server.listening) return;
     this.server.closeAllConnections();
     this.server.close();
     await once(this.server, 'close');

@@ -4,6 +4,8 @@ export { ProblemFilter, problemOf } from './api/problem-filter.js';
 export { WorkflowCatalog } from './api/workflow-catalog.js';
 export { WorkflowModule } from './api/workflow.module.js';
 export { ORCHESTRATOR_MIGRATIONS } from './storage/orchestrator-migrations.js';
+export { CancelOutcomes, type LaterOutcome } from './cancel-outcomes.js';
+export { PostgresCancelOutcomes } from './storage/postgres-cancel-outcomes.js';
 export { PostgresRunChildStore } from './storage/postgres-run-child-store.js';
 export { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
 export type { WorkflowDefinition, WorkflowEdge, WorkflowNode, WorkflowRevision } from './workflow.js';

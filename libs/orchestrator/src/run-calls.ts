@@ -1,6 +1,8 @@
 import type { CallOptions } from '#libs/a2a-client';
 import type { RequestContext } from '#libs/executor';
+import type { Job } from '#libs/platform';
 import { type ChildNews, ChildCall, cancelWaiting } from './child-call.js';
+import { cancelJob } from './child-cancel.js';
 import { nodeUrl } from './node-address.js';
 import { childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
 import { nodeParts } from './node-message.js';
@@ -75,6 +77,24 @@ export class RunCalls {
   /** Closes the nodes' connections and cancels their agents' Tasks, all at once. */
   async cancel(nodes: readonly NodeRun[]): Promise<CanceledChild[]> {
     return Promise.all(nodes.map((node) => this.cancelOne(node)));
+  }
+
+  /** Tries again what did not reach the agent; `undefined` where there is nothing to try. */
+  cancelAgain({ node: nodeId, agentUrl, taskId, outcome }: CanceledChild): Job | undefined {
+    if (outcome !== 'unreachable' || taskId === undefined) return undefined;
+    const { context, graph, state } = this.run;
+    const node = state.node(nodeId);
+    const { credential } = this.options(node);
+    return cancelJob({
+      runId: context.taskId,
+      node: nodeId,
+      attempt: node.attempts,
+      taskId,
+      agentUrl,
+      ...(node.type !== 'external' && { workflow: graph.definition.name }),
+      scope: context.call.scope,
+      ...(credential !== undefined && { credential }),
+    });
   }
 
   /** Closes every connection; the agents work on. */

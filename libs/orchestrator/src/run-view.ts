@@ -1,6 +1,7 @@
 import type { Artifact, JsonObject } from '#libs/protocol';
 import type { TaskEvent, TaskHeader } from '#libs/tasks';
 import { nodeUrl } from './node-address.js';
+import type { LaterOutcome } from './cancel-outcomes.js';
 import type { CanceledChild, NodeRun, NodeStatus, RunError, RunStatus } from './node-run.js';
 import { RunState } from './run-state.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
@@ -45,6 +46,8 @@ export interface RunSource {
   baseUrl: string;
   /** Task ids of children that the log does not name yet. */
   children?: readonly { nodeId: string; attempt: number; taskId: string }[];
+  /** How cancels came out that were tried again. */
+  later?: readonly LaterOutcome[];
 }
 
 /** Folds a run's log into what callers see of it. */
@@ -63,13 +66,19 @@ export function runView(source: RunSource): RunView {
     inputs: run.inputs,
     ...(run.results.length > 0 && { result: run.results }),
     ...(run.error && { error: run.error }),
-    ...(run.children && { children: run.children }),
+    ...(run.children && { children: run.children.map((child) => withLater(child, run, source)) }),
     nodes: Object.fromEntries(nodes),
     state: run.stateMap(),
     artifacts: run.artifactMap(),
     createdAt: header.createdAt.toISOString(),
     updatedAt: header.updatedAt.toISOString(),
   };
+}
+
+function withLater(child: CanceledChild, run: RunState, { later = [] }: RunSource): CanceledChild {
+  const { attempts } = run.node(child.node);
+  const found = later.find(({ node, attempt }) => node === child.node && attempt === attempts);
+  return found ? { ...child, outcome: found.outcome } : child;
 }
 
 function nodeView(node: WorkflowNode, run: NodeRun, { definition, baseUrl, children = [] }: RunSource): NodeView {

@@ -1,5 +1,7 @@
 import type { CancelOutcome } from '#libs/a2a-client';
 import { userMessage } from '#libs/protocol';
+import { ANONYMOUS_SCOPE } from '#libs/tasks';
+import { readChildCancel } from './child-cancel.js';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
 import { FakeAgents } from './testing/fake-agents.js';
 
@@ -31,6 +33,31 @@ describe('WorkflowExecutor when its run is canceled', () => {
       expect(run.runEvents.at(-1)?.error).toBeUndefined();
     },
   );
+
+  test('has a cancel that did not reach its agent tried again, in the commit of that outcome', async () => {
+    const { run, ended } = await runningTwo('unreachable');
+    const before = Date.now();
+    run.cancel();
+    await ended;
+    const jobs = run.log.map((event) => ('statusUpdate' in event ? event.jobs : undefined));
+    expect(jobs.filter(Boolean)).toHaveLength(1);
+    expect(run.steps[jobs.findIndex(Boolean)]).toBe('node.canceled a');
+    const job = jobs.find(Boolean)?.[0];
+    expect(job).toMatchObject({
+      name: 'runs.cancel-child',
+      key: 'runs.cancel-child/run-1/a#1',
+      payload: { runId: 'run-1', node: 'a', attempt: 1, taskId: 'task-of-a', workflow: 'wf', scope: ANONYMOUS_SCOPE },
+    });
+    expect(readChildCancel(JSON.parse(JSON.stringify(job?.payload)))).toEqual(job?.payload);
+    expect(job?.runAt?.getTime()).toBeGreaterThan(before);
+  });
+
+  test.each(['acknowledged', 'refused'] as const)('has nothing tried again that was %s', async (outcome) => {
+    const { run, ended } = await runningTwo(outcome);
+    run.cancel();
+    await ended;
+    expect(run.log.filter((event) => 'jobs' in event)).toEqual([]);
+  });
 
   test('cancels the children of a run that waits', async () => {
     const run = new DrivenRun(workflowOf('a b', 'a>b'), new FakeAgents());

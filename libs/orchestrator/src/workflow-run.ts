@@ -4,7 +4,7 @@ import type { TaskEvent } from '#libs/tasks';
 import type { ChildNews } from './child-call.js';
 import type { ChildEnding } from './child-ending.js';
 import { Inbox } from './inbox.js';
-import type { NodeRun } from './node-run.js';
+import type { CanceledChild, NodeRun } from './node-run.js';
 import { planNext, type RunOutcome } from './plan-next.js';
 import { answeredNodes } from './run-answer.js';
 import { RunCalls } from './run-calls.js';
@@ -164,10 +164,7 @@ export class WorkflowRun {
 
   private async *stop(ids: readonly string[]): AsyncGenerator<TaskEvent> {
     const stopped = await this.calls.cancel(ids.map((id) => this.state.node(id)));
-    for (const { node, agentUrl, taskId, outcome } of stopped) {
-      const payload = { url: agentUrl, outcome, ...(taskId !== undefined && { taskId }) };
-      yield this.step(nodeCanceled.note(this.state.node(node), payload));
-    }
+    for (const child of stopped) yield this.canceled(child);
   }
 
   private async *cancel(): AsyncGenerator<TaskEvent> {
@@ -175,11 +172,17 @@ export class WorkflowRun {
       ({ status }) => status === 'running' || status === 'input-required',
     );
     const children = await this.calls.cancel(active);
-    for (const { node, agentUrl, taskId, outcome } of children) {
-      const payload = { url: agentUrl, outcome, ...(taskId !== undefined && { taskId }) };
-      yield this.step(nodeCanceled.note(this.state.node(node), payload));
-    }
+    for (const child of children) yield this.canceled(child);
     for (const event of canceledEvents(this.context, this.state, children)) yield this.record(event);
+  }
+
+  /** With what is to be tried again: it commits with the outcome that wants it. */
+  private canceled(child: CanceledChild): TaskEvent {
+    const { node, agentUrl, taskId, outcome } = child;
+    const payload = { url: agentUrl, outcome, ...(taskId !== undefined && { taskId }) };
+    const event = stepEvent(this.context, nodeCanceled.note(this.state.node(node), payload));
+    const again = this.calls.cancelAgain(child);
+    return this.record(again ? { ...event, jobs: [again] } : event);
   }
 
   private *end(outcome: RunOutcome): Generator<TaskEvent> {

@@ -1,3 +1,4 @@
+import { enqueueFrom } from '#libs/platform';
 import { isTerminalState, isWaitingState } from '#libs/protocol';
 import type { QueryConfig } from 'pg';
 import { BinaryArray } from './binary-array.js';
@@ -67,7 +68,7 @@ SELECT task_id FROM written`;
  * The same as WRITE_BATCH for a batch with idempotency keys. Whoever keeps a key first makes its Task; another Task under
  * the key is not made, as if it were fenced.
  */
-const WRITE_KEYED_BATCH = `
+const WRITE_KEYED = `
 WITH kept AS (
   INSERT INTO task_key (task_id, tenant, owner, agent, key, fingerprint, created_at)
   SELECT keyed.*, now()
@@ -79,8 +80,19 @@ created AS (${CREATED}
   WHERE fresh.task_id <> ALL ($25) OR fresh.task_id = ANY (ARRAY(SELECT task_id FROM kept))${MADE}),
 continued AS (${CONTINUED}),
 written AS (SELECT task_id FROM created UNION ALL SELECT task_id FROM continued),
-logged AS (${LOGGED})
+logged AS (${LOGGED})`;
+
+const WRITE_KEYED_BATCH = `${WRITE_KEYED}
 SELECT task_id FROM written`;
+
+/** The same for a batch with jobs; those of the Tasks that were written are enqueued. */
+const WRITE_BATCH_WITH_JOBS = `${WRITE_KEYED},
+queued AS MATERIALIZED (${enqueueFrom(`(
+  SELECT name, payload, key, run_at, max_attempts, priority
+  FROM unnest($31::text[], $32::text[], $33::json[], $34::text[], $35::timestamptz[], $36::int[], $37::int[])
+    AS wanted (task_id, name, payload, key, run_at, max_attempts, priority)
+  WHERE (wanted.task_id IN (SELECT task_id FROM written)) IS TRUE)`)})
+SELECT task_id FROM written, queued`;
 
 /** The statement for a batch and its columns. */
 export function batchStatement(batch: readonly JournalEntry[]): QueryConfig {
@@ -89,16 +101,19 @@ export function batchStatement(batch: readonly JournalEntry[]): QueryConfig {
   const created = newColumns(CREATED_COLUMNS);
   const continued = newColumns(CONTINUED_COLUMNS);
   const keyed = batch.filter((entry) => entry.create?.idempotency);
+  const wanting = batch.filter((entry) => entry.jobs);
   for (const entry of batch) {
     addEvents(events, entry);
     if (entry.create) addCreated(created, entry, entry.create);
     else addContinued(continued, entry);
   }
   const values = [...buffersOf(events), ...buffersOf(created)];
-  if (onlyNew && keyed.length === 0) return { name: 'journal-create', text: CREATE_BATCH, values };
+  if (onlyNew && keyed.length + wanting.length === 0) return { name: 'journal-create', text: CREATE_BATCH, values };
   values.push(...buffersOf(continued));
-  if (keyed.length === 0) return { name: 'journal-write', text: WRITE_BATCH, values };
-  return { name: 'journal-keyed', text: WRITE_KEYED_BATCH, values: [...values, ...buffersOf(keyColumns(keyed))] };
+  if (keyed.length + wanting.length === 0) return { name: 'journal-write', text: WRITE_BATCH, values };
+  values.push(...buffersOf(keyColumns(keyed)));
+  if (wanting.length === 0) return { name: 'journal-keyed', text: WRITE_KEYED_BATCH, values };
+  return { name: 'journal-jobs', text: WRITE_BATCH_WITH_JOBS, values: [...values, ...buffersOf(jobColumns(wanting))] };
 }
 
 // In the order in which the statements count their parameters.
@@ -137,6 +152,16 @@ const KEY_COLUMNS = {
   agent: 'text',
   key: 'text',
   fingerprint: 'text',
+} as const;
+
+const JOB_COLUMNS = {
+  taskId: 'text',
+  name: 'text',
+  payload: 'json',
+  key: 'text',
+  runAt: 'timestamp',
+  maxAttempts: 'integer',
+  priority: 'integer',
 } as const;
 
 type Columns<T> = { [name in keyof T]: BinaryArray };
@@ -192,6 +217,25 @@ function keyColumns(entries: readonly JournalEntry[]): Columns<typeof KEY_COLUMN
     columns.agent.text(create.header.agent);
     columns.key.text(create.idempotency.key);
     columns.fingerprint.text(create.idempotency.fingerprint);
+  }
+  return columns;
+}
+
+function jobColumns(entries: readonly JournalEntry[]): Columns<typeof JOB_COLUMNS> {
+  const columns = newColumns(JOB_COLUMNS);
+  for (const { taskId, jobs = [] } of entries) {
+    for (const job of jobs) {
+      columns.taskId.text(taskId);
+      columns.name.text(job.name);
+      columns.payload.text(JSON.stringify(job.payload));
+      columns.key.optional(job.key);
+      if (job.runAt) columns.runAt.timestamp(job.runAt);
+      else columns.runAt.null();
+      if (job.maxAttempts !== undefined) columns.maxAttempts.integer(job.maxAttempts);
+      else columns.maxAttempts.null();
+      if (job.priority !== undefined) columns.priority.integer(job.priority);
+      else columns.priority.null();
+    }
   }
   return columns;
 }

@@ -1,12 +1,14 @@
+import type { Job } from '#libs/platform';
 import type { Message, StreamResponse, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '#libs/protocol';
 
 /**
  * What can happen to a Task. The first event of a Task is always `task` (SUBMITTED, with the accepted Message);
- * `received` is the caller's follow-up Message that a status update answers to.
+ * `received` is the caller's follow-up Message that a status update answers to; `jobs` are enqueued in the commit of the
+ * event and are no part of the log.
  */
 export type TaskEvent =
   | { task: Task }
-  | { statusUpdate: TaskStatusUpdateEvent; received?: Message }
+  | { statusUpdate: TaskStatusUpdateEvent; received?: Message; jobs?: readonly Job[] }
   | { artifactUpdate: TaskArtifactUpdateEvent };
 
 /** A TaskEvent that PostgreSQL has committed. */

@@ -1,3 +1,4 @@
+import type { Job } from '#libs/platform';
 import { isTerminalState, isWaitingState, type Task, type TaskState } from '#libs/protocol';
 import { type RecordedEvent, type TaskEvent, toStreamResponse } from './task-event.js';
 import type { TaskFeed } from './task-feed.js';
@@ -35,6 +36,7 @@ export class TaskRecording implements JournalSource {
   private create: JournalEntry['create'];
   private fold: TaskFold | undefined;
   private pending: RecordedEvent[] = [];
+  private jobs: Job[] | undefined;
   private sequence: number;
   private durable: number;
   private updatedAt: Date;
@@ -96,6 +98,7 @@ export class TaskRecording implements JournalSource {
     else this.fold = TaskFold.begin(event);
     this.sequence += 1;
     if ('statusUpdate' in event) this.updatedAt = new Date(event.statusUpdate.status.timestamp ?? Date.now());
+    if ('statusUpdate' in event && event.jobs) (this.jobs ??= []).push(...event.jobs);
     const json = JSON.stringify(toStreamResponse(event));
     const recorded: RecordedEvent = { taskId: this.taskId, sequence: this.sequence, event, json };
     this.pending.push(recorded);
@@ -137,8 +140,9 @@ export class TaskRecording implements JournalSource {
   /** For the journal. */
   drain(): JournalEntry | undefined {
     if (this.pending.length === 0 || this.broken || !this.fold) return undefined;
-    const { pending: events, create } = this;
+    const { pending: events, create, jobs } = this;
     this.pending = [];
+    this.jobs = undefined;
     this.create = undefined;
     return {
       taskId: this.taskId,
@@ -146,6 +150,7 @@ export class TaskRecording implements JournalSource {
       ...(create && { create }),
       after: (events[0]?.sequence ?? 1) - 1,
       events,
+      ...(jobs && { jobs }),
       state: this.fold.state,
       updatedAt: this.updatedAt,
     };

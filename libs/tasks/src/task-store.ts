@@ -1,3 +1,4 @@
+import type { Job } from '#libs/platform';
 import type { Task, TaskState } from '#libs/protocol';
 import type { RecordedEvent } from './task-event.js';
 
@@ -50,6 +51,8 @@ export interface JournalEntry {
   /** `lastSequence` before these events. */
   after: number;
   events: readonly RecordedEvent[];
+  /** Enqueued in the same commit; not at all where the entry is fenced. */
+  jobs?: readonly Job[];
   /** The state and status time after these events; a terminal or waiting state releases the claim. */
   state: TaskState;
   updatedAt: Date;

@@ -10,6 +10,7 @@ import {
   userMessage,
 } from '#libs/protocol';
 import { applyTaskEvent, type RecordedEvent, type TaskEvent, type TaskHeader, type TaskStore } from '#libs/tasks';
+import type { LaterOutcome } from '../cancel-outcomes.js';
 import { runMetadata } from '../run-metadata.js';
 import { done, workflowCanceled } from '../run-steps.js';
 import { MemoryWorkflowStore } from './memory-workflow-store.js';
@@ -25,6 +26,7 @@ class House {
   agent = 'workflows/w';
   children: Partial<TaskHeader>[] = [];
   asked: unknown[] = [];
+  later: LaterOutcome[] = [];
   workflows = new MemoryWorkflowStore();
   onCancel: () => void = () => this.end('TASK_STATE_CANCELED');
 
@@ -42,10 +44,12 @@ class House {
   }
 
   runs(): Runs {
-    return new Runs(this.catalog, this.executions, this.tasks, this.workflows, {
+    const children = {
       remember: async () => undefined,
       of: async () => [{ runId: 'r1', nodeId: 'a', attempt: 0, taskId: 'remembered', agentUrl: 'http://there' }],
-    });
+    };
+    const cancels = { keep: async () => undefined, of: async () => this.later };
+    return new Runs(this.catalog, this.executions, this.tasks, this.workflows, children, cancels);
   }
 
   private record(state: TaskState, note: Parameters<typeof runEventMetadata>[0]): void {
@@ -174,6 +178,15 @@ describe('Runs', () => {
     expect(house.asked).toEqual([['resolve', 'workflows/w', '1']]);
     expect(await house.runs().cancel('r1', '')).toEqual(report);
     expect(house.asked).toHaveLength(1);
+  });
+
+  it('says the newest of a cancel that was tried again, and not what an earlier start of the node had', async () => {
+    house.later = [
+      { runId: 'r1', node: 'a', attempt: 7, outcome: 'unreachable' },
+      { runId: 'r1', node: 'a', attempt: 0, outcome: 'refused' },
+    ];
+    expect((await house.runs().cancel('r1', '')).children).toEqual([{ ...canceledChild, outcome: 'refused' }]);
+    expect((await house.runs().show('r1', '')).children).toEqual([{ ...canceledChild, outcome: 'refused' }]);
   });
 
   it('refuses to cancel a run that has ended', async () => {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentCatalog, type CallContext, ExecutionRegistry, type ServedAgent, UnknownAgent } from '#libs/executor';
 import { A2AError, dataPart, isTerminalState, type JsonObject, type Task, userMessage } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type StoredTask, type TaskHeader, TaskStore } from '#libs/tasks';
+import { CancelOutcomes } from '../cancel-outcomes.js';
 import type { CanceledChild, RunStatus } from '../node-run.js';
 import { RunChildStore } from '../run-child-store.js';
 import { type RunView, runView } from '../run-view.js';
@@ -29,6 +30,7 @@ export class Runs {
     private readonly tasks: TaskStore,
     private readonly workflows: WorkflowStore,
     private readonly children: RunChildStore,
+    private readonly cancels: CancelOutcomes,
   ) {}
 
   /**
@@ -65,15 +67,16 @@ export class Runs {
   /** @throws ProblemError 404 */
   async show(runId: string, baseUrl: string): Promise<RunView> {
     const header = await this.header(runId);
-    const [events, remembered, own] = await Promise.all([
+    const [events, remembered, own, later] = await Promise.all([
       this.tasks.events(runId, 0, header.lastSequence),
       this.children.of(runId),
       this.tasks.children(runId),
+      header.state === 'TASK_STATE_CANCELED' ? this.cancels.of(runId) : [],
     ]);
     const first = events[0]?.event;
     const definition = await this.definition(header, first && 'task' in first ? first.task : undefined);
     const children = [...remembered, ...own.flatMap(childOf)];
-    return runView({ header, definition, events: events.map((it) => it.event), baseUrl, children });
+    return runView({ header, definition, events: events.map((it) => it.event), baseUrl, children, later });
   }
 
   /**

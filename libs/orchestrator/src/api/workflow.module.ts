@@ -1,6 +1,9 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentCatalog } from '#libs/executor';
+import { CancelOutcomes } from '../cancel-outcomes.js';
+import { CancelRetries } from '../cancel-retries.js';
 import { RunChildStore } from '../run-child-store.js';
+import { PostgresCancelOutcomes } from '../storage/postgres-cancel-outcomes.js';
 import { PostgresRunChildStore } from '../storage/postgres-run-child-store.js';
 import { RevisionPurge } from '../storage/revision-purge.js';
 import { PostgresWorkflowStore } from '../storage/postgres-workflow-store.js';
@@ -8,7 +11,7 @@ import { WorkflowExecutors } from '../workflow-executors.js';
 import { WorkflowStore } from '../workflow-store.js';
 import { WorkflowCatalog } from './workflow-catalog.js';
 
-/** Workflows and the agents that they are. Needs PlatformModule. */
+/** Workflows and the agents that they are. Needs PlatformModule and JobsModule. */
 @Module({})
 export class WorkflowModule {
   /** @param agents modules that export NodeTypes, AgentDirectory, TaskStore and TaskRetention */
@@ -19,11 +22,13 @@ export class WorkflowModule {
       providers: [
         { provide: WorkflowStore, useClass: PostgresWorkflowStore },
         { provide: RunChildStore, useClass: PostgresRunChildStore },
+        { provide: CancelOutcomes, useClass: PostgresCancelOutcomes },
+        CancelRetries,
         RevisionPurge,
         WorkflowExecutors,
         { provide: AgentCatalog, useClass: WorkflowCatalog },
       ],
-      exports: [WorkflowStore, RunChildStore, AgentCatalog, ...agents],
+      exports: [WorkflowStore, RunChildStore, CancelOutcomes, AgentCatalog, ...agents],
     };
   }
 }

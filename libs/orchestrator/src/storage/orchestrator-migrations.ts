@@ -75,5 +75,30 @@ export class CreateRunChild1700000000310 implements MigrationInterface {
   }
 }
 
+/** How cancels came out that were tried again after the run had ended. */
+export class CreateRunCancel1700000000320 implements MigrationInterface {
+  readonly name = 'CreateRunCancel1700000000320';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE run_cancel (
+        run_id text COLLATE "C" NOT NULL,
+        node_id text COLLATE "C" NOT NULL,
+        attempt integer NOT NULL,
+        outcome text COLLATE "C" NOT NULL,
+        recorded_at timestamptz NOT NULL DEFAULT now(),
+        PRIMARY KEY (run_id, node_id, attempt)
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE run_cancel');
+  }
+}
+
 /** The schema of this lib, in order. */
-export const ORCHESTRATOR_MIGRATIONS = [CreateWorkflow1700000000300, CreateRunChild1700000000310];
+export const ORCHESTRATOR_MIGRATIONS = [
+  CreateWorkflow1700000000300,
+  CreateRunChild1700000000310,
+  CreateRunCancel1700000000320,
+];
