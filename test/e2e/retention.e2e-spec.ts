@@ -127,7 +127,9 @@ async function sweptOnce(): Promise<void> {
 async function purgedUntil(gone: () => Promise<boolean>): Promise<void> {
   await until(
     async () => {
-      await stage.database.query(`SELECT graphile_worker.add_job('tasks.purge', job_key => 'now')`);
+      await stage.database.query(
+        `SELECT graphile_worker.add_job('tasks.purge', queue_name => 'tasks.purge', job_key => 'tasks.purge')`,
+      );
       return gone();
     },
     { what: 'the purge' },
