@@ -16,7 +16,7 @@ export interface Job {
   priority?: number;
 }
 
-/** The tenth attempt comes about 80 minutes after the first. */
+/** The tenth attempt comes about three and a half hours after the first. */
 export const DEFAULT_ATTEMPTS = 10;
 
 /** One attempt at a job, as its handler sees it. */
