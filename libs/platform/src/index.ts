@@ -36,6 +36,15 @@ export { PlatformModule, type PlatformOptions } from './platform.module.js';
 export { EmbeddedPostgres, type EmbeddedPostgresOptions } from './postgres/embedded-postgres.js';
 export { PostgresRefusal } from './postgres/postgres-refusal.js';
 export { ReplicaLife } from './replica/replica-life.js';
+export { PostgresSignals } from './signals/postgres-signals.js';
+export {
+  NO_KEY,
+  REPLICA_LEFT,
+  ReplicaSignals,
+  type SignalHandler,
+  type SignalSubscription,
+  type SignalTopic,
+} from './signals/replica-signals.js';
 export { type IncomingRequest } from './service/forwarded.js';
 export { ServiceAddress } from './service/service-address.js';
 export { formatSseFrame, type SseFrame } from './sse/sse-frame.js';

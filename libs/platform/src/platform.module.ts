@@ -12,6 +12,8 @@ import { Shutdown } from './operations/shutdown.js';
 import { OutboundHttp } from './outbound/outbound-http.js';
 import { openDatabase } from './platform-database.js';
 import { ReplicaLife } from './replica/replica-life.js';
+import { PostgresSignals } from './signals/postgres-signals.js';
+import { ReplicaSignals } from './signals/replica-signals.js';
 import { ServiceAddress } from './service/service-address.js';
 
 export interface PlatformOptions {
@@ -47,16 +49,27 @@ export class PlatformModule {
             ),
         },
         { provide: DataSource, inject: [Database], useFactory: (database: Database) => database.dataSource },
-        { provide: ReplicaLife, inject: [Database, Shutdown], useFactory: beginReplicaLife },
+        { provide: ReplicaLife, inject: [Database, Metrics], useFactory: beginReplicaLife },
+        { provide: ReplicaSignals, inject: [Database, ReplicaLife, Metrics, Shutdown], useFactory: openSignals },
       ],
-      exports: [...providers, AppConfig, Database, DataSource, ReplicaLife],
+      exports: [...providers, AppConfig, Database, DataSource, ReplicaLife, ReplicaSignals],
     };
   }
 }
 
-async function beginReplicaLife(database: Database, shutdown: Shutdown): Promise<ReplicaLife> {
+async function beginReplicaLife(database: Database, metrics: Metrics): Promise<ReplicaLife> {
   const life = new ReplicaLife(database);
   await life.begin();
-  shutdown.register('sessions', () => life.end());
+  metrics.gauge('parley_replicas', 'Living replicas, as this one knows them', [], () => life.peers + 1);
   return life;
+}
+
+function openSignals(database: Database, life: ReplicaLife, metrics: Metrics, shutdown: Shutdown): ReplicaSignals {
+  const signals = new PostgresSignals(database, life, metrics);
+  // In this order: whoever hears that this replica has left finds it gone.
+  shutdown.register('sessions', async () => {
+    await life.end();
+    await signals.end();
+  });
+  return signals;
 }

@@ -27,8 +27,14 @@ export class ReplicaLife {
   private ended = false;
   private reconnecting: Promise<void> | undefined;
   private readonly heirs: ((replicaId: string) => Promise<void>)[] = [];
+  private others = 0;
 
   constructor(private readonly database: Database) {}
+
+  /** How many other replicas seem to live, as of the last heartbeat: up to two seconds old. */
+  get peers(): number {
+    return this.others;
+  }
 
   /** Resolves once the replica is known to be alive. */
   async begin(): Promise<void> {
@@ -91,11 +97,12 @@ export class ReplicaLife {
     const lockKey = BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()).toString();
     await session.query(KEEPALIVE);
     await session.query('SELECT pg_advisory_lock($1)', [lockKey]);
-    await session.query(
+    const { rows } = await session.query<{ peers: number }>(
       `INSERT INTO replica (id, lock_key) VALUES ($1, $2)
-       ON CONFLICT (id) DO UPDATE SET lock_key = excluded.lock_key, heartbeat_at = now()`,
+       ON CONFLICT (id) DO UPDATE SET lock_key = excluded.lock_key, heartbeat_at = now() RETURNING ${PEERS}`,
       [this.replicaId, lockKey],
     );
+    this.others = rows[0]?.peers ?? 0;
   }
 
   /** A new session takes a new key, since the server may not have noticed yet that the old session is gone. */
@@ -119,10 +126,12 @@ export class ReplicaLife {
     const session = this.session;
     if (!session) return;
     try {
-      const { rowCount } = await session.query('UPDATE replica SET heartbeat_at = now() WHERE id = $1', [
-        this.replicaId,
-      ]);
-      if (rowCount === 0) await session.end();
+      const { rows } = await session.query<{ peers: number }>(
+        `UPDATE replica SET heartbeat_at = now() WHERE id = $1 RETURNING ${PEERS}`,
+        [this.replicaId],
+      );
+      if (rows[0]) this.others = rows[0].peers;
+      else await session.end();
     } catch {
       // The session broke: its `end` brings the next one.
     }
@@ -136,6 +145,11 @@ export class ReplicaLife {
 
 /** A dead host sends no FIN: the server finds out after about ten seconds. */
 const KEEPALIVE = 'SET tcp_keepalives_idle = 4; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3';
+
+/** Those that spoke lately; a look at their locks would cost more than it tells. */
+const PEERS = `(
+  SELECT count(*)::int FROM replica other
+  WHERE other.id <> $1 AND other.heartbeat_at > now() - interval '${FROZEN_SECONDS} seconds') AS peers`;
 
 /** pg_locks shows a bigint advisory lock as two 32-bit halves with objsubid 1. */
 const DEAD_REPLICAS = `
