@@ -13,6 +13,8 @@ let other: Api;
 beforeAll(async () => {
   second = await startParley({ databaseUrl: stage.database.url });
   other = new Api(second.url);
+  const known = async (): Promise<boolean> => (await metric(stage.parley.url, 'parley_replicas')) === 2;
+  await until(known, { what: 'the first to know of the second' });
 }, 60_000);
 
 afterAll(() => second?.stop());
@@ -31,6 +33,7 @@ describe('two services on one database', () => {
     const frames = await reader.all();
     expect(ids(frames)).toEqual(range(1, frames.length));
     expect(frames.at(-1)?.data).toMatchObject({ status: 'completed', state: { x: 'seen from afar' } });
+    expect(await metric(second.url, 'parley_signals_received_total{topic="task_progress"}')).toBeGreaterThan(0);
   });
 
   it('a cancel at one stops what the other executes', async () => {
@@ -100,3 +103,13 @@ describe('two services on one database', () => {
     expect(ids(frames)).toEqual(range(1, frames.length));
   }, 60_000);
 });
+
+async function metric(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length) ?? 0,
+  );
+}

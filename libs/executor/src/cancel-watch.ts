@@ -1,39 +1,56 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { Shutdown } from '#libs/platform';
-import { ExecutionRegistry } from './execution-registry.js';
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { NO_KEY, ReplicaSignals, Shutdown } from '#libs/platform';
+import { CANCEL_REQUESTED, ExecutionRegistry } from './execution-registry.js';
 
-const LOOK_MS = 500;
+/** Injected in milliseconds: how often it is looked for cancels without being told of one, default 500. */
+export const CANCEL_LOOK_MS = Symbol('CANCEL_LOOK_MS');
 
-/** Looks for cancels that other replicas took for executions of this one; a caller waits half a second at most. */
+/**
+ * Looks for cancels that other replicas took for executions of this one: when they say so, and twice a second, since
+ * what they say may be lost.
+ */
 @Injectable()
 export class CancelWatch {
   private readonly logger = new Logger(CancelWatch.name);
   private timer: NodeJS.Timeout | undefined;
+  private looking = false;
+  private again = false;
   private stopped = false;
 
   constructor(
     private readonly registry: ExecutionRegistry,
     shutdown: Shutdown,
+    @Optional() private readonly signals?: ReplicaSignals,
+    @Optional() @Inject(CANCEL_LOOK_MS) private readonly lookMs = 500,
   ) {
     // Cancels are heard until the executions have ended.
     shutdown.register('connections', () => this.stop());
   }
 
   start(): void {
-    this.timer = setTimeout(() => void this.look(), LOOK_MS);
+    const look = (): void => void this.look();
+    this.timer = setInterval(look, this.lookMs);
+    this.signals?.subscribe(CANCEL_REQUESTED, { wake: look, catchUp: look }).watch(NO_KEY);
   }
 
   stop(): void {
     this.stopped = true;
-    clearTimeout(this.timer);
+    clearInterval(this.timer);
   }
 
+  /** Looks once at a time; what is asked for meanwhile is looked for right after. */
   private async look(): Promise<void> {
-    try {
-      await this.registry.cancelRequested();
-    } catch (error) {
-      this.logger.warn({ err: error }, 'Looking for cancels failed; it is tried again');
+    this.again = true;
+    if (this.looking) return;
+    this.looking = true;
+    while (this.again && !this.stopped) {
+      this.again = false;
+      try {
+        await this.registry.cancelRequested();
+      } catch (error) {
+        this.logger.warn({ err: error }, 'Looking for cancels failed; it is tried again');
+      }
     }
-    if (!this.stopped) this.start();
+    this.looking = false;
   }
 }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { Injectable, Logger } from '@nestjs/common';
-import { Metrics, ReplicaLife, Shutdown } from '#libs/platform';
+import { Injectable, Logger, Optional } from '@nestjs/common';
+import { Metrics, NO_KEY, ReplicaLife, ReplicaSignals, Shutdown, type SignalTopic } from '#libs/platform';
 import {
   A2AError,
   isActiveState,
@@ -27,6 +27,9 @@ import type { CallContext } from './agent-executor.js';
 import { type Execution, ExecutionInterrupted } from './execution.js';
 import { newHeader, taskMetadata } from './new-task.js';
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
+
+/** A cancel was stored for a Task that another replica executes. Whoever executes anything looks. */
+export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards: 1 };
 
 /** A Task that was taken over, with the turn that was under way. */
 export interface RecoveredTurn {
@@ -56,6 +59,7 @@ export class ExecutionRegistry {
     private readonly replica: ReplicaLife,
     shutdown: Shutdown,
     metrics: Metrics,
+    @Optional() private readonly signals?: ReplicaSignals,
   ) {
     shutdown.register('intake', () => this.drain());
     shutdown.register('executions', ({ signal }) => this.stop(signal));
@@ -155,6 +159,7 @@ export class ExecutionRegistry {
   async cancel(agent: ServedAgent, taskId: string, call: CallContext): Promise<Task> {
     await this.store.requestCancel(taskId);
     const execution = this.executions.get(taskId) ?? (await this.claimForCancel(agent, taskId, call));
+    if (!execution) this.signals?.send(CANCEL_REQUESTED, NO_KEY);
     const task = execution ? await execution.cancel() : await this.settledElsewhere(taskId);
     if (task.status.state === 'TASK_STATE_CANCELED') return task;
     // It began to wait before it saw the cancel; nobody executes it now.

@@ -1,5 +1,5 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { ReplicaLife, ServiceAddress, Shutdown } from '#libs/platform';
+import { Injectable, Logger, Optional } from '@nestjs/common';
+import { NO_KEY, REPLICA_LEFT, ReplicaLife, ReplicaSignals, ServiceAddress, Shutdown } from '#libs/platform';
 import { isTerminalState, isWaitingState, type Message, statusUpdate } from '#libs/protocol';
 import { type RecordedEvent, type StoredTask, type TaskClaim, TaskFold, TaskRecorder, TaskStore } from '#libs/tasks';
 import { AgentCatalog, type ServedAgent } from './agent-catalog.js';
@@ -18,6 +18,8 @@ const BATCH = 32;
 export class TaskRecovery {
   private readonly logger = new Logger(TaskRecovery.name);
   private timer: NodeJS.Timeout | undefined;
+  private sweeping = false;
+  private again = false;
   private stopped = false;
 
   constructor(
@@ -28,13 +30,16 @@ export class TaskRecovery {
     private readonly replica: ReplicaLife,
     private readonly address: ServiceAddress,
     shutdown: Shutdown,
+    @Optional() private readonly signals?: ReplicaSignals,
   ) {
     shutdown.register('intake', () => this.stop());
   }
 
-  /** Sweeps at once, then every second. To be called when this process can be reached. */
+  /** Sweeps at once, then every second and when a replica leaves. To be called when this process can be reached. */
   start(): void {
-    void this.sweepAndWait();
+    const sweep = (): void => void this.sweepAndWait();
+    sweep();
+    this.signals?.subscribe(REPLICA_LEFT, { wake: sweep, catchUp: () => undefined }).watch(NO_KEY);
   }
 
   stop(): void {
@@ -51,6 +56,8 @@ export class TaskRecovery {
       const claims = await this.store.adopt(this.replica.replicaId, gone, BATCH);
       adopted += claims.length;
       for (const claim of claims) await this.recover(claim);
+      // Whoever wished to cancel one of them has waited long enough.
+      if (claims.length > 0) await this.registry.cancelRequested();
       if (claims.length < BATCH) break;
     }
     // A replica is forgotten only after its Tasks were taken over.
@@ -58,13 +65,22 @@ export class TaskRecovery {
     return adopted;
   }
 
+  /** One sweep at a time; what is asked for meanwhile comes right after. */
   private async sweepAndWait(): Promise<void> {
-    try {
-      const adopted = await this.sweep();
-      if (adopted > 0) this.logger.log({ tasks: adopted }, 'Took over tasks of replicas that are gone');
-    } catch (error) {
-      this.logger.warn({ err: error }, 'Looking for tasks without a replica failed; it is tried again');
+    this.again = true;
+    if (this.sweeping) return;
+    this.sweeping = true;
+    clearTimeout(this.timer);
+    while (this.again && !this.stopped) {
+      this.again = false;
+      try {
+        const adopted = await this.sweep();
+        if (adopted > 0) this.logger.log({ tasks: adopted }, 'Took over tasks of replicas that are gone');
+      } catch (error) {
+        this.logger.warn({ err: error }, 'Looking for tasks without a replica failed; it is tried again');
+      }
     }
+    this.sweeping = false;
     if (!this.stopped) this.timer = setTimeout(() => void this.sweepAndWait(), SWEEP_MS);
   }
 
@@ -101,8 +117,10 @@ export class TaskRecovery {
 
   private async fail(stored: StoredTask, claim: TaskClaim): Promise<void> {
     const recording = this.recorder.continue(stored, claim.token);
+    const canceled = await this.store.cancelRequests(this.replica.replicaId);
     const sentence = 'The process that worked on this task stopped, and its agent cannot go on from there.';
-    recording.record(statusUpdate(recording, 'TASK_STATE_FAILED', sentence));
+    if (canceled.includes(claim.taskId)) recording.record(statusUpdate(recording, 'TASK_STATE_CANCELED'));
+    else recording.record(statusUpdate(recording, 'TASK_STATE_FAILED', sentence));
     await recording.flush();
   }
 

@@ -17,7 +17,7 @@ export { PostgresTaskStore } from './postgres-task-store.js';
 export { TASK_MIGRATIONS } from './task-migrations.js';
 export { TaskMetrics } from './task-metrics.js';
 export { type JournalSource, TaskJournal } from './task-journal.js';
-export { type FollowOptions, TaskFeed } from './task-feed.js';
+export { FEED_POLL_MS, type FollowOptions, TASK_PROGRESS, TaskFeed } from './task-feed.js';
 export { ClaimLost, TaskRecording } from './task-recording.js';
 export { TaskRecorder } from './task-recorder.js';
 export { TaskPurge } from './task-purge.js';

@@ -1,4 +1,5 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
+import { ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/platform';
 import { isTerminalState, isWaitingState } from '#libs/protocol';
 import { RecentEvents } from './recent-events.js';
 import type { RecordedEvent } from './task-event.js';
@@ -11,12 +12,17 @@ export interface FollowOptions {
   until?: 'terminal' | 'waiting';
 }
 
-/** How often the store is asked about Tasks that another replica executes. */
-const POLL_MS = 1000;
+/** Something was committed to the log of a Task; the key is its id. */
+export const TASK_PROGRESS: SignalTopic = { name: 'task_progress', shards: 16 };
+
+/** Injected in milliseconds: how often the store is asked about Tasks that another replica executes, default 1,000. */
+export const FEED_POLL_MS = Symbol('FEED_POLL_MS');
 const PAGE = 256;
 
 interface Follower {
   next: number;
+  /** Whether it waits for signals of other replicas. */
+  watching: boolean;
   wake(): void;
 }
 
@@ -24,33 +30,49 @@ interface Follower {
  * The only reader of Task logs. A follower gets every event after its sequence exactly once and in order, first from
  * the store, then as it is committed; it never slows the Task down, and what it has not taken yet is held by the log
  * alone, so a slow reader costs no memory.
+ *
+ * What this process commits wakes followers at once. What others commit is told by a signal, which may be lost: the
+ * store is asked once a second too. Signals are heard only for followed Tasks that are not executed here.
  */
 @Injectable()
 export class TaskFeed implements OnModuleDestroy {
   private readonly recent = new RecentEvents();
   private readonly followers = new Map<string, Set<Follower>>();
+  private readonly others: SignalSubscription | undefined;
   private poll: NodeJS.Timeout | undefined;
 
-  constructor(private readonly store: TaskStore) {}
+  /** @param signals absent where no other process has the same store */
+  constructor(
+    private readonly store: TaskStore,
+    @Optional() private readonly signals?: ReplicaSignals,
+    @Optional() @Inject(FEED_POLL_MS) private readonly pollMs = 1000,
+  ) {
+    this.others = signals?.subscribe(TASK_PROGRESS, {
+      wake: (taskId) => this.wake(taskId),
+      catchUp: () => void this.wakeBehind(),
+    });
+  }
 
-  /** Tells followers in this process of committed events. Called by recordings alone. */
+  /** Tells followers, here and at other replicas, of committed events of one Task. Called by recordings alone. */
   publish(events: readonly RecordedEvent[]): void {
     this.recent.add(events);
     const taskId = events[0]?.taskId;
-    if (taskId !== undefined) for (const follower of this.followers.get(taskId) ?? []) follower.wake();
+    if (taskId === undefined) return;
+    this.wake(taskId);
+    this.signals?.send(TASK_PROGRESS, taskId);
   }
 
   /** The Task is written elsewhere from now on. Called by recordings alone. */
   lost(taskId: string): void {
     this.recent.close(taskId);
-    for (const follower of this.followers.get(taskId) ?? []) follower.wake();
+    this.wake(taskId);
   }
 
   /** The events of a Task after a sequence; see FollowOptions for where it ends. An unknown Task has no events. */
   async *follow(taskId: string, afterSequence: number, options: FollowOptions = {}): AsyncGenerator<RecordedEvent> {
     const { signal, until = 'terminal' } = options;
     const bell = new Bell(signal);
-    const follower: Follower = { next: afterSequence + 1, wake: () => bell.ring() };
+    const follower: Follower = { next: afterSequence + 1, watching: false, wake: () => bell.ring() };
     this.register(taskId, follower);
     try {
       while (!signal?.aborted) {
@@ -60,8 +82,10 @@ export class TaskFeed implements OnModuleDestroy {
           yield recorded;
           if (signal?.aborted || endsStream(recorded, until)) return;
         }
-        if (events.length > 0) continue;
-        if (await this.hasEnded(taskId, follower.next - 1, until)) return;
+        if (events.length >= PAGE) continue;
+        // What was just read reaches to the end of the log, and did not end the stream.
+        if (events.length === 0 && (await this.hasEnded(taskId, follower.next - 1, until))) return;
+        this.watchOthers(taskId, follower);
         await bell.wait(() => this.recent.after(taskId, follower.next - 1) !== undefined);
       }
     } finally {
@@ -88,14 +112,26 @@ export class TaskFeed implements OnModuleDestroy {
     return ended && header.lastSequence <= after;
   }
 
+  private wake(taskId: string): void {
+    for (const follower of this.followers.get(taskId) ?? []) follower.wake();
+  }
+
+  /** Asked for only when there is something to wait for: most followers of a Task are where it is executed. */
+  private watchOthers(taskId: string, follower: Follower): void {
+    if (follower.watching || this.recent.isOpen(taskId)) return;
+    follower.watching = true;
+    this.others?.watch(taskId);
+  }
+
   private register(taskId: string, follower: Follower): void {
     const followers = this.followers.get(taskId);
     if (followers) followers.add(follower);
     else this.followers.set(taskId, new Set([follower]));
-    this.poll ??= setInterval(() => void this.wakeBehind(), POLL_MS).unref();
+    this.poll ??= setInterval(() => void this.wakeBehind(), this.pollMs).unref();
   }
 
   private unregister(taskId: string, follower: Follower): void {
+    if (follower.watching) this.others?.unwatch(taskId);
     const followers = this.followers.get(taskId);
     followers?.delete(follower);
     if (followers?.size === 0) this.followers.delete(taskId);

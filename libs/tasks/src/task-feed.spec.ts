@@ -1,0 +1,150 @@
+import { type ReplicaSignals, type SignalHandler, type SignalSubscription, type SignalTopic } from '#libs/platform';
+import { statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
+import { toStreamResponse, type RecordedEvent, type TaskEvent } from './task-event.js';
+import { TaskFeed } from './task-feed.js';
+import type { TaskHeader, TaskStore } from './task-store.js';
+
+const NEVER = 2 ** 31 - 1;
+
+/** Signals that the test sends itself. */
+class FakeSignals implements ReplicaSignals {
+  readonly sent: string[] = [];
+  readonly watched: string[] = [];
+  handler: SignalHandler = { wake: () => undefined, catchUp: () => undefined };
+
+  send(_topic: SignalTopic, key: string): void {
+    this.sent.push(key);
+  }
+
+  subscribe(_topic: SignalTopic, handler: SignalHandler): SignalSubscription {
+    this.handler = handler;
+    return {
+      watch: (key) => void this.watched.push(key),
+      unwatch: (key) => void this.watched.splice(this.watched.indexOf(key), 1),
+    };
+  }
+}
+
+/** One Task's log, written by another replica. */
+class Log {
+  readonly events: RecordedEvent[] = [];
+  reads = 0;
+
+  add(state: TaskState): RecordedEvent {
+    const reference = { taskId: 't', contextId: 'c' };
+    const event: TaskEvent =
+      this.events.length === 0
+        ? { task: submittedTask(reference, userMessage('go')) }
+        : statusUpdate(reference, state, String(this.events.length));
+    const json = JSON.stringify(toStreamResponse(event));
+    const recorded = { taskId: 't', sequence: this.events.length + 1, event, json };
+    this.events.push(recorded);
+    return recorded;
+  }
+
+  readonly store = {
+    events: (_taskId: string, after: number, limit: number) => {
+      this.reads += 1;
+      return Promise.resolve(this.events.slice(after, after + limit));
+    },
+    header: () => Promise.resolve({ state: 'TASK_STATE_WORKING', lastSequence: this.events.length } as TaskHeader),
+    lastSequences: () => Promise.resolve(new Map([['t', this.events.length]])),
+  } as unknown as TaskStore;
+}
+
+let log: Log;
+let signals: FakeSignals;
+let feed: TaskFeed;
+
+beforeEach(() => {
+  log = new Log();
+  signals = new FakeSignals();
+  feed = new TaskFeed(log.store, signals, NEVER);
+  log.add('TASK_STATE_SUBMITTED');
+});
+
+afterEach(() => feed.onModuleDestroy());
+
+describe('TaskFeed beside other replicas', () => {
+  it('a signal wakes who follows what others execute, with one read', async () => {
+    const reader = feed.follow('t', 0);
+    expect(await sequence(reader)).toBe(1);
+    const next = sequence(reader);
+    await turns();
+    expect(signals.watched).toEqual(['t']);
+    const before = log.reads;
+    log.add('TASK_STATE_WORKING');
+    signals.handler.wake('t');
+    expect(await next).toBe(2);
+    expect(log.reads).toBe(before + 1);
+    await reader.return(undefined);
+    expect(signals.watched).toEqual([]);
+  });
+
+  it('hearing anew wakes who is behind, and nobody else', async () => {
+    const reader = feed.follow('t', 0);
+    await sequence(reader);
+    const next = sequence(reader);
+    await turns();
+    const before = log.reads;
+    signals.handler.catchUp();
+    await turns();
+    expect(log.reads).toBe(before);
+    log.add('TASK_STATE_WORKING');
+    signals.handler.catchUp();
+    expect(await next).toBe(2);
+  });
+
+  it('without any signal the poll wakes', async () => {
+    feed.onModuleDestroy();
+    feed = new TaskFeed(log.store, signals, 5);
+    const reader = feed.follow('t', 0);
+    await sequence(reader);
+    const next = sequence(reader);
+    await turns();
+    log.add('TASK_STATE_WORKING');
+    expect(await next).toBe(2);
+    await reader.return(undefined);
+  });
+
+  it('a signal that comes while the log is read is not lost', async () => {
+    const reader = feed.follow('t', 1);
+    const { events } = log.store;
+    log.store.events = async (...range) => {
+      const read = await events(...range);
+      if (log.events.length === 1) {
+        log.add('TASK_STATE_WORKING');
+        signals.handler.wake('t');
+      }
+      return read;
+    };
+    expect(await sequence(reader)).toBe(2);
+  });
+
+  it('tells others of what it publishes, and listens to nobody while the Task is executed here', async () => {
+    feed.publish([log.events[0]!]);
+    expect(signals.sent).toEqual(['t']);
+    const reader = feed.follow('t', 0);
+    expect(await sequence(reader)).toBe(1);
+    const next = sequence(reader);
+    await turns();
+    expect(signals.watched).toEqual([]);
+    feed.lost('t');
+    await turns();
+    expect(signals.watched).toEqual(['t']);
+    log.add('TASK_STATE_COMPLETED');
+    signals.handler.wake('t');
+    expect(await next).toBe(2);
+    expect((await reader.next()).done).toBe(true);
+  });
+});
+
+async function sequence(reader: AsyncGenerator<RecordedEvent>): Promise<number | undefined> {
+  const { value } = (await reader.next()) as IteratorResult<RecordedEvent, undefined>;
+  return value?.sequence;
+}
+
+/** Lets everything happen that waits for nothing but its turn. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}

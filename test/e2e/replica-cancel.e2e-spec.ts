@@ -1,0 +1,88 @@
+import { jest } from '@jest/globals';
+import { userMessage } from '#libs/protocol';
+import { LedExecutor } from '../support/led-executor.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { agentAt, callAt, type InnerReplica, innerReplica } from '../support/replica.js';
+import { before, until } from '../support/until.js';
+
+jest.setTimeout(30_000);
+
+const LOST = new LedExecutor('fail');
+const RESTARTED = new LedExecutor('restart');
+const AGENTS = [agentAt('workflows/lost', LOST), agentAt('workflows/restarted', RESTARTED)] as const;
+
+let server: TestDatabase;
+let survivor: InnerReplica;
+const replicas: InnerReplica[] = [];
+
+beforeAll(async () => {
+  server = await freshDatabase({ empty: true });
+  survivor = await replica();
+});
+
+afterAll(async () => {
+  for (const it of replicas) await it.end();
+  await server.drop();
+});
+
+describe('a cancel', () => {
+  it('before the first event ends the Task, and its execution writes nothing more', async () => {
+    const [agent] = AGENTS;
+    const executions = LOST.contexts.length;
+    const { taskId } = survivor.registry.begin(agent, { message: userMessage('go') }, callAt(agent.path));
+    const canceled = await before(survivor.registry.cancel(agent, taskId, callAt(agent.path)));
+    expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
+    await LOST.begun(executions + 1);
+    LOST.say('TASK_STATE_COMPLETED', 'too late');
+    await until(() => survivor.registry.size === 0, { what: 'the execution to end' });
+    expect(await states(taskId)).toEqual(['TASK_STATE_SUBMITTED', 'TASK_STATE_CANCELED']);
+  });
+
+  it.each(AGENTS)('after the owner died ends the Task: $path', async (agent) => {
+    const owner = await replica();
+    const { taskId, accepted } = owner.registry.begin(agent, { message: userMessage('go') }, callAt(agent.path));
+    await accepted;
+    await owner.die();
+    const cancel = survivor.registry.cancel(agent, taskId, callAt(agent.path));
+    await until(async () => (await survivor.recovery.sweep()) > 0, { what: 'the Task to be taken over' });
+    expect((await before(cancel)).status.state).toBe('TASK_STATE_CANCELED');
+    expect(await states(taskId)).toEqual(['TASK_STATE_SUBMITTED', 'TASK_STATE_CANCELED']);
+  });
+
+  it('is not undone by an owner that was taken for dead and wakes up', async () => {
+    const owner = await replica();
+    const executor = new LedExecutor();
+    const [{ path }] = AGENTS;
+    const agent = agentAt(path, executor);
+    const execution = owner.registry.begin(agent, { message: userMessage('go') }, callAt(path));
+    await execution.accepted;
+    const cancel = survivor.registry.cancel(agent, execution.taskId, callAt(path));
+    await until(
+      async () => {
+        await server.query(`UPDATE replica SET heartbeat_at = now() - interval '1 minute' WHERE id = $1`, [
+          owner.life.replicaId,
+        ]);
+        return (await survivor.recovery.sweep()) > 0;
+      },
+      { what: 'the Task to be taken over' },
+    );
+    expect((await before(cancel)).status.state).toBe('TASK_STATE_CANCELED');
+    executor.say('TASK_STATE_COMPLETED', 'too late');
+    await expect(execution.settled).rejects.toThrow();
+    expect(await states(execution.taskId)).toEqual(['TASK_STATE_SUBMITTED', 'TASK_STATE_CANCELED']);
+  });
+});
+
+async function replica(): Promise<InnerReplica> {
+  const made = await innerReplica(server.url, AGENTS);
+  replicas.push(made);
+  return made;
+}
+
+async function states(taskId: string): Promise<string[]> {
+  const events = await survivor.store.events(taskId, 0, 100);
+  return events.flatMap(({ event }) => {
+    if ('task' in event) return event.task.status.state;
+    return 'statusUpdate' in event ? event.statusUpdate.status.state : [];
+  });
+}

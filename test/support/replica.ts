@@ -1,0 +1,95 @@
+import {
+  CancelWatch,
+  type AgentExecutor,
+  type CallContext,
+  ExecutionRegistry,
+  type ServedAgent,
+  TaskRecovery,
+} from '#libs/executor';
+import {
+  Database,
+  loadConfig,
+  Metrics,
+  PLATFORM_MIGRATIONS,
+  PostgresSignals,
+  Readiness,
+  ReplicaLife,
+  type ServiceAddress,
+  Shutdown,
+} from '#libs/platform';
+import {
+  ANONYMOUS_SCOPE,
+  PostgresTaskStore,
+  TASK_MIGRATIONS,
+  TaskFeed,
+  TaskJournal,
+  TaskMetrics,
+  TaskRecorder,
+} from '#libs/tasks';
+
+/** In a test nobody polls: what wakes is a signal. The longest that a timer takes. */
+const NEVER_MS = 2 ** 31 - 1;
+
+/** What executes and follows Tasks in a process, without its surface; any number of them in one process. */
+export interface InnerReplica {
+  store: PostgresTaskStore;
+  feed: TaskFeed;
+  registry: ExecutionRegistry;
+  recovery: TaskRecovery;
+  life: ReplicaLife;
+  /** Dies as a process does that is killed: lets go of its lock, and writes nothing more. */
+  die(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** @param agents what TaskRecovery finds */
+export async function innerReplica(url: string, agents: readonly ServedAgent[] = []): Promise<InnerReplica> {
+  const database = await Database.open({ url, migrations: [...PLATFORM_MIGRATIONS, ...TASK_MIGRATIONS] });
+  const life = new ReplicaLife(database);
+  await life.begin();
+  const metrics = new Metrics();
+  const signals = new PostgresSignals(database, life, metrics);
+  const store = new PostgresTaskStore(database);
+  const feed = new TaskFeed(store, signals, NEVER_MS);
+  const recorder = new TaskRecorder(new TaskJournal(store, new TaskMetrics(metrics)), feed);
+  const shutdown = new Shutdown(loadConfig({}), new Readiness());
+  const registry = new ExecutionRegistry(store, recorder, feed, life, shutdown, metrics, signals);
+  const address = { internalUrl: 'http://parley.test' } as ServiceAddress;
+  const recovery = new TaskRecovery(store, recorder, registry, catalogOf(agents), life, address, shutdown, signals);
+  const cancels = new CancelWatch(registry, shutdown, signals, NEVER_MS);
+  cancels.start();
+  const die = async (): Promise<void> => {
+    cancels.stop();
+    await registry.stop(AbortSignal.abort());
+    await life.end();
+  };
+  const end = async (): Promise<void> => {
+    await die();
+    recovery.stop();
+    feed.onModuleDestroy();
+    await signals.end();
+    await database.close();
+  };
+  return { store, feed, registry, recovery, life, die, end };
+}
+
+/** An agent at a path that does what an executor does. */
+export function agentAt(path: string, executor: AgentExecutor): ServedAgent {
+  const text = ['text/plain'];
+  return { path, name: path, description: '', version: '1', skills: [], inputModes: text, outputModes: text, executor };
+}
+
+export function callAt(agent: string): CallContext {
+  return { scope: ANONYMOUS_SCOPE, agent, extensions: [], baseUrl: 'http://parley.test' };
+}
+
+function catalogOf(agents: readonly ServedAgent[]): ConstructorParameters<typeof TaskRecovery>[3] {
+  return {
+    resolve: (path) => {
+      const agent = agents.find((it) => it.path === path);
+      return agent ? Promise.resolve(agent) : Promise.reject(new Error(`No agent at ${path}`));
+    },
+    route: (agent) => Promise.resolve(agent),
+    list: () => Promise.resolve({ agents: [...agents], nextPageToken: '' }),
+  };
+}
