@@ -108,5 +108,6 @@ function corsOptions(config: AppConfig) {
       'Last-Event-ID',
       'Idempotency-Key',
     ],
+    exposedHeaders: ['A2A-Extensions'],
   };
 }

@@ -77,9 +77,41 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
         expect(await store.write([keyed(second, 'f2')])).toEqual(['fenced']);
         expect(await store.events(second.taskId, 0, 10)).toEqual([]);
         const scope = { tenant: '', owner };
-        expect(await store.keyed(scope, 'workflows/w', 'k')).toEqual({ taskId: first.taskId, fingerprint: 'f1' });
+        expect(await store.keyed(scope, 'workflows/w', 'k')).toEqual({
+          taskId: first.taskId,
+          fingerprint: 'f1',
+          sequence: 1,
+        });
         expect(await store.keyed(scope, 'workflows/w', 'other')).toBeUndefined();
         expect(await store.keyed({ tenant: '', owner: 'stranger' }, 'workflows/w', 'k')).toBeUndefined();
+      });
+
+      it('takes one follow-up in of those that come under one key, and keeps no key of one that is fenced', async () => {
+        const owner = `owner-${randomUUID()}`;
+        const [one, other, unkeyed] = [newDraft({ owner }), newDraft({ owner }), newDraft({ owner })];
+        const drafts = [one, other, unkeyed];
+        await store.write(drafts.map((draft) => draft.created(draft.status('TASK_STATE_INPUT_REQUIRED', '?'))));
+        const token = randomUUID();
+        for (const draft of drafts) await store.claim(draft.taskId, REPLICA, token);
+        const { header } = (await store.load(one.taskId))!;
+        const keyed = (draft: typeof one, key: string, fingerprint: string, claim = token): JournalEntry => ({
+          ...draft.continued(claim, 2, draft.status('TASK_STATE_WORKING')),
+          keyed: { header: { ...header, taskId: draft.taskId }, idempotency: { key, fingerprint } },
+        });
+        const scope = { tenant: '', owner };
+        expect(await store.write([keyed(one, 'k', 'f1', randomUUID())])).toEqual(['fenced']);
+        expect(await store.keyed(scope, 'workflows/w', 'k')).toBeUndefined();
+        const mixed = [keyed(one, 'k', 'f1'), keyed(other, 'k', 'f2')];
+        const plain = unkeyed.continued(token, 2, unkeyed.status('TASK_STATE_WORKING'));
+        expect(await store.write([...mixed, plain])).toEqual(['written', 'fenced', 'written']);
+        expect(await store.write([keyed(other, 'k', 'f2')])).toEqual(['fenced']);
+        expect(await store.keyed(scope, 'workflows/w', 'k')).toEqual({
+          taskId: one.taskId,
+          fingerprint: 'f1',
+          sequence: 3,
+        });
+        expect((await store.header(other.taskId))?.lastSequence).toBe(2);
+        expect(await store.write([keyed(other, 'l', 'f2')])).toEqual(['written']);
       });
 
       it('keeps a received Message beside the status that answers it', async () => {

@@ -8,6 +8,7 @@ import {
   type ServedAgent,
 } from '#libs/executor';
 import { type StoredTask, type TaskHeader, type TaskStore } from '#libs/tasks';
+import { idempotencyKeyOf } from './extensions.js';
 import { checkMediaTypes } from './media-types.js';
 
 /** What became of a Message: a direct answer, or the execution of a Task. */
@@ -37,9 +38,9 @@ export class MessageIntake {
     const reply = target.executor.reply?.(request.message, call);
     if (reply) return { reply };
     await target.executor.check?.(request, call);
-    const { idempotencyKey } = call;
-    if (idempotencyKey === undefined) return { execution: this.executions.begin(target, request, call) };
-    return { execution: await this.executions.beginOnce(target, request, call, idempotencyKey) };
+    const key = idempotencyKeyOf(request, call);
+    if (key === undefined) return { execution: this.executions.begin(target, request, call) };
+    return { execution: await this.executions.beginOnce(target, request, call, key) };
   }
 
   /** The service hands a Message to the workflow that it names; a run asks for the revision that it was started with. */
@@ -63,7 +64,9 @@ export class MessageIntake {
     if (contextId !== undefined && contextId !== header.contextId) {
       throw invalidParams({ field: 'message.contextId', description: 'is not the context of the task' });
     }
-    if (isTerminalState(header.state)) {
+    const key = idempotencyKeyOf(request, call);
+    // Under a key it may be the very Message that ended the Task.
+    if (key === undefined && isTerminalState(header.state)) {
       throw new A2AError('UNSUPPORTED_OPERATION', {
         message: `The task has ended (${header.state}) and takes no further messages`,
         metadata: { taskId, state: header.state },
@@ -72,7 +75,8 @@ export class MessageIntake {
     const target = await ownerOf(this.catalog, agent, stored);
     checkMediaTypes(target, request);
     await target.executor.check?.(request, call);
-    return { execution: await this.executions.resume(target, taskId, request, call) };
+    if (key === undefined) return { execution: await this.executions.resume(target, taskId, request, call) };
+    return { execution: await this.executions.resumeOnce(target, taskId, request, call, key) };
   }
 }
 

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { Metrics, NO_KEY, ReplicaLife, ReplicaSignals, Shutdown, type SignalTopic } from '#libs/platform';
 import {
@@ -16,6 +16,7 @@ import {
 import {
   type Idempotency,
   type StoredTask,
+  type TaskClaim,
   type TaskEvent,
   TaskFeed,
   TaskRecorder,
@@ -24,7 +25,8 @@ import {
 } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
-import { type Execution, ExecutionInterrupted } from './execution.js';
+import type { Execution } from './execution.js';
+import { IdempotentRequests } from './idempotent-requests.js';
 import { newHeader, taskMetadata } from './new-task.js';
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
 
@@ -50,6 +52,7 @@ export interface RecoveredTurn {
 export class ExecutionRegistry {
   private readonly logger = new Logger(ExecutionRegistry.name);
   private readonly executions = new Map<string, TaskExecution>();
+  private readonly requests: IdempotentRequests;
   private draining = false;
 
   constructor(
@@ -61,6 +64,7 @@ export class ExecutionRegistry {
     metrics: Metrics,
     @Optional() private readonly signals?: ReplicaSignals,
   ) {
+    this.requests = new IdempotentRequests(store, feed, this);
     shutdown.register('intake', () => this.drain());
     shutdown.register('executions', ({ signal }) => this.stop(signal));
     metrics.gauge('parley_executions', 'Executions under way in this replica', [], () => this.size);
@@ -85,45 +89,36 @@ export class ExecutionRegistry {
     const recording = this.recorder.create(header, this.replica.replicaId, randomUUID(), once);
     const message = { ...request.message, taskId: header.taskId, contextId: header.contextId };
     recording.record({ task: submittedTask(recording, message, taskMetadata(agent, request)) });
-    return this.run(agent, {
-      recording,
-      call,
-      userMessage: message,
-      metadata: request.metadata,
-      task: null,
-      recovered: 0,
-    });
+    const { metadata } = request;
+    const hold = once !== undefined;
+    return this.run(agent, { recording, call, userMessage: message, metadata, task: null, recovered: 0, hold });
   }
 
   /**
    * The same under the caller's `Idempotency-Key`, while the first request runs and ever after: the same request gives
-   * the same Task, in whichever replica it was made.
+   * the same Task, in whichever replica it was made (see IdempotentRequests).
    * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the key
    */
-  async beginOnce(agent: ServedAgent, request: SendMessageRequest, call: CallContext, key: string): Promise<Execution> {
-    const fingerprint = createHash('sha256').update(JSON.stringify(request)).digest('base64url');
-    const execution = this.begin(agent, request, call, { key, fingerprint });
-    try {
-      await execution.accepted;
-      return execution;
-    } catch (error) {
-      const known = error instanceof ExecutionInterrupted && (await this.store.keyed(call.scope, agent.path, key));
-      if (!known) throw error;
-      if (known.fingerprint !== fingerprint) throw idempotencyConflict();
-      return this.repeated(known.taskId);
-    }
+  beginOnce(agent: ServedAgent, request: SendMessageRequest, call: CallContext, key: string): Promise<Execution> {
+    return this.requests.begin(agent, request, call, key);
   }
 
   /**
    * Records a follow-up Message to a waiting Task and executes the next turn.
    * @throws A2AError TASK_NOT_FOUND; UNSUPPORTED_OPERATION where the Task has ended or is being worked on
    */
-  async resume(agent: ServedAgent, taskId: string, request: SendMessageRequest, call: CallContext): Promise<Execution> {
+  async resume(
+    agent: ServedAgent,
+    taskId: string,
+    request: SendMessageRequest,
+    call: CallContext,
+    once?: Idempotency,
+  ): Promise<Execution> {
     this.refuseWhileDraining();
     const token = randomUUID();
     const stored = await this.store.claim(taskId, this.replica.replicaId, token);
     if (!stored) throw await this.refusal(taskId);
-    const recording = this.recorder.continue(stored, token);
+    const recording = this.recorder.continue(stored, token, once);
     const message = { ...request.message, taskId, contextId: stored.header.contextId };
     const working = statusUpdate(recording, 'TASK_STATE_WORKING');
     try {
@@ -133,7 +128,25 @@ export class ExecutionRegistry {
       throw new A2AError('UNSUPPORTED_OPERATION', { message: 'The task is being worked on', cause: error });
     }
     const { metadata } = request;
-    return this.run(agent, { recording, call, userMessage: message, metadata, task: stored.task, recovered: 0 });
+    const hold = once !== undefined;
+    const turn = { recording, call, userMessage: message, metadata, task: stored.task, recovered: 0, hold };
+    const execution = this.run(agent, turn);
+    return once ? this.acceptedOrReleased(execution, { taskId, token }) : execution;
+  }
+
+  /**
+   * The same under the caller's `Idempotency-Key`: the same request gives the turn that it began, also when that has
+   * ended, and the Task with it.
+   * @throws A2AError as `resume` and `beginOnce` do
+   */
+  resumeOnce(
+    agent: ServedAgent,
+    taskId: string,
+    request: SendMessageRequest,
+    call: CallContext,
+    key: string,
+  ): Promise<Execution> {
+    return this.requests.resume(agent, taskId, request, call, key);
   }
 
   /** Goes on with a turn that a process did not finish. The executor must be restartable. */
@@ -224,22 +237,15 @@ export class ExecutionRegistry {
     return events.map((recorded) => recorded.event);
   }
 
-  /** A Task that an earlier request made, as an execution that this caller did not begin. */
-  private async repeated(taskId: string): Promise<Execution> {
-    const stored = await this.store.load(taskId);
-    if (!stored) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
-    const begunAs = { task: stored.task, sequence: stored.header.lastSequence };
-    const settled = (): Promise<Task> => this.settledElsewhere(taskId);
-    return {
-      taskId,
-      contextId: stored.header.contextId,
-      begunAs,
-      accepted: Promise.resolve(begunAs),
-      live: undefined,
-      get settled() {
-        return settled();
-      },
-    };
+  /** A claim whose first event was refused is given back, unless this process leaves: then it stays for who adopts it. */
+  private async acceptedOrReleased(execution: Execution, claim: TaskClaim): Promise<Execution> {
+    try {
+      await execution.accepted;
+      return execution;
+    } catch (error) {
+      if (!this.draining) await this.store.release(claim);
+      throw error;
+    }
   }
 
   /** Another replica executes the Task: it finds the wish, or whoever adopts the Task does. */
@@ -282,13 +288,4 @@ export class ExecutionRegistry {
   private refuseWhileDraining(): void {
     if (this.draining) throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
   }
-}
-
-function idempotencyConflict(): A2AError {
-  return new A2AError('INVALID_PARAMS', {
-    message: 'IDEMPOTENCY_CONFLICT: another request was made under this Idempotency-Key',
-    violations: [{ field: 'Idempotency-Key', description: 'was used for another request' }],
-    detailReason: 'IDEMPOTENCY_CONFLICT',
-    status: 409,
-  });
 }

@@ -6,6 +6,7 @@ export {
   type Idempotency,
   type JournalEntry,
   type JournalOutcome,
+  type KeyedRequest,
   type StoredTask,
   type TaskClaim,
   type TaskHeader,

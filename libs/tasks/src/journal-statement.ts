@@ -2,7 +2,7 @@ import { enqueueFrom } from '#libs/platform';
 import { isTerminalState, isWaitingState } from '#libs/protocol';
 import type { QueryConfig } from 'pg';
 import { BinaryArray } from './binary-array.js';
-import type { JournalEntry } from './task-store.js';
+import type { Idempotency, JournalEntry, TaskHeader } from './task-store.js';
 
 /**
  * The settings of the sessions that write batches. A batch is small and the tables are large, so every look-up must go
@@ -17,6 +17,8 @@ export const JOURNAL_SETTINGS = {
   // Its statements need no check that a Task has not ended: they make it themselves.
   'parley.journal': 'on',
 };
+
+const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 const CREATED = `
   INSERT INTO task (task_id, context_id, tenant, owner, agent, parent_task_id, parent_reference, replica_id,
@@ -38,7 +40,9 @@ const CONTINUED = `
   FROM unnest($18::text[], $19::text[], $20::int[], $21::int[], $22::text[], $23::timestamptz[], $24::boolean[])
     AS entry (task_id, token, after, last_sequence, state, updated_at, settled)
   WHERE task.task_id = entry.task_id AND task.claim_token = entry.token AND task.last_sequence = entry.after
-    AND task.state NOT IN ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')
+    AND task.state NOT IN ${ENDED}`;
+
+const MOVED = `
   RETURNING task.task_id`;
 
 // IS TRUE keeps the planner from making a join of it: the ids that were written are hashed once.
@@ -54,7 +58,7 @@ const LOGGED = `
  * of the Tasks that were written come back; the others are fenced and left no trace.
  */
 const WRITE_BATCH = `
-WITH created AS (${CREATED}${MADE}), continued AS (${CONTINUED}),
+WITH created AS (${CREATED}${MADE}), continued AS (${CONTINUED}${MOVED}),
 written AS (SELECT task_id FROM created UNION ALL SELECT task_id FROM continued),
 logged AS (${LOGGED})
 SELECT task_id FROM written`;
@@ -65,20 +69,31 @@ WITH written AS (${CREATED}${MADE}), logged AS (${LOGGED})
 SELECT task_id FROM written`;
 
 /**
- * The same as WRITE_BATCH for a batch with idempotency keys. Whoever keeps a key first makes its Task; another Task under
- * the key is not made, as if it were fenced.
+ * The same as WRITE_BATCH for a batch with idempotency keys. Whoever keeps a key first makes its Task, or goes on with it;
+ * another Task under the key is not made, and another Message not taken in, as if they were fenced. A follow-up keeps its
+ * key only where its claim holds: the row is locked first, so that it still holds when the row is written.
  */
 const WRITE_KEYED = `
-WITH kept AS (
-  INSERT INTO task_key (task_id, tenant, owner, agent, key, fingerprint, created_at)
+WITH held AS (
+  SELECT task.task_id
+  FROM task JOIN unnest($18::text[], $19::text[], $20::int[]) AS entry (task_id, token, after) USING (task_id)
+  WHERE task.task_id = ANY ($25::text[]) AND task.claim_token = entry.token AND task.last_sequence = entry.after
+    AND task.state NOT IN ${ENDED}
+  FOR UPDATE OF task
+),
+kept AS (
+  INSERT INTO task_key (task_id, tenant, owner, agent, key, fingerprint, sequence, created_at)
   SELECT keyed.*, now()
-  FROM unnest($25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[]) AS keyed
+  FROM unnest($25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[], $31::int[])
+    AS keyed (task_id, tenant, owner, agent, key, fingerprint, sequence)
+  WHERE keyed.sequence = 1 OR keyed.task_id = ANY (ARRAY(SELECT task_id FROM held))
   ON CONFLICT (tenant, owner, agent, key) DO NOTHING
   RETURNING task_id
 ),
 created AS (${CREATED}
   WHERE fresh.task_id <> ALL ($25) OR fresh.task_id = ANY (ARRAY(SELECT task_id FROM kept))${MADE}),
-continued AS (${CONTINUED}),
+continued AS (${CONTINUED}
+    AND (task.task_id <> ALL ($25) OR task.task_id = ANY (ARRAY(SELECT task_id FROM kept)))${MOVED}),
 written AS (SELECT task_id FROM created UNION ALL SELECT task_id FROM continued),
 logged AS (${LOGGED})`;
 
@@ -89,7 +104,7 @@ SELECT task_id FROM written`;
 const WRITE_BATCH_WITH_JOBS = `${WRITE_KEYED},
 queued AS MATERIALIZED (${enqueueFrom(`(
   SELECT name, payload, key, run_at, max_attempts, priority
-  FROM unnest($31::text[], $32::text[], $33::json[], $34::text[], $35::timestamptz[], $36::int[], $37::int[])
+  FROM unnest($32::text[], $33::text[], $34::json[], $35::text[], $36::timestamptz[], $37::int[], $38::int[])
     AS wanted (task_id, name, payload, key, run_at, max_attempts, priority)
   WHERE (wanted.task_id IN (SELECT task_id FROM written)) IS TRUE)`)})
 SELECT task_id FROM written, queued`;
@@ -100,7 +115,7 @@ export function batchStatement(batch: readonly JournalEntry[]): QueryConfig {
   const events = newColumns(EVENT_COLUMNS);
   const created = newColumns(CREATED_COLUMNS);
   const continued = newColumns(CONTINUED_COLUMNS);
-  const keyed = batch.filter((entry) => entry.create?.idempotency);
+  const keyed = batch.flatMap((entry) => keyOf(entry) ?? []);
   const wanting = batch.filter((entry) => entry.jobs);
   for (const entry of batch) {
     addEvents(events, entry);
@@ -152,6 +167,7 @@ const KEY_COLUMNS = {
   agent: 'text',
   key: 'text',
   fingerprint: 'text',
+  sequence: 'integer',
 } as const;
 
 const JOB_COLUMNS = {
@@ -207,16 +223,27 @@ function addContinued(columns: Columns<typeof CONTINUED_COLUMNS>, entry: Journal
   columns.settled.boolean(isSettled(entry));
 }
 
-function keyColumns(entries: readonly JournalEntry[]): Columns<typeof KEY_COLUMNS> {
+interface Keyed {
+  header: TaskHeader;
+  idempotency: Idempotency;
+  sequence: number;
+}
+
+function keyOf({ create, keyed, after }: JournalEntry): Keyed | undefined {
+  if (keyed) return { ...keyed, sequence: after + 1 };
+  return create?.idempotency && { header: create.header, idempotency: create.idempotency, sequence: after + 1 };
+}
+
+function keyColumns(keys: readonly Keyed[]): Columns<typeof KEY_COLUMNS> {
   const columns = newColumns(KEY_COLUMNS);
-  for (const { create } of entries) {
-    if (!create?.idempotency) continue;
-    columns.taskId.text(create.header.taskId);
-    columns.tenant.text(create.header.tenant);
-    columns.owner.text(create.header.owner);
-    columns.agent.text(create.header.agent);
-    columns.key.text(create.idempotency.key);
-    columns.fingerprint.text(create.idempotency.fingerprint);
+  for (const { header, idempotency, sequence } of keys) {
+    columns.taskId.text(header.taskId);
+    columns.tenant.text(header.tenant);
+    columns.owner.text(header.owner);
+    columns.agent.text(header.agent);
+    columns.key.text(idempotency.key);
+    columns.fingerprint.text(idempotency.fingerprint);
+    columns.sequence.integer(sequence);
   }
   return columns;
 }

@@ -10,6 +10,7 @@ import { type EventRow, HEADER_COLUMNS, type HeaderRow, toHeader, toRecordedEven
 import {
   type JournalEntry,
   type JournalOutcome,
+  type KeyedRequest,
   type StoredTask,
   type TaskClaim,
   type TaskHeader,
@@ -136,17 +137,13 @@ export class PostgresTaskStore extends TaskStore {
     return result.rows.map((row) => row.task_id);
   }
 
-  async keyed(
-    scope: TaskScope,
-    agent: string,
-    key: string,
-  ): Promise<{ taskId: string; fingerprint: string } | undefined> {
-    const result = await this.pool.query<{ task_id: string; fingerprint: string }>(
-      'SELECT task_id, fingerprint FROM task_key WHERE tenant = $1 AND owner = $2 AND agent = $3 AND key = $4',
+  async keyed(scope: TaskScope, agent: string, key: string): Promise<KeyedRequest | undefined> {
+    const result = await this.pool.query<{ task_id: string; fingerprint: string; sequence: number }>(
+      'SELECT task_id, fingerprint, sequence FROM task_key WHERE tenant = $1 AND owner = $2 AND agent = $3 AND key = $4',
       [scope.tenant, scope.owner, agent, key],
     );
     const row = result.rows[0];
-    return row && { taskId: row.task_id, fingerprint: row.fingerprint };
+    return row && { taskId: row.task_id, fingerprint: row.fingerprint, sequence: row.sequence };
   }
 
   async children(parentTaskId: string): Promise<TaskHeader[]> {

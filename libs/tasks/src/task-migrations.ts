@@ -85,6 +85,19 @@ export class CreateTaskKey1700000000102 implements MigrationInterface {
   }
 }
 
+/** Which event took in the Message of a key: a follow-up has one too. */
+export class AddKeySequence1700000000103 implements MigrationInterface {
+  readonly name = 'AddKeySequence1700000000103';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE task_key ADD COLUMN sequence integer NOT NULL DEFAULT 1');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE task_key DROP COLUMN sequence');
+  }
+}
+
 /**
  * What the code promises of ended Tasks, kept by the database itself: they stay as they ended, and get no event. The
  * journal's sessions say who they are and skip the second check, because their statements write events only beside the
@@ -132,5 +145,6 @@ export const TASK_MIGRATIONS = [
   CreateTask1700000000100,
   AddCancelRequest1700000000101,
   CreateTaskKey1700000000102,
+  AddKeySequence1700000000103,
   GuardEndedTasks1700000000110,
 ];

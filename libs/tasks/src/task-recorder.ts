@@ -19,12 +19,16 @@ export class TaskRecorder {
     return new TaskRecording(this.journal, this.feed, { header, token, create });
   }
 
-  /** Goes on with the log of a Task that was claimed with this token. */
-  continue(stored: StoredTask, token: string): TaskRecording {
+  /**
+   * Goes on with the log of a Task that was claimed with this token.
+   * @param idempotency the key of the follow-up Message that the first event takes in
+   */
+  continue(stored: StoredTask, token: string, idempotency?: Idempotency): TaskRecording {
     return new TaskRecording(this.journal, this.feed, {
       header: stored.header,
       token,
       fold: TaskFold.from(stored.task),
+      ...(idempotency && { keyed: { header: stored.header, idempotency } }),
     });
   }
 }

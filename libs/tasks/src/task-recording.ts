@@ -15,6 +15,7 @@ interface RecordingStart {
   header: TaskHeader;
   token: string;
   create?: NonNullable<JournalEntry['create']>;
+  keyed?: NonNullable<JournalEntry['keyed']>;
   fold?: TaskFold;
 }
 
@@ -34,6 +35,7 @@ export class TaskRecording implements JournalSource {
   readonly token: string;
   private readonly header: TaskHeader;
   private create: JournalEntry['create'];
+  private keyed: JournalEntry['keyed'];
   private fold: TaskFold | undefined;
   private pending: RecordedEvent[] = [];
   private jobs: Job[] | undefined;
@@ -53,6 +55,7 @@ export class TaskRecording implements JournalSource {
     this.contextId = start.header.contextId;
     this.token = start.token;
     this.create = start.create;
+    this.keyed = start.keyed;
     this.fold = start.fold;
     this.sequence = start.create ? 0 : start.header.lastSequence;
     this.durable = this.sequence;
@@ -140,14 +143,16 @@ export class TaskRecording implements JournalSource {
   /** For the journal. */
   drain(): JournalEntry | undefined {
     if (this.pending.length === 0 || this.broken || !this.fold) return undefined;
-    const { pending: events, create, jobs } = this;
+    const { pending: events, create, keyed, jobs } = this;
     this.pending = [];
     this.jobs = undefined;
     this.create = undefined;
+    this.keyed = undefined;
     return {
       taskId: this.taskId,
       token: this.token,
       ...(create && { create }),
+      ...(keyed && { keyed }),
       after: (events[0]?.sequence ?? 1) - 1,
       events,
       ...(jobs && { jobs }),

@@ -42,12 +42,22 @@ export interface Idempotency {
   fingerprint: string;
 }
 
+/** A request that was accepted under a key: the fingerprint it had, and the event that took in its Message. */
+export interface KeyedRequest {
+  taskId: string;
+  fingerprint: string;
+  /** 1 where the Message made the Task. */
+  sequence: number;
+}
+
 /** One Task's share of a journal batch: consecutive events that continue its log. */
 export interface JournalEntry {
   taskId: string;
   token: string;
   /** Present when the events begin with `task`: the row to insert, unless its idempotency key has a Task already. */
   create?: { header: TaskHeader; replicaId: string; idempotency?: Idempotency };
+  /** Present when the events begin with a follow-up Message under a key; fenced if the key was used before. */
+  keyed?: { header: TaskHeader; idempotency: Idempotency };
   /** `lastSequence` before these events. */
   after: number;
   events: readonly RecordedEvent[];
@@ -117,12 +127,8 @@ export abstract class TaskStore {
   /** The Tasks that a replica executes and somebody wishes to cancel. */
   abstract cancelRequests(replicaId: string): Promise<string[]>;
 
-  /** The Task that a caller's key made at an agent, and the fingerprint of the request that it was made for. */
-  abstract keyed(
-    scope: TaskScope,
-    agent: string,
-    key: string,
-  ): Promise<{ taskId: string; fingerprint: string } | undefined>;
+  /** What a caller's key stands for at an agent. */
+  abstract keyed(scope: TaskScope, agent: string, key: string): Promise<KeyedRequest | undefined>;
 
   /** The Tasks that a parent called for. */
   abstract children(parentTaskId: string): Promise<TaskHeader[]>;

@@ -1,9 +1,7 @@
 import type { AgentCard, AgentSkill } from '#libs/protocol';
 import type { ServedAgent } from '#libs/executor';
+import { EXTENSIONS } from '../extensions.js';
 import { agentUrl } from '../http/agent-base.js';
-
-/** Streams carry the Task's sequence as SSE id, and SubscribeToTask goes on after `Last-Event-ID` or `?since=`. */
-export const RESUMABLE_STREAMS = 'urn:parley:extension:resumable-streams:v1';
 
 /** A card of A2A 1.0 that is also one of the founding dialect, which looks for the agent's URL at the top (row B4). */
 export interface ServedAgentCard extends AgentCard {
@@ -29,14 +27,7 @@ export function agentCard(agent: ServedAgent, baseUrl: string, path = agent.path
       streaming: true,
       pushNotifications: false,
       extendedAgentCard: false,
-      extensions: [
-        {
-          uri: RESUMABLE_STREAMS,
-          description:
-            'SSE ids are sequences of the task; SubscribeToTask with Last-Event-ID or ?since= replays what was missed.',
-          required: false,
-        },
-      ],
+      extensions: [...EXTENSIONS],
     },
     defaultInputModes: agent.inputModes,
     defaultOutputModes: agent.outputModes,

@@ -1,5 +1,5 @@
 import { type FakeServer, fakeServer } from '../testing/fake-server.js';
-import { RESUMABLE_STREAMS } from './agent-card.js';
+import { IDEMPOTENCY, RESUMABLE_STREAMS } from '../extensions.js';
 
 let server: FakeServer;
 
@@ -29,7 +29,11 @@ describe('agent cards', () => {
         { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
         { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
       ],
-      capabilities: { streaming: true, pushNotifications: false, extensions: [{ uri: RESUMABLE_STREAMS }] },
+      capabilities: {
+        streaming: true,
+        pushNotifications: false,
+        extensions: [{ uri: RESUMABLE_STREAMS }, { uri: IDEMPOTENCY }],
+      },
       skills: [{ inputModes: ['text/plain', 'application/json'], tags: ['agent'] }],
     });
   });

@@ -1,7 +1,8 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ServiceAddress } from '#libs/platform';
 import { type CallContext, readIdempotencyKey } from '#libs/executor';
 import { ANONYMOUS_SCOPE } from '#libs/tasks';
+import { activated } from '../extensions.js';
 import { type AgentBase, agentPath, type BaseParams } from './agent-base.js';
 
 /** Where callers reach this service: PUBLIC_URL, or what the request says (row F7); no slash at the end. */
@@ -25,6 +26,13 @@ export function callContext(base: AgentBase, request: FastifyRequest, address: P
 
 function idempotency(header: string | string[] | undefined): Pick<CallContext, 'idempotencyKey'> | undefined {
   return header === undefined ? undefined : { idempotencyKey: readIdempotencyKey(header) };
+}
+
+/** Says which of the extensions that the caller asked for are active (section 4.6). */
+export function tellExtensions(call: CallContext, reply: FastifyReply): void {
+  if (call.extensions.length === 0) return;
+  const active = activated(call.extensions);
+  if (active.length > 0) reply.header('a2a-extensions', active.join(', '));
 }
 
 const NONE: readonly string[] = [];

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { A2AError } from '#libs/protocol';
 import { FoundingDialect, foundingText, isFoundingCall } from '../founding/founding-dialect.js';
 import type { AgentBase } from '../http/agent-base.js';
-import { callContext, type PublicAddress } from '../http/call-context.js';
+import { callContext, type PublicAddress, tellExtensions } from '../http/call-context.js';
 import type { EventStreams } from '../http/event-stream.js';
 import { requestedVersion, requireSupportedVersion } from '../http/protocol-version.js';
 import { resumeCursor } from '../http/resume-cursor.js';
@@ -66,6 +66,7 @@ export class JsonRpcBinding {
     reply: FastifyReply,
   ): Promise<void> {
     const call = callContext(base, request, this.address);
+    tellExtensions(call, reply);
     const agent = await this.handler.agent(call.agent);
     if (operation.kind === 'unary') {
       sendJson(reply, resultResponse(id, await operation.answer(this.handler, agent, rpc.params, call)));

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentBase } from '../http/agent-base.js';
-import { callContext, type PublicAddress } from '../http/call-context.js';
+import { callContext, type PublicAddress, tellExtensions } from '../http/call-context.js';
 import type { EventStreams } from '../http/event-stream.js';
 import { requestedVersion, requireSupportedVersion } from '../http/protocol-version.js';
 import { resumeCursor } from '../http/resume-cursor.js';
@@ -38,6 +38,7 @@ export class RestBinding {
   private async answer(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { operation } = rest;
     const call = callContext(base, request, this.address);
+    tellExtensions(call, reply);
     const agent = await this.handler.agent(call.agent);
     const params = rest.read(request);
     if (operation.kind === 'unary') {

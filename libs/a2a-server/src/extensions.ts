@@ -1,0 +1,52 @@
+import { type AgentExtension, invalidParams, type SendMessageRequest } from '#libs/protocol';
+import { type CallContext, readIdempotencyKey } from '#libs/executor';
+
+/** Streams carry the Task's sequence as SSE id, and SubscribeToTask goes on after `Last-Event-ID` or `?since=`. */
+export const RESUMABLE_STREAMS = 'urn:parley:extension:resumable-streams:v1';
+
+/** A Message may carry what the `Idempotency-Key` header carries, for clients that cannot set headers. */
+export const IDEMPOTENCY = 'urn:parley:extension:idempotency:v1';
+
+/** The name of the key in `message.metadata`. */
+export const IDEMPOTENCY_KEY = `${IDEMPOTENCY}/key`;
+
+/** What every agent's card declares (section 4.6); none is required. */
+export const EXTENSIONS: readonly AgentExtension[] = [
+  {
+    uri: RESUMABLE_STREAMS,
+    description:
+      'The SSE id of every stream item is the sequence of the task that a reader has seen with it. SubscribeToTask with ' +
+      'Last-Event-ID or ?since= set to that id sends the task as it stood there, then every later event exactly once, ' +
+      'at any replica, also when the task has ended; 0 replays everything. A reader that takes nothing for 30 seconds ' +
+      'is disconnected and resumes the same way.',
+    required: false,
+  },
+  {
+    uri: IDEMPOTENCY,
+    description:
+      'The same SendMessage or SendStreamingMessage under the same key is accepted once: its repetitions answer with ' +
+      'the turn that the first one began; another request under the key is refused with IDEMPOTENCY_CONFLICT. The key, ' +
+      '1 to 255 visible ASCII characters, is the Idempotency-Key header, or, with this extension activated, ' +
+      `message.metadata["${IDEMPOTENCY_KEY}"].`,
+    required: false,
+  },
+];
+
+/** Those of the requested extensions that the server activates, for the answer's `A2A-Extensions` header. */
+export function activated(requested: readonly string[]): string[] {
+  return EXTENSIONS.map(({ uri }) => uri).filter((uri) => requested.includes(uri));
+}
+
+/**
+ * The key of a request: the `Idempotency-Key` header's, or the Message's own where the extension is activated.
+ * @throws A2AError INVALID_PARAMS where it is no key, or where the two differ
+ */
+export function idempotencyKeyOf(request: SendMessageRequest, call: CallContext): string | undefined {
+  if (!call.extensions.includes(IDEMPOTENCY)) return call.idempotencyKey;
+  const named = request.message.metadata?.[IDEMPOTENCY_KEY];
+  if (named === undefined || named === null) return call.idempotencyKey;
+  const field = `message.metadata["${IDEMPOTENCY_KEY}"]`;
+  const key = readIdempotencyKey(named, field);
+  if (call.idempotencyKey === undefined || call.idempotencyKey === key) return key;
+  throw invalidParams({ field, description: 'differs from the Idempotency-Key header' });
+}

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { A2AError, isWaitingState, type SendMessageRequest, type Task } from '#libs/protocol';
+import { type Idempotency, type KeyedRequest, type TaskFeed, TaskFold, type TaskStore } from '#libs/tasks';
+import type { ServedAgent } from './agent-catalog.js';
+import type { CallContext } from './agent-executor.js';
+import { type Execution, ExecutionInterrupted } from './execution.js';
+
+const PAGE = 500;
+/** For a Task that someone has claimed and not yet written to: two seconds. */
+const CONTENDED_TRIES = 100;
+const CONTENDED_MS = 20;
+
+/** Begins executions that stand or fall with their key; as ExecutionRegistry does. */
+interface KeyedExecutions {
+  begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once: Idempotency): Execution;
+  resume(
+    agent: ServedAgent,
+    taskId: string,
+    request: SendMessageRequest,
+    call: CallContext,
+    once: Idempotency,
+  ): Promise<Execution>;
+}
+
+/** Requests under an `Idempotency-Key`: the same request is accepted once, in whichever replica it comes in. */
+export class IdempotentRequests {
+  constructor(
+    private readonly store: TaskStore,
+    private readonly feed: TaskFeed,
+    private readonly executions: KeyedExecutions,
+  ) {}
+
+  /** See ExecutionRegistry.beginOnce. */
+  async begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext, key: string): Promise<Execution> {
+    const once = idempotencyOf(request, key);
+    const execution = this.executions.begin(agent, request, call, once);
+    try {
+      await execution.accepted;
+      return execution;
+    } catch (error) {
+      const known = error instanceof ExecutionInterrupted && (await this.repeated(agent, call, once));
+      if (!known) throw error;
+      return known;
+    }
+  }
+
+  /** See ExecutionRegistry.resumeOnce. */
+  async resume(
+    agent: ServedAgent,
+    taskId: string,
+    request: SendMessageRequest,
+    call: CallContext,
+    key: string,
+  ): Promise<Execution> {
+    const once = idempotencyOf(request, key);
+    const known = await this.repeated(agent, call, once);
+    if (known) return known;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.executions.resume(agent, taskId, request, call, once);
+      } catch (error) {
+        // The same request may have come twice at once. While the Task still waits, the other one is not durable.
+        const header = await this.store.header(taskId);
+        const repeated = await this.repeated(agent, call, once);
+        if (repeated) return repeated;
+        if (tries === CONTENDED_TRIES || !header || !isWaitingState(header.state)) throw error;
+        await delay(CONTENDED_MS);
+      }
+    }
+  }
+
+  /**
+   * The turn that the same request began, as an execution that this caller did not begin: the Task as it was accepted,
+   * the events of that turn, and the Task as that turn left it, whatever came after. `undefined` for a new key.
+   * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the key
+   */
+  private async repeated(agent: ServedAgent, call: CallContext, once: Idempotency): Promise<Execution | undefined> {
+    const known = await this.store.keyed(call.scope, agent.path, once.key);
+    if (!known) return undefined;
+    if (known.fingerprint !== once.fingerprint) throw idempotencyConflict();
+    return this.turn(known);
+  }
+
+  private async turn({ taskId, sequence }: KeyedRequest): Promise<Execution> {
+    const task = await this.taskAt(taskId, sequence);
+    const begunAs = { task, sequence };
+    const settled = (): Promise<Task> => this.settled(taskId, sequence);
+    return {
+      taskId,
+      contextId: task.contextId,
+      begunAs,
+      accepted: Promise.resolve(begunAs),
+      live: undefined,
+      get settled() {
+        return settled();
+      },
+    };
+  }
+
+  /** The Task at the end of the turn that began with an event. */
+  private async settled(taskId: string, begun: number): Promise<Task> {
+    let last = begun;
+    for await (const { sequence } of this.feed.follow(taskId, begun, { until: 'waiting' })) last = sequence;
+    return this.taskAt(taskId, last);
+  }
+
+  /** The Task as it stood at a place in its log. */
+  private async taskAt(taskId: string, sequence: number): Promise<Task> {
+    let fold: TaskFold | undefined;
+    for (let folded = 0; folded < sequence;) {
+      const events = await this.store.events(taskId, folded, Math.min(PAGE, sequence - folded));
+      if (events.length === 0) break;
+      for (const { event } of events) {
+        if (fold) fold.apply(event);
+        else fold = TaskFold.begin(event);
+      }
+      folded += events.length;
+    }
+    if (!fold) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
+    return fold.task();
+  }
+}
+
+/** The key of a request, and what tells it from other requests: its JSON. */
+function idempotencyOf(request: SendMessageRequest, key: string): Idempotency {
+  return { key, fingerprint: createHash('sha256').update(JSON.stringify(request)).digest('base64url') };
+}
+
+function idempotencyConflict(): A2AError {
+  return new A2AError('INVALID_PARAMS', {
+    message: 'IDEMPOTENCY_CONFLICT: another request was made under this Idempotency-Key',
+    violations: [{ field: 'Idempotency-Key', description: 'was used for another request' }],
+    detailReason: 'IDEMPOTENCY_CONFLICT',
+    status: 409,
+  });
+}
