@@ -1,5 +1,6 @@
-import { rpc, sendTask, subscribe } from '../support/a2a.js';
+import { rpc, sendParams, sendTask, stream, subscribe, VERSION } from '../support/a2a.js';
 import { holds } from '../support/fake-behaviour.js';
+import { SseReader } from '../support/sse.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { external, linear, script, unique } from '../support/workflow.js';
@@ -17,13 +18,22 @@ describe('quiet streams', () => {
     const task = await sendTask(stage.api.base(quiet.name, 'a'), 'x', { configuration: { returnImmediately: true } });
     const runId = await stage.api.start(workflow.name);
     await fake.sent();
-    const readers = await Promise.all([stage.api.events(runId), subscribe(stage.api.base(quiet.name, 'a'), task.id)]);
+    const base = stage.api.base(quiet.name, 'a');
+    const readers: SseReader[] = await Promise.all([
+      stage.api.events(runId),
+      SseReader.open(`${stage.api.url}/api/workflows/${quiet.name}/run`, { method: 'POST', body: { inputs: {} } }),
+      subscribe(base, task.id),
+      stream(base, 'x'),
+      SseReader.open(`${base}/tasks/${task.id}:subscribe`, { headers: VERSION }),
+      SseReader.open(`${base}/message:stream`, { method: 'POST', headers: VERSION, body: sendParams('x') }),
+    ]);
+    for (const { response } of readers) expect(response.headers.get('x-accel-buffering')).toBe('no');
     await until(() => readers.every(({ comments }) => comments.length > 0), {
       within: 18_000,
-      what: 'a heartbeat on both streams',
+      what: 'a heartbeat on every stream',
     });
     readers.forEach((reader) => reader.abort());
     await stage.api.call('POST', `/runs/${runId}/cancel`);
-    await rpc(stage.api.base(quiet.name, 'a'), 'CancelTask', { id: task.id });
+    await rpc(base, 'CancelTask', { id: task.id });
   });
 });

@@ -52,21 +52,19 @@ describe('a cancel', () => {
   it('is not undone by an owner that was taken for dead and wakes up', async () => {
     const owner = await replica();
     const executor = new LedExecutor();
-    const [{ path }] = AGENTS;
+    const [, { path }] = AGENTS;
     const agent = agentAt(path, executor);
     const execution = owner.registry.begin(agent, { message: userMessage('go') }, callAt(path));
     await execution.accepted;
-    const cancel = survivor.registry.cancel(agent, execution.taskId, callAt(path));
-    await until(
-      async () => {
-        await server.query(`UPDATE replica SET heartbeat_at = now() - interval '1 minute' WHERE id = $1`, [
-          owner.life.replicaId,
-        ]);
-        return (await survivor.recovery.sweep()) > 0;
-      },
-      { what: 'the Task to be taken over' },
-    );
-    expect((await before(cancel)).status.state).toBe('TASK_STATE_CANCELED');
+    const takenOver = async (): Promise<boolean> => {
+      await server.query(`UPDATE replica SET heartbeat_at = now() - interval '1 minute' WHERE id = $1`, [
+        owner.life.replicaId,
+      ]);
+      return (await survivor.recovery.sweep()) > 0;
+    };
+    await until(takenOver, { what: 'the Task to be taken over' });
+    const canceled = await before(survivor.registry.cancel(agent, execution.taskId, callAt(path)));
+    expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
     executor.say('TASK_STATE_COMPLETED', 'too late');
     await expect(execution.settled).rejects.toThrow();
     expect(await states(execution.taskId)).toEqual(['TASK_STATE_SUBMITTED', 'TASK_STATE_CANCELED']);

@@ -17,10 +17,14 @@ export const TASK_PROGRESS: SignalTopic = { name: 'task_progress', shards: 16 };
 
 /** Injected in milliseconds: how often the store is asked about Tasks that another replica executes, default 1,000. */
 export const FEED_POLL_MS = Symbol('FEED_POLL_MS');
-const PAGE = 256;
+/** Events that are read at once: as many as have about a megabyte of text, by those that were read before. */
+const FIRST_PAGE = 16;
+const LARGEST_PAGE = 256;
+const PAGE_CHARACTERS = 1024 * 1024;
 
 interface Follower {
   next: number;
+  page: number;
   /** Whether it waits for signals of other replicas. */
   watching: boolean;
   wake(): void;
@@ -72,17 +76,18 @@ export class TaskFeed implements OnModuleDestroy {
   async *follow(taskId: string, afterSequence: number, options: FollowOptions = {}): AsyncGenerator<RecordedEvent> {
     const { signal, until = 'terminal' } = options;
     const bell = new Bell(signal);
-    const follower: Follower = { next: afterSequence + 1, watching: false, wake: () => bell.ring() };
+    const follower: Follower = { next: afterSequence + 1, page: FIRST_PAGE, watching: false, wake: () => bell.ring() };
     this.register(taskId, follower);
     try {
       while (!signal?.aborted) {
-        const events = await this.read(taskId, follower.next - 1);
+        const { page } = follower;
+        const events = await this.read(taskId, follower);
         for (const recorded of events) {
           follower.next = recorded.sequence + 1;
           yield recorded;
           if (signal?.aborted || endsStream(recorded, until)) return;
         }
-        if (events.length >= PAGE) continue;
+        if (events.length >= page) continue;
         // What was just read reaches to the end of the log, and did not end the stream.
         if (events.length === 0 && (await this.hasEnded(taskId, follower.next - 1, until))) return;
         this.watchOthers(taskId, follower);
@@ -98,9 +103,17 @@ export class TaskFeed implements OnModuleDestroy {
     clearInterval(this.poll);
   }
 
-  private async read(taskId: string, after: number): Promise<readonly RecordedEvent[]> {
+  /** What a reader has not taken yet stays in the store: a page, which it may hold for long, has few large events. */
+  private async read(taskId: string, follower: Follower): Promise<readonly RecordedEvent[]> {
+    const after = follower.next - 1;
     if (this.recent.isCurrent(taskId, after)) return [];
-    return this.recent.after(taskId, after) ?? this.store.events(taskId, after, PAGE);
+    const recent = this.recent.after(taskId, after);
+    if (recent) return recent;
+    const events = await this.store.events(taskId, after, follower.page);
+    const characters = events.reduce((sum, { json }) => sum + json.length, 1);
+    const fitting = Math.floor((PAGE_CHARACTERS * events.length) / characters);
+    if (events.length > 0) follower.page = Math.min(Math.max(fitting, 1), LARGEST_PAGE);
+    return events;
   }
 
   /** Asked only when there is nothing to read: most streams end with an event that says so. */
