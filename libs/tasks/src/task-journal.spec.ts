@@ -4,7 +4,8 @@ import { type JournalSource, TaskJournal } from './task-journal.js';
 /** A store whose statements the test lets through one by one. */
 class HeldStore {
   readonly batches: { entries: readonly JournalEntry[]; answer(outcome: unknown): void }[] = [];
-  reached = new Map<string, number>();
+  /** What the logs hold, as the JSON of their events. */
+  logs: Record<string, string[]> = {};
   private notify: (() => void) | undefined;
 
   write(entries: readonly JournalEntry[]): Promise<JournalOutcome[]> {
@@ -19,7 +20,11 @@ class HeldStore {
   }
 
   lastSequences(): Promise<Map<string, number>> {
-    return Promise.resolve(this.reached);
+    return Promise.resolve(new Map(Object.entries(this.logs).map(([taskId, log]) => [taskId, log.length])));
+  }
+
+  events(taskId: string, after: number, limit: number): Promise<{ json: string }[]> {
+    return Promise.resolve((this.logs[taskId] ?? []).slice(after, after + limit).map((json) => ({ json })));
   }
 
   async batch(index: number): Promise<(typeof this.batches)[number]> {
@@ -77,7 +82,7 @@ function setUp(): { store: HeldStore; source(taskId: string): Source } {
   const store = new HeldStore();
   const journal = new TaskJournal(
     store as unknown as TaskStore,
-    { batchWritten: () => undefined, reached: () => undefined } as never,
+    { batchWritten: () => undefined, reached: () => undefined, writeRefused: () => undefined } as never,
   );
   return { store, source: (taskId) => new Source(taskId, journal) };
 }
@@ -158,10 +163,7 @@ describe('TaskJournal', () => {
     const { store, source } = setUp();
     const [committed, missing, foreign] = [source('committed'), source('missing'), source('foreign')];
     for (const it of [committed, missing, foreign]) it.record();
-    store.reached = new Map([
-      ['committed', 1],
-      ['foreign', 7],
-    ]);
+    store.logs = { committed: ['{}'], foreign: Array(7).fill('{}') };
     (await store.batch(0)).answer(new Error('Connection terminated unexpectedly'));
     const again = await store.batch(1);
     expect(again.entries.map((entry) => entry.taskId)).toEqual(['missing']);
@@ -169,5 +171,14 @@ describe('TaskJournal', () => {
     expect(await committed.outcome(0)).toBe('written');
     expect(await missing.outcome(0)).toBe('written');
     expect(await foreign.outcome(0)).toBe('fenced');
+  });
+
+  it('does not take as much of another writer for its own', async () => {
+    const { store, source } = setUp();
+    const task = source('taken over');
+    task.record();
+    store.logs = { 'taken over': ['{"by":"another"}'] };
+    (await store.batch(0)).answer(new Error('Connection terminated unexpectedly'));
+    expect(await task.outcome(0)).toBe('fenced');
   });
 });

@@ -86,6 +86,7 @@ export class TaskJournal {
     for (const [source, entry] of batch) {
       const outcome = outcomes[index++] ?? { failed: new Error('No outcome') };
       if (outcome === 'written') this.metrics.reached(entry.state);
+      else if (outcome === 'fenced' && !entry.create) this.metrics.writeRefused();
       source.settle(entry, outcome);
     }
     return troubled;
@@ -155,12 +156,18 @@ export class TaskJournal {
     const missing = entries.filter((entry) => (reached.get(entry.taskId) ?? 0) <= entry.after);
     const outcomes = missing.length === 0 ? [] : await this.store.write(missing);
     const written = new Map(missing.map((entry, index) => [entry, outcomes[index]]));
-    return entries.map((entry) => written.get(entry) ?? this.outcomeOfLostAnswer(entry, reached.get(entry.taskId)));
+    return Promise.all(
+      entries.map(async (entry) => written.get(entry) ?? ((await this.isCommitted(entry)) ? 'written' : 'fenced')),
+    );
   }
 
-  /** Only the holder of the claim moves a log, one whole entry at a time: a log of exactly our length was moved by us. */
-  private outcomeOfLostAnswer(entry: JournalEntry, reached: number | undefined): JournalOutcome {
-    return reached === entry.after + entry.events.length ? 'written' : 'fenced';
+  /**
+   * Whether the log holds these very events. Its length proves nothing: whoever took the Task over in the meantime may
+   * have written just as much.
+   */
+  private async isCommitted({ taskId, after, events }: JournalEntry): Promise<boolean> {
+    const stored = await this.store.events(taskId, after, events.length + 1);
+    return stored.length === events.length && stored.every(({ json }, index) => json === events[index]?.json);
   }
 }
 

@@ -8,6 +8,7 @@ export class TaskMetrics {
   private readonly states;
   private readonly size;
   private readonly latency;
+  private readonly refused;
 
   constructor(metrics: Metrics) {
     const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -16,11 +17,20 @@ export class TaskMetrics {
     ]);
     this.size = metrics.histogram('parley_journal_batch_tasks', 'Tasks written by one journal batch', [], sizes);
     this.latency = metrics.histogram('parley_journal_batch_seconds', 'From the statement of a batch to its commit');
+    this.refused = metrics.counter(
+      'parley_journal_refused_total',
+      'Writes that came too late: another replica had taken the task over',
+    );
   }
 
   /** A commit left a Task in this state. */
   reached(state: TaskState): void {
     this.states.inc({ state });
+  }
+
+  /** Events of a Task were not written: another replica has its claim. */
+  writeRefused(): void {
+    this.refused.inc();
   }
 
   /** @param seconds from the start of the statement to its commit */
