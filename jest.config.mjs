@@ -19,5 +19,11 @@ export default {
       testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'],
       globalSetup: '<rootDir>/test/e2e-global-setup.mjs',
     },
+    {
+      ...shared,
+      displayName: 'cluster',
+      testMatch: ['<rootDir>/test/cluster/**/*.cluster-spec.ts'],
+      globalSetup: '<rootDir>/test/e2e-global-setup.mjs',
+    },
   ],
 };

@@ -26,9 +26,14 @@ export interface Parley {
   /** What it wrote so far, standard output and error. */
   logs(): string;
   stdout(): string;
+  running(): boolean;
   /** Sends SIGTERM and waits for the end; gives the exit code. */
   stop(): Promise<number | null>;
   kill9(): Promise<void>;
+  /** SIGSTOP: the process stands still, and its connections stay open. */
+  freeze(): void;
+  /** SIGCONT. */
+  thaw(): void;
 }
 
 /** Starts the built service on a free port of 127.0.0.1 and waits for its ready line. */
@@ -49,6 +54,9 @@ export async function startParley(options: ParleyOptions = {}): Promise<Parley> 
     pid: service.child.pid ?? 0,
     logs: service.logs,
     stdout: service.stdout,
+    running: () => !ended(),
+    freeze: () => void service.child.kill('SIGSTOP'),
+    thaw: () => void service.child.kill('SIGCONT'),
     stop: async () => {
       if (!ended()) {
         const exit = once(service.child, 'exit');

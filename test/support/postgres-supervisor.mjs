@@ -1,4 +1,5 @@
-// Runs one PostgreSQL until its standard input closes. Prints the URL as its first line.
+// Runs one PostgreSQL until its standard input closes. Prints the URL as its first line. The lines `stop` (at once, as a
+// crash would), and `start` restart it; each is answered with `stopped` or `started`.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -19,6 +20,7 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 
 const SETTINGS = [
   'fsync=off',
@@ -38,25 +40,57 @@ if (user.uid !== undefined) chownSync(data, user.uid, user.gid);
 
 initialise();
 const port = await freePort();
-const server = spawn(
-  join(native, 'bin/postgres'),
-  ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', ...SETTINGS.flatMap((it) => ['-c', it])],
-  { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
-);
-await ready();
-process.stdout.write(`postgresql://postgres@127.0.0.1:${port}/postgres\n`);
+let restarting = false;
+let ending = false;
+let server = await startServer();
+say(`postgresql://postgres@127.0.0.1:${port}/postgres`);
 
-process.stdin.resume();
-process.stdin.once('close', stop);
-process.stdin.once('error', stop);
+process.stdin.once('close', end);
+process.stdin.once('error', end);
 process.on('SIGINT', () => {});
-server.once('exit', () => {
+createInterface({ input: process.stdin }).on('line', (line) => void obey(line));
+
+async function obey(line) {
+  if (line === 'stop') {
+    restarting = true;
+    const exit = once(server, 'exit');
+    server.kill('SIGQUIT');
+    await exit;
+    say('stopped');
+  } else if (line === 'start') {
+    server = await startServer();
+    restarting = false;
+    say('started');
+  }
+}
+
+function end() {
+  ending = true;
+  if (server.exitCode === null && server.signalCode === null) server.kill('SIGQUIT');
+  else removeAll();
+}
+
+function removeAll() {
   rmSync(folder, { recursive: true, force: true });
   process.exit();
-});
+}
 
-function stop() {
-  server.kill('SIGQUIT');
+/** Whoever started this may be gone: then its end is noticed at standard input. */
+function say(line) {
+  process.stdout.write(`${line}\n`, () => undefined);
+}
+
+async function startServer() {
+  const started = spawn(
+    join(native, 'bin/postgres'),
+    ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', ...SETTINGS.flatMap((it) => ['-c', it])],
+    { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  started.once('exit', () => {
+    if (!restarting || ending) removeAll();
+  });
+  await ready(started);
+  return started;
 }
 
 /** PostgreSQL refuses to run as root: then `nobody` runs it. */
@@ -112,12 +146,12 @@ async function freePort() {
   return free;
 }
 
-async function ready() {
+async function ready(started) {
   let log = '';
-  for await (const chunk of server.stderr.iterator({ destroyOnReturn: false })) {
+  for await (const chunk of started.stderr.iterator({ destroyOnReturn: false })) {
     log += chunk;
     if (log.includes('ready to accept connections')) {
-      server.stderr.resume();
+      started.stderr.resume();
       return;
     }
   }

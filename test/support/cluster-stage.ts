@@ -1,0 +1,48 @@
+import { jest } from '@jest/globals';
+import { FakeAgent, type FakeAgentOptions } from './fake-agent.js';
+import type { Parley } from './parley.js';
+import { freshDatabase, type TestDatabase } from './postgres.js';
+import { type ClusterOptions, ReplicaCluster } from './replica-cluster.js';
+import { Api } from './workflow.js';
+
+/** What one file of the cluster tests works with: replicas on a database of its own, and the fake agents it started. */
+export interface ClusterStage {
+  database: TestDatabase;
+  cluster: ReplicaCluster;
+  /** The management API through the balancer. */
+  api: Api;
+  /** The management API of one replica, counted from 0. */
+  at(index: number): Api;
+  replica(index: number): Parley;
+  fake(options?: FakeAgentOptions): Promise<FakeAgent>;
+}
+
+/** Sets a cluster up before all tests of a file and strikes it after them. */
+export function useCluster(options: ClusterOptions): ClusterStage {
+  jest.setTimeout(60_000);
+  const fakes: FakeAgent[] = [];
+  const stage = {
+    at: (index: number) => new Api(stage.replica(index).url),
+    replica: (index: number) => {
+      const replica = stage.cluster.replicas[index];
+      if (replica === undefined) throw new Error(`There is no replica ${index}`);
+      return replica;
+    },
+    fake: async (fakeOptions?: FakeAgentOptions) => {
+      const agent = await FakeAgent.start(fakeOptions);
+      fakes.push(agent);
+      return agent;
+    },
+  } as ClusterStage;
+  beforeAll(async () => {
+    stage.database = await freshDatabase();
+    stage.cluster = await ReplicaCluster.start(stage.database, options);
+    stage.api = new Api(stage.cluster.balancer.url);
+  }, 90_000);
+  afterAll(async () => {
+    for (const fake of fakes) await fake.stop();
+    await stage.cluster?.stop();
+    await stage.database?.drop();
+  }, 60_000);
+  return stage;
+}

@@ -1,0 +1,46 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+import { before } from './until.js';
+
+/** A throw-away PostgreSQL that a test may stop and start again, on the same port and with the same data. */
+export class OwnPostgres {
+  private constructor(
+    private readonly supervisor: ChildProcess,
+    private readonly lines: Interface,
+    /** Of a database that is there from the start. */
+    readonly url: string,
+  ) {}
+
+  static async start(): Promise<OwnPostgres> {
+    const script = resolve(import.meta.dirname, 'postgres-supervisor.mjs');
+    const supervisor = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const lines = createInterface({ input: supervisor.stdout });
+    const [url] = (await before(once(lines, 'line'), { within: 30_000, what: 'PostgreSQL' })) as [string];
+    return new OwnPostgres(supervisor, lines, url);
+  }
+
+  /** Ends the server as a crash would: every session breaks, nothing is written down. */
+  async crash(): Promise<void> {
+    await this.tell('stop', 'stopped');
+  }
+
+  async restart(): Promise<void> {
+    await this.tell('start', 'started');
+  }
+
+  /** Removes its files as well. */
+  async stop(): Promise<void> {
+    const exit = once(this.supervisor, 'exit');
+    this.supervisor.stdin?.end();
+    await before(exit, { what: 'PostgreSQL to end' });
+  }
+
+  private async tell(command: string, answer: string): Promise<void> {
+    const answered = once(this.lines, 'line');
+    this.supervisor.stdin?.write(`${command}\n`);
+    const [line] = (await before(answered, { within: 30_000, what: `PostgreSQL to be ${answer}` })) as [string];
+    if (line !== answer) throw new Error(`PostgreSQL was to be ${answer}: ${line}`);
+  }
+}

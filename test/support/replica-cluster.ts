@@ -1,0 +1,96 @@
+import { Balancer } from './balancer.js';
+import { type Parley, type ParleyOptions, startParley } from './parley.js';
+import type { TestDatabase } from './postgres.js';
+import { until } from './until.js';
+
+export interface ClusterOptions extends Omit<ParleyOptions, 'databaseUrl'> {
+  replicas: number;
+}
+
+/** The part of a database that the cluster looks into. */
+export type ClusterDatabase = Pick<TestDatabase, 'url' | 'query'>;
+
+/** Replicas of the built service on one database, behind a balancer without sticky sessions. */
+export class ReplicaCluster {
+  /** Those that were not killed or stopped through this class, in the order of their start. */
+  readonly replicas: Parley[] = [];
+
+  private constructor(
+    readonly database: ClusterDatabase,
+    readonly balancer: Balancer,
+    private readonly options: Omit<ClusterOptions, 'replicas'>,
+  ) {}
+
+  static async start(database: ClusterDatabase, { replicas, ...options }: ClusterOptions): Promise<ReplicaCluster> {
+    const cluster = new ReplicaCluster(database, await Balancer.start(), options);
+    try {
+      await Promise.all(Array.from({ length: replicas }, () => cluster.add()));
+      await cluster.balanced();
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+    return cluster;
+  }
+
+  /** Starts one more. `options` go before those of the cluster. */
+  async add(options: ParleyOptions = {}): Promise<Parley> {
+    const env = { INTERNAL_URL: this.balancer.url, ...this.options.env, ...options.env };
+    const replica = await startParley({ databaseUrl: this.database.url, ...this.options, ...options, env });
+    this.replicas.push(replica);
+    this.balancer.targets(...this.urls());
+    return replica;
+  }
+
+  /** Resolves when the balancer has seen every replica ready. */
+  async balanced(): Promise<void> {
+    await this.balancer.serve(...this.urls());
+  }
+
+  /** `kill -9`. The balancer finds out by itself. */
+  async kill(replica: Parley): Promise<void> {
+    this.leave(replica);
+    await replica.kill9();
+  }
+
+  /** SIGTERM, and its end. The balancer finds out by itself. */
+  async retire(replica: Parley): Promise<void> {
+    await replica.stop();
+    this.leave(replica);
+    this.balancer.targets(...this.urls());
+  }
+
+  /** The living replica that executes a Task: the one whose session holds the lock of the claim's replica. */
+  async owner(taskId: string): Promise<Parley | undefined> {
+    const [row] = await this.database.query<{ pid: number }>(OWNER, [taskId]);
+    return this.replicas.find(({ pid }) => pid === row?.pid);
+  }
+
+  /** Waits until some replica of this cluster executes the Task. */
+  owned(taskId: string): Promise<Parley> {
+    return until(() => this.owner(taskId), { what: `an owner of task ${taskId}` });
+  }
+
+  async stop(): Promise<void> {
+    await this.balancer.stop();
+    for (const replica of this.replicas) replica.thaw();
+    await Promise.all(this.replicas.map((replica) => replica.stop()));
+  }
+
+  private urls(): string[] {
+    return this.replicas.map(({ url }) => url);
+  }
+
+  private leave(replica: Parley): void {
+    this.replicas.splice(this.replicas.indexOf(replica), 1);
+  }
+}
+
+/** A session's name holds its process id: `parley:PID:replica`. */
+const OWNER = `
+  SELECT split_part(a.application_name, ':', 2)::int AS pid
+  FROM task t JOIN replica r ON r.id = t.replica_id
+    JOIN pg_locks l ON l.locktype = 'advisory' AND l.objsubid = 1
+      AND l.classid = (r.lock_key >> 32)::oid AND l.objid = (r.lock_key & 4294967295)::oid
+    JOIN pg_stat_activity a ON a.pid = l.pid
+  WHERE t.task_id = $1`;

@@ -1,0 +1,35 @@
+/** A reproducible source of chance (mulberry32): the same seed gives the same choices. */
+export class SeededRandom {
+  private state: number;
+
+  constructor(readonly seed: number) {
+    this.state = seed >>> 0;
+  }
+
+  /** At least 0, less than 1. */
+  next(): number {
+    this.state = (this.state + 0x6d2b79f5) >>> 0;
+    let mixed = this.state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number, both ends included. */
+  between(from: number, to: number): number {
+    return from + Math.floor(this.next() * (to - from + 1));
+  }
+
+  pick<T>(items: readonly T[]): T {
+    const item = items[this.between(0, items.length - 1)];
+    if (item === undefined) throw new Error('Nothing to choose from');
+    return item;
+  }
+}
+
+/** The seed that `TEST_SEED` names, or one by chance; printed, so that a failure can be repeated. */
+export function testRandom(name: string): SeededRandom {
+  const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+  process.stderr.write(`${name}: TEST_SEED=${seed}\n`);
+  return new SeededRandom(seed);
+}

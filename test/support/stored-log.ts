@@ -1,0 +1,64 @@
+import type { StreamResponse, TaskState } from '#libs/protocol';
+import type { TestDatabase } from './postgres.js';
+import { range } from './sse.js';
+
+/** A Task's row and log, as the database has them. */
+export interface StoredLog {
+  taskId: string;
+  agent: string;
+  state: TaskState;
+  lastSequence: number;
+  /** Whether some replica still claims it. */
+  claimed: boolean;
+  /** In the order of their sequence. */
+  events: { sequence: number; json: string; at: Date }[];
+}
+
+type Query = TestDatabase['query'];
+
+const ENDED = ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED'];
+
+/** Reads the rows and logs of these Tasks, or of all. */
+export async function storedLogs(query: Query, taskIds?: readonly string[]): Promise<StoredLog[]> {
+  return query<StoredLog & Record<string, unknown>>(
+    `SELECT task_id AS "taskId", agent, state, last_sequence AS "lastSequence", replica_id IS NOT NULL AS claimed,
+       coalesce((SELECT json_agg(json_build_object('sequence', e.sequence, 'json', e.payload::text, 'at', e.recorded_at)
+                                 ORDER BY e.sequence) FROM task_event e WHERE e.task_id = task.task_id), '[]') AS events
+     FROM task WHERE $1::text[] IS NULL OR task_id = ANY($1) ORDER BY task_id`,
+    [taskIds ?? null],
+  );
+}
+
+export async function storedLog(query: Query, taskId: string): Promise<StoredLog> {
+  const [log] = await storedLogs(query, [taskId]);
+  if (log === undefined) throw new Error(`The database has no task ${taskId}`);
+  return log;
+}
+
+/** Where a log is not what every log must be: 1..n without a gap, one end at most and nothing after it, as its row says. */
+export function logProblems(log: StoredLog): string[] {
+  const sequences = log.events.map(({ sequence }) => sequence);
+  const states = log.events.map(({ json }) => stateOf(JSON.parse(json) as StreamResponse));
+  const ends = states.filter((state) => state !== undefined && ENDED.includes(state));
+  const problems = {
+    'a gap or a double': sequences.join() !== range(1, sequences.length).join(),
+    'another length than its row says': sequences.length !== log.lastSequence,
+    'more than one end': ends.length > 1,
+    'events after its end': ends.length === 1 && !ENDED.includes(states.at(-1) ?? ''),
+    'another state than its row': states.findLast((state) => state !== undefined) !== log.state,
+    'an end and yet a claim': ENDED.includes(log.state) && log.claimed,
+  };
+  return Object.entries(problems).flatMap(([what, is]) =>
+    is ? [`task ${log.taskId} (${log.agent}) has ${what}`] : [],
+  );
+}
+
+/** Whether the Task has ended. */
+export function hasEnded({ state }: Pick<StoredLog, 'state'>): boolean {
+  return ENDED.includes(state);
+}
+
+export function stateOf(event: StreamResponse): TaskState | undefined {
+  if ('task' in event) return event.task.status.state;
+  return 'statusUpdate' in event ? event.statusUpdate.status.state : undefined;
+}
