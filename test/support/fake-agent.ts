@@ -121,6 +121,12 @@ export class FakeAgent {
     return [...this.tasks.keys()];
   }
 
+  /** The ids of the Tasks that it made for a Message: one for each time that it came. */
+  tasksMadeBy(messageId: string | undefined): string[] {
+    const made = [...this.tasks.values()].filter(({ task }) => task.history?.[0]?.messageId === messageId);
+    return made.map(({ task }) => task.id);
+  }
+
   /** Waits for the n-th send (from 1). */
   sent(count = 1, deadline: Deadline = {}): Promise<FakeCall> {
     return until(() => this.sends[count - 1], { what: `send ${count} to ${this.options.name}`, ...deadline });

@@ -10,7 +10,7 @@ const RECONNECT_MS = 250;
 const CONFIRM_MS = 300;
 /** A replica that has not said anything for so long is frozen: its lock no longer counts. */
 const FROZEN_SECONDS = 10;
-/** A server that has just started has lost everybody's locks: replicas get this long to take them again. */
+/** A server that has just started has lost everybody's locks and heard nobody's heartbeat: replicas get this long. */
 const SERVER_START_SECONDS = 3;
 
 /**
@@ -154,9 +154,9 @@ const PEERS = `(
 /** pg_locks shows a bigint advisory lock as two 32-bit halves with objsubid 1. */
 const DEAD_REPLICAS = `
   SELECT r.id FROM replica r
-  WHERE r.id <> $1 AND (
+  WHERE r.id <> $1 AND pg_postmaster_start_time() < now() - interval '${SERVER_START_SECONDS} seconds' AND (
     r.heartbeat_at < now() - interval '${FROZEN_SECONDS} seconds'
-    OR pg_postmaster_start_time() < now() - interval '${SERVER_START_SECONDS} seconds' AND NOT EXISTS (
+    OR NOT EXISTS (
       SELECT FROM pg_locks l
       WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
