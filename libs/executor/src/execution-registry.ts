@@ -54,6 +54,7 @@ export class ExecutionRegistry {
   private readonly executions = new Map<string, TaskExecution>();
   private readonly requests: IdempotentRequests;
   private draining = false;
+  private stopped = false;
 
   constructor(
     private readonly store: TaskStore,
@@ -84,7 +85,7 @@ export class ExecutionRegistry {
    * @throws A2AError with status 503 while the process shuts down
    */
   begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once?: Idempotency): Execution {
-    this.refuseWhileDraining();
+    this.refuseWhileDraining(call);
     const header = newHeader(agent, request, call);
     const recording = this.recorder.create(header, this.replica.replicaId, randomUUID(), once);
     const message = { ...request.message, taskId: header.taskId, contextId: header.contextId };
@@ -114,7 +115,7 @@ export class ExecutionRegistry {
     call: CallContext,
     once?: Idempotency,
   ): Promise<Execution> {
-    this.refuseWhileDraining();
+    this.refuseWhileDraining(call);
     const token = randomUUID();
     const stored = await this.store.claim(taskId, this.replica.replicaId, token);
     if (!stored) throw await this.refusal(taskId);
@@ -190,7 +191,7 @@ export class ExecutionRegistry {
     }
   }
 
-  /** Refuses new work from now on. */
+  /** Refuses new work from now on; what an execution under way calls for in this process is not new. */
   drain(): void {
     this.draining = true;
   }
@@ -201,6 +202,7 @@ export class ExecutionRegistry {
     const running = Promise.allSettled([...this.executions.values()].map((execution) => execution.settled));
     const late = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     if (!signal.aborted) await Promise.race([running, late]);
+    this.stopped = true;
     for (const execution of this.executions.values()) execution.interrupt();
   }
 
@@ -285,7 +287,9 @@ export class ExecutionRegistry {
     return new A2AError('UNSUPPORTED_OPERATION', { message, metadata: { taskId } });
   }
 
-  private refuseWhileDraining(): void {
-    if (this.draining) throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
+  /** What an execution of this process calls for is no new work: it lets the execution end within the grace time. */
+  private refuseWhileDraining({ parent }: CallContext): void {
+    if (this.stopped || (this.draining && !parent))
+      throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
   }
 }
