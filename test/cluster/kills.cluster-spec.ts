@@ -7,6 +7,7 @@ import { testRandom } from '../support/seeded-random.js';
 import { range } from '../support/sse.js';
 import { logProblems, type StoredLog, storedLog, storedLogs } from '../support/stored-log.js';
 import { until } from '../support/until.js';
+import { nodeHistories } from './chaos/node-history.js';
 import { echo, external, input, output, script, unique, type Workflow } from '../support/workflow.js';
 
 const stage = useCluster({ replicas: 3 });
@@ -141,18 +142,12 @@ interface Claim {
 const CLAIM = 'SELECT replica_id FROM task WHERE task_id = $1';
 
 /** When each node of a run was recorded as completed; throws where one was twice. */
-function finishedNodes({ events }: StoredLog): Map<string, Date> {
-  const finished = new Map<string, Date>();
-  for (const { json, at } of events) {
-    const note = noteOf(json);
-    if (note?.type !== 'node.completed' || note.node_id === undefined) continue;
-    if (finished.has(note.node_id)) throw new Error(`Node ${note.node_id} was completed twice`);
-    finished.set(note.node_id, new Date(at));
-  }
-  return finished;
-}
-
-function noteOf(json: string): { type: string; node_id?: string } | undefined {
-  const event = JSON.parse(json) as Record<string, { metadata?: Record<string, { type: string; node_id?: string }> }>;
-  return Object.values(event)[0]?.metadata?.['parley/event'];
+function finishedNodes(log: StoredLog): Map<string, Date> {
+  return new Map(
+    nodeHistories(log).map(({ node, completedAt }) => {
+      const [at, again] = completedAt;
+      if (at === undefined || again !== undefined) throw new Error(`${node} was completed ${completedAt.length} times`);
+      return [node, at];
+    }),
+  );
 }

@@ -10,8 +10,8 @@ export interface StoredLog {
   lastSequence: number;
   /** Whether some replica still claims it. */
   claimed: boolean;
-  /** In the order of their sequence. */
-  events: { sequence: number; json: string; at: Date }[];
+  /** In the order of their sequence: when each was recorded, and the id of the Message that it took in. */
+  events: { sequence: number; json: string; at: string; received: string | null }[];
 }
 
 type Query = TestDatabase['query'];
@@ -22,7 +22,8 @@ const ENDED = ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED
 export async function storedLogs(query: Query, taskIds?: readonly string[]): Promise<StoredLog[]> {
   return query<StoredLog & Record<string, unknown>>(
     `SELECT task_id AS "taskId", agent, state, last_sequence AS "lastSequence", replica_id IS NOT NULL AS claimed,
-       coalesce((SELECT json_agg(json_build_object('sequence', e.sequence, 'json', e.payload::text, 'at', e.recorded_at)
+       coalesce((SELECT json_agg(json_build_object('sequence', e.sequence, 'json', e.payload::text, 'at', e.recorded_at,
+                                                    'received', e.received->>'messageId')
                                  ORDER BY e.sequence) FROM task_event e WHERE e.task_id = task.task_id), '[]') AS events
      FROM task WHERE $1::text[] IS NULL OR task_id = ANY($1) ORDER BY task_id`,
     [taskIds ?? null],

@@ -14,7 +14,7 @@ export class EmbeddedUserProcess {
   ) {}
 
   static async start(dataDir: string): Promise<EmbeddedUserProcess> {
-    const hooks = join(HERE, 'typescript-hooks.mjs');
+    const hooks = join(HERE, '../../support/typescript-hooks.mjs');
     const child = spawn(
       process.execPath,
       ['--conditions=source', '--import', hooks, join(HERE, 'embedded-user.ts'), dataDir],

@@ -63,7 +63,12 @@ describe('a service on the platform', () => {
 async function boot(env: Record<string, string> = {}): Promise<{ url: string; output: () => string }> {
   child = spawn(
     process.execPath,
-    ['--conditions=source', '--import', join(HERE, 'typescript-hooks.mjs'), join(HERE, 'platform-app.ts')],
+    [
+      '--conditions=source',
+      '--import',
+      join(HERE, '../../support/typescript-hooks.mjs'),
+      join(HERE, 'platform-app.ts'),
+    ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'], DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...env },

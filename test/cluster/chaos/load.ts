@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import type { StreamResponse, Task } from '#libs/protocol';
+import type { RpcReply } from '../../support/a2a.js';
+import { hasEnded, stateOf } from '../../support/stored-log.js';
+import type { ClientLog, Told } from './client-log.js';
+import { PersistentClient, rpcBody, TrialOver } from './persistent-client.js';
+import type { Stage } from './stage.js';
+
+const RUNNERS = 3;
+const READERS = 2;
+const TALKERS = 2;
+const CANCELERS = 2;
+const TURNS = 3;
+/** A reader drops its connection after so many events at most. */
+const LONGEST_READ = 15;
+
+/** Clients that start runs, read streams, hold conversations and cancel, each as fast as it is answered. */
+export class Load {
+  private readonly client: PersistentClient;
+  private readonly over = new AbortController();
+  private going = true;
+  private runs = 0;
+  private readonly done: Promise<unknown>;
+
+  constructor(
+    url: string,
+    private readonly stage: Stage,
+    private readonly log: ClientLog,
+  ) {
+    this.client = new PersistentClient(url, log, this.over.signal);
+    this.done = Promise.all([
+      ...this.crew(RUNNERS, () => this.run()),
+      ...this.crew(READERS, () => this.read()),
+      ...this.crew(TALKERS, () => this.talk()),
+      ...this.crew(CANCELERS, () => this.cancel()),
+    ]);
+  }
+
+  /** Nothing new is begun; resolves when everything that was has its end, or has had its time. */
+  async stop(withinMs: number): Promise<void> {
+    this.going = false;
+    const timer = setTimeout(() => this.over.abort(), withinMs);
+    await this.done;
+    clearTimeout(timer);
+  }
+
+  private crew(size: number, work: () => Promise<void>): Promise<void>[] {
+    return Array.from({ length: size }, async () => {
+      while (this.going) {
+        try {
+          await work();
+          await this.client.pause();
+        } catch (error) {
+          if (!(error instanceof TrialOver)) this.log.absurd.push((error as Error).message);
+        }
+      }
+    });
+  }
+
+  private async run(): Promise<void> {
+    this.runs += 1;
+    const runId = await this.client.startRun(this.stage.run, { in: `run ${this.runs}` });
+    const told = this.log.begin({ kind: 'run', taskId: runId });
+    while (told.state === undefined) {
+      const events = this.client.events<{ status?: string }>(
+        `/api/runs/${runId}/events`,
+        undefined,
+        last(told),
+        Infinity,
+      );
+      for await (const { sequence, event, data } of events) {
+        told.seen.push({ sequence });
+        if (event !== 'done') continue;
+        told.state = `TASK_STATE_${data.status?.toUpperCase()}`;
+        break;
+      }
+    }
+  }
+
+  private async read(): Promise<void> {
+    const told = await this.begin('stream', this.stage.talkative);
+    while (told.state === undefined) {
+      const request = rpcBody('SubscribeToTask', { id: told.taskId });
+      const cursor = last(told);
+      const limit = 1 + Math.floor(Math.random() * LONGEST_READ);
+      const events = this.client.events<RpcReply<StreamResponse>['body']>(
+        `/a2a/${this.stage.talkative}`,
+        request,
+        cursor,
+        limit,
+      );
+      for await (const { sequence, data } of events) {
+        // The Task as it stood at the cursor begins the stream.
+        if (sequence === cursor || data.result === undefined) continue;
+        told.seen.push({ sequence, json: JSON.stringify(data.result) });
+        const state = stateOf(data.result);
+        if (state === undefined || !hasEnded({ state })) continue;
+        told.state = state;
+        break;
+      }
+    }
+  }
+
+  private async talk(): Promise<void> {
+    const told = await this.begin('conversation', this.stage.patient);
+    for (let turn = 2; turn <= TURNS; turn += 1) {
+      const messageId = randomUUID();
+      const task = await this.waiting(told);
+      if (task.status.state !== 'TASK_STATE_INPUT_REQUIRED') throw new Error(`Turn ${turn}: ${task.status.state}`);
+      await this.client.answer(this.stage.patient, told.taskId, messageId, `turn ${turn}`);
+      told.heard.push(messageId);
+    }
+    told.state = (await this.waiting(told)).status.state;
+  }
+
+  private async cancel(): Promise<void> {
+    const told = await this.begin('cancel', this.stage.slow);
+    await this.client.pause(Math.random() * 1_000);
+    const { result, error } = await this.client.rpc<Task>(this.stage.slow, 'CancelTask', { id: told.taskId });
+    if (result === undefined && error?.code !== -32002) throw new Error(`CancelTask: ${JSON.stringify(error)}`);
+    told.state = (result ?? (await this.client.task(this.stage.slow, told.taskId))).status.state;
+  }
+
+  private async begin(kind: Told['kind'], path: string): Promise<Told> {
+    const messageId = randomUUID();
+    const { id } = await this.client.begin(path, messageId, 'turn 1');
+    return this.log.begin({ kind, taskId: id, messageId });
+  }
+
+  private async waiting({ taskId }: Told): Promise<Task> {
+    for (;;) {
+      const task = await this.client.task(this.stage.patient, taskId);
+      if (!/WORKING|SUBMITTED/.test(task.status.state)) return task;
+      await this.client.pause();
+    }
+  }
+}
+
+function last({ seen }: Told): number {
+  return seen.at(-1)?.sequence ?? 0;
+}

@@ -1,0 +1,37 @@
+import type { JsonObject } from '#libs/protocol';
+import type { StoredLog } from '../../support/stored-log.js';
+
+/** What a run's log says of one node. */
+export interface NodeHistory {
+  run: string;
+  node: string;
+  /** Of the Message that its agent was called with. */
+  messageId: string | undefined;
+  /** When each `node.completed` was recorded. */
+  completedAt: Date[];
+}
+
+interface Note {
+  type: string;
+  node_id?: string;
+  payload?: JsonObject;
+}
+
+/** The nodes of a run; none for a Task that is no run. */
+export function nodeHistories({ taskId, events }: StoredLog): NodeHistory[] {
+  const nodes = new Map<string, NodeHistory>();
+  for (const { json, at } of events) {
+    const note = noteOf(json);
+    if (note?.node_id === undefined) continue;
+    const known = nodes.get(note.node_id) ?? { run: taskId, node: note.node_id, messageId: undefined, completedAt: [] };
+    nodes.set(note.node_id, known);
+    if (note.type === 'a2a.sending') known.messageId = note.payload?.messageId as string | undefined;
+    if (note.type === 'node.completed') known.completedAt.push(new Date(at));
+  }
+  return [...nodes.values()];
+}
+
+function noteOf(json: string): Note | undefined {
+  const event = JSON.parse(json) as Record<string, { metadata?: Record<string, Note> }>;
+  return Object.values(event)[0]?.metadata?.['parley/event'];
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { JsonObject, SendMessageResponse, Task } from '#libs/protocol';
+import { type RpcReply, VERSION } from '../../support/a2a.js';
+import { SseReader } from '../../support/sse.js';
+import type { ClientLog } from './client-log.js';
+
+const ANSWER_WITHIN_MS = 20_000;
+const SILENCE_MS = 20_000;
+const PAUSE_MS = 100;
+
+/** No answer will come any more: the trial is over. */
+export class TrialOver extends Error {
+  override readonly name = 'TrialOver';
+}
+
+/** A client that does not give up: what was not answered it asks again, under the same key. */
+export class PersistentClient {
+  constructor(
+    readonly url: string,
+    private readonly log: ClientLog,
+    private readonly over: AbortSignal,
+  ) {}
+
+  /** Makes a run. */
+  async startRun(workflow: string, inputs: JsonObject): Promise<string> {
+    const { runId } = await this.json<{ runId: string }>(`/api/workflows/${workflow}/runs`, { inputs }, randomUUID());
+    return runId;
+  }
+
+  /** SendMessage that makes a Task; `messageId` is its key as well. */
+  async begin(path: string, messageId: string, text: string): Promise<Task> {
+    const params = { message: userText(messageId, text), configuration: { returnImmediately: true } };
+    const { result } = await this.rpc<SendMessageResponse>(path, 'SendMessage', params, messageId);
+    if (result === undefined || !('task' in result)) throw new Error(`No Task: ${JSON.stringify(result)}`);
+    return result.task;
+  }
+
+  /** Sends a follow-up Message until the Task's history has it, and gives the Task in its next waiting or last state. */
+  async answer(path: string, taskId: string, messageId: string, text: string): Promise<Task> {
+    const message = { ...userText(messageId, text), taskId };
+    for (;;) {
+      const task = await this.task(path, taskId);
+      const heard = task.history?.some((it) => it.messageId === messageId);
+      if (heard && !/WORKING|SUBMITTED/.test(task.status.state)) return task;
+      if (!heard) await this.once(`/a2a/${path}`, rpcBody('SendMessage', { message })).catch(() => undefined);
+      await this.pause();
+    }
+  }
+
+  async task(path: string, taskId: string): Promise<Task> {
+    const { result, error } = await this.rpc<Task>(path, 'GetTask', { id: taskId });
+    if (result === undefined) throw new Error(`GetTask ${taskId}: ${JSON.stringify(error)}`);
+    return result;
+  }
+
+  /** What a JSON-RPC method answers; internal errors are no answer. */
+  async rpc<T>(path: string, method: string, params: object, key?: string): Promise<RpcReply<T>['body']> {
+    for (;;) {
+      const body = await this.json<RpcReply<T>['body']>(`/a2a/${path}`, rpcBody(method, params), key);
+      if (body.error?.code !== -32603) return body;
+      await this.again();
+    }
+  }
+
+  /** Reads events after a sequence, at most `limit` of them, until the stream ends or breaks. */
+  async *events<T>(path: string, body: object | undefined, after: number, limit: number): AsyncGenerator<Frame<T>> {
+    const reader = await SseReader.open<T>(`${this.url}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: VERSION,
+      lastEventId: after,
+      ...(body !== undefined && { body }),
+    }).catch(() => undefined);
+    try {
+      for (let count = 0; reader !== undefined && count < limit; count += 1) {
+        const frame = await reader.next({ within: SILENCE_MS }).catch(() => undefined);
+        if (frame === undefined) break;
+        if (frame.id !== undefined) yield { sequence: Number(frame.id), event: frame.event, data: frame.data };
+      }
+    } finally {
+      reader?.abort();
+    }
+    await this.again();
+  }
+
+  async pause(milliseconds = PAUSE_MS): Promise<void> {
+    await delay(milliseconds);
+    if (this.over.aborted) throw new TrialOver();
+  }
+
+  /** The body of a 2xx; asks again after anything that may pass. */
+  private async json<T>(path: string, body: object, key?: string): Promise<T> {
+    for (;;) {
+      const reply = await this.once(path, body, key).catch(() => undefined);
+      if (reply !== undefined && reply.status < 300) return reply.body as T;
+      if (reply !== undefined && reply.status < 500) this.log.absurd.push(`${path}: ${reply.status} ${reply.text}`);
+      await this.again();
+    }
+  }
+
+  private async again(): Promise<void> {
+    this.log.repeated += 1;
+    await this.pause();
+  }
+
+  private async once(
+    path: string,
+    body: object,
+    key?: string,
+  ): Promise<{ status: number; text: string; body: unknown }> {
+    const reply = await fetch(`${this.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...VERSION, ...(key !== undefined && { 'idempotency-key': key }) },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    });
+    const text = await reply.text();
+    return { status: reply.status, text, body: reply.status < 300 ? JSON.parse(text) : undefined };
+  }
+}
+
+export interface Frame<T> {
+  sequence: number;
+  event: string | undefined;
+  data: T;
+}
+
+export function rpcBody(method: string, params: object): object {
+  return { jsonrpc: '2.0', id: 1, method, params };
+}
+
+function userText(messageId: string, text: string): object {
+  return { messageId, role: 'ROLE_USER', parts: [{ text }] };
+}

@@ -1,0 +1,117 @@
+import type { StreamResponse, Task } from '#libs/protocol';
+import type { FakeAgent } from '../../support/fake-agent.js';
+import { hasEnded, logProblems, type StoredLog } from '../../support/stored-log.js';
+import type { ClientLog, Told } from './client-log.js';
+import { type NodeHistory, nodeHistories } from './node-history.js';
+
+/** Each with one sentence for every breach of a promise; all empty where every promise was kept. */
+export interface Verdict {
+  /** What a client was told, and the database does not know. */
+  lost: string[];
+  /** Work that was done, events that were told, or Messages that were taken twice. */
+  doubled: string[];
+  /** What nobody finished in time. */
+  stuck: string[];
+  /** Logs and streams that are not 1..n. */
+  reordered: string[];
+  /** What failed although nothing in it fails. */
+  failed: string[];
+}
+
+/** Compares what clients and agents saw with what the database has. */
+export function verdict(log: ClientLog, stored: readonly StoredLog[], agents: readonly FakeAgent[]): Verdict {
+  const byId = new Map(stored.map((it) => [it.taskId, it]));
+  const nodes = stored.flatMap(nodeHistories);
+  return {
+    lost: log.tasks.flatMap((told) => lossesOf(told, byId.get(told.taskId))),
+    doubled: [
+      ...log.tasks.flatMap((told) => doublesOf(told, byId.get(told.taskId))),
+      ...doubledTasks(stored),
+      ...doubledWork(nodes, agents),
+    ],
+    stuck: [
+      ...stored
+        .filter((it) => !hasEnded(it))
+        .map(({ taskId, agent, state }) => `task ${taskId} (${agent}) is ${state}`),
+      ...log.tasks.filter(({ state }) => state === undefined).map(({ kind, taskId }) => `${kind} ${taskId} has no end`),
+    ],
+    reordered: [...stored.flatMap(logProblems), ...log.tasks.flatMap(disorderOf)],
+    failed: [...log.absurd, ...stored.filter(hasFailed).map(({ taskId, agent }) => `task ${taskId} (${agent}) failed`)],
+  };
+}
+
+function lossesOf(told: Told, log: StoredLog | undefined): string[] {
+  const name = `${told.kind} ${told.taskId}`;
+  if (log === undefined) return [`${name} is gone`];
+  const changed = told.seen.filter(({ sequence, json }) => {
+    const event = log.events[sequence - 1];
+    return event === undefined || (json !== undefined && json !== normalised(event.json));
+  });
+  const users = userMessages(log);
+  return [
+    ...changed.map(({ sequence }) => `${name}: its event ${sequence} is not what a reader was told`),
+    ...(told.state !== undefined && told.state !== log.state ? [`${name} was ${told.state}, is ${log.state}`] : []),
+    ...told.heard.filter((id) => !users.includes(id)).map((id) => `${name}: Message ${id} is gone`),
+  ];
+}
+
+function doublesOf(told: Told, log: StoredLog | undefined): string[] {
+  const twice = repeated(told.seen.map(({ sequence }) => String(sequence)));
+  const messages = log === undefined ? [] : repeated(userMessages(log));
+  const name = `${told.kind} ${told.taskId}`;
+  return [
+    ...twice.map((sequence) => `${name}: a reader was told event ${sequence} twice`),
+    ...messages.map((id) => `${name}: Message ${id} was taken twice`),
+  ];
+}
+
+function disorderOf({ kind, taskId, seen }: Told): string[] {
+  const wrong = seen.findIndex(({ sequence }, index) => sequence !== index + 1);
+  return wrong < 0 ? [] : [`${kind} ${taskId}: a reader was told ${seen[wrong]?.sequence} as the ${wrong + 1}th event`];
+}
+
+/** The clients' Messages that made more than one Task. */
+function doubledTasks(stored: readonly StoredLog[]): string[] {
+  const own = stored.filter(({ agent }) => agent.includes('/nodes/')).filter((log) => !isChild(log));
+  return repeated(own.flatMap((log) => userMessages(log).slice(0, 1))).map((id) => `Message ${id} made two Tasks`);
+}
+
+function doubledWork(nodes: readonly NodeHistory[], agents: readonly FakeAgent[]): string[] {
+  const sends = Map.groupBy(
+    agents.flatMap((agent) => agent.sends),
+    ({ message }) => message?.messageId,
+  );
+  return nodes.flatMap(({ run, node, messageId, completedAt }) => {
+    const end = completedAt[0]?.getTime() ?? Infinity;
+    const late = (sends.get(messageId) ?? []).filter(({ at }) => performance.timeOrigin + at > end);
+    return [
+      ...(completedAt.length > 1 ? [`run ${run}: ${node} was completed ${completedAt.length} times`] : []),
+      ...late.map(() => `run ${run}: ${node} was called after it was completed`),
+    ];
+  });
+}
+
+function userMessages({ events }: StoredLog): string[] {
+  return events.flatMap(({ json, received }) => {
+    const event = JSON.parse(json) as StreamResponse;
+    const ids = 'task' in event ? (event.task.history ?? []).map(({ messageId }) => messageId) : [];
+    return received === null ? ids : [...ids, received];
+  });
+}
+
+function isChild({ events }: StoredLog): boolean {
+  const { task } = JSON.parse(events[0]?.json ?? '{}') as { task?: Task };
+  return /^turn 1$/.test(task?.history?.[0]?.parts[0]?.text ?? '') === false;
+}
+
+function hasFailed({ state }: StoredLog): boolean {
+  return state === 'TASK_STATE_FAILED' || state === 'TASK_STATE_REJECTED';
+}
+
+function normalised(json: string): string {
+  return JSON.stringify(JSON.parse(json));
+}
+
+function repeated(items: readonly string[]): string[] {
+  return [...Map.groupBy(items, (it) => it)].filter(([, of]) => of.length > 1).map(([it]) => it);
+}

@@ -1,0 +1,2 @@
+/** See built-service.mjs. */
+export function copyBuiltService(): string | undefined;
