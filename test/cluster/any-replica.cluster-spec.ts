@@ -4,9 +4,13 @@ import { useCluster } from '../support/cluster-stage.js';
 import { ids, range } from '../support/sse.js';
 import { logProblems, storedLog } from '../support/stored-log.js';
 import { before } from '../support/until.js';
-import { linear, ruled, script, unique } from '../support/workflow.js';
+import { FakeLlm } from '../support/fake-llm.js';
+import { echo, linear, ruled, script, unique } from '../support/workflow.js';
 
-const stage = useCluster({ replicas: 4 });
+const llm = await FakeLlm.start();
+const stage = useCluster({ replicas: 4, env: { LLM_BASE_URL: llm.url, LLM_MODEL: 'm' } });
+
+afterAll(() => llm.stop());
 
 const NOW = { returnImmediately: true };
 
@@ -67,5 +71,19 @@ describe('any replica answers for any Task', () => {
     expect(replies.map(({ body }) => body.result?.task.status.state)).toEqual(Array(4).fill('TASK_STATE_COMPLETED'));
     const agent = `workflows/${name}/nodes/s`;
     expect(await stage.database.query('SELECT 1 FROM task WHERE agent = $1', [agent])).toHaveLength(1);
+  });
+
+  it('a repeat under the same Idempotency-Key starts no work, wherever it comes', async () => {
+    const name = unique('model');
+    await stage.api.save(linear(name, echo('a', { model: 'm' })));
+    const calls = llm.calls.length;
+    const params = sendParams('x', { fields: { messageId: 'same' } });
+    const headers = { 'idempotency-key': unique('key') };
+    const bases = [0, 1, 2, 3, 0, 1, 2, 3].map((index) => stage.at(index).base(name, 'a'));
+    const replies = await Promise.all(
+      bases.map((base) => rpc<{ task: { id: string } }>(base, 'SendMessage', params, { headers })),
+    );
+    expect(new Set(replies.map(({ body }) => body.result?.task.id)).size).toBe(1);
+    expect(llm.calls.length - calls).toBe(1);
   });
 });
