@@ -1,4 +1,4 @@
-import type { StreamResponse, Task } from '#libs/protocol';
+import type { StreamResponse } from '#libs/protocol';
 import type { FakeAgent } from '../../support/fake-agent.js';
 import { hasEnded, logProblems, type StoredLog } from '../../support/stored-log.js';
 import type { ClientLog, Told } from './client-log.js';
@@ -36,7 +36,10 @@ export function verdict(log: ClientLog, stored: readonly StoredLog[], agents: re
       ...log.tasks.filter(({ state }) => state === undefined).map(({ kind, taskId }) => `${kind} ${taskId} has no end`),
     ],
     reordered: [...stored.flatMap(logProblems), ...log.tasks.flatMap(disorderOf)],
-    failed: [...log.absurd, ...stored.filter(hasFailed).map(({ taskId, agent }) => `task ${taskId} (${agent}) failed`)],
+    failed: [
+      ...log.absurd,
+      ...stored.filter(hasFailed).map((it) => `task ${it.taskId} (${it.agent}): ${reasonOf(it)}`),
+    ],
   };
 }
 
@@ -70,10 +73,10 @@ function disorderOf({ kind, taskId, seen }: Told): string[] {
   return wrong < 0 ? [] : [`${kind} ${taskId}: a reader was told ${seen[wrong]?.sequence} as the ${wrong + 1}th event`];
 }
 
-/** The clients' Messages that made more than one Task. */
+/** Messages that made more than one Task of the same agent, be they of clients or of runs. */
 function doubledTasks(stored: readonly StoredLog[]): string[] {
-  const own = stored.filter(({ agent }) => agent.includes('/nodes/')).filter((log) => !isChild(log));
-  return repeated(own.flatMap((log) => userMessages(log).slice(0, 1))).map((id) => `Message ${id} made two Tasks`);
+  const made = stored.map((log) => `Message ${userMessages(log)[0]} at ${log.agent}`);
+  return repeated(made).map((it) => `${it} made two Tasks`);
 }
 
 function doubledWork(nodes: readonly NodeHistory[], agents: readonly FakeAgent[]): string[] {
@@ -99,13 +102,13 @@ function userMessages({ events }: StoredLog): string[] {
   });
 }
 
-function isChild({ events }: StoredLog): boolean {
-  const { task } = JSON.parse(events[0]?.json ?? '{}') as { task?: Task };
-  return /^turn 1$/.test(task?.history?.[0]?.parts[0]?.text ?? '') === false;
-}
-
 function hasFailed({ state }: StoredLog): boolean {
   return state === 'TASK_STATE_FAILED' || state === 'TASK_STATE_REJECTED';
+}
+
+function reasonOf({ events }: StoredLog): string {
+  const event = JSON.parse(events.at(-1)?.json ?? '{}') as Partial<Extract<StreamResponse, { statusUpdate: unknown }>>;
+  return JSON.stringify(event.statusUpdate?.status.message?.parts ?? event);
 }
 
 function normalised(json: string): string {
