@@ -18,6 +18,11 @@ export interface CallOptions {
   parent?: { taskId: string; reference: string };
   /** The caller's owner and tenant, for in-process calls. */
   scope?: { tenant: string; owner: string };
+  /**
+   * For an agent over the network that is known to make one Task for it, however often it is sent: the value of the
+   * `Idempotency-Key` header of a send.
+   */
+  idempotencyKey?: string;
   /** Name of a stored credential. */
   credential?: string;
 }

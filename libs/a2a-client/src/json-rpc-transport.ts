@@ -12,7 +12,7 @@ import {
 import { eventsOf, jsonObjectOf } from './agent-answer.js';
 import type { AgentAnswer, AgentRequest } from './agent-request.js';
 import type { AgentTransport, TransportOptions } from './agent-transport.js';
-import { completedRequest } from './send-request.js';
+import { completedRequest, keyHeader } from './send-request.js';
 import { errorOf } from './status-failure.js';
 
 /** Another way to say the same: what is asked and what is answered are put from and into the words of A2A 1.0. */
@@ -82,13 +82,15 @@ export class JsonRpcTransport implements AgentTransport {
   ): Promise<AgentAnswer> {
     const { tenant } = this.endpoint;
     const { signal, alive } = options;
+    const all = { ...headers, ...(SENDING.test(method) && keyHeader(options)) };
     const told = tenant && !('tenant' in params) ? { ...params, tenant } : params;
     const spoken = this.dialect?.params(told as JsonObject) ?? told;
     const body = JSON.stringify({ jsonrpc: '2.0', method, params: spoken, id });
-    return this.request({ url: this.#url, method: 'POST', headers, body, signal, alive });
+    return this.request({ url: this.#url, method: 'POST', headers: all, body, signal, alive });
   }
 }
 
+const SENDING = /^Send/;
 const ASKING = { 'content-type': 'application/json', accept: 'application/json', 'a2a-version': '1.0' };
 const STREAMING = { ...ASKING, accept: 'text/event-stream' };
 

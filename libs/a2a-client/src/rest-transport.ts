@@ -12,7 +12,7 @@ import type { AgentCallError } from './agent-call-error.js';
 import type { AgentAnswer, AgentRequest } from './agent-request.js';
 import type { AgentTransport, TransportOptions } from './agent-transport.js';
 import { rpcFailure } from './call-failure.js';
-import { completedRequest } from './send-request.js';
+import { completedRequest, keyHeader } from './send-request.js';
 import { errorOf } from './status-failure.js';
 
 /** Reaches an agent of A2A 1.x over HTTP+JSON (section 11). */
@@ -69,7 +69,8 @@ export class RestTransport implements AgentTransport {
   ): Promise<AgentAnswer> {
     const { accept, body } = call;
     const { signal, alive } = call.options;
-    const headers: Record<string, string> = { accept, 'a2a-version': '1.0' };
+    const key = path.startsWith('/message:') ? keyHeader(call.options) : undefined;
+    const headers: Record<string, string> = { accept, 'a2a-version': '1.0', ...key };
     if (body !== undefined) headers['content-type'] = 'application/json';
     const tenant = call.tenant || this.endpoint.tenant;
     const base = this.endpoint.url.replace(/\/+$/, '') + (tenant ? `/${encodeURIComponent(tenant)}` : '');

@@ -7,3 +7,8 @@ const ACCEPTED_OUTPUT_MODES = ['text/plain', 'application/json'];
 export function completedRequest(request: SendMessageRequest): SendMessageRequest {
   return { ...request, configuration: { acceptedOutputModes: ACCEPTED_OUTPUT_MODES, ...request.configuration } };
 }
+
+/** The header that makes a Message which is sent again the same one. */
+export function keyHeader({ idempotencyKey }: { idempotencyKey?: string }): Record<string, string> | undefined {
+  return idempotencyKey === undefined ? undefined : { 'idempotency-key': idempotencyKey };
+}

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { AgentCallError, type AgentClient, type AgentDirectory, type CallOptions } from '#libs/a2a-client';
 import {
@@ -48,6 +49,10 @@ const UNLIMITED = { firstEvent: Infinity, idle: Infinity, total: Infinity };
 /** How long a cancel waits for the Task id of an agent that was only just called, and for the agent's answer. */
 const SIGHT_MS = 2_000;
 const CANCEL_MS = 5_000;
+
+/** With the pauses between them, about thirteen seconds: as long as another replica needs to take over. */
+const MAX_REPEATS = 7;
+const FIRST_PAUSE_MS = 100;
 
 /** One call of a node's agent, from the request to the end of the answer. */
 export class ChildCall {
@@ -113,8 +118,25 @@ export class ChildCall {
     return cancelTask(client, taskId, this.spec.options);
   }
 
+  /** A call that makes one Task however often it comes is made again where its connection was lost. */
   private async converse(deadline: AbortSignal | undefined): Promise<void> {
-    const { url, request, known } = this.spec;
+    for (let lost = 0; ; lost += 1) {
+      try {
+        return await this.exchange(deadline, lost === 0 ? this.spec.known : this.taskId);
+      } catch (error) {
+        if (lost === MAX_REPEATS || !this.mayRepeat(error)) throw error;
+      }
+      await delay(FIRST_PAUSE_MS * 2 ** lost, undefined, { signal: this.controller.signal }).catch(() => undefined);
+    }
+  }
+
+  private mayRepeat(error: unknown): boolean {
+    const isLost = error instanceof AgentCallError && (error.kind === 'connect' || error.kind === 'server-error');
+    return isLost && this.spec.options.idempotencyKey !== undefined;
+  }
+
+  private async exchange(deadline: AbortSignal | undefined, known: string | undefined): Promise<void> {
+    const { url, request } = this.spec;
     const options = this.callOptions(deadline);
     const client = await this.directory.client(url, options);
     this.client = client;
