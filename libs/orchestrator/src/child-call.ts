@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { AgentCallError, type AgentClient, type AgentDirectory, type CallOptions } from '#libs/a2a-client';
 import {
+  A2A_ERRORS,
   A2AError,
   isJsonObject,
   isWaitingState,
@@ -130,9 +131,10 @@ export class ChildCall {
     }
   }
 
+  /** An own agent answers with an internal error while its database is out of reach. */
   private mayRepeat(error: unknown): boolean {
-    const isLost = error instanceof AgentCallError && (error.kind === 'connect' || error.kind === 'server-error');
-    return isLost && this.spec.options.idempotencyKey !== undefined;
+    if (this.spec.options.idempotencyKey === undefined || !(error instanceof AgentCallError)) return false;
+    return ['connect', 'server-error'].includes(error.kind) || error.code === A2A_ERRORS.INTERNAL.code;
   }
 
   private async exchange(deadline: AbortSignal | undefined, known: string | undefined): Promise<void> {

@@ -25,9 +25,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(sign
 
 try {
   const options = parsed();
-  say(
-    `npm run chaos -- --minutes ${options.minutes} --seed ${options.seed} --replicas ${options.replicas}${options.http ? ' --http' : ''}`,
-  );
+  const { minutes, seed, replicas, faults, http } = options;
+  const only = faults.length > 0 ? ` --faults ${faults.join(',')}` : '';
+  say(`npm run chaos -- --minutes ${minutes} --seed ${seed} --replicas ${replicas}${only}${http ? ' --http' : ''}`);
   const trial = await tryOut(options);
   process.stdout.write(`\n${report(trial)}\n`);
   const kept = Object.values(trial.verdict).every((breaches: string[]) => breaches.length === 0);
@@ -45,7 +45,7 @@ function parsed(): ChaosOptions {
   }
 }
 
-async function tryOut({ minutes, seed, replicas, http }: ChaosOptions): Promise<Trial> {
+async function tryOut({ minutes, seed, replicas, faults, http }: ChaosOptions): Promise<Trial> {
   process.env.PARLEY_TEST_MAIN = copyBuiltService();
   const postgres = await OwnPostgres.start();
   ends.push(() => postgres.stop());
@@ -66,7 +66,7 @@ async function tryOut({ minutes, seed, replicas, http }: ChaosOptions): Promise<
   const driver = new FaultDriver(cluster, postgres, memory, say);
   const lengthMs = minutes * 60_000;
   const begun = performance.now();
-  await driver.follow(faultPlan(seed, lengthMs), interrupted.signal);
+  await driver.follow(faultPlan(seed, lengthMs, faults), interrupted.signal);
   const left = Math.max(0, begun + lengthMs - performance.now());
   await delay(left, undefined, { signal: interrupted.signal }).catch(() => undefined);
   say('The faults are over; what was begun is finished and checked.');

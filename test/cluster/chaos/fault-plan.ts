@@ -29,19 +29,29 @@ const SHARES: [Fault['kind'], number][] = [
   ['terminate', 8],
 ];
 
-/** What goes wrong, and when. The same seed and length give the same plan. */
-export function faultPlan(seed: number, lengthMs: number): PlannedFault[] {
+/**
+ * What goes wrong, and when. The same seed, length and kinds give the same plan.
+ * @throws Error where `kinds` names one that there is not
+ */
+export function faultPlan(seed: number, lengthMs: number, kinds: readonly string[] = []): PlannedFault[] {
   const random = new SeededRandom(seed);
+  const shares = kinds.length === 0 ? SHARES : kinds.map(shareOf);
   const plan: PlannedFault[] = [];
   for (let atMs = FIRST_MS; atMs < lengthMs; atMs += random.between(...PAUSE_MS)) {
-    plan.push({ ...fault(random), atMs, target: random.next() });
+    plan.push({ ...fault(random, shares), atMs, target: random.next() });
   }
   return plan;
 }
 
-function fault(random: SeededRandom): Fault {
-  let left = random.next() * 100;
-  const kind = SHARES.find(([, share]) => (left -= share) < 0)?.[0] ?? 'kill';
+function shareOf(name: string): [Fault['kind'], number] {
+  const share = SHARES.find(([kind]) => kind === name);
+  if (share === undefined) throw new Error(`There is no fault "${name}"`);
+  return share;
+}
+
+function fault(random: SeededRandom, shares: readonly [Fault['kind'], number][]): Fault {
+  let left = random.next() * shares.reduce((sum, [, share]) => sum + share, 0);
+  const kind = shares.find(([, share]) => (left -= share) < 0)?.[0] ?? 'kill';
   // Half of the frozen wake before their claims may be taken, half after.
   if (kind === 'freeze') return { kind, seconds: random.between(2, 16) };
   if (kind === 'database') return { kind, seconds: random.next() * 3 };
