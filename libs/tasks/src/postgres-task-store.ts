@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/platform';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { batchStatement, JOURNAL_SETTINGS } from './journal-statement.js';
 import type { RecordedEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
@@ -21,11 +21,19 @@ import {
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
+/** The session that batches are being written on, and how many are. */
+interface JournalSession {
+  client: Promise<PoolClient>;
+  writers: number;
+  broken: boolean;
+}
+
 /** TaskStore on PostgreSQL. Every promise of the port is kept by the statements themselves, not by locks held here. */
 @Injectable()
 export class PostgresTaskStore extends TaskStore {
   private readonly pool: Pool;
   private readonly journal: Pool;
+  private session: JournalSession | undefined;
   /** For what is small beside a large table, as the work in flight is. */
   private readonly claims: Pool;
 
@@ -37,10 +45,33 @@ export class PostgresTaskStore extends TaskStore {
     this.claims = database.tunedPool('claims', 1, JOURNAL_SETTINGS);
   }
 
+  /**
+   * Batches that are under way together queue up at one session, not at its pool: a session that breaks takes all of them
+   * with it, and none overtakes on the next session the one that was lost.
+   */
   async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
-    const result = await this.journal.query<{ task_id: string }>(batchStatement(batch));
-    const written = new Set(result.rows.map((row) => row.task_id));
-    return batch.map((entry) => (written.has(entry.taskId) ? 'written' : 'fenced'));
+    const session = (this.session ??= { client: this.journal.connect(), writers: 0, broken: false });
+    session.writers += 1;
+    try {
+      const client = await session.client;
+      const result = await client.query<{ task_id: string }>(batchStatement(batch));
+      const written = new Set(result.rows.map((row) => row.task_id));
+      return batch.map((entry) => (written.has(entry.taskId) ? 'written' : 'fenced'));
+    } catch (error) {
+      session.broken = true;
+      throw error;
+    } finally {
+      session.writers -= 1;
+      if (session.writers === 0) this.leave(session);
+    }
+  }
+
+  private leave(session: JournalSession): void {
+    this.session = undefined;
+    session.client.then(
+      (client) => client.release(session.broken),
+      () => undefined,
+    );
   }
 
   async load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined> {

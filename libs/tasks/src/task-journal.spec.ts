@@ -181,4 +181,20 @@ describe('TaskJournal', () => {
     (await store.batch(0)).answer(new Error('Connection terminated unexpectedly'));
     expect(await task.outcome(0)).toBe('fenced');
   });
+
+  it('lets nothing overtake a batch whose answer was lost', async () => {
+    const { store, source } = setUp();
+    const [lost, later] = [source('lost'), source('later')];
+    lost.record();
+    (await store.batch(0)).answer(new Error('Connection terminated unexpectedly'));
+    await new Promise((resolve) => setImmediate(resolve));
+    later.record();
+    const again = await store.batch(1);
+    expect(again.entries.map((entry) => entry.taskId)).toEqual(['lost']);
+    again.answer(['written']);
+    const next = await store.batch(2);
+    expect(next.entries.map((entry) => entry.taskId)).toEqual(['later']);
+    next.answer(['written']);
+    expect(await later.outcome(0)).toBe('written');
+  });
 });

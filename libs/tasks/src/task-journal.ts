@@ -24,8 +24,7 @@ const LAST_RETRY_MS = 2000;
  * under way. Under light load a batch is one Task; under heavy load the cost of a commit is shared by hundreds.
  *
  * Promises: what was enqueued first is durable first, over all Tasks, so a crash leaves a beginning of what happened
- * here; after a broken session or refused content, until the batch is written again, that holds within each Task only
- * (ADR 7). Nothing is reported written that is not committed; a lost connection is retried until the database is back,
+ * here; after refused content, until the batch is written again, that holds within each Task only (ADR 7). Nothing is reported written that is not committed; a lost connection is retried until the database is back,
  * and a commit whose answer was lost is recognised, not repeated; one Task's bad data fails that Task alone.
  */
 @Injectable()
@@ -34,6 +33,8 @@ export class TaskJournal {
   private readonly waiting = new Set<JournalSource>();
   private underWay = 0;
   private gathering = false;
+  /** Batches that are being written again. */
+  private inTrouble = 0;
   /** Resolves when the batch before has been settled; whether it needed more than one try. */
   private last: Promise<boolean> = Promise.resolve(false);
 
@@ -96,15 +97,28 @@ export class TaskJournal {
     entries: readonly JournalEntry[],
     before: Promise<boolean>,
   ): Promise<{ outcomes: Outcome[]; troubled: boolean }> {
+    // What came first is first also now: it is still being tried again.
+    if (this.inTrouble > 0) await before;
     try {
       const outcomes = await this.store.write(entries);
       const troubled = await before;
       return { outcomes: troubled ? await this.rewriteFenced(entries, outcomes) : outcomes, troubled: false };
     } catch (error) {
-      // What came first is first also now.
+      return { outcomes: await this.writeAgain(entries, before, error), troubled: true };
+    }
+  }
+
+  private async writeAgain(
+    entries: readonly JournalEntry[],
+    before: Promise<boolean>,
+    cause: unknown,
+  ): Promise<Outcome[]> {
+    this.inTrouble += 1;
+    try {
       await before;
-      const again = isOutage(error) ? this.writeAfterOutage(entries, error) : this.writeOneByOne(entries, error);
-      return { outcomes: await again, troubled: true };
+      return await (isOutage(cause) ? this.writeAfterOutage(entries, cause) : this.writeOneByOne(entries, cause));
+    } finally {
+      this.inTrouble -= 1;
     }
   }
 
