@@ -18,6 +18,9 @@ export const JOURNAL_SETTINGS = {
   'parley.journal': 'on',
 };
 
+/** The session setting that names who writes the commits of a process (see POSITIONED). */
+export const WRITER_SETTING = 'parley.writer';
+
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 const CREATED = `
@@ -28,7 +31,7 @@ const CREATED = `
 
 const MADE = `
   ON CONFLICT (task_id) DO NOTHING
-  RETURNING task_id`;
+  RETURNING task_id, 0 AS after, last_sequence`;
 
 const CONTINUED = `
   UPDATE task SET
@@ -43,7 +46,7 @@ const CONTINUED = `
     AND task.state NOT IN ${ENDED}`;
 
 const MOVED = `
-  RETURNING task.task_id`;
+  RETURNING task.task_id, entry.after, task.last_sequence`;
 
 // IS TRUE keeps the planner from making a join of it: the ids that were written are hashed once.
 const LOGGED = `
@@ -52,6 +55,25 @@ const LOGGED = `
   FROM unnest($1::text[], $2::int[], $3::json[], $4::json[]) AS event (task_id, sequence, payload, received)
   WHERE (event.task_id IN (SELECT task_id FROM written)) IS TRUE`;
 
+// A writer's positions grow in the order of its commits: its row is locked until the commit, so that of two commits the
+// one with the smaller position is always seen first, which holds for no sequence and no clock. A new row begins at the
+// clock, ahead of whatever an earlier row of that name had reached.
+const POSITIONED = `
+positioned AS (
+  INSERT INTO task_writer AS held (writer, position)
+  SELECT current_setting('${WRITER_SETTING}'), (extract(epoch FROM now()) * 1000)::bigint FROM written LIMIT 1
+  ON CONFLICT (writer) DO UPDATE SET position = held.position + 1
+  RETURNING writer, position
+),
+committed AS (
+  INSERT INTO task_commit (writer, position, task_ids, afters, last_sequences, committed_at)
+  SELECT positioned.writer, positioned.position, array_agg(task_id), array_agg(after), array_agg(last_sequence), now()
+  FROM positioned, written GROUP BY positioned.writer, positioned.position
+)`;
+
+const BOTH =
+  'SELECT task_id, after, last_sequence FROM created UNION ALL SELECT task_id, after, last_sequence FROM continued';
+
 /**
  * Writes a whole batch in one statement, hence in one commit. A Task's events are inserted only if its row was: a new
  * row, or one that still carries this writer's token at the sequence the writer believes in and has not ended. The ids
@@ -59,13 +81,13 @@ const LOGGED = `
  */
 const WRITE_BATCH = `
 WITH created AS (${CREATED}${MADE}), continued AS (${CONTINUED}${MOVED}),
-written AS (SELECT task_id FROM created UNION ALL SELECT task_id FROM continued),
-logged AS (${LOGGED})
+written AS (${BOTH}),
+logged AS (${LOGGED}),${POSITIONED}
 SELECT task_id FROM written`;
 
 /** The same for a batch of new Tasks alone; it takes the first 17 arrays. */
 const CREATE_BATCH = `
-WITH written AS (${CREATED}${MADE}), logged AS (${LOGGED})
+WITH written AS (${CREATED}${MADE}), logged AS (${LOGGED}),${POSITIONED}
 SELECT task_id FROM written`;
 
 /**
@@ -94,8 +116,8 @@ created AS (${CREATED}
   WHERE fresh.task_id <> ALL ($25) OR fresh.task_id = ANY (ARRAY(SELECT task_id FROM kept))${MADE}),
 continued AS (${CONTINUED}
     AND (task.task_id <> ALL ($25) OR task.task_id = ANY (ARRAY(SELECT task_id FROM kept)))${MOVED}),
-written AS (SELECT task_id FROM created UNION ALL SELECT task_id FROM continued),
-logged AS (${LOGGED})`;
+written AS (${BOTH}),
+logged AS (${LOGGED}),${POSITIONED}`;
 
 const WRITE_KEYED_BATCH = `${WRITE_KEYED}
 SELECT task_id FROM written`;

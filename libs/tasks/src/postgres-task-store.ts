@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/platform';
 import type { Pool, PoolClient } from 'pg';
-import { batchStatement, JOURNAL_SETTINGS } from './journal-statement.js';
+import { batchStatement, JOURNAL_SETTINGS, WRITER_SETTING } from './journal-statement.js';
 import type { RecordedEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
 import { listStatement } from './task-list-statement.js';
@@ -41,7 +41,8 @@ export class PostgresTaskStore extends TaskStore {
     super();
     this.pool = database.pool;
     // One session: batches are written in the order in which they come.
-    this.journal = database.tunedPool('journal', 1, JOURNAL_SETTINGS);
+    const writer = `'${randomBytes(6).toString('base64url')}'`;
+    this.journal = database.tunedPool('journal', 1, { ...JOURNAL_SETTINGS, [WRITER_SETTING]: writer });
     this.claims = database.tunedPool('claims', 1, JOURNAL_SETTINGS);
   }
 

@@ -141,10 +141,40 @@ export class GuardEndedTasks1700000000110 implements MigrationInterface {
   }
 }
 
+/** What was committed, in the order in which it was (CommitLog). */
+export class CreateTaskCommit1700000000120 implements MigrationInterface {
+  readonly name = 'CreateTaskCommit1700000000120';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE task_writer (
+        writer text COLLATE "C" PRIMARY KEY,
+        position bigint NOT NULL
+      ) WITH (fillfactor = 50)`);
+    await runner.query(`
+      CREATE TABLE task_commit (
+        writer text COLLATE "C" NOT NULL,
+        position bigint NOT NULL,
+        -- The Tasks whose logs it moved, and from where to where.
+        task_ids text[] COLLATE "C" NOT NULL,
+        afters integer[] NOT NULL,
+        last_sequences integer[] NOT NULL,
+        committed_at timestamptz NOT NULL,
+        PRIMARY KEY (writer, position)
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE task_commit');
+    await runner.query('DROP TABLE task_writer');
+  }
+}
+
 export const TASK_MIGRATIONS = [
   CreateTask1700000000100,
   AddCancelRequest1700000000101,
   CreateTaskKey1700000000102,
   AddKeySequence1700000000103,
   GuardEndedTasks1700000000110,
+  CreateTaskCommit1700000000120,
 ];

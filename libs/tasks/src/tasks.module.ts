@@ -1,4 +1,7 @@
 import { Module } from '@nestjs/common';
+import { CommitFeed } from './commit-feed.js';
+import { CommitLog } from './commit-log.js';
+import { PostgresCommitLog } from './postgres-commit-log.js';
 import { TaskMetrics } from './task-metrics.js';
 import { PostgresTaskStore } from './postgres-task-store.js';
 import { TaskFeed } from './task-feed.js';
@@ -11,12 +14,14 @@ import { TaskStore } from './task-store.js';
 @Module({
   providers: [
     { provide: TaskStore, useClass: PostgresTaskStore },
+    { provide: CommitLog, useClass: PostgresCommitLog },
+    CommitFeed,
     TaskMetrics,
     TaskJournal,
     TaskFeed,
     TaskRecorder,
     TaskRetention,
   ],
-  exports: [TaskStore, TaskFeed, TaskRecorder, TaskRetention],
+  exports: [TaskStore, CommitLog, CommitFeed, TaskFeed, TaskRecorder, TaskRetention],
 })
 export class TasksModule {}

@@ -1,0 +1,156 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#libs/platform';
+import type { Pool } from 'pg';
+import { type Commit, CommitLog, type CommitPosition, type CommittedEvent } from './commit-log.js';
+import { type EventRow, HEADER_COLUMNS, type HeaderRow, toHeader, toRecordedEvent } from './task-rows.js';
+import type { TaskHeader } from './task-store.js';
+
+const FORGOTTEN_AT_ONCE = 1000;
+
+/** CommitLog on PostgreSQL; the journal's statements write it. */
+@Injectable()
+export class PostgresCommitLog extends CommitLog {
+  private readonly pool: Pool;
+
+  constructor(database: Database) {
+    super();
+    this.pool = database.tunedPool('commits', 2, READ_SETTINGS);
+  }
+
+  async position(): Promise<{ position: CommitPosition; at: Date }> {
+    const { rows } = await this.pool.query<{ writer: string | null; position: string | null; at: Date }>(POSITION);
+    const held = rows.flatMap(({ writer, position }) =>
+      writer === null ? [] : [[writer, BigInt(position!)] as const],
+    );
+    return { position: new Map(held), at: rows[0]!.at };
+  }
+
+  async read(after: CommitPosition, limit: number): Promise<Commit[]> {
+    const { rows } = await this.pool.query<CommitRow>({
+      name: 'commits',
+      text: READ,
+      values: [[...after.keys()], [...after.values()].map(String), limit],
+    });
+    const merged = mergeByTime(rows, limit);
+    if (merged.length === 0) return [];
+    const [events, headers] = await Promise.all([this.events(merged), this.headers(merged)]);
+    return merged.map((row) => toCommit(row, events, headers));
+  }
+
+  async forget(before: Date, signal: AbortSignal): Promise<void> {
+    const { rows } = await this.pool.query<{ writer: string }>('SELECT writer FROM task_writer');
+    for (const { writer } of rows) {
+      for (let gone = FORGOTTEN_AT_ONCE; gone === FORGOTTEN_AT_ONCE && !signal.aborted;) {
+        gone = (await this.pool.query(FORGET, [writer, before, FORGOTTEN_AT_ONCE])).rowCount ?? 0;
+      }
+      if (!signal.aborted) await this.pool.query(FORGET_WRITER, [writer]);
+    }
+  }
+
+  /** By Task and sequence. */
+  private async events(commits: readonly CommitRow[]): Promise<Map<string, EventRow>> {
+    const { rows } = await this.pool.query<EventRow>({
+      name: 'commit-events',
+      text: EVENTS,
+      values: [
+        commits.flatMap((it) => it.task_ids),
+        commits.flatMap((it) => it.afters),
+        commits.flatMap((it) => it.last_sequences),
+      ],
+    });
+    return new Map(rows.map((row) => [eventKey(row.task_id, row.sequence), row]));
+  }
+
+  private async headers(commits: readonly CommitRow[]): Promise<Map<string, TaskHeader>> {
+    const { rows } = await this.pool.query<HeaderRow>({
+      name: 'commit-headers',
+      text: `SELECT ${HEADER_COLUMNS} FROM task WHERE task_id = ANY($1::text[])`,
+      values: [[...new Set(commits.flatMap((it) => it.task_ids))]],
+    });
+    return new Map(rows.map((row) => [row.task_id, toHeader(row)]));
+  }
+}
+
+interface CommitRow {
+  writer: string;
+  position: string;
+  task_ids: string[];
+  afters: number[];
+  last_sequences: number[];
+  committed_at: Date;
+}
+
+/**
+ * The commits of all writers by time, each writer's in its own order. Where a writer has more than was read, nothing
+ * later than its last one is given yet.
+ */
+function mergeByTime(rows: readonly CommitRow[], limit: number): CommitRow[] {
+  const byWriter = new Map<string, CommitRow[]>();
+  for (const row of rows) byWriter.set(row.writer, [...(byWriter.get(row.writer) ?? []), row]);
+  const full = new Set([...byWriter].flatMap(([writer, its]) => (its.length === limit ? [writer] : [])));
+  const merged: CommitRow[] = [];
+  while (merged.length < limit && byWriter.size > 0) {
+    const first = [...byWriter.values()].reduce((a, b) => (b[0]!.committed_at < a[0]!.committed_at ? b : a));
+    const row = first.shift()!;
+    merged.push(row);
+    if (first.length > 0) continue;
+    if (full.has(row.writer)) break;
+    byWriter.delete(row.writer);
+  }
+  return merged;
+}
+
+function toCommit(row: CommitRow, events: Map<string, EventRow>, headers: Map<string, TaskHeader>): Commit {
+  const committed: CommittedEvent[] = [];
+  row.task_ids.forEach((taskId, index) => {
+    const header = headers.get(taskId);
+    if (!header) return;
+    for (let sequence = row.afters[index]! + 1; sequence <= row.last_sequences[index]!; sequence += 1) {
+      const found = events.get(eventKey(taskId, sequence));
+      if (found) committed.push(withHeader(found, header));
+    }
+  });
+  return { writer: row.writer, position: BigInt(row.position), committedAt: row.committed_at, events: committed };
+}
+
+function withHeader(row: EventRow, header: TaskHeader): CommittedEvent {
+  return Object.defineProperty(toRecordedEvent(row), 'header', { value: header }) as CommittedEvent;
+}
+
+function eventKey(taskId: string, sequence: number): string {
+  return `${taskId}#${sequence}`;
+}
+
+/** Looks for few rows among many, whatever the statistics say. */
+const READ_SETTINGS = { enable_hashjoin: 'off', enable_mergejoin: 'off', enable_seqscan: 'off', jit: 'off' };
+
+const POSITION = 'SELECT writer, position::text, now() AS at FROM (SELECT) AS one LEFT JOIN task_writer ON true';
+
+const READ = `
+  SELECT found.writer, found.position::text, found.task_ids, found.afters, found.last_sequences, found.committed_at
+  FROM task_writer AS held
+  LEFT JOIN unnest($1::text[], $2::bigint[]) AS seen (writer, position) USING (writer)
+  CROSS JOIN LATERAL (
+    SELECT * FROM task_commit
+    WHERE task_commit.writer = held.writer AND task_commit.position > coalesce(seen.position, 0)
+    ORDER BY task_commit.position LIMIT $3
+  ) AS found
+  ORDER BY found.writer, found.position`;
+
+const EVENTS = `
+  SELECT task_id, sequence, payload::text, received::text
+  FROM unnest($1::text[], $2::int[], $3::int[]) AS moved (task_id, after, last_sequence)
+  CROSS JOIN LATERAL (
+    SELECT sequence, payload, received FROM task_event
+    WHERE task_event.task_id = moved.task_id AND sequence > moved.after AND sequence <= moved.last_sequence
+  ) AS event`;
+
+const FORGET = `
+  DELETE FROM task_commit USING (
+    SELECT writer, position FROM task_commit WHERE writer = $1 ORDER BY position LIMIT $3) AS oldest
+  WHERE task_commit.writer = oldest.writer AND task_commit.position = oldest.position
+    AND task_commit.committed_at < $2`;
+
+// A writer that comes back begins at the clock, ahead of what it had reached.
+const FORGET_WRITER =
+  'DELETE FROM task_writer WHERE writer = $1 AND NOT EXISTS (SELECT FROM task_commit WHERE task_commit.writer = $1)';
