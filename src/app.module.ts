@@ -1,10 +1,11 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { A2aServerModule } from '#libs/a2a-server';
+import { EventGatewayModule } from '#libs/event-gateway';
 import { CancelWatch, ExecutorModule, TaskRecovery } from '#libs/executor';
 import { NodesModule } from '#libs/nodes';
-import { ORCHESTRATOR_MIGRATIONS, OrchestratorModule, WorkflowModule } from '#libs/orchestrator';
+import { ORCHESTRATOR_MIGRATIONS, OrchestratorModule, runProjection, WorkflowModule } from '#libs/orchestrator';
 import { type AppConfig, JobsModule, PlatformModule } from '#libs/platform';
-import { TASK_MIGRATIONS, TaskPurge, TaskPurgeJob, TasksModule } from '#libs/tasks';
+import { CommitForgetJob, TASK_MIGRATIONS, TaskPurge, TaskPurgeJob, TasksModule } from '#libs/tasks';
 import { AgentsModule } from './agents.module.js';
 import { LandingController } from './landing.controller.js';
 
@@ -16,11 +17,18 @@ export class AppModule {
     const nodes = NodesModule.withAgents(AgentsModule);
     const workflows = WorkflowModule.withAgents(nodes, AgentsModule, TasksModule);
     const executor = { module: ExecutorModule, imports: [workflows], exports: [workflows] };
+    const gateway = EventGatewayModule.with({ names: ['run', 'tool'], projections: [runProjection] }, [executor]);
     return {
       module: AppModule,
-      imports: [platform, JobsModule, OrchestratorModule.withExecutor(executor), A2aServerModule.with(executor)],
+      imports: [
+        platform,
+        JobsModule,
+        OrchestratorModule.withExecutor(executor),
+        A2aServerModule.with(executor),
+        gateway,
+      ],
       controllers: [LandingController],
-      providers: [TaskRecovery, CancelWatch, TaskPurge, TaskPurgeJob],
+      providers: [TaskRecovery, CancelWatch, TaskPurge, TaskPurgeJob, CommitForgetJob],
     };
   }
 }

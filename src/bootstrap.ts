@@ -4,6 +4,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Logger } from 'nestjs-pino';
 import { answerUnreadableAddress, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
+import { GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
 import { problemOf } from '#libs/orchestrator';
 import {
@@ -66,6 +67,7 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
     address: app.get(ServiceAddress),
   });
   app.get(Shutdown).register('streams', () => routes.endStreams());
+  app.get(GatewaySocket, { strict: false }).attach(app.getHttpServer());
   serveDocumentation(app, config);
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   return app;

@@ -16,6 +16,7 @@ export type { CanceledChild, ChildOutcome, NodeRun, NodeStatus, RunError, RunSta
 export { RunState, runStatus } from './run-state.js';
 export { type Plan, planNext, type RunOutcome } from './plan-next.js';
 export { type RunEvent, toRunEvent } from './run-event.js';
+export { runProjection } from './run-projection.js';
 export { RUN_EVENT_TYPES, type RunEventType } from './run-event-type.js';
 export { type NodeView, type RunSource, type RunView, runView } from './run-view.js';
 export { readRunMetadata, RUN_KEY, type RunMetadata, runMetadata } from './run-metadata.js';

@@ -1,0 +1,44 @@
+import type { Commit, CommittedEvent } from '#libs/tasks';
+import { type EventProjection, type Projected, taskProjection } from './event-projection.js';
+
+/** A frame without its cursor, which is another one for each client. */
+export interface Frame {
+  source: CommittedEvent;
+  projected: Projected;
+  /** The frame as JSON from behind its cursor on. */
+  tail: string;
+}
+
+/** Turns commits into frames: once for all clients, since they follow the same commits. */
+export class CommitFrames {
+  private readonly made = new WeakMap<Commit, Frame[]>();
+
+  constructor(private readonly projections: readonly EventProjection[]) {}
+
+  of(commit: Commit): readonly Frame[] {
+    const known = this.made.get(commit);
+    if (known) return known;
+    const frames = commit.events.flatMap((event) => this.framesOf(event));
+    this.made.set(commit, frames);
+    return frames;
+  }
+
+  private framesOf(source: CommittedEvent): Frame[] {
+    return [taskProjection, ...this.projections].flatMap((project) => {
+      const projected = project(source);
+      return projected ? [frameOf(source, projected)] : [];
+    });
+  }
+}
+
+/** The frame's JSON with its cursor in place. */
+export function frameText({ projected, tail }: Frame, cursor: string): string {
+  return `{"stream":${JSON.stringify(projected.stream)},"cursor":"${cursor}"${tail}`;
+}
+
+function frameOf(source: CommittedEvent, projected: Projected): Frame {
+  // A frame's own fields do not displace those of the gateway.
+  const { stream: _stream, cursor: _cursor, ...fields } = projected.event as Record<string, unknown>;
+  const json = JSON.stringify(fields);
+  return { source, projected, tail: json === '{}' ? '}' : `,${json.slice(1)}` };
+}

@@ -1,0 +1,81 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Commit, CommitFeed } from '#libs/tasks';
+import { CommitFrames, frameText } from './commit-frames.js';
+import type { EventProjection } from './event-projection.js';
+import { encodeCursor, type Place } from './gateway-cursor.js';
+import { type GatewayQuery, readGatewayQuery, wants } from './gateway-query.js';
+
+/** One message to a client; `cursor` is where it stands when it has it. */
+export interface GatewayFrame {
+  cursor: string;
+  text: string;
+}
+
+/** What the gateway shows besides the Tasks themselves, and the names of its streams. */
+export interface GatewayStreams {
+  names: readonly string[];
+  projections: readonly EventProjection[];
+}
+
+export const GATEWAY_STREAMS = Symbol('GATEWAY_STREAMS');
+
+/**
+ * The outward live view: every event of every Task, run and conversation, in an order that is the same at every replica.
+ * It only reads. A client that comes back with the cursor of its last frame, here or elsewhere, gets every frame after
+ * it exactly once.
+ */
+@Injectable()
+export class EventGateway {
+  private readonly frames: CommitFrames;
+  private readonly names: readonly string[];
+
+  constructor(
+    private readonly feed: CommitFeed,
+    @Inject(GATEWAY_STREAMS) { names, projections }: GatewayStreams,
+  ) {
+    this.frames = new CommitFrames(projections);
+    this.names = ['task', ...names];
+  }
+
+  /** @throws A2AError INVALID_PARAMS, see readGatewayQuery */
+  read(query: Record<string, unknown>): GatewayQuery {
+    return readGatewayQuery(query, this.names);
+  }
+
+  /** A hello with the cursor to begin from, then what the query wants, until the signal aborts. */
+  async *follow(query: GatewayQuery, signal: AbortSignal): AsyncGenerator<GatewayFrame> {
+    const place = query.since ?? { ...(await this.feed.position()), partly: new Map() };
+    const start = encodeCursor(place);
+    yield { cursor: start, text: `{"type":"hello","cursor":"${start}"}` };
+    const position = new Map(place.position);
+    const partly = new Map(place.partly);
+    for await (const commit of this.feed.follow(place.position, signal)) {
+      yield* this.rest(commit, { position, partly, at: commit.committedAt }, query);
+      position.set(commit.writer, commit.position);
+      partly.delete(commit.writer);
+    }
+  }
+
+  /** The frames of a commit that a client has not had and wants. */
+  private *rest(commit: Commit, place: Place, query: GatewayQuery): Generator<GatewayFrame> {
+    const frames = this.frames.of(commit);
+    for (let index = place.partly.get(commit.writer) ?? 0; index < frames.length; index += 1) {
+      const frame = frames[index]!;
+      if (!wants(query, frame.source, frame.projected)) continue;
+      const cursor = encodeCursor(
+        index + 1 === frames.length ? after(place, commit) : within(place, commit, index + 1),
+      );
+      yield { cursor, text: frameText(frame, cursor) };
+    }
+  }
+}
+
+function after({ position, partly, at }: Place, commit: Commit): Place {
+  const others = new Map(partly);
+  others.delete(commit.writer);
+  return { position: new Map(position).set(commit.writer, commit.position), partly: others, at };
+}
+
+function within({ position, partly, at }: Place, { writer }: Commit, frames: number): Place {
+  return { position, partly: new Map(partly).set(writer, frames), at };
+}

@@ -1,0 +1,24 @@
+import type { CommittedEvent } from '#libs/tasks';
+
+/** What an event of a Task means to those who watch: one frame of one stream. */
+export interface Projected {
+  /** The stream's name, by which clients choose. */
+  stream: string;
+  /** The frame's fields; `stream` and `cursor` are put beside them. */
+  event: object;
+  runId?: string;
+  conversationId?: string;
+}
+
+/**
+ * Tells what an event means to a stream; `undefined` where it means nothing. It must answer alike for the same event at
+ * every replica: cursors count its frames. A new stream is a new projection, and nothing in the gateway changes (row
+ * A18).
+ */
+export type EventProjection = (event: CommittedEvent) => Projected | undefined;
+
+/** The stream of all events of all Tasks as A2A shows them. */
+export const taskProjection: EventProjection = ({ taskId, sequence, header, json }) => ({
+  stream: 'task',
+  event: { taskId, contextId: header.contextId, agent: header.agent, sequence, ...(JSON.parse(json) as object) },
+});

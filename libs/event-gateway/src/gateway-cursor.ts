@@ -1,0 +1,49 @@
+import { invalidParams } from '#libs/protocol';
+import type { CommitPosition } from '#libs/tasks';
+
+/** Where a client stands. */
+export interface Place {
+  /** Commits that it has had whole. */
+  position: CommitPosition;
+  /** How many frames it has had of a writer's next commit. */
+  partly: ReadonlyMap<string, number>;
+  /** The database's time when it stood there. */
+  at: Date;
+}
+
+const FORMAT = /^[0-9a-z]{1,11}(~[\w-]{1,32}\.[0-9a-z]{1,13}(\.\d{1,9})?)*$/;
+const MAX_LENGTH = 64 * 1024;
+
+/** A place as an opaque text that goes into a URL as it is. */
+export function encodeCursor({ position, partly, at }: Place): string {
+  let text = at.getTime().toString(36);
+  for (const [writer, reached] of position) {
+    const frames = partly.get(writer);
+    text += `~${writer}.${reached.toString(36)}${frames === undefined ? '' : `.${frames}`}`;
+  }
+  for (const [writer, frames] of partly) if (!position.has(writer)) text += `~${writer}.0.${frames}`;
+  return text;
+}
+
+/** @throws A2AError INVALID_PARAMS naming `since` */
+export function decodeCursor(text: string): Place {
+  if (text.length > MAX_LENGTH || !FORMAT.test(text)) {
+    throw invalidParams({ field: 'since', description: 'is not a cursor of this service' });
+  }
+  const [at = '0', ...entries] = text.split('~');
+  const position = new Map<string, bigint>();
+  const partly = new Map<string, number>();
+  for (const entry of entries) {
+    const [writer = '', reached = '0', frames] = entry.split('.');
+    position.set(writer, parseBase36(reached));
+    if (frames !== undefined) partly.set(writer, Number(frames));
+  }
+  return { position, at: new Date(Number.parseInt(at, 36)), partly };
+}
+
+/** Longer than a number is exact. */
+function parseBase36(text: string): bigint {
+  let value = 0n;
+  for (const digit of text) value = value * 36n + BigInt(Number.parseInt(digit, 36));
+  return value;
+}

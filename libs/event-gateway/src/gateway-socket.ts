@@ -1,0 +1,148 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Injectable, Logger } from '@nestjs/common';
+import { Metrics, Shutdown } from '#libs/platform';
+import { A2AError } from '#libs/protocol';
+import { WebSocket, WebSocketServer } from 'ws';
+import { EventGateway } from './event-gateway.js';
+import type { GatewayQuery } from './gateway-query.js';
+
+const PATH = '/events';
+const HEARTBEAT_MS = 15_000;
+/** Bytes that may wait in a socket before its client is waited for, and how long. */
+const MAX_WAITING = 1024 * 1024;
+const DRAIN_TIMEOUT_MS = 30_000;
+/** Clients have nothing to say here. */
+const MAX_MESSAGE = 1024;
+
+const GOING_AWAY = 1001;
+const INTERNAL_ERROR = 1011;
+const TRY_AGAIN_LATER = 1013;
+
+/**
+ * The event gateway as a WebSocket at `/events` of the HTTP server. A client that takes nothing for thirty seconds is cut,
+ * one that does not answer two pings too; both come back with the cursor of their last frame.
+ */
+@Injectable()
+export class GatewaySocket {
+  private readonly logger = new Logger(GatewaySocket.name);
+  private readonly server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE, perMessageDeflate: false });
+  private readonly silent = new WeakSet<WebSocket>();
+  private heartbeat: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly gateway: EventGateway,
+    private readonly shutdown: Shutdown,
+    metrics: Metrics,
+  ) {
+    shutdown.register('streams', () => this.end());
+    metrics.gauge(
+      'parley_gateway_sockets',
+      'WebSocket clients of the event gateway',
+      [],
+      () => this.server.clients.size,
+    );
+  }
+
+  /** Takes over the upgrades of a server; those to another path are refused. */
+  attach(server: Server): void {
+    server.on('upgrade', (request, socket, head) => this.upgrade(request, socket, head));
+    this.heartbeat = setInterval(() => this.beat(), HEARTBEAT_MS).unref();
+  }
+
+  private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy());
+    const url = new URL(request.url ?? '/', 'http://unused');
+    if (url.pathname !== PATH) return refuse(socket, 404, 'There is nothing at this address');
+    if (this.shutdown.started.aborted) return refuse(socket, 503, 'The service is shutting down');
+    if (!isOwnOrigin(request)) return refuse(socket, 403, 'Pages of another origin may not connect');
+    try {
+      const query = this.gateway.read(parameters(url.searchParams));
+      this.server.handleUpgrade(request, socket, head, (client) => void this.serve(client, query));
+    } catch (error) {
+      if (!(error instanceof A2AError)) throw error;
+      refuse(socket, error.status, error.message);
+    }
+  }
+
+  /** Never rejects. */
+  private async serve(client: WebSocket, query: GatewayQuery): Promise<void> {
+    const ended = new AbortController();
+    client.on('close', () => ended.abort(CLOSED));
+    client.on('error', () => client.terminate());
+    client.on('pong', () => this.silent.delete(client));
+    try {
+      for await (const { text } of this.gateway.follow(query, ended.signal)) await send(client, text);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'A client of the event gateway could not be served');
+      client.close(INTERNAL_ERROR, 'Internal error; come back with your cursor');
+    }
+  }
+
+  private beat(): void {
+    for (const client of this.server.clients) {
+      if (this.silent.has(client)) client.terminate();
+      else {
+        this.silent.add(client);
+        client.ping();
+      }
+    }
+  }
+
+  private end(): void {
+    clearInterval(this.heartbeat);
+    for (const client of this.server.clients) client.close(GOING_AWAY, 'The service is shutting down');
+  }
+}
+
+const CLOSED = new Error('The socket is closed');
+
+/** Resolves when the client may be sent more; cuts it where that takes too long. */
+async function send(client: WebSocket, text: string): Promise<void> {
+  if (client.readyState !== WebSocket.OPEN) return;
+  if (client.bufferedAmount < MAX_WAITING) return client.send(text);
+  await new Promise<void>((resolve) => {
+    const late = setTimeout(() => {
+      client.close(TRY_AGAIN_LATER, 'Too slow; come back with your cursor');
+      client.terminate();
+    }, DRAIN_TIMEOUT_MS);
+    client.send(text, () => {
+      clearTimeout(late);
+      resolve();
+    });
+  });
+}
+
+/** A browser names the page's origin; where callers have no identity, only pages of this service may read along. */
+function isOwnOrigin({ headers }: IncomingMessage): boolean {
+  const { origin, host } = headers;
+  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
+}
+
+function parameters(search: URLSearchParams): Record<string, unknown> {
+  return Object.fromEntries(
+    [...new Set(search.keys())].map((name) => {
+      const values = search.getAll(name);
+      return [name, values.length === 1 ? values[0] : values];
+    }),
+  );
+}
+
+function refuse(socket: Duplex, status: number, detail: string): void {
+  const body = JSON.stringify({ type: 'about:blank', title: TITLES[status] ?? 'Error', status, detail });
+  const head = [
+    `HTTP/1.1 ${status} ${TITLES[status] ?? 'Error'}`,
+    'Connection: close',
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  403: 'Forbidden',
+  404: 'Not Found',
+  410: 'Gone',
+  503: 'Service Unavailable',
+};

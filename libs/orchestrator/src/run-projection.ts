@@ -1,0 +1,15 @@
+import type { RecordedEvent, TaskHeader } from '#libs/tasks';
+import { isRun, workflowOf } from './api/run-task.js';
+import { type RunEvent, toRunEvent } from './run-event.js';
+
+/** Steps that those who watch must ask for. */
+const TOOL_STEPS: ReadonlySet<string> = new Set(['tool.call', 'tool.result']);
+
+/** An event of a run as the event gateway shows it: in the stream `run`, or `tool`; `undefined` for other Tasks. */
+export function runProjection(
+  recorded: RecordedEvent & { header: TaskHeader },
+): { stream: 'run' | 'tool'; event: RunEvent; runId: string } | undefined {
+  if (!isRun(recorded.header)) return undefined;
+  const event = toRunEvent(recorded, { workflow: workflowOf(recorded.header) });
+  return { stream: TOOL_STEPS.has(event.type) ? 'tool' : 'run', event, runId: recorded.taskId };
+}

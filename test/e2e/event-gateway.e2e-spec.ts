@@ -1,0 +1,182 @@
+import { sendTask } from '../support/a2a.js';
+import { GatewayClient, type GatewayFrame, refusedUpgrade } from '../support/gateway-client.js';
+import { type Parley, startParley } from '../support/parley.js';
+import { range, SseReader } from '../support/sse.js';
+import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
+import { Api, echo, input, linear, output, ruled, unique } from '../support/workflow.js';
+
+const stage = useStage();
+let second: Parley;
+const clients: GatewayClient[] = [];
+
+beforeAll(async () => {
+  second = await startParley({ databaseUrl: stage.database.url });
+}, 60_000);
+
+afterAll(async () => {
+  for (const client of clients) await client.cut();
+  await second?.stop();
+});
+
+async function watch(url: string, query: Record<string, string> = {}): Promise<GatewayClient> {
+  const client = await GatewayClient.open(url, query);
+  clients.push(client);
+  return client;
+}
+
+/** What a client saw of each Task: the sequences in the order in which they came. */
+function sequences(frames: readonly GatewayFrame[]): Map<string, number[]> {
+  const seen = new Map<string, number[]>();
+  for (const { stream, taskId, sequence } of frames) {
+    if (stream !== 'task') continue;
+    seen.set(taskId as string, [...(seen.get(taskId as string) ?? []), sequence as number]);
+  }
+  return seen;
+}
+
+describe('the event gateway', () => {
+  it('says hello, then shows a run and its Tasks live, wherever they are executed', async () => {
+    const here = await watch(stage.parley.url);
+    const there = await watch(second.url);
+    expect(here.frames[0]).toEqual({ type: 'hello', cursor: expect.any(String) });
+    const { name } = await stage.api.save(linear(unique('gate'), input('in'), output('out')));
+    const runId = await stage.api.start(name, { in: 'a' });
+    const done = (client: GatewayClient): boolean =>
+      client.events.some((it) => it.stream === 'run' && it.runId === runId && it.type === 'done');
+    await until(() => done(here) && done(there), { what: 'the end of the run' });
+    const run = there.events.filter((it) => it.stream === 'run' && it.runId === runId);
+    expect(run.map((it) => it.sequence)).toEqual(range(1, run.length));
+    expect(run[0]).toMatchObject({ type: 'node.started', workflow: name });
+    const tasks = sequences(there.events);
+    expect(tasks.size).toBeGreaterThanOrEqual(3);
+    for (const its of tasks.values()) expect(its).toEqual(range(1, its.length));
+    expect(sequences(here.events)).toEqual(tasks);
+  });
+
+  it('its twin over SSE gives the same frames, and its ids are the cursors', async () => {
+    const socket = await watch(stage.parley.url);
+    const { name } = await stage.api.save(linear(unique('gate'), echo('a')));
+    const { id } = await sendTask(stage.api.base(name, 'a'), 'x');
+    await until(() => (sequences(socket.events).get(id) ?? []).length >= 4, { what: 'the Task' });
+    const since = socket.frames[0]!.cursor;
+    const reader = await SseReader.open<GatewayFrame>(`${second.url}/api/events?since=${since}&taskId=${id}`);
+    const frames = [];
+    for (let n = 0; n < 5; n += 1) frames.push((await reader.next())!);
+    expect(frames[0]!.data).toEqual({ type: 'hello', cursor: since });
+    expect(frames.every((it) => it.id === it.data.cursor)).toBe(true);
+    const wanted = socket.events.filter((it) => it.taskId === id);
+    expect(frames.slice(1).map((it) => it.data)).toEqual(wanted.slice(0, 4));
+    reader.cancel();
+  });
+
+  it('shows tool steps only to those who name them (row A18), and filters by run, Task and context', async () => {
+    const all = await watch(stage.parley.url);
+    const tools = await watch(stage.parley.url, { streams: 'tool' });
+    const { name } = await stage.api.save(linear(unique('gate'), tool('now', { tool: 'current_time' })));
+    const runId = await stage.api.start(name);
+    const run = await stage.api.ended(runId);
+    const only = await watch(second.url, { streams: 'run', runId, since: all.frames[0]!.cursor });
+    const its = await watch(second.url, { streams: 'task', contextId: run.contextId, since: all.frames[0]!.cursor });
+    await until(() => only.events.some((it) => it.type === 'done') && tools.events.length >= 2, { what: 'all frames' });
+    expect(tools.events.map((it) => it.type)).toEqual(['tool.call', 'tool.result']);
+    expect(all.events.filter((it) => it.stream === 'tool')).toEqual([]);
+    expect(new Set(only.events.map((it) => `${String(it.stream)} ${String(it.runId)}`))).toEqual(
+      new Set([`run ${runId}`]),
+    );
+    await until(() => sequences(its.events).has(runId), { what: 'the Task of the run' });
+    expect(its.events.every((it) => it.contextId === run.contextId)).toBe(true);
+  });
+
+  it('cut again and again and back at any replica: no gap, no duplicate, under concurrent commits of both', async () => {
+    const whole = await watch(stage.parley.url);
+    const start = whole.frames[0]!.cursor;
+    const { name } = await stage.api.save(linear(unique('gate'), echo('a')));
+    const urls = [stage.parley.url, second.url];
+    const load = Promise.all(
+      range(1, 120).map(async (n) => {
+        await sendTask(new Api(urls[n % 2]!).base(name, 'a'), `message ${n}`);
+      }),
+    );
+    const frames: GatewayFrame[] = [];
+    let cursor = start;
+    for (let cuts = 0; cuts < 20; cuts += 1) {
+      const client = await watch(urls[cuts % 2]!, { since: cursor });
+      await until(() => client.events.length > 3 || frames.length + client.events.length >= whole.events.length, {
+        what: 'some frames',
+      });
+      await client.cut();
+      // What it had when it went is what it comes back with.
+      frames.push(...client.events);
+      cursor = client.cursor;
+    }
+    await load;
+    const last = await watch(second.url, { since: cursor });
+    await until(() => sequences([...frames, ...last.events]).size >= 120, { what: 'every Task' });
+    const complete = (): boolean =>
+      [...sequences([...frames, ...last.events]).values()].every((its) => its.length === 4);
+    await until(complete, { what: 'every event' });
+    const seen = sequences([...frames, ...last.events]);
+    for (const its of seen.values()) expect(its).toEqual([1, 2, 3, 4]);
+    await until(() => sequences(whole.events).size === seen.size, { what: 'the client that stayed' });
+  }, 60_000);
+
+  it('a client that stops reading disturbs nobody, and comes back where it was', async () => {
+    const stalled = await watch(stage.parley.url, { streams: 'task' });
+    const { name } = await stage.api.save(linear(unique('gate'), echo('a')));
+    stalled.socket.pause();
+    const text = 'x'.repeat(100_000);
+    for (let n = 0; n < 60; n += 1) await sendTask(stage.api.base(name, 'a'), text);
+    const lively = await watch(stage.parley.url, { streams: 'task' });
+    const { id } = await sendTask(stage.api.base(name, 'a'), 'still there?');
+    await until(() => (sequences(lively.events).get(id) ?? []).length === 4, { what: 'the lively client' });
+    stalled.socket.resume();
+    await until(() => (sequences(stalled.events).get(id) ?? []).length === 4, {
+      within: 30_000,
+      what: 'the stalled one',
+    });
+    for (const its of sequences(stalled.events).values()) expect(its).toEqual([1, 2, 3, 4]);
+  }, 60_000);
+
+  it('refuses what it cannot read, naming the field', async () => {
+    const { url } = stage.parley;
+    for (const [query, field] of [
+      ['since=nonsense!', 'since'],
+      ['streams=task,gossip', 'streams'],
+      ['taskId=', 'taskId'],
+      ['runId=a&runId=b', 'runId'],
+    ]) {
+      const reply = await fetch(`${url}/api/events?${query}`);
+      expect([query, reply.status, reply.headers.get('content-type')]).toEqual([
+        query,
+        400,
+        'application/problem+json',
+      ]);
+      expect(await reply.json()).toMatchObject({ errors: [{ path: field }] });
+      expect(await refusedUpgrade(`${url}/events?${query}`)).toMatchObject({ status: 400 });
+    }
+    expect((await fetch(`${url}/api/events?since=1`)).status).toBe(410);
+    expect(await refusedUpgrade(`${url}/events?since=1`)).toMatchObject({ status: 410 });
+    expect(await refusedUpgrade(`${url}/elsewhere`)).toMatchObject({ status: 404 });
+    expect(await refusedUpgrade(`${url}/events`, { origin: 'https://evil.example' })).toMatchObject({ status: 403 });
+  });
+
+  it('shows what a Task of several turns does, and ends with the service', async () => {
+    const third = await startParley({ databaseUrl: stage.database.url });
+    const client = await watch(third.url);
+    const { name } = await stage.api.save(
+      linear(
+        unique('gate'),
+        ruled('ask', [{ when: { turn: 1 }, steps: [{ ask: 'which?' }] }, { steps: [{ complete: 'ok' }] }]),
+      ),
+    );
+    const first = await sendTask(stage.api.base(name, 'ask'), 'hello');
+    await sendTask(stage.api.base(name, 'ask'), 'this', { fields: { taskId: first.id } });
+    await until(() => client.events.some((it) => JSON.stringify(it).includes('TASK_STATE_COMPLETED')), {
+      what: 'the end',
+    });
+    expect(sequences(client.events).get(first.id)).toEqual(range(1, sequences(client.events).get(first.id)!.length));
+    await third.stop();
+    expect(client.closed).toMatchObject({ code: 1001 });
+  }, 60_000);
+});

@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { until } from './until.js';
+
+export interface GatewayFrame {
+  type?: string;
+  stream?: string;
+  cursor: string;
+  [field: string]: unknown;
+}
+
+/** A WebSocket client of the event gateway that keeps every frame. */
+export class GatewayClient {
+  readonly frames: GatewayFrame[] = [];
+  closed: { code: number; reason: string } | undefined;
+
+  private constructor(readonly socket: WebSocket) {
+    socket.on('message', (data: Buffer) => this.frames.push(JSON.parse(data.toString()) as GatewayFrame));
+    socket.on('close', (code, reason) => (this.closed = { code, reason: reason.toString() }));
+    socket.on('error', () => undefined);
+  }
+
+  /** Resolves once the hello is there. */
+  static async open(url: string, query: Record<string, string> = {}): Promise<GatewayClient> {
+    const address = `${url.replace(/^http/, 'ws')}/events?${new URLSearchParams(query).toString()}`;
+    const client = new GatewayClient(new WebSocket(address));
+    await until(() => client.frames.length > 0 || client.closed !== undefined, { what: 'the hello' });
+    if (client.frames.length === 0) throw new Error(`No hello: ${client.closed?.code}`);
+    return client;
+  }
+
+  /** Everything but the hello. */
+  get events(): GatewayFrame[] {
+    return this.frames.filter((frame) => frame.stream !== undefined);
+  }
+
+  /** Where to come back to. */
+  get cursor(): string {
+    return this.frames.at(-1)!.cursor;
+  }
+
+  /** Goes without a word. */
+  async cut(): Promise<void> {
+    if (this.socket.readyState === WebSocket.CLOSED) return;
+    const closed = once(this.socket, 'close');
+    this.socket.terminate();
+    await closed;
+  }
+}
+
+/** The status that an upgrade is refused with. */
+export async function refusedUpgrade(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: string }> {
+  const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
+  socket.on('error', () => undefined);
+  const [, response] = (await once(socket, 'unexpected-response')) as [
+    unknown,
+    NodeJS.ReadableStream & { statusCode: number },
+  ];
+  let body = '';
+  for await (const chunk of response) body += String(chunk);
+  return { status: response.statusCode, body };
+}
