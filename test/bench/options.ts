@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const CASES = ['send', 'stream', 'read', 'dag', 'streams', 'chunks', 'outbound', 'kill'] as const;
+export const CASES = ['send', 'stream', 'read', 'dag', 'streams', 'gateway', 'chunks', 'outbound', 'kill'] as const;
 export type CaseName = (typeof CASES)[number];
 
 /** How a run of the benchmark is made: what, how long, how large. */

@@ -2,6 +2,7 @@ import type { Bench, Row } from '../comparison.ts';
 import type { CaseName } from '../options.ts';
 import { chunksCase } from './chunks.ts';
 import { dagCase } from './dag.ts';
+import { gatewayCase } from './gateway.ts';
 import { killCase } from './kill.ts';
 import { outboundCase } from './outbound.ts';
 import { readCase } from './read.ts';
@@ -15,6 +16,7 @@ export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   read: readCase,
   dag: dagCase,
   streams: streamsCase,
+  gateway: gatewayCase,
   chunks: chunksCase,
   outbound: outboundCase,
   kill: killCase,

@@ -16,11 +16,14 @@ const SPARE_FILES = 300;
 const OPENERS = 100;
 
 /** What streams are opened on, and how an event comes to them. */
-interface Stage {
+export interface StreamStage {
   name: string;
   server: BenchServer;
-  open: { path: string; body: string };
-  event(number: number): { path: string; body: string };
+  open: { method?: 'GET' | 'POST'; path: string; body: string; headers?: Record<string, string>; opened?: string };
+  /** How many streams, and events to them, where it is not as usual. */
+  count?: number;
+  rounds?: number;
+  event(number: number): { path: string; body: string; headers?: Record<string, string> };
   /** Resolves when the next event may be caused. */
   ready(): Promise<void>;
 }
@@ -29,7 +32,7 @@ interface Stage {
 export async function streamsCase(bench: Bench): Promise<Row[]> {
   const stages = [await parleyStage(bench), await floorStage(bench)];
   const rows: (string | number)[][] = [];
-  for (const stage of stages) rows.push(await measure(bench, stage));
+  for (const stage of stages) rows.push(await measureStreams(bench, stage));
   bench.fact('kilobytesPerStream', Number(rows[0]?.[2]));
   bench.table({
     title: 'Open streams: SubscribeToTask on one Task (delivery from the Message that causes the event to each reader)',
@@ -39,13 +42,15 @@ export async function streamsCase(bench: Bench): Promise<Row[]> {
   return [];
 }
 
-async function measure(bench: Bench, stage: Stage): Promise<(string | number)[]> {
+/** A row: the streams' name and number, memory, delivery times and CPU. */
+export async function measureStreams(bench: Bench, stage: StreamStage): Promise<(string | number)[]> {
   const { load, options } = bench;
   const { server, name } = stage;
   const room = Math.min(openFilesLimit(server.pid), openFilesLimit(load.pid)) - SPARE_FILES;
-  const count = Math.min(options.openStreams, room);
-  if (count < options.openStreams) bench.note(`Open streams: only ${count}, since more files may not be open here.`);
-  const job = { url: server.url, headers: A2A_HEADERS, ...stage.open, openers: OPENERS, opened: '"task"' };
+  const wanted = stage.count ?? options.openStreams;
+  const count = Math.min(wanted, room);
+  if (count < wanted) bench.note(`Open streams: only ${count}, since more files may not be open here.`);
+  const job = { url: server.url, headers: A2A_HEADERS, opened: '"task"', ...stage.open, openers: OPENERS };
   await load.openStreams({ ...job, count: Math.min(count, 500) });
   await load.closeStreams();
   await delay(SETTLE_MS);
@@ -54,7 +59,7 @@ async function measure(bench: Bench, stage: Stage): Promise<(string | number)[]>
   await delay(SETTLE_MS);
   const perStream = (residentBytes(server.pid) - before) / 1000 / count;
   const rounds: (LoadResult & { cpu: number })[] = [];
-  for (let round = 0; round <= options.rounds; round += 1) {
+  for (let round = 0; round <= (stage.rounds ?? options.rounds); round += 1) {
     const cpu = cpuMicroseconds(server.pid);
     const delivered = await load.deliver(stage.event(round), 'TASK_STATE_WORKING');
     rounds.push({ ...delivered, cpu: (cpuMicroseconds(server.pid) - cpu) / count });
@@ -68,7 +73,8 @@ async function measure(bench: Bench, stage: Stage): Promise<(string | number)[]>
 }
 
 /** A Task that asks for more at every turn: its first event of a turn comes alone. */
-async function parleyStage(bench: Bench): Promise<Stage> {
+/** A stage at Parley whose streams follow one Task. */
+export async function parleyStage(bench: Bench): Promise<StreamStage> {
   const server = await bench.using(startParley(await bench.postgres.database('parley')));
   const script = {
     rules: [{ when: { turn: 1 }, steps: [{ ask: 'more?' }] }],
@@ -97,7 +103,7 @@ async function parleyStage(bench: Bench): Promise<Stage> {
   };
 }
 
-async function floorStage(bench: Bench): Promise<Stage> {
+async function floorStage(bench: Bench): Promise<StreamStage> {
   const server = await bench.using(startPeer('node-streams.ts'));
   const event = { path: '/event', body: '' };
   const open = { path: '/', body: '' };

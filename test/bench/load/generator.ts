@@ -5,7 +5,7 @@ import { StreamReaders, type StreamsJob } from './stream-readers.ts';
 export type Order =
   | { kind: 'load'; job: LoadJob }
   | { kind: 'open'; job: StreamsJob }
-  | { kind: 'deliver'; request: { path: string; body: string }; needle: string }
+  | { kind: 'deliver'; request: { path: string; body: string; headers?: Record<string, string> }; needle: string }
   | { kind: 'close' };
 
 let readers: StreamReaders | undefined;

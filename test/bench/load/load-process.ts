@@ -22,7 +22,10 @@ export class LoadProcess {
   }
 
   /** How long after the request each open stream had an event that holds the needle. */
-  deliver(request: { path: string; body: string }, needle: string): Promise<LoadResult> {
+  deliver(
+    request: { path: string; body: string; headers?: Record<string, string> },
+    needle: string,
+  ): Promise<LoadResult> {
     return this.order<LoadResult>({ kind: 'deliver', request, needle });
   }
 

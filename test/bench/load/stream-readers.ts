@@ -3,6 +3,8 @@ import { type LoadResult, summary } from './closed-loop.ts';
 
 export interface StreamsJob {
   url: string;
+  /** How streams are asked for, default POST. */
+  method?: 'GET' | 'POST';
   path: string;
   headers: Record<string, string>;
   body: string;
@@ -38,7 +40,10 @@ export class StreamReaders {
   }
 
   /** Sends a request on a connection of its own and gives, from then on, when each reader got the event it causes. */
-  async deliver(request: { path: string; body: string }, needle: string): Promise<LoadResult> {
+  async deliver(
+    request: { path: string; body: string; headers?: Record<string, string> },
+    needle: string,
+  ): Promise<LoadResult> {
     const arrivals: number[] = [];
     this.needle = Buffer.from(needle);
     const begun = performance.now();
@@ -48,7 +53,7 @@ export class StreamReaders {
         if (arrivals.length === this.sockets.length) resolve();
       };
     });
-    const socket = this.send(request.path, request.body);
+    const socket = this.send(request.path, request.body, request.headers ?? this.job.headers);
     socket.resume();
     try {
       await within(all, `for the event to reach all readers (${arrivals.length} had it)`);
@@ -66,7 +71,7 @@ export class StreamReaders {
   private openOne(): Promise<void> {
     return new Promise((resolve, reject) => {
       const opened = Buffer.from(this.job.opened);
-      const socket = this.send(this.job.path, this.job.body);
+      const socket = this.send(this.job.path, this.job.body, this.job.headers, this.job.method);
       let text: Buffer | undefined = Buffer.alloc(0);
       socket.on('data', (chunk) => {
         if (text === undefined) return this.look(chunk);
@@ -86,12 +91,12 @@ export class StreamReaders {
     if (this.found !== undefined && chunk.includes(this.needle)) this.found();
   }
 
-  private send(path: string, body: string): Socket {
+  private send(path: string, body: string, given: Record<string, string>, method = 'POST'): Socket {
     const { hostname, port, host } = new URL(this.job.url);
-    const headers = { host, ...this.job.headers, 'content-length': String(Buffer.byteLength(body)) };
+    const headers = { host, ...given, ...(body !== '' && { 'content-length': String(Buffer.byteLength(body)) }) };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
     const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-    socket.write([`POST ${path} HTTP/1.1`, ...lines, '', body].join('\r\n'));
+    socket.write([`${method} ${path} HTTP/1.1`, ...lines, '', body].join('\r\n'));
     return socket;
   }
 }
