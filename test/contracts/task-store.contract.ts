@@ -168,6 +168,33 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
         expect((await store.header(draft.taskId))?.state).toBe('TASK_STATE_CANCELED');
       });
 
+      it('makes no child for a process that has lost the parent, in whatever batch', async () => {
+        const parent = newDraft();
+        await store.write([parent.created(parent.status('TASK_STATE_WORKING'))]);
+        const child = (replicaId: string) =>
+          newDraft({ parentTaskId: parent.taskId, parentReference: 'n#1', replicaId }).created();
+        const going = parent.continued(parent.token, 2, parent.status('TASK_STATE_WORKING'));
+        expect(await store.write([child(REPLICA), going])).toEqual(['written', 'written']);
+        expect(await store.write([child('another')])).toEqual(['fenced']);
+        await store.adopt('another', [REPLICA], 1_000);
+        expect(await store.write([child(REPLICA)])).toEqual(['fenced']);
+        expect(await store.write([child(REPLICA), newDraft().created()])).toEqual(['fenced', 'written']);
+        expect(await store.write([child('another')])).toEqual(['written']);
+        expect(await store.children(parent.taskId)).toHaveLength(2);
+      });
+
+      it('makes a child together with its parent, and none of a parent that has ended', async () => {
+        const parent = newDraft();
+        const child = () => newDraft({ parentTaskId: parent.taskId, parentReference: 'n#1' }).created();
+        expect(await store.write([child(), parent.created(parent.status('TASK_STATE_WORKING'))])).toEqual([
+          'written',
+          'written',
+        ]);
+        const end = parent.continued(parent.token, 2, parent.status('TASK_STATE_COMPLETED'));
+        expect(await store.write([child(), end])).toEqual(['written', 'written']);
+        expect(await store.write([child()])).toEqual(['fenced']);
+      });
+
       it('lets one of many racing writers win', async () => {
         const draft = newDraft();
         await store.write([draft.created()]);

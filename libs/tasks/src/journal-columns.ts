@@ -1,0 +1,168 @@
+import { isTerminalState, isWaitingState } from '#libs/protocol';
+import { BinaryArray } from './binary-array.js';
+import type { Idempotency, JournalEntry, TaskHeader } from './task-store.js';
+
+// In the order in which the statements count their parameters.
+export const EVENT_COLUMNS = { taskId: 'text', sequence: 'integer', payload: 'json', received: 'json' } as const;
+
+export const CREATED_COLUMNS = {
+  taskId: 'text',
+  contextId: 'text',
+  tenant: 'text',
+  owner: 'text',
+  agent: 'text',
+  parentTaskId: 'text',
+  parentReference: 'text',
+  replicaId: 'text',
+  token: 'text',
+  state: 'text',
+  lastSequence: 'integer',
+  createdAt: 'timestamp',
+  updatedAt: 'timestamp',
+} as const;
+
+export const CONTINUED_COLUMNS = {
+  taskId: 'text',
+  token: 'text',
+  after: 'integer',
+  lastSequence: 'integer',
+  state: 'text',
+  updatedAt: 'timestamp',
+  settled: 'boolean',
+} as const;
+
+export const KEY_COLUMNS = {
+  taskId: 'text',
+  tenant: 'text',
+  owner: 'text',
+  agent: 'text',
+  key: 'text',
+  fingerprint: 'text',
+  sequence: 'integer',
+} as const;
+
+/** Tasks that an execution of this process calls for, with their parents. */
+export const CHILD_COLUMNS = { taskId: 'text', parentTaskId: 'text', replicaId: 'text' } as const;
+
+export const JOB_COLUMNS = {
+  taskId: 'text',
+  name: 'text',
+  payload: 'json',
+  key: 'text',
+  runAt: 'timestamp',
+  maxAttempts: 'integer',
+  priority: 'integer',
+} as const;
+
+export type Columns<T> = { [name in keyof T]: BinaryArray };
+
+export function addEvents(columns: Columns<typeof EVENT_COLUMNS>, { taskId, events }: JournalEntry): void {
+  for (const { sequence, event, json } of events) {
+    columns.taskId.text(taskId);
+    columns.sequence.integer(sequence);
+    columns.payload.text(json);
+    const received = 'statusUpdate' in event ? event.received : undefined;
+    columns.received.optional(received && JSON.stringify(received));
+  }
+}
+
+export function addCreated(
+  columns: Columns<typeof CREATED_COLUMNS>,
+  entry: JournalEntry,
+  { header, replicaId }: NonNullable<JournalEntry['create']>,
+): void {
+  const settled = isSettled(entry);
+  columns.taskId.text(header.taskId);
+  columns.contextId.text(header.contextId);
+  columns.tenant.text(header.tenant);
+  columns.owner.text(header.owner);
+  columns.agent.text(header.agent);
+  columns.parentTaskId.optional(header.parentTaskId);
+  columns.parentReference.optional(header.parentReference);
+  columns.replicaId.optional(settled ? undefined : replicaId);
+  columns.token.optional(settled ? undefined : entry.token);
+  columns.state.text(entry.state);
+  columns.lastSequence.integer(entry.after + entry.events.length);
+  columns.createdAt.timestamp(header.createdAt);
+  columns.updatedAt.timestamp(entry.updatedAt);
+}
+
+export function addContinued(columns: Columns<typeof CONTINUED_COLUMNS>, entry: JournalEntry): void {
+  columns.taskId.text(entry.taskId);
+  columns.token.text(entry.token);
+  columns.after.integer(entry.after);
+  columns.lastSequence.integer(entry.after + entry.events.length);
+  columns.state.text(entry.state);
+  columns.updatedAt.timestamp(entry.updatedAt);
+  columns.settled.boolean(isSettled(entry));
+}
+
+export interface Keyed {
+  header: TaskHeader;
+  idempotency: Idempotency;
+  sequence: number;
+}
+
+export function keyOf({ create, keyed, after }: JournalEntry): Keyed | undefined {
+  if (keyed) return { ...keyed, sequence: after + 1 };
+  return create?.idempotency && { header: create.header, idempotency: create.idempotency, sequence: after + 1 };
+}
+
+export function keyColumns(keys: readonly Keyed[]): Columns<typeof KEY_COLUMNS> {
+  const columns = newColumns(KEY_COLUMNS);
+  for (const { header, idempotency, sequence } of keys) {
+    columns.taskId.text(header.taskId);
+    columns.tenant.text(header.tenant);
+    columns.owner.text(header.owner);
+    columns.agent.text(header.agent);
+    columns.key.text(idempotency.key);
+    columns.fingerprint.text(idempotency.fingerprint);
+    columns.sequence.integer(sequence);
+  }
+  return columns;
+}
+
+export function childColumns(entries: readonly JournalEntry[]): Columns<typeof CHILD_COLUMNS> {
+  const columns = newColumns(CHILD_COLUMNS);
+  for (const { taskId, create } of entries) {
+    if (create?.header.parentTaskId === undefined) continue;
+    columns.taskId.text(taskId);
+    columns.parentTaskId.text(create.header.parentTaskId);
+    columns.replicaId.text(create.replicaId);
+  }
+  return columns;
+}
+
+export function jobColumns(entries: readonly JournalEntry[]): Columns<typeof JOB_COLUMNS> {
+  const columns = newColumns(JOB_COLUMNS);
+  for (const { taskId, jobs = [] } of entries) {
+    for (const job of jobs) {
+      columns.taskId.text(taskId);
+      columns.name.text(job.name);
+      columns.payload.text(JSON.stringify(job.payload));
+      columns.key.optional(job.key);
+      if (job.runAt) columns.runAt.timestamp(job.runAt);
+      else columns.runAt.null();
+      if (job.maxAttempts !== undefined) columns.maxAttempts.integer(job.maxAttempts);
+      else columns.maxAttempts.null();
+      if (job.priority !== undefined) columns.priority.integer(job.priority);
+      else columns.priority.null();
+    }
+  }
+  return columns;
+}
+
+/** A Task that has ended or waits has no writer. */
+function isSettled(entry: JournalEntry): boolean {
+  return isTerminalState(entry.state) || isWaitingState(entry.state);
+}
+
+export function newColumns<T extends Record<string, ConstructorParameters<typeof BinaryArray>[0]>>(
+  types: T,
+): Columns<T> {
+  return Object.fromEntries(Object.entries(types).map(([name, type]) => [name, new BinaryArray(type)])) as Columns<T>;
+}
+
+export function buffersOf(columns: Record<string, BinaryArray>): Buffer[] {
+  return Object.values(columns).map((column) => column.toBuffer());
+}

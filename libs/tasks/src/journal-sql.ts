@@ -1,0 +1,150 @@
+import { enqueueFrom } from '#libs/platform';
+
+/** The session setting that names who writes the commits of a process (see POSITIONED). */
+export const WRITER_SETTING = 'parley.writer';
+
+/** What a batch holds beside events and new Tasks; each is a section of the statement's parameters. */
+export interface BatchShape {
+  continued: boolean;
+  keyed: boolean;
+  children: boolean;
+  jobs: boolean;
+}
+
+/**
+ * The text of the statement that writes a whole batch, hence in one commit. A Task's events are inserted only if its row
+ * was: a new row, or one that still carries this writer's token at the sequence the writer believes in and has not ended.
+ * The ids of the Tasks that were written come back; the others are fenced and left no trace. Its parameters are the
+ * columns of the sections that the shape names, in this order: events, new Tasks, continued ones, keys, children, jobs.
+ */
+export function batchText({ continued, keyed, children, jobs }: BatchShape): string {
+  const from = { keys: 18 + (continued ? 7 : 0), children: 0, jobs: 0 };
+  from.children = from.keys + (keyed ? 7 : 0);
+  from.jobs = from.children + (children ? 3 : 0);
+  const made = [keyed && newUnderKey(from.keys), children && OF_A_HOLDER].filter(Boolean).join(' AND ');
+  const moved = [keyed && movedUnderKey(from.keys), children && AFTER_THE_PARENTS].filter(Boolean);
+  const parts = [
+    ...(keyed ? [KEPT(from.keys)] : []),
+    ...(children ? [HELD_PARENTS(from.children)] : []),
+    `created AS (${CREATED}${made && ` WHERE ${made}`}${MADE})`,
+    ...(continued ? [`continued AS (${CONTINUED}${moved.map((it) => ` AND ${it}`).join('')}${MOVED})`] : []),
+    `written AS (${WRITTEN}${continued ? ` UNION ALL ${ALSO_CONTINUED}` : ''})`,
+    `logged AS (${LOGGED})`,
+    POSITIONED,
+    ...(jobs ? [QUEUED(from.jobs)] : []),
+  ];
+  return `WITH ${parts.join(', ')} SELECT task_id FROM written${jobs ? ', queued' : ''}`;
+}
+
+const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
+
+const CREATED = `
+  INSERT INTO task (task_id, context_id, tenant, owner, agent, parent_task_id, parent_reference, replica_id,
+                    claim_token, state, last_sequence, created_at, updated_at)
+  SELECT * FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
+                       $13::text[], $14::text[], $15::int[], $16::timestamptz[], $17::timestamptz[]) AS fresh (task_id)`;
+
+const MADE = `
+  ON CONFLICT (task_id) DO NOTHING
+  RETURNING task_id, 0 AS after, last_sequence`;
+
+const CONTINUED = `
+  UPDATE task SET
+    state = entry.state,
+    last_sequence = entry.last_sequence,
+    updated_at = entry.updated_at,
+    replica_id = CASE WHEN entry.settled THEN NULL ELSE task.replica_id END,
+    claim_token = CASE WHEN entry.settled THEN NULL ELSE task.claim_token END
+  FROM unnest($18::text[], $19::text[], $20::int[], $21::int[], $22::text[], $23::timestamptz[], $24::boolean[])
+    AS entry (task_id, token, after, last_sequence, state, updated_at, settled)
+  WHERE task.task_id = entry.task_id AND task.claim_token = entry.token AND task.last_sequence = entry.after
+    AND task.state NOT IN ${ENDED}`;
+
+const MOVED = `
+  RETURNING task.task_id, entry.after, task.last_sequence`;
+
+const WRITTEN = 'SELECT task_id, after, last_sequence FROM created';
+const ALSO_CONTINUED = 'SELECT task_id, after, last_sequence FROM continued';
+
+// IS TRUE keeps the planner from making a join of it: the ids that were written are hashed once.
+const LOGGED = `
+  INSERT INTO task_event (task_id, sequence, payload, received, recorded_at)
+  SELECT task_id, sequence, payload, received, now()
+  FROM unnest($1::text[], $2::int[], $3::json[], $4::json[]) AS event (task_id, sequence, payload, received)
+  WHERE (event.task_id IN (SELECT task_id FROM written)) IS TRUE`;
+
+// A writer's positions grow in the order of its commits: its row is locked until the commit, so that of two commits the
+// one with the smaller position is always seen first, which holds for no sequence and no clock. A new row begins at the
+// clock, ahead of whatever an earlier row of that name had reached.
+const POSITIONED = `
+positioned AS (
+  INSERT INTO task_writer AS held (writer, position)
+  SELECT current_setting('${WRITER_SETTING}'), (extract(epoch FROM now()) * 1000)::bigint FROM written LIMIT 1
+  ON CONFLICT (writer) DO UPDATE SET position = held.position + 1
+  RETURNING writer, position
+),
+committed AS (
+  INSERT INTO task_commit (writer, position, task_ids, afters, last_sequences, committed_at)
+  SELECT positioned.writer, positioned.position, array_agg(task_id), array_agg(after), array_agg(last_sequence), now()
+  FROM positioned, written GROUP BY positioned.writer, positioned.position
+)`;
+
+// Whoever keeps a key first makes its Task, or goes on with it; another Task under the key is not made, and another
+// Message not taken in, as if they were fenced. A follow-up keeps its key only where its claim holds: the row is locked
+// first, so that it still holds when the row is written.
+const KEPT = (at: number): string => `
+held AS (
+  SELECT task.task_id
+  FROM task JOIN unnest($18::text[], $19::text[], $20::int[]) AS entry (task_id, token, after) USING (task_id)
+  WHERE task.task_id = ANY ($${at}::text[]) AND task.claim_token = entry.token AND task.last_sequence = entry.after
+    AND task.state NOT IN ${ENDED}
+  FOR UPDATE OF task
+),
+kept AS (
+  INSERT INTO task_key (task_id, tenant, owner, agent, key, fingerprint, sequence, created_at)
+  SELECT keyed.*, now()
+  FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::text[], $${at + 3}::text[], $${at + 4}::text[],
+              $${at + 5}::text[], $${at + 6}::int[])
+    AS keyed (task_id, tenant, owner, agent, key, fingerprint, sequence)
+  WHERE keyed.sequence = 1 OR keyed.task_id = ANY (ARRAY(SELECT task_id FROM held))
+  ON CONFLICT (tenant, owner, agent, key) DO NOTHING
+  RETURNING task_id
+)`;
+
+const newUnderKey = (at: number): string =>
+  `(fresh.task_id <> ALL ($${at}) OR fresh.task_id = ANY (ARRAY(SELECT task_id FROM kept)))`;
+
+const movedUnderKey = (at: number): string =>
+  `(task.task_id <> ALL ($${at}) OR task.task_id = ANY (ARRAY(SELECT task_id FROM kept)))`;
+
+// An execution that was taken over calls for nothing any more: its child is made only while the parent is still claimed by
+// the process that calls, or is new itself. The parent's row stays locked until the commit, so that whoever takes the
+// parent over either finds the child or keeps it from being made.
+const HELD_PARENTS = (at: number): string => `
+called AS MATERIALIZED (
+  SELECT * FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::text[]) AS call (task_id, parent_id, replica_id)
+),
+parents AS MATERIALIZED (
+  SELECT task_id FROM task
+  WHERE task_id = ANY (ARRAY(SELECT DISTINCT parent_id FROM called))
+    AND replica_id = (SELECT replica_id FROM called LIMIT 1)
+  FOR SHARE
+),
+disowned AS MATERIALIZED (
+  SELECT task_id FROM called
+  WHERE parent_id <> ALL ($5) AND parent_id <> ALL (ARRAY(SELECT task_id FROM parents))
+)`;
+
+const OF_A_HOLDER = '(fresh.task_id IN (SELECT task_id FROM disowned)) IS NOT TRUE';
+
+// A row that this statement has moved can no longer be locked by it.
+const AFTER_THE_PARENTS = '(SELECT count(*) FROM parents) >= 0';
+
+// Only of Tasks that were written.
+const QUEUED = (at: number): string => `
+queued AS MATERIALIZED (${enqueueFrom(`(
+  SELECT name, payload, key, run_at, max_attempts, priority
+  FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::json[], $${at + 3}::text[], $${at + 4}::timestamptz[],
+              $${at + 5}::int[], $${at + 6}::int[])
+    AS wanted (task_id, name, payload, key, run_at, max_attempts, priority)
+  WHERE (wanted.task_id IN (SELECT task_id FROM written)) IS TRUE)`)})`;
