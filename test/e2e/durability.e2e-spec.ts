@@ -115,7 +115,11 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
     }
     const byNode = range(1, 4).map((n) => fake.sends.filter(({ text }) => text === `e${n} of x`));
     for (const sends of byNode) expect(new Set(sends.map(({ message }) => message?.messageId)).size).toBe(1);
-    expect(byNode.map((sends) => sends.length)).toEqual([1, 1, 1, 1]);
+    // A call whose answer nobody had recorded at the kill is made again, as the same Message.
+    const finishedCalls = byNode.filter((_sends, index) => finished.some(([id]) => id === `e${index + 1}`));
+    expect(finishedCalls.length).toBeGreaterThanOrEqual(2);
+    for (const sends of finishedCalls) expect(sends).toHaveLength(1);
+    expect(byNode.filter((sends) => sends.length > 1).length).toBeLessThanOrEqual(1);
     await log(run);
   });
 
