@@ -7,6 +7,7 @@ export {
 } from './agent-client.js';
 export { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
 export type { AgentHttp } from './agent-http.js';
+export { CalledTask } from './called-task.js';
 export { DEFAULT_TIMEOUTS } from './call-limits.js';
 export type { OutcomeCounter } from './call-outcomes.js';
 export { HttpAgentDirectory, type HttpAgentDirectoryOptions } from './http-agent-directory.js';

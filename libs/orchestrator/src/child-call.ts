@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { AgentCallError, type AgentClient, type AgentDirectory, type CallOptions } from '#libs/a2a-client';
+import { AgentCallError, type AgentClient, type AgentDirectory, CalledTask, type CallOptions } from '#libs/a2a-client';
 import {
   A2A_ERRORS,
   A2AError,
@@ -11,7 +11,6 @@ import {
   type StreamResponse,
 } from '#libs/protocol';
 import { callFailure, type ChildEnding, childEnding } from './child-ending.js';
-import { ChildTask } from './child-task.js';
 import type { ChildOutcome } from './node-run.js';
 import type { WorkflowNode } from './workflow.js';
 
@@ -59,7 +58,7 @@ const FIRST_PAUSE_MS = 100;
 export class ChildCall {
   private readonly logger = new Logger(ChildCall.name);
   private readonly controller = new AbortController();
-  private readonly child = new ChildTask();
+  private readonly child = new CalledTask();
   private sighted: () => void = () => undefined;
   private readonly sight = new Promise<void>((resolve) => {
     this.sighted = resolve;

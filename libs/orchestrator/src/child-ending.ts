@@ -1,5 +1,5 @@
+import type { CalledTask } from '#libs/a2a-client';
 import { type Artifact, firstText, type Part, type TaskState } from '#libs/protocol';
-import type { ChildTask } from './child-task.js';
 import type { WorkflowNode } from './workflow.js';
 
 /** How a call to an agent came to its end. */
@@ -18,7 +18,7 @@ export function stateWord(state: TaskState): string {
  * What an agent's answer means for the node (row K8): only COMPLETED or a direct Message is success, a waiting Task
  * makes the node wait, any other end is the node's error.
  */
-export function childEnding(node: WorkflowNode, url: string, child: ChildTask): ChildEnding {
+export function childEnding(node: WorkflowNode, url: string, child: CalledTask): ChildEnding {
   if (child.reply) return { kind: 'completed', status: 'completed', artifacts: replyArtifacts(child.reply) };
   switch (child.state) {
     case 'TASK_STATE_COMPLETED':
@@ -40,7 +40,7 @@ export function callFailure(node: WorkflowNode, url: string, cause: string): Chi
   return { kind: 'failed', error: node.type === 'external' ? `external agent call to ${url}: ${cause}` : cause };
 }
 
-function endError(node: WorkflowNode, url: string, child: ChildTask): string {
+function endError(node: WorkflowNode, url: string, child: CalledTask): string {
   const word = child.state === undefined ? '' : stateWord(child.state);
   const said = firstText(child.status?.message?.parts ?? [])?.trim();
   if (node.type === 'external') return `external agent ${url} ${word}${said ? `: ${said}` : ''}`;
@@ -54,7 +54,7 @@ function replyArtifacts({ messageId, parts }: { messageId: string; parts: Part[]
 }
 
 /** What an agent of ours says at the end is its output where it made no Artifact; an external one then has none. */
-function completedArtifacts(node: WorkflowNode, child: ChildTask): Artifact[] {
+function completedArtifacts(node: WorkflowNode, child: CalledTask): Artifact[] {
   const artifacts = child.artifacts.filter(({ parts }) => parts.length > 0);
   if (artifacts.length > 0 || node.type === 'external') return artifacts;
   const said = child.status?.message;

@@ -1,5 +1,4 @@
 export { OrchestratorModule } from './api/orchestrator.module.js';
-export { type Problem, type ProblemEntry, ProblemError } from './api/problem.js';
 export { ProblemFilter, problemOf } from './api/problem-filter.js';
 export { WorkflowCatalog } from './api/workflow-catalog.js';
 export { WorkflowModule } from './api/workflow.module.js';

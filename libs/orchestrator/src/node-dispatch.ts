@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { REVISION_KEY } from '#libs/executor';
-import { type Part, type SendMessageRequest, userMessage } from '#libs/protocol';
+import { derivedId, type Part, type SendMessageRequest, userMessage } from '#libs/protocol';
 import { ancestryMetadata } from './run-ancestry.js';
 import type { WorkflowNode } from './workflow.js';
 
@@ -29,17 +28,7 @@ export interface WaitingTask {
  * Message that it passes on; so an agent can tell a repeated call from a new one. Shaped as a UUID.
  */
 export function dispatchMessageId(runId: string, nodeId: string, attempt: number, answer = ''): string {
-  const hex = createHash('sha256')
-    .update(JSON.stringify([runId, nodeId, attempt, answer]))
-    .digest('hex');
-  const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16);
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `8${hex.slice(13, 16)}`,
-    `${variant}${hex.slice(18, 20)}`,
-    hex.slice(20, 32),
-  ].join('-');
+  return derivedId(runId, nodeId, attempt, answer);
 }
 
 /** What a child's row calls the node and attempt that it was made for. */

@@ -1,3 +1,17 @@
+export { ApiCursor, ApiPaging, ApiProblem } from './api/api-documentation.js';
+export { refuseTooDeep } from './api/json-depth.js';
+export { malformed, type Problem, problem, type ProblemEntry, ProblemError } from './api/problem.js';
+export {
+  oneOf,
+  type PagePosition,
+  type PageQuery,
+  pageTokenAfter,
+  readCursor,
+  readFlag,
+  readPageQuery,
+  single,
+} from './api/query-parameters.js';
+export { type BodyType, readBody } from './api/read-body.js';
 export { AppConfig, type AuthMode, type LlmConfig, type LogLevel, type NodeDispatch } from './config/app-config.js';
 export { ConfigError } from './config/config-error.js';
 export { type Environment, loadConfig } from './config/load-config.js';

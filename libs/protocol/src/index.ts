@@ -21,6 +21,7 @@ export type {
   SubscribeToTaskRequest,
   TaskPushNotificationConfig,
 } from './requests.js';
+export { derivedId } from './derived-id.js';
 export type {
   AgentCapabilities,
   AgentCard,

@@ -84,20 +84,3 @@ export const CANCEL_SCHEMA: Schema = {
   required: ['runId', 'status', 'children'],
   properties: { runId: TEXT, status: RUN_STATUS, children: CHILDREN },
 };
-
-/** RFC 9457. */
-export const PROBLEM_SCHEMA: Schema = {
-  type: 'object',
-  required: ['type', 'title', 'status', 'detail'],
-  properties: {
-    type: TEXT,
-    title: TEXT,
-    status: { type: 'integer' },
-    detail: TEXT,
-    instance: TEXT,
-    errors: {
-      type: 'array',
-      items: { type: 'object', required: ['path', 'detail'], properties: { path: TEXT, detail: TEXT } },
-    },
-  },
-};

@@ -3,8 +3,8 @@ import { Body, Controller, Get, Logger, NotFoundException, Post, ServiceUnavaila
 import { APP_FILTER } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
+import { malformed, ProblemError } from '#libs/platform';
 import { A2AError, invalidParams } from '#libs/protocol';
-import { malformed, ProblemError } from './problem.js';
 import { ProblemFilter } from './problem-filter.js';
 
 const SECRET = 'password=hunter2 at /srv/secret.ts';

@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
+import { problem, type Problem, ProblemError } from '#libs/platform';
 import { A2AError } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Problem, ProblemError, problem } from './problem.js';
 
 /**
  * Answers every error of `/api` as `application/problem+json`, also where no controller was found or the body could not

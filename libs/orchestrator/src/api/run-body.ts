@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
+import { refuseTooDeep } from '#libs/platform';
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 import { IsObject, IsOptional } from 'class-validator';
-import { refuseTooDeep } from './json-depth.js';
 
 /** What a run starts with. */
 export class RunBody {

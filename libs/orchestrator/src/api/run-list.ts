@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { pageTokenAfter } from '#libs/platform';
 import { type Artifact, firstText, type JsonObject, type TaskState } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type StoredTask, TaskStore } from '#libs/tasks';
 import type { RunError, RunStatus } from '../node-run.js';
@@ -6,7 +7,7 @@ import { inputsOf } from '../run-inputs.js';
 import { readRunMetadata } from '../run-metadata.js';
 import { runStatus } from '../run-state.js';
 import { WorkflowStore } from '../workflow-store.js';
-import { pageTokenAfter, type RunQuery, STATES_OF } from './run-query.js';
+import { type RunQuery, STATES_OF } from './run-query.js';
 import { revisionOf, workflowOf } from './run-task.js';
 
 /** A run as a list shows it: without its nodes. */

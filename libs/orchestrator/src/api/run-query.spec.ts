@@ -1,5 +1,5 @@
-import { ProblemError } from './problem.js';
-import { pageTokenAfter, readCursor, readFlag, readRunQuery } from './run-query.js';
+import { pageTokenAfter, ProblemError } from '#libs/platform';
+import { readRunQuery } from './run-query.js';
 
 function pathOf(act: () => unknown): string | undefined {
   try {
@@ -36,33 +36,5 @@ describe('readRunQuery', () => {
     ['pageToken', Buffer.from('1.\u0000').toString('base64url')],
   ])('refuses %s=%j by name', (name, value) => {
     expect(pathOf(() => readRunQuery({ [name]: value }))).toBe(name);
-  });
-});
-
-describe('readCursor', () => {
-  it('is 0 without one', () => {
-    expect(readCursor({}, {})).toBe(0);
-  });
-
-  it('goes by what the reader saw last rather than by its address', () => {
-    expect(readCursor({ 'last-event-id': '9' }, { since: '4' })).toBe(9);
-    expect(readCursor({}, { since: '4' })).toBe(4);
-  });
-
-  it.each(['x', '-1', '1.5', '', '9'.repeat(16), ['1', '2']])('refuses since=%j', (since) => {
-    expect(pathOf(() => readCursor({}, { since }))).toBe('since');
-  });
-
-  it('refuses a malformed Last-Event-ID', () => {
-    expect(pathOf(() => readCursor({ 'last-event-id': 'ev-1' }, {}))).toBe('Last-Event-ID');
-  });
-});
-
-describe('readFlag', () => {
-  it('is off unless it is true', () => {
-    expect(readFlag({}, 'f')).toBe(false);
-    expect(readFlag({ f: 'false' }, 'f')).toBe(false);
-    expect(readFlag({ f: 'true' }, 'f')).toBe(true);
-    expect(pathOf(() => readFlag({ f: 'yes' }, 'f'))).toBe('f');
   });
 });

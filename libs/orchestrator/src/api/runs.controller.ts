@@ -1,13 +1,12 @@
 import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { ServiceAddress } from '#libs/platform';
+import { ApiCursor, ApiPaging, ApiProblem, malformed, readCursor, ServiceAddress } from '#libs/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RunView } from '../run-view.js';
-import { ApiCursor, ApiProblem, ApiRunEvents } from './api-responses.js';
+import { ApiRunEvents } from './api-responses.js';
 import { CANCEL_SCHEMA, RUN_PAGE_SCHEMA, RUN_SCHEMA } from './api-schemas.js';
-import { malformed } from './problem.js';
 import { RunList, type RunPage } from './run-list.js';
-import { readCursor, readRunQuery, STATES_OF } from './run-query.js';
+import { readRunQuery, STATES_OF } from './run-query.js';
 import { RunStreams } from './run-streams.js';
 import { type CancelReport, Runs } from './runs.js';
 
@@ -26,8 +25,7 @@ export class RunsController {
   @ApiOperation({ summary: 'Runs, the one that changed last first.' })
   @ApiQuery({ name: 'workflow', required: false })
   @ApiQuery({ name: 'status', required: false, enum: Object.keys(STATES_OF) })
-  @ApiQuery({ name: 'pageSize', required: false, description: '1 to 100, default 50.' })
-  @ApiQuery({ name: 'pageToken', required: false, description: 'The nextPageToken of the page before.' })
+  @ApiPaging()
   @ApiOkResponse({ schema: RUN_PAGE_SCHEMA })
   @ApiProblem(400, 'A parameter is malformed.')
   async list(@Query() query: Record<string, unknown>): Promise<RunPage> {

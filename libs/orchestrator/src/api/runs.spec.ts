@@ -9,12 +9,12 @@ import {
   type TaskState,
   userMessage,
 } from '#libs/protocol';
+import { ProblemError } from '#libs/platform';
 import { applyTaskEvent, type RecordedEvent, type TaskEvent, type TaskHeader, type TaskStore } from '#libs/tasks';
 import type { LaterOutcome } from '../cancel-outcomes.js';
 import { runMetadata } from '../run-metadata.js';
 import { done, workflowCanceled } from '../run-steps.js';
 import { MemoryWorkflowStore } from './memory-workflow-store.js';
-import { ProblemError } from './problem.js';
 import { Runs } from './runs.js';
 
 const reference = { taskId: 'r1', contextId: 'c1' };

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentCatalog, type CallContext, ExecutionRegistry, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { ProblemError } from '#libs/platform';
 import { A2AError, dataPart, isTerminalState, type JsonObject, type Task, userMessage } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type StoredTask, type TaskHeader, TaskStore } from '#libs/tasks';
 import { CancelOutcomes } from '../cancel-outcomes.js';
@@ -9,7 +10,6 @@ import { type RunView, runView } from '../run-view.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { WorkflowStore } from '../workflow-store.js';
-import { ProblemError } from './problem.js';
 import { isRun, revisionOf, workflowOf } from './run-task.js';
 
 /** What `POST /api/runs/{id}/cancel` answers. */

@@ -1,7 +1,6 @@
+import { ProblemError, readBody } from '#libs/platform';
 import type { JsonValue } from '#libs/protocol';
 import fc from 'fast-check';
-import { ProblemError } from './problem.js';
-import { readBody } from './read-body.js';
 import { RunBody } from './run-body.js';
 import { definitionOf, WorkflowBody } from './workflow-body.js';
 

@@ -1,13 +1,11 @@
 import { Body, Controller, HttpCode, Logger, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { readIdempotencyKey } from '#libs/executor';
-import { ServiceAddress } from '#libs/platform';
+import { ApiProblem, readBody, readFlag, ServiceAddress } from '#libs/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiProblem, ApiRunEvents } from './api-responses.js';
+import { ApiRunEvents } from './api-responses.js';
 import { RUN_STARTED_SCHEMA } from './api-schemas.js';
-import { readBody } from './read-body.js';
 import { RunBody } from './run-body.js';
-import { readFlag } from './run-query.js';
 import { RunStreams } from './run-streams.js';
 import { Runs } from './runs.js';
 

@@ -8,14 +8,12 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { NodeTypes } from '#libs/executor';
+import { ApiProblem, ProblemError, readBody } from '#libs/platform';
 import { isJsonObject } from '#libs/protocol';
 import type { FastifyReply } from 'fastify';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
 import { workflowProblems } from '../workflow-problems.js';
 import { WorkflowStore } from '../workflow-store.js';
-import { ApiProblem } from './api-responses.js';
-import { ProblemError } from './problem.js';
-import { readBody } from './read-body.js';
 import { unknownWorkflow } from './runs.js';
 import { definitionOf, WorkflowBody, WorkflowView, workflowView } from './workflow-body.js';
 

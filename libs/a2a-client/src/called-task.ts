@@ -11,8 +11,8 @@ import {
   type TaskStatus,
 } from '#libs/protocol';
 
-/** What an agent has answered so far. Takes the events of any remote, also out of the order that we would keep. */
-export class ChildTask {
+/** What a called agent has answered so far. Takes the events of any remote, also out of the order that we would keep. */
+export class CalledTask {
   taskId: string | undefined;
   contextId: string | undefined;
   status: TaskStatus | undefined;

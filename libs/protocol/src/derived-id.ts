@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto';
+import type { JsonValue } from './json.js';
+
+/**
+ * An id that follows from what it is for: the same for the same values, in any process, so that a repetition can be told
+ * from something new. Shaped as a UUID of version 8 (RFC 9562).
+ */
+export function derivedId(...values: JsonValue[]): string {
+  const hex = createHash('sha256').update(JSON.stringify(values)).digest('hex');
+  const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(18, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
+}
