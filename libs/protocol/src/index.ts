@@ -49,6 +49,7 @@ export {
   PARLEY_DOMAIN,
 } from './errors.js';
 export { RUN_EVENT_KEY, runEventMetadata, type RunEventNote, runEventNote } from './run-event.js';
+export { STREAM_EVENT_KEY, type StreamEvent, streamEvent, streamEventMetadata } from './stream-event.js';
 export { InvalidProtocolValue } from './codec/invalid-protocol-value.js';
 export { readStreamResponse, readTask } from './codec/proto-json.js';
 export {

@@ -1,0 +1,70 @@
+/** Whose turn it is: the requester speaks in even turns, the target in odd ones. */
+export type Side = 'requester' | 'target';
+
+/** How a conversation came to its end (row L3). */
+export type Outcome =
+  /** There was nothing more to say: no loop was asked for, or somebody stopped it between two turns. */
+  | 'done'
+  /** An agent answered with the skip token, or with nothing. */
+  | 'skipped'
+  /** The limit of the loop was reached. */
+  | 'max_turns'
+  | 'error'
+  | 'canceled'
+  | 'timeout';
+
+/** What a conversation is about, as its caller asked for it. */
+export interface ConversationSettings {
+  /** An agent reference; absent: nobody answers the target, who hears of `unknown` (row A15). */
+  requester?: string;
+  /** An agent reference. */
+  target: string;
+  message: string;
+  /** How many turns follow the first answer; 0 to 20. */
+  maxTurns: number;
+  /** Milliseconds that an agent has for one turn. */
+  timeoutMs: number;
+  /** An agent reference: who is told the last text. */
+  announce?: string;
+}
+
+export const DEFAULT_MAX_TURNS = 5;
+export const MOST_TURNS = 20;
+/** The longest that an agent is waited for, in milliseconds (row A22). */
+export const LONGEST_TURN_MS = 60_000;
+
+/** The name of a requester that is not there (row A15). */
+export const UNKNOWN_AGENT = 'unknown';
+
+/** One thing that was said. */
+export interface Turn {
+  /** From 0. */
+  turn: number;
+  fromAgent: string;
+  toAgent: string;
+  text: string;
+  /** Epoch milliseconds. */
+  ts: number;
+}
+
+/** Why a turn could not be made. `message` quotes the agent, never our internals. */
+export interface TurnFailure {
+  code: string;
+  message: string;
+  /** Whether the same turn may well succeed later. */
+  retryable: boolean;
+}
+
+/** What came of asking an agent for its turn. */
+export type Reply = { text: string } | { failure: TurnFailure };
+
+/** The failure of an agent that took too long. */
+export const TIMEOUT = 'TIMEOUT';
+
+export function speakerOf(turn: number): Side {
+  return turn % 2 === 0 ? 'requester' : 'target';
+}
+
+export function nameOf(side: Side, settings: Pick<ConversationSettings, 'requester' | 'target'>): string {
+  return side === 'target' ? settings.target : (settings.requester ?? UNKNOWN_AGENT);
+}

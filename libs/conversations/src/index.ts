@@ -1,0 +1,1 @@
+export { type A2aEvent } from './a2a-event.js';
