@@ -72,6 +72,9 @@ export abstract class AgentExecutor {
   /** A direct answer that needs no Task (section 3.1.1), decided before one is made; `undefined`: execute. */
   reply?(message: Message, call: CallContext): Message | undefined;
 
+  /** Makes the id of a new Task, where the usual ids do not suit the agent. */
+  newTaskId?(): string;
+
   /** Metadata for a new Task, readable by its caller. */
   taskMetadata?(request: SendMessageRequest): JsonObject;
 

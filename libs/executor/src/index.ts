@@ -9,3 +9,4 @@ export { ExecutorModule } from './executor.module.js';
 export { TaskRecovery } from './task-recovery.js';
 export { LiveEvents } from './live-events.js';
 export { readIdempotencyKey } from './idempotency-key.js';
+export { OwnAgents, OwnAgentsModule } from './own-agents.js';

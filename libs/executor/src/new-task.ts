@@ -11,7 +11,7 @@ export const REVISION_KEY = 'parley/revision';
 export function newHeader(agent: ServedAgent, request: SendMessageRequest, call: CallContext): TaskHeader {
   const now = new Date();
   return {
-    taskId: call.newTaskId?.() ?? newTaskId(),
+    taskId: call.newTaskId?.() ?? agent.executor.newTaskId?.() ?? newTaskId(),
     contextId: request.message.contextId || randomUUID(),
     tenant: call.scope.tenant,
     owner: call.scope.owner,

@@ -1,11 +1,12 @@
 import { UnknownAgent } from '#libs/executor';
 
-/** The four kinds of base URL under `/a2a` (contract: A2A). */
-export type AgentBase = 'service' | 'workflow' | 'node' | 'alias';
+/** The kinds of base URL under `/a2a` (contract: A2A). */
+export type AgentBase = 'service' | 'conversations' | 'workflow' | 'node' | 'alias';
 
 /** Each kind's route below `/a2a`, in the words of find-my-way. */
 export const BASE_ROUTES: Readonly<Record<AgentBase, string>> = {
   service: '',
+  conversations: '/conversations',
   workflow: '/workflows/:workflow',
   node: '/workflows/:workflow/nodes/:node',
   alias: '/nodes/:node',
@@ -29,6 +30,8 @@ export function agentPath(base: AgentBase, params: BaseParams): string {
   switch (base) {
     case 'service':
       return '';
+    case 'conversations':
+      return 'conversations';
     case 'workflow':
       return `workflows/${name(params.workflow, 'workflow')}`;
     case 'node':

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AgentCatalog, AgentExecutor, NodeTypes, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { AgentCatalog, AgentExecutor, NodeTypes, OwnAgents, type ServedAgent, UnknownAgent } from '#libs/executor';
 import { AppConfig } from '#libs/platform';
 import { type A2AError, invalidParams } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
@@ -28,12 +28,15 @@ export class WorkflowCatalog extends AgentCatalog {
     private readonly nodeTypes: NodeTypes,
     private readonly executors: WorkflowExecutors,
     private readonly config: AppConfig,
+    private readonly own: OwnAgents = new OwnAgents(),
   ) {
     super();
   }
 
   async resolve(path: string, revision?: string): Promise<ServedAgent> {
     if (path === '') return this.service();
+    const own = this.own.at(path);
+    if (own) return own;
     const [root, first, below, second, ...rest] = path.split('/');
     if (root === 'nodes' && first && below === undefined) return this.nodeAnywhere(first);
     if (root !== 'workflows' || !first || rest.length > 0) throw nobodyAt(path);
