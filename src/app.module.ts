@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { A2aServerModule } from '#libs/a2a-server';
+import { CONVERSATION_MIGRATIONS, ConversationAgentModule, ConversationsModule } from '#libs/conversations';
 import { EventGatewayModule } from '#libs/event-gateway';
 import { CancelWatch, ExecutorModule, TaskRecovery } from '#libs/executor';
 import { NodesModule } from '#libs/nodes';
@@ -13,7 +14,9 @@ import { LandingController } from './landing.controller.js';
 @Module({})
 export class AppModule {
   static with(config: AppConfig): DynamicModule {
-    const platform = PlatformModule.forRoot({ config, migrations: [...TASK_MIGRATIONS, ...ORCHESTRATOR_MIGRATIONS] });
+    const migrations = [...TASK_MIGRATIONS, ...ORCHESTRATOR_MIGRATIONS, ...CONVERSATION_MIGRATIONS];
+    const platform = PlatformModule.forRoot({ config, migrations });
+    const conversations = ConversationAgentModule.withAgents(AgentsModule);
     const nodes = NodesModule.withAgents(AgentsModule);
     const workflows = WorkflowModule.withAgents(nodes, AgentsModule, TasksModule);
     const executor = { module: ExecutorModule, imports: [workflows], exports: [workflows] };
@@ -24,6 +27,7 @@ export class AppModule {
         platform,
         JobsModule,
         OrchestratorModule.withExecutor(executor),
+        ConversationsModule.with(executor, conversations),
         A2aServerModule.with(executor),
         gateway,
       ],

@@ -1,0 +1,170 @@
+import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import {
+  ApiAcceptedResponse,
+  ApiBody,
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiQuery,
+  ApiTags,
+} from '@nestjs/swagger';
+import { readIdempotencyKey } from '#libs/executor';
+import { ApiCursor, ApiPaging, ApiProblem, malformed, readCursor, refuseTooDeep, ServiceAddress } from '#libs/platform';
+import { isJsonObject, type JsonObject } from '#libs/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { CommandKind } from '../conversation-command.js';
+import type { ConversationView } from '../conversation-view.js';
+import { ConversationBody, TurnBody } from './conversation-body.js';
+import { ConversationList, type ConversationPage, readConversationQuery, STATUSES } from './conversation-list.js';
+import { CONVERSATION_ID_SCHEMA, CONVERSATION_PAGE_SCHEMA, CONVERSATION_SCHEMA } from './conversation-schemas.js';
+import { ConversationStreams } from './conversation-streams.js';
+import { Conversations } from './conversations.js';
+
+interface ConversationId {
+  conversationId: string;
+}
+
+/** Conversations of two agents. */
+@ApiTags('conversations')
+@Controller('api/conversations')
+export class ConversationsController {
+  constructor(
+    private readonly conversations: Conversations,
+    private readonly conversationList: ConversationList,
+    private readonly streams: ConversationStreams,
+    private readonly address: ServiceAddress,
+  ) {}
+
+  @Post()
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Starts a conversation and answers at once.' })
+  @ApiBody({ type: ConversationBody })
+  @ApiAcceptedResponse({ schema: CONVERSATION_ID_SCHEMA })
+  @ApiHeader({ name: 'Idempotency-Key', required: false, description: 'The same key and body: the same conversation.' })
+  @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(409, 'Another conversation was started under this Idempotency-Key.')
+  @ApiProblem(422, 'A number is out of its range, or an agent is not known.')
+  async start(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ConversationId> {
+    const header = request.headers['idempotency-key'];
+    const key = header === undefined ? undefined : readIdempotencyKey(header);
+    const conversationId = await this.conversations.start(objectOf(body), this.baseUrl(request), key);
+    void reply.header('location', `/api/conversations/${conversationId}`);
+    return { conversationId };
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'Conversations, the one that changed last first.' })
+  @ApiQuery({ name: 'status', required: false, enum: STATUSES })
+  @ApiPaging()
+  @ApiOkResponse({ schema: CONVERSATION_PAGE_SCHEMA })
+  @ApiProblem(400, 'A parameter is malformed.')
+  async list(@Query() query: Record<string, unknown>): Promise<ConversationPage> {
+    return this.conversationList.page(readConversationQuery(query));
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'One conversation with its turns.' })
+  @ApiOkResponse({ schema: CONVERSATION_SCHEMA })
+  @ApiProblem(404, 'conversation not found')
+  async get(@Param('id') id: string): Promise<ConversationView> {
+    return this.conversations.show(id);
+  }
+
+  @Get(':id/events')
+  @ApiOperation({
+    summary: "A conversation's events, from the first one or after a cursor, then live until it is complete.",
+    description:
+      '`id` is `cseq`, the number of the event in the conversation; `event` is `a2a`; `data` the event as JSON.',
+  })
+  @ApiCursor()
+  @ApiOkResponse({ content: { 'text/event-stream': { schema: { type: 'string' } } } })
+  @ApiProblem(400, 'The cursor is malformed or beyond the last event.')
+  @ApiProblem(404, 'conversation not found')
+  async events(
+    @Param('id') id: string,
+    @Query() query: Record<string, unknown>,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const after = readCursor(request.headers, query);
+    await this.streams.send(await this.conversations.find(id), after, reply);
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Cancels a conversation at once, and the Task of the agent that is at work for it.' })
+  @ApiOkResponse({ schema: CONVERSATION_SCHEMA })
+  @ApiProblem(404, 'conversation not found')
+  @ApiProblem(409, 'The conversation has ended otherwise.')
+  async cancel(@Param('id') id: string, @Req() request: FastifyRequest): Promise<ConversationView> {
+    return this.conversations.cancel(id, this.baseUrl(request));
+  }
+
+  @Post(':id/pause')
+  @ApiCommand('Pauses a conversation after the turn that is under way.')
+  async pause(@Param('id') id: string, @Req() request: FastifyRequest): Promise<ConversationId> {
+    return this.command(id, 'pause', request);
+  }
+
+  @Post(':id/resume')
+  @ApiCommand('Goes on with a paused conversation.')
+  async resume(@Param('id') id: string, @Req() request: FastifyRequest): Promise<ConversationId> {
+    return this.command(id, 'resume', request);
+  }
+
+  @Post(':id/stop')
+  @ApiCommand('Completes a conversation after the turn that is under way; its outcome is `done`.')
+  async stop(@Param('id') id: string, @Req() request: FastifyRequest): Promise<ConversationId> {
+    return this.command(id, 'stop', request);
+  }
+
+  @Post(':id/turns')
+  @ApiBody({ type: TurnBody })
+  @ApiCommand('Says the next turn in place of the agent whose turn it is; a paused conversation stays paused.')
+  @ApiProblem(400, 'The body is malformed.')
+  async inject(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+  ): Promise<ConversationId> {
+    const { text } = objectOf(body);
+    if (typeof text !== 'string') throw malformed({ path: 'text', detail: 'must be a string' });
+    if (text.trim() === '') throw malformed({ path: 'text', detail: 'must not be empty' });
+    return this.command(id, 'inject', request, text);
+  }
+
+  private async command(
+    id: string,
+    kind: CommandKind,
+    request: FastifyRequest,
+    text?: string,
+  ): Promise<ConversationId> {
+    await this.conversations.command(id, kind, this.baseUrl(request), text);
+    return { conversationId: id };
+  }
+
+  private baseUrl(request: FastifyRequest): string {
+    return this.address.publicBaseUrl(request.raw);
+  }
+}
+
+/** A command is accepted: it is carried out between two turns. */
+function ApiCommand(summary: string): MethodDecorator {
+  return applyDecorators(
+    HttpCode(202),
+    ApiOperation({ summary }),
+    ApiAcceptedResponse({ schema: CONVERSATION_ID_SCHEMA }),
+    ApiProblem(404, 'conversation not found'),
+    ApiProblem(409, 'The conversation has ended.'),
+  );
+}
+
+function objectOf(body: unknown): JsonObject {
+  if (!isJsonObject(body)) throw malformed({ path: '', detail: 'the body must be a JSON object' });
+  refuseTooDeep(body);
+  return body;
+}

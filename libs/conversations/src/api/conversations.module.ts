@@ -1,0 +1,65 @@
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { AgentDirectory } from '#libs/a2a-client';
+import { OwnAgents, OwnAgentsModule } from '#libs/executor';
+import { TasksModule, TaskStore } from '#libs/tasks';
+import { AgentReferences } from '../agent-references.js';
+import { conversationAgent } from '../conversation-agent.js';
+import { ConversationCommands } from '../conversation-command.js';
+import type { ConversationServices } from '../conversation-services.js';
+import { PostgresConversationCommands } from '../storage/postgres-conversation-commands.js';
+import { ConversationList } from './conversation-list.js';
+import { ConversationStreams } from './conversation-streams.js';
+import { Conversations } from './conversations.js';
+import { ConversationsController } from './conversations.controller.js';
+
+/** The token of ConversationServices. */
+const SERVICES = Symbol('ConversationServices');
+
+/** What conversations are made of. Needs PlatformModule, and an AgentCatalog in the application. */
+@Module({})
+export class ConversationAgentModule {
+  /** @param agents a module that exports AgentDirectory */
+  static withAgents(agents: Type | DynamicModule): DynamicModule {
+    return {
+      module: ConversationAgentModule,
+      imports: [agents, TasksModule, OwnAgentsModule],
+      providers: [
+        AgentReferences,
+        { provide: ConversationCommands, useClass: PostgresConversationCommands },
+        {
+          provide: SERVICES,
+          inject: [AgentDirectory, AgentReferences, TaskStore, ConversationCommands, OwnAgents],
+          useFactory: (
+            directory: AgentDirectory,
+            references: AgentReferences,
+            tasks: TaskStore,
+            commands: ConversationCommands,
+            own: OwnAgents,
+          ) => {
+            const services: ConversationServices = { directory, references, tasks, commands };
+            own.add(conversationAgent(services));
+            return services;
+          },
+        },
+      ],
+      exports: [ConversationCommands, SERVICES],
+    };
+  }
+}
+
+/** The management API of conversations. */
+@Module({})
+export class ConversationsModule {
+  /**
+   * @param executor the ExecutorModule over the catalog
+   * @param agent the ConversationAgentModule
+   */
+  static with(executor: DynamicModule, agent: DynamicModule): DynamicModule {
+    return {
+      module: ConversationsModule,
+      imports: [executor, agent],
+      controllers: [ConversationsController],
+      providers: [Conversations, ConversationList, ConversationStreams],
+    };
+  }
+}

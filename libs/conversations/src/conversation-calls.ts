@@ -1,0 +1,105 @@
+import type { CallOptions } from '#libs/a2a-client';
+import type { RequestContext } from '#libs/executor';
+import { turnId } from './a2a-event.js';
+import { nameOf, type Side } from './conversation.js';
+import type { CallName } from './conversation-metadata.js';
+import type { ConversationServices } from './conversation-services.js';
+import type { ConversationState, SideSession } from './conversation-state.js';
+import type { PendingTurn } from './dialogue.js';
+import { TurnCall, type TurnCallSpec } from './turn-call.js';
+
+const CANCEL_MS = 5_000;
+
+/** The calls of one execution of a conversation. */
+export class ConversationCalls {
+  /** Whether an earlier process may have made the next call already. */
+  private repeated: boolean;
+  private current: { agent: string; call: CallName; turn: TurnCall } | undefined;
+
+  constructor(
+    private readonly services: ConversationServices,
+    private readonly context: RequestContext,
+    private readonly state: ConversationState,
+  ) {
+    this.repeated = context.task !== null || context.recovered > 0;
+  }
+
+  turn({ turn, speaker, text }: PendingTurn): Promise<TurnCall> {
+    const agent = nameOf(speaker, this.state.settings);
+    return this.call(turn, agent, text, this.state.sessions[speaker]);
+  }
+
+  announcement(agent: string, text: string): Promise<TurnCall> {
+    return this.call('announce', agent, text, {});
+  }
+
+  /** Cancels the Task that is at work, and those that wait for what will not come. */
+  async cancel(): Promise<void> {
+    const { sessions, settings } = this.state;
+    const waiting = (['requester', 'target'] as Side[]).map((side) => {
+      return { agent: nameOf(side, settings), taskId: sessions[side].taskId };
+    });
+    const working = await this.working();
+    const tasks = new Map([...waiting, ...(working ? [working] : [])].map(({ agent, taskId }) => [taskId, agent]));
+    await Promise.all([...tasks].map(([taskId, agent]) => this.cancelTask(agent, taskId)));
+  }
+
+  private async call(call: CallName, agent: string, text: string, session: SideSession): Promise<TurnCall> {
+    const known = this.state.calls.get(call) ?? (this.repeated ? await this.madeBefore(call, session) : undefined);
+    this.repeated = false;
+    const { references, directory } = this.services;
+    const turn = new TurnCall(directory, {
+      call,
+      url: async () => references.url(await references.resolve(agent)),
+      messageId: turnId(this.context.taskId, call),
+      text,
+      session,
+      ...(known !== undefined && { known }),
+      timeoutMs: this.state.settings.timeoutMs,
+      signal: this.context.signal,
+      options: this.options(call),
+    } satisfies TurnCallSpec);
+    this.current = { agent, call, turn };
+    return turn;
+  }
+
+  /** The Task of a call that no event of the log names: one of our own agents names us, a waiting one is known. */
+  private async madeBefore(call: CallName, session: SideSession): Promise<string | undefined> {
+    const own = await this.services.tasks.children(this.context.taskId);
+    const made = own.find(({ parentReference }) => parentReference === referenceOf(call));
+    return made?.taskId ?? session.taskId;
+  }
+
+  private async working(): Promise<{ agent: string; taskId: string | undefined } | undefined> {
+    if (this.current) {
+      const { agent, call, turn } = this.current;
+      return { agent, taskId: turn.answer.taskId ?? (await this.madeBefore(call, {})) };
+    }
+    const pending = this.state.dialogue.pending();
+    if (!pending) return undefined;
+    const taskId = this.state.calls.get(pending.turn) ?? (await this.madeBefore(pending.turn, {}));
+    return { agent: nameOf(pending.speaker, this.state.settings), taskId };
+  }
+
+  private async cancelTask(agent: string, taskId: string | undefined): Promise<void> {
+    if (taskId === undefined) return;
+    const options = { scope: this.context.call.scope, signal: AbortSignal.timeout(CANCEL_MS) };
+    try {
+      const { references, directory } = this.services;
+      const client = await directory.client(references.url(await references.resolve(agent)), options);
+      await client.cancel(taskId, options);
+    } catch {
+      // It cannot be reached: it ends by itself, or at its own limits.
+    }
+  }
+
+  private options(call: CallName): Pick<CallOptions, 'scope' | 'parent'> {
+    const { taskId, call: caller } = this.context;
+    return { scope: caller.scope, parent: { taskId, reference: referenceOf(call) } };
+  }
+}
+
+/** What a call's Task calls the call, where it is one of our own agents. */
+function referenceOf(call: CallName): string {
+  return `turn#${call}`;
+}

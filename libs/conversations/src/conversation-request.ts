@@ -1,0 +1,70 @@
+import { type FieldViolation, isJsonObject, type JsonObject } from '#libs/protocol';
+import { type ConversationSettings, DEFAULT_MAX_TURNS, LONGEST_TURN_MS, MOST_TURNS } from './conversation.js';
+
+/** What is wrong with a field; `range`: it is of the right kind, but not an allowed one. */
+export interface RequestProblem extends FieldViolation {
+  range: boolean;
+}
+
+const LONGEST_REFERENCE = 2_000;
+
+/** What is wrong with a request for a conversation, one entry for each field. */
+export function requestProblems(body: JsonObject): RequestProblem[] {
+  return [
+    ...reference(body, 'requester'),
+    ...reference(body, 'target', true),
+    ...text(body),
+    ...number(body, 'maxTurns', 0, MOST_TURNS),
+    ...number(body, 'timeoutMs', 1),
+    ...reference(body, 'announce'),
+  ];
+}
+
+/** The settings that a request without problems asks for. */
+export function settingsOf(body: JsonObject): ConversationSettings {
+  const { requester, target, message, announce, maxTurns, timeoutMs } = body as Partial<ConversationSettings>;
+  return {
+    ...(requester && { requester }),
+    target: target ?? '',
+    message: message ?? '',
+    maxTurns: maxTurns ?? DEFAULT_MAX_TURNS,
+    timeoutMs: Math.min(timeoutMs ?? LONGEST_TURN_MS, LONGEST_TURN_MS),
+    ...(announce && { announce }),
+  };
+}
+
+/** The first data Part of a Message that is an object. */
+export function requestOf(parts: readonly { data?: unknown }[]): JsonObject | undefined {
+  return parts.map(({ data }) => data).find((data) => isJsonObject(data));
+}
+
+function reference(body: JsonObject, field: string, required = false): RequestProblem[] {
+  const value = body[field];
+  if (value === undefined || value === null) return required ? [wrong(field, 'is required')] : [];
+  if (typeof value !== 'string') return [wrong(field, 'must be the name, the path or the URL of an agent')];
+  if (value.trim() === '') return [wrong(field, 'must not be empty')];
+  return value.length > LONGEST_REFERENCE ? [outside(field, 'is too long')] : [];
+}
+
+function text({ message }: JsonObject): RequestProblem[] {
+  if (message === undefined || message === null) return [wrong('message', 'is required')];
+  if (typeof message !== 'string') return [wrong('message', 'must be a string')];
+  return message.trim() === '' ? [wrong('message', 'must not be empty')] : [];
+}
+
+function number(body: JsonObject, field: string, least: number, most?: number): RequestProblem[] {
+  const value = body[field];
+  if (value === undefined || value === null) return [];
+  if (typeof value !== 'number') return [wrong(field, 'must be a number')];
+  if (Number.isInteger(value) && value >= least && (most === undefined || value <= most)) return [];
+  const range = most === undefined ? `at least ${least}` : `from ${least} to ${most}`;
+  return [outside(field, `must be a whole number, ${range}`)];
+}
+
+function wrong(field: string, description: string): RequestProblem {
+  return { field, description, range: false };
+}
+
+function outside(field: string, description: string): RequestProblem {
+  return { field, description, range: true };
+}

@@ -1,0 +1,158 @@
+import { Logger } from '@nestjs/common';
+import { type RequestContext, TaskCanceled } from '#libs/executor';
+import { type JsonObject, statusUpdate, streamEventMetadata, type TaskState } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { a2aEvent, type A2aDraft } from './a2a-event.js';
+import { ConversationCalls } from './conversation-calls.js';
+import type { ConversationCommand } from './conversation-command.js';
+import { endingEvents } from './conversation-ending.js';
+import { type ConversationStep, stepMetadata } from './conversation-metadata.js';
+import type { ConversationServices } from './conversation-services.js';
+import type { ConversationState } from './conversation-state.js';
+import type { PendingTurn } from './dialogue.js';
+import { ANNOUNCE_SKIP, isToken } from './reply-text.js';
+
+/**
+ * One execution of a conversation, or of the rest of one. What is to do next follows from the folded log alone, whether
+ * this process wrote it or another.
+ */
+export class ConversationRun {
+  private readonly logger = new Logger(ConversationRun.name);
+  private readonly calls: ConversationCalls;
+
+  constructor(
+    private readonly services: ConversationServices,
+    private readonly context: RequestContext,
+    private readonly state: ConversationState,
+  ) {
+    this.calls = new ConversationCalls(services, context, state);
+  }
+
+  async *events(): AsyncGenerator<TaskEvent> {
+    try {
+      yield* this.converse();
+      if (this.state.dialogue.outcome !== undefined) yield* this.conclude();
+    } catch (error) {
+      if (this.context.signal.reason instanceof TaskCanceled) return yield* this.cancel();
+      this.context.signal.throwIfAborted();
+      this.logger.error({ err: error, conversationId: this.context.taskId }, 'A conversation failed');
+      yield* this.break();
+    }
+  }
+
+  private async *converse(): AsyncGenerator<TaskEvent> {
+    const { dialogue } = this.state;
+    yield* this.open();
+    while (dialogue.outcome === undefined) {
+      this.context.signal.throwIfAborted();
+      yield* this.obey();
+      const pending = dialogue.pending();
+      if (pending === undefined) yield* this.complete();
+      else if (this.state.injection !== undefined)
+        yield this.tell(dialogue.answered(pending, { text: this.state.injection }));
+      else if (this.state.paused) return yield this.wait();
+      else yield* this.ask(pending);
+    }
+  }
+
+  private *open(): Generator<TaskEvent> {
+    const opening = this.state.dialogue.opening();
+    if (opening) yield this.tell(opening);
+  }
+
+  private *complete(): Generator<TaskEvent> {
+    const { dialogue } = this.state;
+    if (dialogue.outcome === undefined) yield this.tell(dialogue.completed());
+  }
+
+  /** What was told is durable before the next speaker hears of it (row A17). */
+  private async *ask(pending: PendingTurn): AsyncGenerator<TaskEvent> {
+    await this.context.flush();
+    const call = await this.calls.turn(pending);
+    const replies = call.reply();
+    for (let next = await replies.next(); ; next = await replies.next()) {
+      if (!next.done) yield this.step({ call: pending.turn, taskId: next.value });
+      else
+        return yield this.tell(this.state.dialogue.answered(pending, next.value), {
+          call: pending.turn,
+          ...call.session,
+        });
+    }
+  }
+
+  private async *obey(): AsyncGenerator<TaskEvent> {
+    const commands = await this.services.commands.after(this.context.taskId, this.state.command);
+    for (const command of commands) yield this.carryOut(command);
+  }
+
+  private carryOut({ kind, number: command, text = '' }: ConversationCommand): TaskEvent {
+    const { dialogue } = this.state;
+    const pending = dialogue.pending();
+    if (kind === 'stop' && dialogue.outcome === undefined) return this.tell(dialogue.completed('done'), { command });
+    if (kind === 'inject' && pending) return this.tell(dialogue.answered(pending, { text }), { command });
+    if (kind === 'pause' || kind === 'resume') return this.step({ command, paused: kind === 'pause' });
+    return this.step({ command });
+  }
+
+  /** The Task waits, so that no replica holds it and whoever gets the next command goes on with it. */
+  private wait(): TaskEvent {
+    const waiting = statusUpdate(this.context, 'TASK_STATE_INPUT_REQUIRED', 'The conversation is paused.');
+    return this.record(waiting);
+  }
+
+  /** The announcement comes after the end and is told nowhere (rows A13, A14, A24); its failure changes nothing. */
+  private async *conclude(): AsyncGenerator<TaskEvent> {
+    const { state } = this;
+    if (state.settings.announce !== undefined && state.announcement === undefined) {
+      await this.context.flush();
+      const call = await this.calls.announcement(state.settings.announce, state.dialogue.lastText);
+      const replies = call.reply();
+      let next = await replies.next();
+      for (; !next.done; next = await replies.next()) yield this.step({ call: 'announce', taskId: next.value });
+      const reply = next.value;
+      const silenced = 'text' in reply && isToken(reply.text, ANNOUNCE_SKIP);
+      yield this.step({ announcement: 'failure' in reply ? 'failed' : silenced ? 'silenced' : 'delivered' });
+    }
+    for (const event of endingEvents(this.context, state.dialogue)) yield this.record(event);
+  }
+
+  private async *cancel(): AsyncGenerator<TaskEvent> {
+    const { dialogue } = this.state;
+    await this.calls.cancel();
+    if (dialogue.outcome === undefined) {
+      yield* this.open();
+      yield this.tell(dialogue.completed('canceled'));
+    }
+    for (const event of endingEvents(this.context, dialogue)) yield this.record(event);
+  }
+
+  /** A fault of ours ends like one of an agent: with an error and the end. */
+  private *break(): Generator<TaskEvent> {
+    const { dialogue } = this.state;
+    yield* this.open();
+    const pending = dialogue.pending();
+    const failure = { code: 'INTERNAL', message: 'internal error', retryable: false };
+    if (pending) yield this.tell(dialogue.answered(pending, { failure }));
+    yield* this.complete();
+    for (const event of endingEvents(this.context, dialogue)) yield this.record(event);
+  }
+
+  private tell(draft: A2aDraft, step: ConversationStep = {}): TaskEvent {
+    const event = a2aEvent(draft, this.state.dialogue.told, Date.now());
+    return this.working({ ...streamEventMetadata(event), ...stepMetadata(step) });
+  }
+
+  private step(step: ConversationStep): TaskEvent {
+    return this.working(stepMetadata(step));
+  }
+
+  private working(metadata: JsonObject): TaskEvent {
+    const state: TaskState = 'TASK_STATE_WORKING';
+    return this.record(statusUpdate(this.context, state, undefined, metadata));
+  }
+
+  private record(event: TaskEvent): TaskEvent {
+    this.state.apply(event);
+    return event;
+  }
+}

@@ -1,0 +1,12 @@
+import type { AgentDirectory } from '#libs/a2a-client';
+import type { TaskStore } from '#libs/tasks';
+import type { AgentReferences } from './agent-references.js';
+import type { ConversationCommands } from './conversation-command.js';
+
+/** What every conversation needs of the process that it runs in. */
+export interface ConversationServices {
+  directory: AgentDirectory;
+  references: Pick<AgentReferences, 'resolve' | 'url'>;
+  tasks: Pick<TaskStore, 'children'>;
+  commands: ConversationCommands;
+}

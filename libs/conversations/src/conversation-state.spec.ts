@@ -1,0 +1,83 @@
+import { statusUpdate, streamEventMetadata, submittedTask, userMessage } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { a2aEvent, type A2aDraft } from './a2a-event.js';
+import { type ConversationStep, settingsMetadata, stepMetadata } from './conversation-metadata.js';
+import { ConversationState, WAKE_KEY } from './conversation-state.js';
+
+const REFERENCE = { taskId: 'c', contextId: 'x' };
+const SETTINGS = { requester: 'A', target: 'B', message: 'hello', maxTurns: 5, timeoutMs: 1_000 };
+const BEGUN: TaskEvent = {
+  task: submittedTask(REFERENCE, userMessage('any'), settingsMetadata(SETTINGS)),
+};
+
+const step = (fields: ConversationStep): TaskEvent =>
+  statusUpdate(REFERENCE, 'TASK_STATE_WORKING', undefined, stepMetadata(fields));
+
+/** The log of a conversation in which these turns were told. */
+function told(...texts: string[]): TaskEvent[] {
+  const log = [BEGUN];
+  for (const text of texts) {
+    const state = ConversationState.of('c', log);
+    const draft: A2aDraft | undefined = state.dialogue.opening();
+    const pending = state.dialogue.pending();
+    const next = draft ?? (pending && state.dialogue.answered(pending, { text }));
+    if (!next) throw new Error('Nothing is pending');
+    const event = a2aEvent(next, state.dialogue.told, 1);
+    log.push(statusUpdate(REFERENCE, 'TASK_STATE_WORKING', undefined, streamEventMetadata(event)));
+  }
+  return log;
+}
+
+describe('ConversationState', () => {
+  it('goes on where the log ends', () => {
+    const state = ConversationState.of('c', told('hello', 'B1', 'A1'));
+    expect(state.dialogue.turns.map(({ text }) => text)).toEqual(['hello', 'B1', 'A1']);
+    expect(state.dialogue.pending()).toEqual({ turn: 3, speaker: 'target', text: 'A1' });
+  });
+
+  it('knows each side by its context, and by its Task only while that waits', () => {
+    const log = [
+      ...told('hello'),
+      step({ call: 1, taskId: 'b1' }),
+      step({ call: 1, taskId: 'b1', contextId: 'cb', waiting: true }),
+      step({ call: 2, taskId: 'a1', contextId: 'ca', waiting: false }),
+    ];
+    const { sessions, calls } = ConversationState.of('c', log);
+    expect(sessions).toEqual({ target: { contextId: 'cb', taskId: 'b1' }, requester: { contextId: 'ca' } });
+    expect([...calls]).toEqual([
+      [1, 'b1'],
+      [2, 'a1'],
+    ]);
+  });
+
+  it('is paused until it is told to go on, and counts the commands that were carried out', () => {
+    const log = [...told('hello'), step({ command: 1, paused: true })];
+    expect(ConversationState.of('c', log)).toMatchObject({ paused: true, command: 1 });
+    log.push(step({ command: 2, paused: false }));
+    expect(ConversationState.of('c', log)).toMatchObject({ paused: false, command: 2 });
+  });
+
+  it('takes what an A2A caller says to it as the next turn, but not what only wakes it', () => {
+    const waiting = statusUpdate(REFERENCE, 'TASK_STATE_INPUT_REQUIRED');
+    const answered = (message: ReturnType<typeof userMessage>): ConversationState =>
+      ConversationState.of('c', [
+        ...told('hello'),
+        step({ command: 1, paused: true }),
+        waiting,
+        { ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), received: message },
+      ]);
+    expect(answered(userMessage('mine'))).toMatchObject({ paused: false, injection: 'mine' });
+    const wake = answered(userMessage('Go on.', { metadata: { [WAKE_KEY]: true } }));
+    expect(wake).toMatchObject({ paused: true, injection: undefined });
+  });
+
+  it('was cut where its Task ended without a word of it', () => {
+    const log = [...told('hello'), statusUpdate(REFERENCE, 'TASK_STATE_FAILED')];
+    expect(ConversationState.of('c', log).cut).toBe(true);
+  });
+
+  it('is no conversation where the Task is none', () => {
+    const log: TaskEvent[] = [{ task: submittedTask(REFERENCE, userMessage('any')) }];
+    expect(() => ConversationState.of('c', log)).toThrow('not one of a conversation');
+  });
+});

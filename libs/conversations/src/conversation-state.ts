@@ -1,0 +1,97 @@
+import { firstText, isTerminalState, streamEvent, type TaskState } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import type { A2aEvent } from './a2a-event.js';
+import { type ConversationSettings, type Side, speakerOf } from './conversation.js';
+import {
+  type Announcement,
+  type CallName,
+  type ConversationStep,
+  readSettings,
+  readStep,
+} from './conversation-metadata.js';
+import { Dialogue } from './dialogue.js';
+
+/** Where a side goes on with its agent. */
+export interface SideSession {
+  contextId?: string;
+  /** Its agent's Task, while that waits for the next Message. */
+  taskId?: string;
+}
+
+/** The metadata key of a Message that only wakes a paused conversation: what to do is a command. */
+export const WAKE_KEY = 'parley/wake';
+
+/** A conversation as its Task's log tells it. The same events always give the same state. */
+export class ConversationState {
+  readonly dialogue: Dialogue;
+  readonly sessions: Record<Side, SideSession> = { requester: {}, target: {} };
+  /** The Tasks that calls have made, as far as the log names them. */
+  readonly calls = new Map<CallName, string>();
+  /** The number of the last command that was carried out. */
+  command = 0;
+  paused = false;
+  /** What a caller said to the paused conversation: the next turn. */
+  injection: string | undefined;
+  announcement: Announcement | undefined;
+  taskState: TaskState = 'TASK_STATE_SUBMITTED';
+  /** When the Task reached its state; epoch milliseconds. */
+  changedAt = 0;
+
+  constructor(
+    readonly conversationId: string,
+    readonly settings: ConversationSettings,
+    self: boolean,
+  ) {
+    this.dialogue = new Dialogue({ conversationId, settings, self });
+  }
+
+  /** @throws Error where the log is not one of a conversation */
+  static of(conversationId: string, log: readonly TaskEvent[], self = false): ConversationState {
+    const state = new ConversationState(conversationId, settingsOf(log), self);
+    for (const event of log) state.apply(event);
+    return state;
+  }
+
+  /** Whether the Task has ended without a word about it: it was ended from outside. */
+  get cut(): boolean {
+    return isTerminalState(this.taskState) && this.dialogue.outcome === undefined;
+  }
+
+  /** Takes in the next event of the log; gives the event of the `a2a` stream that it is, if it is one. */
+  apply(event: TaskEvent): A2aEvent | undefined {
+    if (!('statusUpdate' in event)) return undefined;
+    const { statusUpdate, received } = event;
+    this.taskState = statusUpdate.status.state;
+    this.changedAt = Date.parse(statusUpdate.status.timestamp ?? '');
+    if (received && received.metadata?.[WAKE_KEY] !== true) this.receive(firstText(received.parts));
+    const told = streamEvent(statusUpdate.metadata) as unknown as A2aEvent | undefined;
+    if (told) this.dialogue.take(told);
+    if (told?.data.phase === 'turn') this.injection = undefined;
+    this.step(readStep(event));
+    return told;
+  }
+
+  private receive(text: string | undefined): void {
+    this.paused = false;
+    if (text?.trim()) this.injection = text;
+  }
+
+  private step({ call, taskId, contextId, waiting, command, paused, announcement }: ConversationStep): void {
+    if (command !== undefined) this.command = command;
+    if (paused !== undefined) this.paused = paused;
+    if (announcement !== undefined) this.announcement = announcement;
+    if (call === undefined) return;
+    if (taskId !== undefined) this.calls.set(call, taskId);
+    if (call === 'announce' || waiting === undefined) return;
+    this.sessions[speakerOf(call)] = {
+      ...(contextId !== undefined && { contextId }),
+      ...(waiting && taskId !== undefined && { taskId }),
+    };
+  }
+}
+
+function settingsOf([first]: readonly TaskEvent[]): ConversationSettings {
+  const settings = first && 'task' in first ? readSettings(first.task.metadata) : undefined;
+  if (!settings) throw new Error('The log is not one of a conversation');
+  return settings;
+}

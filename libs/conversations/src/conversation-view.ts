@@ -1,0 +1,101 @@
+import { firstData, isJsonObject, type Task, type TaskState } from '#libs/protocol';
+import type { StoredTask, TaskEvent, TaskHeader } from '#libs/tasks';
+import { type ConversationSettings, nameOf, type Outcome, type Turn, type TurnFailure } from './conversation.js';
+import { type Announcement, readSettings } from './conversation-metadata.js';
+import { ConversationState } from './conversation-state.js';
+
+export type ConversationStatus = 'active' | 'complete';
+
+/** A conversation as a list shows it. */
+export interface ConversationSummary {
+  conversationId: string;
+  requester: string;
+  target: string;
+  status: ConversationStatus;
+  outcome?: Outcome;
+  /** Present while somebody has paused it. */
+  paused?: true;
+  maxTurns: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** A conversation as `GET /api/conversations/{id}` shows it. */
+export interface ConversationView extends ConversationSummary {
+  turns: Turn[];
+  /** Why the turn after the last one could not be made. */
+  error?: TurnFailure & { turn: number };
+  /** What became of the announcement, once that is known. */
+  announcement?: Announcement;
+}
+
+/** Folds a conversation's log into what callers see of it. */
+export function conversationView(header: TaskHeader, log: readonly TaskEvent[]): ConversationView {
+  const state = ConversationState.of(header.taskId, log);
+  const { dialogue, announcement, paused } = state;
+  const outcome = outcomeOf(state);
+  return {
+    ...summaryOf(header, state.settings),
+    status: outcome === undefined ? 'active' : 'complete',
+    ...(outcome !== undefined && { outcome }),
+    ...(paused && outcome === undefined && { paused }),
+    turns: dialogue.turns,
+    ...(dialogue.error && { error: dialogue.error }),
+    ...(announcement && { announcement }),
+  };
+}
+
+/** The outcome, also of a conversation whose Task was ended from outside. */
+export function outcomeOf({ dialogue, cut, taskState }: ConversationState): Outcome | undefined {
+  if (dialogue.outcome !== undefined || !cut) return dialogue.outcome;
+  return taskState === 'TASK_STATE_CANCELED' ? 'canceled' : 'error';
+}
+
+/** `undefined` where the Task is no conversation. */
+export function conversationSummary({ header, task }: StoredTask): ConversationSummary | undefined {
+  const settings = readSettings(task.metadata);
+  if (!settings) return undefined;
+  const outcome = STATUS_OF[header.state] === 'complete' ? storedOutcome(task) : undefined;
+  return {
+    ...summaryOf(header, settings),
+    status: STATUS_OF[header.state],
+    ...(outcome !== undefined && { outcome }),
+    ...(header.state === 'TASK_STATE_INPUT_REQUIRED' && { paused: true }),
+  };
+}
+
+const STATUS_OF: Record<TaskState, ConversationStatus> = {
+  TASK_STATE_SUBMITTED: 'active',
+  TASK_STATE_WORKING: 'active',
+  TASK_STATE_INPUT_REQUIRED: 'active',
+  TASK_STATE_AUTH_REQUIRED: 'active',
+  TASK_STATE_COMPLETED: 'complete',
+  TASK_STATE_FAILED: 'complete',
+  TASK_STATE_CANCELED: 'complete',
+  TASK_STATE_REJECTED: 'complete',
+};
+
+/** The states of a conversation's Task that a word for a conversation stands for. */
+export function statesOf(status: ConversationStatus): TaskState[] {
+  return (Object.keys(STATUS_OF) as TaskState[]).filter((state) => STATUS_OF[state] === status);
+}
+
+function storedOutcome({ status, artifacts = [] }: Task): Outcome {
+  const result = firstData(artifacts.flatMap(({ parts }) => parts));
+  if (isJsonObject(result) && typeof result['outcome'] === 'string') return result['outcome'] as Outcome;
+  return status.state === 'TASK_STATE_CANCELED' ? 'canceled' : 'error';
+}
+
+function summaryOf(
+  header: TaskHeader,
+  settings: ConversationSettings,
+): Omit<ConversationSummary, 'status' | 'outcome' | 'paused'> {
+  return {
+    conversationId: header.taskId,
+    requester: nameOf('requester', settings),
+    target: settings.target,
+    maxTurns: settings.maxTurns,
+    createdAt: header.createdAt.toISOString(),
+    updatedAt: header.updatedAt.toISOString(),
+  };
+}

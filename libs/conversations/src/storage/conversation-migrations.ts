@@ -1,0 +1,24 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What callers want of conversations that go on. Everything else of a conversation is in its Task's log. */
+export class CreateConversationCommand1700000000400 implements MigrationInterface {
+  readonly name = 'CreateConversationCommand1700000000400';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE conversation_command (
+        conversation_id text COLLATE "C" NOT NULL,
+        number integer NOT NULL,
+        kind text COLLATE "C" NOT NULL,
+        text text,
+        created_at timestamptz NOT NULL DEFAULT now(),
+        PRIMARY KEY (conversation_id, number)
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE conversation_command');
+  }
+}
+
+export const CONVERSATION_MIGRATIONS = [CreateConversationCommand1700000000400];
