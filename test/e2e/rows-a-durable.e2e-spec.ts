@@ -1,0 +1,167 @@
+import { jest } from '@jest/globals';
+import type { JsonObject } from '#libs/protocol';
+import { outlines, Talks } from '../support/conversation.js';
+import { answers, holds } from '../support/fake-behaviour.js';
+import { type Parley, startParley } from '../support/parley.js';
+import { ids, range } from '../support/sse.js';
+import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
+import { Api, linear, script, unique } from '../support/workflow.js';
+
+const stage = useStage();
+jest.setTimeout(90_000);
+
+/** A second replica on the same database, which a test kills. */
+async function mortal(): Promise<{ parley: Parley; talks: Talks }> {
+  const parley = await startParley({ databaseUrl: stage.database.url });
+  stage.defer(() => parley.kill9().catch(() => undefined));
+  return { parley, talks: new Talks(new Api(parley.url)) };
+}
+
+describe('kill -9 of the replica that a conversation runs in', () => {
+  it('L1, L2 a turn under way is attached to again; no turn is sent twice, and a reader misses nothing', async () => {
+    const { parley, talks } = await mortal();
+    const [a, b] = [await stage.fake({ name: 'a', streaming: true }), await stage.fake({ name: 'b', streaming: true })];
+    a.always((_call, index) => answers(`A${index + 1}`));
+    b.next(answers('B1'), holds('B2')).always(answers('B3'));
+    const id = await talks.start({ requester: a.url, target: b.url, message: 'hello', maxTurns: 4 });
+    const reader = await talks.events(id);
+    await reader.find(({ id: cseq }) => cseq === '3');
+    await b.sent(2);
+    await until(async () => JSON.stringify(await taskLog(id)).includes(b.taskIds()[1] ?? 'unknown'), {
+      what: 'the Task to be known',
+    });
+    await parley.kill9();
+    await until(() => b.calls.some(({ method }) => method === 'SubscribeToTask' || method === 'GetTask'), {
+      within: 30_000,
+      what: 'another replica to take over',
+    });
+    const rest = await new Talks(stage.api).events(id, reader.frames.at(-1)?.id);
+    b.release();
+    const frames = [...reader.frames, ...(await rest.all({ within: 30_000 }))];
+    expect(outlines(frames)).toEqual(['0 hello', '1 B1', '2 A1', '3 B2', '4 A2', '5 B3', 'complete max_turns']);
+    expect(ids(frames)).toEqual(range(1, 7));
+    expect(b.texts).toEqual(['hello', 'A1', 'A2']);
+    expect(a.texts).toEqual(['B1', 'B2']);
+    expect((await new Talks(stage.api).get(id)).turns).toHaveLength(6);
+  });
+
+  it('a turn whose answer was never seen is asked for again under the same messageId', async () => {
+    const { parley, talks } = await mortal();
+    const b = await stage.fake({ name: 'b' });
+    b.next({ hang: true }).always(answers('second time'));
+    const id = await talks.start({ target: b.url, message: 'hello' });
+    await b.sent();
+    await parley.kill9();
+    const done = await new Talks(stage.api).ended(id);
+    expect(done.turns.map(({ text }) => text)).toEqual(['hello', 'second time']);
+    expect(b.sends).toHaveLength(2);
+    expect(b.sends[1]?.message?.messageId).toBe(b.sends[0]?.message?.messageId);
+  });
+
+  it('an agent of the service works on and is not asked again', async () => {
+    const { parley, talks } = await mortal();
+    const [name, node] = [unique('slow'), unique('node')];
+    const steps: JsonObject[] = [
+      { status: 'working' },
+      { sleep: 1_500 },
+      { artifact: { parts: [{ text: 'slowly' }] } },
+    ];
+    await stage.api.save(linear(name, script(node, ...steps, { complete: 'done' })));
+    const a = await stage.fake({ name: 'a' });
+    a.always(answers('A1'));
+    const id = await talks.start({ requester: a.url, target: node, message: 'hello', maxTurns: 1 });
+    await until(async () => (await childTasks(name, node)).length === 1, { what: 'the node to be at work' });
+    await parley.kill9();
+    const done = await new Talks(stage.api).ended(id);
+    expect(await childTasks(name, node)).toHaveLength(1);
+    expect(done.turns.length === 3 || done.error?.code === 'AGENT_FAILED').toBe(true);
+  });
+
+  it('the announcement of a conversation that had ended is made by another replica, once', async () => {
+    const { parley, talks } = await mortal();
+    const [b, herald] = [await stage.fake(), await stage.fake({ streaming: true })];
+    b.always(answers('B1'));
+    herald.always(holds('told'));
+    const id = await talks.start({ target: b.url, message: 'hello', announce: herald.url });
+    await herald.sent();
+    await until(async () => JSON.stringify(await taskLog(id)).includes(herald.taskIds()[0] ?? 'unknown'));
+    await parley.kill9();
+    await until(() => herald.calls.some(({ method }) => method === 'SubscribeToTask' || method === 'GetTask'), {
+      within: 30_000,
+      what: 'another replica to take over',
+    });
+    herald.release();
+    const done = await new Talks(stage.api).reached(id, ({ announcement }) => announcement !== undefined, 30_000);
+    expect(done).toMatchObject({ announcement: 'delivered', outcome: 'done' });
+    expect(herald.sends).toHaveLength(1);
+    expect(b.sends).toHaveLength(1);
+    expect(outlines(await (await new Talks(stage.api).events(id)).all())).toEqual(['0 hello', '1 B1', 'complete done']);
+  });
+
+  it('a paused conversation waits in the database, and any replica resumes it', async () => {
+    const { parley, talks } = await mortal();
+    const b = await stage.fake({ streaming: true });
+    b.next(holds('B1')).always(answers('B2'));
+    const a = await stage.fake();
+    a.always(answers('A1'));
+    const id = await talks.start({ requester: a.url, target: b.url, message: 'hello', maxTurns: 2 });
+    await b.sent();
+    const here = new Talks(stage.api);
+    await here.command(id, 'pause');
+    b.release();
+    await here.reached(id, ({ paused }) => paused === true);
+    await parley.kill9();
+    expect((await here.get(id)).paused).toBe(true);
+    await here.command(id, 'resume');
+    expect((await here.ended(id)).turns.map(({ text }) => text)).toEqual(['hello', 'B1', 'A1', 'B2']);
+  });
+});
+
+describe('two replicas', () => {
+  it('L2 1,000 events, readers cut and come back to either replica: the transcripts are identical', async () => {
+    const other = await mortal();
+    const here = new Talks(stage.api);
+    const echo = await stage.fake();
+    echo.always((call) => answers(`${call.text}.`));
+    const replicas = [here, other.talks];
+    const body = { requester: `${echo.url}/a2a`, target: echo.url, maxTurns: 20 };
+    const started = await Promise.all(
+      range(1, 44).map((n) => (replicas[n % 2] as Talks).start({ ...body, message: `m${n}` })),
+    );
+    const seen = await Promise.all(started.map((id, n) => withCuts(id, n, replicas)));
+    for (const [n, frames] of seen.entries()) {
+      expect(frames).toEqual([
+        ...range(0, 21).map((turn) => `${turn} m${n + 1}${'.'.repeat(turn)}`),
+        'complete max_turns',
+      ]);
+    }
+    expect(seen.flat().length).toBeGreaterThanOrEqual(1_000);
+    await other.parley.kill9();
+  });
+});
+
+/** Reads a conversation, dropping the connection after every few events and going on at the other replica. */
+async function withCuts(id: string, seed: number, replicas: readonly Talks[]): Promise<string[]> {
+  const seen: string[] = [];
+  for (let cut = 0; ; cut += 1) {
+    const reader = await (replicas[(seed + cut) % replicas.length] as Talks).events(id, seen.length);
+    for (let read = 0; read < 4 + (seed % 3); read += 1) {
+      const frame = await reader.next({ within: 30_000 });
+      if (frame === undefined) return seen;
+      expect(Number(frame.id)).toBe(seen.length + 1);
+      seen.push(...outlines([frame]));
+    }
+    reader.abort();
+  }
+}
+
+/** What the conversation's Task has told so far. */
+function taskLog(id: string): Promise<unknown> {
+  return stage.database.query('SELECT payload FROM task_event WHERE task_id = $1', [id]);
+}
+
+async function childTasks(workflow: string, node: string): Promise<unknown[]> {
+  const response = await fetch(`${stage.api.base(workflow, node)}/tasks`, { headers: { 'a2a-version': '1.0' } });
+  return ((await response.json()) as { tasks: unknown[] }).tasks;
+}

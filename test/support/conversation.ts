@@ -1,0 +1,90 @@
+import type { JsonObject } from '#libs/protocol';
+import { type SseFrame, SseReader } from './sse.js';
+import { until } from './until.js';
+import type { Api, ApiReply } from './workflow.js';
+
+/** An event of the `a2a` stream, as it comes. */
+export interface A2aFrame {
+  runId: string;
+  seq: number;
+  ts: number;
+  sessionKey: string;
+  stream: string;
+  cseq: number;
+  outcome?: string;
+  data: JsonObject & { conversationId: string; fromAgent: string; toAgent: string; phase: string };
+}
+
+export interface Conversation {
+  conversationId: string;
+  requester: string;
+  target: string;
+  status: string;
+  outcome?: string;
+  paused?: boolean;
+  maxTurns: number;
+  turns: { turn: number; fromAgent: string; toAgent: string; text: string; ts: number }[];
+  error?: { turn: number; code: string; message: string; retryable: boolean };
+  announcement?: string;
+  createdAt: string;
+}
+
+/** The conversations of one service. */
+export class Talks {
+  constructor(readonly api: Api) {}
+
+  post(body: unknown, headers: Record<string, string> = {}): Promise<ApiReply<JsonObject>> {
+    return this.api.call('POST', '/conversations', body, headers);
+  }
+
+  /** Starts a conversation; throws where it is refused. */
+  async start(body: JsonObject, headers: Record<string, string> = {}): Promise<string> {
+    const reply = await this.post(body, headers);
+    if (reply.status !== 202) throw new Error(`Not started: ${reply.status} ${reply.text}`);
+    return reply.body['conversationId'] as string;
+  }
+
+  async get(id: string): Promise<Conversation> {
+    const reply = await this.api.call<Conversation>('GET', `/conversations/${id}`);
+    if (reply.status !== 200) throw new Error(`Conversation ${id}: ${reply.status} ${reply.text}`);
+    return reply.body;
+  }
+
+  events(id: string, lastEventId?: string | number): Promise<SseReader<A2aFrame>> {
+    return SseReader.open<A2aFrame>(`${this.api.url}/api/conversations/${id}/events`, { lastEventId });
+  }
+
+  /** Starts a conversation and gives all its events. */
+  async play(body: JsonObject, within = 20_000): Promise<A2aFrame[]> {
+    const reader = await this.events(await this.start(body));
+    return (await reader.all({ within })).map(({ data }) => data);
+  }
+
+  command(id: string, name: string, body?: JsonObject): Promise<ApiReply<JsonObject>> {
+    return this.api.call('POST', `/conversations/${id}/${name}`, body);
+  }
+
+  reached(id: string, fits: (it: Conversation) => boolean, within = 20_000): Promise<Conversation> {
+    return until(
+      async () => {
+        const it = await this.get(id);
+        return fits(it) && it;
+      },
+      { within, what: `conversation ${id} to get there` },
+    );
+  }
+
+  ended(id: string, within = 30_000): Promise<Conversation> {
+    return this.reached(id, ({ status }) => status === 'complete', within);
+  }
+}
+
+/** `0 hello`, `error 1 TIMEOUT`, `complete done`: for whole-sequence comparisons. */
+export function outline({ data, outcome }: A2aFrame): string {
+  if (data.phase === 'turn') return `${String(data['turn'])} ${String(data['text'])}`;
+  return data.phase === 'error' ? `error ${String(data['turn'])} ${String(data['code'])}` : `complete ${outcome}`;
+}
+
+export function outlines(frames: readonly SseFrame<A2aFrame>[]): string[] {
+  return frames.map(({ data }) => outline(data));
+}
