@@ -1,4 +1,4 @@
-/** Checks the types, then compiles src, apps/agent and libs to dist/. */
+/** Checks the types, then compiles src, apps/agent, apps/chat and libs to dist/. */
 import { spawnSync } from 'node:child_process';
 import { ROOT, compile, ensureInstalled, pinnedNode, tool } from './prepare.mjs';
 

@@ -1,6 +1,7 @@
 /**
  * Runs a compiled entry point under the pinned Node, after installing and building what is missing:
- * `node scripts/run.mjs src/main …`. Signals reach the process, and its exit code becomes this one's.
+ * `node scripts/run.mjs src/main …`. Signals reach the process, and its exit code becomes this one's. With
+ * `--interactive` first, it also gets the terminal's input.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -8,14 +9,16 @@ import { join } from 'node:path';
 import { onEnding } from './ending.mjs';
 import { NODE_FLAGS, ROOT, ensureBuilt, ensureInstalled, pinnedNode, say } from './prepare.mjs';
 
-const [entry, ...args] = process.argv.slice(2);
+const interactive = process.argv[2] === '--interactive';
+const [entry, ...args] = process.argv.slice(interactive ? 3 : 2);
 ensureInstalled();
 ensureBuilt();
 
-// In a group of its own, the child gets each signal once: from here, not from the terminal as well.
+// In a group of its own, the child gets each signal once: from here, not from the terminal as well. Only the terminal's
+// own group may read from it.
 const child = spawn(pinnedNode(), [...NODE_FLAGS, join(ROOT, 'dist', `${entry}.js`), ...args], {
-  stdio: ['ignore', 'inherit', 'inherit'],
-  detached: process.platform !== 'win32',
+  stdio: [interactive ? 'inherit' : 'ignore', 'inherit', 'inherit'],
+  detached: !interactive && process.platform !== 'win32',
 });
 onEnding((signal) => child.kill(signal));
 child.on('error', (error) => {

@@ -5,13 +5,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { type AgentArguments, UsageError } from './arguments.js';
 
 /**
- * The node that does the agent's work, standing alone: a `script` node or an `agent` node.
+ * The node that does the agent's work, standing alone: a `script`, an `order` or an `agent` node.
  * @throws UsageError where the script cannot be used
  */
 export async function agentNode(wanted: AgentArguments): Promise<NodeSpec> {
   if (wanted.script !== undefined) {
     return { id: wanted.name, type: 'script', config: { script: await readScript(wanted.script) } };
   }
+  if (wanted.order) return { id: wanted.name, type: 'order', config: {} };
   const config: JsonObject = {
     ...(wanted.model !== undefined && { model: wanted.model }),
     ...(wanted.systemPrompt !== undefined && { system_prompt: wanted.systemPrompt }),

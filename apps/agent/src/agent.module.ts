@@ -14,6 +14,7 @@ import { TASK_MIGRATIONS } from '#libs/tasks';
 import type { AgentArguments } from './arguments.js';
 import { CallLog } from './call-log.js';
 import { LoggedExecutor } from './logged-executor.js';
+import { OrderNode } from './order/order-node.js';
 import { servedAgent } from './served-agent.js';
 import { SingleAgentCatalog } from './single-agent-catalog.js';
 
@@ -56,7 +57,9 @@ function catalogOf(wanted: AgentArguments, executor: AgentExecutor): AgentCatalo
 }
 
 function nodeTypes(config: AppConfig, outbound: OutboundHttp): NodeTypes {
-  return new NodeTypeRegistry([new ScriptNode(), new AgentNode(modelOf(config, outbound))]);
+  const model = modelOf(config, outbound);
+  const order = new OrderNode(config.llm.baseUrl === undefined ? undefined : model);
+  return new NodeTypeRegistry([new ScriptNode(), new AgentNode(model), order]);
 }
 
 function modelOf({ llm }: AppConfig, outbound: OutboundHttp): LlmProvider {

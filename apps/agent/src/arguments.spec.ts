@@ -28,6 +28,11 @@ describe('parseArguments', () => {
     expect(given?.script).toBeUndefined();
   });
 
+  it('takes orders instead of either', () => {
+    expect(parseArguments(['--order'])).toMatchObject({ name: 'order', order: true, script: undefined });
+    expect(() => parseArguments(['--order', '--llm'])).toThrow(UsageError);
+  });
+
   it('gives nothing where help is asked for', () => {
     expect(parseArguments(['--help'])).toBeUndefined();
   });

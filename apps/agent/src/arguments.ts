@@ -5,8 +5,10 @@ import { parseArgs } from 'node:util';
 export interface AgentArguments {
   name: string;
   description: string;
-  /** A script file, or absent: a model answers. */
+  /** A script file. Without one, and without `order`, a model answers. */
   script?: string;
+  /** Takes orders over several turns. */
+  order?: boolean;
   model?: string;
   systemPrompt?: string;
   /** 0 lets the system choose. */
@@ -26,9 +28,12 @@ export const USAGE = `A stand-alone A2A agent.
 
   npm run agent -- --script file.json [--port 4001] [--name researcher]
   npm run agent -- --llm [--model name] [--system-prompt text]
+  npm run agent -- --order
 
   --script file         answer by the rules of a JSON file
   --llm                 answer with a model: LLM_BASE_URL, LLM_API_KEY, LLM_MODEL; without an endpoint, the echo model
+  --order               take orders in a café, asking for what is missing: with a model where LLM_BASE_URL names an
+                        endpoint, by rules otherwise
   --model name          the model to ask, instead of LLM_MODEL
   --system-prompt text  what the model is told first
   --name name           the agent's name; otherwise the script's file name, or "agent"
@@ -42,6 +47,7 @@ export const USAGE = `A stand-alone A2A agent.
 const OPTIONS = {
   script: { type: 'string' },
   llm: { type: 'boolean' },
+  order: { type: 'boolean' },
   model: { type: 'string' },
   'system-prompt': { type: 'string' },
   name: { type: 'string' },
@@ -60,16 +66,16 @@ const OPTIONS = {
 export function parseArguments(argv: readonly string[]): AgentArguments | undefined {
   const values = parse(argv);
   if (values.help) return undefined;
-  if ((values.script === undefined) === (values.llm !== true)) throw new UsageError('Give either --script or --llm');
-  const name = values.name ?? nameOf(values.script);
+  const kinds = [values.script, values.llm, values.order].filter((it) => it !== undefined && it !== false);
+  if (kinds.length !== 1) throw new UsageError('Give one of --script, --llm and --order');
+  const name = values.name ?? (values.order ? 'order' : nameOf(values.script));
   if (!/^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/.test(name)) {
     throw new UsageError('--name must be 1 to 64 letters, digits, underscores or hyphens');
   }
   return {
     name,
-    description:
-      values.description ??
-      (values.script === undefined ? `${name} answers with a model` : `${name} answers by a script`),
+    description: values.description ?? `${name} ${describe(values)}`,
+    ...(values.order && { order: true }),
     script: values.script === undefined ? undefined : resolve(values.script),
     model: values.model,
     systemPrompt: values['system-prompt'],
@@ -86,6 +92,11 @@ function parse(argv: readonly string[]) {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : 'The arguments cannot be read');
   }
+}
+
+function describe({ script, order }: { script?: string; order?: boolean }): string {
+  if (order) return 'takes orders in a café';
+  return script === undefined ? 'answers with a model' : 'answers by a script';
 }
 
 function nameOf(script: string | undefined): string {

@@ -3,8 +3,8 @@ import type { AgentArguments } from './arguments.js';
 
 /** The agent of this process, as its card shows it: one skill, at the A2A root. */
 export function servedAgent(wanted: AgentArguments, executor: AgentExecutor): ServedAgent {
-  const { name, description, script } = wanted;
-  const tags = [script === undefined ? 'model' : 'scripted'];
+  const { name, description, script, order } = wanted;
+  const tags = [order ? 'orders' : script === undefined ? 'model' : 'scripted'];
   return {
     path: '',
     name,

@@ -1,0 +1,48 @@
+import { AgentExecutor, type NodeSpec, type RequestContext } from '#libs/executor';
+import { type LlmProvider, NodeFailure, type NodeType } from '#libs/nodes';
+import { artifactUpdate, dataPart, type JsonObject, statusUpdate, textPart } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { OrderTaker } from './order-taker.js';
+
+/** `order`: an agent that takes an order over several turns: it asks, remembers and completes (rows I2 to I5). */
+export class OrderNode implements NodeType {
+  readonly name = 'order';
+
+  /** @param llm absent: it goes by rules */
+  constructor(private readonly llm?: LlmProvider) {}
+
+  problems(): string[] {
+    return [];
+  }
+
+  executor(node: NodeSpec): AgentExecutor {
+    return new OrderExecutor(node, new OrderTaker(this.llm));
+  }
+}
+
+class OrderExecutor extends AgentExecutor {
+  override readonly recovery = 'restart';
+
+  constructor(
+    private readonly node: NodeSpec,
+    private readonly taker: OrderTaker,
+  ) {
+    super();
+  }
+
+  /** What the guest said is in the Task's history; nothing is remembered elsewhere. */
+  override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
+    if (context.recovered === 0) yield statusUpdate(context, 'TASK_STATE_WORKING');
+    try {
+      const said = [...(context.task?.history ?? []), context.userMessage];
+      const { say, order, complete } = await this.taker.answer(said, context.signal);
+      if (!complete) return yield statusUpdate(context, 'TASK_STATE_INPUT_REQUIRED', say);
+      const parts = [textPart(say), dataPart({ ...order } as JsonObject)];
+      yield artifactUpdate(context, { artifactId: this.node.id, name: 'order', parts }, { lastChunk: true });
+      yield statusUpdate(context, 'TASK_STATE_COMPLETED', say);
+    } catch (error) {
+      if (!(error instanceof NodeFailure)) throw error;
+      yield statusUpdate(context, 'TASK_STATE_FAILED', `Error: ${error.message}`);
+    }
+  }
+}

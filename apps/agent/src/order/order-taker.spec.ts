@@ -1,0 +1,68 @@
+import { LlmProvider, type LlmRequest } from '#libs/nodes';
+import { agentMessage, type Message, textPart, userMessage } from '#libs/protocol';
+import { orderOf } from './order.js';
+import { OrderTaker } from './order-taker.js';
+
+const { signal } = new AbortController();
+const guest = (text: string): Message => userMessage(text);
+const waiter = (text: string): Message => agentMessage({ taskId: 't', contextId: 'c' }, text);
+
+class FixedLlm extends LlmProvider {
+  readonly requests: LlmRequest[] = [];
+
+  constructor(private readonly text: string) {
+    super();
+  }
+
+  override modelFor(): string {
+    return 'fixed';
+  }
+
+  override async answer(request: LlmRequest): Promise<{ parts: ReturnType<typeof textPart>[] }> {
+    this.requests.push(request);
+    return { parts: [textPart(this.text)] };
+  }
+}
+
+describe('orderOf', () => {
+  it.each([
+    [['two large lattes, please'], { drink: 'latte', size: 'large', quantity: 2 }],
+    [['Tea.', 'small'], { drink: 'tea', size: 'small' }],
+    [['a small tea', 'no, make it 12 medium cocoas'], { drink: 'cocoa', size: 'medium', quantity: 12 }],
+    [['hello'], {}],
+  ])('%j', (texts, order) => {
+    expect(orderOf(texts)).toEqual(order);
+  });
+});
+
+describe('OrderTaker', () => {
+  it('by rules asks for what is missing, remembers what was said, and completes', async () => {
+    const taker = new OrderTaker();
+    expect(await taker.answer([guest('hi')], signal)).toMatchObject({ complete: false, order: {} });
+    const first = await taker.answer([guest('a tea')], signal);
+    expect(first).toMatchObject({ say: 'Which size of tea: small, medium, large?', complete: false });
+    const second = await taker.answer([guest('a tea'), waiter(first.say), guest('large')], signal);
+    expect(second).toEqual({
+      say: 'Your order: 1 × large tea. Coming up!',
+      order: { drink: 'tea', size: 'large' },
+      complete: true,
+    });
+  });
+
+  it('with a model tells what the model says, which has read everything so far', async () => {
+    const llm = new FixedLlm('Sure:\n```json\n{"say":"Which size?","order":{"drink":"tea"},"complete":false}\n```');
+    const reply = await new OrderTaker(llm).answer([guest('a tea'), waiter('And?'), guest('hm')], signal);
+    expect(reply).toEqual({ say: 'Which size?', order: { drink: 'tea' }, complete: false });
+    expect(llm.requests[0]?.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
+  });
+
+  it('does not believe a model that completes an order without a size', async () => {
+    const llm = new FixedLlm('{"say":"Done!","order":{"drink":"tea"},"complete":true}');
+    expect(await new OrderTaker(llm).answer([guest('a tea')], signal)).toMatchObject({ complete: false });
+  });
+
+  it('goes by rules where the model does not answer as it was told', async () => {
+    const llm = new FixedLlm('I would love to help you');
+    expect(await new OrderTaker(llm).answer([guest('a large tea')], signal)).toMatchObject({ complete: true });
+  });
+});

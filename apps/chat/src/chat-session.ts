@@ -1,0 +1,54 @@
+import { type AgentClient, CalledTask } from '#libs/a2a-client';
+import { isTerminalState, type Part, type TaskState, textPart, userMessage } from '#libs/protocol';
+
+/** All that a client of a conversation remembers (row I1). */
+export interface ChatIds {
+  contextId?: string;
+  taskId?: string;
+}
+
+export interface ChatAnswer {
+  text: string;
+  /** Absent where the agent answered without a Task. */
+  state?: TaskState;
+}
+
+/**
+ * A conversation with an agent as its client sees it: one Message at a time, and the two ids, which are replaced from
+ * every response and cleared when the Task has ended (rows I1, I6, I9). The client never sends what was said before.
+ */
+export class ChatSession {
+  ids: ChatIds = {};
+
+  constructor(private readonly agent: AgentClient) {}
+
+  /** @throws AgentCallError; the ids are as they were */
+  async say(text: string, signal?: AbortSignal): Promise<ChatAnswer> {
+    const message = userMessage([textPart(text)], this.ids);
+    const answer = new CalledTask();
+    for await (const response of this.agent.send({ message }, { signal })) answer.apply(response);
+    const { reply, state } = answer;
+    this.ids = reply ? idsOf(reply) : state !== undefined && isTerminalState(state) ? {} : idsOf(answer);
+    return { text: textOf(answer), ...(reply === undefined && state !== undefined && { state }) };
+  }
+
+  /** Forgets the ids: the next Message begins a new conversation. */
+  forget(): void {
+    this.ids = {};
+  }
+}
+
+function idsOf({ contextId, taskId }: { contextId?: string | undefined; taskId?: string | undefined }): ChatIds {
+  return { ...(contextId !== undefined && { contextId }), ...(taskId !== undefined && { taskId }) };
+}
+
+/** What the agent said: the direct Message, else its last word on the Task, else what it made. */
+function textOf({ reply, status, artifacts }: CalledTask): string {
+  const said = reply?.parts ?? status?.message?.parts ?? [];
+  const shown = said.length > 0 ? said : artifacts.flatMap(({ parts }) => parts);
+  return shown.map(partText).filter(Boolean).join('\n');
+}
+
+function partText({ text, data, url }: Part): string {
+  return text ?? url ?? (data === undefined ? '' : JSON.stringify(data));
+}

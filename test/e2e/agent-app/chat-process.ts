@@ -1,0 +1,56 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { before, until } from '../../support/until.js';
+
+const MAIN = join(resolve(import.meta.dirname, '../../..'), 'dist/apps/chat/src/main.js');
+
+/** The terminal client, seen from outside: lines go in, lines come out. */
+export class ChatProcess {
+  private written = '';
+  private answers = 0;
+
+  private constructor(private readonly child: ChildProcessWithoutNullStreams) {
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (this.written += chunk));
+  }
+
+  static spawn(...args: string[]): ChatProcess {
+    return new ChatProcess(spawn(process.execPath, [MAIN, ...args], { cwd: tmpdir(), stdio: 'pipe' }));
+  }
+
+  get output(): string {
+    return this.written;
+  }
+
+  /** Types a line and gives the agent's answer to it. */
+  async say(line: string): Promise<string> {
+    this.type(line);
+    const index = this.answers++;
+    return until(() => [...this.written.matchAll(/^(?:you> )*(?:agent|error)> (.*)\n/gm)][index]?.[1], {
+      within: 20_000,
+      what: `an answer to ${line}: ${this.written}`,
+    });
+  }
+
+  type(line: string): void {
+    this.child.stdin.write(`${line}\n`);
+  }
+
+  /** Ends the input; gives the exit code. */
+  async end(): Promise<number | null> {
+    this.child.stdin.end();
+    return this.ended();
+  }
+
+  async ended(): Promise<number | null> {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
+      await before(once(this.child, 'close'), { within: 20_000, what: 'the chat to end' });
+    }
+    return this.child.exitCode;
+  }
+
+  kill(): void {
+    this.child.kill('SIGKILL');
+  }
+}
