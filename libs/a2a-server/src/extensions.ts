@@ -1,5 +1,5 @@
 import { type AgentExtension, invalidParams, type SendMessageRequest } from '#libs/protocol';
-import { type CallContext, readIdempotencyKey } from '#libs/executor';
+import { type CallContext, HOP_CHAIN, readIdempotencyKey } from '#libs/executor';
 
 /** Streams carry the Task's sequence as SSE id, and SubscribeToTask goes on after `Last-Event-ID` or `?since=`. */
 export const RESUMABLE_STREAMS = 'urn:parley:extension:resumable-streams:v1';
@@ -28,6 +28,12 @@ export const EXTENSIONS: readonly AgentExtension[] = [
       'the turn that the first one began; another request under the key is refused with IDEMPOTENCY_CONFLICT. The key, ' +
       '1 to 255 visible ASCII characters, is the Idempotency-Key header, or, with this extension activated, ' +
       `message.metadata["${IDEMPOTENCY_KEY}"].`,
+    required: false,
+  },
+  {
+    uri: HOP_CHAIN,
+    description:
+      'Messages carry the calls that led to them in their metadata; an agent that passes it on to whom it calls is told of loops.',
     required: false,
   },
 ];

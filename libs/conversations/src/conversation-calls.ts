@@ -1,7 +1,8 @@
 import type { CallOptions } from '#libs/a2a-client';
-import type { RequestContext } from '#libs/executor';
+import type { Hop, RequestContext } from '#libs/executor';
 import { turnId } from './a2a-event.js';
 import { nameOf, type Side } from './conversation.js';
+import { refuseBeyond } from './conversation-budget.js';
 import type { CallName } from './conversation-metadata.js';
 import type { ConversationServices } from './conversation-services.js';
 import type { ConversationState, SideSession } from './conversation-state.js';
@@ -47,10 +48,9 @@ export class ConversationCalls {
   private async call(call: CallName, agent: string, text: string, session: SideSession): Promise<TurnCall> {
     const known = this.state.calls.get(call) ?? (this.repeated ? await this.madeBefore(call, session) : undefined);
     this.repeated = false;
-    const { references, directory } = this.services;
-    const turn = new TurnCall(directory, {
+    const turn = new TurnCall(this.services.directory, {
       call,
-      url: async () => references.url(await references.resolve(agent)),
+      prepare: () => this.prepare(call, agent, known === undefined),
       messageId: turnId(this.context.taskId, call),
       text,
       session,
@@ -61,6 +61,18 @@ export class ConversationCalls {
     } satisfies TurnCallSpec);
     this.current = { agent, call, turn };
     return turn;
+  }
+
+  /** The agent is not called where that is a loop, or beyond the budget; a call that was made before costs nothing again. */
+  private async prepare(call: CallName, agent: string, anew: boolean): Promise<{ url: string; hops: readonly Hop[] }> {
+    const { references, hops, budgets } = this.services;
+    const { taskId, call: context } = this.context;
+    const callee = await references.resolve(agent);
+    hops.refuseCall(callee, this.state.hops);
+    const root = hops.rootOf(this.state.hops) ?? taskId;
+    if (anew) refuseBeyond(await budgets.spend(root, call === 'announce' ? 'announcement' : 'turn'));
+    const extended = hops.extended(this.state.hops, { task: taskId, caller: context.agent, callee });
+    return { url: references.url(callee), hops: extended };
   }
 
   /** The Task of a call that no event of the log names: one of our own agents names us, a waiting one is known. */

@@ -1,4 +1,4 @@
-import { AgentExecutor, type RequestContext, UnknownAgent } from '#libs/executor';
+import { AgentExecutor, hopMetadata, hopsOf, type RequestContext, UnknownAgent } from '#libs/executor';
 import { A2AError, type JsonObject, type SendMessageRequest, submittedTask } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { ConversationSettings } from './conversation.js';
@@ -30,7 +30,7 @@ export class ConversationExecutor extends AgentExecutor {
   }
 
   override taskMetadata(request: SendMessageRequest): JsonObject {
-    return settingsMetadata(this.settingsOf(request));
+    return { ...settingsMetadata(this.settingsOf(request)), ...hopMetadata(hopsOf(request)) };
   }
 
   override async check(request: SendMessageRequest): Promise<void> {
@@ -47,8 +47,8 @@ export class ConversationExecutor extends AgentExecutor {
 
   /** A new conversation's log needs no reading: it is its first Message. */
   private opening(context: RequestContext): TaskEvent {
-    const metadata = settingsMetadata(this.settingsOf({ message: context.userMessage }));
-    return { task: submittedTask(context, context.userMessage, metadata) };
+    const { userMessage: message, metadata } = context;
+    return { task: submittedTask(context, message, this.taskMetadata({ message, ...(metadata && { metadata }) })) };
   }
 
   private async refuseUnknownAgents({ requester, target, announce }: ConversationSettings): Promise<void> {

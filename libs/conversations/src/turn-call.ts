@@ -1,5 +1,6 @@
 import { type AgentClient, type AgentDirectory, CalledTask, type CallOptions } from '#libs/a2a-client';
-import { isWaitingState, type JsonObject, type StreamResponse, textPart, userMessage } from '#libs/protocol';
+import { type Hop, HOP_CHAIN, hopMetadata } from '#libs/executor';
+import { isWaitingState, type SendMessageRequest, type StreamResponse, textPart, userMessage } from '#libs/protocol';
 import type { Reply, TurnFailure } from './conversation.js';
 import type { CallName } from './conversation-metadata.js';
 import type { SideSession } from './conversation-state.js';
@@ -8,8 +9,11 @@ import { answerFailure, callFailure, outOfTime } from './turn-failure.js';
 
 export interface TurnCallSpec {
   call: CallName;
-  /** Where the agent is; looked up within the call, so that an unknown one is a failure of the turn. */
-  url(): Promise<string>;
+  /**
+   * Where the agent is, and what the Message carries beside the text. Part of the call: what it throws is a failure of
+   * the turn, as for an agent that is not known or must not be called.
+   */
+  prepare(): Promise<{ url: string; hops: readonly Hop[] }>;
   /** The same for every attempt at the call. */
   messageId: string;
   text: string;
@@ -19,8 +23,6 @@ export interface TurnCallSpec {
   timeoutMs: number;
   signal: AbortSignal;
   options: Pick<CallOptions, 'scope' | 'parent'>;
-  metadata?: JsonObject;
-  extensions?: string[];
 }
 
 /** No limit but the turn's own shall speak. */
@@ -66,10 +68,11 @@ export class TurnCall {
   private async *converse(): AsyncGenerator<string, void, undefined> {
     const { known } = this.spec;
     const options = this.options();
-    this.client = await this.directory.client(await this.spec.url(), options);
-    if (known === undefined) return yield* this.read(this.client.send(this.request(), options));
+    const { url, hops } = await this.spec.prepare();
+    this.client = await this.directory.client(url, options);
+    if (known === undefined) return yield* this.read(this.client.send(this.request(hops), options));
     yield* this.read(this.client.follow(known, options));
-    if (this.undelivered) yield* this.read(this.client.send(this.request(), options));
+    if (this.undelivered) yield* this.read(this.client.send(this.request(hops), options));
   }
 
   private async *read(responses: AsyncIterable<StreamResponse>): AsyncGenerator<string, void, undefined> {
@@ -89,10 +92,10 @@ export class TurnCall {
     return !history.some(({ messageId }) => messageId === this.spec.messageId);
   }
 
-  private request() {
-    const { text, messageId, session, metadata, extensions } = this.spec;
-    const fields = { messageId, ...session, ...(extensions && { extensions }) };
-    return { message: userMessage([textPart(text)], fields), ...(metadata && { metadata }) };
+  private request(hops: readonly Hop[]): SendMessageRequest {
+    const { text, messageId, session } = this.spec;
+    const fields = { messageId, ...session, extensions: [HOP_CHAIN], metadata: hopMetadata(hops) };
+    return { message: userMessage([textPart(text)], fields) };
   }
 
   private options(): CallOptions {

@@ -10,3 +10,5 @@ export { TaskRecovery } from './task-recovery.js';
 export { LiveEvents } from './live-events.js';
 export { readIdempotencyKey } from './idempotency-key.js';
 export { OwnAgents, OwnAgentsModule } from './own-agents.js';
+export { calleeOf, type Hop, HOP_CHAIN, HopChains, hopMetadata, hopsOf, keptHops } from './hop-chain.js';
+export { HopChainModule } from './hop-chain.module.js';

@@ -35,6 +35,8 @@ export interface ChildCallSpec {
   timeout?: number;
   /** The Task that an earlier call of the same request has made: it is followed instead of made again. */
   known?: string;
+  /** Throws where the agent must not be called. */
+  refuse?: () => void;
   /** Called at the first sight of the Task that the agent made; the call goes on when it resolves. */
   onTask(taskId: string): Promise<void>;
   tell(news: ChildNews): Promise<void>;
@@ -120,6 +122,7 @@ export class ChildCall {
 
   /** A call that makes one Task however often it comes is made again where its connection was lost. */
   private async converse(deadline: AbortSignal | undefined): Promise<void> {
+    this.spec.refuse?.();
     for (let lost = 0; ; lost += 1) {
       try {
         return await this.exchange(deadline, lost === 0 ? this.spec.known : this.taskId);

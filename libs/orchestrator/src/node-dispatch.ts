@@ -1,10 +1,11 @@
-import { REVISION_KEY } from '#libs/executor';
+import { HOP_CHAIN, type Hop, hopMetadata, REVISION_KEY } from '#libs/executor';
 import { derivedId, type Part, type SendMessageRequest, userMessage } from '#libs/protocol';
-import { ancestryMetadata } from './run-ancestry.js';
 import type { WorkflowNode } from './workflow.js';
 
 /** Seconds that an external agent has for its whole answer, unless the node says otherwise (row E1). */
 const EXTERNAL_TIMEOUT = 30;
+
+const CALLING_TYPES = new Set(['external', 'conversation', 'brainstorm']);
 
 /** What a timer of this runtime can hold, in milliseconds. */
 const LONGEST_TIMER = 2 ** 31 - 1;
@@ -13,8 +14,8 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 export interface DispatchingRun {
   contextId: string;
   revision: string;
-  /** The runs that led to the call, this one last. */
-  ancestry: readonly string[];
+  /** The calls that led to this one and itself; empty for an agent that calls nobody. */
+  hops: readonly Hop[];
 }
 
 /** A child's Task that waits for an answer. */
@@ -38,7 +39,7 @@ export function childReference(nodeId: string, attempt: number): string {
 
 /**
  * The request that calls a node. An agent of ours shares the run's context and is told the revision; an external one
- * has its own context. `waiting` is the Task that the Message answers.
+ * has its own context. Who may call others is told which calls led to it. `waiting` is the Task that the Message answers.
  */
 export function nodeRequest(
   node: WorkflowNode,
@@ -53,12 +54,18 @@ export function nodeRequest(
     messageId,
     ...(contextId !== undefined && { contextId }),
     ...(waiting && { taskId: waiting.taskId }),
+    ...(run.hops.length > 0 && { extensions: [HOP_CHAIN], metadata: hopMetadata(run.hops) }),
   });
   return {
     message,
     configuration: { acceptedOutputModes: ['text/plain', 'application/json'] },
-    metadata: own ? { [REVISION_KEY]: run.revision } : ancestryMetadata(run.ancestry),
+    ...(own && { metadata: { [REVISION_KEY]: run.revision } }),
   };
+}
+
+/** Whether a node's agent calls agents that the workflow does not name as nodes. */
+export function callsOthers({ type }: Pick<WorkflowNode, 'type'>): boolean {
+  return CALLING_TYPES.has(type);
 }
 
 /** How long, in milliseconds, the agent of a node may take in all; `undefined`: the client's own limits hold. */

@@ -1,10 +1,10 @@
 import type { CallOptions } from '#libs/a2a-client';
-import type { RequestContext } from '#libs/executor';
+import type { Hop, RequestContext } from '#libs/executor';
 import type { Job } from '#libs/platform';
 import { type ChildNews, ChildCall, cancelWaiting } from './child-call.js';
 import { cancelJob } from './child-cancel.js';
 import { nodeUrl } from './node-address.js';
-import { childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
+import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
 import { nodeParts } from './node-message.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { answerParts } from './run-answer.js';
@@ -19,7 +19,7 @@ export interface CallingRun {
   graph: WorkflowGraph;
   state: RunState;
   revision: string;
-  ancestry: readonly string[];
+  hops: readonly Hop[];
 }
 
 /** The calls of one run to the agents of its nodes. */
@@ -119,13 +119,14 @@ export class RunCalls {
   }
 
   private call(node: NodeRun, known: string | undefined): ChildCall {
-    const { graph, state, context, revision, ancestry } = this.run;
+    const { graph, state, context, revision } = this.run;
     const definition = graph.node(node.id);
     const url = this.urlOf(node) ?? '';
     const parts = node.answer ? answerParts(node.answer, node.id) : nodeParts(definition, graph, state);
     const waiting =
       node.answer && node.taskId !== undefined ? { taskId: node.taskId, contextId: node.contextId } : undefined;
-    const run = { contextId: context.contextId, revision, ancestry };
+    const hops = callsOthers(node) ? this.hopsTo(url) : [];
+    const run = { contextId: context.contextId, revision, hops };
     const timeout = nodeTimeout(definition);
     return new ChildCall(this.services.directory, {
       node: definition,
@@ -134,9 +135,17 @@ export class RunCalls {
       options: this.options(node),
       ...(timeout !== undefined && { timeout }),
       ...(known !== undefined && { known }),
+      ...(node.type === 'external' && { refuse: () => this.services.hops.refuseCall(url, this.run.hops) }),
       onTask: (taskId) => this.remember(node, taskId, url),
       tell: this.tell,
     });
+  }
+
+  /** The calls that led to the run, and the one of this agent. */
+  private hopsTo(url: string): Hop[] {
+    const { context, graph, hops } = this.run;
+    const caller = `workflows/${graph.definition.name}`;
+    return this.services.hops.extended(hops, { task: context.taskId, caller, callee: url });
   }
 
   /** By the definition and not by the log: an own node is called here, wherever it was called before. */

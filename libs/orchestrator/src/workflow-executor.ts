@@ -1,8 +1,7 @@
-import { AgentExecutor, type RequestContext } from '#libs/executor';
+import { AgentExecutor, hopMetadata, hopsOf, keptHops, type RequestContext } from '#libs/executor';
 import { type JsonObject, type SendMessageRequest, submittedTask } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { failedEvents } from './run-ending.js';
-import { ancestryMetadata, ancestryOf, refuseLoop } from './run-ancestry.js';
 import { inputsOf } from './run-inputs.js';
 import { runMetadata } from './run-metadata.js';
 import type { RunServices } from './run-services.js';
@@ -29,14 +28,14 @@ export class WorkflowExecutor extends AgentExecutor {
     this.graph = graphOf(workflow);
   }
 
-  override taskMetadata({ message, metadata }: SendMessageRequest): JsonObject {
+  override taskMetadata(request: SendMessageRequest): JsonObject {
     const { definition, revision } = this.workflow;
-    const run = runMetadata({ workflow: definition.name, revision, inputs: inputsOf(message, definition) });
-    return { ...run, ...ancestryMetadata(ancestryOf(metadata)) };
+    const run = runMetadata({ workflow: definition.name, revision, inputs: inputsOf(request.message, definition) });
+    return { ...run, ...hopMetadata(hopsOf(request)) };
   }
 
-  override check({ metadata }: SendMessageRequest): Promise<void> {
-    return refuseLoop(this.services.tasks, `workflows/${this.workflow.definition.name}`, ancestryOf(metadata));
+  override check(request: SendMessageRequest): void {
+    this.services.hops.refuseReentry(`workflows/${this.workflow.definition.name}`, hopsOf(request));
   }
 
   override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
@@ -44,9 +43,9 @@ export class WorkflowExecutor extends AgentExecutor {
     const { definition, revision } = this.workflow;
     const log = await logOf(context);
     const state = RunState.of(definition, log);
-    const ancestry = [...ancestryOf(isNew(context) ? context.metadata : metadataOf(log)), context.taskId];
+    const hops = isNew(context) ? hopsOf(requestOf(context)) : keptHops(metadataOf(log));
     if (graph instanceof InvalidWorkflow) yield* failedEvents(context, state, graph.message);
-    else yield* new WorkflowRun(services, { context, graph, state, revision, ancestry }).events();
+    else yield* new WorkflowRun(services, { context, graph, state, revision, hops }).events();
   }
 }
 
@@ -57,6 +56,10 @@ async function logOf(context: RequestContext): Promise<readonly TaskEvent[]> {
 
 function isNew(context: RequestContext): boolean {
   return context.task === null && context.recovered === 0;
+}
+
+function requestOf({ userMessage, metadata }: RequestContext): SendMessageRequest {
+  return { message: userMessage, ...(metadata && { metadata }) };
 }
 
 /** A turn after the first, and one that is recovered, knows the first request's metadata from the Task. */

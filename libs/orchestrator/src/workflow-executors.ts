@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
+import { HopChains } from '#libs/executor';
 import { AppConfig, ServiceAddress } from '#libs/platform';
 import { TaskStore } from '#libs/tasks';
 import { RunChildStore } from './run-child-store.js';
@@ -16,10 +17,11 @@ export class WorkflowExecutors {
     directory: AgentDirectory,
     tasks: TaskStore,
     children: RunChildStore,
+    hops: HopChains,
     address: ServiceAddress,
     config: AppConfig,
   ) {
-    this.services = { directory, tasks, children, address, localDispatch: config.nodeDispatch === 'local' };
+    this.services = { directory, tasks, children, hops, address, localDispatch: config.nodeDispatch === 'local' };
   }
 
   of(workflow: WorkflowRevision): WorkflowExecutor {

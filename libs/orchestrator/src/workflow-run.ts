@@ -1,4 +1,4 @@
-import { type RequestContext, TaskCanceled } from '#libs/executor';
+import { type Hop, type RequestContext, TaskCanceled } from '#libs/executor';
 import type { RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { ChildNews } from './child-call.js';
@@ -28,8 +28,8 @@ export interface WorkflowRunStart {
   /** The log so far. */
   state: RunState;
   revision: string;
-  /** The runs that led to this one, and itself. */
-  ancestry: readonly string[];
+  /** The calls that led to this run. */
+  hops: readonly Hop[];
 }
 
 /**

@@ -18,6 +18,7 @@ export { type Environment, loadConfig } from './config/load-config.js';
 export { BatchedRead } from './database/batched-read.js';
 export { Database, type DatabaseOptions, type EntityClass, type MigrationClass } from './database/database.js';
 export { PLATFORM_MIGRATIONS } from './database/platform-migrations.js';
+export { serviceSecret } from './database/service-secret.js';
 export { enqueueFrom } from './jobs/enqueue-statement.js';
 export { type CronEntry, type Job, type JobContext, type JobHandler, PermanentJobError } from './jobs/job.js';
 export { Jobs } from './jobs/jobs.js';

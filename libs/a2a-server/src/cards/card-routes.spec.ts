@@ -1,4 +1,5 @@
 import { type FakeServer, fakeServer } from '../testing/fake-server.js';
+import { HOP_CHAIN } from '#libs/executor';
 import { IDEMPOTENCY, RESUMABLE_STREAMS } from '../extensions.js';
 
 let server: FakeServer;
@@ -32,7 +33,7 @@ describe('agent cards', () => {
       capabilities: {
         streaming: true,
         pushNotifications: false,
-        extensions: [{ uri: RESUMABLE_STREAMS }, { uri: IDEMPOTENCY }],
+        extensions: [{ uri: RESUMABLE_STREAMS }, { uri: IDEMPOTENCY }, { uri: HOP_CHAIN }],
       },
       skills: [{ inputModes: ['text/plain', 'application/json'], tags: ['agent'] }],
     });

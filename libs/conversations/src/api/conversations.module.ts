@@ -1,11 +1,13 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { OwnAgents, OwnAgentsModule } from '#libs/executor';
+import { HopChainModule, HopChains, OwnAgents, OwnAgentsModule, type ServedAgent } from '#libs/executor';
 import { TasksModule, TaskStore } from '#libs/tasks';
 import { AgentReferences } from '../agent-references.js';
 import { conversationAgent } from '../conversation-agent.js';
+import { ConversationBudgets } from '../conversation-budget.js';
 import { ConversationCommands } from '../conversation-command.js';
 import type { ConversationServices } from '../conversation-services.js';
+import { PostgresConversationBudgets } from '../storage/postgres-conversation-budgets.js';
 import { PostgresConversationCommands } from '../storage/postgres-conversation-commands.js';
 import { ConversationList } from './conversation-list.js';
 import { ConversationStreams } from './conversation-streams.js';
@@ -14,6 +16,7 @@ import { ConversationsController } from './conversations.controller.js';
 
 /** The token of ConversationServices. */
 const SERVICES = Symbol('ConversationServices');
+const AGENT = Symbol('ConversationAgent');
 
 /** What conversations are made of. Needs PlatformModule, and an AgentCatalog in the application. */
 @Module({})
@@ -22,29 +25,38 @@ export class ConversationAgentModule {
   static withAgents(agents: Type | DynamicModule): DynamicModule {
     return {
       module: ConversationAgentModule,
-      imports: [agents, TasksModule, OwnAgentsModule],
+      imports: [agents, TasksModule, OwnAgentsModule, HopChainModule],
       providers: [
         AgentReferences,
         { provide: ConversationCommands, useClass: PostgresConversationCommands },
+        { provide: ConversationBudgets, useClass: PostgresConversationBudgets },
         {
           provide: SERVICES,
-          inject: [AgentDirectory, AgentReferences, TaskStore, ConversationCommands, OwnAgents],
-          useFactory: (
-            directory: AgentDirectory,
-            references: AgentReferences,
-            tasks: TaskStore,
-            commands: ConversationCommands,
-            own: OwnAgents,
-          ) => {
-            const services: ConversationServices = { directory, references, tasks, commands };
-            own.add(conversationAgent(services));
-            return services;
-          },
+          inject: [AgentDirectory, AgentReferences, TaskStore, ConversationCommands, HopChains, ConversationBudgets],
+          useFactory: servicesOf,
         },
+        { provide: AGENT, inject: [OwnAgents, SERVICES], useFactory: publish },
       ],
       exports: [ConversationCommands, SERVICES],
     };
   }
+}
+
+function servicesOf(
+  directory: AgentDirectory,
+  references: AgentReferences,
+  tasks: TaskStore,
+  commands: ConversationCommands,
+  hops: HopChains,
+  budgets: ConversationBudgets,
+): ConversationServices {
+  return { directory, references, tasks, commands, hops, budgets };
+}
+
+function publish(own: OwnAgents, services: ConversationServices): ServedAgent {
+  const agent = conversationAgent(services);
+  own.add(agent);
+  return agent;
 }
 
 /** The management API of conversations. */

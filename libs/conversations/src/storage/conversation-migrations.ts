@@ -21,4 +21,23 @@ export class CreateConversationCommand1700000000400 implements MigrationInterfac
   }
 }
 
-export const CONVERSATION_MIGRATIONS = [CreateConversationCommand1700000000400];
+/** What the conversations of one root have used together. */
+export class CreateConversationBudget1700000000401 implements MigrationInterface {
+  readonly name = 'CreateConversationBudget1700000000401';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE conversation_budget (
+        root text COLLATE "C" PRIMARY KEY,
+        turns integer NOT NULL,
+        calls integer NOT NULL,
+        started_at timestamptz NOT NULL DEFAULT now()
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE conversation_budget');
+  }
+}
+
+export const CONVERSATION_MIGRATIONS = [CreateConversationCommand1700000000400, CreateConversationBudget1700000000401];

@@ -1,4 +1,4 @@
-import { type RequestContext, TaskCanceled } from '#libs/executor';
+import { HopChains, type RequestContext, TaskCanceled } from '#libs/executor';
 import { type Message, statusUpdate, submittedTask, type Task, type TaskState, userMessage } from '#libs/protocol';
 import {
   ANONYMOUS_SCOPE,
@@ -151,6 +151,7 @@ export class DrivenRun {
       directory: this.agents,
       tasks: { children } as unknown as TaskStore,
       children: this.children,
+      hops: new HopChains(Buffer.from('a secret')),
       address: { internalUrl: 'http://own' },
       localDispatch: this.localDispatch,
     };

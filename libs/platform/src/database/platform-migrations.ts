@@ -36,5 +36,27 @@ export class CreateJobWorker1700000000010 implements MigrationInterface {
   }
 }
 
-/** The tables of this library. Always run first. */
-export const PLATFORM_MIGRATIONS = [CreateReplica1700000000000, CreateJobWorker1700000000010];
+/** Secrets that the service makes for itself and that all its replicas share. */
+export class CreateServiceSecret1700000000410 implements MigrationInterface {
+  readonly name = 'CreateServiceSecret1700000000410';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE service_secret (
+        name text COLLATE "C" PRIMARY KEY,
+        value bytea NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now()
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE service_secret');
+  }
+}
+
+/** The tables of this library. Those of others do not depend on them. */
+export const PLATFORM_MIGRATIONS = [
+  CreateReplica1700000000000,
+  CreateJobWorker1700000000010,
+  CreateServiceSecret1700000000410,
+];

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { Database, serviceSecret } from '#libs/platform';
+import { HopChains } from './hop-chain.js';
+
+/** HopChains with the secret that all replicas share. Needs PlatformModule. */
+@Module({
+  providers: [
+    {
+      provide: HopChains,
+      inject: [Database],
+      useFactory: async (database: Database) => new HopChains(await serviceSecret(database, 'hop-chain')),
+    },
+  ],
+  exports: [HopChains],
+})
+export class HopChainModule {}
