@@ -1,6 +1,11 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { A2aServerModule } from '#libs/a2a-server';
-import { CONVERSATION_MIGRATIONS, ConversationAgentModule, ConversationsModule } from '#libs/conversations';
+import {
+  CONVERSATION_MIGRATIONS,
+  ConversationAgentModule,
+  ConversationNode,
+  ConversationsModule,
+} from '#libs/conversations';
 import { EventGatewayModule } from '#libs/event-gateway';
 import { CancelWatch, ExecutorModule, TaskRecovery } from '#libs/executor';
 import { NodesModule } from '#libs/nodes';
@@ -17,7 +22,7 @@ export class AppModule {
     const migrations = [...TASK_MIGRATIONS, ...ORCHESTRATOR_MIGRATIONS, ...CONVERSATION_MIGRATIONS];
     const platform = PlatformModule.forRoot({ config, migrations });
     const conversations = ConversationAgentModule.withAgents(AgentsModule);
-    const nodes = NodesModule.withAgents(AgentsModule);
+    const nodes = NodesModule.withAgents(AgentsModule, { from: conversations, type: ConversationNode });
     const workflows = WorkflowModule.withAgents(nodes, AgentsModule, TasksModule);
     const executor = { module: ExecutorModule, imports: [workflows], exports: [workflows] };
     const gateway = EventGatewayModule.with({ names: ['run', 'tool'], projections: [runProjection] }, [executor]);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { ServedAgent } from '#libs/executor';
 import { invalidParams, type SendMessageRequest } from '#libs/protocol';
 import type { ConversationSettings } from './conversation.js';
@@ -21,15 +20,8 @@ export function conversationAgent(services: ConversationServices): ServedAgent {
     version: '1',
     skills: [{ id: 'converse', name: 'converse', description, tags: ['conversation'], ...modes }],
     ...modes,
-    executor: new OwnConversationExecutor(services, settingsOfMessage),
+    executor: new ConversationExecutor(services, settingsOfMessage),
   };
-}
-
-class OwnConversationExecutor extends ConversationExecutor {
-  /** Row A1: random in all its digits. */
-  override newTaskId(): string {
-    return randomUUID();
-  }
 }
 
 function settingsOfMessage({ message }: Pick<SendMessageRequest, 'message'>): ConversationSettings {

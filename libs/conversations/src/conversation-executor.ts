@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { AgentExecutor, hopMetadata, hopsOf, type RequestContext, UnknownAgent } from '#libs/executor';
 import { A2AError, type JsonObject, type SendMessageRequest, submittedTask } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
@@ -27,6 +28,11 @@ export class ConversationExecutor extends AgentExecutor {
     private readonly settingsOf: SettingsOf,
   ) {
     super();
+  }
+
+  /** Row A1: random in all its digits. */
+  override newTaskId(): string {
+    return randomUUID();
   }
 
   override taskMetadata(request: SendMessageRequest): JsonObject {

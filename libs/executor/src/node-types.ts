@@ -8,6 +8,15 @@ export interface NodeSpec {
   config: JsonObject;
 }
 
+/** One kind of node. */
+export interface NodeType {
+  readonly name: string;
+  /** What is wrong with a node's config, one sentence each; empty where nothing is. */
+  problems(node: NodeSpec): string[];
+  /** Makes the node's executor; its config may have become invalid since it was saved. */
+  executor(node: NodeSpec): AgentExecutor;
+}
+
 /** The kinds of node that a workflow may contain, each an AgentExecutor. */
 export abstract class NodeTypes {
   abstract readonly names: readonly string[];

@@ -1,9 +1,8 @@
-import type { AgentExecutor, NodeSpec, RequestContext } from '#libs/executor';
+import type { AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
 import { firstText, type JsonObject, type Message } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
 import type { LlmMessage, LlmProvider } from './llm/llm-provider.js';
 import { NodeExecutor, type NodeWork, workStep } from './node-executor.js';
-import type { NodeType } from './node-type.js';
 import { typedParts } from './result-parts.js';
 
 /** `agent`: a model answers the Message, knowing the Task's history. */

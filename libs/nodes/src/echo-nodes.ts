@@ -1,7 +1,6 @@
-import type { AgentExecutor, NodeSpec, RequestContext } from '#libs/executor';
+import type { AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
 import { ConfigProblems } from './config-problems.js';
 import { NodeExecutor, type NodeWork } from './node-executor.js';
-import type { NodeType } from './node-type.js';
 import { typedParts } from './result-parts.js';
 
 /** `input`: its output is the run's input, which its Message carries (row K2). */

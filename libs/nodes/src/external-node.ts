@@ -1,8 +1,7 @@
 import type { AgentDirectory } from '#libs/a2a-client';
-import type { AgentExecutor, NodeSpec } from '#libs/executor';
+import type { AgentExecutor, NodeSpec, NodeType } from '#libs/executor';
 import { ConfigProblems } from './config-problems.js';
 import { ExternalExecutor, missingEndpoint } from './external-executor.js';
-import type { NodeType } from './node-type.js';
 
 /** `external`: an A2A agent elsewhere. In a run it is called directly; this is what stands behind its own URL (row K14). */
 export class ExternalNode implements NodeType {

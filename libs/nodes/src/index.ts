@@ -3,7 +3,7 @@ export { type LlmAnswer, type LlmMessage, LlmProvider, type LlmRequest } from '.
 export { OpenAiLlm, type OpenAiLlmOptions } from './llm/openai-llm.js';
 export { NodeFailure } from './node-failure.js';
 export { NodesModule } from './nodes.module.js';
-export type { NodeType } from './node-type.js';
+export type { NodeType } from '#libs/executor';
 export { NodeTypeRegistry } from './node-type-registry.js';
 export { AgentNode } from './agent-node.js';
 export { InputNode, OutputNode } from './echo-nodes.js';

@@ -1,6 +1,5 @@
-import { type AgentExecutor, type NodeSpec, NodeTypes, UnknownAgent } from '#libs/executor';
+import { type AgentExecutor, type NodeSpec, type NodeType, NodeTypes, UnknownAgent } from '#libs/executor';
 import type { JsonObject } from '#libs/protocol';
-import type { NodeType } from './node-type.js';
 
 /** The node types of this process. */
 export class NodeTypeRegistry extends NodeTypes {

@@ -1,6 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { NodeTypes } from '#libs/executor';
+import { type NodeType, NodeTypes } from '#libs/executor';
 import { AppConfig, OutboundHttp } from '#libs/platform';
 import { AgentNode } from './agent-node.js';
 import { InputNode, OutputNode } from './echo-nodes.js';
@@ -16,18 +16,31 @@ import { CurrentTime } from './tools/current-time.js';
 import { HttpGet } from './tools/http-get.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 
+/** A node type of another library: its class, and the module that exports it. */
+export interface OtherNodeType {
+  from: DynamicModule;
+  type: Type<NodeType>;
+}
+
 /** The node types that a workflow may contain. Needs the global PlatformModule. */
 @Module({})
 export class NodesModule {
-  /** @param agents a module that exports AgentDirectory */
-  static withAgents(agents: Type | DynamicModule): DynamicModule {
+  /**
+   * @param agents a module that exports AgentDirectory
+   * @param others node types of other libraries, and the modules that export them
+   */
+  static withAgents(agents: Type | DynamicModule, ...others: OtherNodeType[]): DynamicModule {
     return {
       module: NodesModule,
-      imports: [agents],
+      imports: [agents, ...others.map(({ from }) => from)],
       providers: [
         { provide: LlmProvider, inject: [AppConfig, OutboundHttp], useFactory: llmOf },
         { provide: ToolRegistry, inject: [OutboundHttp], useFactory: builtInTools },
-        { provide: NodeTypes, inject: [LlmProvider, ToolRegistry, AgentDirectory], useFactory: nodeTypes },
+        {
+          provide: NodeTypes,
+          inject: [LlmProvider, ToolRegistry, AgentDirectory, ...others.map(({ type }) => type)],
+          useFactory: nodeTypes,
+        },
       ],
       exports: [NodeTypes, LlmProvider, ToolRegistry],
     };
@@ -43,7 +56,7 @@ function builtInTools(http: OutboundHttp): ToolRegistry {
   return new ToolRegistry([new CurrentTime(), new Calculator(), new HttpGet(http.fetch)]);
 }
 
-function nodeTypes(llm: LlmProvider, tools: ToolRegistry, agents: AgentDirectory): NodeTypes {
+function nodeTypes(llm: LlmProvider, tools: ToolRegistry, agents: AgentDirectory, ...others: NodeType[]): NodeTypes {
   return new NodeTypeRegistry([
     new InputNode(),
     new AgentNode(llm),
@@ -51,5 +64,6 @@ function nodeTypes(llm: LlmProvider, tools: ToolRegistry, agents: AgentDirectory
     new OutputNode(),
     new ExternalNode(agents),
     new ScriptNode(),
+    ...others,
   ]);
 }

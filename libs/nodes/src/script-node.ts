@@ -1,5 +1,4 @@
-import type { AgentExecutor, NodeSpec } from '#libs/executor';
-import type { NodeType } from './node-type.js';
+import type { AgentExecutor, NodeSpec, NodeType } from '#libs/executor';
 import { scriptProblems } from './script/parse-script.js';
 import { ScriptedAgent } from './script/scripted-agent.js';
 

@@ -1,8 +1,7 @@
-import type { AgentExecutor, NodeSpec, RequestContext } from '#libs/executor';
+import type { AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
 import { firstData, firstText, isJsonObject, type JsonObject, type Message } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
 import { NodeExecutor, type NodeWork, workStep } from './node-executor.js';
-import type { NodeType } from './node-type.js';
 import { resultParts } from './result-parts.js';
 import { withText } from './text-placeholder.js';
 import type { ToolRegistry } from './tools/tool-registry.js';

@@ -95,6 +95,12 @@ describe('nodeParts', () => {
     expect(textOf({ type: 'input', artifacts: { a: [textPart('A')] } })).toBe('Execute node child');
   });
 
+  test('for a conversation is its message', () => {
+    const given = { type: 'conversation', inputs: { a: 'A' } };
+    expect(textOf({ ...given, config: { target: 't', message: 'Ask about {{a}}' } })).toBe('Ask about A');
+    expect(textOf({ ...given, config: { target: 't' } })).toBe('A');
+  });
+
   test('for a tool carries its arguments with every string rendered', () => {
     const args = { q: 'find {{b}}', deep: [{ n: 1, s: '{{a}}' }, null, true], '{{b}}': 'key' };
     expect(

@@ -45,7 +45,7 @@ function nodeText(node: WorkflowNode, graph: WorkflowGraph, run: MessageSource, 
     const input = inputValue(run.inputs, node.id);
     return input === undefined ? fallback : inputText(input);
   }
-  const { prompt } = node.config;
+  const prompt = node.config[node.type === 'conversation' ? 'message' : 'prompt'];
   if (typeof prompt === 'string' && prompt !== '') return renderTemplate(prompt, resolve);
   const texts = graph.parents(node.id).map((parent) => parentText(parent, run));
   return texts.filter((text) => text !== '').join('\n\n') || fallback;

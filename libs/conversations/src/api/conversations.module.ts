@@ -6,6 +6,7 @@ import { AgentReferences } from '../agent-references.js';
 import { conversationAgent } from '../conversation-agent.js';
 import { ConversationBudgets } from '../conversation-budget.js';
 import { ConversationCommands } from '../conversation-command.js';
+import { ConversationNode } from '../conversation-node.js';
 import type { ConversationServices } from '../conversation-services.js';
 import { PostgresConversationBudgets } from '../storage/postgres-conversation-budgets.js';
 import { PostgresConversationCommands } from '../storage/postgres-conversation-commands.js';
@@ -35,9 +36,10 @@ export class ConversationAgentModule {
           inject: [AgentDirectory, AgentReferences, TaskStore, ConversationCommands, HopChains, ConversationBudgets],
           useFactory: servicesOf,
         },
+        { provide: ConversationNode, inject: [SERVICES], useFactory: nodeOf },
         { provide: AGENT, inject: [OwnAgents, SERVICES], useFactory: publish },
       ],
-      exports: [ConversationCommands, SERVICES],
+      exports: [ConversationCommands, ConversationNode],
     };
   }
 }
@@ -51,6 +53,10 @@ function servicesOf(
   budgets: ConversationBudgets,
 ): ConversationServices {
   return { directory, references, tasks, commands, hops, budgets };
+}
+
+function nodeOf(services: ConversationServices): ConversationNode {
+  return new ConversationNode(services);
 }
 
 function publish(own: OwnAgents, services: ConversationServices): ServedAgent {

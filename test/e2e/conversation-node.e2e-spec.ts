@@ -1,0 +1,139 @@
+import { jest } from '@jest/globals';
+import type { JsonObject } from '#libs/protocol';
+import { sendTask } from '../support/a2a.js';
+import { outlines, Talks } from '../support/conversation.js';
+import type { FakeAgent } from '../support/fake-agent.js';
+import { answers, holds } from '../support/fake-behaviour.js';
+import { startParley } from '../support/parley.js';
+import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
+import { Api, echo, input, linear, output, textOf, unique, type WorkflowNode } from '../support/workflow.js';
+
+const stage = useStage();
+jest.setTimeout(60_000);
+let a: FakeAgent;
+let b: FakeAgent;
+
+beforeEach(async () => {
+  a = await stage.fake({ name: 'a', streaming: true });
+  b = await stage.fake({ name: 'b', streaming: true });
+  a.always((_call, index) => answers(`A${index + 1}`));
+  b.always((_call, index) => answers(`B${index + 1}`));
+});
+
+const talk = (config: JsonObject = {}): WorkflowNode => ({
+  id: 'talk',
+  type: 'conversation',
+  config: { requester: a.url, target: b.url, message: 'about {{topic}}', maxTurns: 2, ...config },
+});
+
+const around = (node: WorkflowNode) =>
+  linear(unique('talks'), input('topic'), node, echo('sum', { prompt: '{{talk}} / {{talk.data}}' }), output('out'));
+
+describe('a conversation node', () => {
+  it('lets two agents talk; its output is the last text and a data part of the outcome and the turns', async () => {
+    const run = await stage.api.finish(around(talk()), { topic: 'tea' });
+    expect(run.status).toBe('completed');
+    expect(b.texts).toEqual(['about tea', 'A1']);
+    expect(run.nodes['talk']?.artifacts[0]?.parts).toMatchObject([
+      { text: 'B2' },
+      {
+        data: { outcome: 'max_turns', turns: [{ text: 'about tea' }, { text: 'B1' }, { text: 'A1' }, { text: 'B2' }] },
+      },
+    ]);
+    const [text, data] = (textOf(run.result) ?? '').split(' / ');
+    expect(text).toBe('B2');
+    expect(JSON.parse(data ?? '')).toMatchObject({ outcome: 'max_turns' });
+    const [hop] = b.sends[0]?.message?.metadata?.['urn:parley:extension:hop-chain:v1'] as { root: string }[];
+    expect(hop?.root).toBe(run.runId);
+  });
+
+  it('is a conversation like any other: its Task is it', async () => {
+    const run = await stage.api.finish(around(talk({ maxTurns: 0 })), { topic: 'tea' });
+    const talks = new Talks(stage.api);
+    const id = run.nodes['talk']?.taskId ?? '';
+    expect(await talks.get(id)).toMatchObject({ conversationId: id, outcome: 'done', requester: a.url });
+    expect(outlines(await (await talks.events(id)).all())).toEqual(['0 about tea', '1 B1', 'complete done']);
+  });
+
+  it('says what its parents said where it has no message of its own', async () => {
+    const { message: _message, ...config } = talk().config as JsonObject;
+    await stage.api.finish(around({ ...talk(), config: { ...config, maxTurns: 0 } }), { topic: 'tea' });
+    expect(b.texts).toEqual(['tea']);
+  });
+
+  it('fails with the conversation', async () => {
+    b.always({ rpcError: { code: -32000, message: 'broken' } });
+    const run = await stage.api.finish(around(talk()), { topic: 'tea' });
+    expect(run).toMatchObject({ status: 'failed', error: { node: 'talk' } });
+    expect(run.error?.message).toContain('turn 1: a2a error -32000: broken');
+  });
+
+  it('is canceled with its run, down to the agent at work', async () => {
+    b.always(holds());
+    const workflow = await stage.api.save(around(talk()));
+    const runId = await stage.api.start(workflow.name, { topic: 'tea' });
+    await b.sent();
+    await until(() => b.taskIds().length === 1);
+    expect((await stage.api.call('POST', `/runs/${runId}/cancel`)).status).toBe(200);
+    expect(await stage.api.run(runId)).toMatchObject({ status: 'canceled', nodes: { talk: { status: 'canceled' } } });
+    await until(() => b.cancels.length === 1, { what: 'CancelTask at the agent' });
+  });
+
+  it('paused, it makes the run wait; the answer to the run is the next turn', async () => {
+    b.next(holds('B1')).always(answers('B2'));
+    const workflow = await stage.api.save(around(talk()));
+    const runId = await stage.api.start(workflow.name, { topic: 'tea' });
+    await b.sent();
+    const talks = new Talks(stage.api);
+    const id = await until(async () => (await stage.api.run(runId)).nodes['talk']?.taskId);
+    await talks.command(id, 'pause');
+    b.release();
+    await stage.api.reached(runId, ['input-required']);
+    await sendTask(stage.api.base(workflow.name), 'said by a person', { fields: { taskId: runId } });
+    const run = await stage.api.ended(runId);
+    expect(run.status).toBe('completed');
+    expect((await talks.get(id)).turns.map(({ text }) => text)).toEqual(['about tea', 'B1', 'said by a person', 'B2']);
+    expect(a.sends).toHaveLength(0);
+  });
+
+  it.each<[string, JsonObject]>([
+    ['target is required', { target: null }],
+    ['maxTurns must be a whole number, from 0 to 20', { maxTurns: 21 }],
+    ['message must be a string', { message: 7 }],
+  ])('is refused at save: %s', async (problem, config) => {
+    const reply = await stage.api.call('POST', '/workflows', around(talk(config)));
+    expect(reply.status).toBe(422);
+    expect(reply.text).toContain(`conversation node \\"talk\\": ${problem}`);
+  });
+
+  it('an agent that is not there fails the node', async () => {
+    const run = await stage.api.finish(around(talk({ target: 'nobody_at_all' })), { topic: 'tea' });
+    expect(run).toMatchObject({ status: 'failed', error: { node: 'talk' } });
+    expect(run.error?.message).toContain('nobody_at_all');
+  });
+
+  it('goes on after kill -9 of the replica, and asks nobody twice', async () => {
+    const parley = await startParley({ databaseUrl: stage.database.url });
+    stage.defer(() => parley.kill9().catch(() => undefined));
+    b.next(answers('B1'), holds('B2'));
+    const workflow = await stage.api.save(around(talk()));
+    const runId = await new Api(parley.url).start(workflow.name, { topic: 'tea' });
+    await b.sent(2);
+    const id = await until(async () => (await stage.api.run(runId)).nodes['talk']?.taskId);
+    await until(async () => {
+      const log = await stage.database.query('SELECT payload FROM task_event WHERE task_id = $1', [id]);
+      return JSON.stringify(log).includes(b.taskIds()[1] ?? 'unknown');
+    });
+    await parley.kill9();
+    await until(() => b.calls.some(({ method }) => method === 'SubscribeToTask' || method === 'GetTask'), {
+      within: 30_000,
+      what: 'another replica to take over',
+    });
+    b.release();
+    const run = await stage.api.ended(runId, 30_000);
+    expect(run.status).toBe('completed');
+    expect([b.sends.length, a.sends.length]).toEqual([2, 1]);
+    expect((await new Talks(stage.api).get(id)).turns.map(({ text }) => text)).toEqual(['about tea', 'B1', 'A1', 'B2']);
+  });
+});
