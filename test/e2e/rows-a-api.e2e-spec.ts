@@ -6,6 +6,7 @@ import { rpc, sendTask, stream } from '../support/a2a.js';
 import { ids, range } from '../support/sse.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
+import { echo, input, linear, unique } from '../support/workflow.js';
 
 const stage = useStage();
 let talks: Talks;
@@ -135,7 +136,7 @@ describe('GET /api/conversations/{id}/events', () => {
     expect(ids(await rest.all())).toEqual([3, 4, 5]);
     expect(outlines(await (await talks.events(id, 4)).all())).toEqual(['complete max_turns']);
     expect(await (await talks.events(id, 5)).all()).toEqual([]);
-    const beyond = await stage.api.call('GET', `/conversations/${id}/events?since=99`);
+    const beyond = await stage.api.call('GET', `/conversations/${id}/events?since=6`);
     expect(beyond).toMatchObject({ status: 400, body: { errors: [{ path: 'since' }] } });
   });
 });
@@ -156,10 +157,11 @@ describe('steering', () => {
     expect(a.sends).toHaveLength(0);
   });
 
-  it('a cancel after the end is refused', async () => {
+  it('a cancel or a command after the end is refused', async () => {
     const id = await talks.start(between({ maxTurns: 0 }));
     await talks.ended(id);
     await until(async () => (await talks.command(id, 'cancel')).status === 409);
+    for (const name of ['pause', 'resume', 'stop']) expect((await talks.command(id, name)).status).toBe(409);
     expect((await talks.get(id)).outcome).toBe('done');
   });
 
@@ -218,6 +220,28 @@ describe('steering', () => {
     expect((await talks.ended(id)).outcome).toBe('max_turns');
   });
 
+  it('commands that come at once to a paused one are all carried out, each once', async () => {
+    b.next(holds('B1'));
+    const id = await talks.start(between({ maxTurns: 20 }));
+    await b.sent();
+    await talks.command(id, 'pause');
+    b.release();
+    await talks.reached(id, ({ paused }) => paused === true);
+    const said = range(1, 10).map((n) => `said ${n}`);
+    const replies = await Promise.all(said.map((text) => talks.command(id, 'turns', { text })));
+    expect(replies.map(({ status }) => status)).toEqual(said.map(() => 202));
+    const { turns } = await talks.reached(id, (it) => it.turns.length === 12 && it.paused === true);
+    expect(
+      turns
+        .slice(2)
+        .map(({ text }) => text)
+        .toSorted(),
+    ).toEqual(said.toSorted());
+    await talks.command(id, 'stop');
+    expect(await talks.ended(id)).toMatchObject({ outcome: 'done' });
+    expect([...a.sends, ...b.sends]).toHaveLength(1);
+  });
+
   it.each<JsonObject>([{}, { text: 7 }, { text: ' ' }])('refuses a turn without a text: %j', async (body) => {
     b.always(holds());
     const id = await talks.start(between());
@@ -241,6 +265,16 @@ describe('a conversation is a Task', () => {
     });
     expect(body.error).toMatchObject({ code: -32602 });
     expect(JSON.stringify(body.error)).toContain('maxTurns');
+  });
+
+  it('A16 an agent that is called by itself tells nothing on the a2a stream', async () => {
+    const name = unique('alone');
+    await stage.api.save(linear(name, input('in'), echo('only')));
+    const reader = await stream(stage.api.base(name, 'only'), 'hello');
+    expect(JSON.stringify(await reader.all())).not.toMatch(/parley\/stream|"a2a"/);
+    const task = await sendTask(stage.api.base(name), 'hello');
+    expect(JSON.stringify(task)).not.toContain('parley/stream');
+    expect((await stage.api.call('GET', `/conversations/${task.id}`)).status).toBe(404);
   });
 
   it('L1 its a2a events are events of the Task, carried by them', async () => {

@@ -1,5 +1,5 @@
 import { AgentCallError, HttpAgentDirectory } from '#libs/a2a-client';
-import { type RequestContext, TaskCanceled } from '#libs/executor';
+import { HopChains, keptHops, type RequestContext, TaskCanceled } from '#libs/executor';
 import { type JsonObject, statusUpdate } from '#libs/protocol';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { answers, answersParts, ends, holds } from '../../../test/support/fake-behaviour.js';
@@ -8,8 +8,9 @@ import type { NodeEvent } from './node-executor.js';
 import { artifactParts, lastWords, outline, played, taskWith, turn } from './testing/turn.js';
 
 describe('external nodes', () => {
+  const hops = new HopChains(Buffer.from('a secret'));
   const directory = new HttpAgentDirectory({ http: { fetch, cachedFetch: fetch }, onCardless: () => undefined });
-  const type = new ExternalNode(directory);
+  const type = new ExternalNode(directory, hops);
   let agent: FakeAgent;
 
   const node = (config: JsonObject = {}) => ({
@@ -136,10 +137,22 @@ describe('external nodes', () => {
     expect(agent.cancels).toEqual(agent.taskIds());
   });
 
+  it('adds its call to the chain, and refuses a Message that the remote itself was called for', async () => {
+    const context = turn('x');
+    await play(context);
+    const message = agent.sends[0]?.message;
+    expect(keptHops(message?.metadata)).toMatchObject([{ task: context.taskId, callee: agent.url }]);
+    const again = { message: { ...context.userMessage, metadata: message?.metadata ?? {} } };
+    expect(() => type.executor(node()).check?.(again, context.call)).toThrow('LOOP_DETECTED');
+    expect(() => type.executor(node()).check?.({ message: context.userMessage }, context.call)).not.toThrow();
+    expect(type.executor(node()).taskMetadata?.(again)).toEqual(message?.metadata);
+  });
+
   it('tells an AgentCallError from a defect', async () => {
-    const broken = new ExternalNode({
+    const refusing = {
       client: async () => Promise.reject(new AgentCallError('refused', 'the address may not be called')),
-    });
+    };
+    const broken = new ExternalNode(refusing, hops);
     const events = await played(broken.executor(node()), turn('x'));
     expect(lastWords(events)).toBe(`Error: external agent call to ${agent.url}: the address may not be called`);
   });

@@ -1,10 +1,21 @@
 import { createHash } from 'node:crypto';
 import { AgentCallError, type AgentClient, type AgentDirectory, type CallOptions } from '#libs/a2a-client';
-import { type NodeSpec, type RequestContext, TaskCanceled } from '#libs/executor';
+import {
+  type Hop,
+  HOP_CHAIN,
+  type HopChains,
+  hopMetadata,
+  hopsOf,
+  keptHops,
+  type NodeSpec,
+  type RequestContext,
+  TaskCanceled,
+} from '#libs/executor';
 import {
   firstText,
   isJsonObject,
   type JsonObject,
+  type SendMessageRequest,
   statusUpdate,
   type StreamResponse,
   textPart,
@@ -30,8 +41,19 @@ export class ExternalExecutor extends NodeExecutor {
   constructor(
     node: NodeSpec,
     private readonly agents: AgentDirectory,
+    private readonly hops: HopChains,
   ) {
     super(node);
+  }
+
+  override taskMetadata(request: SendMessageRequest): JsonObject {
+    return hopMetadata(hopsOf(request));
+  }
+
+  /** A new Message may be one that this very node led to. */
+  override check(request: SendMessageRequest): void {
+    const { endpoint_url: url } = this.node.config;
+    if (request.message.taskId === undefined && typeof url === 'string') this.hops.refuseCall(url, hopsOf(request));
   }
 
   protected override async *work(context: RequestContext): NodeWork {
@@ -76,8 +98,17 @@ export class ExternalExecutor extends NodeExecutor {
   ): AsyncIterable<StreamResponse> {
     if (known?.ofThisTurn) return client.follow(known.remote.taskId, options);
     const text = firstText(context.userMessage.parts) ?? `Execute external node ${this.node.id}`;
-    const message = userMessage(text, { messageId: messageIdOf(context), ...known?.remote });
+    const metadata = hopMetadata(this.#hopsTo(context));
+    const fields = { messageId: messageIdOf(context), ...known?.remote, extensions: [HOP_CHAIN], metadata };
+    const message = userMessage(text, fields);
     return client.send({ message }, options);
+  }
+
+  /** The calls that led to this Task, and the one of the remote agent. */
+  #hopsTo(context: RequestContext): Hop[] {
+    const { userMessage: message, metadata, task, taskId, call } = context;
+    const hops = task ? keptHops(task.metadata) : hopsOf({ message, ...(metadata && { metadata }) });
+    return this.hops.extended(hops, { task: taskId, caller: call.agent, callee: this.#url() });
   }
 
   async #cancel(url: string, remote: RemoteTask | undefined): Promise<undefined> {

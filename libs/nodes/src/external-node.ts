@@ -1,5 +1,5 @@
 import type { AgentDirectory } from '#libs/a2a-client';
-import type { AgentExecutor, NodeSpec, NodeType } from '#libs/executor';
+import type { AgentExecutor, HopChains, NodeSpec, NodeType } from '#libs/executor';
 import { ConfigProblems } from './config-problems.js';
 import { ExternalExecutor, missingEndpoint } from './external-executor.js';
 
@@ -7,7 +7,10 @@ import { ExternalExecutor, missingEndpoint } from './external-executor.js';
 export class ExternalNode implements NodeType {
   readonly name = 'external';
 
-  constructor(private readonly agents: AgentDirectory) {}
+  constructor(
+    private readonly agents: AgentDirectory,
+    private readonly hops: HopChains,
+  ) {}
 
   problems(node: NodeSpec): string[] {
     const { endpoint_url: endpoint } = node.config;
@@ -20,6 +23,6 @@ export class ExternalNode implements NodeType {
   }
 
   executor(node: NodeSpec): AgentExecutor {
-    return new ExternalExecutor(node, this.agents);
+    return new ExternalExecutor(node, this.agents, this.hops);
   }
 }

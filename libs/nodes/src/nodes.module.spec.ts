@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { AgentDirectory } from '#libs/a2a-client';
-import { NodeTypes } from '#libs/executor';
+import { HopChains, NodeTypes } from '#libs/executor';
 import { AppConfig, loadConfig, OutboundHttp } from '#libs/platform';
 import { LlmProvider } from './llm/llm-provider.js';
 import { NodesModule } from './nodes.module.js';
@@ -15,7 +15,10 @@ async function nodesWith(environment: Record<string, string>) {
   @Global()
   @Module({ providers: [{ provide: AppConfig, useValue: config }, OutboundHttp], exports: [AppConfig, OutboundHttp] })
   class Platform {}
-  return Test.createTestingModule({ imports: [Platform, NodesModule.withAgents(AgentsModule)] }).compile();
+  return Test.createTestingModule({ imports: [Platform, NodesModule.withAgents(AgentsModule)] })
+    .overrideProvider(HopChains)
+    .useValue(new HopChains(Buffer.from('a secret')))
+    .compile();
 }
 
 describe('NodesModule', () => {

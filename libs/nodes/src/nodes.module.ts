@@ -1,6 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { type NodeType, NodeTypes } from '#libs/executor';
+import { HopChainModule, HopChains, type NodeType, NodeTypes } from '#libs/executor';
 import { AppConfig, OutboundHttp } from '#libs/platform';
 import { AgentNode } from './agent-node.js';
 import { InputNode, OutputNode } from './echo-nodes.js';
@@ -32,13 +32,13 @@ export class NodesModule {
   static withAgents(agents: Type | DynamicModule, ...others: OtherNodeType[]): DynamicModule {
     return {
       module: NodesModule,
-      imports: [agents, ...others.map(({ from }) => from)],
+      imports: [agents, HopChainModule, ...others.map(({ from }) => from)],
       providers: [
         { provide: LlmProvider, inject: [AppConfig, OutboundHttp], useFactory: llmOf },
         { provide: ToolRegistry, inject: [OutboundHttp], useFactory: builtInTools },
         {
           provide: NodeTypes,
-          inject: [LlmProvider, ToolRegistry, AgentDirectory, ...others.map(({ type }) => type)],
+          inject: [LlmProvider, ToolRegistry, AgentDirectory, HopChains, ...others.map(({ type }) => type)],
           useFactory: nodeTypes,
         },
       ],
@@ -56,13 +56,19 @@ function builtInTools(http: OutboundHttp): ToolRegistry {
   return new ToolRegistry([new CurrentTime(), new Calculator(), new HttpGet(http.fetch)]);
 }
 
-function nodeTypes(llm: LlmProvider, tools: ToolRegistry, agents: AgentDirectory, ...others: NodeType[]): NodeTypes {
+function nodeTypes(
+  llm: LlmProvider,
+  tools: ToolRegistry,
+  agents: AgentDirectory,
+  hops: HopChains,
+  ...others: NodeType[]
+): NodeTypes {
   return new NodeTypeRegistry([
     new InputNode(),
     new AgentNode(llm),
     new ToolNode(tools),
     new OutputNode(),
-    new ExternalNode(agents),
+    new ExternalNode(agents, hops),
     new ScriptNode(),
     ...others,
   ]);

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { malformed, Shutdown, SseStream } from '#libs/platform';
-import { type StoredTask, TaskFeed } from '#libs/tasks';
+import { type StoredTask, TaskFeed, TaskStore } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 import { a2aEvent, type A2aEvent } from '../a2a-event.js';
 import { readSettings } from '../conversation-metadata.js';
@@ -15,6 +15,7 @@ import { outcomeOf } from '../conversation-view.js';
 @Injectable()
 export class ConversationStreams {
   constructor(
+    private readonly tasks: TaskStore,
     private readonly feed: TaskFeed,
     private readonly shutdown: Shutdown,
   ) {}
@@ -24,9 +25,8 @@ export class ConversationStreams {
    * @param after the number of the last event that the reader saw
    */
   async send(conversation: StoredTask, after: number, reply: FastifyReply): Promise<void> {
-    // A Task has at least as many events as its conversation.
-    const { lastSequence } = conversation.header;
-    if (after > lastSequence) throw malformed({ path: 'since', detail: 'is beyond the last event' });
+    const last = await this.lastNumber(conversation);
+    if (after > last) throw malformed({ path: 'since', detail: `is beyond the last event, ${last}` });
     reply.hijack();
     const stream = new SseStream(reply.raw, { headers: reply.getHeaders() as OutgoingHttpHeaders });
     const signal = AbortSignal.any([stream.closed, this.shutdown.started]);
@@ -37,6 +37,15 @@ export class ConversationStreams {
     } finally {
       stream.end();
     }
+  }
+
+  private async lastNumber({ header }: StoredTask): Promise<number> {
+    const log = await this.tasks.events(header.taskId, 0, header.lastSequence);
+    const state = ConversationState.of(
+      header.taskId,
+      log.map(({ event }) => event),
+    );
+    return state.dialogue.told.length + (state.cut ? 1 : 0);
   }
 
   /** The whole log is read: how the events are numbered is known only from the first one on. */
