@@ -118,6 +118,30 @@ describe('kill -9 of the replica that a conversation runs in', () => {
   });
 });
 
+describe('a database that drops every session', () => {
+  it('costs a conversation nothing but time', async () => {
+    const talks = new Talks(stage.api);
+    const [a, b] = [await stage.fake({ name: 'a', streaming: true }), await stage.fake({ name: 'b' })];
+    a.always(answers('A1'));
+    b.always((call, index) => {
+      if (index === 0) void dropSessions();
+      return answers(`B${index + 1} to ${call.text}`);
+    });
+    const id = await talks.start({ requester: a.url, target: b.url, message: 'hello', maxTurns: 2 });
+    const shown = async () => talks.get(id).catch(() => undefined);
+    const done = await until(
+      async () => {
+        const view = await shown();
+        return view?.status === 'complete' && view;
+      },
+      { within: 30_000, what: 'the conversation to end' },
+    );
+    expect(done.turns.map(({ text }) => text)).toEqual(['hello', 'B1 to hello', 'A1', 'B2 to A1']);
+    expect(done.outcome).toBe('max_turns');
+    expect([a.sends.length, b.sends.length]).toEqual([1, 2]);
+  });
+});
+
 describe('two replicas', () => {
   it('L2 1,000 events, readers cut and come back to either replica: the transcripts are identical', async () => {
     const other = await mortal();
@@ -154,6 +178,13 @@ async function withCuts(id: string, seed: number, replicas: readonly Talks[]): P
     }
     reader.abort();
   }
+}
+
+/** Breaks every connection to the database but the test's own. */
+function dropSessions(): Promise<unknown> {
+  return stage.database.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  );
 }
 
 /** What the conversation's Task has told so far. */

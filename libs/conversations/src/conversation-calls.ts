@@ -1,5 +1,6 @@
 import type { CallOptions } from '#libs/a2a-client';
 import type { Hop, RequestContext } from '#libs/executor';
+import { throughOutage } from '#libs/platform';
 import { turnId } from './a2a-event.js';
 import { nameOf, type Side } from './conversation.js';
 import { refuseBeyond } from './conversation-budget.js';
@@ -70,14 +71,16 @@ export class ConversationCalls {
     const callee = await references.resolve(agent);
     hops.refuseCall(callee, this.state.hops);
     const root = hops.rootOf(this.state.hops) ?? taskId;
-    if (anew) refuseBeyond(await budgets.spend(root, call === 'announce' ? 'announcement' : 'turn'));
+    const spend = () => budgets.spend(root, call === 'announce' ? 'announcement' : 'turn');
+    if (anew) refuseBeyond(await throughOutage(spend, this.context.signal));
     const extended = hops.extended(this.state.hops, { task: taskId, caller: context.agent, callee });
     return { url: references.url(callee), hops: extended };
   }
 
   /** The Task of a call that no event of the log names: one of our own agents names us, a waiting one is known. */
   private async madeBefore(call: CallName, session: SideSession): Promise<string | undefined> {
-    const own = await this.services.tasks.children(this.context.taskId);
+    const children = () => this.services.tasks.children(this.context.taskId);
+    const own = await throughOutage(children, this.context.signal);
     const made = own.find(({ parentReference }) => parentReference === referenceOf(call));
     return made?.taskId ?? session.taskId;
   }

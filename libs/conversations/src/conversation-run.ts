@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { type RequestContext, TaskCanceled } from '#libs/executor';
+import { throughOutage } from '#libs/platform';
 import { type JsonObject, statusUpdate, streamEventMetadata, type TaskState } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { a2aEvent, type A2aDraft } from './a2a-event.js';
@@ -81,7 +82,9 @@ export class ConversationRun {
   }
 
   private async *obey(): AsyncGenerator<TaskEvent> {
-    const commands = await this.services.commands.after(this.context.taskId, this.state.command);
+    const { context, state, services } = this;
+    const read = () => services.commands.after(context.taskId, state.command);
+    const commands = await throughOutage(read, context.signal);
     for (const command of commands) yield this.carryOut(command);
   }
 

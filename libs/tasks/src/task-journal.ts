@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
+import { isOutage } from '#libs/platform';
 import { TaskMetrics } from './task-metrics.js';
 import { type JournalEntry, type JournalOutcome, TaskStore } from './task-store.js';
 
@@ -186,13 +187,3 @@ export class TaskJournal {
 }
 
 type Outcome = JournalOutcome | { failed: unknown };
-
-/** PostgreSQL classes 08 (connection), 57P (shutdown, crash), 53 (resources); and failures of the socket or the pool. */
-function isOutage(error: unknown): boolean {
-  if (error instanceof TypeError || error instanceof RangeError) return false;
-  const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code === 'string' && code.length === 5 && !code.startsWith('E')) {
-    return code.startsWith('08') || code.startsWith('57P') || code.startsWith('53');
-  }
-  return true;
-}
