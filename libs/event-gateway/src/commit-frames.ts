@@ -1,5 +1,5 @@
 import type { Commit, CommittedEvent } from '#libs/tasks';
-import { type EventProjection, type Projected, taskProjection } from './event-projection.js';
+import { carriedProjection, type EventProjection, type Projected, taskProjection } from './event-projection.js';
 
 /** A frame without its cursor, which is another one for each client. */
 export interface Frame {
@@ -24,7 +24,7 @@ export class CommitFrames {
   }
 
   private framesOf(source: CommittedEvent): Frame[] {
-    return [taskProjection, ...this.projections].flatMap((project) => {
+    return [taskProjection, carriedProjection, ...this.projections].flatMap((project) => {
       const projected = project(source);
       return projected ? [frameOf(source, projected)] : [];
     });

@@ -1,4 +1,5 @@
-import type { CommittedEvent } from '#libs/tasks';
+import { isJsonObject, type JsonObject, streamEvent } from '#libs/protocol';
+import type { CommittedEvent, TaskEvent } from '#libs/tasks';
 
 /** What an event of a Task means to those who watch: one frame of one stream. */
 export interface Projected {
@@ -22,3 +23,16 @@ export const taskProjection: EventProjection = ({ taskId, sequence, header, json
   stream: 'task',
   event: { taskId, contextId: header.contextId, agent: header.agent, sequence, ...(JSON.parse(json) as object) },
 });
+
+/** Events that carry an event of a live stream with them, such as the turns of a conversation: shown as they are. */
+export const carriedProjection: EventProjection = ({ event }) => {
+  const carried = streamEvent(metadataOf(event));
+  if (!carried) return undefined;
+  const conversationId = isJsonObject(carried.data) ? carried.data.conversationId : undefined;
+  return { stream: carried.stream, event: carried, ...(typeof conversationId === 'string' && { conversationId }) };
+};
+
+function metadataOf(event: TaskEvent): JsonObject | undefined {
+  if ('task' in event) return event.task.metadata;
+  return 'statusUpdate' in event ? event.statusUpdate.metadata : event.artifactUpdate.metadata;
+}

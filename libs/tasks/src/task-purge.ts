@@ -39,11 +39,22 @@ export class TaskPurge {
     return timed + others;
   }
 
-  private async purgeRange(from: string, to: string, olderThan: Date, signal: AbortSignal): Promise<number> {
+  /** The same for ids that do not begin with the time, such as those of conversations: it looks through all Tasks. */
+  purgeUntimed(olderThan: Date, signal: AbortSignal): Promise<number> {
+    return this.purgeRange('', AFTER_TIMED_IDS, olderThan, signal, FIND_ENDED_UNTIMED);
+  }
+
+  private async purgeRange(
+    from: string,
+    to: string,
+    olderThan: Date,
+    signal: AbortSignal,
+    find = FIND_ENDED,
+  ): Promise<number> {
     let purged = 0;
     for (let after: string | null = from; after !== null && !signal.aborted;) {
       const began = performance.now();
-      const { reached, ended } = await this.findEnded(after, to, olderThan);
+      const { reached, ended } = await this.findEnded(find, after, to, olderThan);
       if (ended) await this.delete(ended);
       purged += ended?.length ?? 0;
       after = reached;
@@ -53,8 +64,8 @@ export class TaskPurge {
     return purged;
   }
 
-  private async findEnded(after: string, to: string, olderThan: Date): Promise<Found> {
-    const { rows } = await this.pool.query<Found>(FIND_ENDED, [after, to, olderThan, BATCH]);
+  private async findEnded(find: string, after: string, to: string, olderThan: Date): Promise<Found> {
+    const { rows } = await this.pool.query<Found>(find, [after, to, olderThan, BATCH]);
     return rows[0] ?? { reached: null, ended: null };
   }
 
@@ -95,10 +106,10 @@ const PURGE_SETTINGS = { enable_hashjoin: 'off', enable_mergejoin: 'off', jit: '
 const AFTER_TIMED_IDS = 'g';
 const AFTER_ALL_IDS = '\u{10ffff}';
 
-const FIND_ENDED = `
+const findEnded = (which: string): string => `
   WITH RECURSIVE seen AS MATERIALIZED (
     SELECT task_id, state, updated_at, parent_task_id FROM task
-    WHERE task_id > $1 AND task_id < $2 ORDER BY task_id LIMIT $4
+    WHERE task_id > $1 AND task_id < $2 ${which} ORDER BY task_id LIMIT $4
   ),
   ended AS (
     SELECT task_id FROM seen
@@ -109,6 +120,11 @@ const FIND_ENDED = `
     WHERE child.state IN ${ENDED} AND child.updated_at < $3
   )
   SELECT (SELECT max(task_id) FROM seen) AS reached, (SELECT array_agg(task_id) FROM ended) AS ended`;
+
+const FIND_ENDED = findEnded('');
+
+/** The version of a UUID stands at its fifteenth character; those of version 7 begin with the time. */
+const FIND_ENDED_UNTIMED = findEnded(`AND substr(task_id, 15, 1) <> '7'`);
 
 const DELETE_EVENTS = 'DELETE FROM task_event WHERE task_id = ANY($1::text[])';
 const DELETE_TASKS = `DELETE FROM task WHERE task_id = ANY($1::text[]) AND state IN ${ENDED}`;

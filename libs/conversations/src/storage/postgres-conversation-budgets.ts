@@ -1,12 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/platform';
+import { TaskRetention } from '#libs/tasks';
 import { type Budget, ConversationBudgets } from '../conversation-budget.js';
 
 /** ConversationBudgets on PostgreSQL. */
 @Injectable()
 export class PostgresConversationBudgets extends ConversationBudgets {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    retention: TaskRetention,
+  ) {
     super();
+    retention.purgeWith('DELETE FROM conversation_budget WHERE root = ANY($1::text[])');
   }
 
   async spend(root: string, call: 'turn' | 'announcement'): Promise<Budget> {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/platform';
+import { TaskRetention } from '#libs/tasks';
 import { type ConversationCommand, ConversationCommands } from '../conversation-command.js';
 
 const UNIQUE_VIOLATION = '23505';
@@ -7,8 +8,12 @@ const UNIQUE_VIOLATION = '23505';
 /** ConversationCommands on PostgreSQL. */
 @Injectable()
 export class PostgresConversationCommands extends ConversationCommands {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    retention: TaskRetention,
+  ) {
     super();
+    retention.purgeWith('DELETE FROM conversation_command WHERE conversation_id = ANY($1::text[])');
   }
 
   /** Of two that want the same number the second finds it taken and takes the next: there is never a gap to wait for. */
