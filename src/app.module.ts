@@ -25,7 +25,9 @@ export class AppModule {
     const nodes = NodesModule.withAgents(AgentsModule, { from: conversations, type: ConversationNode });
     const workflows = WorkflowModule.withAgents(nodes, AgentsModule, TasksModule);
     const executor = { module: ExecutorModule, imports: [workflows], exports: [workflows] };
-    const gateway = EventGatewayModule.with({ names: ['a2a', 'run', 'tool'], projections: [runProjection] }, [executor]);
+    const gateway = EventGatewayModule.with({ names: ['a2a', 'run', 'tool'], projections: [runProjection] }, [
+      executor,
+    ]);
     return {
       module: AppModule,
       imports: [
