@@ -3,6 +3,7 @@ import { after, answers, answersParts, ends, type FakeBehaviour } from '../suppo
 import { type A2aFrame, outline, outlines, Talks } from '../support/conversation.js';
 import { ids, range } from '../support/sse.js';
 import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
 import { echo, input, linear, script, says, unique } from '../support/workflow.js';
 
 const stage = useStage();
@@ -252,6 +253,7 @@ describe('endings', () => {
     slow.always({ steps: [{ status: 'TASK_STATE_WORKING' }, { hold: true }] });
     const events = await talks.play(between({ target: slow.url, timeoutMs: 500 }));
     expect(events.map(outline)).toEqual(['0 hello', 'error 1 TIMEOUT', 'complete timeout']);
+    await until(() => slow.cancels.length > 0, { what: 'the cancel at the agent' });
     expect(slow.cancels).toEqual(slow.taskIds());
   });
 
