@@ -1,4 +1,4 @@
-export { ApiCursor, ApiPaging, ApiProblem } from './api/api-documentation.js';
+export { ApiCursor, ApiEvents, ApiPaging, ApiProblem } from './api/api-documentation.js';
 export { refuseTooDeep } from './api/json-depth.js';
 export { malformed, type Problem, problem, type ProblemEntry, ProblemError } from './api/problem.js';
 export {
@@ -63,5 +63,6 @@ export {
 } from './signals/replica-signals.js';
 export { type IncomingRequest } from './service/forwarded.js';
 export { ServiceAddress } from './service/service-address.js';
+export { sendEvents, type StreamEnd } from './sse/send-events.js';
 export { formatSseFrame, type SseFrame } from './sse/sse-frame.js';
 export { SseStream, type SseStreamOptions } from './sse/sse-stream.js';

@@ -1,6 +1,5 @@
-import type { OutgoingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { malformed, Shutdown, SseStream } from '#libs/platform';
+import { malformed, sendEvents, Shutdown, type SseFrame } from '#libs/platform';
 import { type StoredTask, TaskFeed, TaskStore } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 import { a2aEvent, type A2aEvent } from '../a2a-event.js';
@@ -27,15 +26,12 @@ export class ConversationStreams {
   async send(conversation: StoredTask, after: number, reply: FastifyReply): Promise<void> {
     const last = await this.lastNumber(conversation);
     if (after > last) throw malformed({ path: 'since', detail: `is beyond the last event, ${last}` });
-    reply.hijack();
-    const stream = new SseStream(reply.raw, { headers: reply.getHeaders() as OutgoingHttpHeaders });
-    const signal = AbortSignal.any([stream.closed, this.shutdown.started]);
-    try {
-      for await (const event of this.events(conversation, signal)) {
-        if (event.cseq > after) await stream.send({ id: event.cseq, event: 'a2a', data: JSON.stringify(event) });
-      }
-    } finally {
-      stream.end();
+    await sendEvents(reply, this.shutdown, (signal) => this.frames(conversation, after, signal));
+  }
+
+  private async *frames(conversation: StoredTask, after: number, signal: AbortSignal): AsyncGenerator<SseFrame> {
+    for await (const event of this.events(conversation, signal)) {
+      if (event.cseq > after) yield { id: event.cseq, event: 'a2a', data: JSON.stringify(event) };
     }
   }
 

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiHeader, ApiQuery, ApiResponse, type ApiResponseOptions } from '@nestjs/swagger';
+import { ApiHeader, ApiOkResponse, ApiQuery, ApiResponse, type ApiResponseOptions } from '@nestjs/swagger';
 
 const TEXT = { type: 'string' } as const;
 
@@ -23,6 +23,14 @@ const PROBLEM_SCHEMA: Extract<ApiResponseOptions, { schema: unknown }>['schema']
 /** Documents an error of `/api`. */
 export function ApiProblem(status: number, description: string): MethodDecorator & ClassDecorator {
   return ApiResponse({ status, description, content: { 'application/problem+json': { schema: PROBLEM_SCHEMA } } });
+}
+
+/** Documents a stream of events that ends with one of the given types. */
+export function ApiEvents(last: string): MethodDecorator {
+  const description =
+    'Server-sent events: `id` is the number of the event, `event` its type, `data` the event as JSON. ' +
+    `The last one is ${last}.`;
+  return ApiOkResponse({ description, content: { 'text/event-stream': { schema: { type: 'string' } } } });
 }
 
 /** Documents where a stream begins. */
