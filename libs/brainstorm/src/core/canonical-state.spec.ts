@@ -1,0 +1,40 @@
+import type { JsonObject, JsonValue } from '#libs/protocol';
+import { initialState, InvalidState, readState, stateJson } from './canonical-state.js';
+
+const VALID = stateJson(initialState('idea', []));
+
+function faults(value: JsonValue): string {
+  try {
+    readState(value);
+  } catch (error) {
+    if (error instanceof InvalidState) return error.message;
+    throw error;
+  }
+  throw new Error('Expected it to be refused');
+}
+
+describe('readState', () => {
+  it('J10 takes a state, leaves out what no state has, and never reads meta', () => {
+    const risks = [{ text: 'r', severity: 'Critical', resolved: false, by: 'me' }];
+    const read = readState({ ...VALID, risks, meta: 'forged', extra: 1 });
+    const { meta: _, ...content } = VALID;
+    expect(read).toEqual({ ...content, risks: [{ text: 'r', severity: 'critical', resolved: false }] });
+  });
+
+  it.each<[string, JsonObject]>([
+    ['idea', { idea: ' ' }],
+    ['architecture', { architecture: 1 }],
+    ['execution_plan[0].description', { execution_plan: [{ title: 't' }] }],
+    ['risks[0].severity', { risks: [{ text: 'r', severity: 'huge', resolved: false }] }],
+    ['risks[0].resolved', { risks: [{ text: 'r', severity: 'low', resolved: 'no' }] }],
+    ['assumptions[1]', { assumptions: ['a', null] }],
+    ['open_questions', { open_questions: 'why?' }],
+    ['metrics.confidence', { metrics: { confidence: 1.5 } }],
+  ])('J16 refuses a bad %s by name', (path, fields) => {
+    expect(faults({ ...VALID, ...fields })).toContain(`${path}: `);
+  });
+
+  it.each([null, 'text', 7, [[]]])('J16 refuses %j', (value) => {
+    expect(faults(value)).toContain('the state: ');
+  });
+});

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type { JsonObject, JsonValue } from '#libs/protocol';
+import type { Role } from './role.js';
+
+export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
+
+export type Severity = (typeof SEVERITIES)[number];
+
+export interface PlanStep {
+  title: string;
+  description: string;
+}
+
+export interface Risk {
+  text: string;
+  severity: Severity;
+  resolved: boolean;
+}
+
+/** An agent as `meta` names it. */
+export interface StateAgent {
+  agent_id: string;
+  name: string;
+  role: Role;
+  provider: string;
+  model: string;
+  skills: string[];
+}
+
+/** What the agents of a brainstorm work on together; the one form of it that is sent, kept and shown (row J10). */
+export interface CanonicalState {
+  idea: string;
+  architecture: string;
+  execution_plan: PlanStep[];
+  risks: Risk[];
+  assumptions: string[];
+  open_questions: string[];
+  /** `confidence` is 0 to 1. */
+  metrics: { confidence: number };
+  /** Only the service writes it: what an agent sends here is ignored. */
+  meta: { iteration: number; agents: StateAgent[] };
+}
+
+/** The state as an agent may change it. */
+export type StateContent = Omit<CanonicalState, 'meta'>;
+
+/** Of each list; what is more than that is refused, and left out of a merge. */
+export const MOST_ENTRIES = 1000;
+const MOST_CHARACTERS = 100_000;
+
+const text = z.string().max(MOST_CHARACTERS);
+const words = text.refine((value) => value.trim() !== '', 'must not be empty');
+const list = <T extends z.ZodType>(entry: T) => z.array(entry).max(MOST_ENTRIES);
+
+const CONTENT = z.object({
+  idea: words,
+  architecture: text,
+  execution_plan: list(z.object({ title: words, description: text })),
+  risks: list(
+    z.object({
+      text: words,
+      severity: z.preprocess((value) => (typeof value === 'string' ? value.toLowerCase() : value), z.enum(SEVERITIES)),
+      resolved: z.boolean(),
+    }),
+  ),
+  assumptions: list(text),
+  open_questions: list(text),
+  metrics: z.object({ confidence: z.number().min(0).max(1) }),
+});
+
+/** A state that is not one; the message names each field at fault. */
+export class InvalidState extends Error {
+  override readonly name = 'InvalidState';
+}
+
+/**
+ * What an agent may say with a state. Members that a state does not have are left out, and so is `meta`.
+ * @throws InvalidState
+ */
+export function readState(value: JsonValue): StateContent {
+  const read = CONTENT.safeParse(value);
+  if (read.success) return read.data;
+  const faults = read.error.issues.map(({ path, message }) => `${fieldOf(path)}: ${message}`);
+  throw new InvalidState(faults.slice(0, 10).join('; '));
+}
+
+/** The state before the first pass. */
+export function initialState(idea: string, agents: StateAgent[]): CanonicalState {
+  return {
+    idea,
+    architecture: '',
+    execution_plan: [],
+    risks: [],
+    assumptions: [],
+    open_questions: [],
+    metrics: { confidence: 0 },
+    meta: { iteration: 0, agents },
+  };
+}
+
+/** The state as JSON; what is sent of it is exactly what is kept. */
+export function stateJson(state: CanonicalState): JsonObject {
+  return state as unknown as JsonObject;
+}
+
+function fieldOf(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return 'the state';
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+    .join('')
+    .replace(/^\./, '');
+}

@@ -1,0 +1,67 @@
+import type { CanonicalState } from './canonical-state.js';
+import { normalised } from './normalised.js';
+
+/** Confidence that moves less has settled (row J14). */
+const SETTLED = 0.02;
+/** Agreement on something that is more likely wrong than right is none. */
+const FLOOR = 0.5;
+
+/** Whether a brainstorm has converged after a pass, in one sentence. */
+export interface Verdict {
+  converged: boolean;
+  sentence: string;
+}
+
+/**
+ * Converged: the pass brought no new critical risk, there is a plan, and the confidence, at least 0.5, moved by less
+ * than 0.02; or the most iterations are over (row J14).
+ */
+export function verdict(before: CanonicalState, after: CanonicalState, maxIterations: number): Verdict {
+  const { iteration } = after.meta;
+  const open = reasonsToGoOn(before, after);
+  if (open.length === 0) return { converged: true, sentence: settled(before, after) };
+  const still = open.join(', and ');
+  if (iteration >= maxIterations) {
+    return { converged: true, sentence: `Stopped after ${times(iteration, 'iteration')}, the most allowed: ${still}.` };
+  }
+  return { converged: false, sentence: `Goes on after iteration ${iteration}: ${still}.` };
+}
+
+function reasonsToGoOn(before: CanonicalState, after: CanonicalState): string[] {
+  const known = new Set(before.risks.map(({ text }) => normalised(text)));
+  const critical = after.risks.filter(({ text, severity }) => severity === 'critical' && !known.has(normalised(text)));
+  const { confidence } = after.metrics;
+  const moved = Math.abs(confidence - before.metrics.confidence);
+  const first = before.meta.iteration === 0;
+  return [
+    ...(critical.length > 0
+      ? [`there ${critical.length === 1 ? 'is' : 'are'} ${times(critical.length, 'new critical risk')}`]
+      : []),
+    ...(after.execution_plan.length === 0 ? ['the plan has no complete step'] : []),
+    ...(first ? ['there was no confidence to compare with'] : []),
+    ...(!first && !isSettled(moved) ? [`confidence moved by ${shown(moved)} to ${shown(confidence)}`] : []),
+    ...(confidence < FLOOR ? [`a confidence of ${shown(confidence)} is below ${shown(FLOOR)}`] : []),
+  ];
+}
+
+function settled(before: CanonicalState, after: CanonicalState): string {
+  const moved = Math.abs(after.metrics.confidence - before.metrics.confidence);
+  const plan = times(after.execution_plan.length, 'step');
+  return (
+    `Converged in iteration ${after.meta.iteration}: no new critical risk, a plan of ${plan}, ` +
+    `and confidence moved by ${shown(moved)} to ${shown(after.metrics.confidence)}.`
+  );
+}
+
+/** Differences of decimal fractions are not exact: 0.82 - 0.8 counts as 0.02. */
+function isSettled(moved: number): boolean {
+  return moved < SETTLED - 1e-9;
+}
+
+function times(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+function shown(value: number): string {
+  return value.toFixed(2);
+}

@@ -1,0 +1,108 @@
+import { type CanonicalState, MOST_ENTRIES, type StateContent } from './canonical-state.js';
+import { type Contribution, mergePlan, mergeRisks, mergeTexts, type Sourced } from './merge-lists.js';
+import { normalised } from './normalised.js';
+import type { Provenance, Source } from './provenance.js';
+import { toggledQuestions } from './toggled-fields.js';
+
+/** What one agent answered in a pass. */
+export interface PassOutput {
+  source: Source;
+  state: StateContent;
+}
+
+/** A pass that all agents have taken part in. */
+export interface FinishedPass {
+  iteration: number;
+  /** The merged states so far, from the one before the first pass; the last one is what the pass began with. */
+  history: readonly CanonicalState[];
+  provenance: Provenance;
+  /** In the order of the agents; each of them saw the one before. */
+  outputs: readonly PassOutput[];
+}
+
+export interface MergedPass {
+  state: CanonicalState;
+  provenance: Provenance;
+}
+
+/**
+ * What a pass has made of the state (row J13). Plan, risks and assumptions are those of all; the last word counts for
+ * the rest, so that an agent closes a question by leaving it out. Pure: the same pass always gives the same result.
+ */
+export function mergePass(pass: FinishedPass): MergedPass {
+  const before = pass.history.at(-1);
+  if (before === undefined) throw new RangeError('A pass begins with a state');
+  const parts = new SourcedParts();
+  const content: StateContent = {
+    idea: parts.one('idea', lastWord(pass, before, 'idea')),
+    architecture: parts.one('architecture', lastWord(pass, before, 'architecture')),
+    execution_plan: parts.all('execution_plan', mergePlan(contributions(pass, before, 'execution_plan'))),
+    risks: parts.all('risks', mergeRisks(contributions(pass, before, 'risks'))),
+    assumptions: parts.all('assumptions', mergeTexts(contributions(pass, before, 'assumptions'))),
+    open_questions: parts.all('open_questions', openQuestions(pass, before)),
+    metrics: { confidence: parts.one('metrics.confidence', confidence(pass, before)) },
+  };
+  const state = { ...content, meta: { ...before.meta, iteration: pass.iteration } };
+  const asked = new Set(state.open_questions.map(normalised));
+  const toggled = toggledQuestions([...pass.history, state]).filter((question) => !asked.has(normalised(question)));
+  return {
+    state: { ...state, open_questions: [...state.open_questions, ...toggled] },
+    provenance: parts.provenance,
+  };
+}
+
+/** Notes who set what while a state is put together. */
+class SourcedParts {
+  readonly provenance: Provenance = {};
+
+  one<T>(path: string, { value, source }: Sourced<T>): T {
+    if (source) this.provenance[path] = source;
+    return value;
+  }
+
+  all<T>(path: string, entries: readonly Sourced<T>[]): T[] {
+    return entries.slice(0, MOST_ENTRIES).map((entry, index) => this.one(`${path}[${index}]`, entry));
+  }
+}
+
+type ListField = 'execution_plan' | 'risks' | 'assumptions' | 'open_questions';
+
+function contributions<F extends ListField>(
+  { outputs, provenance }: FinishedPass,
+  before: CanonicalState,
+  field: F,
+): Contribution<CanonicalState[F][number]>[] {
+  type Values = readonly CanonicalState[F][number][];
+  return [
+    { values: before[field] as Values, sourceOf: (index) => provenance[`${field}[${index}]`] },
+    ...outputs.map(({ state, source }) => ({ values: state[field] as Values, sourceOf: () => source })),
+  ];
+}
+
+/** What the last agent still asks, named by who asked first. */
+function openQuestions(pass: FinishedPass, before: CanonicalState): Sourced<string>[] {
+  const last = new Set(pass.outputs.at(-1)?.state.open_questions.map(normalised));
+  return mergeTexts(contributions(pass, before, 'open_questions')).filter(({ value }) => last.has(normalised(value)));
+}
+
+/** A text that was not there before is the word of whoever said it first; an empty one is nobody's. */
+function lastWord(
+  { outputs, provenance }: FinishedPass,
+  before: CanonicalState,
+  field: 'idea' | 'architecture',
+): Sourced<string> {
+  let word: Sourced<string> = { value: before[field], source: provenance[field] };
+  for (const { state, source } of outputs) {
+    const value = state[field];
+    if (value.trim() !== '' && normalised(value) !== normalised(word.value)) word = { value, source };
+  }
+  return word;
+}
+
+function confidence({ outputs, provenance }: FinishedPass, before: CanonicalState): Sourced<number> {
+  let word: Sourced<number> = { value: before.metrics.confidence, source: provenance['metrics.confidence'] };
+  for (const { state, source } of outputs) {
+    if (state.metrics.confidence !== word.value) word = { value: state.metrics.confidence, source };
+  }
+  return word;
+}

@@ -1,0 +1,24 @@
+import { roleAt, ROLES } from './role.js';
+import { BASE_PROMPT, systemPrompt } from './system-prompt.js';
+import { llmSettings, sentConfig } from './llm-config.js';
+
+test('J11 roles by position: build, review, refine, devils_advocate, then review', () => {
+  expect([0, 1, 2, 3, 4, 5].map(roleAt)).toEqual([...ROLES, 'review', 'review']);
+});
+
+test('J8 the system prompt is base, role and skills, with an empty line between them', () => {
+  const parts = systemPrompt(undefined, 'build', ['Know security.', ' ', 'Know cost.']).split('\n\n');
+  expect(parts).toEqual([BASE_PROMPT, expect.stringMatching(/^Your role is to build/), 'Know security.', 'Know cost.']);
+  expect(systemPrompt('My base.', 'review', [])).toMatch(/^My base\.\n\nYour role is to review/);
+});
+
+test("J15 each field of the model is the brainstorm's, else the agent's, else the service's; no credential goes out", () => {
+  const settings = llmSettings(
+    { model: 'm-1', temperature: 0.2 },
+    { model: 'm-2', provider: 'p-2', credential_ref: 'KEY' },
+    { model: 'm-3', provider: 'p-3', max_tokens: 5 },
+  );
+  expect(settings).toEqual({ model: 'm-1', provider: 'p-2', temperature: 0.2, max_tokens: 5, credential_ref: 'KEY' });
+  expect(sentConfig(settings)).toEqual({ model: 'm-1', provider: 'p-2', temperature: 0.2, max_tokens: 5 });
+  expect(llmSettings({}, {}, {})).toEqual({ provider: 'parley', model: 'echo' });
+});

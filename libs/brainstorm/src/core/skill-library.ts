@@ -1,0 +1,16 @@
+/** Skills that any agent of a brainstorm can be given by name, and the words that they stand for. */
+const SKILLS: Readonly<Record<string, string>> = {
+  accessibility: 'Consider people with every kind of disability: what they perceive, operate and understand.',
+  cost: 'Consider what building and running costs, what drives the cost, and what would do for less.',
+  data: 'Consider which data there is, who owns it, how it is kept, moved and deleted, and what its loss would mean.',
+  operations: 'Consider deployment, monitoring, failure and recovery: who notices what, and what they can do.',
+  performance: 'Consider load, latency and growth: where the limits are, and how they would be measured.',
+  product: 'Consider who needs this and why, what they do today, and which smallest version would help them.',
+  security: 'Consider who could attack this and how: trust boundaries, secrets, permissions, and abuse by insiders.',
+  testing: 'Consider how each promise is proved: which tests fail first, and what cannot be tested at all.',
+};
+
+/** The words of a skill by its name; `undefined` where the library has none. */
+export function skillWords(name: string): string | undefined {
+  return Object.hasOwn(SKILLS, name) ? SKILLS[name] : undefined;
+}
