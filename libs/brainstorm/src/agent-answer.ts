@@ -1,0 +1,53 @@
+import type { CalledTask } from '#libs/a2a-client';
+import { firstText, type JsonValue } from '#libs/protocol';
+import { InvalidState, readState, type StateContent } from './core/canonical-state.js';
+
+/** How an agent's turn came to its end. */
+export type TurnOutcome =
+  | { kind: 'state'; state: StateContent }
+  /** It answered with something that is no state; it may be asked again. */
+  | { kind: 'rejected'; error: string }
+  | { kind: 'failed'; error: string };
+
+/** What an answer is worth: only the data of a completed Task's Artifacts can be a state, text never is (row J5). */
+export function turnOutcome(answer: CalledTask): TurnOutcome {
+  if (answer.reply) return failed('no state: the agent answered with a Message instead of an Artifact');
+  switch (answer.state) {
+    case 'TASK_STATE_COMPLETED':
+      return readAnswer(answer);
+    case 'TASK_STATE_INPUT_REQUIRED':
+    case 'TASK_STATE_AUTH_REQUIRED':
+      return failed(said(answer, 'the agent asks for something that a brainstorm cannot give'));
+    case 'TASK_STATE_FAILED':
+      return failed(said(answer, 'the agent failed'));
+    case 'TASK_STATE_REJECTED':
+      return failed(said(answer, 'the agent rejected the message'));
+    case 'TASK_STATE_CANCELED':
+      return failed(said(answer, 'the agent canceled its task'));
+    default:
+      return failed('the agent did not finish its answer');
+  }
+}
+
+function readAnswer({ artifacts }: CalledTask): TurnOutcome {
+  const data = artifacts.flatMap(({ parts }) =>
+    parts.flatMap((part): JsonValue[] => (part.data === undefined ? [] : [part.data])),
+  );
+  const last = data.at(-1);
+  if (last === undefined) return failed("no state: the agent's Artifacts hold no data Part");
+  try {
+    return { kind: 'state', state: readState(last) };
+  } catch (error) {
+    if (!(error instanceof InvalidState)) throw error;
+    return { kind: 'rejected', error: `invalid state: ${error.message}` };
+  }
+}
+
+function failed(error: string): TurnOutcome {
+  return { kind: 'failed', error };
+}
+
+function said({ status }: CalledTask, what: string): string {
+  const text = firstText(status?.message?.parts ?? [])?.trim();
+  return text ? `${what}: ${text}` : what;
+}

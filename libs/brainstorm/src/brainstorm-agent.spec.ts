@@ -1,0 +1,21 @@
+import type { CallContext } from '#libs/executor';
+import { userMessage } from '#libs/protocol';
+import { BrainstormAgent } from './brainstorm-agent.js';
+import type { BrainstormServices } from './brainstorm-services.js';
+import { specMetadata } from './brainstorm-spec.js';
+import { specOf } from './testing/driven-brainstorm.js';
+
+const { executor } = new BrainstormAgent({} as BrainstormServices);
+const call = {} as CallContext;
+
+describe('BrainstormAgent', () => {
+  it('is not begun by a Message, whatever that claims to be about', async () => {
+    const request = { message: userMessage('an idea'), metadata: specMetadata(specOf(['a', 'b'])) };
+    await expect(executor.check(request, call)).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
+  });
+
+  it('takes a Message to one that rests', async () => {
+    const message = userMessage('go on', { taskId: 'storm-1' });
+    await expect(executor.check({ message }, call)).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,34 @@
+import type { ServedAgent } from '#libs/executor';
+import { A2AError, type SendMessageRequest } from '#libs/protocol';
+import { BrainstormExecutor } from './brainstorm-executor.js';
+import type { BrainstormServices } from './brainstorm-services.js';
+import { specIn } from './brainstorm-spec.js';
+
+/** The path of the agent whose Tasks are the brainstorms of the management API. */
+export const BRAINSTORM_PATH = 'brainstorms';
+
+/** The agent behind `/api/brainstorms`. What has converged or failed rests, and its caller may go on with it. */
+export class BrainstormAgent implements ServedAgent {
+  readonly path = BRAINSTORM_PATH;
+  readonly name = 'brainstorm';
+  readonly description = 'Develops an idea with several agents, each in its role, until they agree';
+  readonly version = '1';
+  readonly skills = [{ id: 'brainstorm', name: 'brainstorm', description: this.description, tags: ['brainstorm'] }];
+  readonly inputModes = ['application/json'];
+  readonly outputModes = ['application/json', 'text/plain'];
+  readonly executor: BrainstormExecutor;
+
+  constructor(services: BrainstormServices) {
+    const rests = 'TASK_STATE_INPUT_REQUIRED';
+    const ending = { artifactId: 'state', converged: rests, failed: rests } as const;
+    this.executor = new SettledBrainstormExecutor(services, ending, ({ metadata }) => specIn(metadata));
+  }
+}
+
+/** Only the management API settles who takes part, and it begins its Tasks without asking. */
+class SettledBrainstormExecutor extends BrainstormExecutor {
+  override async check({ message }: SendMessageRequest): Promise<void> {
+    if (message.taskId !== undefined) return;
+    throw new A2AError('UNSUPPORTED_OPERATION', { message: 'A brainstorm is begun with POST /api/brainstorms' });
+  }
+}

@@ -1,0 +1,106 @@
+import {
+  agentMessage,
+  artifactUpdate,
+  dataPart,
+  type JsonObject,
+  type RunEventNote,
+  runEventMetadata,
+  statusUpdate,
+  type TaskReference,
+  type TaskState,
+  textPart,
+} from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import type { BrainstormProgress } from './brainstorm-progress.js';
+import { brainstormNote, type StoppedAgent } from './brainstorm-steps.js';
+import { stateJson } from './core/canonical-state.js';
+import { verdict } from './core/convergence.js';
+import { mergePass } from './core/merge-pass.js';
+
+/** The key, in the metadata of a resting brainstorm's status Message, of what it rests as. */
+export const REST_KEY = 'parley/brainstorm-status';
+
+/** How a brainstorm's Task shows what it has come to. */
+export interface BrainstormEnding {
+  /** The name of the Artifact that is the state. */
+  artifactId: string;
+  /** The Task's state when it converged: whether a caller may still go on with it. */
+  converged: TaskState;
+  failed: TaskState;
+}
+
+/** A step as an event of the Task that changes nothing else. */
+export function stepEvent(reference: TaskReference, note: RunEventNote): TaskEvent {
+  return statusUpdate(reference, 'TASK_STATE_WORKING', undefined, runEventMetadata(note));
+}
+
+/** The end of a pass: the merged state is the Task's Artifact, and the note says where it came from. */
+export function mergedEvent(reference: TaskReference, progress: BrainstormProgress, artifactId: string): TaskEvent {
+  const { pass, history, provenance, state: before, spec } = progress;
+  const iteration = pass?.iteration ?? history.length;
+  const outputs = (pass?.agents ?? []).flatMap(({ agent, role, state }) =>
+    state === undefined ? [] : [{ source: { agent, role, iteration }, state }],
+  );
+  const merged = mergePass({ iteration, history, provenance, outputs });
+  const ruling = verdict(before, merged.state, spec.maxIterations);
+  const { confidence } = merged.state.metrics;
+  const note = brainstormNote('iteration.completed', {
+    iteration,
+    confidence,
+    provenance: merged.provenance,
+    verdict: ruling,
+  });
+  const parts = [dataPart(stateJson(merged.state)), textPart(ruling.sentence)];
+  const metadata = runEventMetadata({ ...note, timestamp: new Date().toISOString() });
+  return artifactUpdate(reference, { artifactId, name: artifactId, parts }, { lastChunk: true, metadata });
+}
+
+export function convergedEvent(
+  reference: TaskReference,
+  progress: BrainstormProgress,
+  ending: BrainstormEnding,
+): TaskEvent {
+  const convergence = progress.verdict?.sentence ?? '';
+  const note = brainstormNote('brainstorm.converged', { iteration: progress.state.meta.iteration, convergence });
+  return restEvent(reference, ending.converged, convergence, note, { [REST_KEY]: 'converged' });
+}
+
+export function failedEvent(
+  reference: TaskReference,
+  progress: BrainstormProgress,
+  ending: BrainstormEnding,
+): TaskEvent {
+  const { agent = '', message = '' } = progress.failure ?? {};
+  const iteration = progress.pass?.iteration ?? progress.state.meta.iteration;
+  const note = brainstormNote('brainstorm.failed', { iteration, agent, error: message });
+  const text = `Error: agent "${agent}": ${message}`;
+  return restEvent(reference, ending.failed, text, note, { [REST_KEY]: 'failed' });
+}
+
+export function approvedEvent(reference: TaskReference, progress: BrainstormProgress): TaskEvent {
+  const { iteration } = progress.state.meta;
+  const note = brainstormNote('brainstorm.approved', { iteration });
+  return statusUpdate(
+    reference,
+    'TASK_STATE_COMPLETED',
+    `Approved after iteration ${iteration}.`,
+    runEventMetadata(note),
+  );
+}
+
+export function canceledEvent(reference: TaskReference, agents: StoppedAgent[]): TaskEvent {
+  const note = brainstormNote('brainstorm.canceled', { agents });
+  return statusUpdate(reference, 'TASK_STATE_CANCELED', undefined, runEventMetadata(note));
+}
+
+function restEvent(
+  reference: TaskReference,
+  state: TaskState,
+  text: string,
+  note: RunEventNote,
+  metadata: JsonObject,
+): TaskEvent {
+  const event = statusUpdate(reference, state, undefined, runEventMetadata(note));
+  event.statusUpdate.status.message = agentMessage(reference, [textPart(text)], metadata);
+  return event;
+}

@@ -1,0 +1,63 @@
+import {
+  firstData,
+  firstText,
+  type JsonObject,
+  type JsonValue,
+  type RunEventNote,
+  runEventNote,
+  type TaskStatusUpdateEvent,
+} from '#libs/protocol';
+import type { RecordedEvent, TaskEvent } from '#libs/tasks';
+import { specIn } from './brainstorm-spec.js';
+import type { BrainstormEventType } from './brainstorm-steps.js';
+
+/** One step of a brainstorm, as its streams tell it. */
+export interface BrainstormEvent {
+  type: BrainstormEventType;
+  brainstormId: string;
+  /** Position in the brainstorm's log, from 1 without a gap; the SSE id. */
+  sequence: number;
+  /** ISO 8601. */
+  timestamp: string;
+  payload: JsonObject;
+}
+
+/** The event of a brainstorm that an event of its Task's log is: there is exactly one for each. */
+export function toBrainstormEvent({ taskId, sequence, event }: RecordedEvent): BrainstormEvent {
+  const { type, payload, timestamp } = stepOf(event);
+  return {
+    type: type as BrainstormEventType,
+    brainstormId: taskId,
+    sequence,
+    timestamp: timestamp ?? new Date(0).toISOString(),
+    payload,
+  };
+}
+
+function stepOf(event: TaskEvent): RunEventNote {
+  if ('task' in event) {
+    const { idea, agents, maxIterations } = specIn(event.task.metadata);
+    const shown = agents.map(({ agent, name, role }) => ({ agent, name, role }));
+    const { timestamp } = event.task.status;
+    return { type: 'brainstorm.started', payload: { idea, agents: shown, maxIterations }, timestamp };
+  }
+  if ('artifactUpdate' in event) {
+    const { artifact, metadata } = event.artifactUpdate;
+    const note = runEventNote(metadata) ?? { type: 'iteration.completed', payload: {} };
+    return { ...note, payload: { ...note.payload, state: firstData(artifact.parts) ?? null } };
+  }
+  const { statusUpdate, received } = event;
+  const { timestamp } = statusUpdate.status;
+  if (!received) return { ...statusStep(statusUpdate), timestamp };
+  const payload = { messageId: received.messageId, parts: received.parts as unknown as JsonValue };
+  return { type: 'iteration.requested', payload, timestamp };
+}
+
+/** An end that the brainstorm did not write itself has no step of its own: it was forced from outside. */
+function statusStep({ status, metadata }: TaskStatusUpdateEvent): RunEventNote {
+  const note = runEventNote(metadata);
+  if (note) return note;
+  if (status.state === 'TASK_STATE_CANCELED') return { type: 'brainstorm.canceled', payload: { agents: [] } };
+  const error = firstText(status.message?.parts ?? []) ?? 'The brainstorm failed';
+  return { type: 'brainstorm.failed', payload: { error } };
+}

@@ -1,0 +1,187 @@
+import { AgentCallError } from '#libs/a2a-client';
+import type { TaskEvent } from '#libs/tasks';
+import { toBrainstormEvent } from './brainstorm-event.js';
+import type { CanonicalState } from './core/canonical-state.js';
+import { type Behaviour, DrivenBrainstorm, FakeAgents, HOPS, specOf } from './testing/driven-brainstorm.js';
+
+const STEP = { title: 'Begin', description: 'one two three four five six seven eight nine ten' };
+
+const agrees: Behaviour = ({ state }) => ({
+  execution_plan: [STEP],
+  metrics: { confidence: 0.9 },
+  assumptions: [...state.assumptions, `${state.meta.iteration}`],
+});
+
+function agentsThat(behaviours: Record<string, Behaviour>): FakeAgents {
+  return new FakeAgents((agent) => behaviours[agent] ?? agrees);
+}
+
+/** A log without what differs from one run to the next: times and random ids. */
+function outline(log: readonly TaskEvent[]): string[] {
+  return log.map((event, index) => {
+    const { type, payload } = toBrainstormEvent({ taskId: 't', sequence: index + 1, event, json: '' });
+    return `${type} ${JSON.stringify(payload).replace(/"messageId":"[^"]*"|task-[0-9a-f-]+/g, '')}`;
+  });
+}
+
+function types(log: readonly TaskEvent[]): string[] {
+  return outline(log).map((line) => line.split(' ')[0] ?? '');
+}
+
+describe('BrainstormExecutor', () => {
+  it('goes through passes until they converge, and rests then', async () => {
+    const agents = agentsThat({});
+    const storm = new DrivenBrainstorm(agents);
+    expect(await storm.start()).toBe('TASK_STATE_INPUT_REQUIRED');
+    const pass = ['agent.started', 'agent.phase', 'agent.completed'];
+    const passed = ['iteration.started', ...pass, ...pass, 'iteration.completed'];
+    expect(types(storm.log)).toEqual(['brainstorm.started', ...passed, ...passed, 'brainstorm.converged']);
+    expect(storm.progress.status).toBe('converged');
+    expect(storm.task.artifacts).toHaveLength(1);
+    expect(storm.task.artifacts?.[0]?.parts[0]?.data).toEqual(storm.progress.state);
+    expect(storm.task.status.message?.parts[0]?.text).toMatch(/^Converged in iteration 2/);
+  });
+
+  it('J12 after a crash anywhere it comes to the same end, and nobody whose answer is in the log is asked again', async () => {
+    const whole = new DrivenBrainstorm(agentsThat({}), specOf(['a', 'b', 'c'], { maxIterations: 2 }));
+    await whole.start();
+    const told = outline(whole.log);
+    const ids = whole.agents.calls.map(({ messageId }) => messageId);
+    expect(new Set(ids).size).toBe(6);
+    for (let cut = 1; cut < whole.log.length; cut += 1) {
+      const agents = agentsThat({});
+      for (const [id, responses] of whole.agents.kept) agents.kept.set(id, responses);
+      const rest = new DrivenBrainstorm(agents, whole.spec);
+      await rest.recover(whole.log.slice(0, cut));
+      expect(outline(rest.log)).toEqual(told);
+      const answered = types(whole.log.slice(0, cut)).filter((type) => type === 'agent.completed').length;
+      const followed = agents.calls.filter(({ kind }) => kind === 'follow').length;
+      const sent = agents.calls.filter(({ kind }) => kind === 'send').map(({ messageId }) => messageId);
+      expect(sent).toEqual(ids.slice(answered + followed));
+    }
+  });
+
+  it('no call is made before it is durable that it will be', async () => {
+    const seen: boolean[] = [];
+    const storm: DrivenBrainstorm = new DrivenBrainstorm(
+      agentsThat({
+        b: (...call) => {
+          seen.push(storm.durable === storm.log.length && types(storm.log).at(-1) === 'agent.started');
+          return agrees(...call);
+        },
+      }),
+    );
+    await storm.start();
+    expect(seen).toEqual([true, true]);
+  });
+
+  it('a Task that the agent has forgotten is asked for again with the same Message', async () => {
+    const whole = new DrivenBrainstorm(agentsThat({}), specOf(['a', 'b'], { maxIterations: 1 }));
+    await whole.start();
+    const cut = types(whole.log).indexOf('agent.phase') + 1;
+    const rest = new DrivenBrainstorm(agentsThat({}), whole.spec);
+    expect(await rest.recover(whole.log.slice(0, cut))).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(rest.agents.calls.map(({ kind, messageId }) => [kind, messageId]).slice(0, 2)).toEqual([
+      ['follow', undefined],
+      ['send', whole.agents.calls[0]?.messageId],
+    ]);
+  });
+
+  it('J16 a failed pass goes on after iterate, with a new Message to the agent that failed', async () => {
+    const agents = agentsThat({
+      b: (payload, nth) => (nth === 0 ? new AgentCallError('client-error', 'HTTP 400') : agrees(payload, nth)),
+    });
+    const storm = new DrivenBrainstorm(agents, specOf(['a', 'b'], { maxIterations: 1 }));
+    expect(await storm.start()).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(storm.progress).toMatchObject({ status: 'failed', failure: { agent: 'http://b', message: 'HTTP 400' } });
+    expect(await storm.iterate()).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(storm.progress).toMatchObject({ status: 'converged', failure: undefined });
+    expect(agents.calls.map(({ agent }) => agent)).toEqual(['a', 'b', 'b']);
+    expect(agents.calls[1]?.messageId).not.toBe(agents.calls[2]?.messageId);
+  });
+
+  it('J16 three answers in a row that are no state fail the pass; iterate gives three more', async () => {
+    const agents = agentsThat({ a: () => ({ metrics: { confidence: 7 } }) });
+    const storm = new DrivenBrainstorm(agents);
+    await storm.start();
+    expect(agents.calls).toHaveLength(3);
+    expect(storm.progress.failure?.message).toMatch(/^invalid state: metrics\.confidence: .*3 answers were rejected/);
+    await storm.iterate();
+    expect(agents.calls).toHaveLength(6);
+    expect(new Set(agents.calls.map(({ messageId }) => messageId)).size).toBe(6);
+  });
+
+  it('an error of ours is told as such, and not as what it says', async () => {
+    const storm = new DrivenBrainstorm(agentsThat({ a: () => new Error('password=hunter2') }));
+    await storm.start();
+    expect(storm.progress.failure).toEqual({ agent: 'http://a', message: 'internal error' });
+    expect(JSON.stringify(storm.log)).not.toContain('hunter2');
+  });
+
+  it('J7 a cancel ends it as CANCELED and cancels the Task of the agent at work', async () => {
+    const agents = agentsThat({ b: () => 'hang' });
+    const storm = new DrivenBrainstorm(agents);
+    const ended = storm.start();
+    await agents.called(2);
+    storm.cancel();
+    expect(await ended).toBe('TASK_STATE_CANCELED');
+    expect(agents.cancels).toEqual([`task-${agents.calls[1]?.messageId}`]);
+    expect(storm.progress.stopped).toEqual([{ agent: 'http://b', taskId: agents.cancels[0], outcome: 'acknowledged' }]);
+  });
+
+  it('J14 a cancel that was an approval keeps what was merged last', async () => {
+    const agents = agentsThat({ b: (payload, nth) => (nth === 1 ? 'hang' : agrees(payload, nth)) });
+    const storm = new DrivenBrainstorm(agents);
+    const ended = storm.start();
+    await agents.called(4);
+    await storm.approvals.approve('storm-1');
+    storm.cancel();
+    expect(await ended).toBe('TASK_STATE_COMPLETED');
+    expect(storm.progress).toMatchObject({ status: 'approved', state: { meta: { iteration: 1 } } });
+    expect(storm.progress.passes[1]?.agents.map(({ status }) => status)).toEqual(['completed', 'canceled']);
+  });
+
+  it('each call tells which calls led to it, itself included', async () => {
+    const led = HOPS.extended([], {
+      task: 'run-1',
+      caller: 'workflows/w',
+      callee: 'http://own/a2a/workflows/w/nodes/n',
+    });
+    const storm = new DrivenBrainstorm(agentsThat({}), specOf(['a', 'b'], { maxIterations: 1 }));
+    await storm.start(led);
+    expect(storm.agents.calls.map(({ hops }) => hops)).toEqual(
+      ['http://a', 'http://b'].map((callee) => [
+        ...led,
+        expect.objectContaining({ root: 'run-1', task: 'storm-1', caller: 'brainstorms', callee }),
+      ]),
+    );
+  });
+
+  it('an agent that was called on the way here is not called again', async () => {
+    const led = HOPS.extended([], { task: 'run-1', caller: 'workflows/w', callee: 'http://a' });
+    const storm = new DrivenBrainstorm(agentsThat({}));
+    await storm.start(led);
+    expect(storm.progress.failure).toEqual({ agent: 'http://a', message: expect.stringContaining('LOOP_DETECTED') });
+    expect(storm.agents.calls).toEqual([]);
+  });
+
+  it('a shutdown is neither: nothing is recorded, and the error goes on', async () => {
+    const agents = agentsThat({ a: () => 'hang' });
+    const storm = new DrivenBrainstorm(agents);
+    const ended = storm.start();
+    await agents.called(1);
+    storm.shutDown();
+    await expect(ended).rejects.toThrow('This process stops');
+    expect(types(storm.log).at(-1)).toBe('agent.phase');
+    expect(agents.cancels).toEqual([]);
+  });
+
+  it('J10 J12 what an agent says of meta is never passed on', async () => {
+    const forged = { meta: { iteration: 9, agents: [] } } as Partial<CanonicalState>;
+    const storm = new DrivenBrainstorm(agentsThat({ a: (...call) => ({ ...(agrees(...call) as object), ...forged }) }));
+    await storm.start();
+    const [, second] = storm.agents.calls;
+    expect(second?.payload?.state.meta).toMatchObject({ iteration: 1, agents: [{ agent_id: 'http://a' }, {}] });
+    expect(second?.options.parent).toEqual({ taskId: 'storm-1', reference: '1.1#1' });
+  });
+});

@@ -1,0 +1,169 @@
+import { firstData, firstText, type JsonValue, runEventNote, type RunEventNote, type Task } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { type BrainstormSpec, specIn, stateAgents } from './brainstorm-spec.js';
+import type { AgentPlace, BrainstormStepPayloads, StoppedAgent } from './brainstorm-steps.js';
+import { type CanonicalState, initialState, type StateContent } from './core/canonical-state.js';
+import type { Verdict } from './core/convergence.js';
+import type { Provenance } from './core/provenance.js';
+import type { Role } from './core/role.js';
+
+export type BrainstormStatus = 'active' | 'converged' | 'approved' | 'failed' | 'canceled';
+
+/** One agent's part in one pass. */
+export interface AgentTurn {
+  readonly position: number;
+  readonly agent: string;
+  readonly role: Role;
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'canceled';
+  /** Calls that were begun for this turn, over the whole pass. */
+  attempts: number;
+  /** Answers since the pass was begun or gone on with that were no state. */
+  rejections: number;
+  url?: string;
+  messageId?: string;
+  taskId?: string;
+  state?: StateContent;
+  error?: string;
+}
+
+export interface Pass {
+  readonly iteration: number;
+  readonly agents: AgentTurn[];
+  /** Of the merged state; absent until the pass is complete. */
+  confidence?: number;
+}
+
+/** A brainstorm as its Task's log tells it. The same events always give the same progress. */
+export class BrainstormProgress {
+  status: BrainstormStatus = 'active';
+  /** The merged states, from the one before the first pass. */
+  readonly history: CanonicalState[];
+  readonly passes: Pass[] = [];
+  provenance: Provenance = {};
+  /** Of the last complete pass, unless another one was asked for since. */
+  verdict?: Verdict;
+  failure?: { agent?: string; message: string };
+  stopped?: StoppedAgent[];
+
+  constructor(readonly spec: BrainstormSpec) {
+    this.history = [initialState(spec.idea, stateAgents(spec))];
+  }
+
+  /** @throws Error for the log of a Task that is no brainstorm */
+  static of(events: Iterable<TaskEvent>): BrainstormProgress {
+    let progress: BrainstormProgress | undefined;
+    for (const event of events) {
+      if ('task' in event) progress = new BrainstormProgress(specIn(event.task.metadata));
+      else progress?.apply(event);
+    }
+    if (progress === undefined) throw new Error('The log of a task begins with the task');
+    return progress;
+  }
+
+  /** The merged state. */
+  get state(): CanonicalState {
+    return this.history.at(-1) as CanonicalState;
+  }
+
+  /** The pass that is not complete yet. */
+  get pass(): Pass | undefined {
+    const last = this.passes.at(-1);
+    return last?.confidence === undefined ? last : undefined;
+  }
+
+  /** Takes in the next event of the log. */
+  apply(event: Exclude<TaskEvent, { task: Task }>): void {
+    if ('artifactUpdate' in event) {
+      const { artifact, metadata } = event.artifactUpdate;
+      const state = firstData(artifact.parts);
+      const note = runEventNote(metadata);
+      if (note?.type === 'iteration.completed' && state !== undefined) this.complete(note, state);
+      return;
+    }
+    const { status, metadata } = event.statusUpdate;
+    if (event.received) this.goOn();
+    const note = runEventNote(metadata);
+    if (note) this.fold(note);
+    if (status.state === 'TASK_STATE_FAILED') this.fail(undefined, firstText(status.message?.parts ?? []));
+    if (status.state === 'TASK_STATE_CANCELED') this.stop('canceled');
+    if (status.state === 'TASK_STATE_COMPLETED') this.stop(this.status === 'active' ? 'approved' : this.status);
+  }
+
+  private fold({ type, payload }: RunEventNote): void {
+    const step = FOLDS[type as keyof typeof FOLDS] as ((run: BrainstormProgress, payload: unknown) => void) | undefined;
+    step?.(this, payload);
+  }
+
+  private complete({ payload }: RunEventNote, state: JsonValue): void {
+    const { confidence, provenance, verdict } = payload as unknown as BrainstormStepPayloads['iteration.completed'];
+    if (this.pass) this.pass.confidence = confidence;
+    this.history.push(state as unknown as CanonicalState);
+    this.provenance = provenance;
+    this.verdict = verdict;
+  }
+
+  /** A caller wants another pass, or the rest of the one that failed. */
+  private goOn(): void {
+    this.status = 'active';
+    this.verdict = undefined;
+    this.failure = undefined;
+    for (const turn of this.pass?.agents ?? []) {
+      if (turn.status === 'completed') continue;
+      turn.status = 'pending';
+      turn.rejections = 0;
+      delete turn.error;
+    }
+  }
+
+  fail(agent: string | undefined, message = 'The brainstorm failed'): void {
+    this.status = 'failed';
+    this.failure ??= { ...(agent !== undefined && { agent }), message };
+  }
+
+  stop(status: BrainstormStatus): void {
+    this.status = status;
+    for (const turn of this.pass?.agents ?? []) if (turn.status === 'running') turn.status = 'canceled';
+  }
+
+  begin(iteration: number): void {
+    const agents = this.spec.agents.map(({ agent, role }, position): AgentTurn => {
+      return { position, agent, role, status: 'pending', attempts: 0, rejections: 0 };
+    });
+    this.passes.push({ iteration, agents });
+  }
+
+  turn({ position }: AgentPlace): AgentTurn | undefined {
+    return this.pass?.agents[position];
+  }
+}
+
+type Folds = {
+  [T in keyof BrainstormStepPayloads]?: (run: BrainstormProgress, said: BrainstormStepPayloads[T]) => void;
+};
+
+const FOLDS: Folds = {
+  'iteration.started': (run, { iteration }) => run.begin(iteration),
+  'agent.started': (run, { attempt, url, messageId, ...place }) =>
+    change(run, place, { status: 'running', attempts: attempt, url, messageId, taskId: undefined }),
+  'agent.phase': (run, { taskId, ...place }) => change(run, place, { taskId }),
+  'agent.rejected': (run, { error, ...place }) => {
+    const rejections = (run.turn(place)?.rejections ?? 0) + 1;
+    change(run, place, { status: 'pending', rejections, error });
+  },
+  'agent.completed': (run, { state, ...place }) => change(run, place, { status: 'completed', state, error: undefined }),
+  'agent.error': (run, { error, ...place }) => {
+    change(run, place, { status: 'failed', error });
+    run.failure = { agent: place.agent, message: error };
+  },
+  'brainstorm.converged': (run) => run.stop('converged'),
+  'brainstorm.failed': (run, { agent, error }) => run.fail(agent, error),
+  'brainstorm.approved': (run) => run.stop('approved'),
+  'brainstorm.canceled': (run, { agents }) => {
+    run.stopped = agents;
+  },
+};
+
+function change(run: BrainstormProgress, place: AgentPlace, fields: Partial<AgentTurn>): void {
+  const turn = run.turn(place);
+  if (turn) Object.assign(turn, fields);
+}

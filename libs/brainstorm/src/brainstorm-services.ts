@@ -1,0 +1,17 @@
+import { Injectable } from '@nestjs/common';
+import { AgentDirectory } from '#libs/a2a-client';
+import { HopChains } from '#libs/executor';
+import { ServiceAddress } from '#libs/platform';
+import { Approvals } from './approvals.js';
+
+/** What every brainstorm needs of the process it runs in. */
+@Injectable()
+export class BrainstormServices {
+  constructor(
+    readonly directory: AgentDirectory,
+    readonly approvals: Approvals,
+    readonly hops: HopChains,
+    /** Where the agents of this service are called; read at each call, since it is known only after listening. */
+    readonly address: ServiceAddress,
+  ) {}
+}

@@ -1,0 +1,21 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The brainstorms that their callers have approved; everything else about them is in their Tasks' logs. */
+export class CreateBrainstormApproval1700000000500 implements MigrationInterface {
+  readonly name = 'CreateBrainstormApproval1700000000500';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE brainstorm_approval (
+        task_id text COLLATE "C" PRIMARY KEY,
+        approved_at timestamptz NOT NULL
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE brainstorm_approval');
+  }
+}
+
+/** The schema of this lib, in order. */
+export const BRAINSTORM_MIGRATIONS = [CreateBrainstormApproval1700000000500];

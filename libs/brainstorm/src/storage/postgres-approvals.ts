@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#libs/platform';
+import { TaskRetention } from '#libs/tasks';
+import { Approvals } from '../approvals.js';
+
+/** Approvals on PostgreSQL. */
+@Injectable()
+export class PostgresApprovals extends Approvals {
+  constructor(
+    private readonly database: Database,
+    retention: TaskRetention,
+  ) {
+    super();
+    retention.purgeWith('DELETE FROM brainstorm_approval WHERE task_id = ANY($1::text[])');
+  }
+
+  async approve(brainstormId: string): Promise<void> {
+    await this.database.pool.query({
+      name: 'brainstorm-approve',
+      text: `INSERT INTO brainstorm_approval (task_id, approved_at) VALUES ($1, now()) ON CONFLICT (task_id) DO NOTHING`,
+      values: [brainstormId],
+    });
+  }
+
+  async isApproved(brainstormId: string): Promise<boolean> {
+    const { rowCount } = await this.database.pool.query({
+      name: 'brainstorm-is-approved',
+      text: 'SELECT 1 FROM brainstorm_approval WHERE task_id = $1',
+      values: [brainstormId],
+    });
+    return rowCount === 1;
+  }
+}
