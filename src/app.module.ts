@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { A2aServerModule } from '#libs/a2a-server';
+import { BRAINSTORM_MIGRATIONS, BrainstormModule, BrainstormNode } from '#libs/brainstorm';
 import {
   CONVERSATION_MIGRATIONS,
   ConversationAgentModule,
@@ -19,10 +20,20 @@ import { LandingController } from './landing.controller.js';
 @Module({})
 export class AppModule {
   static with(config: AppConfig): DynamicModule {
-    const migrations = [...TASK_MIGRATIONS, ...ORCHESTRATOR_MIGRATIONS, ...CONVERSATION_MIGRATIONS];
+    const migrations = [
+      ...TASK_MIGRATIONS,
+      ...ORCHESTRATOR_MIGRATIONS,
+      ...CONVERSATION_MIGRATIONS,
+      ...BRAINSTORM_MIGRATIONS,
+    ];
     const platform = PlatformModule.forRoot({ config, migrations });
     const conversations = ConversationAgentModule.withAgents(AgentsModule);
-    const nodes = NodesModule.withAgents(AgentsModule, { from: conversations, type: ConversationNode });
+    const brainstorms = BrainstormModule.withAgents(AgentsModule);
+    const nodes = NodesModule.withAgents(
+      AgentsModule,
+      { from: conversations, type: ConversationNode },
+      { from: brainstorms, type: BrainstormNode },
+    );
     const workflows = WorkflowModule.withAgents(nodes, AgentsModule, TasksModule);
     const executor = { module: ExecutorModule, imports: [workflows], exports: [workflows] };
     const gateway = EventGatewayModule.with({ names: ['a2a', 'run', 'tool'], projections: [runProjection] }, [

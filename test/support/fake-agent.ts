@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -267,7 +268,7 @@ export class FakeAgent {
 
   private card(request: IncomingMessage, response: ServerResponse): void {
     const body = JSON.stringify(this.describe());
-    const etag = `"${Buffer.from(body).toString('base64url').slice(-24)}-${body.length}"`;
+    const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
     if (request.headers['if-none-match'] === etag) {
       response.writeHead(304, { etag, 'cache-control': this.options.cacheControl }).end();
       return;

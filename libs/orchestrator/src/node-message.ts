@@ -39,13 +39,16 @@ export function templateResolver(run: MessageSource): TemplateResolver {
   };
 }
 
+/** Where the config of a node type keeps its text, where that is not `prompt`. */
+const TEXT_KEYS: Readonly<Record<string, string>> = { conversation: 'message', brainstorm: 'idea' };
+
 function nodeText(node: WorkflowNode, graph: WorkflowGraph, run: MessageSource, resolve: TemplateResolver): string {
   const fallback = `Execute node ${node.id}`;
   if (node.type === 'input') {
     const input = inputValue(run.inputs, node.id);
     return input === undefined ? fallback : inputText(input);
   }
-  const prompt = node.config[node.type === 'conversation' ? 'message' : 'prompt'];
+  const prompt = node.config[TEXT_KEYS[node.type] ?? 'prompt'];
   if (typeof prompt === 'string' && prompt !== '') return renderTemplate(prompt, resolve);
   const texts = graph.parents(node.id).map((parent) => parentText(parent, run));
   return texts.filter((text) => text !== '').join('\n\n') || fallback;

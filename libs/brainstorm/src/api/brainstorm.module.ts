@@ -1,0 +1,33 @@
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { HopChainModule, OwnAgents, OwnAgentsModule } from '#libs/executor';
+import { TasksModule } from '#libs/tasks';
+import { Approvals } from '../approvals.js';
+import { BrainstormAgent } from '../brainstorm-agent.js';
+import { BrainstormNode } from '../brainstorm-node.js';
+import { BrainstormServices } from '../brainstorm-services.js';
+import { PostgresApprovals } from '../storage/postgres-approvals.js';
+
+/** Brainstorms as an agent of the service and as a node type. Needs PlatformModule. */
+@Module({})
+export class BrainstormModule {
+  /** @param agents a module that exports AgentDirectory */
+  static withAgents(agents: DynamicModule | Type): DynamicModule {
+    return {
+      module: BrainstormModule,
+      imports: [agents, TasksModule, OwnAgentsModule, HopChainModule],
+      providers: [
+        { provide: Approvals, useClass: PostgresApprovals },
+        BrainstormServices,
+        { provide: BrainstormAgent, inject: [OwnAgents, BrainstormServices], useFactory: publish },
+        BrainstormNode,
+      ],
+      exports: [Approvals, BrainstormAgent, BrainstormNode],
+    };
+  }
+}
+
+function publish(own: OwnAgents, services: BrainstormServices): BrainstormAgent {
+  const agent = new BrainstormAgent(services);
+  own.add(agent);
+  return agent;
+}

@@ -1,0 +1,105 @@
+import { Injectable } from '@nestjs/common';
+import { type AgentExecutor, type NodeSpec, type NodeType } from '#libs/executor';
+import { AppConfig } from '#libs/platform';
+import { firstText, isJsonObject, type JsonObject, type SendMessageRequest } from '#libs/protocol';
+import { BrainstormExecutor } from './brainstorm-executor.js';
+import { BrainstormServices } from './brainstorm-services.js';
+import type { BrainstormSpec } from './brainstorm-spec.js';
+import { skillWords } from './core/skill-library.js';
+import {
+  brainstormProblems,
+  brainstormSpec,
+  isInWords,
+  type WantedAgent,
+  type WantedBrainstorm,
+} from './wanted-brainstorm.js';
+
+/**
+ * `brainstorm`: a whole brainstorm as one node of a workflow. The Message it is called with is the idea; its output is
+ * the state as data, and in a sentence how it was reached.
+ */
+@Injectable()
+export class BrainstormNode implements NodeType {
+  readonly name = 'brainstorm';
+
+  constructor(
+    private readonly services: BrainstormServices,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** What is wrong with a node's config, one sentence each. */
+  problems({ id, config }: NodeSpec): string[] {
+    const wrong = typeProblems(config);
+    const found = wrong.length > 0 ? wrong : valueProblems(config);
+    return found.map((problem) => `brainstorm node "${id}": ${problem}`);
+  }
+
+  executor({ id, config }: NodeSpec): AgentExecutor {
+    const ending = { artifactId: id, converged: 'TASK_STATE_COMPLETED', failed: 'TASK_STATE_FAILED' } as const;
+    return new BrainstormExecutor(this.services, ending, (request) => this.specOf(id, config, request));
+  }
+
+  private specOf(id: string, config: JsonObject, { message }: SendMessageRequest): BrainstormSpec {
+    const idea = firstText(message.parts)?.trim() || `Execute node ${id}`;
+    const { baseUrl, model } = this.config.llm;
+    return brainstormSpec(wantedIn(config, idea), {
+      llm: { model, ...(baseUrl !== undefined && { provider: 'openai-compatible' }) },
+    });
+  }
+}
+
+const MODEL_FIELDS = ['provider', 'model', 'temperature', 'max_tokens'];
+
+function typeProblems({ agents, idea, maxIterations, systemPrompt, llmConfig }: JsonObject): string[] {
+  const fits = Array.isArray(agents) && agents.every((it) => isJsonObject(it) && areAgentMembers(it));
+  const checks: [boolean, string][] = [
+    [fits, 'agents must be an array of objects with an agent, and name, role, provider, model and skills as texts'],
+    [idea === undefined || typeof idea === 'string', 'idea must be a string'],
+    [maxIterations === undefined || typeof maxIterations === 'number', 'maxIterations must be a number'],
+    [systemPrompt === undefined || typeof systemPrompt === 'string', 'systemPrompt must be a string'],
+    [
+      llmConfig === undefined ||
+        (isJsonObject(llmConfig) && Object.keys(llmConfig).every((it) => MODEL_FIELDS.includes(it))),
+      `llmConfig must be an object with no members but ${MODEL_FIELDS.join(', ')}`,
+    ],
+  ];
+  return checks.filter(([holds]) => !holds).map(([, sentence]) => sentence);
+}
+
+function areAgentMembers({ agent, skills, ...others }: JsonObject): boolean {
+  const texts = [others['name'], others['role'], others['provider'], others['model']];
+  const areTexts = texts.every((it) => it === undefined || typeof it === 'string');
+  const areSkills = skills === undefined || (Array.isArray(skills) && skills.every((it) => typeof it === 'string'));
+  return typeof agent === 'string' && areTexts && areSkills;
+}
+
+/** The idea comes with the Message; its own faults are its caller's. */
+function valueProblems(config: JsonObject): string[] {
+  const wanted = wantedIn(config, 'an idea');
+  const unknown = wanted.agents.flatMap(({ skills = [] }, index) =>
+    skills.flatMap((skill, at) =>
+      isInWords(skill) || skillWords(skill) !== undefined ? [] : [`agents[${index}].skills[${at}] is no known skill`],
+    ),
+  );
+  return [...brainstormProblems(wanted).map(({ path, detail }) => `${path} ${detail}`), ...unknown];
+}
+
+function wantedIn({ agents, maxIterations, systemPrompt, llmConfig }: JsonObject, idea: string): WantedBrainstorm {
+  return {
+    idea,
+    agents: agents as unknown as WantedAgent[],
+    ...(typeof maxIterations === 'number' && { maxIterations }),
+    ...(typeof systemPrompt === 'string' && { systemPrompt }),
+    ...(isJsonObject(llmConfig) && { llmConfig: modelOf(llmConfig) }),
+  };
+}
+
+/** A definition may be older than the rules it is checked by: only what is known goes out. */
+function modelOf({ provider, model, temperature, max_tokens }: JsonObject): WantedBrainstorm['llmConfig'] {
+  return {
+    ...(typeof provider === 'string' && { provider }),
+    ...(typeof model === 'string' && { model }),
+    ...(typeof temperature === 'number' && { temperature }),
+    ...(typeof max_tokens === 'number' && { max_tokens }),
+  };
+}
