@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { A2aServerModule } from '#libs/a2a-server';
-import { BRAINSTORM_MIGRATIONS, BrainstormModule, BrainstormNode } from '#libs/brainstorm';
+import { BRAINSTORM_MIGRATIONS, BrainstormApiModule, BrainstormModule, BrainstormNode } from '#libs/brainstorm';
 import {
   CONVERSATION_MIGRATIONS,
   ConversationAgentModule,
@@ -46,6 +46,7 @@ export class AppModule {
         JobsModule,
         OrchestratorModule.withExecutor(executor),
         ConversationsModule.with(executor, conversations),
+        BrainstormApiModule.with(executor, brainstorms, AgentsModule),
         A2aServerModule.with(executor),
         gateway,
       ],

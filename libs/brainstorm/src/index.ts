@@ -1,3 +1,4 @@
+export { BrainstormApiModule } from './api/brainstorm-api.module.js';
 export { BrainstormModule } from './api/brainstorm.module.js';
 export { BRAINSTORM_PATH, BrainstormAgent } from './brainstorm-agent.js';
 export { type BrainstormEvent, toBrainstormEvent } from './brainstorm-event.js';

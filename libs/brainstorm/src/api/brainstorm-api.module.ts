@@ -1,0 +1,21 @@
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { BrainstormList } from './brainstorm-list.js';
+import { BrainstormSetup } from './brainstorm-setup.js';
+import { BrainstormStreams } from './brainstorm-streams.js';
+import { Brainstorms } from './brainstorms.js';
+import { BrainstormsController } from './brainstorms.controller.js';
+import { Credentials } from './credentials.js';
+
+/** The management API of brainstorms. */
+@Module({})
+export class BrainstormApiModule {
+  /** @param imports the ExecutorModule, BrainstormModule, and a module that exports AgentDirectory */
+  static with(...imports: (DynamicModule | Type)[]): DynamicModule {
+    return {
+      module: BrainstormApiModule,
+      imports,
+      controllers: [BrainstormsController],
+      providers: [Brainstorms, BrainstormList, BrainstormSetup, Credentials, BrainstormStreams],
+    };
+  }
+}

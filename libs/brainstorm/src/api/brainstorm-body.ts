@@ -1,0 +1,162 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { malformed } from '#libs/platform';
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { IsArray, IsInt, IsNumber, IsOptional, IsString, Max, Min, ValidateNested } from 'class-validator';
+import { ROLES } from '../core/role.js';
+import { DEFAULT_ITERATIONS, MOST_ITERATIONS } from '../brainstorm-spec.js';
+import type { WantedAgent, WantedBrainstorm } from '../wanted-brainstorm.js';
+
+const TEXT = { message: 'must be a string' };
+const LLM_FIELDS = ['provider', 'model', 'credential_ref', 'temperature', 'max_tokens'];
+
+export class LlmConfigBody {
+  @ApiPropertyOptional()
+  @IsOptional()
+  @IsString(TEXT)
+  provider?: string;
+
+  @ApiPropertyOptional()
+  @IsOptional()
+  @IsString(TEXT)
+  model?: string;
+
+  @ApiPropertyOptional({ description: 'The name of an environment variable of the service; never a secret itself.' })
+  @IsOptional()
+  @IsString(TEXT)
+  credential_ref?: string;
+
+  @ApiPropertyOptional({ minimum: 0, maximum: 2 })
+  @IsOptional()
+  @IsNumber({}, { message: 'must be a number' })
+  @Min(0, { message: 'must be from 0 to 2' })
+  @Max(2, { message: 'must be from 0 to 2' })
+  temperature?: number;
+
+  @ApiPropertyOptional({ minimum: 1 })
+  @IsOptional()
+  @IsInt({ message: 'must be a whole number' })
+  @Min(1, { message: 'must be at least 1' })
+  max_tokens?: number;
+
+  /** The names of members that are not known. */
+  readonly others!: string[];
+
+  static from(body: JsonObject): LlmConfigBody {
+    const { provider, model, credential_ref, temperature, max_tokens } = body;
+    const others = Object.keys(body).filter((key) => !LLM_FIELDS.includes(key));
+    return Object.assign(new LlmConfigBody(), { provider, model, credential_ref, temperature, max_tokens, others });
+  }
+}
+
+export class BrainstormAgentBody {
+  @ApiProperty({ description: "An agent's URL, a path of the directory, or the name of a workflow." })
+  @IsString(TEXT)
+  agent!: string;
+
+  @ApiPropertyOptional()
+  @IsOptional()
+  @IsString(TEXT)
+  name?: string;
+
+  @ApiPropertyOptional({ enum: ROLES, description: 'By position where it is left out.' })
+  @IsOptional()
+  @IsString(TEXT)
+  role?: string;
+
+  @ApiPropertyOptional()
+  @IsOptional()
+  @IsString(TEXT)
+  provider?: string;
+
+  @ApiPropertyOptional()
+  @IsOptional()
+  @IsString(TEXT)
+  model?: string;
+
+  @ApiPropertyOptional({ description: 'The name of an environment variable of the service.' })
+  @IsOptional()
+  @IsString(TEXT)
+  credential_ref?: string;
+
+  @ApiPropertyOptional({
+    type: [String],
+    description: "Names of Parley's skills or of skills of the agent's card, or what the agent shall know, in words.",
+  })
+  @IsOptional()
+  @IsArray({ message: 'must be an array' })
+  @IsString({ each: true, message: 'must be strings' })
+  skills?: string[];
+
+  static from(body: JsonObject): BrainstormAgentBody {
+    const { agent, name, role, provider, model, credential_ref, skills } = body;
+    return Object.assign(new BrainstormAgentBody(), { agent, name, role, provider, model, credential_ref, skills });
+  }
+}
+
+/** A brainstorm as callers ask for it. Members that are not named here are ignored. */
+export class BrainstormBody {
+  @ApiProperty()
+  @IsString(TEXT)
+  idea!: string;
+
+  @ApiProperty({ type: [BrainstormAgentBody], minItems: 2, maxItems: 20 })
+  @IsArray({ message: 'must be an array' })
+  @ValidateNested({ each: true })
+  agents!: BrainstormAgentBody[];
+
+  @ApiPropertyOptional({ default: DEFAULT_ITERATIONS, minimum: 1, maximum: MOST_ITERATIONS })
+  @IsOptional()
+  @IsNumber({}, { message: 'must be a number' })
+  maxIterations?: number;
+
+  @ApiPropertyOptional({ description: 'What every agent is told first, instead of our own words.' })
+  @IsOptional()
+  @IsString(TEXT)
+  systemPrompt?: string;
+
+  @ApiPropertyOptional({ type: LlmConfigBody, description: "Goes before what the agents' own entries say." })
+  @IsOptional()
+  @ValidateNested({ message: 'must be an object' })
+  llmConfig?: LlmConfigBody;
+
+  @ApiPropertyOptional({ description: 'Milliseconds that an agent may keep silent; default 120,000.' })
+  @IsOptional()
+  @IsNumber({}, { message: 'must be a number' })
+  timeoutMs?: number;
+
+  static from({ idea, agents, maxIterations, systemPrompt, llmConfig, timeoutMs }: JsonObject): BrainstormBody {
+    const members = {
+      idea,
+      agents: Array.isArray(agents) ? agents.slice(0, 100).map(agentFrom) : agents,
+      maxIterations,
+      systemPrompt,
+      llmConfig: isJsonObject(llmConfig) ? LlmConfigBody.from(llmConfig) : llmConfig,
+      timeoutMs,
+    };
+    return Object.assign(new BrainstormBody(), members);
+  }
+}
+
+/**
+ * What a valid body asks for.
+ * @throws ProblemError 400 for settings of the model that are not known: one might be a secret, stored and sent
+ */
+export function wantedOf({ agents, llmConfig, ...body }: BrainstormBody): WantedBrainstorm {
+  const { others = [], ...llm } = llmConfig ?? {};
+  const detail = 'is not known here; a secret is named by credential_ref';
+  if (others.length > 0) throw malformed(...others.map((name) => ({ path: `llmConfig.${name}`, detail })));
+  return withoutGaps({
+    ...body,
+    agents: agents.map((agent) => withoutGaps<WantedAgent>({ ...agent })),
+    llmConfig: withoutGaps(llm),
+  });
+}
+
+function agentFrom(agent: JsonValue): BrainstormAgentBody {
+  return BrainstormAgentBody.from(isJsonObject(agent) ? agent : {});
+}
+
+/** `null` counts as left out. */
+function withoutGaps<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, it]) => it !== undefined && it !== null)) as T;
+}

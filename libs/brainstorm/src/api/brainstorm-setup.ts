@@ -1,0 +1,105 @@
+import { Injectable } from '@nestjs/common';
+import { AgentCallError, AgentDirectory } from '#libs/a2a-client';
+import { AgentCatalog, UnknownAgent } from '#libs/executor';
+import { AppConfig, type ProblemEntry, ProblemError, ServiceAddress } from '#libs/platform';
+import type { AgentSkill } from '#libs/protocol';
+import { agentTarget, targetUrl } from '../agent-target.js';
+import type { BrainstormSpec } from '../brainstorm-spec.js';
+import { skillWords } from '../core/skill-library.js';
+import {
+  brainstormProblems,
+  brainstormSpec,
+  isInWords,
+  type WantedAgent,
+  type WantedBrainstorm,
+} from '../wanted-brainstorm.js';
+import { Credentials } from './credentials.js';
+
+const CARD_MS = 5_000;
+
+/** Settles who takes part in a brainstorm, before anything of it is written. */
+@Injectable()
+export class BrainstormSetup {
+  constructor(
+    private readonly catalog: AgentCatalog,
+    private readonly directory: AgentDirectory,
+    private readonly address: ServiceAddress,
+    private readonly credentials: Credentials,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** @throws ProblemError 422 with one entry for each field at fault */
+  async spec(wanted: WantedBrainstorm): Promise<BrainstormSpec> {
+    refuse(brainstormProblems(wanted));
+    refuse(this.unavailable(wanted));
+    const looked = await Promise.all(wanted.agents.map((agent, index) => this.look(agent, `agents[${index}]`)));
+    refuse(looked.flatMap(({ problems }) => problems));
+    const words = new Map(looked.flatMap(({ skills }) => skills));
+    const { baseUrl, model } = this.config.llm;
+    return brainstormSpec(wanted, {
+      llm: { model, ...(baseUrl !== undefined && { provider: 'openai-compatible' }) },
+      skillWords: (agent, skill) => words.get(keyOf(agent, skill)),
+    });
+  }
+
+  /** Row J15: an agent whose credential is missing cannot take part. */
+  private unavailable({ llmConfig, agents }: WantedBrainstorm): ProblemEntry[] {
+    const named = [
+      { path: 'llmConfig', name: llmConfig?.credential_ref },
+      ...agents.map(({ credential_ref: name }, index) => ({ path: `agents[${index}]`, name })),
+    ];
+    return named
+      .filter(({ name }) => name !== undefined && !this.credentials.isSet(name))
+      .map(({ path }) => ({
+        path: `${path}.credential_ref`,
+        detail: 'names an environment variable that is not set: the agent is not available',
+      }));
+  }
+
+  /** Whether there is such an agent here, and what the skills mean that only its card knows. */
+  private async look(
+    wanted: WantedAgent,
+    path: string,
+  ): Promise<{ problems: ProblemEntry[]; skills: [string, string][] }> {
+    const unknown = (wanted.skills ?? []).filter((skill) => !isInWords(skill) && skillWords(skill) === undefined);
+    try {
+      const known = await this.skillsOf(wanted.agent, unknown.length > 0);
+      const skills = unknown.map((skill) => [skill, known.find(({ id }) => id === skill)] as const);
+      return {
+        problems: skills.flatMap(([skill, found]) => {
+          const at = `${path}.skills[${wanted.skills?.indexOf(skill) ?? 0}]`;
+          return found ? [] : [{ path: at, detail: "is neither a known skill nor one of the agent's card" }];
+        }),
+        skills: skills.map(([skill, found]) => [keyOf(wanted.agent, skill), found?.description ?? '']),
+      };
+    } catch (error) {
+      if (error instanceof UnknownAgent) return problem(`${path}.agent`, error.message);
+      if (error instanceof AgentCallError)
+        return problem(`${path}.skills`, `the agent's card cannot be read: ${error.message}`);
+      throw error;
+    }
+  }
+
+  /** @throws UnknownAgent where it would be an agent of this service */
+  private async skillsOf(reference: string, needed: boolean): Promise<readonly AgentSkill[]> {
+    const target = agentTarget(reference);
+    if (target && 'path' in target) return (await this.catalog.resolve(target.path)).skills;
+    if (target === undefined || !needed) return [];
+    const url = targetUrl(target, this.address.internalUrl);
+    const client = await this.directory.client(url, { timeouts: { total: CARD_MS } });
+    return client.card?.skills ?? [];
+  }
+}
+
+function problem(path: string, detail: string): { problems: ProblemEntry[]; skills: [string, string][] } {
+  return { problems: [{ path, detail }], skills: [] };
+}
+
+function refuse(problems: readonly ProblemEntry[]): void {
+  if (problems.length === 0) return;
+  throw new ProblemError(422, problems.map(({ path, detail }) => `${path}: ${detail}`).join('; '), problems);
+}
+
+function keyOf(agent: string, skill: string): string {
+  return JSON.stringify([agent, skill]);
+}

@@ -1,0 +1,152 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import {
+  ApiAcceptedResponse,
+  ApiBody,
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiQuery,
+  ApiTags,
+} from '@nestjs/swagger';
+import { readIdempotencyKey } from '#libs/executor';
+import {
+  ApiCursor,
+  ApiEvents,
+  ApiPaging,
+  ApiProblem,
+  malformed,
+  readBody,
+  readCursor,
+  ServiceAddress,
+} from '#libs/platform';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { BrainstormStatus } from '../brainstorm-progress.js';
+import type { StoppedAgent } from '../brainstorm-steps.js';
+import { BRAINSTORM_PAGE_SCHEMA, BRAINSTORM_SCHEMA, STARTED_SCHEMA, STATUS_SCHEMA } from './brainstorm-schemas.js';
+import { BrainstormBody, wantedOf } from './brainstorm-body.js';
+import { BrainstormList, type BrainstormPage, readBrainstormQuery, STATUSES } from './brainstorm-list.js';
+import { BrainstormStreams } from './brainstorm-streams.js';
+import type { BrainstormView } from './brainstorm-view.js';
+import { Brainstorms } from './brainstorms.js';
+
+/** What a change of a brainstorm answers. */
+interface StatusReport {
+  brainstormId: string;
+  status: BrainstormStatus;
+  stopped?: StoppedAgent[];
+}
+
+@ApiTags('brainstorms')
+@Controller('api/brainstorms')
+export class BrainstormsController {
+  constructor(
+    private readonly brainstorms: Brainstorms,
+    private readonly listing: BrainstormList,
+    private readonly streams: BrainstormStreams,
+    private readonly address: ServiceAddress,
+  ) {}
+
+  @Post()
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Starts a brainstorm and answers at once.' })
+  @ApiBody({ type: BrainstormBody })
+  @ApiAcceptedResponse({ schema: STARTED_SCHEMA })
+  @ApiHeader({
+    name: 'Idempotency-Key',
+    required: false,
+    description: 'The same key and body are the same brainstorm.',
+  })
+  @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(409, 'Another brainstorm was started under this Idempotency-Key.')
+  @ApiProblem(422, 'An agent is not available, or a value is not allowed.')
+  async start(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ brainstormId: string }> {
+    const header = request.headers['idempotency-key'];
+    const key = header === undefined ? undefined : readIdempotencyKey(header);
+    const wanted = wantedOf(readBody(BrainstormBody, body));
+    const brainstormId = await this.brainstorms.start(wanted, this.baseUrl(request), key);
+    void reply.header('location', `/api/brainstorms/${brainstormId}`);
+    return { brainstormId };
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'Brainstorms, the one that changed last first.' })
+  @ApiQuery({ name: 'status', required: false, enum: STATUSES })
+  @ApiPaging()
+  @ApiOkResponse({ schema: BRAINSTORM_PAGE_SCHEMA })
+  @ApiProblem(400, 'A parameter is malformed.')
+  list(@Query() query: Record<string, unknown>): Promise<BrainstormPage> {
+    return this.listing.page(readBrainstormQuery(query));
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'One brainstorm with its state, its passes, and who set what.' })
+  @ApiOkResponse({ schema: BRAINSTORM_SCHEMA })
+  @ApiProblem(404, 'brainstorm not found')
+  get(@Param('id') id: string): Promise<BrainstormView> {
+    return this.brainstorms.show(id);
+  }
+
+  @Get(':id/events')
+  @ApiOperation({
+    summary: "A brainstorm's events, from the first one or after a cursor, then live until it rests or has ended.",
+  })
+  @ApiCursor()
+  @ApiEvents('`brainstorm.converged`, `.failed`, `.approved` or `.canceled`')
+  @ApiProblem(400, 'The cursor is malformed or beyond the last event.')
+  @ApiProblem(404, 'brainstorm not found')
+  async events(
+    @Param('id') id: string,
+    @Query() query: Record<string, unknown>,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const after = readCursor(request.headers, query);
+    const { taskId, lastSequence } = await this.brainstorms.header(id);
+    if (after > lastSequence) throw malformed({ path: 'since', detail: `is beyond the last event, ${lastSequence}` });
+    await this.streams.send(taskId, after, reply);
+  }
+
+  @Post(':id/iterate')
+  @HttpCode(202)
+  @ApiOperation({
+    summary: 'Goes on with a brainstorm that has converged or failed.',
+    description: 'A pass that failed goes on with the agent that failed. One that is active goes on anyway.',
+  })
+  @ApiAcceptedResponse({ schema: STATUS_SCHEMA })
+  @ApiProblem(404, 'brainstorm not found')
+  @ApiProblem(409, 'The brainstorm has ended.')
+  async iterate(@Param('id') id: string, @Req() request: FastifyRequest): Promise<StatusReport> {
+    await this.brainstorms.iterate(id, this.baseUrl(request));
+    return { brainstormId: id, status: 'active' };
+  }
+
+  @Post(':id/approve')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Ends a brainstorm with the state of its last complete pass.' })
+  @ApiOkResponse({ schema: STATUS_SCHEMA })
+  @ApiProblem(404, 'brainstorm not found')
+  @ApiProblem(409, 'No pass is complete yet, or the brainstorm has ended otherwise.')
+  async approve(@Param('id') id: string, @Req() request: FastifyRequest): Promise<StatusReport> {
+    const { status } = await this.brainstorms.approve(id, this.baseUrl(request));
+    return { brainstormId: id, status };
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Cancels a brainstorm and tells what became of the agent at work.' })
+  @ApiOkResponse({ schema: STATUS_SCHEMA })
+  @ApiProblem(404, 'brainstorm not found')
+  @ApiProblem(409, 'The brainstorm has ended otherwise.')
+  async cancel(@Param('id') id: string, @Req() request: FastifyRequest): Promise<StatusReport> {
+    const { status, stopped = [] } = await this.brainstorms.cancel(id, this.baseUrl(request));
+    return { brainstormId: id, status, stopped };
+  }
+
+  private baseUrl(request: FastifyRequest): string {
+    return this.address.publicBaseUrl(request.raw);
+  }
+}
