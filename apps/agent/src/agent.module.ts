@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { A2aServerModule } from '#libs/a2a-server';
+import type { Role } from '#libs/brainstorm';
 import {
   AgentCatalog,
   type AgentExecutor,
@@ -15,6 +16,7 @@ import type { AgentArguments } from './arguments.js';
 import { CallLog } from './call-log.js';
 import { LoggedExecutor } from './logged-executor.js';
 import { OrderNode } from './order/order-node.js';
+import { RoleAgent } from './role-agent.js';
 import { servedAgent } from './served-agent.js';
 import { SingleAgentCatalog } from './single-agent-catalog.js';
 
@@ -28,8 +30,9 @@ class CatalogModule {
         { provide: NodeTypes, inject: [AppConfig, OutboundHttp], useFactory: nodeTypes },
         {
           provide: AgentCatalog,
-          inject: [NodeTypes],
-          useFactory: (types: NodeTypes) => catalogOf(wanted, types.executor(node)),
+          inject: [NodeTypes, AppConfig, OutboundHttp],
+          useFactory: (types: NodeTypes, config: AppConfig, outbound: OutboundHttp) =>
+            catalogOf(wanted, wanted.role ? roleAgent(wanted.role, config, outbound) : types.executor(node)),
         },
       ],
       exports: [AgentCatalog],
@@ -60,6 +63,11 @@ function nodeTypes(config: AppConfig, outbound: OutboundHttp): NodeTypes {
   const model = modelOf(config, outbound);
   const order = new OrderNode(config.llm.baseUrl === undefined ? undefined : model);
   return new NodeTypeRegistry([new ScriptNode(), new AgentNode(model), order]);
+}
+
+/** Without an endpoint rules answer, not the model that repeats what it hears. */
+function roleAgent(role: Role, config: AppConfig, outbound: OutboundHttp): AgentExecutor {
+  return new RoleAgent(role, config.llm.baseUrl === undefined ? undefined : modelOf(config, outbound));
 }
 
 function modelOf({ llm }: AppConfig, outbound: OutboundHttp): LlmProvider {

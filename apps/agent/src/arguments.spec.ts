@@ -33,6 +33,14 @@ describe('parseArguments', () => {
     expect(() => parseArguments(['--order', '--llm'])).toThrow(UsageError);
   });
 
+  it('takes a role in brainstorms instead, and is called by it', () => {
+    expect(parseArguments(['--role', 'review'])).toMatchObject({
+      name: 'review',
+      role: 'review',
+      description: 'review takes part in brainstorms: review',
+    });
+  });
+
   it('gives nothing where help is asked for', () => {
     expect(parseArguments(['--help'])).toBeUndefined();
   });
@@ -40,6 +48,8 @@ describe('parseArguments', () => {
   it.each([
     ['neither a script nor a model', []],
     ['both', ['--llm', '--script', 'a.json']],
+    ['a role and a model', ['--role', 'build', '--llm']],
+    ['a role that is none', ['--role', 'chief']],
     ['an unknown option', ['--llm', '--prot', '1']],
     ['a port that is none', ['--llm', '--port', '70000']],
     ['a port that is no number', ['--llm', '--port', 'http']],

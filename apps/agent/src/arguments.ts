@@ -1,14 +1,17 @@
 import { basename, extname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isRole, type Role, ROLES } from '#libs/brainstorm';
 
 /** What the command line asks for. */
 export interface AgentArguments {
   name: string;
   description: string;
-  /** A script file. Without one, and without `order`, a model answers. */
+  /** A script file. Without one, and without `order` and `role`, a model answers. */
   script?: string;
   /** Takes orders over several turns. */
   order?: boolean;
+  /** Its part in brainstorms, where that is what it is for. */
+  role?: Role;
   model?: string;
   systemPrompt?: string;
   /** 0 lets the system choose. */
@@ -29,11 +32,14 @@ export const USAGE = `A stand-alone A2A agent.
   npm run agent -- --script file.json [--port 4001] [--name researcher]
   npm run agent -- --llm [--model name] [--system-prompt text]
   npm run agent -- --order
+  npm run agent -- --role review [--port 4003]
 
   --script file         answer by the rules of a JSON file
   --llm                 answer with a model: LLM_BASE_URL, LLM_API_KEY, LLM_MODEL; without an endpoint, the echo model
   --order               take orders in a café, asking for what is missing: with a model where LLM_BASE_URL names an
                         endpoint, by rules otherwise
+  --role role           take part in brainstorms: build, review, refine or devils_advocate; with a model where
+                        LLM_BASE_URL names an endpoint, by rules otherwise
   --model name          the model to ask, instead of LLM_MODEL
   --system-prompt text  what the model is told first
   --name name           the agent's name; otherwise the script's file name, or "agent"
@@ -48,6 +54,7 @@ const OPTIONS = {
   script: { type: 'string' },
   llm: { type: 'boolean' },
   order: { type: 'boolean' },
+  role: { type: 'string' },
   model: { type: 'string' },
   'system-prompt': { type: 'string' },
   name: { type: 'string' },
@@ -66,9 +73,11 @@ const OPTIONS = {
 export function parseArguments(argv: readonly string[]): AgentArguments | undefined {
   const values = parse(argv);
   if (values.help) return undefined;
-  const kinds = [values.script, values.llm, values.order].filter((it) => it !== undefined && it !== false);
-  if (kinds.length !== 1) throw new UsageError('Give one of --script, --llm and --order');
-  const name = values.name ?? (values.order ? 'order' : nameOf(values.script));
+  const { role } = values;
+  const kinds = [values.script, values.llm, values.order, role].filter((it) => it !== undefined && it !== false);
+  if (kinds.length !== 1) throw new UsageError('Give one of --script, --llm, --order and --role');
+  if (role !== undefined && !isRole(role)) throw new UsageError(`--role must be one of ${ROLES.join(', ')}`);
+  const name = values.name ?? role ?? (values.order ? 'order' : nameOf(values.script));
   if (!/^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/.test(name)) {
     throw new UsageError('--name must be 1 to 64 letters, digits, underscores or hyphens');
   }
@@ -77,6 +86,7 @@ export function parseArguments(argv: readonly string[]): AgentArguments | undefi
     description: values.description ?? `${name} ${describe(values)}`,
     ...(values.order && { order: true }),
     script: values.script === undefined ? undefined : resolve(values.script),
+    ...(role !== undefined && { role }),
     model: values.model,
     systemPrompt: values['system-prompt'],
     port: portOf(values.port),
@@ -94,8 +104,9 @@ function parse(argv: readonly string[]) {
   }
 }
 
-function describe({ script, order }: { script?: string; order?: boolean }): string {
+function describe({ script, order, role }: { script?: string; order?: boolean; role?: string }): string {
   if (order) return 'takes orders in a café';
+  if (role !== undefined) return `takes part in brainstorms: ${role}`;
   return script === undefined ? 'answers with a model' : 'answers by a script';
 }
 

@@ -3,8 +3,8 @@ import type { AgentArguments } from './arguments.js';
 
 /** The agent of this process, as its card shows it: one skill, at the A2A root. */
 export function servedAgent(wanted: AgentArguments, executor: AgentExecutor): ServedAgent {
-  const { name, description, script, order } = wanted;
-  const tags = [order ? 'orders' : script === undefined ? 'model' : 'scripted'];
+  const { name, description } = wanted;
+  const tags = tagsOf(wanted);
   return {
     path: '',
     name,
@@ -15,4 +15,10 @@ export function servedAgent(wanted: AgentArguments, executor: AgentExecutor): Se
     outputModes: ['text/plain', 'application/json'],
     executor,
   };
+}
+
+function tagsOf({ script, order, role }: AgentArguments): string[] {
+  if (order) return ['orders'];
+  if (role !== undefined) return ['brainstorm', role];
+  return [script === undefined ? 'model' : 'scripted'];
 }

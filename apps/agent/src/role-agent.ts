@@ -1,0 +1,130 @@
+import { InvalidState, isRole, readState, type Role, type StateContent, workByRules } from '#libs/brainstorm';
+import { AgentExecutor, type RequestContext } from '#libs/executor';
+import { type LlmProvider, NodeFailure } from '#libs/nodes';
+import {
+  artifactUpdate,
+  dataPart,
+  firstData,
+  firstText,
+  invalidParams,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type SendMessageRequest,
+  statusUpdate,
+  textPart,
+} from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+
+/** What a brainstorm sends an agent (row J1). */
+interface RolePayload {
+  role: Role;
+  systemPrompt: string;
+  model: string | undefined;
+  state: StateContent;
+  /** As it came: `meta` goes back unchanged. */
+  sent: JsonObject;
+}
+
+/**
+ * An agent for brainstorms: gives the state that it was sent back, changed as its role asks; by a model where there is
+ * one, else by rules. Its Task has four events: SUBMITTED, WORKING, the state, COMPLETED (row J6).
+ */
+export class RoleAgent extends AgentExecutor {
+  override readonly recovery = 'restart';
+
+  /**
+   * @param role what it does where the brainstorm does not say
+   * @param llm absent: rules answer
+   */
+  constructor(
+    private readonly role: Role,
+    private readonly llm?: LlmProvider,
+  ) {
+    super();
+  }
+
+  override check({ message }: SendMessageRequest): void {
+    this.read(message);
+  }
+
+  override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
+    const payload = this.read(context.userMessage);
+    if (context.recovered === 0) yield statusUpdate(context, 'TASK_STATE_WORKING');
+    if (context.recovered < 2) {
+      const state = await this.changed(payload, context.signal);
+      if (typeof state === 'string') return yield statusUpdate(context, 'TASK_STATE_FAILED', `Error: ${state}`);
+      const data = { ...payload.sent, ...state } as unknown as JsonObject;
+      yield artifactUpdate(
+        context,
+        { artifactId: 'state', name: 'state', parts: [dataPart(data)] },
+        { lastChunk: true },
+      );
+    }
+    yield statusUpdate(context, 'TASK_STATE_COMPLETED');
+  }
+
+  /** The changed state, or why there is none. */
+  private async changed(payload: RolePayload, signal: AbortSignal): Promise<StateContent | string> {
+    if (this.llm === undefined) return workByRules(payload.role, payload.state);
+    try {
+      return await asked(this.llm, payload, signal);
+    } catch (error) {
+      if (error instanceof NodeFailure) return error.message;
+      if (error instanceof InvalidState) return `the model's answer is not a state: ${error.message}`;
+      throw error;
+    }
+  }
+
+  /** @throws A2AError INVALID_PARAMS naming the field */
+  private read({ parts }: Message): RolePayload {
+    const data = firstData(parts);
+    if (!isJsonObject(data)) throw invalidParams({ field: 'message.parts', description: 'must hold one data Part' });
+    const { role = this.role, systemPrompt, llmConfig, state: sent } = data;
+    if (!isRole(role)) throw invalidParams({ field: 'data.role', description: 'is not a role' });
+    if (!isJsonObject(sent)) throw invalidParams({ field: 'data.state', description: 'must be an object' });
+    const model = isJsonObject(llmConfig) ? llmConfig['model'] : undefined;
+    return {
+      role,
+      systemPrompt: typeof systemPrompt === 'string' ? systemPrompt : '',
+      model: typeof model === 'string' && model !== 'echo' ? model : undefined,
+      state: stateIn(sent),
+      sent,
+    };
+  }
+}
+
+function stateIn(sent: JsonObject): StateContent {
+  try {
+    return readState(sent);
+  } catch (error) {
+    if (error instanceof InvalidState) throw invalidParams({ field: 'data.state', description: error.message });
+    throw error;
+  }
+}
+
+const FORM = 'Answer with the whole changed state as one JSON object and nothing else.';
+
+/** @throws InvalidState where the model says no state; NodeFailure where it says nothing */
+async function asked(llm: LlmProvider, payload: RolePayload, signal: AbortSignal): Promise<StateContent> {
+  const { parts } = await llm.answer({
+    model: payload.model,
+    messages: [
+      { role: 'system', parts: [textPart(`${payload.systemPrompt}\n\n${FORM}`.trim())] },
+      { role: 'user', parts: [textPart(JSON.stringify(payload.sent))] },
+    ],
+    signal,
+  });
+  return readState(jsonIn(firstText(parts) ?? ''));
+}
+
+/** Models like to put JSON into a fence, or a sentence before it. */
+function jsonIn(text: string): JsonValue {
+  const json = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
+  try {
+    return JSON.parse(json) as JsonValue;
+  } catch {
+    throw new InvalidState('it is not JSON');
+  }
+}
