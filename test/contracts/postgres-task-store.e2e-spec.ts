@@ -2,7 +2,8 @@ import { Logger } from '@nestjs/common';
 import { Database, type Job, migrateJobQueue, PLATFORM_MIGRATIONS } from '#libs/platform';
 import { PostgresTaskStore, TASK_MIGRATIONS } from '#libs/tasks';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
-import { describeTaskStore, newDraft } from './task-store.contract.js';
+import { newDraft } from './task-draft.js';
+import { describeTaskStore } from './task-store.contract.js';
 
 let server: TestDatabase;
 let database: Database;

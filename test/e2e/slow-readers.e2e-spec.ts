@@ -6,6 +6,7 @@ import { sendTask, subscribe, VERSION } from '../support/a2a.js';
 import { ids, range } from '../support/sse.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
+import { onLinux } from '../support/on-linux.js';
 import { script, unique } from '../support/workflow.js';
 
 /** A heap, in megabytes, that what follows fits in, and what would be kept for the readers does not. */
@@ -19,7 +20,7 @@ const STALLED = 12;
 
 describe('readers that take nothing', () => {
   // What the service did to a connection that nobody reads from is seen nowhere but in the kernel's table.
-  (process.platform === 'linux' ? it : it.skip)(
+  onLinux(
     'cost no memory, disturb nobody, are cut, and go on where they were',
     async () => {
       const base = await speaker();

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
+import {
+  ANONYMOUS_SCOPE,
+  type JournalEntry,
+  newTaskId,
+  type RecordedEvent,
+  type TaskEvent,
+  type TaskHeader,
+  toStreamResponse,
+} from '#libs/tasks';
+
+/** Who executes a draft where nothing else is said. */
+export const REPLICA = 'replica-1';
+
+interface DraftOptions {
+  owner?: string;
+  agent?: string;
+  replicaId?: string;
+  text?: string;
+  at?: Date;
+  metadata?: { [key: string]: number };
+  parentTaskId?: string;
+  parentReference?: string;
+}
+
+/** A Task on its way into the store. */
+export function newDraft(options: DraftOptions = {}) {
+  const reference = { taskId: newTaskId(), contextId: randomUUID() };
+  const token = randomUUID();
+  const at = options.at ?? new Date();
+  const header: TaskHeader = {
+    ...reference,
+    ...ANONYMOUS_SCOPE,
+    ...(options.owner !== undefined && { owner: options.owner }),
+    agent: options.agent ?? 'workflows/w',
+    state: 'TASK_STATE_SUBMITTED',
+    lastSequence: 0,
+    ...(options.parentTaskId !== undefined && { parentTaskId: options.parentTaskId }),
+    ...(options.parentReference !== undefined && { parentReference: options.parentReference }),
+    createdAt: at,
+    updatedAt: at,
+  };
+  const entry = (entryToken: string, after: number, events: TaskEvent[]): JournalEntry => ({
+    taskId: reference.taskId,
+    token: entryToken,
+    after,
+    events: events.map((event, index) => recorded(reference.taskId, after + index + 1, event)),
+    state: lastState(events),
+    updatedAt: at,
+  });
+  return {
+    ...reference,
+    token,
+    at,
+    status: (state: TaskState, text?: string): TaskEvent => statusUpdate(reference, state, text),
+    created(...events: TaskEvent[]): JournalEntry {
+      const message = userMessage(options.text ?? 'hello', { messageId: 'm1' });
+      const task = submittedTask(reference, message, options.metadata);
+      return { ...entry(token, 0, [{ task }, ...events]), create: { header, replicaId: options.replicaId ?? REPLICA } };
+    },
+    continued: (entryToken: string, after: number, ...events: TaskEvent[]): JournalEntry =>
+      entry(entryToken, after, events),
+  };
+}
+
+function recorded(taskId: string, sequence: number, event: TaskEvent): RecordedEvent {
+  return { taskId, sequence, event, json: JSON.stringify(toStreamResponse(event)) };
+}
+
+function lastState(events: readonly TaskEvent[]): TaskState {
+  const states = events.map((event) =>
+    'task' in event ? event.task.status.state : 'statusUpdate' in event ? event.statusUpdate.status.state : undefined,
+  );
+  return states.findLast((it) => it !== undefined) ?? 'TASK_STATE_WORKING';
+}

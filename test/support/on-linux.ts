@@ -1,0 +1,2 @@
+/** A test that looks into what only Linux shows (`/proc`); elsewhere it is reported as skipped. */
+export const onLinux: typeof it = process.platform === 'linux' ? it : it['skip'];
