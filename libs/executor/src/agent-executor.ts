@@ -1,3 +1,4 @@
+import type { Job } from '#libs/platform';
 import type { JsonObject, Message, SendMessageRequest, Task } from '#libs/protocol';
 import type { TaskEvent, TaskScope } from '#libs/tasks';
 
@@ -17,6 +18,8 @@ export interface CallContext {
   idempotencyKey?: string;
   /** Makes the id of a new Task; the founding dialect has its own (row B3). */
   newTaskId?: () => string;
+  /** Enqueued in the commit that takes the Message in; not at all where it is refused, or the repeat of another. */
+  jobs?: readonly Job[];
 }
 
 /** One execution of an agent, as its executor sees it (row I7). */

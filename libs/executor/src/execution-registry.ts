@@ -89,7 +89,8 @@ export class ExecutionRegistry {
     const header = newHeader(agent, request, call);
     const recording = this.recorder.create(header, this.replica.replicaId, randomUUID(), once);
     const message = { ...request.message, taskId: header.taskId, contextId: header.contextId };
-    recording.record({ task: submittedTask(recording, message, taskMetadata(agent, request)) });
+    const task = submittedTask(recording, message, taskMetadata(agent, request));
+    recording.record({ task, ...(call.jobs && { jobs: call.jobs }) });
     const { metadata } = request;
     const hold = once !== undefined;
     return this.run(agent, { recording, call, userMessage: message, metadata, task: null, recovered: 0, hold });
@@ -123,7 +124,7 @@ export class ExecutionRegistry {
     const message = { ...request.message, taskId, contextId: stored.header.contextId };
     const working = statusUpdate(recording, 'TASK_STATE_WORKING');
     try {
-      recording.record({ ...working, received: message });
+      recording.record({ ...working, received: message, ...(call.jobs && { jobs: call.jobs }) });
     } catch (error) {
       await this.store.release({ taskId, token });
       throw new A2AError('UNSUPPORTED_OPERATION', { message: 'The task is being worked on', cause: error });

@@ -7,7 +7,7 @@ import type { Message, StreamResponse, Task, TaskArtifactUpdateEvent, TaskStatus
  * event and are no part of the log.
  */
 export type TaskEvent =
-  | { task: Task }
+  | { task: Task; jobs?: readonly Job[] }
   | { statusUpdate: TaskStatusUpdateEvent; received?: Message; jobs?: readonly Job[] }
   | { artifactUpdate: TaskArtifactUpdateEvent };
 
@@ -24,5 +24,6 @@ export interface RecordedEvent {
 /** The part of a TaskEvent that callers see. */
 export function toStreamResponse(event: TaskEvent): StreamResponse {
   if ('statusUpdate' in event) return { statusUpdate: event.statusUpdate };
+  if ('task' in event) return { task: event.task };
   return event;
 }

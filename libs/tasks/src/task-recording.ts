@@ -101,7 +101,7 @@ export class TaskRecording implements JournalSource {
     else this.fold = TaskFold.begin(event);
     this.sequence += 1;
     if ('statusUpdate' in event) this.updatedAt = new Date(event.statusUpdate.status.timestamp ?? Date.now());
-    if ('statusUpdate' in event && event.jobs) (this.jobs ??= []).push(...event.jobs);
+    if (!('artifactUpdate' in event) && event.jobs) (this.jobs ??= []).push(...event.jobs);
     const json = JSON.stringify(toStreamResponse(event));
     const recorded: RecordedEvent = { taskId: this.taskId, sequence: this.sequence, event, json };
     this.pending.push(recorded);
