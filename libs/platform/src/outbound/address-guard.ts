@@ -55,7 +55,8 @@ export function bareHost(host: string): string {
     .toLowerCase();
 }
 
-function defaultPort(protocol: string): string {
+/** The port of a URL that names none. */
+export function defaultPort(protocol: string): string {
   return protocol === 'https:' ? '443' : '80';
 }
 

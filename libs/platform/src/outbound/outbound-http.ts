@@ -1,8 +1,9 @@
+import { isIP } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import type { Dispatcher } from 'undici';
 import { AppConfig } from '../config/app-config.js';
 import { isLoopbackHost } from '../config/loopback.js';
-import { AddressGuard } from './address-guard.js';
+import { AddressGuard, bareHost, defaultPort } from './address-guard.js';
 import { CachedAnswers } from './cached-answers.js';
 import { guardedAgent } from './guarded-agent.js';
 import { CallLimits, type OutboundInit } from './call-limits.js';
@@ -69,6 +70,17 @@ export class OutboundHttp {
     guard.allowOrigin(url);
     const agent = this.agent(guard);
     return (input, init) => fetchOver(agent, input, init);
+  }
+
+  /**
+   * Whether a call to this URL may be let through, as far as that can be told before its host is looked up: `false` only
+   * for an address that is written out (in any form, also `localhost`) and refused.
+   */
+  mayPermit(url: URL): boolean {
+    const host = bareHost(url.hostname);
+    const local = host === 'localhost' || host.endsWith('.localhost');
+    if (!local && isIP(host) === 0) return true;
+    return this.guard.permits(host, Number(url.port || defaultPort(url.protocol)), local ? '127.0.0.1' : host);
   }
 
   /** Lets every caller reach this service itself, once its address is known. */
