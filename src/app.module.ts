@@ -12,6 +12,7 @@ import { CancelWatch, ExecutorModule, TaskRecovery } from '#libs/executor';
 import { NodesModule } from '#libs/nodes';
 import { ORCHESTRATOR_MIGRATIONS, OrchestratorModule, runProjection, WorkflowModule } from '#libs/orchestrator';
 import { type AppConfig, JobsModule, PlatformModule } from '#libs/platform';
+import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
 import { CommitForgetJob, TASK_MIGRATIONS, TaskPurge, TaskPurgeJob, TasksModule } from '#libs/tasks';
 import { AgentsModule } from './agents.module.js';
 import { LandingController } from './landing.controller.js';
@@ -25,8 +26,10 @@ export class AppModule {
       ...ORCHESTRATOR_MIGRATIONS,
       ...CONVERSATION_MIGRATIONS,
       ...BRAINSTORM_MIGRATIONS,
+      ...PUSH_MIGRATIONS,
     ];
     const platform = PlatformModule.forRoot({ config, migrations });
+    const push = PushModule.with(TasksModule);
     const conversations = ConversationAgentModule.withAgents(AgentsModule);
     const brainstorms = BrainstormModule.withAgents(AgentsModule);
     const nodes = NodesModule.withAgents(
@@ -47,7 +50,7 @@ export class AppModule {
         OrchestratorModule.withExecutor(executor),
         ConversationsModule.with(executor, conversations),
         BrainstormApiModule.with(executor, brainstorms, AgentsModule),
-        A2aServerModule.with(executor),
+        A2aServerModule.with(executor, push),
         gateway,
       ],
       controllers: [LandingController],

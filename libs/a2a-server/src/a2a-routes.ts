@@ -37,7 +37,7 @@ export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOp
   const streams = new EventStreams();
   const rpc = new JsonRpcBinding(handler, address, streams);
   const rest = new RestBinding(handler, address, streams);
-  const cards = new CardRoutes(catalog, address);
+  const cards = new CardRoutes(catalog, address, { pushNotifications: handler.push.supported });
   void fastify.register(
     (scope, _options, done) => {
       acceptJsonOnly(scope);

@@ -1,18 +1,10 @@
-import { A2AError, invalidParams, isTerminalState, type Message, type SendMessageRequest } from '#libs/protocol';
-import {
-  AgentCatalog,
-  type CallContext,
-  type Execution,
-  ExecutionRegistry,
-  REVISION_KEY,
-  type ServedAgent,
-} from '#libs/executor';
+import { A2AError, invalidParams, isTerminalState, type SendMessageRequest } from '#libs/protocol';
+import { AgentCatalog, type CallContext, ExecutionRegistry, REVISION_KEY, type ServedAgent } from '#libs/executor';
 import { type StoredTask, type TaskHeader, type TaskStore } from '#libs/tasks';
+import type { Accepted } from './accepted.js';
 import { idempotencyKeyOf } from './extensions.js';
 import { checkMediaTypes } from './media-types.js';
-
-/** What became of a Message: a direct answer, or the execution of a Task. */
-export type Accepted = { reply: Message } | { execution: Execution };
+import type { PushNotifications } from './push-notifications.js';
 
 /** Takes Messages in: every check of sections 3.1.1, 3.3.4 and 3.4 comes before anything is written. */
 export class MessageIntake {
@@ -20,6 +12,7 @@ export class MessageIntake {
     private readonly catalog: AgentCatalog,
     private readonly executions: ExecutionRegistry,
     private readonly tasks: TaskStore,
+    private readonly push: PushNotifications,
   ) {}
 
   /**
@@ -27,7 +20,13 @@ export class MessageIntake {
    * @throws UnknownAgent
    */
   async accept(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
-    if (request.configuration?.taskPushNotificationConfig) throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+    const take = (taken: CallContext): Promise<Accepted> => this.take(agent, request, taken);
+    return request.configuration?.taskPushNotificationConfig
+      ? this.push.withConfig(agent, request, call, take)
+      : take(call);
+  }
+
+  private take(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
     const { taskId } = request.message;
     return taskId === undefined ? this.begin(agent, request, call) : this.continue(agent, taskId, request, call);
   }

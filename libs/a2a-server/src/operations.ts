@@ -51,10 +51,18 @@ export const OPERATIONS = {
   SubscribeToTask: stream(true, parseSubscribeToTask, (handler, agent, request, call, options) =>
     handler.subscribeToTask(agent, request, call, options),
   ),
-  CreateTaskPushNotificationConfig: unary(parseCreatePushConfig, (handler) => handler.pushNotificationConfig()),
-  GetTaskPushNotificationConfig: unary(parseOnePushConfig, (handler) => handler.pushNotificationConfig()),
-  ListTaskPushNotificationConfigs: unary(parseListPushConfigs, (handler) => handler.pushNotificationConfig()),
-  DeleteTaskPushNotificationConfig: unary(parseOnePushConfig, (handler) => handler.pushNotificationConfig()),
+  CreateTaskPushNotificationConfig: unary(parseCreatePushConfig, (handler, agent, request, call) =>
+    handler.push.create(agent, request, call),
+  ),
+  GetTaskPushNotificationConfig: unary(parseOnePushConfig, (handler, agent, request, call) =>
+    handler.push.get(agent, request, call),
+  ),
+  ListTaskPushNotificationConfigs: unary(parseListPushConfigs, (handler, agent, request, call) =>
+    handler.push.list(agent, request, call),
+  ),
+  DeleteTaskPushNotificationConfig: unary(parseOnePushConfig, (handler, agent, request, call) =>
+    handler.push.delete(agent, request, call),
+  ),
   GetExtendedAgentCard: unary(parseGetExtendedAgentCard, (handler) => handler.extendedAgentCard()),
 } satisfies Record<string, Operation>;
 

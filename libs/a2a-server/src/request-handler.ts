@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import {
   A2AError,
   type CancelTaskRequest,
@@ -22,8 +22,10 @@ import {
   REVISION_KEY,
   type ServedAgent,
 } from '#libs/executor';
+import { PushConfigs } from '#libs/push';
 import { type RecordedEvent, type StoredTask, TaskFeed, TaskStore, toStreamResponse } from '#libs/tasks';
 import { isFoundAt, MessageIntake, ownerOf, taskNotFound } from './message-intake.js';
+import { PushNotifications } from './push-notifications.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
 import { eventItem, messageItem, type StreamItem, taskItem } from './stream-item.js';
 import { type SubscriptionOptions, TaskSubscription } from './task-subscription.js';
@@ -37,6 +39,8 @@ const DEFAULT_PAGE_SIZE = 50;
  */
 @Injectable()
 export class RequestHandler {
+  /** The operations on push notification configs. */
+  readonly push: PushNotifications;
   private readonly intake: MessageIntake;
   private readonly subscription: TaskSubscription;
 
@@ -45,8 +49,10 @@ export class RequestHandler {
     private readonly executions: ExecutionRegistry,
     private readonly tasks: TaskStore,
     private readonly feed: TaskFeed,
+    @Optional() configs?: PushConfigs,
   ) {
-    this.intake = new MessageIntake(catalog, executions, tasks);
+    this.push = new PushNotifications((agent, taskId, call) => this.find(agent, taskId, call), configs);
+    this.intake = new MessageIntake(catalog, executions, tasks, this.push);
     this.subscription = new TaskSubscription(tasks, feed);
   }
 
@@ -162,11 +168,6 @@ export class RequestHandler {
     options: SubscriptionOptions = {},
   ): AsyncGenerator<StreamItem, void, undefined> {
     return this.subscription.follow(() => this.find(agent, request.id, call), options);
-  }
-
-  /** No agent's card offers push notifications (section 3.3.4). */
-  pushNotificationConfig(): never {
-    throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
   }
 
   /** No agent's card offers an extended card (section 3.3.4). */

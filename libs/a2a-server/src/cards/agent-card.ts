@@ -1,4 +1,4 @@
-import type { AgentCard, AgentSkill } from '#libs/protocol';
+import type { AgentCapabilities, AgentCard, AgentSkill } from '#libs/protocol';
 import type { ServedAgent } from '#libs/executor';
 import { EXTENSIONS } from '../extensions.js';
 import { agentUrl } from '../http/agent-base.js';
@@ -8,11 +8,19 @@ export interface ServedAgentCard extends AgentCard {
   url: string;
 }
 
+/** What depends on what the process was made of. */
+export type OptionalCapabilities = Pick<AgentCapabilities, 'pushNotifications'>;
+
 /**
  * The card of an agent (section 4.4.1) as it is reached at a path.
  * @param path the path that the caller used; for the alias of a node that is the alias
  */
-export function agentCard(agent: ServedAgent, baseUrl: string, path = agent.path): ServedAgentCard {
+export function agentCard(
+  agent: ServedAgent,
+  baseUrl: string,
+  path = agent.path,
+  optional: OptionalCapabilities = {},
+): ServedAgentCard {
   const url = agentUrl(baseUrl, path);
   return {
     name: agent.name,
@@ -25,7 +33,7 @@ export function agentCard(agent: ServedAgent, baseUrl: string, path = agent.path
     version: agent.version,
     capabilities: {
       streaming: true,
-      pushNotifications: false,
+      pushNotifications: optional.pushNotifications ?? false,
       extendedAgentCard: false,
       extensions: [...EXTENSIONS],
     },

@@ -40,9 +40,14 @@ export const parseGetTask = parser<GetTaskRequest>(REQUEST_SCHEMAS.getTask);
 export const parseListTasks = parser<ListTasksRequest>(REQUEST_SCHEMAS.listTasks, { after: normaliseListTasks });
 export const parseCancelTask = parser<CancelTaskRequest>(REQUEST_SCHEMAS.cancelTask);
 export const parseSubscribeToTask = parser<SubscribeToTaskRequest>(REQUEST_SCHEMAS.subscribeToTask);
-export const parseCreatePushConfig = parser<TaskPushNotificationConfig>(REQUEST_SCHEMAS.createPushConfig);
+export const parseCreatePushConfig = parser<TaskPushNotificationConfig & { taskId: string }>(
+  REQUEST_SCHEMAS.createPushConfig,
+  { after: normalisePushConfig },
+);
 export const parseOnePushConfig = parser<{ taskId: string; id: string }>(REQUEST_SCHEMAS.onePushConfig);
-export const parseListPushConfigs = parser<{ taskId: string }>(REQUEST_SCHEMAS.listPushConfigs);
+export const parseListPushConfigs = parser<{ taskId: string; pageSize?: number; pageToken?: string }>(
+  REQUEST_SCHEMAS.listPushConfigs,
+);
 export const parseGetExtendedAgentCard = parser<{ tenant?: string }>(REQUEST_SCHEMAS.getExtendedAgentCard);
 
 interface ParserSteps {
@@ -97,8 +102,20 @@ function normaliseSendMessage(request: Fields): void {
   const message = request.message as Fields;
   dropEmpty(request);
   dropEmpty(message);
-  if (request.configuration) dropEmpty(request.configuration as Fields);
+  if (request.configuration) normaliseConfiguration(request.configuration as Fields);
   for (const part of message.parts as Fields[]) dropNull(part);
+}
+
+function normaliseConfiguration(configuration: Fields): void {
+  dropEmpty(configuration);
+  if (configuration.taskPushNotificationConfig) {
+    normalisePushConfig(configuration.taskPushNotificationConfig as Fields);
+  }
+}
+
+function normalisePushConfig(config: Fields): void {
+  dropEmpty(config);
+  if (config.authentication) dropEmpty(config.authentication as Fields);
 }
 
 function normaliseListTasks(request: Fields): void {

@@ -1,0 +1,4 @@
+export function notificationVerifier(
+  parleyUrl: string,
+  options?: { maxAgeSeconds?: number },
+): (headers: Record<string, string | string[] | undefined>, body: string | Uint8Array) => Promise<string>;

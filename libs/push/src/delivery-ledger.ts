@@ -1,0 +1,144 @@
+import { Injectable } from '@nestjs/common';
+import { Database, Jobs } from '#libs/platform';
+import { A2AError } from '#libs/protocol';
+import type { TaskScope } from '#libs/tasks';
+import type { DeliveriesQuery, DeliveryStatus } from './deliveries-query.js';
+import { tokenAfter } from './deliveries-query.js';
+import { DeliveryStore } from './delivery-store.js';
+import { notificationId, readNotificationId } from './notification-request.js';
+import { redeliverJob } from './redeliver-job.js';
+
+/** One notification as the ledger shows it. */
+export interface Delivery {
+  /** The notification's id, as its receiver sees it. */
+  id: string;
+  taskId: string;
+  configId: string;
+  /** The event's number in its Task. */
+  sequence: number;
+  /** Where it goes, without the query. */
+  url: string;
+  status: DeliveryStatus;
+  attempts: number;
+  /** The HTTP status of the last answer, or the kind of failure where there was none. */
+  lastStatus?: number;
+  lastError?: string;
+  nextAttemptAt?: string;
+  /** Why its config gets nothing more. */
+  disabledReason?: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface DeliveryPage {
+  deliveries: Delivery[];
+  /** Empty on the last page. */
+  nextPageToken: string;
+}
+
+/** What became of every notification that was tried. */
+@Injectable()
+export class DeliveryLedger {
+  constructor(
+    private readonly database: Database,
+    private readonly jobs: Jobs,
+    private readonly store: DeliveryStore,
+  ) {}
+
+  /** The newest first. */
+  async page(scope: TaskScope, query: DeliveriesQuery): Promise<DeliveryPage> {
+    const { taskId, status, before, pageSize } = query;
+    const { rows } = await this.database.pool.query<DeliveryRow>(PAGE, [
+      scope.tenant,
+      scope.owner,
+      taskId ?? null,
+      status ?? null,
+      before?.createdAt ?? null,
+      before?.pushId ?? null,
+      before?.sequence ?? null,
+      pageSize + 1,
+    ]);
+    const page = rows.slice(0, pageSize);
+    const last = page.at(-1);
+    return {
+      deliveries: page.map(shown),
+      nextPageToken:
+        last && rows.length > pageSize
+          ? tokenAfter({ createdAt: last.position, pushId: last.push_id, sequence: last.sequence })
+          : '',
+    };
+  }
+
+  /**
+   * Sends a notification again: one that was delivered once more by itself, any other at once with all that follow,
+   * also where its config was disabled.
+   * @throws A2AError with status 404 for an unknown delivery, 409 where its config was deleted
+   */
+  async redeliver(scope: TaskScope, id: string): Promise<Delivery> {
+    const named = readNotificationId(id);
+    const row = named && (await this.find(scope, named.pushId, named.sequence));
+    if (!row) throw new A2AError('TASK_NOT_FOUND', { message: 'delivery not found' });
+    if (row.deleted) throw new A2AError('INVALID_REQUEST', { message: 'Its config was deleted', status: 409 });
+    if (row.status === 'delivered') await this.jobs.enqueue([redeliverJob(named)]);
+    else await this.store.retryNow(named.pushId);
+    return shown((await this.find(scope, named.pushId, named.sequence)) ?? row);
+  }
+
+  private async find(scope: TaskScope, pushId: string, sequence: number): Promise<DeliveryRow | undefined> {
+    const { rows } = await this.database.pool.query<DeliveryRow>(ONE, [scope.tenant, scope.owner, pushId, sequence]);
+    return rows[0];
+  }
+}
+
+interface DeliveryRow {
+  push_id: string;
+  sequence: number;
+  task_id: string;
+  config_id: string;
+  url: string;
+  status: DeliveryStatus;
+  attempts: number;
+  last_status: number | null;
+  last_error: string | null;
+  next_attempt_at: Date | null;
+  disabled_reason: string | null;
+  deleted: boolean;
+  created_at: Date;
+  updated_at: Date;
+  position: string;
+}
+
+function shown(row: DeliveryRow): Delivery {
+  const { status, last_status, last_error, next_attempt_at, disabled_reason } = row;
+  const url = new URL(row.url);
+  return {
+    id: notificationId(row.push_id, row.sequence),
+    taskId: row.task_id,
+    configId: row.config_id,
+    sequence: row.sequence,
+    url: `${url.origin}${url.pathname}`,
+    status,
+    attempts: row.attempts,
+    ...(last_status !== null && { lastStatus: last_status }),
+    ...(last_error !== null && { lastError: last_error }),
+    ...(status === 'pending' && next_attempt_at && { nextAttemptAt: next_attempt_at.toISOString() }),
+    ...(disabled_reason !== null && { disabledReason: disabled_reason }),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}
+
+const DELIVERIES = `
+  SELECT delivery.push_id, sequence, delivery.task_id, config_id, url, status, delivery.attempts, last_status, last_error,
+         next_attempt_at, disabled_reason, deleted_at IS NOT NULL AS deleted, delivery.created_at, delivery.updated_at,
+         (extract(epoch FROM delivery.created_at) * 1000000)::bigint::text AS position
+  FROM push_delivery AS delivery JOIN push_config USING (push_id)
+  WHERE delivery.tenant = $1 AND delivery.owner = $2`;
+
+const PAGE = `${DELIVERIES}
+  AND ($3::text IS NULL OR delivery.task_id = $3) AND ($4::text IS NULL OR status = $4)
+  AND ($5::bigint IS NULL OR (delivery.created_at, delivery.push_id, sequence)
+       < ('epoch'::timestamptz + $5::bigint * interval '1 microsecond', $6::text, $7::int))
+  ORDER BY delivery.created_at DESC, delivery.push_id DESC, sequence DESC LIMIT $8`;
+
+const ONE = `${DELIVERIES} AND delivery.push_id = $3 AND sequence = $4`;

@@ -1,0 +1,182 @@
+import { Injectable } from '@nestjs/common';
+import { Database, Jobs } from '#libs/platform';
+import { deliverJob } from './deliver-job.js';
+import type { AttemptOutcome } from './retry-plan.js';
+import { inTransaction } from './transaction.js';
+
+/** A config with what is to be sent to it. */
+export interface DueConfig {
+  pushId: string;
+  turn: number;
+  taskId: string;
+  tenant: string;
+  owner: string;
+  url: string;
+  token: string | null;
+  scheme: string | null;
+  credentials: string | null;
+  wireVersion: string;
+  deliveredSequence: number;
+  /** Failures since the last success. */
+  attempts: number;
+}
+
+/** How far each config has come. Every change proves the turn, so that of two jobs of one config only the newer counts. */
+@Injectable()
+export class DeliveryStore {
+  constructor(
+    private readonly database: Database,
+    private readonly jobs: Jobs,
+  ) {}
+
+  /** The config of a turn; `undefined` where it is over, or the config deleted or disabled. */
+  async due(pushId: string, turn: number): Promise<DueConfig | undefined> {
+    const { rows } = await this.database.pool.query<DueConfig>(`${CONFIG} AND turn = $2 AND scheduled`, [pushId, turn]);
+    return rows[0];
+  }
+
+  /** The config whatever its turn; `undefined` where it is deleted. */
+  async config(pushId: string): Promise<DueConfig | undefined> {
+    const { rows } = await this.database.pool.query<DueConfig>(CONFIG, [pushId]);
+    return rows[0];
+  }
+
+  /** The receiver has an event. @returns whether the turn goes on */
+  async delivered(config: DueConfig, sequence: number, outcome: AttemptOutcome): Promise<boolean> {
+    const { rowCount } = await this.database.pool.query(DELIVERED, [
+      ...ledgerValues(config, sequence, outcome, 'delivered'),
+      config.turn,
+    ]);
+    return rowCount === 1;
+  }
+
+  /** The receiver did not take an event; the next attempt is a job of the same transaction. */
+  async failed(config: DueConfig, sequence: number, outcome: AttemptOutcome, next: Date): Promise<void> {
+    const { pushId, turn } = config;
+    await inTransaction(this.database, async (client) => {
+      const values = [...ledgerValues(config, sequence, outcome, 'pending'), turn, next];
+      const { rowCount } = await client.query(FAILED, values);
+      if (rowCount === 1) await this.jobs.enqueue([deliverJob(pushId, turn + 1, next)], client);
+    });
+  }
+
+  /** Nothing more is sent to a config, for this reason. */
+  async disabled(config: DueConfig, sequence: number, outcome: AttemptOutcome, reason: string): Promise<void> {
+    const values = [...ledgerValues(config, sequence, outcome, 'failed'), config.turn, reason];
+    await this.database.pool.query(DISABLED, values);
+  }
+
+  /** The turn goes on in another job. */
+  async continueAt({ pushId, turn }: DueConfig, at: Date): Promise<void> {
+    await inTransaction(this.database, async (client) => {
+      const { rowCount } = await client.query(CONTINUE, [pushId, turn]);
+      if (rowCount === 1) await this.jobs.enqueue([deliverJob(pushId, turn + 1, at)], client);
+    });
+  }
+
+  /** Ends the turn if nothing is left to send; the next event makes a new one. @returns whether it is over */
+  async rest(config: DueConfig): Promise<boolean> {
+    return inTransaction(this.database, async (client) => {
+      // Waits for events that are being committed (push_wake), and holds back those that follow.
+      const { rows } = await client.query<{ delivered: number }>(LOCK, [config.pushId, config.turn]);
+      if (!rows[0]) return true;
+      const { rowCount } = await client.query(REST, [config.pushId]);
+      return rowCount === 1;
+    });
+  }
+
+  /** Has a config that failed go on at once, also where it was disabled. @returns whether there is such a config */
+  async retryNow(pushId: string): Promise<boolean> {
+    return inTransaction(this.database, async (client) => {
+      const { rows } = await client.query<{ turn: number }>(RETRY_NOW, [pushId]);
+      await this.jobs.enqueue(
+        rows.map(({ turn }) => deliverJob(pushId, turn)),
+        client,
+      );
+      return rows.length > 0;
+    });
+  }
+
+  /** Notes one more attempt at an event that its receiver has had. */
+  async repeated(config: DueConfig, sequence: number, { status, error }: AttemptOutcome): Promise<void> {
+    await this.database.pool.query(REPEATED, [config.pushId, sequence, status ?? null, error ?? null]);
+  }
+
+  /** Begins a new job for turns that no job seems to work on any more. @returns how many */
+  async revive(): Promise<number> {
+    return inTransaction(this.database, async (client) => {
+      const { rows } = await client.query<{ pushId: string; turn: number }>(REVIVE);
+      await this.jobs.enqueue(
+        rows.map(({ pushId, turn }) => deliverJob(pushId, turn)),
+        client,
+      );
+      return rows.length;
+    });
+  }
+}
+
+function ledgerValues(config: DueConfig, sequence: number, outcome: AttemptOutcome, status: string): unknown[] {
+  const { pushId, taskId, tenant, owner } = config;
+  return [pushId, sequence, taskId, tenant, owner, status, outcome.status ?? null, outcome.error ?? null];
+}
+
+const CONFIG = `
+  SELECT push_id AS "pushId", turn, task_id AS "taskId", tenant, owner, url, token, scheme, credentials,
+         wire_version AS "wireVersion", delivered_sequence AS "deliveredSequence", attempts
+  FROM push_config WHERE push_id = $1 AND deleted_at IS NULL`;
+
+/** In one statement with the change of the config, and only with it. */
+const LEDGER = `
+  INSERT INTO push_delivery AS held (push_id, sequence, task_id, tenant, owner, status, attempts, last_status, last_error)
+  SELECT $1, $2::int, $3, $4, $5, $6, 1, $7::int, $8 FROM moved
+  ON CONFLICT (push_id, sequence) DO UPDATE SET status = excluded.status, attempts = held.attempts + 1,
+    last_status = excluded.last_status, last_error = excluded.last_error, updated_at = now()`;
+
+const DELIVERED = `
+  WITH moved AS (
+    UPDATE push_config SET delivered_sequence = $2::int, attempts = 0, next_attempt_at = NULL, updated_at = now()
+    WHERE push_id = $1 AND turn = $9 AND delivered_sequence = $2::int - 1
+    RETURNING push_id
+  )${LEDGER}`;
+
+const FAILED = `
+  WITH moved AS (
+    UPDATE push_config SET attempts = attempts + 1, next_attempt_at = $10, turn = turn + 1, updated_at = now()
+    WHERE push_id = $1 AND turn = $9
+    RETURNING push_id
+  )${LEDGER}`;
+
+const DISABLED = `
+  WITH moved AS (
+    UPDATE push_config SET attempts = attempts + 1, next_attempt_at = NULL, scheduled = false, disabled_reason = $10,
+      updated_at = now()
+    WHERE push_id = $1 AND turn = $9
+    RETURNING push_id
+  )${LEDGER}`;
+
+const CONTINUE = `
+  UPDATE push_config SET turn = turn + 1, updated_at = now() WHERE push_id = $1 AND turn = $2 AND scheduled`;
+
+const LOCK = `
+  SELECT delivered_sequence FROM push_config WHERE push_id = $1 AND turn = $2 AND scheduled FOR UPDATE`;
+
+const REST = `
+  UPDATE push_config SET scheduled = false, updated_at = now()
+  FROM task WHERE push_id = $1 AND task.task_id = push_config.task_id
+    AND task.last_sequence <= push_config.delivered_sequence`;
+
+const RETRY_NOW = `
+  UPDATE push_config SET disabled_reason = NULL, attempts = 0, next_attempt_at = NULL, scheduled = true, turn = turn + 1,
+    updated_at = now()
+  WHERE push_id = $1 AND deleted_at IS NULL
+  RETURNING turn`;
+
+const REPEATED = `
+  UPDATE push_delivery SET attempts = attempts + 1, last_status = $3, last_error = $4, updated_at = now()
+  WHERE push_id = $1 AND sequence = $2`;
+
+const REVIVE = `
+  UPDATE push_config SET turn = turn + 1, updated_at = now()
+  WHERE scheduled AND updated_at < now() - interval '15 minutes'
+    AND (next_attempt_at IS NULL OR next_attempt_at < now() - interval '15 minutes')
+  RETURNING push_id AS "pushId", turn`;

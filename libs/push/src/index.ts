@@ -1,0 +1,3 @@
+export { type CheckedPushConfig, PushConfigs, type PushRegistration, type ShownPushConfig } from './push-configs.js';
+export { PUSH_MIGRATIONS } from './push-migrations.js';
+export { PushModule } from './push.module.js';

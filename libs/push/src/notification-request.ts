@@ -1,0 +1,52 @@
+import type { RecordedEvent } from '#libs/tasks';
+import type { DueConfig } from './delivery-store.js';
+
+/** Stays the same however often a notification is sent, so that its receiver can tell repeats. */
+export const NOTIFICATION_ID = 'x-a2a-notification-id';
+/** The config's `token`, under the name that A2A's own SDKs use. */
+export const NOTIFICATION_TOKEN = 'x-a2a-notification-token';
+/** A JWS with detached content (RFC 7515, appendix F) over the body. */
+export const NOTIFICATION_SIGNATURE = 'x-a2a-notification-signature';
+
+/** What is sent for one event. */
+export interface Notification {
+  id: string;
+  body: string;
+  contentType: string;
+}
+
+/** The notification of an event; the id is also that of its delivery in the ledger. */
+export function notificationOf(config: DueConfig, event: RecordedEvent): Notification {
+  return {
+    id: notificationId(config.pushId, event.sequence),
+    body: event.json,
+    contentType: 'application/a2a+json',
+  };
+}
+
+export function notificationId(pushId: string, sequence: number): string {
+  return `${pushId}.${sequence}`;
+}
+
+/** The two parts of a notification's id; `undefined` for a text that is none. */
+export function readNotificationId(id: string): { pushId: string; sequence: number } | undefined {
+  const match = /^([0-9a-f-]{36})\.(\d{1,9})$/.exec(id);
+  return match ? { pushId: match[1]!, sequence: Number(match[2]) } : undefined;
+}
+
+/** The headers of a notification beside its signature (A2A 1.0, section 4.3.3). */
+export function notificationHeaders(config: DueConfig, { id, contentType }: Notification): Record<string, string> {
+  const { token, scheme, credentials } = config;
+  return {
+    'content-type': contentType,
+    [NOTIFICATION_ID]: id,
+    ...(token !== null && { [NOTIFICATION_TOKEN]: token }),
+    ...(scheme !== null && credentials !== null && { authorization: authorization(scheme, credentials) }),
+  };
+}
+
+/** Credentials are sent as the config has them; those of Basic may also be given as `user:password`. */
+function authorization(scheme: string, credentials: string): string {
+  const plain = scheme.toLowerCase() === 'basic' && credentials.includes(':');
+  return `${scheme} ${plain ? Buffer.from(credentials).toString('base64') : credentials}`;
+}

@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { OutboundHttp } from '#libs/platform';
+import type { RecordedEvent } from '#libs/tasks';
+import type { DueConfig } from './delivery-store.js';
+import { NOTIFICATION_SIGNATURE, notificationHeaders, notificationOf } from './notification-request.js';
+import { NotificationSigner } from './notification-signer.js';
+import { answered, type AttemptOutcome, unanswered } from './retry-plan.js';
+
+/** The whole of one attempt (A2A 1.0, section 13.2 recommends 10 to 30 seconds). */
+const ATTEMPT_MS = 10_000;
+
+/** Sends one notification once. Redirects are not followed, and the answer's body is not read. */
+@Injectable()
+export class NotificationSender {
+  constructor(
+    private readonly outbound: OutboundHttp,
+    private readonly signer: NotificationSigner,
+  ) {}
+
+  /** Rejects with the signal's reason, or with a fault of ours; what the receiver does is an outcome. */
+  async send(config: DueConfig, event: RecordedEvent, signal: AbortSignal): Promise<AttemptOutcome> {
+    const notification = notificationOf(config, event);
+    const signature = await this.signer.sign(notification);
+    const headers = { ...notificationHeaders(config, notification), [NOTIFICATION_SIGNATURE]: signature };
+    const url = new URL(config.url);
+    const { body } = notification;
+    try {
+      const answer = await this.outbound.request({ url, method: 'POST', headers, body, signal, totalMs: ATTEMPT_MS });
+      answer.discard();
+      return answered(answer.status, answer.header('retry-after'));
+    } catch (error) {
+      signal.throwIfAborted();
+      return unanswered(error);
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Database, type Job, Jobs, OutboundHttp } from '#libs/platform';
+import {
+  A2AError,
+  invalidParams,
+  isTerminalState,
+  type TaskPushNotificationConfig,
+  type TaskState,
+} from '#libs/protocol';
+import { TaskRetention, type TaskScope } from '#libs/tasks';
+import type { ClientBase } from 'pg';
+import { deliverJob } from './deliver-job.js';
+import { type CheckedPushConfig, PushConfigs, type PushRegistration, type ShownPushConfig } from './push-configs.js';
+import { pushConfigProblems } from './push-target.js';
+import { readRegistration, REGISTER } from './registration.js';
+import { inTransaction } from './transaction.js';
+
+/** Configs of one Task that are not deleted. */
+export const MAX_CONFIGS = 10;
+/** The job that registers once more comes when the process that took the Message has long done it. */
+const ONCE_MORE_MS = 10_000;
+
+interface TaskRow {
+  state: TaskState;
+  last_sequence: number;
+}
+
+interface ConfigRow {
+  task_id: string;
+  config_id: string;
+  url: string;
+  token: string | null;
+  scheme: string | null;
+}
+
+/** PushConfigs on PostgreSQL. */
+@Injectable()
+export class PostgresPushConfigs extends PushConfigs {
+  constructor(
+    private readonly database: Database,
+    private readonly jobs: Jobs,
+    private readonly outbound: OutboundHttp,
+    retention: TaskRetention,
+  ) {
+    super();
+    retention.purgeWith('DELETE FROM push_delivery WHERE task_id = ANY($1::text[])');
+    retention.purgeWith('DELETE FROM push_config WHERE task_id = ANY($1::text[])');
+    jobs.register(REGISTER, { read: readRegistration, run: (registration) => this.registerOnce(registration) });
+  }
+
+  check(config: TaskPushNotificationConfig, field = ''): CheckedPushConfig {
+    const problems = pushConfigProblems(config, (url) => this.outbound.mayPermit(url));
+    if (problems.length > 0) {
+      const prefix = field === '' ? '' : `${field}.`;
+      throw invalidParams(...problems.map((problem) => ({ ...problem, field: `${prefix}${problem.field}` })));
+    }
+    const { url, token, authentication } = config;
+    return { id: config.id ?? randomUUID(), url, ...(token && { token }), ...(authentication && { authentication }) };
+  }
+
+  async checkRoom(taskId: string, config: CheckedPushConfig): Promise<void> {
+    await refuseTooMany(this.database.pool, taskId, config.id);
+  }
+
+  register(registration: PushRegistration): Promise<ShownPushConfig> {
+    return inTransaction(this.database, async (client) => {
+      const { taskId, config } = registration;
+      const task = await lockTask(client, taskId, registration.scope);
+      await refuseTooMany(client, taskId, config.id);
+      if (!isTerminalState(task.state)) await client.query(MARK_TASK, [taskId]);
+      const values = valuesOf(registration, registration.after ?? task.last_sequence);
+      const { rows } = await client.query<{ push_id: string; turn: number }>(KEEP, values);
+      await this.jobs.enqueue(
+        rows.map(({ push_id, turn }) => deliverJob(push_id, turn)),
+        client,
+      );
+      return shown({ task_id: taskId, config_id: config.id, ...columnsOf(config) });
+    });
+  }
+
+  registrationJob(registration: PushRegistration & { after: number }): Job {
+    return { name: REGISTER, payload: { ...registration }, runAt: new Date(Date.now() + ONCE_MORE_MS) };
+  }
+
+  async get(taskId: string, id: string): Promise<ShownPushConfig | undefined> {
+    return (await this.list(taskId)).find((config) => config.id === id);
+  }
+
+  async list(taskId: string): Promise<ShownPushConfig[]> {
+    const { rows } = await this.database.pool.query<ConfigRow>(LIST, [taskId]);
+    return rows.map(shown);
+  }
+
+  async delete(taskId: string, id: string): Promise<void> {
+    await this.database.pool.query(FORGET, [taskId, id]);
+  }
+
+  /** Nothing where the config is known, also as a deleted one. */
+  private async registerOnce(registration: PushRegistration): Promise<void> {
+    const known = await this.database.pool.query(KNOWN, [registration.taskId, registration.config.id]);
+    if (known.rowCount === 0) await this.register(registration);
+  }
+}
+
+/** Until the commit nobody writes the Task: what was committed before is counted, what comes after sees the config. */
+async function lockTask(client: ClientBase, taskId: string, { tenant, owner }: TaskScope): Promise<TaskRow> {
+  const { rows } = await client.query<TaskRow>(LOCK_TASK, [taskId, tenant, owner]);
+  if (!rows[0]) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
+  return rows[0];
+}
+
+async function refuseTooMany(client: Pick<ClientBase, 'query'>, taskId: string, id: string): Promise<void> {
+  const { rows } = await client.query<{ others: number }>(COUNT_OTHERS, [taskId, id]);
+  if ((rows[0]?.others ?? 0) < MAX_CONFIGS) return;
+  const message = `A task has at most ${MAX_CONFIGS} push notification configs`;
+  throw new A2AError('INVALID_PARAMS', { message, violations: [{ field: 'taskId', description: message }] });
+}
+
+function columnsOf({ url, token, authentication }: CheckedPushConfig) {
+  return { url, token: token ?? null, scheme: authentication?.scheme ?? null };
+}
+
+function valuesOf({ taskId, scope, config, wireVersion }: PushRegistration, after: number): unknown[] {
+  const { url, token, scheme } = columnsOf(config);
+  const credentials = config.authentication?.credentials ?? null;
+  const { tenant, owner } = scope;
+  return [randomUUID(), taskId, config.id, tenant, owner, url, token, scheme, credentials, wireVersion, after];
+}
+
+function shown({ task_id, config_id, url, token, scheme }: ConfigRow): ShownPushConfig {
+  return {
+    id: config_id,
+    taskId: task_id,
+    url,
+    ...(token !== null && { token }),
+    ...(scheme !== null && { authentication: { scheme } }),
+  };
+}
+
+const LOCK_TASK = `
+  SELECT state, last_sequence FROM task WHERE task_id = $1 AND tenant = $2 AND owner = $3 FOR NO KEY UPDATE`;
+
+const MARK_TASK = 'UPDATE task SET pushes = true WHERE task_id = $1 AND NOT pushes';
+
+const COUNT_OTHERS = `
+  SELECT count(*)::int AS others FROM push_config WHERE task_id = $1 AND config_id <> $2 AND deleted_at IS NULL`;
+
+/** A deleted one begins anew; any other goes on where it stands. */
+const KEEP = `
+  INSERT INTO push_config AS held (push_id, task_id, config_id, tenant, owner, url, token, scheme, credentials,
+                                   wire_version, delivered_sequence, scheduled, turn)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, true, 1)
+  ON CONFLICT (task_id, config_id) DO UPDATE SET
+    url = excluded.url, token = excluded.token, scheme = excluded.scheme, credentials = excluded.credentials,
+    wire_version = excluded.wire_version,
+    delivered_sequence = CASE WHEN held.deleted_at IS NULL THEN held.delivered_sequence
+                              ELSE excluded.delivered_sequence END,
+    scheduled = true, turn = held.turn + 1, attempts = 0, next_attempt_at = NULL, disabled_reason = NULL,
+    deleted_at = NULL, updated_at = now()
+  RETURNING push_id, turn`;
+
+const LIST = `
+  SELECT task_id, config_id, url, token, scheme FROM push_config
+  WHERE task_id = $1 AND deleted_at IS NULL ORDER BY created_at, config_id`;
+
+const KNOWN = 'SELECT FROM push_config WHERE task_id = $1 AND config_id = $2';
+
+const FORGET = `
+  UPDATE push_config SET deleted_at = now(), updated_at = now(), scheduled = false, turn = turn + 1,
+    token = NULL, scheme = NULL, credentials = NULL
+  WHERE task_id = $1 AND config_id = $2 AND deleted_at IS NULL`;

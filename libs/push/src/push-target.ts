@@ -1,0 +1,47 @@
+import type { FieldViolation, TaskPushNotificationConfig } from '#libs/protocol';
+
+const MAX_URL = 2048;
+const MAX_TOKEN = 1024;
+const MAX_CREDENTIALS = 4096;
+const MAX_SCHEME = 64;
+/** What may stand in the value of a header (RFC 9110, section 5.5). */
+const VISIBLE_TEXT = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+/** `token` of RFC 9110, section 5.6.2: the form of an authentication scheme. */
+const SCHEME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Whether the outbound door lets calls to the host of a URL through, as far as that can be told without a look-up. */
+export type PermitsUrl = (url: URL) => boolean;
+
+/** What is wrong with a config, one entry per field. */
+export function pushConfigProblems(config: TaskPushNotificationConfig, permits: PermitsUrl): FieldViolation[] {
+  const { url, token, authentication } = config;
+  const problems = [
+    ['url', urlProblem(url, permits)],
+    ['token', token === undefined ? undefined : textProblem(token, MAX_TOKEN)],
+    ['authentication.scheme', authentication && schemeProblem(authentication.scheme)],
+    [
+      'authentication.credentials',
+      authentication?.credentials && textProblem(authentication.credentials, MAX_CREDENTIALS),
+    ],
+  ] as const;
+  return problems.flatMap(([field, description]) => (description ? [{ field, description }] : []));
+}
+
+function urlProblem(text: string, permits: PermitsUrl): string | undefined {
+  if (text.length > MAX_URL) return `must have at most ${MAX_URL} characters`;
+  if (!URL.canParse(text)) return 'must be an absolute URL';
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must be an http or https URL';
+  if (url.username !== '' || url.password !== '') return 'must not carry credentials; use authentication';
+  return permits(url) ? undefined : 'must not be an address that this service does not call';
+}
+
+function schemeProblem(scheme: string): string | undefined {
+  if (scheme.length > MAX_SCHEME) return `must have at most ${MAX_SCHEME} characters`;
+  return SCHEME.test(scheme) ? undefined : 'must be an HTTP authentication scheme';
+}
+
+function textProblem(text: string, limit: number): string | undefined {
+  if (text.length > limit) return `must have at most ${limit} characters`;
+  return VISIBLE_TEXT.test(text) ? undefined : 'must be visible ASCII characters';
+}

@@ -1,0 +1,34 @@
+import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { DeliveriesController } from './deliveries.controller.js';
+import { DeliveryLedger } from './delivery-ledger.js';
+import { DeliveryStore } from './delivery-store.js';
+import { JwksController } from './jwks.controller.js';
+import { NotificationSender } from './notification-sender.js';
+import { NotificationSigner } from './notification-signer.js';
+import { PostgresPushConfigs } from './postgres-push-configs.js';
+import { PushConfigs } from './push-configs.js';
+import { PushDeliveries } from './push-deliveries.js';
+import { SigningKeys } from './signing-keys.js';
+
+/** Push notifications of Tasks. Needs PlatformModule and JobsModule. */
+@Module({})
+export class PushModule {
+  /** @param imports who provides TaskStore and TaskRetention */
+  static with(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
+    return {
+      module: PushModule,
+      imports,
+      controllers: [DeliveriesController, JwksController],
+      providers: [
+        { provide: PushConfigs, useClass: PostgresPushConfigs },
+        DeliveryStore,
+        DeliveryLedger,
+        SigningKeys,
+        NotificationSigner,
+        NotificationSender,
+        PushDeliveries,
+      ],
+      exports: [PushConfigs],
+    };
+  }
+}

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#libs/platform';
+import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
+
+const PURPOSE = 'push';
+const ALGORITHM = 'ES256';
+
+/** A key to sign with. */
+export interface SigningKey {
+  kid: string;
+  key: CryptoKey | Uint8Array;
+}
+
+/**
+ * The key pair of all replicas on one database: made by the first one that needs it and kept there. Its private half
+ * leaves the database for the memory of replicas alone.
+ */
+@Injectable()
+export class SigningKeys {
+  private current: Promise<SigningKey> | undefined;
+
+  constructor(private readonly database: Database) {}
+
+  signing(): Promise<SigningKey> {
+    this.current ??= this.load().catch((error: unknown) => {
+      this.current = undefined;
+      throw error;
+    });
+    return this.current;
+  }
+
+  /** The public halves, the newest first; what signed once can still be verified. */
+  async public(): Promise<JWK[]> {
+    await this.signing();
+    const { rows } = await this.database.pool.query<{ public_key: JWK }>(PUBLIC, [PURPOSE]);
+    return rows.map(({ public_key }) => public_key);
+  }
+
+  private async load(): Promise<SigningKey> {
+    const kept = (await this.kept()) ?? (await this.made());
+    return { kid: kept.kid, key: await importJWK(kept.private_key, ALGORITHM) };
+  }
+
+  /** Of several replicas that make one at once, the first wins. */
+  private async made(): Promise<KeyRow> {
+    const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
+    const shown = await exportJWK(publicKey);
+    const kid = await calculateJwkThumbprint(shown);
+    const named = { ...shown, kid, alg: ALGORITHM, use: 'sig' };
+    await this.database.pool.query(KEEP, [kid, PURPOSE, named, await exportJWK(privateKey)]);
+    const kept = await this.kept();
+    if (!kept) throw new Error('A signing key vanished while it was made');
+    return kept;
+  }
+
+  private async kept(): Promise<KeyRow | undefined> {
+    const { rows } = await this.database.pool.query<KeyRow>(SIGNING, [PURPOSE]);
+    return rows[0];
+  }
+}
+
+interface KeyRow {
+  kid: string;
+  private_key: JWK;
+}
+
+const SIGNING = 'SELECT kid, private_key FROM signing_key WHERE purpose = $1 AND signs';
+const PUBLIC = 'SELECT public_key FROM signing_key WHERE purpose = $1 ORDER BY created_at DESC';
+const KEEP = `
+  INSERT INTO signing_key (kid, purpose, public_key, private_key, signs) VALUES ($1, $2, $3, $4, true)
+  ON CONFLICT DO NOTHING`;

@@ -1,0 +1,21 @@
+import type { Database } from '#libs/platform';
+import type { PoolClient } from 'pg';
+
+/** Does some work in one transaction; what it throws rolls back. */
+export async function inTransaction<T>({ pool }: Database, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken = true;
+  try {
+    await client.query('BEGIN');
+    const result = await work(client).catch(async (error: unknown) => {
+      await client.query('ROLLBACK');
+      broken = false;
+      throw error;
+    });
+    await client.query('COMMIT');
+    broken = false;
+    return result;
+  } finally {
+    client.release(broken);
+  }
+}

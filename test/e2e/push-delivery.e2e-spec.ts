@@ -1,0 +1,170 @@
+import { jest } from '@jest/globals';
+import type { JsonObject, Task } from '#libs/protocol';
+import { rest, rpc, sendTask } from '../support/a2a.js';
+import { freePort, startParley } from '../support/parley.js';
+import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
+import { WebhookReceiver } from '../support/webhook-receiver.js';
+import { linear, script, unique } from '../support/workflow.js';
+
+const stage = useStage();
+jest.setTimeout(90_000);
+
+const STEPS: JsonObject[] = [
+  { status: 'working', text: 'one' },
+  { artifact: { parts: [{ text: 'a' }] } },
+  { status: 'working', text: 'two' },
+  { complete: 'done' },
+];
+const STORY = ['task', 'TASK_STATE_WORKING', 'artifact', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED'];
+
+describe('notifications', () => {
+  it('tell every event of the Task in order, with the credentials that the config names', async () => {
+    const hook = await receiver();
+    const base = await scripted(STEPS);
+    const authentication = { scheme: 'Bearer', credentials: 'secret-1' };
+    await sendTask(base, 'go', {
+      configuration: { taskPushNotificationConfig: { url: hook.url, token: 't1', authentication } },
+    });
+    await hook.ended();
+    expect(hook.story).toEqual(STORY);
+    const [first] = hook.received;
+    expect(first?.headers).toMatchObject({
+      'content-type': 'application/a2a+json',
+      authorization: 'Bearer secret-1',
+      'x-a2a-notification-token': 't1',
+    });
+    expect(new Set(hook.received.map(({ id }) => id)).size).toBe(STORY.length);
+    const { body } = await rpc<{ configs: JsonObject[] }>(base, 'ListTaskPushNotificationConfigs', {
+      taskId: idOf(first?.event),
+    });
+    expect(JSON.stringify(body)).not.toContain('secret-1');
+    expect(stage.parley.logs()).not.toContain('secret-1');
+  });
+
+  it('come again in order after the receiver failed', async () => {
+    const hook = await receiver();
+    hook.statuses = [503, 200, 500, 302];
+    const base = await scripted(STEPS);
+    await sendTask(base, 'go', inline(hook));
+    await hook.ended(30_000);
+    expect(hook.story).toEqual(STORY);
+    expect(hook.received.map(({ answered }) => answered)).toEqual([503, 200, 500, 302, 200, 200, 200, 200]);
+    const [failed, again] = hook.received;
+    expect([again?.id, again?.body]).toEqual([failed?.id, failed?.body]);
+  });
+
+  it('of a config made later begin with the next event', async () => {
+    const hook = await receiver();
+    const base = await scripted([{ status: 'working' }, { ask: 'more?' }], [{ complete: 'done' }]);
+    const task = await sendTask(base, 'go');
+    expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    const made = await rest<{ id: string }>(base, 'POST', `/tasks/${task.id}/pushNotificationConfigs`, {
+      body: { url: hook.url },
+    });
+    expect(made.status).toBe(200);
+    await sendTask(base, 'more', { fields: { taskId: task.id } });
+    await hook.ended();
+    expect(hook.story).toEqual(['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']);
+  });
+
+  it('of a follow-up begin with the event that it makes', async () => {
+    const hook = await receiver();
+    const base = await scripted([{ ask: 'more?' }], [{ complete: 'done' }]);
+    const task = await sendTask(base, 'go');
+    await sendTask(base, 'more', { ...inline(hook), fields: { taskId: task.id } });
+    await hook.ended();
+    expect(hook.story).toEqual(['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']);
+  });
+
+  it('come from any replica for a config that was made at another', async () => {
+    const second = await startParley({ databaseUrl: stage.database.url });
+    stage.defer(() => second.stop());
+    const hook = await receiver();
+    const base = await scripted([{ status: 'working' }, { sleep: 1_500 }, ...STEPS]);
+    const task = await sendTask(base, 'go', { configuration: { returnImmediately: true } });
+    const elsewhere = base.replace(stage.parley.url, second.url);
+    const made = await rpc<{ id: string }>(elsewhere, 'CreateTaskPushNotificationConfig', {
+      taskId: task.id,
+      url: hook.url,
+    });
+    expect(made.body.error).toBeUndefined();
+    await hook.ended();
+    expect(hook.story.slice(-4)).toEqual(STORY.slice(1));
+  });
+
+  it('arrive in order after the receiver was down and the service was killed in between', async () => {
+    const port = String(await freePort());
+    let parley = await startParley({ databaseUrl: stage.database.url, env: { PORT: port } });
+    const hook = await receiver();
+    const base = (await scripted([{ status: 'working', text: 'one' }, { sleep: 1_000 }, ...STEPS.slice(1)])).replace(
+      stage.parley.url,
+      parley.url,
+    );
+    await sendTask(base, 'go', {
+      configuration: { returnImmediately: true, taskPushNotificationConfig: { url: hook.url } },
+    });
+    await until(() => hook.accepted.length >= 1, { what: 'the first notification' });
+    await hook.goDown();
+    await parley.kill9();
+    parley = await startParley({ databaseUrl: stage.database.url, env: { PORT: port } });
+    stage.defer(() => parley.stop());
+    await until(async () => (await attempts('retried')) > 0, { within: 20_000, what: 'an attempt in vain' });
+    await hook.comeUp();
+    await hook.ended(60_000);
+    const sequences = hook.accepted.map(({ id }) => Number(id.split('.')[1]));
+    expect(sequences).toEqual(sequences.map((_, index) => index + 1));
+    expect(hook.story.at(-1)).toMatch(/COMPLETED|FAILED/);
+
+    async function attempts(outcome: string): Promise<number> {
+      const texts = await Promise.all(
+        [parley.url, stage.parley.url].map(async (url) => (await fetch(`${url}/metrics`)).text()),
+      );
+      const line = new RegExp(`parley_push_attempts_total\\{outcome="${outcome}"\\} (\\d+)`);
+      return texts.reduce((sum, text) => sum + Number(line.exec(text)?.[1] ?? 0), 0);
+    }
+  });
+
+  it('are not made for a deleted config', async () => {
+    const hook = await receiver();
+    const base = await scripted([{ ask: 'more?' }], [{ complete: 'done' }]);
+    const task = await sendTask(base, 'go', inline(hook));
+    await until(() => hook.story.length === 2, { what: 'the first turn' });
+    const { body } = await rpc<{ configs: { id: string }[] }>(base, 'ListTaskPushNotificationConfigs', {
+      taskId: task.id,
+    });
+    const id = body.result?.configs[0]?.id ?? '';
+    for (const _ of [1, 2]) {
+      const gone = await rest(base, 'DELETE', `/tasks/${task.id}/pushNotificationConfigs/${id}`);
+      expect([gone.status, gone.body]).toEqual([200, {}]);
+    }
+    const other = await receiver();
+    await rpc(base, 'CreateTaskPushNotificationConfig', { taskId: task.id, url: other.url });
+    await sendTask(base, 'more', { fields: { taskId: task.id } });
+    await other.ended();
+    expect(hook.received).toHaveLength(2);
+  });
+});
+
+async function receiver(): Promise<WebhookReceiver> {
+  const hook = await WebhookReceiver.start();
+  stage.defer(() => hook.stop());
+  return hook;
+}
+
+/** The base URL of a node that does these steps: for its first Message, and for every further one. */
+async function scripted(first: JsonObject[], more: JsonObject[] = [{ complete: 'again' }]): Promise<string> {
+  const name = unique('push');
+  const program = { rules: [{ when: { turn: 1 }, steps: first }], otherwise: more };
+  const node = script('s');
+  await stage.api.save(linear(name, { ...node, config: { script: program } }));
+  return `${stage.parley.url}/a2a/workflows/${name}/nodes/s`;
+}
+
+function inline(hook: WebhookReceiver): { configuration: JsonObject } {
+  return { configuration: { taskPushNotificationConfig: { url: hook.url } } };
+}
+
+function idOf(event: unknown): string {
+  return (event as { task: Task }).task.id;
+}

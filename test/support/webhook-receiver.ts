@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { StreamResponse } from '#libs/protocol';
+import { until } from './until.js';
+
+/** One request that a receiver got, with the status that it answered. */
+export interface ReceivedNotification {
+  id: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+  event: StreamResponse;
+  answered: number;
+}
+
+/** A webhook of a client: a real HTTP server that records every notification. */
+export class WebhookReceiver {
+  readonly received: ReceivedNotification[] = [];
+  /** The status of the next answers, in order; then 200. */
+  statuses: number[] = [];
+  /** Headers of every answer. */
+  answerHeaders: Record<string, string> = {};
+
+  private constructor(
+    private readonly server: Server,
+    private port: number,
+  ) {}
+
+  static async start(): Promise<WebhookReceiver> {
+    const server = createServer();
+    const receiver = new WebhookReceiver(server, 0);
+    server.on('request', (request, response) => void receiver.take(request, response).catch(() => response.destroy()));
+    await receiver.comeUp();
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/hook`;
+  }
+
+  /** What it took, each notification once, in the order of its first acceptance. */
+  get accepted(): ReceivedNotification[] {
+    const seen = new Set<string>();
+    return this.received.filter(({ id, answered }) => answered < 300 && !seen.has(id) && seen.add(id));
+  }
+
+  /** `task`, the state of a status or `artifact`, for each of `accepted`. */
+  get story(): string[] {
+    return this.accepted.map(({ event }) => {
+      if ('statusUpdate' in event) return event.statusUpdate.status.state;
+      return 'task' in event ? 'task' : 'artifact';
+    });
+  }
+
+  /** Waits until it has taken a terminal status. */
+  async ended(within = 15_000): Promise<void> {
+    await until(() => /COMPLETED|FAILED|CANCELED|REJECTED/.test(this.story.at(-1) ?? ''), {
+      within,
+      what: 'the terminal notification',
+    });
+  }
+
+  /** Refuses connections until `comeUp`. */
+  async goDown(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  async comeUp(): Promise<void> {
+    this.server.listen(this.port, '127.0.0.1');
+    await once(this.server, 'listening');
+    this.port = (this.server.address() as AddressInfo).port;
+  }
+
+  async stop(): Promise<void> {
+    if (this.server.listening) await this.goDown();
+  }
+
+  private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece as Buffer);
+    const body = Buffer.concat(pieces).toString();
+    const answered = this.statuses.shift() ?? 200;
+    const id = String(request.headers['x-a2a-notification-id']);
+    const event = JSON.parse(body) as StreamResponse;
+    this.received.push({ id, headers: request.headers, body, event, answered });
+    response.writeHead(answered, this.answerHeaders).end();
+  }
+}
