@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { jest } from '@jest/globals';
+import type { JsonObject } from '#libs/protocol';
+import { getTask, rpc, sendTask } from '../support/a2a.js';
+import { type Parley, startParley } from '../support/parley.js';
+import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
+import { WebhookReceiver } from '../support/webhook-receiver.js';
+import { linear, script, unique } from '../support/workflow.js';
+
+const TASKS = 40;
+const stage = useStage();
+jest.setTimeout(60_000);
+let second: Parley;
+
+beforeAll(async () => {
+  second = await startParley({ databaseUrl: stage.database.url });
+  stage.defer(() => second.stop());
+}, 60_000);
+
+it('a config made at another replica, at any moment of a Task, misses nothing from then on', async () => {
+  const hook = await WebhookReceiver.start();
+  stage.defer(() => hook.stop());
+  const name = unique('race');
+  const steps = Array.from({ length: 6 }, (): JsonObject[] => [{ status: 'working' }, { sleep: 150 }]).flat();
+  await stage.api.save(linear(name, script('s', ...steps, { complete: 'done' })));
+  const path = `/a2a/workflows/${name}/nodes/s`;
+  const notified = await Promise.all(
+    Array.from({ length: TASKS }, async (_, index) => {
+      const task = await sendTask(`${stage.parley.url}${path}`, 'go', { configuration: { returnImmediately: true } });
+      await delay(index * 20);
+      const params = { taskId: task.id, url: hook.url };
+      const made = await rpc(`${second.url}${path}`, 'CreateTaskPushNotificationConfig', params);
+      expect(made.body.error).toBeUndefined();
+      const { status } = await getTask(`${second.url}${path}`, task.id);
+      return { taskId: task.id, sure: status.state !== 'TASK_STATE_COMPLETED' };
+    }),
+  );
+  expect(notified.some(({ sure }) => sure)).toBe(true);
+  for (const { taskId, sure } of notified) {
+    if (sure) await until(() => sequences(hook, taskId).at(-1) === 8, { what: `the end of ${taskId}` });
+    const seen = sequences(hook, taskId);
+    expect(seen).toEqual(seen.map((_, index) => 8 - seen.length + 1 + index));
+  }
+});
+
+function sequences(hook: WebhookReceiver, taskId: string): number[] {
+  return hook.accepted.flatMap(({ id, event }) => {
+    const of = 'statusUpdate' in event ? event.statusUpdate.taskId : undefined;
+    return of === taskId ? Number(id.split('.')[1]) : [];
+  });
+}
