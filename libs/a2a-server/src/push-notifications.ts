@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { A2AError, type SendMessageRequest, type TaskPushNotificationConfig } from '#libs/protocol';
+import { A2AError, invalidParams, type SendMessageRequest, type TaskPushNotificationConfig } from '#libs/protocol';
 import type { CallContext, ServedAgent } from '#libs/executor';
 import type { CheckedPushConfig, PushConfigs, PushRegistration, ShownPushConfig } from '#libs/push';
 import { newTaskId, type StoredTask } from '#libs/tasks';
@@ -57,6 +57,9 @@ export class PushNotifications {
     const all = await configs.list(taskId);
     const last = pageToken === undefined ? undefined : Buffer.from(pageToken, 'base64url').toString();
     const begin = all.findIndex(({ id }) => id === last) + 1;
+    if (last !== undefined && begin === 0) {
+      throw invalidParams({ field: 'pageToken', description: 'is not a token of this list' });
+    }
     const page = all.slice(begin, pageSize ? begin + pageSize : undefined);
     const more = begin + page.length < all.length;
     return { configs: page, nextPageToken: more ? Buffer.from(page.at(-1)?.id ?? '').toString('base64url') : '' };

@@ -162,8 +162,8 @@ const LOCK = `
 
 const REST = `
   UPDATE push_config SET scheduled = false, updated_at = now()
-  FROM task WHERE push_id = $1 AND task.task_id = push_config.task_id
-    AND task.last_sequence <= push_config.delivered_sequence`;
+  WHERE push_id = $1 AND NOT EXISTS (
+    SELECT FROM task WHERE task.task_id = push_config.task_id AND task.last_sequence > push_config.delivered_sequence)`;
 
 const RETRY_NOW = `
   UPDATE push_config SET disabled_reason = NULL, attempts = 0, next_attempt_at = NULL, scheduled = true, turn = turn + 1,

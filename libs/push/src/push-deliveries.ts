@@ -9,7 +9,7 @@ import { readRedelivery, REDELIVER, type RedeliverPayload } from './redeliver-jo
 import { type AttemptOutcome, finalReason, pauseAfter } from './retry-plan.js';
 
 /** Events read at once. */
-const PAGE = 20;
+const PAGE = 10;
 /** How long one job goes on while others may wait for its place. */
 const TURN_MS = 10_000;
 const REVIVE = { name: 'push.revive', match: '*/10 * * * *' };
@@ -43,16 +43,15 @@ export class PushDeliveries {
   }
 
   private async deliver({ pushId, turn }: DeliverPayload, { signal }: JobContext): Promise<void> {
-    const config = await this.store.due(pushId, turn);
-    if (!config) return;
+    let config = await this.store.due(pushId, turn);
     const until = Date.now() + TURN_MS;
-    for (let sent = config.deliveredSequence; ;) {
-      const events = await this.tasks.events(config.taskId, sent, PAGE);
+    while (config) {
+      const events: RecordedEvent[] = await this.tasks.events(config.taskId, config.deliveredSequence, PAGE);
       if (events.length === 0 && (await this.store.rest(config))) return;
       for (const event of events) {
         if (Date.now() > until) return this.store.continueAt(config, new Date());
         if (!(await this.attempt(config, event, signal))) return;
-        sent = event.sequence;
+        config = { ...config, deliveredSequence: event.sequence, attempts: 0 };
       }
     }
   }

@@ -5,6 +5,8 @@ const AT_ONCE = 2;
 const CROWDED_MS = 500;
 const FIRST_REST_MS = 1_000;
 const LONGEST_REST_MS = 60_000;
+/** Beyond it those whose rest is over are forgotten. */
+const MOST_KNOWN = 1_000;
 
 interface Receiver {
   underWay: number;
@@ -28,6 +30,7 @@ export class Receivers {
     if (rest > 0) return rest;
     if (receiver.underWay >= AT_ONCE) return CROWDED_MS;
     receiver.underWay += 1;
+    if (this.known.size >= MOST_KNOWN) this.forgetRested();
     this.known.set(origin, receiver);
     return 0;
   }
@@ -45,5 +48,11 @@ export class Receivers {
       receiver.restsUntil = 0;
     }
     if (receiver.underWay === 0 && receiver.failures === 0) this.known.delete(origin);
+  }
+
+  private forgetRested(): void {
+    for (const [origin, { underWay, restsUntil }] of this.known) {
+      if (underWay === 0 && restsUntil <= this.now()) this.known.delete(origin);
+    }
   }
 }
