@@ -5,6 +5,7 @@ import { useStage } from '../support/stage.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { linear, script, unique } from '../support/workflow.js';
 
+const NOWHERE = 'no-such-task';
 const stage = useStage();
 let hook: WebhookReceiver;
 let base: string;
@@ -100,6 +101,34 @@ describe('the operations on configs', () => {
     expect((await list()).configs).toHaveLength(1);
   });
 
+  it('find no Task of another owner, nor its deliveries', async () => {
+    await create({ id: 'theirs' });
+    await stage.database.query(`UPDATE task SET owner = 'somebody' WHERE task_id = $1`, [task.id]);
+    const calls = [
+      ['POST', path(), { url: hook.url }],
+      ['GET', path(), undefined],
+      ['GET', path('/theirs'), undefined],
+      ['DELETE', path('/theirs'), undefined],
+    ] as const;
+    for (const [method, url, body] of calls) {
+      const [foreign, unknown] = [
+        await rest(base, method, url, { body }),
+        await rest(base, method, nowhere(url), { body }),
+      ];
+      expect(foreign.status).toBe(404);
+      expect(JSON.stringify(foreign.body).replaceAll(task.id, '')).toBe(
+        JSON.stringify(unknown.body).replaceAll(NOWHERE, ''),
+      );
+    }
+    const more = { message: text('more', task.id), configuration: { taskPushNotificationConfig: { url: hook.url } } };
+    expect((await rpc(base, 'SendMessage', more)).body.error).toMatchObject({ code: -32001 });
+    const [kept] = await stage.database.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM push_config WHERE task_id = $1 AND deleted_at IS NULL',
+      [task.id],
+    );
+    expect(kept?.count).toBe(1);
+  });
+
   it('are offered by the card', async () => {
     const response = await fetch(`${base}/.well-known/agent-card.json`);
     const card = (await response.json()) as { capabilities: JsonObject };
@@ -169,6 +198,10 @@ async function list(fields: JsonObject = {}): Promise<{ configs: Config[]; nextP
 async function tasks(): Promise<number> {
   const { body } = await rpc<{ totalSize: number }>(base, 'ListTasks', {});
   return body.result?.totalSize ?? -1;
+}
+
+function nowhere(url: string): string {
+  return url.replace(task.id, NOWHERE);
 }
 
 function path(rest = ''): string {

@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import pg from 'pg';
 import type { JsonObject, Task } from '#libs/protocol';
 import { rest, rpc, sendTask } from '../support/a2a.js';
 import { freePort, startParley } from '../support/parley.js';
@@ -125,6 +126,24 @@ describe('notifications', () => {
     }
   });
 
+  it('come although the service was killed between the Task and its config', async () => {
+    const second = await startParley({ databaseUrl: stage.database.url });
+    const hook = await receiver();
+    const base = (await scripted([{ complete: 'done' }])).replace(stage.parley.url, second.url);
+    const gate = new pg.Client({ connectionString: stage.database.url });
+    await gate.connect();
+    await gate.query('BEGIN');
+    await gate.query('LOCK TABLE push_config IN ACCESS EXCLUSIVE MODE');
+    const unanswered = sendTask(base, 'go', inline(hook)).catch(() => 'unanswered');
+    await until(async () => (await tasksAt(base)) > 0, { what: 'the Task' });
+    await second.kill9();
+    expect(await unanswered).toBe('unanswered');
+    await gate.query('ROLLBACK');
+    await gate.end();
+    await hook.ended(40_000);
+    expect(hook.story).toEqual(['task', 'TASK_STATE_COMPLETED']);
+  });
+
   it('are not made for a deleted config', async () => {
     const hook = await receiver();
     const base = await scripted([{ ask: 'more?' }], [{ complete: 'done' }]);
@@ -145,6 +164,15 @@ describe('notifications', () => {
     expect(hook.received).toHaveLength(2);
   });
 });
+
+/** How many Tasks an agent has. */
+async function tasksAt(base: string): Promise<number> {
+  const [row] = await stage.database.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM task WHERE agent = $1',
+    [base.split('/a2a/')[1]],
+  );
+  return row?.count ?? 0;
+}
 
 async function receiver(): Promise<WebhookReceiver> {
   const hook = await WebhookReceiver.start();

@@ -94,6 +94,16 @@ describe('the ledger', () => {
     expect((await redeliver(last?.id ?? '')).status).toBe(409);
   });
 
+  it('shows nothing of another owner', async () => {
+    const { hook, taskId } = await notified();
+    await hook.ended();
+    const [last] = await deliveries(taskId, 'delivered', 3);
+    await stage.database.query(`UPDATE push_delivery SET owner = 'somebody' WHERE task_id = $1`, [taskId]);
+    const { body } = await stage.api.call('GET', `/deliveries?taskId=${taskId}`);
+    expect(body).toEqual({ deliveries: [], nextPageToken: '' });
+    expect((await redeliver(last?.id ?? '')).status).toBe(404);
+  });
+
   it('is counted', async () => {
     const metrics = await (await fetch(`${stage.parley.url}/metrics`)).text();
     expect(metrics).toMatch(/parley_push_attempts_total\{outcome="delivered"\} \d+/);
