@@ -7,6 +7,7 @@ import type { A2aRouteConfig, PublicAddress } from './http/call-context.js';
 import { EventStreams } from './http/event-stream.js';
 import { acceptJsonOnly } from './http/json-body.js';
 import { requestedVersion } from './http/protocol-version.js';
+import { isLegacyRest, LegacyRest, sendLegacyRestError } from './legacy/legacy-rest.js';
 import { transportError } from './http/transport-error.js';
 import { readId } from './json-rpc/envelope.js';
 import { JsonRpcBinding } from './json-rpc/json-rpc-binding.js';
@@ -37,6 +38,7 @@ export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOp
   const streams = new EventStreams();
   const rpc = new JsonRpcBinding(handler, address, streams);
   const rest = new RestBinding(handler, address, streams);
+  const legacyRest = new LegacyRest(handler, address, streams);
   const cards = new CardRoutes(catalog, address, { pushNotifications: handler.push.supported });
   void fastify.register(
     (scope, _options, done) => {
@@ -44,7 +46,7 @@ export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOp
       scope.setErrorHandler((error, request, reply) => answerError(rpc, error, request, reply));
       scope.setNotFoundHandler(answerNotFound);
       registerRpcRoutes(scope, rpc);
-      registerRestRoutes(scope, rest);
+      registerRestRoutes(scope, rest, legacyRest);
       cards.register(scope);
       done();
     },
@@ -74,7 +76,9 @@ function registerRpcRoutes(scope: FastifyInstance, binding: JsonRpcBinding): voi
 function answerError(rpc: JsonRpcBinding, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { a2a } = request.routeOptions.config as A2aRouteConfig;
   const shown = transportError(error);
-  if (a2a?.binding !== 'json-rpc') return sendRestError(request, reply, shown);
+  if (a2a?.binding !== 'json-rpc') {
+    return isLegacyRest(request) ? sendLegacyRestError(reply, shown) : sendRestError(request, reply, shown);
+  }
   reply.code(200);
   return rpc.refuse(a2a.base, readId(request.body), requestedVersion(request), shown, reply);
 }

@@ -20,6 +20,8 @@ export interface UnaryOperation {
   kind: 'unary';
   /** Checks the parameters, does it, and gives the answer as JSON. */
   answer(handler: RequestHandler, agent: ServedAgent, params: unknown, call: CallContext): Promise<string>;
+  /** The same, with the answer as a value for bindings that write it in another form. */
+  result(handler: RequestHandler, agent: ServedAgent, params: unknown, call: CallContext): Promise<unknown>;
 }
 
 /** An operation that answers with a stream. */
@@ -73,6 +75,7 @@ function unary<T>(
   return {
     kind: 'unary',
     answer: async (handler, agent, params, call) => JSON.stringify(await run(handler, agent, parse(params), call)),
+    result: async (handler, agent, params, call) => run(handler, agent, parse(params), call),
   };
 }
 

@@ -12,6 +12,8 @@ export interface CallContext {
   extensions: readonly string[];
   /** The base URL under which the caller reached Parley, without a slash at the end. */
   baseUrl: string;
+  /** The caller speaks A2A 0.3; absent: 1.0. */
+  protocolVersion?: '0.3';
   /** Set when a Task of this process calls in-process: the calling Task and its reference (`node#attempt`). */
   parent?: { taskId: string; reference: string };
   /** `Idempotency-Key`: the same key and request of a caller at an agent is the same Task. */

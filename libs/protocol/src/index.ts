@@ -59,5 +59,26 @@ export {
   encodeAgentCard,
   encodeSendMessageRequest,
 } from './codec/sdk-codec.js';
+export {
+  readV03PushConfig,
+  readV03PushParams,
+  readV03SendParams,
+  readV03TaskParams,
+  type ReadV03,
+} from './codec/v0-3-requests.js';
+export {
+  readV03RestPushConfig,
+  readV03RestSend,
+  writeV03RestItem,
+  writeV03RestPushConfig,
+  writeV03RestTask,
+} from './codec/v0-3-rest.js';
+export {
+  endsV03Stream,
+  writeV03Message,
+  writeV03PushConfig,
+  writeV03StreamItem,
+  writeV03Task,
+} from './codec/v0-3-values.js';
 export { renderTemplate, type TemplateResolver } from './template.js';
 export { artifactReference } from './template-artifact.js';

@@ -48,7 +48,7 @@ describe('the stand-alone agent', () => {
 
     const card = await rest<AgentCard>(url, 'GET', '/.well-known/agent-card.json');
     expect(card.body.name).toBe('echoing');
-    expect(card.body.supportedInterfaces.map((it) => it.url)).toEqual([`${url}/a2a`, `${url}/a2a`]);
+    expect(card.body.supportedInterfaces.map((it) => it.url)).toEqual(Array(4).fill(`${url}/a2a`));
 
     const task = await sendTask(`${url}/a2a`, 'say it', { fields: { messageId: 'm-1' } });
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');

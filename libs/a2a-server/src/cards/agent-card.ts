@@ -1,15 +1,32 @@
-import type { AgentCapabilities, AgentCard, AgentSkill } from '#libs/protocol';
+import type { AgentCapabilities, AgentCard, AgentInterface, AgentSkill } from '#libs/protocol';
 import type { ServedAgent } from '#libs/executor';
 import { EXTENSIONS } from '../extensions.js';
 import { agentUrl } from '../http/agent-base.js';
 
-/** A card of A2A 1.0 that is also one of the founding dialect, which looks for the agent's URL at the top (row B4). */
+/**
+ * A card of A2A 1.0, whole, with the members beside it that clients of 0.3 look for. Both versions ask a reader to leave
+ * aside what it does not know. The founding dialect looks for `url` too (row B4).
+ */
 export interface ServedAgentCard extends AgentCard {
+  protocolVersion: '0.3.0';
   url: string;
+  preferredTransport: 'JSONRPC';
+  additionalInterfaces: { url: string; transport: string }[];
+  supportsAuthenticatedExtendedCard: boolean;
 }
 
 /** What depends on what the process was made of. */
 export type OptionalCapabilities = Pick<AgentCapabilities, 'pushNotifications'>;
+
+const LEGACY_TRANSPORTS = ['JSONRPC', 'HTTP+JSON'];
+
+/** In the order in which clients shall prefer them (section 8.3.2): 1.0 before 0.3. */
+const INTERFACES: readonly Omit<AgentInterface, 'url'>[] = [
+  { protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+  { protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+  { protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+  { protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
+];
 
 /**
  * The card of an agent (section 4.4.1) as it is reached at a path.
@@ -25,11 +42,7 @@ export function agentCard(
   return {
     name: agent.name,
     description: agent.description,
-    url,
-    supportedInterfaces: [
-      { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
-      { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
-    ],
+    supportedInterfaces: INTERFACES.map((it) => ({ url, ...it })),
     version: agent.version,
     capabilities: {
       streaming: true,
@@ -40,6 +53,11 @@ export function agentCard(
     defaultInputModes: agent.inputModes,
     defaultOutputModes: agent.outputModes,
     skills: skills(agent),
+    protocolVersion: '0.3.0',
+    url,
+    preferredTransport: 'JSONRPC',
+    additionalInterfaces: LEGACY_TRANSPORTS.map((transport) => ({ url, transport })),
+    supportsAuthenticatedExtendedCard: false,
   };
 }
 

@@ -29,6 +29,8 @@ describe('agent cards', () => {
       supportedInterfaces: [
         { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
         { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+        { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+        { url, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
       ],
       capabilities: {
         streaming: true,

@@ -10,6 +10,9 @@ import { agentCard, type OptionalCapabilities } from './agent-card.js';
 
 export const WELL_KNOWN_CARD = '/.well-known/agent-card.json';
 
+/** Where clients from before A2A 0.3 looked first, and some of 0.3 still look. */
+const OLD_WELL_KNOWN_CARD = '/.well-known/agent.json';
+
 const DEFAULT_PAGE = 100;
 const MAX_PAGE = 1000;
 
@@ -24,7 +27,9 @@ export class CardRoutes {
   /** The cards below `/a2a` and the directory. */
   register(scope: FastifyInstance): void {
     for (const base of AGENT_BASES) {
-      scope.get(`${BASE_ROUTES[base]}${WELL_KNOWN_CARD}`, (request, reply) => this.card(base, request, reply));
+      for (const place of [WELL_KNOWN_CARD, OLD_WELL_KNOWN_CARD]) {
+        scope.get(`${BASE_ROUTES[base]}${place}`, (request, reply) => this.card(base, request, reply));
+      }
     }
     scope.get('/agent-card', (request, reply) => this.card('service', request, reply));
     scope.get('/nodes/:node/agent-card', (request, reply) => this.card('alias', request, reply, 'node not found'));
@@ -33,7 +38,9 @@ export class CardRoutes {
 
   /** The service's card where clients look for it first (section 8.2). */
   registerWellKnown(scope: FastifyInstance): void {
-    scope.get(WELL_KNOWN_CARD, (request, reply) => this.card('service', request, reply));
+    for (const place of [WELL_KNOWN_CARD, OLD_WELL_KNOWN_CARD]) {
+      scope.get(place, (request, reply) => this.card('service', request, reply));
+    }
   }
 
   /**

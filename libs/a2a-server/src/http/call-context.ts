@@ -38,7 +38,7 @@ export function tellExtensions(call: CallContext, reply: FastifyReply): void {
 const NONE: readonly string[] = [];
 
 /** The extension URIs of the A2A-Extensions header: comma-separated, also over several headers (section 3.2.6). */
-function activatedExtensions(header: string | string[] | undefined): readonly string[] {
+export function activatedExtensions(header: string | string[] | undefined): readonly string[] {
   if (header === undefined || header === '') return NONE;
   const values = Array.isArray(header) ? header.join(',') : header;
   return values.split(',').flatMap((value) => value.trim() || []);

@@ -2,9 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import { A2AError } from '#libs/protocol';
 
 /** The protocol versions that this server speaks. */
-export const SUPPORTED_VERSIONS = ['1.0'] as const;
+export const SUPPORTED_VERSIONS = ['1.0', '0.3'] as const;
 
 const VERSION = /^(\d+)\.(\d+)(?:\.\d+)?$/;
+const LEGACY_VERSION = /^(0\.3(\.\d+)?)?$/;
 
 /** The `A2A-Version` header, else the query parameter of that name; `''` where there is neither (section 3.6.1). */
 export function requestedVersion(request: FastifyRequest): string {
@@ -13,8 +14,13 @@ export function requestedVersion(request: FastifyRequest): string {
   return named.trim();
 }
 
+/** Whether a request is one of A2A 0.3; so is one that names no version (section 3.6.2). */
+export function isLegacyVersion(version: string): boolean {
+  return LEGACY_VERSION.test(version);
+}
+
 /**
- * Checks the version of a request. Only major and minor count; none at all means 0.3 (section 3.6.2).
+ * Checks the version of a request to what only A2A 1.0 has. Only major and minor count.
  * @throws A2AError VERSION_NOT_SUPPORTED
  */
 export function requireSupportedVersion(version: string): void {
@@ -22,7 +28,9 @@ export function requireSupportedVersion(version: string): void {
   if (match && match[1] === '1' && match[2] === '0') return;
   const named = version === '' ? '0.3' : version.slice(0, 32);
   throw new A2AError('VERSION_NOT_SUPPORTED', {
-    message: `A2A protocol version ${named} is not supported; send A2A-Version: ${SUPPORTED_VERSIONS.join(' or ')}`,
+    message: isLegacyVersion(version)
+      ? `This is an operation of A2A 1.0, and the request is one of ${named}; send A2A-Version: 1.0`
+      : `A2A protocol version ${named} is not supported; send A2A-Version: ${SUPPORTED_VERSIONS.join(' or ')}`,
     metadata: { requestedVersion: named, supportedVersions: SUPPORTED_VERSIONS.join(',') },
   });
 }

@@ -153,12 +153,14 @@ describe('errors of the JSON-RPC binding', () => {
     [undefined, 'ListTasks', -32009],
     ['', 'ListTasks', -32009],
     ['0.3', 'ListTasks', -32009],
-    ['0.3', 'no/such/thing', -32009],
+    ['0.3', 'no/such/thing', -32601],
     ['1.1', 'ListTasks', -32009],
     ['2.0', 'nothing', -32009],
     ['1', 'ListTasks', -32009],
     ['latest', 'ListTasks', -32009],
-    [undefined, 'message/send', -32009],
+    [undefined, 'message/send', -32602],
+    ['0.3.0', 'message/send', -32602],
+    ['1.0', 'message/send', -32601],
     [undefined, 'nothing', -32601],
   ])('version %p with %s', async (version, method, code) => {
     const headers = version === undefined ? JSON_TYPE : { ...JSON_TYPE, 'a2a-version': version };

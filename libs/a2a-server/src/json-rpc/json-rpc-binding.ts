@@ -4,16 +4,14 @@ import { FoundingDialect, foundingText, isFoundingCall } from '../founding/found
 import type { AgentBase } from '../http/agent-base.js';
 import { callContext, type PublicAddress, tellExtensions } from '../http/call-context.js';
 import type { EventStreams } from '../http/event-stream.js';
-import { requestedVersion, requireSupportedVersion } from '../http/protocol-version.js';
+import { isLegacyVersion, requestedVersion, requireSupportedVersion } from '../http/protocol-version.js';
 import { resumeCursor } from '../http/resume-cursor.js';
+import { isLegacyMethod, LegacyJsonRpc } from '../legacy/legacy-json-rpc.js';
 import { type Operation, OPERATIONS } from '../operations.js';
 import { publicError } from '../public-error.js';
 import type { RequestHandler } from '../request-handler.js';
 import { readId, readRequest, type RpcId, type RpcRequest } from './envelope.js';
 import { errorResponse, resultResponse, RpcFraming } from './rpc-response.js';
-
-/** How methods of A2A 0.3 are named, for example `message/send`. */
-const LEGACY_METHOD = /^(message|tasks|agent)\//;
 
 /** What HTTP itself must be told: too large, not JSON, and shutting down, which balancers and retries act on. */
 const HTTP_STATUSES: ReadonlySet<number> = new Set([413, 415, 503]);
@@ -24,6 +22,7 @@ const HTTP_STATUSES: ReadonlySet<number> = new Set([413, 415, 503]);
  */
 export class JsonRpcBinding {
   private readonly founding: FoundingDialect;
+  private readonly legacy: LegacyJsonRpc;
 
   constructor(
     private readonly handler: RequestHandler,
@@ -31,6 +30,7 @@ export class JsonRpcBinding {
     private readonly streams: EventStreams,
   ) {
     this.founding = new FoundingDialect(handler);
+    this.legacy = new LegacyJsonRpc(handler, address, streams);
   }
 
   async handle(base: AgentBase, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -41,6 +41,8 @@ export class JsonRpcBinding {
       if (isFoundingCall(base, rpc.method, version)) {
         const context = callContext(base, request, this.address);
         sendJson(reply, resultResponse(id, await this.founding.sendMessage(rpc.params, context)));
+      } else if (isLegacyVersion(version) && isLegacyMethod(rpc.method)) {
+        await this.legacy.handle(base, id, rpc, request, reply);
       } else {
         await this.answer(base, id, rpc, operationOf(rpc.method, version), request, reply);
       }
@@ -78,10 +80,10 @@ export class JsonRpcBinding {
   }
 }
 
-/** A method that no version knows is unknown, whatever version the caller forgot to name. */
+/** A method that neither version knows is unknown; one of 1.0 needs its version to be named. */
 function operationOf(method: string, version: string): Operation {
   const known = Object.hasOwn(OPERATIONS, method);
-  if (version !== '' || known || LEGACY_METHOD.test(method)) requireSupportedVersion(version);
+  if (known || !isLegacyVersion(version)) requireSupportedVersion(version);
   if (!known) throw new A2AError('METHOD_NOT_FOUND', { metadata: { method: method.slice(0, 64) } });
   return OPERATIONS[method as keyof typeof OPERATIONS];
 }

@@ -3,6 +3,7 @@ import { A2AError } from '#libs/protocol';
 import { AGENT_BASES, type AgentBase, BASE_ROUTES } from '../http/agent-base.js';
 import type { A2aRouteConfig } from '../http/call-context.js';
 import { OPERATIONS } from '../operations.js';
+import { isLegacyRest, type LegacyRest } from '../legacy/legacy-rest.js';
 import type { RestBinding, RestCall } from './rest-binding.js';
 import {
   bodyParameters,
@@ -45,22 +46,40 @@ const ROUTES: readonly (readonly [Method, string, RestCall])[] = [
   ['GET', '/extendedAgentCard', { operation: OPERATIONS.GetExtendedAgentCard, read: tenantParameters }],
 ];
 
+/** Where 0.3 has its extended card, below `/v1`. */
+const LEGACY_CARD: RestCall = { operation: OPERATIONS.GetExtendedAgentCard, read: tenantParameters };
+
 const SEND_MESSAGE: RestCall = { operation: OPERATIONS.SendMessage, read: sendMessageParameters, anyVersion: true };
 
-/** Registers the REST binding below every base URL. */
-export function registerRestRoutes(scope: FastifyInstance, binding: RestBinding): void {
+/** Whatever answers a REST call. */
+type RestAnswer = Pick<RestBinding, 'handle'>;
+
+/** Registers the REST binding below every base URL; `legacy` answers callers of 0.3, whose paths begin with `v1`. */
+export function registerRestRoutes(scope: FastifyInstance, binding: RestBinding, legacy: LegacyRest): void {
+  const ofVersion = (request: FastifyRequest): RestAnswer => (isLegacyRest(request) ? legacy : binding);
   for (const base of AGENT_BASES) {
     const add = routeAdder(scope, base);
     const below = BASE_ROUTES[base];
     add('POST', `${below}/send-message`, (request, reply) => binding.handle(base, SEND_MESSAGE, request, reply));
-    for (const prefix of [below, `${below}/:tenant`]) {
-      for (const [method, path, call] of ROUTES) {
-        add(method, `${prefix}${path}`, (request, reply) => binding.handle(base, call, request, reply));
-      }
-      for (const method of ['GET', 'POST'] as const) {
-        add(method, `${prefix}/tasks/:id`, (request, reply) => handleTask(binding, base, method, request, reply));
-      }
-    }
+    add('GET', `${below}/:tenant/card`, (request, reply) =>
+      isLegacyRest(request) ? legacy.handle(base, LEGACY_CARD, request, reply) : refuseRoute(request, reply),
+    );
+    registerOperations(add, base, below, () => binding);
+    registerOperations(add, base, `${below}/:tenant`, ofVersion);
+  }
+}
+
+function registerOperations(
+  add: ReturnType<typeof routeAdder>,
+  base: AgentBase,
+  prefix: string,
+  answer: (request: FastifyRequest) => RestAnswer,
+): void {
+  for (const [method, path, call] of ROUTES) {
+    add(method, `${prefix}${path}`, (request, reply) => answer(request).handle(base, call, request, reply));
+  }
+  for (const method of ['GET', 'POST'] as const) {
+    add(method, `${prefix}/tasks/:id`, (request, reply) => handleTask(answer(request), base, method, request, reply));
   }
 }
 
@@ -75,7 +94,7 @@ function routeAdder(scope: FastifyInstance, base: AgentBase): (method: Method, u
 
 /** `/tasks/{id}`, `/tasks/{id}:cancel` and `/tasks/{id}:subscribe`, which a router cannot tell apart by itself. */
 async function handleTask(
-  binding: RestBinding,
+  binding: RestAnswer,
   base: AgentBase,
   method: 'GET' | 'POST',
   request: FastifyRequest,
@@ -83,7 +102,11 @@ async function handleTask(
 ): Promise<void> {
   const call = taskCall(method, (request.params as { id: string }).id);
   if (call) return binding.handle(base, call, request, reply);
-  return sendRestError(request, reply, new A2AError('METHOD_NOT_FOUND', { message: 'No such route' }));
+  return refuseRoute(request, reply);
+}
+
+async function refuseRoute(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  sendRestError(request, reply, new A2AError('METHOD_NOT_FOUND', { message: 'No such route' }));
 }
 
 function taskCall(method: 'GET' | 'POST', segment: string): RestCall | undefined {

@@ -1,0 +1,132 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  type AgentCard,
+  type JsonObject,
+  type JsonValue,
+  readV03PushConfig,
+  readV03PushParams,
+  readV03SendParams,
+  readV03TaskParams,
+  type ReadV03,
+  type SendMessageResponse,
+  type Task,
+  type TaskPushNotificationConfig,
+  writeV03PushConfig,
+  writeV03StreamItem,
+  writeV03Task,
+} from '#libs/protocol';
+import type { AgentBase } from '../http/agent-base.js';
+import type { PublicAddress } from '../http/call-context.js';
+import type { EventStreams } from '../http/event-stream.js';
+import { resumeCursor } from '../http/resume-cursor.js';
+import type { RpcId, RpcRequest } from '../json-rpc/envelope.js';
+import { errorResponse, resultResponse, RpcFraming } from '../json-rpc/rpc-response.js';
+import { type Operation, OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
+import type { RequestHandler } from '../request-handler.js';
+import { legacyCall, tellLegacyExtensions } from './legacy-call.js';
+import { legacyError } from './legacy-error.js';
+import { legacyItems } from './legacy-items.js';
+
+/** A method of 0.3: the operation of 1.0 that it is, and its shapes. */
+type LegacyMethod =
+  | { operation: UnaryOperation; read: ReadV03; write: (result: never) => JsonValue }
+  | { operation: StreamOperation; read: ReadV03 };
+
+const task = (result: Task): JsonObject => writeV03Task(result);
+const answer = (result: SendMessageResponse): JsonObject => writeV03StreamItem(result);
+const config = (result: TaskPushNotificationConfig): JsonObject => writeV03PushConfig(result);
+const configs = (result: { configs?: TaskPushNotificationConfig[] }): JsonObject[] =>
+  (result.configs ?? []).map(writeV03PushConfig);
+const nothing = (): null => null;
+const card = (result: AgentCard): JsonValue => result as unknown as JsonObject;
+
+/** The methods of A2A 0.3 (its section 7). */
+const METHODS: ReadonlyMap<string, LegacyMethod> = new Map<string, LegacyMethod>([
+  ['message/send', { operation: OPERATIONS.SendMessage, read: readV03SendParams, write: answer }],
+  ['message/stream', { operation: OPERATIONS.SendStreamingMessage, read: readV03SendParams }],
+  ['tasks/get', { operation: OPERATIONS.GetTask, read: readV03TaskParams, write: task }],
+  ['tasks/cancel', { operation: OPERATIONS.CancelTask, read: readV03TaskParams, write: task }],
+  ['tasks/resubscribe', { operation: OPERATIONS.SubscribeToTask, read: readV03TaskParams }],
+  [
+    'tasks/pushNotificationConfig/set',
+    { operation: OPERATIONS.CreateTaskPushNotificationConfig, read: readV03PushConfig, write: config },
+  ],
+  [
+    'tasks/pushNotificationConfig/get',
+    { operation: OPERATIONS.GetTaskPushNotificationConfig, read: readV03PushParams, write: config },
+  ],
+  [
+    'tasks/pushNotificationConfig/list',
+    { operation: OPERATIONS.ListTaskPushNotificationConfigs, read: readV03PushParams, write: configs },
+  ],
+  [
+    'tasks/pushNotificationConfig/delete',
+    { operation: OPERATIONS.DeleteTaskPushNotificationConfig, read: readV03PushParams, write: nothing },
+  ],
+  [
+    'agent/getAuthenticatedExtendedCard',
+    { operation: OPERATIONS.GetExtendedAgentCard, read: readV03TaskParams, write: card },
+  ],
+]);
+
+/** Whether a method is one of A2A 0.3. */
+export function isLegacyMethod(method: string): boolean {
+  return METHODS.has(method);
+}
+
+/** JSON-RPC of A2A 0.3 in front of the operations of 1.0. Errors have the same codes, with the details of 1.0 as `data`. */
+export class LegacyJsonRpc {
+  constructor(
+    private readonly handler: RequestHandler,
+    private readonly address: PublicAddress,
+    private readonly streams: EventStreams,
+  ) {}
+
+  /** Answers a call of a legacy method; never rejects. */
+  async handle(
+    base: AgentBase,
+    id: RpcId,
+    rpc: RpcRequest,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const method = METHODS.get(rpc.method) as LegacyMethod;
+    try {
+      await this.answer(base, id, method, rpc.params as JsonValue, request, reply);
+    } catch (error) {
+      const shown = legacyError(error, isExtendedCard(method.operation));
+      // What balancers and retries act on.
+      if (shown.status === 503) reply.code(503);
+      reply.header('content-type', 'application/json').send(errorResponse(id, shown));
+    }
+  }
+
+  private async answer(
+    base: AgentBase,
+    id: RpcId,
+    method: LegacyMethod,
+    params: JsonValue,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const { handler } = this;
+    const call = legacyCall(base, request, this.address);
+    tellLegacyExtensions(call, reply);
+    const agent = await handler.agent(call.agent);
+    if ('write' in method) {
+      const result = await method.operation.result(handler, agent, method.read(params), call);
+      const json = JSON.stringify(method.write(result as never));
+      reply.header('content-type', 'application/json').send(resultResponse(id, json));
+      return;
+    }
+    const { operation, read } = method;
+    const since = operation.resumable ? resumeCursor(request) : undefined;
+    const items = (signal: AbortSignal) =>
+      legacyItems(operation.open(handler, agent, read(params), call, { since, signal }), writeV03StreamItem);
+    await this.streams.send(reply, items, new RpcFraming(id));
+  }
+}
+
+function isExtendedCard(operation: Operation): boolean {
+  return operation === OPERATIONS.GetExtendedAgentCard;
+}

@@ -1,0 +1,119 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  type A2AError,
+  type AgentCard,
+  type JsonObject,
+  type JsonValue,
+  type ListTasksResponse,
+  readV03RestPushConfig,
+  readV03RestSend,
+  readV03TaskParams,
+  type ReadV03,
+  type SendMessageResponse,
+  type Task,
+  type TaskPushNotificationConfig,
+  writeV03RestItem,
+  writeV03RestPushConfig,
+  writeV03RestTask,
+} from '#libs/protocol';
+import type { AgentBase } from '../http/agent-base.js';
+import type { PublicAddress } from '../http/call-context.js';
+import type { EventStreams, StreamFraming } from '../http/event-stream.js';
+import { isLegacyVersion, requestedVersion } from '../http/protocol-version.js';
+import { resumeCursor } from '../http/resume-cursor.js';
+import { type Operation, OPERATIONS } from '../operations.js';
+import type { RequestHandler } from '../request-handler.js';
+import type { RestCall } from '../rest/rest-binding.js';
+import { legacyCall, tellLegacyExtensions } from './legacy-call.js';
+import { legacyError } from './legacy-error.js';
+import { legacyItems } from './legacy-items.js';
+
+/** The shapes of an operation in HTTP+JSON of 0.3; a stream has no `write`. */
+interface LegacyShapes {
+  read: ReadV03;
+  write?: (result: never) => JsonValue;
+}
+
+const task = (result: Task): JsonObject => writeV03RestTask(result);
+const answer = (result: SendMessageResponse): JsonObject => writeV03RestItem(result);
+const tasks = ({ tasks: page, nextPageToken }: ListTasksResponse): JsonObject => ({
+  tasks: page.map(writeV03RestTask),
+  nextPageToken,
+});
+const config = (result: TaskPushNotificationConfig): JsonObject => writeV03RestPushConfig(result);
+const configs = (result: { configs?: TaskPushNotificationConfig[]; nextPageToken?: string }): JsonObject => ({
+  configs: (result.configs ?? []).map(writeV03RestPushConfig),
+  nextPageToken: result.nextPageToken ?? '',
+});
+const nothing = (): JsonObject => ({});
+const card = (result: AgentCard): JsonValue => result as unknown as JsonObject;
+
+const SHAPES: ReadonlyMap<Operation, LegacyShapes> = new Map<Operation, LegacyShapes>([
+  [OPERATIONS.SendMessage, { read: readV03RestSend, write: answer }],
+  [OPERATIONS.SendStreamingMessage, { read: readV03RestSend }],
+  [OPERATIONS.GetTask, { read: readV03TaskParams, write: task }],
+  [OPERATIONS.ListTasks, { read: readV03TaskParams, write: tasks }],
+  [OPERATIONS.CancelTask, { read: readV03TaskParams, write: task }],
+  [OPERATIONS.SubscribeToTask, { read: readV03TaskParams }],
+  [OPERATIONS.CreateTaskPushNotificationConfig, { read: readV03RestPushConfig, write: config }],
+  [OPERATIONS.GetTaskPushNotificationConfig, { read: readV03TaskParams, write: config }],
+  [OPERATIONS.ListTaskPushNotificationConfigs, { read: readV03TaskParams, write: configs }],
+  [OPERATIONS.DeleteTaskPushNotificationConfig, { read: readV03TaskParams, write: nothing }],
+  [OPERATIONS.GetExtendedAgentCard, { read: readV03TaskParams, write: card }],
+]);
+
+/** The paths of 0.3 begin with `v1` below an agent's base; to a caller of 1.0 that would be a tenant of this name. */
+export function isLegacyRest(request: FastifyRequest): boolean {
+  const { tenant } = request.params as { tenant?: string };
+  return tenant === 'v1' && isLegacyVersion(requestedVersion(request));
+}
+
+/** HTTP+JSON of A2A 0.3 (`/v1/message:send` and so on) in front of the operations of 1.0. */
+export class LegacyRest {
+  constructor(
+    private readonly handler: RequestHandler,
+    private readonly address: PublicAddress,
+    private readonly streams: EventStreams,
+  ) {}
+
+  async handle(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    try {
+      await this.answer(base, rest, request, reply);
+    } catch (error) {
+      sendLegacyRestError(reply, legacyError(error, rest.operation === OPERATIONS.GetExtendedAgentCard));
+    }
+  }
+
+  private async answer(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { handler } = this;
+    const { operation } = rest;
+    const { read, write } = SHAPES.get(operation) as LegacyShapes;
+    const call = legacyCall(base, request, this.address);
+    tellLegacyExtensions(call, reply);
+    const agent = await handler.agent(call.agent);
+    const { tenant: _prefix, ...given } = rest.read(request);
+    if (operation.kind === 'unary') {
+      const result = await operation.result(handler, agent, read(given), call);
+      reply.header('content-type', 'application/json').send(JSON.stringify(write?.(result as never)));
+      return;
+    }
+    const since = operation.resumable ? resumeCursor(request) : undefined;
+    const items = (signal: AbortSignal) =>
+      legacyItems(operation.open(handler, agent, read(given), call, { since, signal }), writeV03RestItem);
+    await this.streams.send(reply, items, FRAMING);
+  }
+}
+
+/** 0.3 tells an error with the number that JSON-RPC has for it. */
+export function sendLegacyRestError(reply: FastifyReply, error: A2AError): void {
+  reply.code(error.status).header('content-type', 'application/json').send(errorBody(error));
+}
+
+const FRAMING: StreamFraming = {
+  item: (json) => json,
+  error: (error) => ({ event: 'error', data: errorBody(error) }),
+};
+
+function errorBody(error: A2AError): string {
+  return JSON.stringify({ code: error.code, message: error.message, data: { details: error.details() } });
+}

@@ -1,0 +1,122 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
+import type { Message, Part } from '../message.js';
+import type { TaskPushNotificationConfig } from '../requests.js';
+import type { Artifact, StreamResponse, Task, TaskStatus } from '../task.js';
+import { configurationOf, pushConfigOf, type ReadV03 } from './v0-3-requests.js';
+import { endsV03Stream, unwrappedData, wrappedData, writeV03PushConfig } from './v0-3-values.js';
+
+/**
+ * HTTP+JSON of A2A 0.3 writes the ProtoJSON of its schema (`a2a.v1`), which is neither JSON-RPC's form nor that of 1.0:
+ * the Parts of a Message are its `content`, a file and data have an object of their own, and CANCELED has two L.
+ */
+export function writeV03RestTask({ status, artifacts, history, ...rest }: Task): JsonObject {
+  return {
+    ...rest,
+    status: statusOf(status),
+    ...(artifacts && { artifacts: artifacts.map(artifactOf) }),
+    ...(history && { history: history.map(messageOf) }),
+  } as JsonObject;
+}
+
+/** The answer to `message:send` and an item of a stream. */
+export function writeV03RestItem(response: StreamResponse): JsonObject {
+  if ('task' in response) return { task: writeV03RestTask(response.task) };
+  if ('message' in response) return { message: messageOf(response.message) };
+  if ('statusUpdate' in response) {
+    const { status, ...rest } = response.statusUpdate;
+    return { statusUpdate: { ...rest, status: statusOf(status), final: endsV03Stream(response) } };
+  }
+  const { artifact, ...rest } = response.artifactUpdate;
+  return { artifactUpdate: { ...rest, artifact: artifactOf(artifact) } };
+}
+
+/** A push notification config as a resource with a name. */
+export function writeV03RestPushConfig(config: TaskPushNotificationConfig): JsonObject {
+  const { pushNotificationConfig } = writeV03PushConfig(config);
+  const name = `tasks/${config.taskId ?? ''}/pushNotificationConfigs/${config.id ?? ''}`;
+  return { name, pushNotificationConfig: pushNotificationConfig ?? {} };
+}
+
+/**
+ * `POST /v1/message:send` and `:stream`; the Message is `message`, or `request` as the schema calls it. ProtoJSON leaves
+ * out `blocking: false`, so a configuration without it asks for an answer at once; no configuration asks for nothing.
+ */
+export const readV03RestSend: ReadV03 = (body) => {
+  if (!isJsonObject(body)) return body;
+  const { message = body.request, configuration, metadata } = body;
+  return {
+    ...(message !== undefined && { message: readMessage(message) }),
+    ...(configuration !== undefined && { configuration: readConfiguration(configuration) }),
+    ...(metadata !== undefined && { metadata }),
+  };
+};
+
+/** `POST /v1/tasks/{id}/pushNotificationConfigs`: the config itself, or the resource around it. */
+export const readV03RestPushConfig: ReadV03 = (body) => {
+  if (!isJsonObject(body)) return body;
+  const resource = isJsonObject(body.config) ? body.config : body;
+  const config = isJsonObject(resource.pushNotificationConfig) ? resource.pushNotificationConfig : resource;
+  return { ...pushConfigOf(config), ...(body.taskId !== undefined && { taskId: body.taskId }) };
+};
+
+function readConfiguration(configuration: JsonValue): JsonValue {
+  return configurationOf(isJsonObject(configuration) ? { blocking: false, ...configuration } : configuration);
+}
+
+function statusOf({ state, message, timestamp }: TaskStatus): JsonObject {
+  return {
+    state: state === 'TASK_STATE_CANCELED' ? 'TASK_STATE_CANCELLED' : state,
+    ...(message && { message: messageOf(message) }),
+    ...(timestamp !== undefined && { timestamp }),
+  };
+}
+
+function messageOf({ parts, ...rest }: Message): JsonObject {
+  return { ...rest, content: parts.map(partOf) };
+}
+
+function artifactOf({ parts, ...rest }: Artifact): JsonObject {
+  return { ...rest, parts: parts.map(partOf) };
+}
+
+function partOf(part: Part): JsonObject {
+  const { text, raw, url, mediaType, filename, metadata } = part;
+  const told = metadata && { metadata };
+  if (text !== undefined) return { text, ...told };
+  if (raw === undefined && url === undefined) {
+    const { data, metadata: marked } = wrappedData(part);
+    return { data: { data }, ...(marked && { metadata: marked }) };
+  }
+  const named = {
+    ...(mediaType !== undefined && { mimeType: mediaType }),
+    ...(filename !== undefined && { name: filename }),
+  };
+  return { file: raw === undefined ? { fileWithUri: url ?? '', ...named } : { fileWithBytes: raw, ...named }, ...told };
+}
+
+function readMessage(message: JsonValue): JsonValue {
+  if (!isJsonObject(message)) return message;
+  const { content = message.parts, ...rest } = message;
+  return {
+    ...rest,
+    ...(content !== undefined && { parts: Array.isArray(content) ? content.map(readPart) : content }),
+  };
+}
+
+function readPart(part: JsonValue): JsonValue {
+  if (!isJsonObject(part)) return part;
+  const { text, file, data, metadata } = part;
+  const told = metadata !== undefined && { metadata };
+  if (text !== undefined) return { text, ...told };
+  if (isJsonObject(data)) return unwrappedData(data.data, metadata);
+  return isJsonObject(file) ? { ...readFile(file), ...told } : {};
+}
+
+function readFile({ fileWithUri, fileWithBytes, mimeType, name }: JsonObject): JsonObject {
+  return {
+    ...(fileWithBytes !== undefined && { raw: fileWithBytes }),
+    ...(fileWithUri !== undefined && { url: fileWithUri }),
+    ...(mimeType !== undefined && mimeType !== '' && { mediaType: mimeType }),
+    ...(name !== undefined && name !== '' && { filename: name }),
+  };
+}
