@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { A2aServerModule } from '#libs/a2a-server';
+import { A2aServerModule, GrpcServer } from '#libs/a2a-server';
 import { BRAINSTORM_MIGRATIONS, BrainstormApiModule, BrainstormModule, BrainstormNode } from '#libs/brainstorm';
 import {
   CONVERSATION_MIGRATIONS,
@@ -54,7 +54,7 @@ export class AppModule {
         gateway,
       ],
       controllers: [LandingController],
-      providers: [TaskRecovery, CancelWatch, TaskPurge, TaskPurgeJob, CommitForgetJob],
+      providers: [GrpcServer, TaskRecovery, CancelWatch, TaskPurge, TaskPurgeJob, CommitForgetJob],
     };
   }
 }

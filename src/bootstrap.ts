@@ -1,9 +1,10 @@
 import helmet from '@fastify/helmet';
+import { Logger as NestLogger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Logger } from 'nestjs-pino';
-import { answerUnreadableAddress, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
+import { answerUnreadableAddress, GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
 import { problemOf } from '#libs/orchestrator';
@@ -90,6 +91,8 @@ export async function listen(app: NestFastifyApplication, config: AppConfig): Pr
   await app.listen(config.port, config.host);
   const url = (await app.getUrl()).replace('[::1]', 'localhost');
   app.get(ServiceAddress).listening(url);
+  const grpcPort = await app.get(GrpcServer).listen();
+  if (grpcPort !== undefined) new NestLogger('A2aServer').log(`gRPC listens on port ${grpcPort}`);
   app.get(TaskRecovery).start();
   app.get(CancelWatch).start();
   app.get(Jobs).start();

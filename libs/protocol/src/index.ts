@@ -58,6 +58,9 @@ export {
   decodeTask,
   encodeAgentCard,
   encodeSendMessageRequest,
+  encodeSendMessageResponse,
+  encodeStreamResponse,
+  encodeTask,
 } from './codec/sdk-codec.js';
 export {
   readV03PushConfig,

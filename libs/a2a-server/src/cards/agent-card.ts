@@ -16,17 +16,25 @@ export interface ServedAgentCard extends AgentCard {
 }
 
 /** What depends on what the process was made of. */
-export type OptionalCapabilities = Pick<AgentCapabilities, 'pushNotifications'>;
+export interface CardOptions extends Pick<AgentCapabilities, 'pushNotifications'> {
+  /** Where the gRPC binding is, if it is on. */
+  grpcUrl?: string;
+}
 
-const LEGACY_TRANSPORTS = ['JSONRPC', 'HTTP+JSON'];
+const HTTP_BINDINGS = ['JSONRPC', 'HTTP+JSON'];
 
-/** In the order in which clients shall prefer them (section 8.3.2): 1.0 before 0.3. */
-const INTERFACES: readonly Omit<AgentInterface, 'url'>[] = [
-  { protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
-  { protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
-  { protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
-  { protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
-];
+/**
+ * In the order in which clients shall prefer them (section 8.3.2): 1.0 before 0.3. All agents share one gRPC endpoint;
+ * the `tenant`, which a client sends with every request, says which of them is meant.
+ */
+function interfaces(url: string, path: string, grpcUrl: string | undefined): AgentInterface[] {
+  const grpc: AgentInterface = { url: grpcUrl ?? '', protocolBinding: 'GRPC', protocolVersion: '1.0' };
+  return [
+    ...HTTP_BINDINGS.map((protocolBinding) => ({ url, protocolBinding, protocolVersion: '1.0' })),
+    ...(grpcUrl === undefined ? [] : [path === '' ? grpc : { ...grpc, tenant: path }]),
+    ...HTTP_BINDINGS.map((protocolBinding) => ({ url, protocolBinding, protocolVersion: '0.3' })),
+  ];
+}
 
 /**
  * The card of an agent (section 4.4.1) as it is reached at a path.
@@ -36,13 +44,13 @@ export function agentCard(
   agent: ServedAgent,
   baseUrl: string,
   path = agent.path,
-  optional: OptionalCapabilities = {},
+  { grpcUrl, ...optional }: CardOptions = {},
 ): ServedAgentCard {
   const url = agentUrl(baseUrl, path);
   return {
     name: agent.name,
     description: agent.description,
-    supportedInterfaces: INTERFACES.map((it) => ({ url, ...it })),
+    supportedInterfaces: interfaces(url, path, grpcUrl),
     version: agent.version,
     capabilities: {
       streaming: true,
@@ -56,7 +64,7 @@ export function agentCard(
     protocolVersion: '0.3.0',
     url,
     preferredTransport: 'JSONRPC',
-    additionalInterfaces: LEGACY_TRANSPORTS.map((transport) => ({ url, transport })),
+    additionalInterfaces: HTTP_BINDINGS.map((transport) => ({ url, transport })),
     supportsAuthenticatedExtendedCard: false,
   };
 }

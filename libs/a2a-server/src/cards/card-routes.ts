@@ -6,7 +6,7 @@ import { AGENT_BASES, type AgentBase, agentPath, agentUrl, BASE_ROUTES, type Bas
 import type { PublicAddress } from '../http/call-context.js';
 import { publicError } from '../public-error.js';
 import { sendRestError } from '../rest/rest-response.js';
-import { agentCard, type OptionalCapabilities } from './agent-card.js';
+import { agentCard, type CardOptions } from './agent-card.js';
 
 export const WELL_KNOWN_CARD = '/.well-known/agent-card.json';
 
@@ -21,7 +21,7 @@ export class CardRoutes {
   constructor(
     private readonly catalog: AgentCatalog,
     private readonly address: PublicAddress,
-    private readonly capabilities: OptionalCapabilities,
+    private readonly capabilities: CardOptions,
   ) {}
 
   /** The cards below `/a2a` and the directory. */
@@ -52,7 +52,9 @@ export class CardRoutes {
     try {
       const path = agentPath(base, request.params as BaseParams);
       const agent = await this.catalog.resolve(path);
-      const json = JSON.stringify(agentCard(agent, this.address.publicBaseUrl(request.raw), path, this.capabilities));
+      const baseUrl = this.address.publicBaseUrl(request.raw);
+      const options = { ...this.capabilities, grpcUrl: this.address.publicGrpcTarget?.(baseUrl) };
+      const json = JSON.stringify(agentCard(agent, baseUrl, path, options));
       const etag = `"${createHash('sha256').update(json).digest('base64url').slice(0, 27)}"`;
       reply.header('etag', etag).header('cache-control', 'public, max-age=0, must-revalidate');
       if (isKnown(etag, request.headers['if-none-match'])) reply.code(304).send();

@@ -14,8 +14,10 @@ export class AppConfig {
   /** HTTP port; 0 lets the system choose. */
   readonly port!: number;
   readonly host!: string;
-  /** Accepted and kept; the gRPC binding is off in this version. */
+  /** Absent: the gRPC binding is off; 0 lets the system choose. */
   readonly grpcPort?: number;
+  /** What agent cards tell about the gRPC binding: `host:port` or a URL. Absent: the public host and the bound port. */
+  readonly grpcPublicUrl?: string;
   /** Absent: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl?: string;
   /** Absolute. */

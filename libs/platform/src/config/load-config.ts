@@ -37,6 +37,10 @@ const httpUrl = z
   .refine(isHttpUrl, 'must be an http:// or https:// URL without query, fragment or credentials')
   .transform((text) => text.replace(/\/+$/, ''));
 
+const grpcTarget = z
+  .string()
+  .refine((text) => isGrpcTarget(text), 'must be host:port, or an https:// or http:// URL of the gRPC endpoint');
+
 const databaseUrl = z
   .string()
   .refine((text) => ['postgres:', 'postgresql:'].includes(protocolOf(text)), 'must be a postgres:// URL');
@@ -73,6 +77,7 @@ const VARIABLES = z.object({
     .refine((text) => isIP(text) > 0 || isHostName(text), 'must be an IP address or a host name')
     .default('127.0.0.1'),
   GRPC_PORT: port.optional(),
+  GRPC_PUBLIC_URL: grpcTarget.optional(),
   DATABASE_URL: databaseUrl.optional(),
   DATA_DIR: z.string().default('./.data'),
   PUBLIC_URL: httpUrl.optional(),
@@ -143,6 +148,7 @@ function toConfig(values: Variables, apiKey: string | undefined): AppConfig {
     port: values.PORT,
     host: values.HOST,
     grpcPort: values.GRPC_PORT,
+    grpcPublicUrl: values.GRPC_PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
     dataDir: resolve(values.DATA_DIR),
     publicUrl: values.PUBLIC_URL,
@@ -182,6 +188,11 @@ function isHttpUrl(text: string): boolean {
   if (!['http:', 'https:'].includes(protocolOf(text))) return false;
   const url = new URL(text);
   return url.search === '' && url.hash === '' && url.username === '' && url.password === '';
+}
+
+function isGrpcTarget(text: string): boolean {
+  if (isHttpUrl(text)) return true;
+  return /^[^\s/]+:\d{1,5}$/.test(text) && URL.canParse(`http://${text}`);
 }
 
 function isOrigin(text: string): boolean {

@@ -8,6 +8,7 @@ import { type IncomingRequest, requestedBaseUrl, TrustedProxies } from './forwar
 export class ServiceAddress {
   private readonly proxies: TrustedProxies;
   private bound: string | undefined;
+  private grpcPort: number | undefined;
 
   constructor(
     private readonly config: AppConfig,
@@ -22,6 +23,17 @@ export class ServiceAddress {
     const host = reachableHost(new URL(url).hostname);
     this.bound = port ? `${protocol}//${host}:${port}` : `${protocol}//${host}`;
     this.outbound.allowSelf(this.bound);
+  }
+
+  /** To be called once the gRPC binding listens. */
+  grpcListening(port: number): void {
+    this.grpcPort = port;
+  }
+
+  /** Where a caller reaches gRPC: `GRPC_PUBLIC_URL`, else `host:port` of a base URL; `undefined` while it is off. */
+  publicGrpcTarget(baseUrl: string): string | undefined {
+    if (this.grpcPort === undefined) return undefined;
+    return this.config.grpcPublicUrl ?? `${new URL(baseUrl).hostname}:${this.grpcPort}`;
   }
 
   /** Where the service calls itself (`INTERNAL_URL`, else loopback on the bound port), without a trailing slash. */

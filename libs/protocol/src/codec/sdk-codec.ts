@@ -1,17 +1,36 @@
 import * as sdk from '@a2a-js/sdk';
 import type { AgentCard } from '../agent-card.js';
 import type { JsonObject } from '../json.js';
+import type { Part } from '../message.js';
 import type { SendMessageRequest } from '../requests.js';
-import type { StreamResponse, Task } from '../task.js';
+import type { SendMessageResponse, StreamResponse, Task } from '../task.js';
 import { readStreamResponse, readTask } from './proto-json.js';
 
 /** The official SDK's form of a request. */
 export function encodeSendMessageRequest(request: SendMessageRequest): sdk.SendMessageRequest {
   const encoded = sdk.SendMessageRequest.fromJSON(request);
-  request.message.parts.forEach((part, index) => {
-    const target = encoded.message?.parts[index];
-    if (part.data === null && target) target.content = { $case: 'data', value: null };
-  });
+  keepNulls(request.message.parts, encoded.message?.parts);
+  return encoded;
+}
+
+/** The official SDK's form of a Task. */
+export function encodeTask(task: Task): sdk.Task {
+  const encoded = sdk.Task.fromJSON(task);
+  keepTaskNulls(task, encoded);
+  return encoded;
+}
+
+/** The official SDK's form of the answer to SendMessage. */
+export function encodeSendMessageResponse(response: SendMessageResponse): sdk.SendMessageResponse {
+  const encoded = sdk.SendMessageResponse.fromJSON(response);
+  keepPayloadNulls(response, encoded.payload);
+  return encoded;
+}
+
+/** The official SDK's form of an item of a stream. */
+export function encodeStreamResponse(response: StreamResponse): sdk.StreamResponse {
+  const encoded = sdk.StreamResponse.fromJSON(response);
+  keepPayloadNulls(response, encoded.payload);
   return encoded;
 }
 
@@ -44,4 +63,29 @@ export function decodeStreamResponse(response: sdk.StreamResponse): StreamRespon
 /** @throws InvalidProtocolValue */
 export function decodeTask(value: sdk.Task): Task {
   return readTask(sdk.Task.toJSON(value));
+}
+
+type Payload = sdk.StreamResponse['payload'];
+
+function keepPayloadNulls(response: StreamResponse, payload: Payload): void {
+  if ('task' in response && payload?.$case === 'task') keepTaskNulls(response.task, payload.value);
+  if ('message' in response && payload?.$case === 'message') keepNulls(response.message.parts, payload.value.parts);
+  if ('artifactUpdate' in response && payload?.$case === 'artifactUpdate')
+    keepNulls(response.artifactUpdate.artifact.parts, payload.value.artifact?.parts);
+  if ('statusUpdate' in response && payload?.$case === 'statusUpdate')
+    keepNulls(response.statusUpdate.status.message?.parts, payload.value.status?.message?.parts);
+}
+
+function keepTaskNulls(task: Task, encoded: sdk.Task): void {
+  keepNulls(task.status.message?.parts, encoded.status?.message?.parts);
+  task.artifacts?.forEach(({ parts }, index) => keepNulls(parts, encoded.artifacts[index]?.parts));
+  task.history?.forEach(({ parts }, index) => keepNulls(parts, encoded.history[index]?.parts));
+}
+
+/** The SDK reads `data: null` as no content at all. */
+function keepNulls(parts: readonly Part[] | undefined, encoded: sdk.Part[] | undefined): void {
+  parts?.forEach((part, index) => {
+    const target = encoded?.[index];
+    if (part.data === null && target) target.content = { $case: 'data', value: null };
+  });
 }

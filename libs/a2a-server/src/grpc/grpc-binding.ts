@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  type sendUnaryData,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  status,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import type { JsonObject } from '#libs/protocol';
+import type { CallContext, ServedAgent } from '#libs/executor';
+import type { TaskScope } from '#libs/tasks';
+import { requireSupportedVersion } from '../http/protocol-version.js';
+import { OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
+import type { RequestHandler } from '../request-handler.js';
+import type { StreamItem } from '../stream-item.js';
+import { grpcAgent } from './grpc-agent.js';
+import { answerMetadata, grpcCall, headersOf } from './grpc-call.js';
+import type { GrpcRequest } from './grpc-definition.js';
+import { grpcError } from './grpc-status.js';
+
+/** Who a caller is, from its metadata as headers. @throws A2AError where it is nobody that may call */
+export type CallerScope = (headers: IncomingHttpHeaders) => TaskScope | Promise<TaskScope>;
+
+type UnaryCall = ServerUnaryCall<GrpcRequest, unknown>;
+type StreamCall = ServerWritableStream<GrpcRequest, unknown>;
+
+interface Opened {
+  agent: ServedAgent;
+  params: JsonObject;
+  call: CallContext;
+}
+
+/** As long as the readers of the other bindings have. */
+const DRAIN_TIMEOUT_MS = 30_000;
+const READER_LEFT = new Error('The reader has left');
+const ENDED_FOR_ALL = new Error('Every stream is ended');
+const DRAINING = { code: status.UNAVAILABLE, details: 'The service is shutting down; subscribe to the task again' };
+const SLOW = { code: status.RESOURCE_EXHAUSTED, details: 'The reader has taken nothing for 30 seconds' };
+
+/**
+ * The gRPC binding (section 10): the same operations, checks and errors as the others. Checks come in this order:
+ * version, message, caller, agent, parameters. A call that is canceled or whose deadline passes ends the reading, never
+ * the work.
+ */
+export class GrpcBinding {
+  private readonly open = new Set<AbortController>();
+
+  constructor(
+    private readonly handler: RequestHandler,
+    private readonly scope: CallerScope,
+    private readonly baseUrl: () => string,
+  ) {}
+
+  /** The handlers of every method, by its name. */
+  implementation(): UntypedServiceImplementation {
+    const methods: UntypedServiceImplementation = {};
+    for (const [name, operation] of Object.entries(OPERATIONS)) {
+      methods[name] =
+        operation.kind === 'unary'
+          ? (call: UnaryCall, done: sendUnaryData<unknown>) => void this.unary(operation, call, done)
+          : (call: StreamCall) => void this.stream(operation, call);
+    }
+    return methods;
+  }
+
+  /** Ends every stream with UNAVAILABLE; readers subscribe again, at another replica. */
+  endAll(): void {
+    for (const abort of this.open) abort.abort(ENDED_FOR_ALL);
+  }
+
+  private async unary(operation: UnaryOperation, grpc: UnaryCall, done: sendUnaryData<unknown>): Promise<void> {
+    try {
+      const { agent, params, call } = await this.opened(grpc);
+      const result = await operation.result(this.handler, agent, params, call);
+      grpc.sendMetadata(answerMetadata(call));
+      done(null, result);
+    } catch (error) {
+      done(grpcError(error));
+    }
+  }
+
+  private async stream(operation: StreamOperation, grpc: StreamCall): Promise<void> {
+    const abort = new AbortController();
+    const leave = (): void => abort.abort(READER_LEFT);
+    grpc.once('cancelled', leave).once('close', leave).on('error', leave);
+    this.open.add(abort);
+    try {
+      const { agent, params, call } = await this.opened(grpc);
+      const { signal } = abort;
+      const items = operation.open(this.handler, agent, params, call, { signal });
+      const failure = await forward(items, grpc, call, signal);
+      if (failure) grpc.emit('error', failure);
+      else grpc.end();
+    } catch (error) {
+      grpc.emit('error', grpcError(error));
+    } finally {
+      this.open.delete(abort);
+    }
+  }
+
+  private async opened(grpc: UnaryCall | StreamCall): Promise<Opened> {
+    const headers = headersOf(grpc.metadata);
+    requireSupportedVersion(String(headers['a2a-version'] ?? '').trim());
+    const params = grpc.request.params();
+    const scope = await this.scope(headers);
+    const tenant = typeof params.tenant === 'string' ? params.tenant : '';
+    const path = grpcAgent(tenant);
+    const call = grpcCall(headers, path, scope, this.baseUrl());
+    const agent = await this.handler.agent(path);
+    // Where it named the agent it has done its work.
+    if (path !== '') delete params.tenant;
+    return { agent, params, call };
+  }
+}
+
+/** @returns why the stream ends before its time, if it does */
+async function forward(
+  items: AsyncIterable<StreamItem>,
+  grpc: StreamCall,
+  call: CallContext,
+  signal: AbortSignal,
+): Promise<typeof DRAINING | undefined> {
+  let begun = false;
+  for await (const { response } of items) {
+    if (!begun) grpc.sendMetadata(answerMetadata(call));
+    begun = true;
+    if (signal.aborted) break;
+    if (!grpc.write(response) && !(await drained(grpc, signal))) return SLOW;
+  }
+  return signal.reason === ENDED_FOR_ALL ? DRAINING : undefined;
+}
+
+/** Whether the reader took something in time; one that has left is no slow one. */
+async function drained(grpc: StreamCall, signal: AbortSignal): Promise<boolean> {
+  const late = AbortSignal.timeout(DRAIN_TIMEOUT_MS);
+  await once(grpc, 'drain', { signal: AbortSignal.any([signal, late]) }).catch(() => undefined);
+  return !late.aborted;
+}

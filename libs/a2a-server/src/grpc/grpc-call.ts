@@ -1,0 +1,35 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Metadata } from '@grpc/grpc-js';
+import { type CallContext, readIdempotencyKey } from '#libs/executor';
+import type { TaskScope } from '#libs/tasks';
+import { activated } from '../extensions.js';
+import { activatedExtensions } from '../http/call-context.js';
+
+/** What a caller says of itself, as the headers of HTTP would have it; keys are lower case. */
+export function headersOf(metadata: Metadata): IncomingHttpHeaders {
+  const headers: IncomingHttpHeaders = {};
+  for (const name of Object.keys(metadata.getMap())) {
+    if (!name.endsWith('-bin')) headers[name] = metadata.get(name).map(String).join(', ');
+  }
+  return headers;
+}
+
+/** Who calls which agent: the service parameters are metadata of the same names (section 10.2). */
+export function grpcCall(headers: IncomingHttpHeaders, agent: string, scope: TaskScope, baseUrl: string): CallContext {
+  const key = headers['idempotency-key'];
+  return {
+    scope,
+    agent,
+    extensions: activatedExtensions(headers['a2a-extensions']),
+    baseUrl,
+    ...(key !== undefined && { idempotencyKey: readIdempotencyKey(key) }),
+  };
+}
+
+/** The metadata of an answer: which of the extensions that the caller asked for are active. */
+export function answerMetadata(call: CallContext): Metadata {
+  const metadata = new Metadata();
+  const active = activated(call.extensions);
+  if (active.length > 0) metadata.set('a2a-extensions', active.join(', '));
+  return metadata;
+}

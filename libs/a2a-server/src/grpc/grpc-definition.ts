@@ -1,0 +1,115 @@
+import * as sdk from '@a2a-js/sdk';
+import { A2AService } from '@a2a-js/sdk/server/grpc';
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import {
+  A2AError,
+  encodeSendMessageResponse,
+  encodeStreamResponse,
+  encodeTask,
+  type JsonObject,
+  type SendMessageResponse,
+  type StreamResponse,
+  type Task,
+} from '#libs/protocol';
+import type { OPERATIONS } from '../operations.js';
+
+/** A request as it came: its bytes are read inside the handler, where a bad one is refused like in other bindings. */
+export interface GrpcRequest {
+  /** The parameters as ProtoJSON. @throws A2AError PARSE_ERROR */
+  params(): JsonObject;
+}
+
+interface Method {
+  path: string;
+  requestStream: false;
+  responseStream: boolean;
+  requestSerialize: (value: never) => Buffer;
+  requestDeserialize: (bytes: Buffer) => GrpcRequest;
+  responseSerialize: (value: unknown) => Buffer;
+  responseDeserialize: (bytes: Buffer) => unknown;
+}
+
+/** The service of `a2a.proto` as the official SDK compiled it, with ProtoJSON on our side of it. */
+export const GRPC_METHODS: Readonly<Record<keyof typeof OPERATIONS, Method>> = {
+  SendMessage: method(A2AService.sendMessage, sdk.SendMessageRequest, (value: SendMessageResponse) =>
+    encodeSendMessageResponse(value),
+  ),
+  SendStreamingMessage: method(A2AService.sendStreamingMessage, sdk.SendMessageRequest, (value: StreamResponse) =>
+    encodeStreamResponse(value),
+  ),
+  GetTask: method(A2AService.getTask, sdk.GetTaskRequest, (value: Task) => encodeTask(value)),
+  ListTasks: method(A2AService.listTasks, sdk.ListTasksRequest, encodeList),
+  CancelTask: method(A2AService.cancelTask, sdk.CancelTaskRequest, (value: Task) => encodeTask(value)),
+  SubscribeToTask: method(A2AService.subscribeToTask, sdk.SubscribeToTaskRequest, (value: StreamResponse) =>
+    encodeStreamResponse(value),
+  ),
+  CreateTaskPushNotificationConfig: method(
+    A2AService.createTaskPushNotificationConfig,
+    sdk.TaskPushNotificationConfig,
+    (value: unknown) => sdk.TaskPushNotificationConfig.fromJSON(value),
+  ),
+  GetTaskPushNotificationConfig: method(
+    A2AService.getTaskPushNotificationConfig,
+    sdk.GetTaskPushNotificationConfigRequest,
+    (value: unknown) => sdk.TaskPushNotificationConfig.fromJSON(value),
+  ),
+  ListTaskPushNotificationConfigs: method(
+    A2AService.listTaskPushNotificationConfigs,
+    sdk.ListTaskPushNotificationConfigsRequest,
+    (value: unknown) => sdk.ListTaskPushNotificationConfigsResponse.fromJSON(value),
+  ),
+  DeleteTaskPushNotificationConfig: method(
+    A2AService.deleteTaskPushNotificationConfig,
+    sdk.DeleteTaskPushNotificationConfigRequest,
+    () => ({}),
+  ),
+  GetExtendedAgentCard: method(A2AService.getExtendedAgentCard, sdk.GetExtendedAgentCardRequest, (value: unknown) =>
+    sdk.AgentCard.fromJSON(value),
+  ),
+};
+
+/** The definition for a server. */
+export const GRPC_SERVICE = GRPC_METHODS as unknown as ServiceDefinition;
+
+interface SdkMethod<Request, Response> {
+  path: string;
+  responseStream: boolean;
+  requestSerialize: (value: Request) => Buffer;
+  requestDeserialize: (bytes: Buffer) => Request;
+  responseSerialize: (value: Response) => Buffer;
+  responseDeserialize: (bytes: Buffer) => Response;
+}
+
+function method<Request, Response, Value>(
+  definition: SdkMethod<Request, Response>,
+  codec: { toJSON(value: Request): unknown },
+  encode: (value: Value) => Response,
+): Method {
+  const { path, responseStream, requestDeserialize, responseSerialize } = definition;
+  return {
+    path,
+    requestStream: false,
+    responseStream,
+    requestSerialize: definition.requestSerialize,
+    requestDeserialize: (bytes) => ({ params: () => read(bytes, requestDeserialize, codec) }),
+    responseSerialize: (value) => responseSerialize(encode(value as Value)),
+    responseDeserialize: definition.responseDeserialize,
+  };
+}
+
+function read<Request>(
+  bytes: Buffer,
+  decode: (bytes: Buffer) => Request,
+  codec: { toJSON(value: Request): unknown },
+): JsonObject {
+  try {
+    return codec.toJSON(decode(bytes)) as JsonObject;
+  } catch (error) {
+    throw new A2AError('PARSE_ERROR', { message: 'The message is not one of the protocol', cause: error });
+  }
+}
+
+function encodeList(value: { tasks: Task[] }): sdk.ListTasksResponse {
+  const { tasks, ...page } = value;
+  return { ...sdk.ListTasksResponse.fromJSON(page), tasks: tasks.map(encodeTask) };
+}

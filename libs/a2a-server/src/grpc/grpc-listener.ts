@@ -1,0 +1,65 @@
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { HealthImplementation } from 'grpc-health-check';
+import type { RequestHandler } from '../request-handler.js';
+import { type CallerScope, GrpcBinding } from './grpc-binding.js';
+import { GRPC_SERVICE } from './grpc-definition.js';
+
+export interface GrpcListenerOptions {
+  handler: RequestHandler;
+  scope: CallerScope;
+  /** The service's own base URL, without a slash at the end. */
+  baseUrl: () => string;
+  /** Bytes of the largest request. */
+  messageLimit: number;
+}
+
+/** The name of the service in `a2a.proto`, for health checks. */
+const SERVICE_NAME = 'lf.a2a.v1.A2AService';
+
+/** The gRPC server: A2A and the standard health service, without TLS, which a proxy in front adds. */
+export class GrpcListener {
+  private readonly binding: GrpcBinding;
+  private readonly health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
+  private readonly server: Server;
+
+  constructor({ handler, scope, baseUrl, messageLimit }: GrpcListenerOptions) {
+    this.binding = new GrpcBinding(handler, scope, baseUrl);
+    this.server = new Server({
+      'grpc.max_receive_message_length': messageLimit,
+      'grpc.max_send_message_length': -1,
+      'grpc.keepalive_time_ms': 30_000,
+      'grpc.keepalive_timeout_ms': 10_000,
+    });
+    this.server.addService(GRPC_SERVICE, this.binding.implementation());
+    this.health.addToServer(this.server);
+  }
+
+  /** @returns the port; rejects where it is taken */
+  listen(host: string, port: number): Promise<number> {
+    const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    return new Promise((resolve, reject) => {
+      this.server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) =>
+        error ? reject(error) : resolve(bound),
+      );
+    });
+  }
+
+  /** Says that no more calls shall come. */
+  drain(): void {
+    this.health.setStatus('', 'NOT_SERVING');
+    this.health.setStatus(SERVICE_NAME, 'NOT_SERVING');
+  }
+
+  endStreams(): void {
+    this.binding.endAll();
+  }
+
+  /** Resolves when the calls under way are answered; what is left when the signal aborts is cut. */
+  async close(signal: AbortSignal): Promise<void> {
+    const cut = (): void => this.server.forceShutdown();
+    const closed = new Promise<void>((resolve) => this.server.tryShutdown(() => resolve()));
+    if (signal.aborted) cut();
+    else signal.addEventListener('abort', cut, { once: true });
+    await closed;
+  }
+}

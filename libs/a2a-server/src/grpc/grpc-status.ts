@@ -1,0 +1,66 @@
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import type { A2AError } from '#libs/protocol';
+import { publicError } from '../public-error.js';
+
+/** Where an HTTP status says more than the error's own code does. */
+const BY_HTTP_STATUS: Readonly<Record<number, status>> = {
+  401: status.UNAUTHENTICATED,
+  403: status.PERMISSION_DENIED,
+  409: status.ALREADY_EXISTS,
+  413: status.RESOURCE_EXHAUSTED,
+  429: status.RESOURCE_EXHAUSTED,
+  503: status.UNAVAILABLE,
+};
+
+/**
+ * What a caller sees of an error: the status of section 5.4, and a `google.rpc.Status` with the same details that the
+ * other bindings have (section 10.6).
+ */
+export function grpcError(error: unknown): Partial<ServiceError> {
+  const shown = publicError(error);
+  const code = BY_HTTP_STATUS[shown.status] ?? status[shown.grpc as keyof typeof status] ?? status.UNKNOWN;
+  const metadata = new Metadata();
+  metadata.set('grpc-status-details-bin', Buffer.from(statusBytes(code, shown)));
+  return { name: shown.name, code, details: shown.message, metadata };
+}
+
+/** google.rpc.Status: `code` 1, `message` 2, `details` 3. */
+function statusBytes(code: number, error: A2AError): Uint8Array {
+  const writer = new BinaryWriter().uint32(tag(1, 0)).int32(code).uint32(tag(2, 2)).string(error.message);
+  for (const detail of error.details()) {
+    const type = detail['@type'] as string;
+    const value = type.endsWith('.ErrorInfo') ? errorInfo(detail as unknown as ErrorInfo) : badRequest(error);
+    writer.uint32(tag(3, 2)).fork().uint32(tag(1, 2)).string(type).uint32(tag(2, 2)).bytes(value).join();
+  }
+  return writer.finish();
+}
+
+interface ErrorInfo {
+  reason: string;
+  domain: string;
+  metadata: Record<string, string>;
+}
+
+/** google.rpc.ErrorInfo: `reason` 1, `domain` 2, `metadata` 3. */
+function errorInfo({ reason, domain, metadata }: ErrorInfo): Uint8Array {
+  const writer = new BinaryWriter().uint32(tag(1, 2)).string(reason).uint32(tag(2, 2)).string(domain);
+  for (const [key, value] of Object.entries(metadata)) {
+    writer.uint32(tag(3, 2)).fork().uint32(tag(1, 2)).string(key).uint32(tag(2, 2)).string(value).join();
+  }
+  return writer.finish();
+}
+
+/** google.rpc.BadRequest: `field_violations` 1, each `field` 1 and `description` 2. */
+function badRequest({ violations }: A2AError): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const { field, description } of violations) {
+    writer.uint32(tag(1, 2)).fork().uint32(tag(1, 2)).string(field).uint32(tag(2, 2)).string(description).join();
+  }
+  return writer.finish();
+}
+
+/** A field's number and wire type: 0 is a varint, 2 has a length. */
+function tag(field: number, wireType: 0 | 2): number {
+  return (field << 3) | wireType;
+}
