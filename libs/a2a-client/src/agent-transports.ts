@@ -14,7 +14,10 @@ import { SdkTransport } from './sdk-transport.js';
 
 type AgentInterface = SdkAgentCard['supportedInterfaces'][number];
 
-/** Gives the transport for an agent: JSON-RPC where the agent speaks it, else HTTP+JSON; version 1 before 0.3. */
+/**
+ * Gives the transport for an agent: of JSON-RPC and HTTP+JSON the one that its card names first (section 8.3.2);
+ * version 1 before 0.3.
+ */
 export class AgentTransports {
   readonly #request: AgentRequest;
   readonly #legacy: LegacyClients;
@@ -29,11 +32,8 @@ export class AgentTransports {
   async ofCard(card: SdkAgentCard): Promise<AgentTransport> {
     const streaming = card.capabilities?.streaming === true;
     const reachable = card.supportedInterfaces.filter(({ url }) => /^https?:/i.test(url) && URL.canParse(url));
-    const current = reachable.filter((it) => /^1(\.|$)/.test(it.protocolVersion));
-    const rpc = preferred(current, 'JSONRPC');
-    if (rpc) return new JsonRpcTransport(this.#request, { ...rpc, nextId: this.#idsOf(rpc.url) }, streaming);
-    const rest = preferred(current, 'HTTP+JSON');
-    if (rest) return new RestTransport(this.#request, rest, streaming);
+    const current = preferred(reachable.filter((it) => isSpoken(it.protocolBinding)));
+    if (current !== undefined) return this.#transport(current, streaming);
     const legacy = reachable.filter((it) => it.protocolVersion.startsWith('0.3') && isSpoken(it.protocolBinding));
     if (legacy.length > 0) {
       const client = await this.#legacy.client({ ...card, supportedInterfaces: legacy });
@@ -41,6 +41,12 @@ export class AgentTransports {
     }
     const text = 'the agent card offers neither JSON-RPC nor HTTP+JSON of A2A 1.x or 0.3';
     throw new AgentCallError('invalid-response', text);
+  }
+
+  #transport(endpoint: AgentInterface, streaming: boolean): AgentTransport {
+    if (endpoint.protocolBinding.toUpperCase() === 'HTTP+JSON')
+      return new RestTransport(this.#request, endpoint, streaming);
+    return new JsonRpcTransport(this.#request, { ...endpoint, nextId: this.#idsOf(endpoint.url) }, streaming);
   }
 
   /** For an agent that has no card: JSON-RPC at its URL, without streaming. */
@@ -57,9 +63,10 @@ export class AgentTransports {
   }
 }
 
-function preferred(interfaces: AgentInterface[], binding: string): AgentInterface | undefined {
-  const offered = interfaces.filter((it) => it.protocolBinding.toUpperCase() === binding);
-  return offered.find((it) => it.protocolVersion === '1.0') ?? offered[0];
+/** The first of version 1.0, else of any 1.x. */
+function preferred(interfaces: AgentInterface[]): AgentInterface | undefined {
+  const current = interfaces.filter((it) => /^1(\.|$)/.test(it.protocolVersion));
+  return current.find((it) => it.protocolVersion === '1.0') ?? current[0];
 }
 
 function isSpoken(binding: string): boolean {

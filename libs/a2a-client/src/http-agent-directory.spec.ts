@@ -220,6 +220,38 @@ describe('HttpAgentDirectory', () => {
     expect(await ask(directory, url)).toBe('over REST');
     expect(paths).toEqual(['/rest/message:send']);
   });
+
+  describe('which of the interfaces of a card is called', () => {
+    const interfaces = (url: string) => ({
+      rpc: { url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      rest: { url: `${url}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+      grpc: { url: '127.0.0.1:1', protocolBinding: 'GRPC', protocolVersion: '1.0' },
+      old: { url: `${url}/old`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+    });
+    type Name = keyof ReturnType<typeof interfaces>;
+
+    it.each<[Name[], string]>([
+      [['rpc', 'rest'], '/rpc'],
+      [['rest', 'rpc'], '/rest/message:send'],
+      [['grpc', 'rest', 'rpc'], '/rest/message:send'],
+      [['old', 'rest'], '/rest/message:send'],
+    ])('of %j it is the first that we speak, 1.0 before 0.3', async (names, path) => {
+      const called: (string | undefined)[] = [];
+      const task = { id: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } };
+      const url = await serve((request, _body, response) => {
+        response.setHeader('content-type', 'application/json');
+        if (request.method === 'GET') {
+          const supportedInterfaces = names.map((name) => interfaces(url)[name]);
+          return void response.end(JSON.stringify({ name: 'ordered', supportedInterfaces, capabilities: {} }));
+        }
+        called.push(request.url);
+        response.end(JSON.stringify(request.url === '/rpc' ? { jsonrpc: '2.0', id: 1, result: { task } } : { task }));
+      });
+      const client = await directory.client(url);
+      expect(await collect(client.send({ message: userMessage('hello') }))).toEqual([{ task }]);
+      expect(called).toEqual([path]);
+    });
+  });
 });
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
