@@ -110,9 +110,10 @@ function corsOptions(config: AppConfig) {
       'X-API-Key',
       'A2A-Version',
       'A2A-Extensions',
+      'X-A2A-Extensions',
       'Last-Event-ID',
       'Idempotency-Key',
     ],
-    exposedHeaders: ['A2A-Extensions'],
+    exposedHeaders: ['A2A-Extensions', 'X-A2A-Extensions'],
   };
 }

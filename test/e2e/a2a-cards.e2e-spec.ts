@@ -63,7 +63,8 @@ describe('agent cards', () => {
         .map(({ protocolBinding }) => protocolBinding);
       expect(bindings).toEqual(expect.arrayContaining(['JSONRPC', 'HTTP+JSON']));
       for (const it of card.supportedInterfaces.filter(({ protocolBinding }) => protocolBinding === 'HTTP+JSON')) {
-        expect((await fetch(`${it.url}/tasks`, { headers: { 'a2a-version': it.protocolVersion } })).status).toBe(200);
+        const url = `${it.url}${it.protocolVersion === '0.3' ? '/v1' : ''}/tasks`;
+        expect((await fetch(url, { headers: { 'a2a-version': it.protocolVersion } })).status).toBe(200);
       }
     }
   });

@@ -1,12 +1,19 @@
 import { SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
-import { type Client, ClientFactory, ClientFactoryOptions } from '@a2a-js/sdk/client';
+import {
+  type Client,
+  ClientFactory,
+  ClientFactoryOptions,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+} from '@a2a-js/sdk/client';
+import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import type { JsonObject, Task as WireTask } from '#libs/protocol';
 import { message, outline } from '../support/a2a.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { input, linear, output, ruled, script, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useStage({ env: { GRPC_PORT: '0' } });
 let workflow: string;
 
 beforeAll(async () => {
@@ -47,10 +54,13 @@ async function outlines(events: AsyncIterable<StreamResponse>): Promise<string[]
   return seen;
 }
 
-describe.each(['JSONRPC', 'HTTP+JSON'])("the official SDK's client over %s", (transport) => {
+describe.each(['JSONRPC', 'HTTP+JSON', 'GRPC'])("the official SDK's client over %s", (transport) => {
   const clientAt = (base: string): Promise<Client> =>
     new ClientFactory(
-      ClientFactoryOptions.createFrom(ClientFactoryOptions.default, { preferredTransports: [transport] }),
+      ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
+        transports: [new JsonRpcTransportFactory(), new RestTransportFactory(), new GrpcTransportFactory()],
+        preferredTransports: [transport],
+      }),
     ).createFromUrl(`${base}/`, '.well-known/agent-card.json');
 
   it('drives a workflow agent, blocking', async () => {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   type sendUnaryData,
@@ -7,7 +6,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import type { JsonObject } from '#libs/protocol';
+import type { JsonObject, StreamResponse } from '#libs/protocol';
 import type { CallContext, ServedAgent } from '#libs/executor';
 import type { TaskScope } from '#libs/tasks';
 import { requireSupportedVersion } from '../http/protocol-version.js';
@@ -126,14 +125,25 @@ async function forward(
     if (!begun) grpc.sendMetadata(answerMetadata(call));
     begun = true;
     if (signal.aborted) break;
-    if (!grpc.write(response) && !(await drained(grpc, signal))) return SLOW;
+    if (!(await taken(response, grpc, signal))) return SLOW;
   }
   return signal.reason === ENDED_FOR_ALL ? DRAINING : undefined;
 }
 
-/** Whether the reader took something in time; one that has left is no slow one. */
-async function drained(grpc: StreamCall, signal: AbortSignal): Promise<boolean> {
-  const late = AbortSignal.timeout(DRAIN_TIMEOUT_MS);
-  await once(grpc, 'drain', { signal: AbortSignal.any([signal, late]) }).catch(() => undefined);
-  return !late.aborted;
+/**
+ * Sends one item and waits until it has gone, so that a slow reader costs the memory of one item.
+ * @returns whether that happened in time; a reader that has left is no slow one
+ */
+function taken(response: StreamResponse, grpc: StreamCall, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const left = (): void => settle(true);
+    const late = setTimeout(() => settle(false), DRAIN_TIMEOUT_MS).unref();
+    const settle = (inTime: boolean): void => {
+      clearTimeout(late);
+      signal.removeEventListener('abort', left);
+      resolve(inTime);
+    };
+    signal.addEventListener('abort', left, { once: true });
+    grpc.write(response, () => settle(true));
+  });
 }

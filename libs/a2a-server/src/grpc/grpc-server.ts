@@ -19,16 +19,25 @@ export class GrpcServer {
   ) {}
 
   /**
-   * @param scope who a caller is; everybody is the same unless told otherwise
+   * @param scope who a caller is; may only be left out where everybody is the same
    * @returns the port, or `undefined` where gRPC is off
+   * @throws Error where the port is taken, or where callers have names and `scope` is missing
    */
-  async listen(scope: CallerScope = () => ANONYMOUS_SCOPE): Promise<number | undefined> {
-    const { grpcPort, host, bodyLimit } = this.config;
+  async listen(scope?: CallerScope): Promise<number | undefined> {
+    const { grpcPort, host, bodyLimit, authMode } = this.config;
     if (grpcPort === undefined) return undefined;
+    if (scope === undefined && authMode !== 'none') throw new Error('GRPC_PORT: gRPC does not know who calls');
     const { GrpcListener } = await import('./grpc-listener.js');
     const baseUrl = (): string => this.address.publicBaseUrl();
-    const listener = new GrpcListener({ handler: this.handler, scope, baseUrl, messageLimit: bodyLimit });
-    const port = await listener.listen(host, grpcPort);
+    const listener = new GrpcListener({
+      handler: this.handler,
+      scope: scope ?? (() => ANONYMOUS_SCOPE),
+      baseUrl,
+      messageLimit: bodyLimit,
+    });
+    const port = await listener.listen(host, grpcPort).catch((error: unknown) => {
+      throw new Error('GRPC_PORT: nothing can listen there', { cause: error });
+    });
     this.address.grpcListening(port);
     let listening = true;
     this.readiness.add('grpc', () => listening);

@@ -13,6 +13,10 @@ const BY_HTTP_STATUS: Readonly<Record<number, status>> = {
   503: status.UNAVAILABLE,
 };
 
+/** Trailers are headers: clients take 8 KiB of them, and what is quoted of a request may be long. */
+const LONGEST_TEXT = 300;
+const MOST_VIOLATIONS_BYTES = 2_500;
+
 /**
  * What a caller sees of an error: the status of section 5.4, and a `google.rpc.Status` with the same details that the
  * other bindings have (section 10.6).
@@ -22,12 +26,18 @@ export function grpcError(error: unknown): Partial<ServiceError> {
   const code = BY_HTTP_STATUS[shown.status] ?? status[shown.grpc as keyof typeof status] ?? status.UNKNOWN;
   const metadata = new Metadata();
   metadata.set('grpc-status-details-bin', Buffer.from(statusBytes(code, shown)));
-  return { name: shown.name, code, details: shown.message, metadata };
+  return { name: shown.name, code, details: fit(shown.message), metadata };
+}
+
+/** A text as short as a trailer needs it, without halves of characters, which gRPC cannot write. */
+function fit(text: string): string {
+  const cut = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1)}…` : text;
+  return Buffer.from(cut).toString();
 }
 
 /** google.rpc.Status: `code` 1, `message` 2, `details` 3. */
 function statusBytes(code: number, error: A2AError): Uint8Array {
-  const writer = new BinaryWriter().uint32(tag(1, 0)).int32(code).uint32(tag(2, 2)).string(error.message);
+  const writer = new BinaryWriter().uint32(tag(1, 0)).int32(code).uint32(tag(2, 2)).string(fit(error.message));
   for (const detail of error.details()) {
     const type = detail['@type'] as string;
     const value = type.endsWith('.ErrorInfo') ? errorInfo(detail as unknown as ErrorInfo) : badRequest(error);
@@ -54,7 +64,11 @@ function errorInfo({ reason, domain, metadata }: ErrorInfo): Uint8Array {
 /** google.rpc.BadRequest: `field_violations` 1, each `field` 1 and `description` 2. */
 function badRequest({ violations }: A2AError): Uint8Array {
   const writer = new BinaryWriter();
-  for (const { field, description } of violations) {
+  let bytes = 0;
+  for (const violation of violations) {
+    const [field, description] = [fit(violation.field), fit(violation.description)];
+    bytes += Buffer.byteLength(field) + Buffer.byteLength(description);
+    if (bytes > MOST_VIOLATIONS_BYTES) break;
     writer.uint32(tag(1, 2)).fork().uint32(tag(1, 2)).string(field).uint32(tag(2, 2)).string(description).join();
   }
   return writer.finish();

@@ -10,6 +10,9 @@ import {
   decodeTask,
   encodeAgentCard,
   encodeSendMessageRequest,
+  encodeSendMessageResponse,
+  encodeStreamResponse,
+  encodeTask,
 } from './sdk-codec.js';
 import { InvalidProtocolValue } from './invalid-protocol-value.js';
 
@@ -104,6 +107,32 @@ describe('the codec of the SDK', () => {
 
   it('reads a Task on its own', () => {
     fc.assert(fc.property(task, (it) => expect(decodeTask(sdk.Task.fromJSON(it))).toEqual(it)));
+  });
+
+  it('writes every event and Task without a loss', () => {
+    fc.assert(fc.property(response, (it) => expect(decodeStreamResponse(encodeStreamResponse(it))).toEqual(it)));
+    fc.assert(fc.property(task, (it) => expect(decodeTask(encodeTask(it))).toEqual(it)));
+  });
+
+  it('writes null as a content, wherever a Part may be', () => {
+    const parts: Part[] = [{ data: null }];
+    const said: Message = { messageId: 'm', role: 'ROLE_AGENT', parts };
+    const whole = {
+      id: 't',
+      contextId: 'c',
+      status: { state: 'TASK_STATE_WORKING' as const, message: said },
+      artifacts: [{ artifactId: 'a', parts }],
+      history: [said],
+    };
+    const ids = { taskId: 't', contextId: 'c' };
+    expect(sdk.SendMessageResponse.toJSON(encodeSendMessageResponse({ task: whole }))).toEqual({ task: whole });
+    for (const it of [
+      { message: said },
+      { statusUpdate: { ...ids, status: whole.status } },
+      { artifactUpdate: { ...ids, artifact: { artifactId: 'a', parts } } },
+    ]) {
+      expect(sdk.StreamResponse.toJSON(encodeStreamResponse(it))).toEqual(it);
+    }
   });
 
   it('gives a card with every required member', () => {

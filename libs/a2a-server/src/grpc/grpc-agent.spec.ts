@@ -1,0 +1,37 @@
+import { UnknownAgent } from '#libs/executor';
+import { grpcAgent } from './grpc-agent.js';
+
+describe('the agent that a tenant names', () => {
+  it.each([
+    ['', ''],
+    ['greeting', ''],
+    ['acme corp', ''],
+    ['workflows/greeting', 'workflows/greeting'],
+    ['workflows/greeting/nodes/writer', 'workflows/greeting/nodes/writer'],
+    ['nodes/writer', 'nodes/writer'],
+  ])('%p is %p', (tenant, path) => {
+    expect(grpcAgent(tenant)).toBe(path);
+  });
+
+  it.each([
+    '/',
+    'workflows/',
+    'workflows/a b',
+    'workflows/a/',
+    'workflows/a/nodes',
+    'workflows/a/nodes/',
+    'workflows/a/nodes/b/c',
+    'workflows/../nodes/b',
+    'nodes/',
+    'nodes/a/b',
+    'acme/corp',
+    `workflows/${'x'.repeat(10_000)}`,
+  ])('%p is nobody', (tenant) => {
+    expect(() => grpcAgent(tenant)).toThrow(UnknownAgent);
+    try {
+      grpcAgent(tenant);
+    } catch (error) {
+      expect(JSON.stringify((error as UnknownAgent).metadata).length).toBeLessThan(200);
+    }
+  });
+});

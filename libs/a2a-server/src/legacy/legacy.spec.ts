@@ -1,0 +1,147 @@
+import { RESUMABLE_STREAMS } from '../extensions.js';
+import { type FakeServer, fakeServer, fetchAll, sseFrames } from '../testing/fake-server.js';
+import { textRequest } from '../testing/fake-service.js';
+
+let server: FakeServer;
+
+beforeAll(() => {
+  server = fakeServer();
+});
+
+afterAll(() => server.app.close());
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const said = (text: string, fields: object = {}) => ({
+  message: { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text }], ...fields },
+});
+const saidOverRest = (text: string) => ({ message: { messageId: 'm', role: 'ROLE_USER', content: [{ text }] } });
+
+async function call(method: string, params: unknown, headers: object = JSON_TYPE, url = '/a2a/workflows/echo') {
+  const payload = { jsonrpc: '2.0', id: 7, method, params };
+  return server.app.inject({ method: 'POST', url, headers: { ...headers }, payload });
+}
+
+async function rest(method: 'GET' | 'POST' | 'DELETE', url: string, payload?: unknown, headers: object = {}) {
+  const body = payload === undefined ? {} : { payload: payload as object };
+  return server.app.inject({ method, url, headers: { ...(payload !== undefined && JSON_TYPE), ...headers }, ...body });
+}
+
+describe('JSON-RPC of A2A 0.3', () => {
+  it.each(['', '0.3', '0.3.0'])('is what version %p means', async (version) => {
+    const { result } = (await call('message/send', said('hi'), { ...JSON_TYPE, 'a2a-version': version })).json();
+    expect(result).toMatchObject({ kind: 'task', status: { state: 'completed' } });
+    expect(result.artifacts[0].parts).toEqual([{ kind: 'text', text: 'hi' }]);
+    expect((await call('tasks/get', { id: result.id, historyLength: 0 })).json().result).not.toHaveProperty('history');
+  });
+
+  it('streams with the sequence as id, and ends with a status that is final', async () => {
+    const body = { jsonrpc: '2.0', id: 7, method: 'message/stream', params: said('hi') };
+    const { text } = await fetchAll(server, '/a2a/workflows/echo', { method: 'POST', body });
+    const frames = sseFrames(text) as { id: string; data: { id: number; result: { kind: string; final?: boolean } } }[];
+    expect(frames.map(({ id, data }) => [id, data.id, data.result.kind, data.result.final])).toEqual([
+      ['1', 7, 'task', undefined],
+      ['2', 7, 'status-update', false],
+      ['3', 7, 'artifact-update', undefined],
+      ['4', 7, 'status-update', true],
+    ]);
+  });
+
+  it('resumes a stream after Last-Event-ID, as 1.0 does', async () => {
+    const { result } = (await call('message/send', said('hi'))).json();
+    const body = { jsonrpc: '2.0', id: 7, method: 'tasks/resubscribe', params: { id: result.id } };
+    const headers = { 'last-event-id': '2' };
+    const { text } = await fetchAll(server, '/a2a/workflows/echo', { method: 'POST', headers, body });
+    expect(sseFrames(text).map(({ id }) => id)).toEqual(['2', '3', '4']);
+  });
+
+  it.each([
+    ['message/send', {}, -32602],
+    ['message/send', null, -32602],
+    ['message/send', said('x', { parts: [{ kind: 'video' }] }), -32602],
+    ['message/send', said('x', { role: 'agent' }), -32602],
+    ['message/stream', said('x', { taskId: 'nope' }), -32001],
+    ['tasks/get', { id: 'nope' }, -32001],
+    ['tasks/get', { id: 5 }, -32602],
+    ['tasks/cancel', { id: 'nope' }, -32001],
+    ['tasks/resubscribe', { id: 'nope' }, -32001],
+    ['tasks/list', {}, -32601],
+    ['agent/getAuthenticatedExtendedCard', undefined, -32007],
+    ['tasks/pushNotificationConfig/set', { taskId: 't', pushNotificationConfig: { url: 'http://a' } }, -32003],
+    ['tasks/pushNotificationConfig/get', { id: 't', pushNotificationConfigId: 'c' }, -32003],
+    ['tasks/pushNotificationConfig/list', { id: 't' }, -32003],
+    ['tasks/pushNotificationConfig/delete', { id: 't', pushNotificationConfigId: 'c' }, -32003],
+  ])('%s %j is error %d', async (method, params, code) => {
+    const response = await call(method, params);
+    expect(response.statusCode).toBe(200);
+    expect(response.json()).toMatchObject({ id: 7, error: { code, message: expect.any(String) } });
+  });
+
+  it('reads and writes 0.3’s own header of extensions', async () => {
+    const headers = { ...JSON_TYPE, 'x-a2a-extensions': `urn:other, ${RESUMABLE_STREAMS}` };
+    const response = await call('message/send', said('hi'), headers);
+    expect(response.headers['x-a2a-extensions']).toBe(RESUMABLE_STREAMS);
+  });
+
+  it('is spoken on the alias of a node too, beside the founding dialect', async () => {
+    const { result } = (await call('message/send', said('hi'), JSON_TYPE, '/a2a/nodes/copy')).json();
+    expect(result).toMatchObject({ kind: 'task', status: { state: 'completed' } });
+  });
+});
+
+describe('HTTP+JSON of A2A 0.3', () => {
+  const base = '/a2a/workflows/echo/v1';
+
+  it('sends, gets and lists in the shapes of its schema', async () => {
+    const response = await rest('POST', `${base}/message:send`, saidOverRest('hi'));
+    expect(response.headers['content-type']).toMatch(/^application\/json/);
+    const { task } = response.json();
+    expect(task).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ parts: [{ text: 'hi' }] }] });
+    expect(task.history[0].content).toEqual([{ text: 'hi' }]);
+    expect((await rest('GET', `${base}/tasks/${task.id}?historyLength=0`)).json()).not.toHaveProperty('history');
+    const { tasks } = (await rest('GET', `${base}/tasks`)).json();
+    expect(tasks.map(({ id }: { id: string }) => id)).toContain(task.id);
+  });
+
+  it.each(['POST', 'GET'])('subscribes by %s', async (method) => {
+    const { task } = (await rest('POST', `${base}/message:send`, saidOverRest('hi'))).json();
+    const headers = { 'last-event-id': '3' };
+    const { text } = await fetchAll(server, `${base}/tasks/${task.id}:subscribe`, { method, headers });
+    expect(sseFrames(text).map(({ data }) => Object.keys(data as object))).toEqual([['task'], ['statusUpdate']]);
+  });
+
+  it.each<['GET' | 'POST' | 'DELETE', string, unknown, number, number]>([
+    ['POST', '/message:send', {}, 400, -32602],
+    ['POST', '/message:send', [], 400, -32602],
+    ['POST', '/message:send', '{', 400, -32700],
+    ['GET', '/tasks/nope', undefined, 404, -32001],
+    ['POST', '/tasks/nope:cancel', undefined, 404, -32001],
+    ['POST', '/tasks/nope:subscribe', undefined, 404, -32001],
+    ['GET', '/card', undefined, 400, -32007],
+    [
+      'POST',
+      '/tasks/t/pushNotificationConfigs',
+      { config: { pushNotificationConfig: { url: 'http://a' } } },
+      400,
+      -32003,
+    ],
+    ['GET', '/tasks/t/pushNotificationConfigs', undefined, 400, -32003],
+    ['DELETE', '/tasks/t/pushNotificationConfigs/c', undefined, 400, -32003],
+  ])('%s %s %j is %d with the number %d', async (method, path, body, status, code) => {
+    const response = await rest(method, `${base}${path}`, body);
+    expect(response.statusCode).toBe(status);
+    expect(response.json()).toMatchObject({
+      code,
+      message: expect.any(String),
+      data: { details: expect.arrayContaining([expect.objectContaining({ reason: expect.any(String) })]) },
+    });
+  });
+
+  it('begins with v1; to a caller of 1.0 that is a tenant', async () => {
+    const V1 = { 'a2a-version': '1.0' };
+    const sent = await rest('POST', `${base}/message:send`, textRequest('hi'), V1);
+    expect(sent.json()).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
+    expect((await rest('GET', `${base}/card`, undefined, V1)).json().error.details[0].reason).toBe('METHOD_NOT_FOUND');
+    const elsewhere = await rest('POST', '/a2a/workflows/echo/v2/message:send', saidOverRest('hi'));
+    expect(elsewhere.json().error.details[0].reason).toBe('VERSION_NOT_SUPPORTED');
+  });
+});

@@ -1,0 +1,80 @@
+import type { JsonObject, Task } from '#libs/protocol';
+import { outline, sendParams } from './a2a.js';
+import { bindingsOf } from './bindings.js';
+import type { Endpoints, OpenStream, WireBinding } from './wire-binding.js';
+import { type Stage, useStage } from './stage.js';
+import { echo, ruled, script, unique, type Workflow } from './workflow.js';
+
+/** A service with gRPC on, and one agent for each way in which a Task may go. */
+export interface BindingsStage {
+  readonly stage: Stage;
+  readonly endpoints: Endpoints;
+  readonly workflow: string;
+  /** Rows for `describe.each`. */
+  readonly table: (readonly [name: string, binding: WireBinding])[];
+  /** The path of a node's agent. */
+  at(node: string): string;
+  /** SendMessage of a text; throws where it is refused. */
+  send(binding: WireBinding, node: string, text: string, configuration?: JsonObject): Promise<Task>;
+}
+
+interface Card {
+  supportedInterfaces: { url: string; protocolBinding: string }[];
+}
+
+export function useBindings(): BindingsStage {
+  const stage = useStage({ env: { GRPC_PORT: '0' } });
+  const endpoints: Endpoints = { url: '', grpc: '' };
+  const workflow = unique('bind');
+  const at = (node: string): string => `workflows/${workflow}/nodes/${node}`;
+  beforeAll(async () => {
+    await stage.api.save(everyWay(workflow));
+    const card = (await (await fetch(`${stage.parley.url}/.well-known/agent-card.json`)).json()) as Card;
+    endpoints.url = stage.parley.url;
+    endpoints.grpc = card.supportedInterfaces.find((it) => it.protocolBinding === 'GRPC')?.url ?? '';
+  });
+  return {
+    stage,
+    endpoints,
+    workflow,
+    table: bindingsOf(() => endpoints).map((it) => [it.name, it] as const),
+    at,
+    send: async (binding, node, text, configuration) => {
+      const params = sendParams(text, { ...(configuration && { configuration }) });
+      const { result, error } = await binding.call<{ task: Task }>(at(node), 'SendMessage', params);
+      if (!result) throw new Error(`${binding.name}: ${JSON.stringify(error)}`);
+      return result.task;
+    },
+  };
+}
+
+/** What a stream says, to its end. */
+export async function outlines({ items }: OpenStream): Promise<string[]> {
+  const seen: string[] = [];
+  for await (const item of items) seen.push(outline(item));
+  return seen;
+}
+
+function everyWay(name: string): Workflow {
+  const late = { artifact: { parts: [{ text: 'late' }] } };
+  return {
+    name,
+    nodes: [
+      echo('echo'),
+      script('parts', { echo: true }, { complete: 'done' }),
+      script('slow', { status: 'working', text: 'on it' }, { sleep: 60_000 }, { complete: 'done' }),
+      script('short', { status: 'working' }, { sleep: 300 }, late, { complete: 'done' }),
+      script('direct', { reply: [{ text: 'no task needed' }] }),
+      script('fails', { fail: 'no luck' }),
+      ruled('authorizes', [
+        { when: { turn: 1 }, steps: [{ authorize: 'log in first' }] },
+        { when: { turn: 2 }, steps: [{ complete: 'thanks' }] },
+      ]),
+      ruled('asks', [
+        { when: { turn: 1 }, steps: [{ ask: 'more?' }] },
+        { when: { turn: 2 }, steps: [{ complete: 'thanks' }] },
+      ]),
+    ],
+    edges: [],
+  };
+}
