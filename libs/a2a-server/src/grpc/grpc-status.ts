@@ -26,18 +26,18 @@ export function grpcError(error: unknown): Partial<ServiceError> {
   const code = BY_HTTP_STATUS[shown.status] ?? status[shown.grpc as keyof typeof status] ?? status.UNKNOWN;
   const metadata = new Metadata();
   metadata.set('grpc-status-details-bin', Buffer.from(statusBytes(code, shown)));
-  return { name: shown.name, code, details: fit(shown.message), metadata };
+  return { name: shown.name, code, details: shortened(shown.message), metadata };
 }
 
 /** A text as short as a trailer needs it, without halves of characters, which gRPC cannot write. */
-function fit(text: string): string {
+function shortened(text: string): string {
   const cut = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1)}…` : text;
   return Buffer.from(cut).toString();
 }
 
 /** google.rpc.Status: `code` 1, `message` 2, `details` 3. */
 function statusBytes(code: number, error: A2AError): Uint8Array {
-  const writer = new BinaryWriter().uint32(tag(1, 0)).int32(code).uint32(tag(2, 2)).string(fit(error.message));
+  const writer = new BinaryWriter().uint32(tag(1, 0)).int32(code).uint32(tag(2, 2)).string(shortened(error.message));
   for (const detail of error.details()) {
     const type = detail['@type'] as string;
     const value = type.endsWith('.ErrorInfo') ? errorInfo(detail as unknown as ErrorInfo) : badRequest(error);
@@ -66,7 +66,7 @@ function badRequest({ violations }: A2AError): Uint8Array {
   const writer = new BinaryWriter();
   let bytes = 0;
   for (const violation of violations) {
-    const [field, description] = [fit(violation.field), fit(violation.description)];
+    const [field, description] = [shortened(violation.field), shortened(violation.description)];
     bytes += Buffer.byteLength(field) + Buffer.byteLength(description);
     if (bytes > MOST_VIOLATIONS_BYTES) break;
     writer.uint32(tag(1, 2)).fork().uint32(tag(1, 2)).string(field).uint32(tag(2, 2)).string(description).join();
