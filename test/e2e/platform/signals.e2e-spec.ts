@@ -54,7 +54,11 @@ describe('PostgresSignals', () => {
     one.signals.send(TOPIC, 'a');
     await one.database.ping();
     expect(await value(one, 'parley_signals_sent_total{topic="thing"}')).toBe(0);
-    expect(await server.query(`SELECT FROM pg_stat_activity WHERE application_name LIKE '%:notify'`)).toEqual([]);
+    expect(
+      await server.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%:notify'`,
+      ),
+    ).toEqual([]);
     [two, three] = [await replica(server), await replica(server)];
     expect(three.life.peers).toBe(2);
     await until(() => replicas.every(({ life }) => life.peers === 2), { what: 'the replicas to know of each other' });
