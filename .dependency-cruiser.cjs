@@ -4,16 +4,17 @@
 const MAY_IMPORT = {
   protocol: [],
   platform: [],
+  access: ['protocol', 'platform'],
   tasks: ['protocol', 'platform'],
   executor: ['protocol', 'platform', 'tasks'],
   'a2a-client': ['protocol', 'platform'],
   nodes: ['protocol', 'platform', 'tasks', 'executor', 'a2a-client'],
-  push: ['protocol', 'platform', 'tasks'],
-  'a2a-server': ['protocol', 'platform', 'tasks', 'executor', 'push'],
-  orchestrator: ['protocol', 'platform', 'tasks', 'executor', 'a2a-client'],
-  conversations: ['protocol', 'platform', 'tasks', 'executor', 'a2a-client'],
-  brainstorm: ['protocol', 'platform', 'tasks', 'executor', 'a2a-client'],
-  'event-gateway': ['protocol', 'platform', 'tasks'],
+  push: ['protocol', 'platform', 'access', 'tasks'],
+  'a2a-server': ['protocol', 'platform', 'access', 'tasks', 'executor', 'push'],
+  orchestrator: ['protocol', 'platform', 'access', 'tasks', 'executor', 'a2a-client'],
+  conversations: ['protocol', 'platform', 'access', 'tasks', 'executor', 'a2a-client'],
+  brainstorm: ['protocol', 'platform', 'access', 'tasks', 'executor', 'a2a-client'],
+  'event-gateway': ['protocol', 'platform', 'access', 'tasks'],
 };
 
 const TEST = '\\.(spec|e2e-spec)\\.ts$';

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
-import { AgentDirectory, HttpAgentDirectory, LocalAgents } from '#libs/a2a-client';
-import { Metrics, OutboundHttp } from '#libs/platform';
+import { AgentDirectory, type CredentialsOf, HttpAgentDirectory, LocalAgents } from '#libs/a2a-client';
+import { Authentication } from '#libs/access';
+import { Metrics, OutboundHttp, ServiceAddress } from '#libs/platform';
 import { InProcessAgents } from './in-process-agents.js';
 
 /** Calls to agents, foreign ones and our own. */
@@ -9,15 +10,35 @@ import { InProcessAgents } from './in-process-agents.js';
     { provide: LocalAgents, useClass: InProcessAgents },
     {
       provide: AgentDirectory,
-      inject: [OutboundHttp, LocalAgents, Metrics],
-      useFactory: (http: OutboundHttp, locals: LocalAgents, metrics: Metrics) => {
+      inject: [OutboundHttp, LocalAgents, Metrics, Authentication, ServiceAddress],
+      useFactory: (
+        http: OutboundHttp,
+        locals: LocalAgents,
+        metrics: Metrics,
+        authentication: Authentication,
+        address: ServiceAddress,
+      ) => {
         const calls = metrics.counter('parley_outbound_calls_total', 'Calls to agents by what came of them', [
           'outcome',
         ]);
-        return new HttpAgentDirectory({ http, locals: () => locals, count: (outcome) => calls.inc({ outcome }) });
+        const credentials = ownCredentials(authentication, address);
+        return new HttpAgentDirectory({
+          http,
+          locals: () => locals,
+          credentials,
+          count: (outcome) => calls.inc({ outcome }),
+        });
       },
     },
   ],
   exports: [AgentDirectory],
 })
 export class AgentsModule {}
+
+/** With `NODE_DISPATCH=http` another replica must know whose run it works for; no other server is told anything. */
+function ownCredentials(authentication: Authentication, address: ServiceAddress): CredentialsOf {
+  return (agentUrl) => {
+    if (!authentication.required || !agentUrl.startsWith(`${address.internalUrl}/a2a/`)) return undefined;
+    return ({ scope }) => scope && { authorization: authentication.nodeAuthorization(scope) };
+  };
+}

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { ACCESS_MIGRATIONS, AccessModule } from '#libs/access';
 import { A2aServerModule, GrpcServer } from '#libs/a2a-server';
 import { BRAINSTORM_MIGRATIONS, BrainstormApiModule, BrainstormModule, BrainstormNode } from '#libs/brainstorm';
 import {
@@ -27,6 +28,7 @@ export class AppModule {
       ...CONVERSATION_MIGRATIONS,
       ...BRAINSTORM_MIGRATIONS,
       ...PUSH_MIGRATIONS,
+      ...ACCESS_MIGRATIONS,
     ];
     const platform = PlatformModule.forRoot({ config, migrations });
     const push = PushModule.with(TasksModule);
@@ -46,6 +48,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         platform,
+        AccessModule,
         JobsModule,
         OrchestratorModule.withExecutor(executor),
         ConversationsModule.with(executor, conversations),

@@ -4,7 +4,8 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Logger } from 'nestjs-pino';
-import { answerUnreadableAddress, GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
+import { auditCalls, Authentication, guardRoutes } from '#libs/access';
+import { answerUnreadableAddress, cardSecurity, GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
 import { problemOf } from '#libs/orchestrator';
@@ -61,11 +62,14 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRoute', leaveToProtocol);
   await app.register(helmet, { contentSecurityPolicy: false });
+  guardRoutes(fastify, app.get(Authentication));
+  auditCalls(fastify);
   drainOversizedBodies(fastify, config.bodyLimit);
   const routes = registerA2aRoutes(fastify, {
     handler: app.get(RequestHandler, { strict: false }),
     catalog: app.get(AgentCatalog, { strict: false }),
     address: app.get(ServiceAddress),
+    security: cardSecurity(config.auth.mode),
   });
   app.get(Shutdown).register('streams', () => routes.endStreams());
   app.get(GatewaySocket, { strict: false }).attach(app.getHttpServer());

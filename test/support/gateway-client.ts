@@ -21,9 +21,15 @@ export class GatewayClient {
   }
 
   /** Resolves once the hello is there. */
-  static async open(url: string, query: Record<string, string> = {}): Promise<GatewayClient> {
+  static async open(
+    url: string,
+    query: Record<string, string> = {},
+    credentials: { headers?: Record<string, string>; protocols?: string[] } = {},
+  ): Promise<GatewayClient> {
     const address = `${url.replace(/^http/, 'ws')}/events?${new URLSearchParams(query).toString()}`;
-    const client = new GatewayClient(new WebSocket(address));
+    const client = new GatewayClient(
+      new WebSocket(address, credentials.protocols ?? [], { headers: credentials.headers }),
+    );
     await until(() => client.frames.length > 0 || client.closed !== undefined, { what: 'the hello' });
     if (client.frames.length === 0) throw new Error(`No hello: ${client.closed?.code}`);
     return client;

@@ -1,4 +1,5 @@
 import {
+  type AgentCatalog,
   CancelWatch,
   type AgentExecutor,
   type CallContext,
@@ -83,8 +84,9 @@ export function callAt(agent: string): CallContext {
   return { scope: ANONYMOUS_SCOPE, agent, extensions: [], baseUrl: 'http://parley.test' };
 }
 
-function catalogOf(agents: readonly ServedAgent[]): ConstructorParameters<typeof TaskRecovery>[3] {
-  return {
+function catalogOf(agents: readonly ServedAgent[]): AgentCatalog {
+  const catalog: AgentCatalog = {
+    inTenant: () => catalog,
     resolve: (path) => {
       const agent = agents.find((it) => it.path === path);
       return agent ? Promise.resolve(agent) : Promise.reject(new Error(`No agent at ${path}`));
@@ -92,4 +94,5 @@ function catalogOf(agents: readonly ServedAgent[]): ConstructorParameters<typeof
     route: (agent) => Promise.resolve(agent),
     list: () => Promise.resolve({ agents: [...agents], nextPageToken: '' }),
   };
+  return catalog;
 }

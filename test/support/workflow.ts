@@ -105,7 +105,11 @@ export function diamond(name: string, top: WorkflowNode, middle: WorkflowNode[],
 
 /** The management API of one service. */
 export class Api {
-  constructor(readonly url: string) {}
+  /** @param headers sent with every call */
+  constructor(
+    readonly url: string,
+    readonly headers: Record<string, string> = {},
+  ) {}
 
   async call<T = JsonObject>(
     method: string,
@@ -115,7 +119,7 @@ export class Api {
   ): Promise<ApiReply<T>> {
     const response = await fetch(`${this.url}/api${path}`, {
       method,
-      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      headers: { ...this.headers, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
@@ -171,11 +175,15 @@ export class Api {
 
   /** The founding document's call: the run's events, until `done`. */
   stream(workflow: string, inputs?: JsonObject): Promise<SseReader<RunEvent>> {
-    return SseReader.open<RunEvent>(`${this.url}/api/workflows/${workflow}/run`, { method: 'POST', body: { inputs } });
+    return SseReader.open<RunEvent>(`${this.url}/api/workflows/${workflow}/run`, {
+      method: 'POST',
+      headers: this.headers,
+      body: { inputs },
+    });
   }
 
   events(runId: string, lastEventId?: string | number): Promise<SseReader<RunEvent>> {
-    return SseReader.open<RunEvent>(`${this.url}/api/runs/${runId}/events`, { lastEventId });
+    return SseReader.open<RunEvent>(`${this.url}/api/runs/${runId}/events`, { headers: this.headers, lastEventId });
   }
 
   /** Saves a workflow and gives every frame of one run of it. */

@@ -51,24 +51,33 @@ export class AgentCards {
    * @returns the card in the SDK's form; `undefined` where the agent has none and its URL is its endpoint
    * @throws AgentCallError
    */
-  async find(url: string, limits: CallLimits): Promise<SdkAgentCard | undefined> {
+  async find(
+    url: string,
+    limits: CallLimits,
+    credentials: Readonly<Record<string, string>> = {},
+  ): Promise<SdkAgentCard | undefined> {
     const { origin, pathname } = parsed(url);
     if (CARD_PATH.test(pathname)) {
-      const card = await this.#read(url, limits);
+      const card = await this.#read(url, limits, credentials);
       if (card === undefined) throw new AgentCallError('invalid-response', 'there is no agent card at the URL');
       return card;
     }
-    const own = await this.#read(ownCardUrl(url), limits);
+    const own = await this.#read(ownCardUrl(url), limits, credentials);
     if (own !== undefined || pathname === '/') return own;
-    const host = await this.#read(`${origin}${WELL_KNOWN}`, limits);
+    const host = await this.#read(`${origin}${WELL_KNOWN}`, limits, credentials);
     return host && !isAboveUrl(host, url) ? host : undefined;
   }
 
-  async #read(url: string, limits: CallLimits): Promise<SdkAgentCard | undefined> {
+  async #read(
+    url: string,
+    limits: CallLimits,
+    credentials: Readonly<Record<string, string>>,
+  ): Promise<SdkAgentCard | undefined> {
     const target = parsed(url);
+    const headers = { ...HEADERS, ...credentials };
     try {
       const text = await once(limits, async ({ signal }) => {
-        const answer = await this.#request({ url: target, method: 'GET', headers: HEADERS, signal });
+        const answer = await this.#request({ url: target, method: 'GET', headers, signal });
         return answer.text();
       });
       return this.#keep(url, text, this.#freshUntil(target, HEADERS));

@@ -16,7 +16,7 @@ export interface CallOptions {
   timeouts?: Partial<CallTimeouts>;
   /** Who calls, for in-process calls: recorded on the child Task. */
   parent?: { taskId: string; reference: string };
-  /** The caller's owner and tenant, for in-process calls. */
+  /** The caller's owner and tenant, for agents of this service. */
   scope?: { tenant: string; owner: string };
   /**
    * For an agent over the network that is known to make one Task for it, however often it is sent: the value of the

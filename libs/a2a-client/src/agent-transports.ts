@@ -1,12 +1,13 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { AgentCallError } from './agent-call-error.js';
+import type { CallCredentials } from './agent-credentials.js';
 import { agentFetch } from './agent-fetch.js';
 import type { AgentHttp } from './agent-http.js';
 import { type AgentRequest, agentRequest } from './agent-request.js';
 import type { AgentTransport } from './agent-transport.js';
 import { fetchRequester } from './fetch-requester.js';
 import { FOUNDING_DIALECT } from './founding-dialect.js';
-import { JsonRpcTransport } from './json-rpc-transport.js';
+import { type JsonRpcEndpoint, JsonRpcTransport } from './json-rpc-transport.js';
 import { RecentlyUsed } from './recently-used.js';
 import { RestTransport } from './rest-transport.js';
 import { LegacyClients } from './legacy-clients.js';
@@ -29,11 +30,11 @@ export class AgentTransports {
   }
 
   /** @throws AgentCallError `invalid-response` where the card offers nothing that Parley speaks */
-  async ofCard(card: SdkAgentCard): Promise<AgentTransport> {
+  async ofCard(card: SdkAgentCard, credentials?: CallCredentials): Promise<AgentTransport> {
     const streaming = card.capabilities?.streaming === true;
     const reachable = card.supportedInterfaces.filter(({ url }) => /^https?:/i.test(url) && URL.canParse(url));
     const current = preferred(reachable.filter((it) => isSpoken(it.protocolBinding)));
-    if (current !== undefined) return this.#transport(current, streaming);
+    if (current !== undefined) return this.#transport(current, streaming, credentials);
     const legacy = reachable.filter((it) => it.protocolVersion.startsWith('0.3') && isSpoken(it.protocolBinding));
     if (legacy.length > 0) {
       const client = await this.#legacy.client({ ...card, supportedInterfaces: legacy });
@@ -43,15 +44,19 @@ export class AgentTransports {
     throw new AgentCallError('invalid-response', text);
   }
 
-  #transport(endpoint: AgentInterface, streaming: boolean): AgentTransport {
-    if (endpoint.protocolBinding.toUpperCase() === 'HTTP+JSON')
-      return new RestTransport(this.#request, endpoint, streaming);
-    return new JsonRpcTransport(this.#request, { ...endpoint, nextId: this.#idsOf(endpoint.url) }, streaming);
+  #transport(chosen: AgentInterface, streaming: boolean, credentials?: CallCredentials): AgentTransport {
+    if (chosen.protocolBinding.toUpperCase() === 'HTTP+JSON')
+      return new RestTransport(this.#request, { ...chosen, credentials }, streaming);
+    return new JsonRpcTransport(this.#request, this.#endpoint({ ...chosen, credentials }), streaming);
   }
 
   /** For an agent that has no card: JSON-RPC at its URL, without streaming. */
-  ofUrl(url: string): AgentTransport {
-    return new JsonRpcTransport(this.#request, { url, nextId: this.#idsOf(url) }, false, FOUNDING_DIALECT);
+  ofUrl(url: string, credentials?: CallCredentials): AgentTransport {
+    return new JsonRpcTransport(this.#request, this.#endpoint({ url, credentials }), false, FOUNDING_DIALECT);
+  }
+
+  #endpoint({ url, tenant, credentials }: Omit<JsonRpcEndpoint, 'nextId'>): JsonRpcEndpoint {
+    return { url, tenant, credentials, nextId: this.#idsOf(url) };
   }
 
   /** The ids that one endpoint sees grow over all calls (row B6). */

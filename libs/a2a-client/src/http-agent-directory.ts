@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import { decodeAgentCard } from '#libs/protocol';
 import { AgentCards, CARD_PATH } from './agent-cards.js';
 import { type AgentClient, AgentDirectory, type CallOptions } from './agent-client.js';
+import type { CredentialsOf } from './agent-credentials.js';
 import type { AgentHttp } from './agent-http.js';
 import { AgentTransports } from './agent-transports.js';
 import { CallLimits } from './call-limits.js';
@@ -19,6 +20,7 @@ export interface HttpAgentDirectoryOptions {
   /** The agents of this process; asked at each call, since they may call agents themselves. */
   locals?: () => LocalAgents | undefined;
   count?: OutcomeCounter;
+  credentials?: CredentialsOf;
   /** Told once per URL that an agent has no card; otherwise that is logged. */
   onCardless?: (url: string) => void;
 }
@@ -54,13 +56,13 @@ export class HttpAgentDirectory extends AgentDirectory {
 
   async #find(url: string, options: CallOptions): Promise<SdkAgentCard | undefined> {
     using limits = new CallLimits(options);
-    return await this.#cards.find(url, limits);
+    return await this.#cards.find(url, limits, this.options.credentials?.(url)?.(options));
   }
 
   async #withCard(url: string, card: SdkAgentCard): Promise<AgentClient> {
     const kept = this.#clients.get(url);
     if (kept?.card === card) return kept.client;
-    const transport = await this.#transports.ofCard(card);
+    const transport = await this.#transports.ofCard(card, this.options.credentials?.(url));
     const client = new TransportAgentClient(url, decodeAgentCard(card), transport, this.#outcomes);
     this.#clients.set(url, { card, client });
     return client;
@@ -71,6 +73,11 @@ export class HttpAgentDirectory extends AgentDirectory {
       this.#cardlessTold.add(url);
       this.#onCardless(url);
     }
-    return new TransportAgentClient(url, undefined, this.#transports.ofUrl(url), this.#outcomes);
+    return new TransportAgentClient(
+      url,
+      undefined,
+      this.#transports.ofUrl(url, this.options.credentials?.(url)),
+      this.#outcomes,
+    );
   }
 }

@@ -6,6 +6,7 @@ export {
   type CancelOutcome,
 } from './agent-client.js';
 export { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
+export type { CallCredentials, CredentialsOf } from './agent-credentials.js';
 export type { AgentHttp } from './agent-http.js';
 export { CalledTask } from './called-task.js';
 export { DEFAULT_TIMEOUTS } from './call-limits.js';

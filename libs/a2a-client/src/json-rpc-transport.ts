@@ -11,6 +11,7 @@ import {
 } from '#libs/protocol';
 import { eventsOf, jsonObjectOf } from './agent-answer.js';
 import type { AgentAnswer, AgentRequest } from './agent-request.js';
+import type { CallCredentials } from './agent-credentials.js';
 import type { AgentTransport, TransportOptions } from './agent-transport.js';
 import { completedRequest, keyHeader } from './send-request.js';
 import { errorOf } from './status-failure.js';
@@ -27,6 +28,7 @@ export interface JsonRpcEndpoint {
   tenant?: string;
   /** Numbers the requests to this endpoint over all its clients (row B6). */
   nextId: () => number;
+  credentials?: CallCredentials;
 }
 
 /** Reaches an agent of A2A 1.x over JSON-RPC (section 9). */
@@ -82,7 +84,11 @@ export class JsonRpcTransport implements AgentTransport {
   ): Promise<AgentAnswer> {
     const { tenant } = this.endpoint;
     const { signal, alive } = options;
-    const all = { ...headers, ...(SENDING.test(method) && keyHeader(options)) };
+    const all = {
+      ...headers,
+      ...this.endpoint.credentials?.(options),
+      ...(SENDING.test(method) && keyHeader(options)),
+    };
     const told = tenant && !('tenant' in params) ? { ...params, tenant } : params;
     const spoken = this.dialect?.params(told as JsonObject) ?? told;
     const body = JSON.stringify({ jsonrpc: '2.0', method, params: spoken, id });

@@ -10,6 +10,7 @@ import {
 import { eventsOf, jsonObjectOf } from './agent-answer.js';
 import type { AgentCallError } from './agent-call-error.js';
 import type { AgentAnswer, AgentRequest } from './agent-request.js';
+import type { CallCredentials } from './agent-credentials.js';
 import type { AgentTransport, TransportOptions } from './agent-transport.js';
 import { rpcFailure } from './call-failure.js';
 import { completedRequest, keyHeader } from './send-request.js';
@@ -21,7 +22,7 @@ export class RestTransport implements AgentTransport {
 
   constructor(
     private readonly request: AgentRequest,
-    private readonly endpoint: { url: string; tenant?: string },
+    private readonly endpoint: { url: string; tenant?: string; credentials?: CallCredentials },
     readonly streaming: boolean,
   ) {}
 
@@ -70,11 +71,13 @@ export class RestTransport implements AgentTransport {
     const { accept, body } = call;
     const { signal, alive } = call.options;
     const key = path.startsWith('/message:') ? keyHeader(call.options) : undefined;
-    const headers: Record<string, string> = { accept, 'a2a-version': '1.0', ...key };
-    if (body !== undefined) headers['content-type'] = 'application/json';
     const tenant = call.tenant || this.endpoint.tenant;
     const base = this.endpoint.url.replace(/\/+$/, '') + (tenant ? `/${encodeURIComponent(tenant)}` : '');
-    return this.request({ url: new URL(base + path), method, headers, body, signal, alive });
+    const url = new URL(base + path);
+    const credentials = this.endpoint.credentials?.(call.options);
+    const headers: Record<string, string> = { accept, 'a2a-version': '1.0', ...credentials, ...key };
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    return this.request({ url, method, headers, body, signal, alive });
   }
 }
 

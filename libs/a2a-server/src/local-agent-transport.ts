@@ -48,21 +48,23 @@ export class LocalAgentTransport {
     options: LocalCallOptions = {},
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const { signal } = options;
-    const agent = await this.agent(path);
-    yield* responses(this.handler.subscribeToTask(agent, request, callOf(path, options), { signal }));
+    const call = callOf(path, options);
+    yield* responses(this.handler.subscribeToTask(await this.agent(call), request, call, { signal }));
   }
 
   async getTask(path: string, request: GetTaskRequest, options: LocalCallOptions = {}): Promise<Task> {
-    return this.handler.getTask(await this.agent(path), request, callOf(path, options));
+    const call = callOf(path, options);
+    return this.handler.getTask(await this.agent(call), request, call);
   }
 
   async cancelTask(path: string, request: CancelTaskRequest, options: LocalCallOptions = {}): Promise<Task> {
-    return this.handler.cancelTask(await this.agent(path), request, callOf(path, options));
+    const call = callOf(path, options);
+    return this.handler.cancelTask(await this.agent(call), request, call);
   }
 
-  private async agent(path: string): ReturnType<RequestHandler['agent']> {
+  private async agent(call: CallContext): ReturnType<RequestHandler['agent']> {
     try {
-      return await this.handler.agent(path);
+      return await this.handler.agent(call);
     } catch (error) {
       throw known(error);
     }

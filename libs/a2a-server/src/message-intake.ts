@@ -32,7 +32,7 @@ export class MessageIntake {
   }
 
   private async begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
-    const target = await this.target(agent, request);
+    const target = await this.target(agent, request, call);
     checkMediaTypes(target, request);
     const reply = target.executor.reply?.(request.message, call);
     if (reply) return { reply };
@@ -43,11 +43,12 @@ export class MessageIntake {
   }
 
   /** The service hands a Message to the workflow that it names; a run asks for the revision that it was started with. */
-  private async target(agent: ServedAgent, request: SendMessageRequest): Promise<ServedAgent> {
-    if (agent.path === '') return this.catalog.route(agent, skillOf(request));
+  private async target(agent: ServedAgent, request: SendMessageRequest, { scope }: CallContext): Promise<ServedAgent> {
+    const catalog = this.catalog.inTenant(scope.tenant);
+    if (agent.path === '') return catalog.route(agent, skillOf(request));
     const revision = request.metadata?.[REVISION_KEY];
     if (typeof revision !== 'string' || revision === agent.version) return agent;
-    return this.catalog.resolve(agent.path, revision);
+    return catalog.resolve(agent.path, revision);
   }
 
   private async continue(
@@ -93,7 +94,7 @@ export async function ownerOf(
   const accepted = task.metadata?.[REVISION_KEY];
   const revision = typeof accepted === 'string' ? accepted : undefined;
   if (header.agent === agent.path && (revision === undefined || revision === agent.version)) return agent;
-  return catalog.resolve(header.agent, revision);
+  return catalog.inTenant(header.tenant).resolve(header.agent, revision);
 }
 
 export function taskNotFound(taskId: string): A2AError {

@@ -20,7 +20,7 @@ beforeEach(() => {
 
 async function send(path: string, request: SendMessageRequest): Promise<SendMessageResponse> {
   const { handler } = service;
-  return handler.sendMessage(await handler.agent(path), request, callTo(path));
+  return handler.sendMessage(await handler.agent(callTo(path)), request, callTo(path));
 }
 
 async function sendForTask(path: string, request: SendMessageRequest): Promise<Task> {
@@ -31,12 +31,12 @@ async function sendForTask(path: string, request: SendMessageRequest): Promise<T
 
 async function stream(path: string, request: SendMessageRequest): Promise<StreamItem[]> {
   const { handler } = service;
-  return collect(handler.sendStreamingMessage(await handler.agent(path), request, callTo(path)));
+  return collect(handler.sendStreamingMessage(await handler.agent(callTo(path)), request, callTo(path)));
 }
 
 async function subscribe(path: string, id: string, since?: number): Promise<StreamItem[]> {
   const { handler } = service;
-  return collect(handler.subscribeToTask(await handler.agent(path), { id }, callTo(path), { since }));
+  return collect(handler.subscribeToTask(await handler.agent(callTo(path)), { id }, callTo(path), { since }));
 }
 
 function taskOf(item: StreamItem | undefined): Task {
@@ -174,7 +174,7 @@ describe('SendStreamingMessage', () => {
   it('ends with its signal and leaves the task alone', async () => {
     const { handler } = service;
     const abort = new AbortController();
-    const agent = await handler.agent('workflows/hang');
+    const agent = await handler.agent(callTo('workflows/hang'));
     const items = handler.sendStreamingMessage(agent, textRequest('hi'), callTo('workflows/hang'), abort.signal);
     const first = await items.next();
     await items.next();
@@ -233,7 +233,7 @@ describe('SubscribeToTask', () => {
 });
 
 describe('GetTask, CancelTask, ListTasks', () => {
-  const at = async (path: string) => ({ agent: await service.handler.agent(path), call: callTo(path) });
+  const at = async (path: string) => ({ agent: await service.handler.agent(callTo(path)), call: callTo(path) });
 
   it('finds a task at its agent, at the alias of its node and at the service, nowhere else', async () => {
     const { id } = await sendForTask('workflows/flow/nodes/copy', textRequest('hi'));

@@ -56,9 +56,9 @@ export class RequestHandler {
     this.subscription = new TaskSubscription(tasks, feed);
   }
 
-  /** The agent at a path, for the operations below. @throws UnknownAgent */
-  agent(path: string): Promise<ServedAgent> {
-    return this.catalog.resolve(path);
+  /** The agent that a call addresses, for the operations below. @throws UnknownAgent */
+  agent(call: Pick<CallContext, 'agent' | 'scope'>): Promise<ServedAgent> {
+    return this.catalog.inTenant(call.scope.tenant).resolve(call.agent);
   }
 
   /** Answers when the Task has ended or waits, or at once with `returnImmediately` (section 3.2.2). */
@@ -102,7 +102,8 @@ export class RequestHandler {
     signal?: AbortSignal,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const revision = request.metadata?.[REVISION_KEY];
-    const agent = await this.catalog.resolve(path, typeof revision === 'string' ? revision : undefined);
+    const catalog = this.catalog.inTenant(call.scope.tenant);
+    const agent = await catalog.resolve(path, typeof revision === 'string' ? revision : undefined);
     const accepted = await this.intake.accept(agent, request, call);
     if ('reply' in accepted) return yield { message: accepted.reply };
     const { taskId, begunAs, live } = accepted.execution;

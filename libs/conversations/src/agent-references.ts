@@ -16,18 +16,19 @@ export class AgentReferences {
   ) {}
 
   /**
-   * An agent's URL without a slash at the end, or the path of one of ours. Two references to one agent give the same.
+   * An agent's URL without a slash at the end, or the path of one of ours, as callers of the tenant see them. Two
+   * references to one agent give the same.
    * @throws UnknownAgent
    */
-  async resolve(reference: string): Promise<string> {
+  async resolve(reference: string, tenant: string): Promise<string> {
     if (/^https?:/i.test(reference)) {
       if (!URL.canParse(reference)) throw new UnknownAgent('the URL is not valid', 'AGENT_NOT_FOUND');
       return reference.replace(/\/+$/, '');
     }
     const path = reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
     if (path === '') throw nobody(reference);
-    if (path.includes('/')) return (await this.agents().resolve(path)).path;
-    return this.named(path);
+    if (path.includes('/')) return (await this.agents(tenant).resolve(path)).path;
+    return this.named(path, tenant);
   }
 
   /** Where to call the agent at a resolved address. */
@@ -36,15 +37,15 @@ export class AgentReferences {
   }
 
   /** A workflow's name comes before a node's. */
-  private async named(name: string): Promise<string> {
+  private async named(name: string, tenant: string): Promise<string> {
     if (!NAME.test(name)) throw nobody(name);
     try {
-      return (await this.agents().resolve(`workflows/${name}`)).path;
+      return (await this.agents(tenant).resolve(`workflows/${name}`)).path;
     } catch (error) {
       if (!(error instanceof UnknownAgent)) throw error;
     }
     try {
-      return (await this.agents().resolve(`nodes/${name}`)).path;
+      return (await this.agents(tenant).resolve(`nodes/${name}`)).path;
     } catch (error) {
       if (error instanceof UnknownAgent && error.reason === 'NODE_NOT_FOUND') throw nobody(name);
       throw error;
@@ -52,8 +53,9 @@ export class AgentReferences {
   }
 
   /** Looked up late: the catalog knows node types, and those know this class. */
-  private agents(): AgentCatalog {
-    return (this.catalog ??= this.modules.get<AgentCatalog>(AgentCatalog, { strict: false }));
+  private agents(tenant: string): AgentCatalog {
+    this.catalog ??= this.modules.get<AgentCatalog>(AgentCatalog, { strict: false });
+    return this.catalog.inTenant(tenant);
   }
 }
 

@@ -68,7 +68,7 @@ export class ConversationCalls {
   private async prepare(call: CallName, agent: string, anew: boolean): Promise<{ url: string; hops: readonly Hop[] }> {
     const { references, hops, budgets } = this.services;
     const { taskId, call: context } = this.context;
-    const callee = await references.resolve(agent);
+    const callee = await references.resolve(agent, context.scope.tenant);
     hops.refuseCall(callee, this.state.hops);
     const root = hops.rootOf(this.state.hops) ?? taskId;
     const spend = () => budgets.spend(root, call === 'announce' ? 'announcement' : 'turn');
@@ -101,7 +101,10 @@ export class ConversationCalls {
     const options = { scope: this.context.call.scope, signal: AbortSignal.timeout(CANCEL_MS) };
     try {
       const { references, directory } = this.services;
-      const client = await directory.client(references.url(await references.resolve(agent)), options);
+      const client = await directory.client(
+        references.url(await references.resolve(agent, options.scope.tenant)),
+        options,
+      );
       await client.cancel(taskId, options);
     } catch {
       // It cannot be reached: it ends by itself, or at its own limits.

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { AgentExecutor, hopMetadata, hopsOf, type RequestContext, UnknownAgent } from '#libs/executor';
+import {
+  AgentExecutor,
+  type CallContext,
+  hopMetadata,
+  hopsOf,
+  type RequestContext,
+  UnknownAgent,
+} from '#libs/executor';
 import { A2AError, type JsonObject, type SendMessageRequest, submittedTask } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { ConversationSettings } from './conversation.js';
@@ -39,15 +46,15 @@ export class ConversationExecutor extends AgentExecutor {
     return { ...settingsMetadata(this.settingsOf(request)), ...hopMetadata(hopsOf(request)) };
   }
 
-  override async check(request: SendMessageRequest): Promise<void> {
+  override async check(request: SendMessageRequest, { scope }: CallContext): Promise<void> {
     if (request.message.taskId !== undefined) return;
-    await this.refuseUnknownAgents(this.settingsOf(request));
+    await this.refuseUnknownAgents(this.settingsOf(request), scope.tenant);
   }
 
   override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
     const log = isNew(context) ? [this.opening(context)] : await context.log();
     const { settings } = ConversationState.of(context.taskId, log);
-    const state = ConversationState.of(context.taskId, log, await this.isSelf(settings));
+    const state = ConversationState.of(context.taskId, log, await this.isSelf(settings, context.call.scope.tenant));
     yield* new ConversationRun(this.services, context, state).events();
   }
 
@@ -57,18 +64,19 @@ export class ConversationExecutor extends AgentExecutor {
     return { task: submittedTask(context, message, this.taskMetadata({ message, ...(metadata && { metadata }) })) };
   }
 
-  private async refuseUnknownAgents({ requester, target, announce }: ConversationSettings): Promise<void> {
+  private async refuseUnknownAgents(settings: ConversationSettings, tenant: string): Promise<void> {
+    const { requester, target, announce } = settings;
     const given = Object.entries({ requester, target, announce });
-    const problems = await Promise.all(given.map(([field, reference]) => this.problemOf(field, reference)));
+    const problems = await Promise.all(given.map(([field, reference]) => this.problemOf(field, reference, tenant)));
     const violations = problems.filter((it) => it !== undefined);
     if (violations.length === 0) return;
     const message = violations.map(({ field, description }) => `${field}: ${description}`).join('; ');
     throw new A2AError('INVALID_PARAMS', { message, violations, status: 422 });
   }
 
-  private async problemOf(field: string, reference: string | undefined) {
+  private async problemOf(field: string, reference: string | undefined, tenant: string) {
     try {
-      if (reference !== undefined) await this.services.references.resolve(reference);
+      if (reference !== undefined) await this.services.references.resolve(reference, tenant);
       return undefined;
     } catch (error) {
       if (error instanceof UnknownAgent) return { field, description: error.message };
@@ -77,9 +85,9 @@ export class ConversationExecutor extends AgentExecutor {
   }
 
   /** Whether both sides are the same agent (row A22). */
-  private async isSelf({ requester, target }: ConversationSettings): Promise<boolean> {
+  private async isSelf({ requester, target }: ConversationSettings, tenant: string): Promise<boolean> {
     if (requester === undefined || requester === target) return requester !== undefined;
-    const addresses = [requester, target].map((it) => this.services.references.resolve(it).catch(() => it));
+    const addresses = [requester, target].map((it) => this.services.references.resolve(it, tenant).catch(() => it));
     const [first, second] = await Promise.all(addresses);
     return first === second;
   }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Commit, CommitFeed } from '#libs/tasks';
+import { type Commit, CommitFeed, type TaskScope } from '#libs/tasks';
 import { CommitFrames, frameText } from './commit-frames.js';
 import type { EventProjection } from './event-projection.js';
 import { encodeCursor, type Place } from './gateway-cursor.js';
@@ -20,7 +20,8 @@ export interface GatewayStreams {
 export const GATEWAY_STREAMS = Symbol('GATEWAY_STREAMS');
 
 /**
- * The outward live view: every event of every Task, run and conversation, in an order that is the same at every replica.
+ * The outward live view: every event of a caller's Tasks, runs and conversations, in an order that is the same at every
+ * replica.
  * It only reads. A client that comes back with the cursor of its last frame, here or elsewhere, gets every frame after
  * it exactly once.
  */
@@ -37,9 +38,9 @@ export class EventGateway {
     this.names = ['task', ...names];
   }
 
-  /** @throws A2AError INVALID_PARAMS, see readGatewayQuery */
-  read(query: Record<string, unknown>): GatewayQuery {
-    return readGatewayQuery(query, this.names);
+  /** @param scope whose events are shown. @throws A2AError INVALID_PARAMS, see readGatewayQuery */
+  read(query: Record<string, unknown>, scope: TaskScope): GatewayQuery {
+    return readGatewayQuery(query, this.names, scope);
   }
 
   /** A hello with the cursor to begin from, then what the query wants, until the signal aborts. */

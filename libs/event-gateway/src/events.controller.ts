@@ -1,8 +1,9 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
+import { Controller, Get, Headers, Query, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiProduces, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { scopeOf } from '#libs/access';
 import { Shutdown, SseStream } from '#libs/platform';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EventGateway } from './event-gateway.js';
 
 /** The event gateway as server-sent events. */
@@ -16,7 +17,8 @@ export class EventsController {
 
   @Get()
   @ApiOperation({
-    summary: 'Everything that happens, live: Tasks, runs and conversations. The WebSocket at /events gives the same.',
+    summary:
+      'Everything that happens to what is yours, live: Tasks, runs and conversations. The WebSocket at /events gives the same.',
   })
   @ApiQuery({ name: 'streams', required: false, description: 'Names separated by commas; all but `tool` by default.' })
   @ApiQuery({ name: 'runId', required: false })
@@ -28,9 +30,10 @@ export class EventsController {
   async events(
     @Query() query: Record<string, unknown>,
     @Headers('last-event-id') lastEventId: string | undefined,
+    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const wanted = this.gateway.read(lastEventId ? { ...query, since: lastEventId } : query);
+    const wanted = this.gateway.read(lastEventId ? { ...query, since: lastEventId } : query, scopeOf(request.raw));
     reply.hijack();
     const ended = new AbortController();
     const end = (): void => ended.abort(ENDED);

@@ -1,10 +1,11 @@
 import { A2AError, invalidParams } from '#libs/protocol';
-import { COMMITS_KEPT_MS, type CommittedEvent } from '#libs/tasks';
+import { COMMITS_KEPT_MS, type CommittedEvent, type TaskScope } from '#libs/tasks';
 import type { Projected } from './event-projection.js';
 import { decodeCursor, type Place } from './gateway-cursor.js';
 
-/** What a client wants to see. */
+/** What a client wants to see, of what is its own. */
 export interface GatewayQuery {
+  scope: TaskScope;
   streams: ReadonlySet<string>;
   runId?: string;
   conversationId?: string;
@@ -23,17 +24,23 @@ const MAX_ID = 512;
  * @param known the names of all streams
  * @throws A2AError INVALID_PARAMS naming the parameter; with status 410 for a cursor that is too old
  */
-export function readGatewayQuery(query: Record<string, unknown>, known: readonly string[]): GatewayQuery {
+export function readGatewayQuery(
+  query: Record<string, unknown>,
+  known: readonly string[],
+  scope: TaskScope,
+): GatewayQuery {
   const since = one(query, 'since');
   return {
+    scope,
     streams: readStreams(one(query, 'streams'), known),
     ...Object.fromEntries(IDS.flatMap((name) => (query[name] === undefined ? [] : [[name, readId(query, name)]]))),
     ...(since !== undefined && since !== '' && { since: readCursor(since) }),
   };
 }
 
-/** Whether a client wants a frame. */
+/** Whether a client may see a frame, and wants it. */
 export function wants(query: GatewayQuery, { header }: CommittedEvent, { stream, ...of }: Projected): boolean {
+  if (header.owner !== query.scope.owner || header.tenant !== query.scope.tenant) return false;
   if (!query.streams.has(stream)) return false;
   if (query.taskId !== undefined && header.taskId !== query.taskId) return false;
   if (query.contextId !== undefined && header.contextId !== query.contextId) return false;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
+import { Authentication, type Caller, EVENTS_PROTOCOL, permissionDenied, upgradeCredentials } from '#libs/access';
 import { Metrics, Shutdown } from '#libs/platform';
 import { A2AError } from '#libs/protocol';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -26,13 +27,19 @@ const TRY_AGAIN_LATER = 1013;
 @Injectable()
 export class GatewaySocket {
   private readonly logger = new Logger(GatewaySocket.name);
-  private readonly server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE, perMessageDeflate: false });
+  private readonly server = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE,
+    perMessageDeflate: false,
+    handleProtocols,
+  });
   private readonly silent = new WeakSet<WebSocket>();
   private heartbeat: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly gateway: EventGateway,
     private readonly shutdown: Shutdown,
+    private readonly authentication: Authentication,
     metrics: Metrics,
   ) {
     shutdown.register('streams', () => this.end());
@@ -55,14 +62,30 @@ export class GatewaySocket {
     const url = new URL(request.url ?? '/', 'http://unused');
     if (url.pathname !== PATH) return refuse(socket, 404, 'There is nothing at this address');
     if (this.shutdown.started.aborted) return refuse(socket, 503, 'The service is shutting down');
-    if (!isOwnOrigin(request)) return refuse(socket, 403, 'Pages of another origin may not connect');
+    void this.admit(request, url, socket, head);
+  }
+
+  /** Never rejects. */
+  private async admit(request: IncomingMessage, url: URL, socket: Duplex, head: Buffer): Promise<void> {
     try {
-      const query = this.gateway.read(parameters(url.searchParams));
+      const caller = await this.callerOf(request);
+      const query = this.gateway.read(parameters(url.searchParams), { tenant: caller.tenant, owner: caller.owner });
       this.server.handleUpgrade(request, socket, head, (client) => void this.serve(client, query));
     } catch (error) {
-      if (!(error instanceof A2AError)) throw error;
-      refuse(socket, error.status, error.message);
+      if (!(error instanceof A2AError)) this.logger.error({ err: error }, 'A WebSocket could not be opened');
+      if (error instanceof A2AError) refuse(socket, error.status, error.message);
+      else refuse(socket, 500, 'Internal error');
     }
+  }
+
+  /** @throws A2AError UNAUTHENTICATED, or PERMISSION_DENIED, also for a page of another origin that has no credentials */
+  private async callerOf(request: IncomingMessage): Promise<Caller> {
+    if (!this.authentication.required && !isOwnOrigin(request)) {
+      throw new A2AError('PERMISSION_DENIED', { message: 'Pages of another origin may not connect' });
+    }
+    const caller = await this.authentication.caller(upgradeCredentials(request.headers));
+    if (!caller.permissions.has('agents')) throw permissionDenied(['agents']);
+    return caller;
   }
 
   /** Never rejects. */
@@ -119,6 +142,11 @@ function isOwnOrigin({ headers }: IncomingMessage): boolean {
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
 }
 
+/** The protocol that is spoken; never one that carries a ticket, which the answer would repeat. */
+function handleProtocols(offered: Set<string>): string | false {
+  return offered.has(EVENTS_PROTOCOL) && EVENTS_PROTOCOL;
+}
+
 function parameters(search: URLSearchParams): Record<string, unknown> {
   return Object.fromEntries(
     [...new Set(search.keys())].map((name) => {
@@ -135,14 +163,17 @@ function refuse(socket: Duplex, status: number, detail: string): void {
     'Connection: close',
     'Content-Type: application/problem+json',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    ...(status === 401 ? ['WWW-Authenticate: Bearer realm="parley"'] : []),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Bad Request',
+  401: 'Unauthorized',
   403: 'Forbidden',
   404: 'Not Found',
   410: 'Gone',
+  500: 'Internal Server Error',
   503: 'Service Unavailable',
 };

@@ -29,6 +29,11 @@ export class UnknownAgent extends Error {
 
 /** The agents of this process, looked up at request time. */
 export abstract class AgentCatalog {
+  /** The agents that callers of a tenant see; all the same where a catalog knows no tenants. */
+  inTenant(_tenant: string): AgentCatalog {
+    return this;
+  }
+
   /**
    * The agent at a path. `nodes/{id}` is the alias of a node whose id is unique over all workflows; the agent that
    * comes back has its canonical path. `revision` asks for the definition that a run was started with.

@@ -102,6 +102,7 @@ export class TaskRecovery {
   private async agentOf({ header, task }: StoredTask): Promise<ServedAgent | undefined> {
     const revision = task.metadata?.[REVISION_KEY];
     return this.catalog
+      .inTenant(header.tenant)
       .resolve(header.agent, typeof revision === 'string' ? revision : undefined)
       .catch((error: unknown) => {
         this.logger.warn({ err: error, taskId: header.taskId, agent: header.agent }, 'The agent of a task is gone');

@@ -2,6 +2,8 @@ import type { WorkflowDefinition, WorkflowRevision } from './workflow.js';
 
 /** Keeps workflows; every save is a new revision, and old revisions stay readable for the runs that use them. */
 export abstract class WorkflowStore {
+  /** The workflows of a tenant, which see nothing of any other's; the store itself has those of the tenant ''. */
+  abstract inTenant(tenant: string): WorkflowStore;
   /** Differs after every save and delete, whoever made it: what was read from `list` before is outdated then. */
   abstract version(): Promise<string>;
   abstract list(limit: number, afterName?: string): Promise<WorkflowRevision[]>;

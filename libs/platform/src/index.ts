@@ -12,7 +12,8 @@ export {
   single,
 } from './api/query-parameters.js';
 export { type BodyType, readBody } from './api/read-body.js';
-export { AppConfig, type AuthMode, type LlmConfig, type LogLevel, type NodeDispatch } from './config/app-config.js';
+export { AppConfig, type LlmConfig, type LogLevel, type NodeDispatch } from './config/app-config.js';
+export { type AuthConfig, type AuthMode, CALLER_NAME, type JwtConfig, type SeededKey } from './config/auth-config.js';
 export { ConfigError } from './config/config-error.js';
 export { type Environment, loadConfig } from './config/load-config.js';
 export { BatchedRead } from './database/batched-read.js';

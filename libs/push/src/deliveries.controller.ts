@@ -1,6 +1,7 @@
-import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { ANONYMOUS_SCOPE } from '#libs/tasks';
+import { scopeOf } from '#libs/access';
+import type { FastifyRequest } from 'fastify';
 import { DELIVERY_STATUSES, readDeliveriesQuery } from './deliveries-query.js';
 import { type Delivery, DeliveryLedger, type DeliveryPage } from './delivery-ledger.js';
 
@@ -16,8 +17,8 @@ export class DeliveriesController {
   @ApiQuery({ name: 'status', required: false, enum: DELIVERY_STATUSES })
   @ApiQuery({ name: 'pageSize', required: false, description: '1 to 100, default 50.' })
   @ApiQuery({ name: 'pageToken', required: false, description: 'The nextPageToken of the page before.' })
-  list(@Query() query: Record<string, unknown>): Promise<DeliveryPage> {
-    return this.ledger.page(ANONYMOUS_SCOPE, readDeliveriesQuery(query));
+  list(@Query() query: Record<string, unknown>, @Req() request: FastifyRequest): Promise<DeliveryPage> {
+    return this.ledger.page(scopeOf(request.raw), readDeliveriesQuery(query));
   }
 
   @Post(':id/redeliver')
@@ -25,7 +26,7 @@ export class DeliveriesController {
   @ApiOperation({
     summary: 'Sends a notification again: a delivered one by itself, any other at once with all that follow it.',
   })
-  redeliver(@Param('id') id: string): Promise<Delivery> {
-    return this.ledger.redeliver(ANONYMOUS_SCOPE, id);
+  redeliver(@Param('id') id: string, @Req() request: FastifyRequest): Promise<Delivery> {
+    return this.ledger.redeliver(scopeOf(request.raw), id);
   }
 }

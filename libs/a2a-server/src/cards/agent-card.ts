@@ -2,6 +2,7 @@ import type { AgentCapabilities, AgentCard, AgentInterface, AgentSkill } from '#
 import type { ServedAgent } from '#libs/executor';
 import { EXTENSIONS } from '../extensions.js';
 import { agentUrl } from '../http/agent-base.js';
+import type { CardSecurity } from './card-security.js';
 
 /**
  * A card of A2A 1.0, whole, with the members beside it that clients of 0.3 look for. Both versions ask a reader to leave
@@ -19,6 +20,8 @@ export interface ServedAgentCard extends AgentCard {
 export interface CardOptions extends Pick<AgentCapabilities, 'pushNotifications'> {
   /** Where the gRPC binding is, if it is on. */
   grpcUrl?: string;
+  /** How callers say who they are, where they have to. */
+  security?: CardSecurity;
 }
 
 const HTTP_BINDINGS = ['JSONRPC', 'HTTP+JSON'];
@@ -44,7 +47,7 @@ export function agentCard(
   agent: ServedAgent,
   baseUrl: string,
   path = agent.path,
-  { grpcUrl, ...optional }: CardOptions = {},
+  { grpcUrl, security, ...optional }: CardOptions = {},
 ): ServedAgentCard {
   const url = agentUrl(baseUrl, path);
   return {
@@ -60,6 +63,7 @@ export function agentCard(
     },
     defaultInputModes: agent.inputModes,
     defaultOutputModes: agent.outputModes,
+    ...security,
     skills: skills(agent),
     protocolVersion: '0.3.0',
     url,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { scopeOf } from '#libs/access';
 import { A2AError, invalidParams } from '#libs/protocol';
 import { type AgentCatalog, UnknownAgent } from '#libs/executor';
 import { AGENT_BASES, type AgentBase, agentPath, agentUrl, BASE_ROUTES, type BaseParams } from '../http/agent-base.js';
@@ -21,7 +22,7 @@ export class CardRoutes {
   constructor(
     private readonly catalog: AgentCatalog,
     private readonly address: PublicAddress,
-    private readonly capabilities: CardOptions,
+    private readonly options: CardOptions,
   ) {}
 
   /** The cards below `/a2a` and the directory. */
@@ -51,17 +52,23 @@ export class CardRoutes {
   private async card(base: AgentBase, request: FastifyRequest, reply: FastifyReply, notFound?: string): Promise<void> {
     try {
       const path = agentPath(base, request.params as BaseParams);
-      const agent = await this.catalog.resolve(path);
+      const agent = await this.catalogOf(request).resolve(path);
       const baseUrl = this.address.publicBaseUrl(request.raw);
-      const options = { ...this.capabilities, grpcUrl: this.address.publicGrpcTarget?.(baseUrl) };
+      const options = { ...this.options, grpcUrl: this.address.publicGrpcTarget?.(baseUrl) };
       const json = JSON.stringify(agentCard(agent, baseUrl, path, options));
       const etag = `"${createHash('sha256').update(json).digest('base64url').slice(0, 27)}"`;
       reply.header('etag', etag).header('cache-control', 'public, max-age=0, must-revalidate');
+      if (this.options.security) reply.header('vary', 'Authorization, X-API-Key');
       if (isKnown(etag, request.headers['if-none-match'])) reply.code(304).send();
       else reply.header('content-type', 'application/json').send(json);
     } catch (error) {
       sendRestError(request, reply, cardError(error, notFound));
     }
+  }
+
+  /** The cards of the tenant '' are for everyone; those of another one for its callers. */
+  private catalogOf(request: FastifyRequest): AgentCatalog {
+    return this.catalog.inTenant(scopeOf(request.raw).tenant);
   }
 
   /** `{agents: [{path, name, description, url, cardUrl}], nextPageToken}` in a stable order. */
@@ -72,7 +79,7 @@ export class CardRoutes {
         throw invalidParams({ field: 'pageToken', description: 'must be a string' });
       }
       const baseUrl = this.address.publicBaseUrl(request.raw);
-      const page = await this.catalog.list(pageLimit(pageSize), pageToken === '' ? undefined : pageToken);
+      const page = await this.catalogOf(request).list(pageLimit(pageSize), pageToken === '' ? undefined : pageToken);
       const agents = page.agents.map(({ path, name, description }) => {
         const url = agentUrl(baseUrl, path);
         return { path, name, description, url, cardUrl: `${url}${WELL_KNOWN_CARD}` };

@@ -33,7 +33,7 @@ export class FoundingDialect {
 
   /** The Task as JSON in the old shape. @throws UnknownAgent before the parameters are looked at (rows B14, B15) */
   async sendMessage(params: unknown, call: CallContext): Promise<string> {
-    const agent = await this.handler.agent(call.agent);
+    const agent = await this.handler.agent(call);
     const request = parseSendMessage(fromFoundingParams(params));
     const answer = await this.handler.sendMessage(agent, request, { ...call, newTaskId: foundingTaskId });
     const task = 'task' in answer ? answer.task : completedByReply(request.message, answer.message, foundingTaskId());

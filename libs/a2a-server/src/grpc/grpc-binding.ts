@@ -106,7 +106,7 @@ export class GrpcBinding {
     const tenant = typeof params.tenant === 'string' ? params.tenant : '';
     const path = grpcAgent(tenant);
     const call = grpcCall(headers, path, scope, this.baseUrl());
-    const agent = await this.handler.agent(path);
+    const agent = await this.handler.agent(call);
     // Where it named the agent it has done its work.
     if (path !== '') delete params.tenant;
     return { agent, params, call };

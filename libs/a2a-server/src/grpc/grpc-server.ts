@@ -1,8 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
+import { Authentication, permissionDenied, presentedCredentials } from '#libs/access';
 import { AppConfig, Readiness, ServiceAddress, Shutdown } from '#libs/platform';
-import { ANONYMOUS_SCOPE } from '#libs/tasks';
+import type { TaskScope } from '#libs/tasks';
 import { RequestHandler } from '../request-handler.js';
-import type { CallerScope } from './grpc-binding.js';
 
 /**
  * The gRPC binding as a part of the service: listens on `GRPC_PORT`, is one of the readiness checks, and drains with the
@@ -12,6 +13,7 @@ import type { CallerScope } from './grpc-binding.js';
 export class GrpcServer {
   constructor(
     private readonly handler: RequestHandler,
+    private readonly authentication: Authentication,
     private readonly config: AppConfig,
     private readonly address: ServiceAddress,
     private readonly readiness: Readiness,
@@ -19,19 +21,17 @@ export class GrpcServer {
   ) {}
 
   /**
-   * @param scope who a caller is; may only be left out where everybody is the same
    * @returns the port, or `undefined` where gRPC is off
-   * @throws Error where the port is taken, or where callers have names and `scope` is missing
+   * @throws Error where the port is taken
    */
-  async listen(scope?: CallerScope): Promise<number | undefined> {
-    const { grpcPort, host, bodyLimit, authMode } = this.config;
+  async listen(): Promise<number | undefined> {
+    const { grpcPort, host, bodyLimit } = this.config;
     if (grpcPort === undefined) return undefined;
-    if (scope === undefined && authMode !== 'none') throw new Error('GRPC_PORT: gRPC does not know who calls');
     const { GrpcListener } = await import('./grpc-listener.js');
     const baseUrl = (): string => this.address.publicBaseUrl();
     const listener = new GrpcListener({
       handler: this.handler,
-      scope: scope ?? (() => ANONYMOUS_SCOPE),
+      scope: (headers) => this.scope(headers),
       baseUrl,
       messageLimit: bodyLimit,
     });
@@ -48,5 +48,12 @@ export class GrpcServer {
       listening = false;
     });
     return port;
+  }
+
+  /** The same credentials as over HTTP, as metadata; all of A2A needs a caller that may call agents. */
+  private async scope(headers: IncomingHttpHeaders): Promise<TaskScope> {
+    const { tenant, owner, permissions } = await this.authentication.caller(presentedCredentials(headers));
+    if (!permissions.has('agents')) throw permissionDenied(['agents']);
+    return { tenant, owner };
   }
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { scopeOf } from '#libs/access';
 import type { ServiceAddress } from '#libs/platform';
 import { type CallContext, readIdempotencyKey } from '#libs/executor';
-import { ANONYMOUS_SCOPE } from '#libs/tasks';
 import { activated } from '../extensions.js';
 import { type AgentBase, agentPath, type BaseParams } from './agent-base.js';
 
@@ -16,7 +16,7 @@ export interface A2aRouteConfig {
 /** Who calls which agent, read once from a request. @throws UnknownAgent */
 export function callContext(base: AgentBase, request: FastifyRequest, address: PublicAddress): CallContext {
   return {
-    scope: ANONYMOUS_SCOPE,
+    scope: scopeOf(request.raw),
     agent: agentPath(base, request.params as BaseParams),
     extensions: activatedExtensions(request.headers['a2a-extensions']),
     baseUrl: address.publicBaseUrl(request.raw),

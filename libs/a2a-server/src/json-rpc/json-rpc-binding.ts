@@ -13,8 +13,8 @@ import type { RequestHandler } from '../request-handler.js';
 import { readId, readRequest, type RpcId, type RpcRequest } from './envelope.js';
 import { errorResponse, resultResponse, RpcFraming } from './rpc-response.js';
 
-/** What HTTP itself must be told: too large, not JSON, and shutting down, which balancers and retries act on. */
-const HTTP_STATUSES: ReadonlySet<number> = new Set([413, 415, 503]);
+/** What HTTP itself must be told: who are you, too large, not JSON, and shutting down, which clients and balancers act on. */
+const HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 413, 415, 503]);
 
 /**
  * The JSON-RPC binding (section 9). Errors are JSON-RPC errors with HTTP 200, except for HTTP_STATUSES, which have the
@@ -69,7 +69,7 @@ export class JsonRpcBinding {
   ): Promise<void> {
     const call = callContext(base, request, this.address);
     tellExtensions(call, reply);
-    const agent = await this.handler.agent(call.agent);
+    const agent = await this.handler.agent(call);
     if (operation.kind === 'unary') {
       sendJson(reply, resultResponse(id, await operation.answer(this.handler, agent, rpc.params, call)));
       return;

@@ -112,7 +112,7 @@ export class LegacyJsonRpc {
     const { handler } = this;
     const call = legacyCall(base, request, this.address);
     tellLegacyExtensions(call, reply);
-    const agent = await handler.agent(call.agent);
+    const agent = await handler.agent(call);
     if ('write' in method) {
       const result = await method.operation.result(handler, agent, method.read(params), call);
       const json = JSON.stringify(method.write(result as never));

@@ -90,7 +90,7 @@ export class LegacyRest {
     const { read, write } = SHAPES.get(operation) as LegacyShapes;
     const call = legacyCall(base, request, this.address);
     tellLegacyExtensions(call, reply);
-    const agent = await handler.agent(call.agent);
+    const agent = await handler.agent(call);
     const { tenant: _prefix, ...given } = rest.read(request);
     if (operation.kind === 'unary') {
       const result = await operation.result(handler, agent, read(given), call);

@@ -39,7 +39,7 @@ export class RestBinding {
     const { operation } = rest;
     const call = callContext(base, request, this.address);
     tellExtensions(call, reply);
-    const agent = await this.handler.agent(call.agent);
+    const agent = await this.handler.agent(call);
     const params = rest.read(request);
     if (operation.kind === 'unary') {
       sendRest(request, reply, await operation.answer(this.handler, agent, params, call));

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { oneOf, type PageQuery, pageTokenAfter, readPageQuery } from '#libs/platform';
 import { firstData, isJsonObject, type Task, type TaskState } from '#libs/protocol';
-import { ANONYMOUS_SCOPE, type StoredTask, TaskStore } from '#libs/tasks';
+import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
 import { BRAINSTORM_PATH } from '../brainstorm-agent.js';
 import { REST_KEY } from '../brainstorm-ending.js';
 import type { BrainstormStatus } from '../brainstorm-progress.js';
@@ -49,9 +49,11 @@ export function readBrainstormQuery(query: Record<string, unknown>): BrainstormQ
 export class BrainstormList {
   constructor(private readonly tasks: TaskStore) {}
 
-  async page({ status, pageSize, before }: BrainstormQuery): Promise<BrainstormPage> {
+  async page({ status, pageSize, before }: BrainstormQuery, scope: TaskScope): Promise<BrainstormPage> {
     const states = status === undefined ? [undefined] : STATES_OF[status];
-    const found = await Promise.all(states.map((state) => this.inState(state, status, pageSize + 1, before)));
+    const found = await Promise.all(
+      states.map((state) => this.inState(state, { status, before, pageSize: pageSize + 1 }, scope)),
+    );
     const sorted = found.flat().toSorted(newestFirst);
     const page = sorted.slice(0, pageSize);
     const last = page.at(-1);
@@ -64,13 +66,12 @@ export class BrainstormList {
   /** A resting Task's state does not tell what it rests as: those that rest as something else are passed over. */
   private async inState(
     state: TaskState | undefined,
-    status: BrainstormStatus | undefined,
-    wanted: number,
-    before: PageQuery['before'],
+    { status, before, pageSize: wanted }: BrainstormQuery,
+    scope: TaskScope,
   ): Promise<StoredTask[]> {
     const fitting: StoredTask[] = [];
     for (let after = before; ;) {
-      const query = { scope: ANONYMOUS_SCOPE, agent: BRAINSTORM_PATH, state, before: after, limit: wanted };
+      const query = { scope, agent: BRAINSTORM_PATH, state, before: after, limit: wanted };
       const { tasks } = await this.tasks.list(query);
       fitting.push(...tasks.filter(({ task }) => status === undefined || statusOf(task) === status));
       after = tasks.at(-1)?.header;

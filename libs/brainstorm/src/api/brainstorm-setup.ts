@@ -29,10 +29,10 @@ export class BrainstormSetup {
   ) {}
 
   /** @throws ProblemError 422 with one entry for each field at fault */
-  async spec(wanted: WantedBrainstorm): Promise<BrainstormSpec> {
+  async spec(wanted: WantedBrainstorm, tenant: string): Promise<BrainstormSpec> {
     refuse(brainstormProblems(wanted));
     refuse(this.unavailable(wanted));
-    const looked = await Promise.all(wanted.agents.map((agent, index) => this.look(agent, `agents[${index}]`)));
+    const looked = await Promise.all(wanted.agents.map((agent, index) => this.look(agent, `agents[${index}]`, tenant)));
     refuse(looked.flatMap(({ problems }) => problems));
     const words = new Map(looked.flatMap(({ skills }) => skills));
     const { baseUrl, model } = this.config.llm;
@@ -60,10 +60,11 @@ export class BrainstormSetup {
   private async look(
     wanted: WantedAgent,
     path: string,
+    tenant: string,
   ): Promise<{ problems: ProblemEntry[]; skills: [string, string][] }> {
     const unknown = (wanted.skills ?? []).filter((skill) => !isInWords(skill) && skillWords(skill) === undefined);
     try {
-      const known = await this.skillsOf(wanted.agent, unknown.length > 0);
+      const known = await this.skillsOf(wanted.agent, tenant, unknown.length > 0);
       const skills = unknown.map((skill) => [skill, known.find(({ id }) => id === skill)] as const);
       return {
         problems: skills.flatMap(([skill, found]) => {
@@ -81,9 +82,9 @@ export class BrainstormSetup {
   }
 
   /** @throws UnknownAgent where it would be an agent of this service */
-  private async skillsOf(reference: string, needed: boolean): Promise<readonly AgentSkill[]> {
+  private async skillsOf(reference: string, tenant: string, needed: boolean): Promise<readonly AgentSkill[]> {
     const target = agentTarget(reference);
-    if (target && 'path' in target) return (await this.catalog.resolve(target.path)).skills;
+    if (target && 'path' in target) return (await this.catalog.inTenant(tenant).resolve(target.path)).skills;
     if (target === undefined || !needed) return [];
     const url = targetUrl(target, this.address.internalUrl);
     const client = await this.directory.client(url, { timeouts: { total: CARD_MS } });

@@ -8,6 +8,7 @@ import {
   ApiQuery,
   ApiTags,
 } from '@nestjs/swagger';
+import { apiCall, scopeOf } from '#libs/access';
 import { readIdempotencyKey } from '#libs/executor';
 import {
   ApiCursor,
@@ -67,7 +68,7 @@ export class BrainstormsController {
     const header = request.headers['idempotency-key'];
     const key = header === undefined ? undefined : readIdempotencyKey(header);
     const wanted = wantedOf(readBody(BrainstormBody, body));
-    const brainstormId = await this.brainstorms.start(wanted, this.baseUrl(request), key);
+    const brainstormId = await this.brainstorms.start(wanted, apiCall(request, this.address), key);
     void reply.header('location', `/api/brainstorms/${brainstormId}`);
     return { brainstormId };
   }
@@ -78,16 +79,16 @@ export class BrainstormsController {
   @ApiPaging()
   @ApiOkResponse({ schema: BRAINSTORM_PAGE_SCHEMA })
   @ApiProblem(400, 'A parameter is malformed.')
-  list(@Query() query: Record<string, unknown>): Promise<BrainstormPage> {
-    return this.listing.page(readBrainstormQuery(query));
+  list(@Query() query: Record<string, unknown>, @Req() request: FastifyRequest): Promise<BrainstormPage> {
+    return this.listing.page(readBrainstormQuery(query), scopeOf(request.raw));
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'One brainstorm with its state, its passes, and who set what.' })
   @ApiOkResponse({ schema: BRAINSTORM_SCHEMA })
   @ApiProblem(404, 'brainstorm not found')
-  get(@Param('id') id: string): Promise<BrainstormView> {
-    return this.brainstorms.show(id);
+  get(@Param('id') id: string, @Req() request: FastifyRequest): Promise<BrainstormView> {
+    return this.brainstorms.show(id, scopeOf(request.raw));
   }
 
   @Get(':id/events')
@@ -105,7 +106,7 @@ export class BrainstormsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const after = readCursor(request.headers, query);
-    const { taskId, lastSequence } = await this.brainstorms.header(id);
+    const { taskId, lastSequence } = await this.brainstorms.header(id, scopeOf(request.raw));
     if (after > lastSequence) throw malformed({ path: 'since', detail: `is beyond the last event, ${lastSequence}` });
     await this.streams.send(taskId, after, reply);
   }
@@ -120,7 +121,7 @@ export class BrainstormsController {
   @ApiProblem(404, 'brainstorm not found')
   @ApiProblem(409, 'The brainstorm has ended.')
   async iterate(@Param('id') id: string, @Req() request: FastifyRequest): Promise<StatusReport> {
-    await this.brainstorms.iterate(id, this.baseUrl(request));
+    await this.brainstorms.iterate(id, apiCall(request, this.address));
     return { brainstormId: id, status: 'active' };
   }
 
@@ -131,7 +132,7 @@ export class BrainstormsController {
   @ApiProblem(404, 'brainstorm not found')
   @ApiProblem(409, 'No pass is complete yet, or the brainstorm has ended otherwise.')
   async approve(@Param('id') id: string, @Req() request: FastifyRequest): Promise<StatusReport> {
-    const { status } = await this.brainstorms.approve(id, this.baseUrl(request));
+    const { status } = await this.brainstorms.approve(id, apiCall(request, this.address));
     return { brainstormId: id, status };
   }
 
@@ -142,11 +143,7 @@ export class BrainstormsController {
   @ApiProblem(404, 'brainstorm not found')
   @ApiProblem(409, 'The brainstorm has ended otherwise.')
   async cancel(@Param('id') id: string, @Req() request: FastifyRequest): Promise<StatusReport> {
-    const { status, stopped = [] } = await this.brainstorms.cancel(id, this.baseUrl(request));
+    const { status, stopped = [] } = await this.brainstorms.cancel(id, apiCall(request, this.address));
     return { brainstormId: id, status, stopped };
-  }
-
-  private baseUrl(request: FastifyRequest): string {
-    return this.address.publicBaseUrl(request.raw);
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { ApiCall } from '#libs/access';
 import { type CallContext, ExecutionRegistry } from '#libs/executor';
 import { ProblemError } from '#libs/platform';
 import {
@@ -10,7 +11,7 @@ import {
   textPart,
   userMessage,
 } from '#libs/protocol';
-import { ANONYMOUS_SCOPE, type TaskHeader, TaskStore } from '#libs/tasks';
+import { type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import { Approvals } from '../approvals.js';
 import { BRAINSTORM_PATH, BrainstormAgent } from '../brainstorm-agent.js';
 import { BrainstormProgress } from '../brainstorm-progress.js';
@@ -36,31 +37,31 @@ export class Brainstorms {
    * Resolves with the brainstorm's id when it is durable; it goes on whatever becomes of the caller.
    * @throws ProblemError 422; A2AError 409 for another brainstorm under a known `Idempotency-Key`
    */
-  async start(wanted: WantedBrainstorm, baseUrl: string, idempotencyKey?: string): Promise<string> {
+  async start(wanted: WantedBrainstorm, call: ApiCall, idempotencyKey?: string): Promise<string> {
     const { agent, executions } = this;
-    const spec = await this.setup.spec(wanted);
+    const spec = await this.setup.spec(wanted, call.scope.tenant);
     // Under a key the Message has the key's name, so that the same brainstorm is the same request.
     const fields = idempotencyKey === undefined ? {} : { messageId: idempotencyKey };
     const message = userMessage([dataPart(wanted as unknown as JsonObject)], fields);
     const request = { message, metadata: specMetadata(spec) };
     const execution =
       idempotencyKey === undefined
-        ? executions.begin(agent, request, callOf(baseUrl))
-        : await executions.beginOnce(agent, request, callOf(baseUrl), idempotencyKey);
+        ? executions.begin(agent, request, callOf(call))
+        : await executions.beginOnce(agent, request, callOf(call), idempotencyKey);
     await execution.accepted;
     return execution.taskId;
   }
 
   /** @throws ProblemError 404 */
-  async header(id: string): Promise<TaskHeader> {
-    const header = ID.test(id) ? await this.tasks.header(id, ANONYMOUS_SCOPE) : undefined;
+  async header(id: string, scope: TaskScope): Promise<TaskHeader> {
+    const header = ID.test(id) ? await this.tasks.header(id, scope) : undefined;
     if (header?.agent !== BRAINSTORM_PATH) throw new ProblemError(404, 'brainstorm not found');
     return header;
   }
 
   /** @throws ProblemError 404 */
-  async show(id: string): Promise<BrainstormView> {
-    const header = await this.header(id);
+  async show(id: string, scope: TaskScope): Promise<BrainstormView> {
+    const header = await this.header(id, scope);
     const events = await this.tasks.events(id, 0, header.lastSequence);
     return brainstormView(header, BrainstormProgress.of(events.map(({ event }) => event)));
   }
@@ -70,19 +71,19 @@ export class Brainstorms {
    * converges. One that is active goes on anyway.
    * @throws ProblemError 404; 409 where it has ended
    */
-  async iterate(id: string, baseUrl: string): Promise<void> {
-    const { state } = await this.header(id);
+  async iterate(id: string, call: ApiCall): Promise<void> {
+    const { state } = await this.header(id, call.scope);
     if (isActiveState(state)) return;
-    if (isTerminalState(state)) throw await this.ended(id);
+    if (isTerminalState(state)) throw await this.ended(id, call.scope);
     const request = { message: userMessage([textPart('iterate')]) };
     try {
       await (
-        await this.executions.resume(this.agent, id, request, callOf(baseUrl))
+        await this.executions.resume(this.agent, id, request, callOf(call))
       ).accepted;
     } catch (error) {
       // Another caller was first: it goes on all the same, unless it was ended.
       if (!isUnsupported(error)) throw error;
-      if (isTerminalState((await this.header(id)).state)) throw await this.ended(id);
+      if (isTerminalState((await this.header(id, call.scope)).state)) throw await this.ended(id, call.scope);
     }
   }
 
@@ -91,15 +92,15 @@ export class Brainstorms {
    * same.
    * @throws ProblemError 404; 409 where no pass is complete yet, or it has ended otherwise
    */
-  async approve(id: string, baseUrl: string): Promise<BrainstormView> {
-    const { status, iteration } = await this.show(id);
-    if (status === 'approved') return this.show(id);
-    if (isTerminalState((await this.header(id)).state)) throw await this.ended(id);
+  async approve(id: string, call: ApiCall): Promise<BrainstormView> {
+    const { status, iteration } = await this.show(id, call.scope);
+    if (status === 'approved') return this.show(id, call.scope);
+    if (isTerminalState((await this.header(id, call.scope)).state)) throw await this.ended(id, call.scope);
     if (iteration === 0) throw new ProblemError(409, 'there is nothing to approve yet: no pass is complete');
     await this.approvals.approve(id);
-    await this.stop(id, baseUrl);
-    const shown = await this.show(id);
-    if (shown.status !== 'approved') throw await this.ended(id);
+    await this.stop(id, call);
+    const shown = await this.show(id, call.scope);
+    if (shown.status !== 'approved') throw await this.ended(id, call.scope);
     return shown;
   }
 
@@ -107,24 +108,24 @@ export class Brainstorms {
    * Canceling a canceled brainstorm again answers the same.
    * @throws ProblemError 404; 409 where it has ended otherwise
    */
-  async cancel(id: string, baseUrl: string): Promise<BrainstormView> {
-    if (!isTerminalState((await this.header(id)).state)) await this.stop(id, baseUrl);
-    const shown = await this.show(id);
-    if (shown.status !== 'canceled') throw await this.ended(id);
+  async cancel(id: string, call: ApiCall): Promise<BrainstormView> {
+    if (!isTerminalState((await this.header(id, call.scope)).state)) await this.stop(id, call);
+    const shown = await this.show(id, call.scope);
+    if (shown.status !== 'canceled') throw await this.ended(id, call.scope);
     return shown;
   }
 
-  private async stop(id: string, baseUrl: string): Promise<void> {
+  private async stop(id: string, call: ApiCall): Promise<void> {
     try {
-      await this.executions.cancel(this.agent, id, callOf(baseUrl));
+      await this.executions.cancel(this.agent, id, callOf(call));
     } catch (error) {
       // It ended otherwise, as an approved one does: what it ended as decides the answer.
       if (!(error instanceof A2AError) || error.reason !== 'TASK_NOT_CANCELABLE') throw error;
     }
   }
 
-  private async ended(id: string): Promise<ProblemError> {
-    const { status } = await this.show(id);
+  private async ended(id: string, scope: TaskScope): Promise<ProblemError> {
+    const { status } = await this.show(id, scope);
     return new ProblemError(409, `the brainstorm has ended: it is ${status}`);
   }
 }
@@ -133,6 +134,6 @@ function isUnsupported(error: unknown): boolean {
   return error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION';
 }
 
-function callOf(baseUrl: string): CallContext {
-  return { scope: ANONYMOUS_SCOPE, agent: BRAINSTORM_PATH, extensions: [], baseUrl };
+function callOf({ scope, baseUrl }: ApiCall): CallContext {
+  return { scope, agent: BRAINSTORM_PATH, extensions: [], baseUrl };
 }

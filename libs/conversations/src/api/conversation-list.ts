@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { oneOf, type PageQuery, pageTokenAfter, readPageQuery } from '#libs/platform';
 import type { TaskState } from '#libs/protocol';
-import { ANONYMOUS_SCOPE, type StoredTask, TaskStore } from '#libs/tasks';
+import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
 import { CONVERSATIONS_PATH } from '../conversation-agent.js';
 import {
   type ConversationStatus,
@@ -32,9 +32,9 @@ export function readConversationQuery(query: Record<string, unknown>): Conversat
 export class ConversationList {
   constructor(private readonly tasks: TaskStore) {}
 
-  async page(query: ConversationQuery): Promise<ConversationPage> {
+  async page(query: ConversationQuery, scope: TaskScope): Promise<ConversationPage> {
     const states = query.status === undefined ? [undefined] : statesOf(query.status);
-    const found = await Promise.all(states.map((state) => this.inState(state, query)));
+    const found = await Promise.all(states.map((state) => this.inState(state, query, scope)));
     const sorted = found.flat().toSorted(newestFirst);
     const page = sorted.slice(0, query.pageSize);
     const last = page.at(-1);
@@ -44,9 +44,13 @@ export class ConversationList {
     };
   }
 
-  private async inState(state: TaskState | undefined, { before, pageSize }: ConversationQuery): Promise<StoredTask[]> {
+  private async inState(
+    state: TaskState | undefined,
+    { before, pageSize }: ConversationQuery,
+    scope: TaskScope,
+  ): Promise<StoredTask[]> {
     const limit = pageSize + 1;
-    const query = { scope: ANONYMOUS_SCOPE, agent: CONVERSATIONS_PATH, state, before, limit };
+    const query = { scope, agent: CONVERSATIONS_PATH, state, before, limit };
     return (await this.tasks.list(query)).tasks;
   }
 }

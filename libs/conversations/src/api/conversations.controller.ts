@@ -8,6 +8,7 @@ import {
   ApiQuery,
   ApiTags,
 } from '@nestjs/swagger';
+import { apiCall, scopeOf } from '#libs/access';
 import { readIdempotencyKey } from '#libs/executor';
 import { ApiCursor, ApiPaging, ApiProblem, malformed, readCursor, refuseTooDeep, ServiceAddress } from '#libs/platform';
 import { isJsonObject, type JsonObject } from '#libs/protocol';
@@ -51,7 +52,7 @@ export class ConversationsController {
   ): Promise<ConversationId> {
     const header = request.headers['idempotency-key'];
     const key = header === undefined ? undefined : readIdempotencyKey(header);
-    const conversationId = await this.conversations.start(objectOf(body), this.baseUrl(request), key);
+    const conversationId = await this.conversations.start(objectOf(body), apiCall(request, this.address), key);
     void reply.header('location', `/api/conversations/${conversationId}`);
     return { conversationId };
   }
@@ -62,16 +63,16 @@ export class ConversationsController {
   @ApiPaging()
   @ApiOkResponse({ schema: CONVERSATION_PAGE_SCHEMA })
   @ApiProblem(400, 'A parameter is malformed.')
-  async list(@Query() query: Record<string, unknown>): Promise<ConversationPage> {
-    return this.conversationList.page(readConversationQuery(query));
+  async list(@Query() query: Record<string, unknown>, @Req() request: FastifyRequest): Promise<ConversationPage> {
+    return this.conversationList.page(readConversationQuery(query), scopeOf(request.raw));
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'One conversation with its turns.' })
   @ApiOkResponse({ schema: CONVERSATION_SCHEMA })
   @ApiProblem(404, 'conversation not found')
-  async get(@Param('id') id: string): Promise<ConversationView> {
-    return this.conversations.show(id);
+  async get(@Param('id') id: string, @Req() request: FastifyRequest): Promise<ConversationView> {
+    return this.conversations.show(id, scopeOf(request.raw));
   }
 
   @Get(':id/events')
@@ -91,7 +92,7 @@ export class ConversationsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const after = readCursor(request.headers, query);
-    await this.streams.send(await this.conversations.find(id), after, reply);
+    await this.streams.send(await this.conversations.find(id, scopeOf(request.raw)), after, reply);
   }
 
   @Post(':id/cancel')
@@ -101,7 +102,7 @@ export class ConversationsController {
   @ApiProblem(404, 'conversation not found')
   @ApiProblem(409, 'The conversation has ended otherwise.')
   async cancel(@Param('id') id: string, @Req() request: FastifyRequest): Promise<ConversationView> {
-    return this.conversations.cancel(id, this.baseUrl(request));
+    return this.conversations.cancel(id, apiCall(request, this.address));
   }
 
   @Post(':id/pause')
@@ -143,12 +144,8 @@ export class ConversationsController {
     request: FastifyRequest,
     text?: string,
   ): Promise<ConversationId> {
-    await this.conversations.command(id, kind, this.baseUrl(request), text);
+    await this.conversations.command(id, kind, apiCall(request, this.address), text);
     return { conversationId: id };
-  }
-
-  private baseUrl(request: FastifyRequest): string {
-    return this.address.publicBaseUrl(request.raw);
   }
 }
 

@@ -1,8 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { ApiCall } from '#libs/access';
 import { AgentCatalog, type CallContext, ExecutionRegistry, REVISION_KEY, type ServedAgent } from '#libs/executor';
 import { ProblemError, Shutdown } from '#libs/platform';
 import { A2AError, dataPart, isTerminalState, isWaitingState, type JsonObject, userMessage } from '#libs/protocol';
-import { ANONYMOUS_SCOPE, type StoredTask, TaskFeed, TaskStore } from '#libs/tasks';
+import { type StoredTask, TaskFeed, type TaskScope, TaskStore } from '#libs/tasks';
 import { CONVERSATIONS_PATH } from '../conversation-agent.js';
 import { type CommandKind, ConversationCommands } from '../conversation-command.js';
 import { readSettings } from '../conversation-metadata.js';
@@ -32,32 +33,32 @@ export class Conversations {
    * Resolves with the conversation's id when it is durable; it goes on whatever becomes of the caller.
    * @throws ProblemError 400 and 422 naming the fields; A2AError 409 for another body under a known `Idempotency-Key`
    */
-  async start(body: JsonObject, baseUrl: string, idempotencyKey?: string): Promise<string> {
+  async start(body: JsonObject, call: ApiCall, idempotencyKey?: string): Promise<string> {
     refuseProblems(body);
     const agent = await this.catalog.resolve(CONVERSATIONS_PATH);
-    const call = callOf(agent, baseUrl);
+    const context = callOf(agent, call);
     // Under a key the Message has the key's name, so that the same body is the same request.
     const fields = idempotencyKey === undefined ? {} : { messageId: idempotencyKey };
     const request = { message: userMessage([dataPart(body)], fields) };
-    await agent.executor.check?.(request, call);
+    await agent.executor.check?.(request, context);
     const execution =
       idempotencyKey === undefined
-        ? this.executions.begin(agent, request, call)
-        : await this.executions.beginOnce(agent, request, call, idempotencyKey);
+        ? this.executions.begin(agent, request, context)
+        : await this.executions.beginOnce(agent, request, context, idempotencyKey);
     await execution.accepted;
     return execution.taskId;
   }
 
   /** @throws ProblemError 404 */
-  async find(conversationId: string): Promise<StoredTask> {
-    const stored = ID.test(conversationId) ? await this.tasks.load(conversationId, ANONYMOUS_SCOPE) : undefined;
+  async find(conversationId: string, scope: TaskScope): Promise<StoredTask> {
+    const stored = ID.test(conversationId) ? await this.tasks.load(conversationId, scope) : undefined;
     if (!stored || !readSettings(stored.task.metadata)) throw new ProblemError(404, 'conversation not found');
     return stored;
   }
 
   /** @throws ProblemError 404 */
-  async show(conversationId: string): Promise<ConversationView> {
-    const { header } = await this.find(conversationId);
+  async show(conversationId: string, scope: TaskScope): Promise<ConversationView> {
+    const { header } = await this.find(conversationId, scope);
     const log = await this.tasks.events(conversationId, 0, header.lastSequence);
     return conversationView(
       header,
@@ -69,10 +70,10 @@ export class Conversations {
    * Cancels a conversation and the Task of the agent that is at work for it. Canceling a canceled one answers the same.
    * @throws ProblemError 404; 409 for one that has ended otherwise
    */
-  async cancel(conversationId: string, baseUrl: string): Promise<ConversationView> {
-    const stored = await this.find(conversationId);
-    if (!isTerminalState(stored.header.state)) await this.cancelRunning(stored, baseUrl);
-    const view = await this.show(conversationId);
+  async cancel(conversationId: string, call: ApiCall): Promise<ConversationView> {
+    const stored = await this.find(conversationId, call.scope);
+    if (!isTerminalState(stored.header.state)) await this.cancelRunning(stored, call);
+    const view = await this.show(conversationId, call.scope);
     if (view.outcome !== 'canceled') throw hasEnded(view);
     return view;
   }
@@ -82,19 +83,18 @@ export class Conversations {
    * that is durable.
    * @throws ProblemError 404; 409 for a conversation that has ended
    */
-  async command(conversationId: string, kind: CommandKind, baseUrl: string, text?: string): Promise<void> {
-    await this.find(conversationId);
-    const view = await this.show(conversationId);
+  async command(conversationId: string, kind: CommandKind, call: ApiCall, text?: string): Promise<void> {
+    const view = await this.show(conversationId, call.scope);
     if (view.status === 'complete') throw hasEnded(view);
     const number = await this.commands.add(conversationId, { kind, ...(text !== undefined && { text }) });
     if (kind === 'pause') return;
-    if (!(await this.wake(conversationId, baseUrl))) void this.wakeLater(conversationId, number, baseUrl);
+    if (!(await this.wake(conversationId, call))) void this.wakeLater(conversationId, number, call);
   }
 
-  private async cancelRunning(stored: StoredTask, baseUrl: string): Promise<void> {
+  private async cancelRunning(stored: StoredTask, call: ApiCall): Promise<void> {
     const agent = await this.agentOf(stored);
     try {
-      await this.executions.cancel(agent, stored.header.taskId, callOf(agent, baseUrl));
+      await this.executions.cancel(agent, stored.header.taskId, callOf(agent, call));
     } catch (error) {
       // It ended in the meantime: what it ended as decides the answer.
       if (!(error instanceof A2AError) || error.reason !== 'TASK_NOT_CANCELABLE') throw error;
@@ -102,14 +102,14 @@ export class Conversations {
   }
 
   /** Goes on with a paused conversation; `false` where none waits. */
-  private async wake(conversationId: string, baseUrl: string): Promise<boolean> {
-    const stored = await this.find(conversationId);
+  private async wake(conversationId: string, call: ApiCall): Promise<boolean> {
+    const stored = await this.find(conversationId, call.scope);
     if (!isWaitingState(stored.header.state)) return false;
     const agent = await this.agentOf(stored);
     const message = userMessage('Go on.', { metadata: { [WAKE_KEY]: true } });
     try {
       await (
-        await this.executions.resume(agent, conversationId, { message }, callOf(agent, baseUrl))
+        await this.executions.resume(agent, conversationId, { message }, callOf(agent, call))
       ).accepted;
       return true;
     } catch (error) {
@@ -120,14 +120,14 @@ export class Conversations {
   }
 
   /** A conversation that was about to pause may do so although somebody wants it to go on; then it is woken. */
-  private async wakeLater(conversationId: string, number: number, baseUrl: string): Promise<void> {
+  private async wakeLater(conversationId: string, number: number, call: ApiCall): Promise<void> {
     try {
-      const { header } = await this.find(conversationId);
+      const { header } = await this.find(conversationId, call.scope);
       const options = { signal: this.shutdown.started, until: 'waiting' } as const;
       const events = this.feed.follow(conversationId, header.lastSequence, options);
       while (!(await events.next()).done);
       const done = await this.commandsDone(conversationId);
-      if (done < number) await this.wake(conversationId, baseUrl);
+      if (done < number) await this.wake(conversationId, call);
     } catch (error) {
       this.logger.warn({ err: error, conversationId }, 'A paused conversation could not be woken');
     }
@@ -143,7 +143,9 @@ export class Conversations {
 
   private agentOf({ header, task }: StoredTask): Promise<ServedAgent> {
     const revision = task.metadata?.[REVISION_KEY];
-    return this.catalog.resolve(header.agent, typeof revision === 'string' ? revision : undefined);
+    return this.catalog
+      .inTenant(header.tenant)
+      .resolve(header.agent, typeof revision === 'string' ? revision : undefined);
   }
 }
 
@@ -159,6 +161,6 @@ function hasEnded({ outcome }: ConversationView): ProblemError {
   return new ProblemError(409, `the conversation has ended: ${outcome}`);
 }
 
-function callOf(agent: ServedAgent, baseUrl: string): CallContext {
-  return { scope: ANONYMOUS_SCOPE, agent: agent.path, extensions: [], baseUrl };
+function callOf(agent: ServedAgent, { scope, baseUrl }: ApiCall): CallContext {
+  return { scope, agent: agent.path, extensions: [], baseUrl };
 }

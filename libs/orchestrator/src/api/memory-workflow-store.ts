@@ -1,3 +1,4 @@
+import { ByTenant } from '../by-tenant.js';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
 import { WorkflowStore } from '../workflow-store.js';
 
@@ -10,6 +11,11 @@ interface Held {
 export class MemoryWorkflowStore extends WorkflowStore {
   private readonly held = new Map<string, Held>();
   private changes = 0;
+  private readonly tenants = new ByTenant(() => new MemoryWorkflowStore());
+
+  inTenant(tenant: string): WorkflowStore {
+    return tenant === '' ? this : this.tenants.of(tenant);
+  }
 
   async version(): Promise<string> {
     return String(this.changes);

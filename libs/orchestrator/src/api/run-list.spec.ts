@@ -1,5 +1,5 @@
 import { submittedTask, type TaskState, userMessage, dataPart } from '#libs/protocol';
-import type { StoredTask, TaskQuery, TaskStore } from '#libs/tasks';
+import { ANONYMOUS_SCOPE, type StoredTask, type TaskQuery, type TaskStore } from '#libs/tasks';
 import { runMetadata } from '../run-metadata.js';
 import { MemoryWorkflowStore } from './memory-workflow-store.js';
 import { RunList } from './run-list.js';
@@ -47,7 +47,7 @@ const list = listOf([
 ]);
 
 async function idsOf(query: Record<string, string>): Promise<string[]> {
-  return (await list.page(readRunQuery(query))).runs.map((run) => run.runId);
+  return (await list.page(readRunQuery(query), ANONYMOUS_SCOPE)).runs.map((run) => run.runId);
 }
 
 describe('RunList', () => {
@@ -66,7 +66,7 @@ describe('RunList', () => {
   it.each([[{}], [{ status: 'running' }], [{ status: 'failed' }]])('gives all of %j in pages', async (query) => {
     const ids: string[] = [];
     for (let pageToken = ''; ;) {
-      const page = await list.page(readRunQuery({ ...query, pageSize: '1', pageToken }));
+      const page = await list.page(readRunQuery({ ...query, pageSize: '1', pageToken }), ANONYMOUS_SCOPE);
       expect(page.runs).toHaveLength(1);
       ids.push(...page.runs.map((run) => run.runId));
       pageToken = page.nextPageToken;
@@ -76,7 +76,7 @@ describe('RunList', () => {
   });
 
   it('shows what a run is and why it failed', async () => {
-    const [failed, completed] = (await list.page(readRunQuery({}))).runs;
+    const [failed, completed] = (await list.page(readRunQuery({}), ANONYMOUS_SCOPE)).runs;
     expect(failed).toEqual({
       runId: 'r4',
       workflow: 'other',

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { pageTokenAfter } from '#libs/platform';
 import { type Artifact, firstText, type JsonObject, type TaskState } from '#libs/protocol';
-import { ANONYMOUS_SCOPE, type StoredTask, TaskStore } from '#libs/tasks';
+import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
 import type { RunError, RunStatus } from '../node-run.js';
 import { inputsOf } from '../run-inputs.js';
 import { readRunMetadata } from '../run-metadata.js';
@@ -29,7 +29,7 @@ export interface RunPage {
   nextPageToken: string;
 }
 
-/** The runs of all workflows, the one that changed last first. */
+/** A caller's runs of all workflows, the one that changed last first. */
 @Injectable()
 export class RunList {
   constructor(
@@ -37,9 +37,9 @@ export class RunList {
     private readonly workflows: WorkflowStore,
   ) {}
 
-  async page(query: RunQuery): Promise<RunPage> {
+  async page(query: RunQuery, scope: TaskScope): Promise<RunPage> {
     const states = query.status === undefined ? [undefined] : STATES_OF[query.status];
-    const found = await Promise.all(states.map((state) => this.inState(state, query)));
+    const found = await Promise.all(states.map((state) => this.inState(state, query, scope)));
     const sorted = found.flat().toSorted(newestFirst);
     const page = sorted.slice(0, query.pageSize);
     const last = page.at(-1);
@@ -49,10 +49,10 @@ export class RunList {
     };
   }
 
-  private async inState(state: TaskState | undefined, query: RunQuery): Promise<StoredTask[]> {
+  private async inState(state: TaskState | undefined, query: RunQuery, scope: TaskScope): Promise<StoredTask[]> {
     const agent = `workflows/${query.workflow ?? '*'}`;
     const { before, pageSize } = query;
-    const { tasks } = await this.tasks.list({ scope: ANONYMOUS_SCOPE, agent, state, before, limit: pageSize + 1 });
+    const { tasks } = await this.tasks.list({ scope, agent, state, before, limit: pageSize + 1 });
     return tasks;
   }
 
@@ -75,7 +75,7 @@ export class RunList {
   private async inputs({ header, task }: StoredTask): Promise<JsonObject> {
     const { inputs } = readRunMetadata(task.metadata);
     if (inputs !== undefined) return inputs;
-    const revision = await this.workflows.get(workflowOf(header), revisionOf(task));
+    const revision = await this.workflows.inTenant(header.tenant).get(workflowOf(header), revisionOf(task));
     const first = task.history?.[0];
     return revision && first ? inputsOf(first, revision.definition) : {};
   }

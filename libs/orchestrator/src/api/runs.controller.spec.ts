@@ -34,6 +34,9 @@ function status(state: TaskState, note: Parameters<typeof runEventMetadata>[0]):
   return statusUpdate(run, state, undefined, runEventMetadata(note));
 }
 
+/** Who asks, where nobody is asked who he is. */
+const CALL = { scope: { tenant: '', owner: '' }, baseUrl: 'http://here' };
+
 /** Runs and their feed, as far as the controllers see them. */
 class Fake {
   started: unknown[] = [];
@@ -53,7 +56,7 @@ class Fake {
       if (id !== 'r1') throw new ProblemError(404, 'run not found');
       return { ...header, lastSequence: 3 };
     },
-    show: async (id: string, baseUrl: string) => ({ runId: id, baseUrl }),
+    show: async (id: string, call: object) => ({ runId: id, ...call }),
     cancel: async (id: string) => {
       this.canceled.push(id);
       this.cancellation.resolve();
@@ -171,12 +174,12 @@ describe('POST /api/workflows/{name}/runs', () => {
     expect(reply.status).toBe(202);
     expect(reply.headers.get('location')).toBe('/api/runs/r1');
     expect(await reply.json()).toEqual({ runId: 'r1' });
-    expect(fake.started).toEqual([['w', { a: 1 }, 'http://here']]);
+    expect(fake.started).toEqual([['w', { a: 1 }, CALL]]);
   });
 
   it('starts a run without inputs where there is no body', async () => {
     expect((await post('/api/workflows/w/runs')).status).toBe(202);
-    expect(fake.started).toEqual([['w', {}, 'http://here']]);
+    expect(fake.started).toEqual([['w', {}, CALL]]);
   });
 
   it.each([
@@ -194,7 +197,7 @@ describe('POST /api/workflows/{name}/runs', () => {
   it('takes an empty body for none, whatever its type', async () => {
     expect((await post('/api/workflows/w/runs', '')).status).toBe(202);
     expect((await post('/api/runs/r1/cancel', '')).status).toBe(200);
-    expect(fake.started).toEqual([['w', {}, 'http://here']]);
+    expect(fake.started).toEqual([['w', {}, CALL]]);
   });
 
   it('answers 404 for an unknown workflow', async () => {
@@ -241,13 +244,13 @@ describe('POST /api/workflows/{name}/run', () => {
     const reply = await post('/api/workflows/w/run', body, { 'content-type': type });
     expect(reply.status).toBe(200);
     await reply.text();
-    expect(fake.started).toEqual([['w', {}, 'http://here']]);
+    expect(fake.started).toEqual([['w', {}, CALL]]);
   });
 
   it('reads a body that does not say what it is', async () => {
     const type = 'application/x-www-form-urlencoded';
     await (await post('/api/workflows/w/run', '{"inputs":{"ä":"ö"}}', { 'content-type': type })).text();
-    expect(fake.started).toEqual([['w', { ä: 'ö' }, 'http://here']]);
+    expect(fake.started).toEqual([['w', { ä: 'ö' }, CALL]]);
   });
 
   it('refuses a body that is too large', async () => {
@@ -300,7 +303,7 @@ describe('/api/runs', () => {
   });
 
   it('shows a run', async () => {
-    expect(await (await fetch(`${url}/api/runs/r1`)).json()).toEqual({ runId: 'r1', baseUrl: 'http://here' });
+    expect(await (await fetch(`${url}/api/runs/r1`)).json()).toEqual({ runId: 'r1', ...CALL });
   });
 
   it('replays the events after a cursor', async () => {

@@ -1,5 +1,6 @@
 import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { apiCall, scopeOf } from '#libs/access';
 import { ApiCursor, ApiPaging, ApiProblem, malformed, readCursor, ServiceAddress } from '#libs/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RunView } from '../run-view.js';
@@ -28,8 +29,8 @@ export class RunsController {
   @ApiPaging()
   @ApiOkResponse({ schema: RUN_PAGE_SCHEMA })
   @ApiProblem(400, 'A parameter is malformed.')
-  async list(@Query() query: Record<string, unknown>): Promise<RunPage> {
-    return this.runList.page(readRunQuery(query));
+  async list(@Query() query: Record<string, unknown>, @Req() request: FastifyRequest): Promise<RunPage> {
+    return this.runList.page(readRunQuery(query), scopeOf(request.raw));
   }
 
   @Get(':id')
@@ -37,7 +38,7 @@ export class RunsController {
   @ApiOkResponse({ schema: RUN_SCHEMA })
   @ApiProblem(404, 'run not found')
   async get(@Param('id') id: string, @Req() request: FastifyRequest): Promise<RunView> {
-    return this.runs.show(id, this.address.publicBaseUrl(request.raw));
+    return this.runs.show(id, apiCall(request, this.address));
   }
 
   @Get(':id/events')
@@ -53,7 +54,7 @@ export class RunsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const after = readCursor(request.headers, query);
-    const header = await this.runs.header(id);
+    const header = await this.runs.header(id, scopeOf(request.raw));
     if (after > header.lastSequence) {
       throw malformed({ path: 'since', detail: `is beyond the last event, ${header.lastSequence}` });
     }
@@ -67,6 +68,6 @@ export class RunsController {
   @ApiProblem(404, 'run not found')
   @ApiProblem(409, 'The run has ended otherwise.')
   async cancel(@Param('id') id: string, @Req() request: FastifyRequest): Promise<CancelReport> {
-    return this.runs.cancel(id, this.address.publicBaseUrl(request.raw));
+    return this.runs.cancel(id, apiCall(request, this.address));
   }
 }

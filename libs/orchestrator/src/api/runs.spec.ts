@@ -56,7 +56,8 @@ class House {
     this.log.push(statusUpdate(reference, state, undefined, runEventMetadata(note)));
   }
 
-  private catalog = {
+  private catalog: AgentCatalog = {
+    inTenant: () => this.catalog,
     resolve: async (path: string, revision?: string) => {
       if (path !== 'workflows/w') throw new UnknownAgent('nobody', 'AGENT_NOT_FOUND');
       this.asked.push(['resolve', path, revision]);
@@ -105,6 +106,8 @@ class House {
   } as unknown as TaskStore;
 }
 
+const HERE = { scope: { tenant: '', owner: '' }, baseUrl: 'http://here' };
+
 let house: House;
 
 beforeEach(async () => {
@@ -120,8 +123,8 @@ async function refusal(promise: Promise<unknown>): Promise<ProblemError> {
 
 describe('Runs', () => {
   it('starts a run with a Message of its inputs', async () => {
-    expect(await house.runs().start('w', { a: 'x' }, 'http://here')).toEqual({ taskId: 'r1', agent: 'workflows/w' });
-    const call = { scope: { tenant: '', owner: '' }, agent: 'workflows/w', extensions: [], baseUrl: 'http://here' };
+    expect(await house.runs().start('w', { a: 'x' }, HERE)).toEqual({ taskId: 'r1', agent: 'workflows/w' });
+    const call = { ...HERE, agent: 'workflows/w', extensions: [] };
     expect(house.asked).toEqual([
       ['resolve', 'workflows/w', undefined],
       ['begin', 'workflows/w', [{ data: { a: 'x' }, mediaType: 'application/json' }], call],
@@ -129,12 +132,12 @@ describe('Runs', () => {
   });
 
   it('starts nothing that the workflow refuses', async () => {
-    await expect(house.runs().start('w', { a: 'refuse me' }, '')).rejects.toThrow(A2AError);
+    await expect(house.runs().start('w', { a: 'refuse me' }, HERE)).rejects.toThrow(A2AError);
     expect(house.asked).toHaveLength(1);
   });
 
   it.each(['nope', 'w/nodes/a', '', 'a b', 'w\u0000'])('knows no workflow %j', async (name) => {
-    expect(await refusal(house.runs().start(name, {}, ''))).toMatchObject({
+    expect(await refusal(house.runs().start(name, {}, HERE))).toMatchObject({
       status: 404,
       message: 'workflow not found',
     });
@@ -146,7 +149,7 @@ describe('Runs', () => {
       { taskId: 'odd', parentReference: 'no reference' },
       { taskId: 'x' },
     ];
-    expect(await house.runs().show('r1', 'http://here')).toMatchObject({
+    expect(await house.runs().show('r1', HERE)).toMatchObject({
       runId: 'r1',
       workflow: 'w',
       status: 'running',
@@ -157,26 +160,30 @@ describe('Runs', () => {
 
   it('shows a run of a workflow that was deleted since', async () => {
     await house.workflows.delete('w');
-    expect((await house.runs().show('r1', '')).nodes).toHaveProperty('a');
+    expect((await house.runs().show('r1', HERE)).nodes).toHaveProperty('a');
   });
 
   it.each(['nope', '', 'r1\u0000', 'x'.repeat(300)])('knows no run %j', async (id) => {
-    for (const asked of [house.runs().show(id, ''), house.runs().cancel(id, ''), house.runs().header(id)]) {
+    for (const asked of [
+      house.runs().show(id, HERE),
+      house.runs().cancel(id, HERE),
+      house.runs().header(id, HERE.scope),
+    ]) {
       expect(await refusal(asked)).toMatchObject({ status: 404, message: 'run not found' });
     }
   });
 
   it('takes only the Tasks of workflows for runs', async () => {
     house.agent = 'workflows/w/nodes/a';
-    expect((await refusal(house.runs().show('r1', ''))).status).toBe(404);
-    expect((await refusal(house.runs().cancel('r1', ''))).status).toBe(404);
+    expect((await refusal(house.runs().show('r1', HERE))).status).toBe(404);
+    expect((await refusal(house.runs().cancel('r1', HERE))).status).toBe(404);
   });
 
   it('cancels a run, by the revision that it was started with, and says the same again', async () => {
     const report = { runId: 'r1', status: 'canceled', children: [canceledChild] };
-    expect(await house.runs().cancel('r1', '')).toEqual(report);
+    expect(await house.runs().cancel('r1', HERE)).toEqual(report);
     expect(house.asked).toEqual([['resolve', 'workflows/w', '1']]);
-    expect(await house.runs().cancel('r1', '')).toEqual(report);
+    expect(await house.runs().cancel('r1', HERE)).toEqual(report);
     expect(house.asked).toHaveLength(1);
   });
 
@@ -185,13 +192,13 @@ describe('Runs', () => {
       { runId: 'r1', node: 'a', attempt: 7, outcome: 'unreachable' },
       { runId: 'r1', node: 'a', attempt: 0, outcome: 'refused' },
     ];
-    expect((await house.runs().cancel('r1', '')).children).toEqual([{ ...canceledChild, outcome: 'refused' }]);
-    expect((await house.runs().show('r1', '')).children).toEqual([{ ...canceledChild, outcome: 'refused' }]);
+    expect((await house.runs().cancel('r1', HERE)).children).toEqual([{ ...canceledChild, outcome: 'refused' }]);
+    expect((await house.runs().show('r1', HERE)).children).toEqual([{ ...canceledChild, outcome: 'refused' }]);
   });
 
   it('refuses to cancel a run that has ended', async () => {
     house.end('TASK_STATE_COMPLETED');
-    expect(await refusal(house.runs().cancel('r1', ''))).toMatchObject({
+    expect(await refusal(house.runs().cancel('r1', HERE))).toMatchObject({
       status: 409,
       message: 'the run has ended: it is completed',
     });
@@ -202,6 +209,6 @@ describe('Runs', () => {
       house.end('TASK_STATE_FAILED');
       throw new A2AError('TASK_NOT_CANCELABLE');
     };
-    expect((await refusal(house.runs().cancel('r1', ''))).message).toBe('the run has ended: it is failed');
+    expect((await refusal(house.runs().cancel('r1', HERE))).message).toBe('the run has ended: it is failed');
   });
 });

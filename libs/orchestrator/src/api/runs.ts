@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { ApiCall } from '#libs/access';
 import { AgentCatalog, type CallContext, ExecutionRegistry, type ServedAgent, UnknownAgent } from '#libs/executor';
 import { ProblemError } from '#libs/platform';
 import { A2AError, dataPart, isTerminalState, type JsonObject, type Task, userMessage } from '#libs/protocol';
-import { ANONYMOUS_SCOPE, type StoredTask, type TaskHeader, TaskStore } from '#libs/tasks';
+import { type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import { CancelOutcomes } from '../cancel-outcomes.js';
 import type { CanceledChild, RunStatus } from '../node-run.js';
 import { RunChildStore } from '../run-child-store.js';
@@ -40,11 +41,11 @@ export class Runs {
   async start(
     workflow: string,
     inputs: JsonObject,
-    baseUrl: string,
+    { scope, baseUrl }: ApiCall,
     idempotencyKey?: string,
   ): Promise<Pick<TaskHeader, 'taskId' | 'agent'>> {
-    const agent = await this.agent(workflow);
-    const call = callOf(agent, baseUrl);
+    const agent = await this.agent(workflow, scope);
+    const call = callOf(agent, { scope, baseUrl });
     // Under a key the Message has the key's name, so that the same inputs are the same request.
     const fields = idempotencyKey === undefined ? {} : { messageId: idempotencyKey };
     const request = { message: userMessage([dataPart(inputs)], fields) };
@@ -58,15 +59,15 @@ export class Runs {
   }
 
   /** @throws ProblemError 404 */
-  async header(runId: string): Promise<TaskHeader> {
-    const header = RUN_ID.test(runId) ? await this.tasks.header(runId, ANONYMOUS_SCOPE) : undefined;
+  async header(runId: string, scope: TaskScope): Promise<TaskHeader> {
+    const header = RUN_ID.test(runId) ? await this.tasks.header(runId, scope) : undefined;
     if (!header || !isRun(header)) throw unknownRun();
     return header;
   }
 
   /** @throws ProblemError 404 */
-  async show(runId: string, baseUrl: string): Promise<RunView> {
-    const header = await this.header(runId);
+  async show(runId: string, { scope, baseUrl }: ApiCall): Promise<RunView> {
+    const header = await this.header(runId, scope);
     const [events, remembered, own, later] = await Promise.all([
       this.tasks.events(runId, 0, header.lastSequence),
       this.children.of(runId),
@@ -83,41 +84,41 @@ export class Runs {
    * Cancels a run. Canceling a canceled run again answers the same.
    * @throws ProblemError 404; 409 for a run that has ended otherwise
    */
-  async cancel(runId: string, baseUrl: string): Promise<CancelReport> {
-    const stored = await this.load(runId);
-    if (!isTerminalState(stored.header.state)) await this.cancelRunning(stored, baseUrl);
-    const { status, children } = await this.show(runId, baseUrl);
+  async cancel(runId: string, call: ApiCall): Promise<CancelReport> {
+    const stored = await this.load(runId, call.scope);
+    if (!isTerminalState(stored.header.state)) await this.cancelRunning(stored, call);
+    const { status, children } = await this.show(runId, call);
     if (status !== 'canceled') throw new ProblemError(409, `the run has ended: it is ${status}`);
     return { runId, status, children: children ?? [] };
   }
 
-  private async cancelRunning({ header, task }: StoredTask, baseUrl: string): Promise<void> {
-    const agent = await this.catalog.resolve(header.agent, revisionOf(task));
+  private async cancelRunning({ header, task }: StoredTask, call: ApiCall): Promise<void> {
+    const agent = await this.catalog.inTenant(header.tenant).resolve(header.agent, revisionOf(task));
     try {
-      await this.executions.cancel(agent, header.taskId, callOf(agent, baseUrl));
+      await this.executions.cancel(agent, header.taskId, callOf(agent, call));
     } catch (error) {
       // It ended in the meantime: what it ended as decides the answer.
       if (!(error instanceof A2AError) || error.reason !== 'TASK_NOT_CANCELABLE') throw error;
     }
   }
 
-  private async load(runId: string): Promise<StoredTask> {
-    const stored = RUN_ID.test(runId) ? await this.tasks.load(runId, ANONYMOUS_SCOPE) : undefined;
+  private async load(runId: string, scope: TaskScope): Promise<StoredTask> {
+    const stored = RUN_ID.test(runId) ? await this.tasks.load(runId, scope) : undefined;
     if (!stored || !isRun(stored.header)) throw unknownRun();
     return stored;
   }
 
   private async definition(header: TaskHeader, task: Task | undefined): Promise<WorkflowDefinition> {
     const name = workflowOf(header);
-    const revision = await this.workflows.get(name, task && revisionOf(task));
+    const revision = await this.workflows.inTenant(header.tenant).get(name, task && revisionOf(task));
     if (!revision) throw new Error(`The definition that run ${header.taskId} was started with is missing`);
     return revision.definition;
   }
 
-  private async agent(workflow: string): Promise<ServedAgent> {
+  private async agent(workflow: string, { tenant }: TaskScope): Promise<ServedAgent> {
     if (!WORKFLOW_NAME.test(workflow)) throw unknownWorkflow();
     try {
-      return await this.catalog.resolve(`workflows/${workflow}`);
+      return await this.catalog.inTenant(tenant).resolve(`workflows/${workflow}`);
     } catch (error) {
       if (error instanceof UnknownAgent) throw unknownWorkflow();
       throw error;
@@ -133,8 +134,8 @@ function unknownRun(): ProblemError {
   return new ProblemError(404, 'run not found');
 }
 
-function callOf(agent: ServedAgent, baseUrl: string): CallContext {
-  return { scope: ANONYMOUS_SCOPE, agent: agent.path, extensions: [], baseUrl };
+function callOf(agent: ServedAgent, { scope, baseUrl }: ApiCall): CallContext {
+  return { scope, agent: agent.path, extensions: [], baseUrl };
 }
 
 /** A child's header as the run knows it: by the reference `node#attempt`. */

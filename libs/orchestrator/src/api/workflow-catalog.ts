@@ -3,6 +3,7 @@ import { AgentCatalog, AgentExecutor, NodeTypes, OwnAgents, type ServedAgent, Un
 import { AppConfig } from '#libs/platform';
 import { type A2AError, invalidParams } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
+import { ByTenant } from '../by-tenant.js';
 import type { WorkflowRevision } from '../workflow.js';
 import { WorkflowExecutors } from '../workflow-executors.js';
 import { WorkflowStore } from '../workflow-store.js';
@@ -22,6 +23,7 @@ const SKILL_FIELD = 'message.metadata.skillId';
 export class WorkflowCatalog extends AgentCatalog {
   private readonly published = new WeakMap<WorkflowRevision, PublishedWorkflow>();
   private kept: { version: string; service: ServedAgent } | undefined;
+  private readonly tenants = new ByTenant((tenant) => this.of(tenant));
 
   constructor(
     private readonly store: WorkflowStore,
@@ -31,6 +33,10 @@ export class WorkflowCatalog extends AgentCatalog {
     private readonly own: OwnAgents = new OwnAgents(),
   ) {
     super();
+  }
+
+  override inTenant(tenant: string): AgentCatalog {
+    return tenant === '' ? this : this.tenants.of(tenant);
   }
 
   async resolve(path: string, revision?: string): Promise<ServedAgent> {
@@ -70,6 +76,10 @@ export class WorkflowCatalog extends AgentCatalog {
       if (revisions.length < limit) break;
     }
     return page.result();
+  }
+
+  private of(tenant: string): WorkflowCatalog {
+    return new WorkflowCatalog(this.store.inTenant(tenant), this.nodeTypes, this.executors, this.config);
   }
 
   /** The version is read before the workflows: what is kept may be newer than it says, never older. */

@@ -1,5 +1,6 @@
 import { Body, Controller, HttpCode, Logger, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { type ApiCall, apiCall } from '#libs/access';
 import { readIdempotencyKey } from '#libs/executor';
 import { ApiProblem, readBody, readFlag, ServiceAddress } from '#libs/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -37,7 +38,7 @@ export class WorkflowRunsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ runId: string }> {
     const { inputs } = readBody(RunBody, body ?? {});
-    const run = await this.runs.start(name, inputs ?? {}, this.address.publicBaseUrl(request.raw), keyOf(request));
+    const run = await this.runs.start(name, inputs ?? {}, apiCall(request, this.address), keyOf(request));
     void reply.header('location', `/api/runs/${run.taskId}`);
     return { runId: run.taskId };
   }
@@ -59,16 +60,16 @@ export class WorkflowRunsController {
   ): Promise<void> {
     const cancelOnDisconnect = readFlag(query, 'cancelOnDisconnect');
     const { inputs } = RunBody.lenient(body);
-    const baseUrl = this.address.publicBaseUrl(request.raw);
-    const run = await this.runs.start(name, inputs ?? {}, baseUrl, keyOf(request));
+    const call = apiCall(request, this.address);
+    const run = await this.runs.start(name, inputs ?? {}, call, keyOf(request));
     void reply.header('location', `/api/runs/${run.taskId}`);
     const end = await this.streams.send(run, 0, reply);
-    if (end === 'left' && cancelOnDisconnect) await this.abandon(run.taskId, baseUrl);
+    if (end === 'left' && cancelOnDisconnect) await this.abandon(run.taskId, call);
   }
 
-  private async abandon(runId: string, baseUrl: string): Promise<void> {
+  private async abandon(runId: string, call: ApiCall): Promise<void> {
     try {
-      await this.runs.cancel(runId, baseUrl);
+      await this.runs.cancel(runId, call);
     } catch (error) {
       this.logger.warn({ err: error, runId }, 'A run whose reader left could not be canceled');
     }

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
 import {
   ApiBody,
   ApiCreatedResponse,
@@ -7,10 +7,11 @@ import {
   ApiOperation,
   ApiTags,
 } from '@nestjs/swagger';
+import { scopeOf } from '#libs/access';
 import { NodeTypes } from '#libs/executor';
 import { ApiProblem, ProblemError, readBody } from '#libs/platform';
 import { isJsonObject } from '#libs/protocol';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
 import { workflowProblems } from '../workflow-problems.js';
 import { WorkflowStore } from '../workflow-store.js';
@@ -35,9 +36,13 @@ export class WorkflowsController {
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(409, 'There is a workflow of this name.')
   @ApiProblem(422, 'The graph is invalid: one entry per problem.')
-  async create(@Body() body: unknown, @Res({ passthrough: true }) reply: FastifyReply): Promise<WorkflowView> {
+  async create(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WorkflowView> {
     const definition = this.validDefinition(body);
-    const created = await this.store.create(definition);
+    const created = await this.of(request).create(definition);
     if (!created) throw new ProblemError(409, `the workflow "${definition.name}" exists already`);
     void reply.header('location', `/api/workflows/${definition.name}`);
     return workflowView(created);
@@ -46,10 +51,11 @@ export class WorkflowsController {
   @Get()
   @ApiOperation({ summary: 'All workflows, by name.' })
   @ApiOkResponse({ type: [WorkflowView] })
-  async list(): Promise<WorkflowView[]> {
+  async list(@Req() request: FastifyRequest): Promise<WorkflowView[]> {
+    const store = this.of(request);
     const found: WorkflowRevision[] = [];
     for (let page = PAGE; page === PAGE;) {
-      const revisions = await this.store.list(PAGE, found.at(-1)?.definition.name);
+      const revisions = await store.list(PAGE, found.at(-1)?.definition.name);
       found.push(...revisions);
       page = revisions.length;
     }
@@ -60,8 +66,8 @@ export class WorkflowsController {
   @ApiOperation({ summary: 'One workflow.' })
   @ApiOkResponse({ type: WorkflowView })
   @ApiProblem(404, 'workflow not found')
-  async get(@Param('name') name: string): Promise<WorkflowView> {
-    const found = await this.store.get(name);
+  async get(@Param('name') name: string, @Req() request: FastifyRequest): Promise<WorkflowView> {
+    const found = await this.of(request).get(name);
     if (!found) throw unknownWorkflow();
     return workflowView(found);
   }
@@ -73,10 +79,15 @@ export class WorkflowsController {
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(404, 'workflow not found')
   @ApiProblem(422, 'The graph is invalid: one entry per problem.')
-  async replace(@Param('name') name: string, @Body() body: unknown): Promise<WorkflowView> {
-    if (!(await this.store.get(name))) throw unknownWorkflow();
+  async replace(
+    @Param('name') name: string,
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+  ): Promise<WorkflowView> {
+    const store = this.of(request);
+    if (!(await store.get(name))) throw unknownWorkflow();
     const definition = this.validDefinition(isJsonObject(body) ? { ...body, name } : body);
-    const saved = await this.store.replace(definition);
+    const saved = await store.replace(definition);
     if (!saved) throw unknownWorkflow();
     return workflowView(saved);
   }
@@ -86,8 +97,13 @@ export class WorkflowsController {
   @ApiOperation({ summary: 'Deletes a workflow. Its runs stay.' })
   @ApiNoContentResponse()
   @ApiProblem(404, 'workflow not found')
-  async delete(@Param('name') name: string): Promise<void> {
-    if (!(await this.store.delete(name))) throw unknownWorkflow();
+  async delete(@Param('name') name: string, @Req() request: FastifyRequest): Promise<void> {
+    if (!(await this.of(request).delete(name))) throw unknownWorkflow();
+  }
+
+  /** Workflows are shared within a tenant. */
+  private of({ raw }: FastifyRequest): WorkflowStore {
+    return this.store.inTenant(scopeOf(raw).tenant);
   }
 
   private validDefinition(body: unknown): WorkflowDefinition {

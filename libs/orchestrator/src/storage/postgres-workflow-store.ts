@@ -3,6 +3,7 @@ import { BatchedRead, Database } from '#libs/platform';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { WorkflowStore } from '../workflow-store.js';
+import { ByTenant } from '../by-tenant.js';
 import { RevisionCache } from './revision-cache.js';
 import {
   CREATE,
@@ -13,7 +14,6 @@ import {
   HEADS_WITH_NODE,
   REPLACE,
   REVISION,
-  TENANT,
   VERSION,
 } from './workflow-statements.js';
 
@@ -28,17 +28,30 @@ export class PostgresWorkflowStore extends WorkflowStore {
   private readonly newest = new BatchedRead((names: readonly string[]) => this.readNewest(names));
   private readonly versions = new BatchedRead(() => this.readVersion());
 
+  private readonly tenants = new ByTenant((tenant) => PostgresWorkflowStore.of(this.database, tenant));
+  private tenant = '';
+
   constructor(private readonly database: Database) {
     super();
   }
 
+  inTenant(tenant: string): WorkflowStore {
+    return tenant === this.tenant ? this : this.tenants.of(tenant);
+  }
+
+  private static of(database: Database, tenant: string): PostgresWorkflowStore {
+    const store = new PostgresWorkflowStore(database);
+    store.tenant = tenant;
+    return store;
+  }
+
   async version(): Promise<string> {
-    return (await this.versions.get(TENANT)) ?? '0';
+    return (await this.versions.get(this.tenant)) ?? '0';
   }
 
   async list(limit: number, afterName = ''): Promise<WorkflowRevision[]> {
     // Planned anew each time: a plan that was made for few workflows is slow for many.
-    const { rows } = await this.database.pool.query<Head>(HEADS, [TENANT, afterName, limit]);
+    const { rows } = await this.database.pool.query<Head>(HEADS, [this.tenant, afterName, limit]);
     return this.revisions(rows);
   }
 
@@ -50,7 +63,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
 
   async withNode(nodeId: string, limit: number): Promise<WorkflowRevision[]> {
     if (!WORKFLOW_NAME.test(nodeId)) return [];
-    return this.revisions(await this.heads('workflow-heads-with-node', HEADS_WITH_NODE, [TENANT, nodeId, limit]));
+    return this.revisions(await this.heads('workflow-heads-with-node', HEADS_WITH_NODE, [this.tenant, nodeId, limit]));
   }
 
   async create(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
@@ -63,20 +76,20 @@ export class PostgresWorkflowStore extends WorkflowStore {
 
   async delete(name: string): Promise<boolean> {
     if (!WORKFLOW_NAME.test(name)) return false;
-    const { rows } = await this.database.pool.query(DELETE, [TENANT, name]);
+    const { rows } = await this.database.pool.query(DELETE, [this.tenant, name]);
     return rows.length === 1;
   }
 
   private async save(statement: string, definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
     const text = JSON.stringify(definition);
     const nodeIds = definition.nodes.map((node) => node.id);
-    const { rows } = await this.database.pool.query<Head>(statement, [TENANT, definition.name, text, nodeIds]);
+    const { rows } = await this.database.pool.query<Head>(statement, [this.tenant, definition.name, text, nodeIds]);
     // Read back from its text: what is kept shares nothing with what the caller may still change.
     return rows[0] && this.keep({ ...rows[0], definition: JSON.parse(text) as WorkflowDefinition });
   }
 
   private async readNewest(names: readonly string[]): Promise<Map<string, WorkflowRevision>> {
-    const found = await this.revisions(await this.heads('workflow-heads', HEADS_OF, [TENANT, names]));
+    const found = await this.revisions(await this.heads('workflow-heads', HEADS_OF, [this.tenant, names]));
     return new Map(found.map((revision) => [revision.definition.name, revision]));
   }
 
@@ -84,9 +97,9 @@ export class PostgresWorkflowStore extends WorkflowStore {
     const { rows } = await this.database.pool.query<{ version: string }>({
       name: 'workflow-version',
       text: VERSION,
-      values: [TENANT],
+      values: [this.tenant],
     });
-    return new Map(rows.map(({ version }) => [TENANT, version]));
+    return new Map(rows.map(({ version }) => [this.tenant, version]));
   }
 
   private async heads(name: string, text: string, values: unknown[]): Promise<Head[]> {
@@ -109,7 +122,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   private async definitions(heads: readonly Head[]): Promise<Map<string, WorkflowDefinition>> {
     if (heads.length === 0) return new Map();
     const { rows } = await this.database.pool.query<Saved>(DEFINITIONS, [
-      TENANT,
+      this.tenant,
       heads.map((head) => head.name),
       heads.map((head) => head.revision),
     ]);
@@ -119,7 +132,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   private async saved(name: string, revision: string): Promise<WorkflowRevision | undefined> {
     const kept = this.cache.get(name, revision);
     if (kept || !REVISION_NUMBER.test(revision)) return kept;
-    const { rows } = await this.database.pool.query<Head & Saved>(REVISION, [TENANT, name, revision]);
+    const { rows } = await this.database.pool.query<Head & Saved>(REVISION, [this.tenant, name, revision]);
     return rows[0] && this.keep(rows[0]);
   }
 

@@ -1,6 +1,3 @@
-/** Whose workflows these are, while callers have no identity. */
-export const TENANT = '';
-
 // The version (the transaction that wrote the row) tells a definition that was changed by hand from the one in memory.
 const SELECT_HEADS = `
   SELECT workflow.name, workflow.revision::text, workflow.created_at, workflow.updated_at, saved.xmin::text AS version

@@ -1,4 +1,5 @@
-export type AuthMode = 'none';
+import type { AuthConfig } from './auth-config.js';
+
 export type NodeDispatch = 'local' | 'http';
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
@@ -29,7 +30,7 @@ export class AppConfig {
   /** Without a trailing slash. Absent: loopback on the bound port. */
   readonly internalUrl?: string;
   readonly nodeDispatch!: NodeDispatch;
-  readonly authMode!: AuthMode;
+  readonly auth!: AuthConfig;
   /** Hosts, IP addresses or CIDR ranges that outbound calls may reach although private. */
   readonly outboundAllow!: readonly string[];
   readonly llm!: LlmConfig;

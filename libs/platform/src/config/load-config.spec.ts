@@ -11,7 +11,7 @@ describe('loadConfig', () => {
       dataDir: resolve('./.data'),
       trustedProxies: [],
       nodeDispatch: 'local',
-      authMode: 'none',
+      auth: { mode: 'none', keys: [] },
       outboundAllow: [],
       llm: {},
       bodyLimit: 4_194_304,
@@ -97,7 +97,7 @@ describe('loadConfig', () => {
   });
 
   it('tells every bad key at once', () => {
-    expect(linesFor({ PORT: 'x', BODY_LIMIT: 'y', AUTH_MODE: 'jwt' }).map((line) => line.split(':')[0])).toEqual([
+    expect(linesFor({ PORT: 'x', BODY_LIMIT: 'y', AUTH_MODE: 'x' }).map((line) => line.split(':')[0])).toEqual([
       'PORT',
       'BODY_LIMIT',
       'AUTH_MODE',
@@ -124,8 +124,71 @@ describe('loadConfig', () => {
 });
 
 describe('AUTH_MODE', () => {
-  it.each(['api-key', 'jwt'])('%s is not there yet', (mode) => {
-    expect(linesFor({ AUTH_MODE: mode })).toEqual(['AUTH_MODE: not available in this version']);
+  const KEY = 'k'.repeat(32);
+
+  it('api-key brings callers and their keys', () => {
+    const env = { HOST: '0.0.0.0', AUTH_MODE: 'api-key', AUTH_API_KEYS: `ann:${KEY}, bob@example.com:${KEY}x==` };
+    expect(loadConfig(env).auth).toEqual({
+      mode: 'api-key',
+      keys: [
+        { name: 'ann', key: KEY },
+        { name: 'bob@example.com', key: `${KEY}x==` },
+      ],
+    });
+    expect(loadConfig({ AUTH_MODE: 'api-key' }).auth.keys).toEqual([]);
+  });
+
+  it.each([
+    ['short-secret', 'ann:short-secret'],
+    ['no colon', KEY],
+    ['no name', `:${KEY}`],
+    ['a bad name', `a n n:${KEY}`],
+    ['a bad character', `ann:${KEY}:agents`],
+    ['too long a key', `ann:${'k'.repeat(513)}`],
+    ['one key of two callers', `ann:${KEY},bob:${KEY}`],
+  ])('api-key refuses %s in one line that does not print it', (_what, keys) => {
+    const lines = linesFor({ AUTH_MODE: 'api-key', AUTH_API_KEYS: keys });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^AUTH_API_KEYS: /);
+    expect(lines[0]).not.toMatch(/kkkk|short-secret/);
+  });
+
+  const JWT = {
+    AUTH_MODE: 'jwt',
+    AUTH_JWT_JWKS_URL: 'https://id.example/keys?p=1',
+    AUTH_JWT_ISSUER: 'https://id.example/',
+    AUTH_JWT_AUDIENCE: 'parley, other',
+  };
+
+  it('jwt names the provider, and trusts no signature that a caller could make', () => {
+    const { jwt } = loadConfig(JWT).auth;
+    expect(jwt).toMatchObject({
+      jwksUrl: 'https://id.example/keys?p=1',
+      issuer: 'https://id.example/',
+      audience: ['parley', 'other'],
+      clockToleranceMs: 30_000,
+      ownerClaim: 'sub',
+      scopeClaim: 'scope',
+    });
+    expect(jwt?.algorithms.filter((it) => /^(HS|none)/.test(it))).toEqual([]);
+    expect(linesFor({ AUTH_MODE: 'jwt' }).map((line) => line.split(':')[0])).toEqual([
+      'AUTH_JWT_JWKS_URL',
+      'AUTH_JWT_ISSUER',
+      'AUTH_JWT_AUDIENCE',
+    ]);
+  });
+
+  it.each([
+    ['AUTH_JWT_JWKS_URL', 'ftp://secret'],
+    ['AUTH_JWT_AUDIENCE', ' , '],
+    ['AUTH_JWT_ALGORITHMS', 'RS256,none'],
+    ['AUTH_JWT_ALGORITHMS', 'HS256'],
+    ['AUTH_JWT_CLOCK_TOLERANCE', '1h'],
+  ])('jwt refuses a bad %s', (key, value) => {
+    const lines = linesFor({ ...JWT, [key]: value });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(new RegExp(`^${key}: `));
+    expect(lines[0]).not.toContain(value);
   });
 
   it.each<[Environment, boolean]>([

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { AppConfig, type AuthMode, type LlmConfig } from './app-config.js';
+import { AppConfig, type LlmConfig } from './app-config.js';
+import { type AuthConfig, readAuth } from './auth-config.js';
 import { ConfigError } from './config-error.js';
-import { isLoopbackHost } from './loopback.js';
 import { parseBytes, parseDuration } from './quantities.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -20,11 +20,11 @@ export function loadConfig(env: Environment): AppConfig {
   const parsed = VARIABLES.safeParse(given);
   const lines = parsed.success ? [] : linesOf(parsed.error);
   // What a bad HOST would need cannot be said.
-  const auth = lines.some((line) => line.startsWith('HOST:')) ? {} : authMode(given);
+  const auth = lines.some((line) => line.startsWith('HOST:')) ? { problems: [] } : readAuth(given);
   const key = llmApiKey(given);
-  for (const outcome of [auth, key]) if (outcome.problem) lines.push(outcome.problem);
-  if (!parsed.success || lines.length > 0) throw new ConfigError(lines);
-  return new AppConfig(toConfig(parsed.data, key.value));
+  lines.push(...auth.problems, ...(key.problem ? [key.problem] : []));
+  if (!parsed.success || !auth.config || lines.length > 0) throw new ConfigError(lines);
+  return new AppConfig(toConfig(parsed.data, auth.config, key.value));
 }
 
 const port = z
@@ -120,19 +120,6 @@ interface Outcome<T> {
   problem?: string;
 }
 
-/** `none` is the only mode of this version; an open door to other machines must be asked for in so many words. */
-function authMode(env: Record<string, string | undefined>): Outcome<AuthMode> {
-  const mode = env['AUTH_MODE'];
-  const open = !isLoopbackHost(env['HOST'] ?? '127.0.0.1');
-  if (mode === 'api-key' || mode === 'jwt') return { problem: 'AUTH_MODE: not available in this version' };
-  if (mode !== undefined && mode !== 'none') return { problem: 'AUTH_MODE: must be none, api-key or jwt' };
-  if (mode === undefined && open) return { problem: 'AUTH_MODE: must be set when HOST is not a loopback address' };
-  if (open && env['AUTH_ALLOW_ANONYMOUS'] !== 'true') {
-    return { problem: 'AUTH_MODE: none on a HOST that is not loopback also needs AUTH_ALLOW_ANONYMOUS=true' };
-  }
-  return { value: 'none' };
-}
-
 /** The key itself, or the variable that `LLM_API_KEY_ENV` names. */
 function llmApiKey(env: Record<string, string | undefined>): Outcome<string> {
   const reference = env['LLM_API_KEY_ENV'];
@@ -142,7 +129,7 @@ function llmApiKey(env: Record<string, string | undefined>): Outcome<string> {
   return value === undefined ? { problem: 'LLM_API_KEY_ENV: names a variable that is not set' } : { value };
 }
 
-function toConfig(values: Variables, apiKey: string | undefined): AppConfig {
+function toConfig(values: Variables, auth: AuthConfig, apiKey: string | undefined): AppConfig {
   const llm: LlmConfig = { baseUrl: values.LLM_BASE_URL, apiKey, model: values.LLM_MODEL };
   return {
     port: values.PORT,
@@ -155,7 +142,7 @@ function toConfig(values: Variables, apiKey: string | undefined): AppConfig {
     trustedProxies: values.TRUSTED_PROXIES,
     internalUrl: values.INTERNAL_URL,
     nodeDispatch: values.NODE_DISPATCH,
-    authMode: 'none',
+    auth,
     outboundAllow: values.OUTBOUND_ALLOW,
     llm,
     bodyLimit: values.BODY_LIMIT,

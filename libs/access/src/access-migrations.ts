@@ -1,0 +1,38 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The keys of callers, by their digests, and the secret that the replicas share. */
+export class CreateApiKey1700000000600 implements MigrationInterface {
+  readonly name = 'CreateApiKey1700000000600';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE api_key (
+        id uuid PRIMARY KEY,
+        tenant text COLLATE "C" NOT NULL DEFAULT '',
+        -- The caller: what it makes is owned under this name. It may have several keys.
+        name text COLLATE "C" NOT NULL,
+        digest text COLLATE "C" NOT NULL,
+        scopes text[] NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now(),
+        -- Who made it; absent where the environment brought it.
+        created_by text,
+        -- From then on it is not valid, be it revoked or rotated. Rows stay: a revoked key never comes back.
+        ends_at timestamptz,
+        CONSTRAINT api_key_digest UNIQUE (digest)
+      )`);
+    await runner.query(`
+      CREATE TABLE replica_secret (
+        purpose text COLLATE "C" PRIMARY KEY,
+        secret bytea NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now()
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE replica_secret');
+    await runner.query('DROP TABLE api_key');
+  }
+}
+
+/** The schema of this lib, in order. */
+export const ACCESS_MIGRATIONS = [CreateApiKey1700000000600];

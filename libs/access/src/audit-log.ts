@@ -1,0 +1,64 @@
+import { Logger } from '@nestjs/common';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { callerOf } from './request-caller.js';
+
+/** One line of the audit log; it never has a body, a query or a header of the request. */
+export interface AuditEntry {
+  /** The method and the route's pattern: `DELETE /api/keys/:id`. */
+  action: string;
+  tenant: string;
+  /** `''` where the caller is not known. */
+  caller: string;
+  /** The names and ids in the path. */
+  target: Record<string, string>;
+  outcome: 'done' | 'denied' | 'refused' | 'failed';
+  status: number;
+}
+
+const logger = new Logger('Audit');
+
+/**
+ * Logs every call that changes something through `/api`, and every one that was denied: one line
+ * `{"audit": AuditEntry}` at level info, when it was answered. The start of a run is not logged: its Task is the record.
+ */
+export function auditCalls(fastify: FastifyInstance): void {
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const { url: route } = request.routeOptions;
+    if (route !== undefined && isAudited(request.method, route, reply.statusCode)) {
+      logger.log({ audit: entryOf(request, route, reply.statusCode) }, 'A management call');
+    }
+    done();
+  });
+}
+
+const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
+const RUN_START = /^\/api\/workflows\/:name\/runs?$/;
+
+function isAudited(method: string, route: string, status: number): boolean {
+  if (!route.startsWith('/api/')) return false;
+  if (isDenied(status)) return true;
+  return !READING.has(method) && !RUN_START.test(route);
+}
+
+function entryOf(request: FastifyRequest, route: string, status: number): AuditEntry {
+  const { tenant, owner } = callerOf(request.raw);
+  const target = Object.entries((request.params ?? {}) as Record<string, string>);
+  return {
+    action: `${request.method} ${route}`,
+    tenant,
+    caller: owner,
+    target: Object.fromEntries(target.map(([name, value]) => [name, value.slice(0, 128)])),
+    outcome: outcomeOf(status),
+    status,
+  };
+}
+
+function outcomeOf(status: number): AuditEntry['outcome'] {
+  if (isDenied(status)) return 'denied';
+  if (status >= 500) return 'failed';
+  return status >= 400 ? 'refused' : 'done';
+}
+
+function isDenied(status: number): boolean {
+  return status === 401 || status === 403;
+}

@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { AppConfig, OutboundHttp } from '#libs/platform';
+import { A2AError } from '#libs/protocol';
+import { unauthenticated } from './access-errors.js';
+import { ApiKeys } from './api-keys.js';
+import { ANONYMOUS, type Caller } from './caller.js';
+import { type Credentials, NODE_SCHEME } from './credentials.js';
+import { JwtVerifier } from './jwt-verifier.js';
+import { CallerSeal } from './sealed-caller.js';
+
+/** How long a ticket opens a WebSocket. */
+export const TICKET_MS = 30_000;
+/** A call is refused that takes longer from one replica to another; their clocks may differ by less than this. */
+const NODE_CALL_MS = 60_000;
+
+/** Whoever verifies what callers send; `undefined` where it is not valid. */
+interface Verifier {
+  caller(value: string): Caller | undefined | Promise<Caller | undefined>;
+}
+
+/** Tells who sends a request, by AUTH_MODE. The one place where credentials are looked at. */
+@Injectable()
+export class Authentication {
+  private constructor(
+    private readonly verifier: Verifier | undefined,
+    private readonly seals: CallerSeal,
+  ) {}
+
+  /** Keeps the environment's keys and learns the secret of the replicas. */
+  static async begin(config: AppConfig, keys: ApiKeys, http: OutboundHttp): Promise<Authentication> {
+    const { auth } = config;
+    await keys.seed(auth.keys);
+    // The operator named the provider: it may be in a private network.
+    const jwt = auth.jwt && new JwtVerifier(auth.jwt, http.trusting(auth.jwt.jwksUrl));
+    const verifier = auth.mode === 'api-key' ? keys : jwt;
+    return new Authentication(verifier, new CallerSeal(await keys.sharedSecret()));
+  }
+
+  /** Whether callers have to say who they are. */
+  get required(): boolean {
+    return this.verifier !== undefined;
+  }
+
+  /**
+   * Whose credentials these are: at once, without a query, where they were seen a short time ago.
+   * @throws A2AError UNAUTHENTICATED, or rejects with it; status 503 where that cannot be found out at the moment
+   */
+  caller(credentials: Credentials | undefined): Caller | Promise<Caller> {
+    if (!this.verifier) return ANONYMOUS;
+    if (!credentials || credentials.value === '') throw unauthenticated();
+    const { kind, value } = credentials;
+    const found = kind === 'bearer' ? this.verifier.caller(value) : this.seals.open(kind, value);
+    if (found instanceof Promise) return found.then(known, unverifiable);
+    return known(found);
+  }
+
+  /** A short-lived text that stands for a caller where no header can be sent. */
+  ticket(caller: Caller): { ticket: string; expiresAt: Date } {
+    const ends = Date.now() + TICKET_MS;
+    return { ticket: this.seals.seal('ticket', caller, ends), expiresAt: new Date(ends) };
+  }
+
+  /** The `Authorization` of a call to an agent of ours that is made for a run: its owner's, never a caller's own key. */
+  nodeAuthorization({ tenant, owner }: Pick<Caller, 'tenant' | 'owner'>): string {
+    const caller: Caller = { tenant, owner, permissions: new Set(['agents']) };
+    return `${NODE_SCHEME} ${this.seals.seal('node', caller, Date.now() + NODE_CALL_MS)}`;
+  }
+}
+
+function known(caller: Caller | undefined): Caller {
+  if (!caller) throw unauthenticated();
+  return caller;
+}
+
+function unverifiable(cause: unknown): never {
+  throw new A2AError('INTERNAL', { message: 'Credentials cannot be verified at the moment', status: 503, cause });
+}

@@ -1,0 +1,91 @@
+import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
+import type { JwtConfig, OutboundFetch } from '#libs/platform';
+import { type Caller, isPermission, type Permission } from './caller.js';
+import { digestOf } from './key-digest.js';
+
+/** A verified token is believed for so long, no longer than it says itself: then its key may have been withdrawn. */
+const BELIEVED_MS = 60_000;
+const MOST_KEPT = 10_000;
+const MAX_CLAIM = 255;
+/** What a token may do that says nothing of scopes. */
+const WITHOUT_SCOPES: readonly Permission[] = ['agents', 'workflows'];
+
+/** Verifies the bearer tokens of an identity provider (RFC 7519, RFC 9068) and reads whose they are. */
+export class JwtVerifier {
+  private readonly keys: JWTVerifyGetKey;
+  private readonly believed = new Map<string, { caller: Caller; until: number }>();
+
+  /** @param fetch reaches the provider's keys; they are kept, and asked for again where a token names an unknown one */
+  constructor(
+    private readonly config: JwtConfig,
+    fetch: OutboundFetch,
+  ) {
+    const options = { [customFetch]: fetch as typeof globalThis.fetch };
+    this.keys = createRemoteJWKSet(new URL(config.jwksUrl), options);
+  }
+
+  /**
+   * `undefined` for a token that is not valid; at once for one that was verified a short time ago.
+   * @throws whatever keeps the provider's keys from being read
+   */
+  caller(token: string): Caller | undefined | Promise<Caller | undefined> {
+    const digest = digestOf(token);
+    const known = this.believed.get(digest);
+    if (known && Date.now() < known.until) return known.caller;
+    this.believed.delete(digest);
+    return this.verify(token, digest);
+  }
+
+  private async verify(token: string, digest: string): Promise<Caller | undefined> {
+    const payload = await this.payload(token);
+    const caller = payload && callerOfClaims(payload, this.config);
+    if (!caller) return undefined;
+    const ends = (payload.exp ?? 0) * 1000 + this.config.clockToleranceMs;
+    this.believed.set(digest, { caller, until: Math.min(ends, Date.now() + BELIEVED_MS) });
+    if (this.believed.size > MOST_KEPT) this.believed.delete(this.believed.keys().next().value!);
+    return caller;
+  }
+
+  private async payload(token: string): Promise<JWTPayload | undefined> {
+    const { issuer, audience, algorithms, clockToleranceMs } = this.config;
+    try {
+      const { payload } = await jwtVerify(token, this.keys, {
+        issuer,
+        audience: [...audience],
+        algorithms: [...algorithms],
+        clockTolerance: clockToleranceMs / 1000,
+        requiredClaims: ['exp'],
+      });
+      return payload;
+    } catch (error) {
+      if (error instanceof errors.JOSEError && !isFaultOfProvider(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** Where the keys cannot be read nobody knows whether a token is valid. */
+function isFaultOfProvider(error: errors.JOSEError): boolean {
+  return (
+    error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || error.code === 'ERR_JOSE_GENERIC'
+  );
+}
+
+/** `undefined` where a claim that says whose the token is is missing. */
+function callerOfClaims(claims: JWTPayload, config: JwtConfig): Caller | undefined {
+  const owner = claims[config.ownerClaim];
+  const tenant = config.tenantClaim === undefined ? '' : claims[config.tenantClaim];
+  if (!isName(owner) || (config.tenantClaim !== undefined && !isName(tenant))) return undefined;
+  return { tenant: tenant as string, owner, permissions: permissionsOf(claims[config.scopeClaim]) };
+}
+
+function isName(claim: unknown): claim is string {
+  return typeof claim === 'string' && claim !== '' && claim.length <= MAX_CLAIM && !claim.includes('\0');
+}
+
+/** Words separated by spaces (RFC 8693, section 4.2), or a list of them. */
+function permissionsOf(claim: unknown): Set<Permission> {
+  if (claim === undefined) return new Set(WITHOUT_SCOPES);
+  const words = typeof claim === 'string' ? claim.split(' ') : claim;
+  return new Set(Array.isArray(words) ? words.filter(isPermission) : []);
+}

@@ -1,0 +1,20 @@
+import type { IncomingMessage } from 'node:http';
+import { ANONYMOUS, type Caller } from './caller.js';
+
+const CALLERS = new WeakMap<IncomingMessage, Caller>();
+
+/** Whose request it is; `ANONYMOUS` where nobody was asked who they are. */
+export function callerOf(request: IncomingMessage): Caller {
+  return CALLERS.get(request) ?? ANONYMOUS;
+}
+
+/** Whose Tasks a request may see, and to whom those that it makes belong. */
+export function scopeOf(request: IncomingMessage): { tenant: string; owner: string } {
+  const { tenant, owner } = callerOf(request);
+  return { tenant, owner };
+}
+
+/** Says whose request it is, for all who handle it. */
+export function identify(request: IncomingMessage, caller: Caller): void {
+  CALLERS.set(request, caller);
+}

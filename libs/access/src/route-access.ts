@@ -1,0 +1,35 @@
+import type { Permission } from './caller.js';
+
+/** What a request needs: nothing, or one of some permissions. */
+export type RouteAccess = 'public' | readonly Permission[];
+
+const AGENTS: readonly Permission[] = ['agents'];
+const WORKFLOWS: readonly Permission[] = ['workflows'];
+const READERS: readonly Permission[] = ['agents', 'workflows'];
+const ADMIN: readonly Permission[] = ['admin'];
+
+const READING = new Set(['GET', 'HEAD']);
+const PUBLIC = [
+  /^\/$/,
+  /^\/health\//,
+  /^\/metrics$/,
+  /^\/docs(\/|-json$|-yaml$|$)/,
+  /\/\.well-known\//,
+  /^\/a2a\/(nodes\/:node\/)?agent-card$/,
+];
+
+/**
+ * What a route needs. Whatever is not named here needs a caller that may call agents, so a new route is never open by
+ * mistake.
+ * @param route the pattern that the router matched; `undefined` where it matched none
+ */
+export function routeAccess(method: string, route: string | undefined): RouteAccess {
+  // A browser asks for permission without credentials.
+  if (method === 'OPTIONS') return 'public';
+  if (route === undefined) return AGENTS;
+  const reads = READING.has(method);
+  if (reads && !route.startsWith('/api/') && PUBLIC.some((it) => it.test(route))) return 'public';
+  if (/^\/api\/keys(\/|$)/.test(route)) return ADMIN;
+  if (route === '/api/workflows' || route === '/api/workflows/:name') return reads ? READERS : WORKFLOWS;
+  return AGENTS;
+}

@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { isLoopbackHost } from './loopback.js';
+import { parseDuration } from './quantities.js';
+
+export type AuthMode = 'none' | 'api-key' | 'jwt';
+
+/** A key that the environment brings along. */
+export interface SeededKey {
+  /** The caller that it stands for. */
+  readonly name: string;
+  readonly key: string;
+}
+
+/** How bearer tokens of an identity provider are verified and read. */
+export interface JwtConfig {
+  /** Where the provider publishes its keys. */
+  readonly jwksUrl: string;
+  readonly issuer: string;
+  /** A token must name one of them. */
+  readonly audience: readonly string[];
+  readonly algorithms: readonly string[];
+  readonly clockToleranceMs: number;
+  readonly ownerClaim: string;
+  /** Absent: every caller is of the one tenant ''. */
+  readonly tenantClaim?: string;
+  readonly scopeClaim: string;
+}
+
+/** Who is let in. */
+export interface AuthConfig {
+  readonly mode: AuthMode;
+  /** Empty unless the mode is `api-key`. */
+  readonly keys: readonly SeededKey[];
+  /** There where the mode is `jwt`. */
+  readonly jwt?: JwtConfig;
+}
+
+type Given = Readonly<Record<string, string | undefined>>;
+
+/** Fewer characters could be guessed: what is stored of a key is a plain digest. */
+export const MIN_KEY_LENGTH = 16;
+const MAX_KEY_LENGTH = 512;
+const MAX_TOLERANCE_MS = 300_000;
+
+/** Signatures that anybody can verify and only the provider can make: never `none`, never a shared secret. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+
+/**
+ * Reads the AUTH_ variables. An open door to other machines must be asked for in so many words.
+ * @returns the configuration, or one line per bad key without a value
+ */
+export function readAuth(env: Given): { config?: AuthConfig; problems: string[] } {
+  const mode = env['AUTH_MODE'];
+  if (mode === 'api-key') return apiKeyAuth(env);
+  if (mode === 'jwt') return jwtAuth(env);
+  const problem = openDoor(env);
+  return problem ? { problems: [problem] } : { config: { mode: 'none', keys: [] }, problems: [] };
+}
+
+function openDoor(env: Given): string | undefined {
+  const mode = env['AUTH_MODE'];
+  const open = !isLoopbackHost(env['HOST'] ?? '127.0.0.1');
+  if (mode !== undefined && mode !== 'none') return 'AUTH_MODE: must be none, api-key or jwt';
+  if (mode === undefined && open) return 'AUTH_MODE: must be set when HOST is not a loopback address';
+  if (open && env['AUTH_ALLOW_ANONYMOUS'] !== 'true') {
+    return 'AUTH_MODE: none on a HOST that is not loopback also needs AUTH_ALLOW_ANONYMOUS=true';
+  }
+  return undefined;
+}
+
+function apiKeyAuth(env: Given): { config?: AuthConfig; problems: string[] } {
+  const keys: SeededKey[] = [];
+  for (const entry of listed(env['AUTH_API_KEYS'])) {
+    const colon = entry.indexOf(':');
+    const [name, key] = [entry.slice(0, Math.max(colon, 0)), entry.slice(colon + 1)];
+    const problem = seedProblem(name, key);
+    if (problem) return { problems: [`AUTH_API_KEYS: ${problem}`] };
+    keys.push({ name, key });
+  }
+  if (new Set(keys.map((it) => it.key)).size < keys.length) {
+    return { problems: ['AUTH_API_KEYS: has the same key twice'] };
+  }
+  return { config: { mode: 'api-key', keys }, problems: [] };
+}
+
+/** A caller's name: it owns what the caller makes. */
+export const CALLER_NAME = /^[\w.@+-]{1,128}$/;
+
+function seedProblem(name: string, key: string): string | undefined {
+  if (!CALLER_NAME.test(name)) {
+    return 'must be a comma-separated list of name:key; a name has letters, digits and ._@+-';
+  }
+  if (key.length < MIN_KEY_LENGTH) return `each key must have at least ${MIN_KEY_LENGTH} characters`;
+  if (key.length > MAX_KEY_LENGTH) return `each key must have at most ${MAX_KEY_LENGTH} characters`;
+  // RFC 6750, section 2.1: what a Bearer header can carry.
+  return /^[\w.~+/-]+=*$/.test(key) ? undefined : 'a key may have letters, digits, -._~+/ and = at its end';
+}
+
+const JWT_VARIABLES = z.object({
+  AUTH_JWT_JWKS_URL: z
+    .string('is needed with AUTH_MODE=jwt')
+    .refine(isHttpUrl, 'must be an http:// or https:// URL without credentials'),
+  AUTH_JWT_ISSUER: z.string('is needed with AUTH_MODE=jwt'),
+  AUTH_JWT_AUDIENCE: z
+    .string('is needed with AUTH_MODE=jwt')
+    .transform(listed)
+    .refine((audience) => audience.length > 0, 'must name at least one audience'),
+  AUTH_JWT_ALGORITHMS: z
+    .string()
+    .transform(listed)
+    .refine(
+      (names) => names.length > 0 && names.every((it) => ALGORITHMS.includes(it)),
+      `must be some of ${ALGORITHMS.join(', ')}`,
+    )
+    .default(ALGORITHMS),
+  AUTH_JWT_CLOCK_TOLERANCE: z
+    .string()
+    .transform((text) => parseDuration(text) ?? -1)
+    .refine((ms) => ms >= 0 && ms <= MAX_TOLERANCE_MS, 'must be a number of seconds such as 30 or 30s, at most 300')
+    .default(30_000),
+  AUTH_JWT_OWNER_CLAIM: z.string().default('sub'),
+  AUTH_JWT_TENANT_CLAIM: z.string().optional(),
+  AUTH_JWT_SCOPE_CLAIM: z.string().default('scope'),
+});
+
+function jwtAuth(env: Given): { config?: AuthConfig; problems: string[] } {
+  const parsed = JWT_VARIABLES.safeParse(env);
+  if (!parsed.success) {
+    const lines = new Map(parsed.error.issues.map((it) => [String(it.path[0]), it.message]));
+    return { problems: [...lines].map(([key, message]) => `${key}: ${message}`) };
+  }
+  const { data } = parsed;
+  const jwt: JwtConfig = {
+    jwksUrl: data.AUTH_JWT_JWKS_URL,
+    issuer: data.AUTH_JWT_ISSUER,
+    audience: data.AUTH_JWT_AUDIENCE,
+    algorithms: data.AUTH_JWT_ALGORITHMS,
+    clockToleranceMs: data.AUTH_JWT_CLOCK_TOLERANCE,
+    ownerClaim: data.AUTH_JWT_OWNER_CLAIM,
+    tenantClaim: data.AUTH_JWT_TENANT_CLAIM,
+    scopeClaim: data.AUTH_JWT_SCOPE_CLAIM,
+  };
+  return { config: { mode: 'jwt', keys: [], jwt }, problems: [] };
+}
+
+function isHttpUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return ['http:', 'https:'].includes(protocol) && username === '' && password === '';
+}
+
+function listed(text = ''): string[] {
+  return text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+}

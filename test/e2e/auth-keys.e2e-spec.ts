@@ -1,0 +1,293 @@
+import { randomBytes } from 'node:crypto';
+import { detail, rest, rpc, sendParams, sendTask } from '../support/a2a.js';
+import { apiKeyEnv, testCaller } from '../support/callers.js';
+import { GatewayClient, refusedUpgrade } from '../support/gateway-client.js';
+import { type Parley, startParley, startRefused } from '../support/parley.js';
+import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
+import { Api, echo, input, linear, output, unique } from '../support/workflow.js';
+
+const ann = testCaller('ann');
+const stage = useStage({ env: { ...apiKeyEnv(ann), LOG_LEVEL: 'debug' } });
+
+interface Key {
+  id: string;
+  name: string;
+  scopes: string[];
+  key: string;
+  createdBy?: string;
+  endsAt?: string;
+}
+
+let api: Api;
+
+beforeAll(() => {
+  api = new Api(stage.parley.url, ann.headers);
+});
+
+async function makeKey(name: string, scopes?: string[]): Promise<Key> {
+  const reply = await api.call<Key>('POST', '/keys', { name, scopes });
+  expect(reply.status).toBe(201);
+  return reply.body;
+}
+
+function withKey(key: string): Api {
+  return new Api(stage.parley.url, { 'x-api-key': key });
+}
+
+describe('AUTH_MODE=api-key', () => {
+  it('lets a seeded caller in, by either header', async () => {
+    const workflow = await api.save(linear(unique('w'), input('in'), echo('a'), output('out')));
+    for (const headers of [ann.headers, { 'x-api-key': ann.key }, { authorization: `bearer ${ann.key}` }]) {
+      expect((await new Api(stage.parley.url, headers).call('GET', `/workflows/${workflow.name}`)).status).toBe(200);
+      const task = await sendTask(api.base(workflow.name), 'hello', { headers });
+      expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    }
+    const run = await api.ended(await api.start(workflow.name, { in: 'x' }));
+    expect(run.status).toBe('completed');
+  });
+
+  it.each([
+    ['nothing', {}],
+    ['another key', { authorization: `Bearer ${randomBytes(20).toString('hex')}` }],
+    ['another scheme', { authorization: `Basic ${ann.key}` }],
+    ['a forged node call', { authorization: `Parley-Node ${btoa('{"t":"","o":"ann","p":["admin"],"e":9e15}')}.AAAA` }],
+    ['no key at all', { 'x-api-key': '' }],
+  ])('refuses whoever sends %s, in the shape of each surface', async (_what, given: Record<string, string>) => {
+    const problem = await new Api(stage.parley.url, given).call('GET', '/workflows');
+    expect(problem.status).toBe(401);
+    expect(problem.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(problem.headers.get('www-authenticate')).toMatch(/^Bearer realm="parley"/);
+    expect(problem.body).toMatchObject({
+      status: 401,
+      title: 'Unauthorized',
+      detail: 'Valid credentials are required',
+    });
+
+    const base = `${stage.parley.url}/a2a`;
+    const call = await rpc(base, 'SendMessage', sendParams('hi'), { headers: given });
+    expect([call.status, call.body.id, call.body.error?.code]).toEqual([401, null, -31401]);
+    expect(call.headers.get('www-authenticate')).toMatch(/^Bearer/);
+    const plain = await rest(base, 'GET', '/tasks', { headers: given });
+    expect([plain.status, plain.body.error?.status]).toEqual([401, 'UNAUTHENTICATED']);
+    expect(detail(plain.body.error?.details, 'ErrorInfo')).toMatchObject({
+      reason: 'UNAUTHENTICATED',
+      domain: 'parley',
+    });
+    expect(plain.headers.get('www-authenticate')).toMatch(/^Bearer/);
+    expect((await refusedUpgrade(`${stage.parley.url}/events`, given)).status).toBe(401);
+  });
+
+  it.each(['/api', '/api/nothing', '/nothing', '/a2a/agents', '/api/events', '/a2a/tasks/x', '/a2a/nothing'])(
+    'hides %s from strangers',
+    async (path) => expect((await fetch(stage.parley.url + path)).status).toBe(401),
+  );
+
+  it.each([
+    '/health/live',
+    '/health/ready',
+    '/health/startup',
+    '/metrics',
+    '/docs',
+    '/docs-json',
+    '/.well-known/agent-card.json',
+    '/a2a/.well-known/agent-card.json',
+    '/a2a/agent-card',
+  ])('shows %s to everyone, whatever they send', async (path) => {
+    for (const headers of [{}, { authorization: 'Bearer of-bad-news-and-no-key' }]) {
+      expect((await fetch(stage.parley.url + path, { headers })).status).toBe(200);
+    }
+  });
+
+  it('shows where the landing page leads', async () => {
+    expect((await fetch(stage.parley.url, { redirect: 'manual' })).status).toBe(302);
+  });
+
+  it('says on every card how to get in', async () => {
+    const workflow = await api.save(linear(unique('w'), input('in'), output('out')));
+    for (const base of [`${stage.parley.url}/a2a`, api.base(workflow.name), api.base(workflow.name, 'in')]) {
+      const { body } = await rest(base, 'GET', '/.well-known/agent-card.json');
+      expect(body).toMatchObject({
+        securitySchemes: {
+          bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } },
+          apiKey: { apiKeySecurityScheme: { location: 'header', name: 'X-API-Key' } },
+        },
+        securityRequirements: [{ schemes: { bearer: { list: [] } } }, { schemes: { apiKey: { list: [] } } }],
+      });
+    }
+  });
+});
+
+describe('/api/keys', () => {
+  it('makes a key that is shown once and works at once', async () => {
+    const made = await makeKey('bob');
+    expect(made).toMatchObject({ name: 'bob', scopes: ['agents'], createdBy: 'ann' });
+    expect((await withKey(made.key).call('GET', '/runs')).status).toBe(200);
+    const list = await api.call<{ keys: Key[] }>('GET', '/keys');
+    expect(list.body.keys.find((it) => it.id === made.id)).toMatchObject({ name: 'bob' });
+    expect(list.text).not.toContain(made.key);
+    expect(list.text).not.toContain(ann.key);
+    const rows = await stage.database.query('SELECT * FROM api_key');
+    for (const key of [made.key, ann.key]) expect(JSON.stringify(rows)).not.toContain(key);
+  });
+
+  it('lets a key do what its scopes say, and says which one is missing', async () => {
+    const [agents, workflows, admin] = await Promise.all(
+      ['agents', 'workflows', 'admin'].map(async (scope) => withKey((await makeKey('carl', [scope])).key)),
+    );
+    const definition = linear(unique('w'), input('in'), output('out'));
+    const tries: [string, string, unknown, boolean[]][] = [
+      ['GET', '/workflows', undefined, [true, true, false]],
+      ['POST', '/workflows', definition, [false, true, false]],
+      ['POST', `/workflows/${definition.name}/runs`, { inputs: {} }, [true, false, false]],
+      ['DELETE', `/workflows/${definition.name}`, undefined, [false, true, false]],
+      ['GET', '/runs', undefined, [true, false, false]],
+      ['GET', '/keys', undefined, [false, false, true]],
+      ['POST', '/tickets', undefined, [true, false, false]],
+    ];
+    for (const [method, path, body, allowed] of tries) {
+      for (const [index, caller] of [agents!, workflows!, admin!].entries()) {
+        const { status } = await caller.call(method, path, body);
+        expect([method, path, index, status === 403]).toEqual([method, path, index, !allowed[index]]);
+      }
+    }
+    const denied = await workflows!.call('GET', '/runs');
+    expect(denied.headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="agents"');
+    expect(denied.body).toMatchObject({ status: 403, detail: 'The credentials lack the scope agents' });
+    const call = await rpc(`${stage.parley.url}/a2a`, 'ListTasks', {}, { headers: workflows!.headers });
+    expect([call.status, call.body.error?.code]).toEqual([403, -31403]);
+    expect((await refusedUpgrade(`${stage.parley.url}/events`, workflows!.headers)).status).toBe(403);
+  });
+
+  it('rotates a key: the new one works, the old one ends now or after the overlap', async () => {
+    const first = await makeKey('dora', ['agents', 'workflows']);
+    const { body: second } = await api.call<Key>('POST', `/keys/${first.id}/rotate`);
+    expect(second).toMatchObject({ name: 'dora', scopes: ['agents', 'workflows'] });
+    expect((await withKey(first.key).call('GET', '/runs')).status).toBe(401);
+    const { body: third } = await api.call<Key>('POST', `/keys/${second.id}/rotate`, { overlapSeconds: 600 });
+    for (const { key } of [second, third]) expect((await withKey(key).call('GET', '/runs')).status).toBe(200);
+    expect((await api.call('POST', `/keys/${first.id}/rotate`)).status).toBe(404);
+  });
+
+  it.each([
+    [{}, 'name'],
+    [{ name: 'a b' }, 'name'],
+    [{ name: 'x', scopes: [] }, 'scopes'],
+    [{ name: 'x', scopes: ['root'] }, 'scopes.0'],
+    [{ name: 'x', key: 'mine' }, 'body'],
+    [[], 'body'],
+  ])('refuses %j and names what is wrong', async (body, field) => {
+    const reply = await api.call<{ errors: { path: string }[] }>('POST', '/keys', body);
+    expect([reply.status, reply.body.errors.map((it) => it.path)]).toEqual([400, [field]]);
+  });
+
+  it.each(['nope', '00000000-0000-4000-8000-000000000000'])('knows no key %s', async (id) => {
+    for (const [method, path] of [
+      ['DELETE', `/keys/${id}`],
+      ['POST', `/keys/${id}/rotate`],
+    ] as const) {
+      expect((await api.call(method, path)).body).toMatchObject({ status: 404, title: 'Not Found' });
+    }
+  });
+});
+
+describe('tickets', () => {
+  it('open the WebSocket of a browser, as its caller, and nothing else', async () => {
+    const { body } = await api.call<{ ticket: string; protocols: string[] }>('POST', '/tickets');
+    const client = await GatewayClient.open(stage.parley.url, {}, { protocols: body.protocols });
+    expect(client.socket.protocol).toBe('parley.events');
+    const workflow = await api.save(linear(unique('w'), input('in'), output('out')));
+    const runId = await api.start(workflow.name, { in: 'x' });
+    await until(() => client.events.some((it) => it.taskId === runId), { what: 'the run' });
+    await client.cut();
+    for (const headers of [
+      { authorization: `Bearer ${body.ticket}` },
+      { authorization: `Parley-Node ${body.ticket}` },
+    ]) {
+      expect((await new Api(stage.parley.url, headers).call('GET', '/runs')).status).toBe(401);
+    }
+  });
+
+  it('that are not ours open nothing', async () => {
+    const client = GatewayClient.open(stage.parley.url, {}, { protocols: ['parley.events', 'parley.ticket.e30.AA'] });
+    await expect(client).rejects.toThrow(/No hello/);
+  });
+});
+
+describe('replicas', () => {
+  let other: Parley;
+
+  beforeAll(async () => {
+    other = await startParley({ databaseUrl: stage.database.url, env: apiKeyEnv(ann, testCaller('eve')) });
+  });
+
+  afterAll(() => other.stop());
+
+  it('know each other’s keys at once, and forget a revoked one within two seconds', async () => {
+    const made = await makeKey('fred');
+    const there = new Api(other.url, { authorization: `Bearer ${made.key}` });
+    expect((await there.call('GET', '/runs')).status).toBe(200);
+    expect((await api.call('DELETE', `/keys/${made.id}`)).status).toBe(204);
+    expect((await withKey(made.key).call('GET', '/runs')).status).toBe(401);
+    const refused = async (): Promise<boolean> => (await there.call('GET', '/runs')).status === 401;
+    await until(refused, { within: 2_500, what: 'the revocation' });
+    expect((await api.call('DELETE', `/keys/${made.id}`)).status).toBe(204);
+  });
+
+  it('that start again bring no revoked key back', async () => {
+    const { body } = await api.call<{ keys: Key[] }>('GET', '/keys');
+    expect(body.keys.filter((it) => it.name === 'ann')).toHaveLength(1);
+    const eve = body.keys.find((it) => it.name === 'eve')!;
+    expect(eve.scopes).toEqual(['agents', 'workflows', 'admin']);
+    await api.call('DELETE', `/keys/${eve.id}`);
+    const seeded = testCaller('gina');
+    const third = await startParley({ databaseUrl: stage.database.url, env: apiKeyEnv(seeded) });
+    await third.stop();
+    const after = await api.call<{ keys: Key[] }>('GET', '/keys');
+    expect(after.body.keys.find((it) => it.name === 'eve')?.endsAt).toBeDefined();
+    expect((await new Api(stage.parley.url, seeded.headers).call('GET', '/keys')).status).toBe(200);
+  });
+});
+
+describe('what is written', () => {
+  it('is one line for each management call, with who, what and the outcome', async () => {
+    const name = unique('audited');
+    await api.save(linear(name, input('in'), output('out')));
+    await withKey((await makeKey('hank')).key).call('DELETE', `/workflows/${name}`);
+    await new Api(stage.parley.url).call('DELETE', `/workflows/${name}`);
+    await api.call('DELETE', `/workflows/${name}`);
+    const entries = () =>
+      stage.parley
+        .logs()
+        .split('\n')
+        .filter((line) => line.includes('"audit":{'))
+        .map((line) => (JSON.parse(line) as { audit: { target: { name?: string } } }).audit)
+        .filter((it) => it.target.name === name);
+    await until(() => entries().length === 3, { what: 'the audit log' });
+    const entry = { action: 'DELETE /api/workflows/:name', tenant: '', target: { name } };
+    expect(entries()).toEqual([
+      { ...entry, caller: 'hank', outcome: 'denied', status: 403 },
+      { ...entry, caller: '', outcome: 'denied', status: 401 },
+      { ...entry, caller: 'ann', outcome: 'done', status: 204 },
+    ]);
+  });
+
+  it('has no secret in it, at any level', async () => {
+    const made = await makeKey('ida');
+    await withKey(made.key).call('GET', '/runs');
+    const { body } = await api.call<{ ticket: string }>('POST', '/tickets');
+    await api.call('POST', '/keys', { name: made.key, scopes: [made.key] });
+    const wrong = `wrong-${randomBytes(20).toString('hex')}`;
+    await withKey(wrong).call('GET', '/runs');
+    await fetch(`${stage.parley.url}/a2a/tasks`, { headers: { authorization: `Bearer ${wrong}` } });
+    expect(stage.parley.logs()).toContain('/api/keys');
+    for (const secret of [ann.key, made.key, body.ticket, wrong]) expect(stage.parley.logs()).not.toContain(secret);
+  });
+
+  it('says which variable is bad, never its value', async () => {
+    const env = { AUTH_MODE: 'api-key', AUTH_API_KEYS: 'ann:tooshort' };
+    const { code, logs } = await startRefused({ databaseUrl: stage.database.url, env });
+    expect(code).toBe(1);
+    expect(logs.trim()).toBe('AUTH_API_KEYS: each key must have at least 16 characters');
+  });
+});
