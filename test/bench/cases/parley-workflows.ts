@@ -5,10 +5,14 @@ export interface WorkflowDefinition {
 }
 
 /** Saves a workflow at a running Parley. */
-export async function saveWorkflow(url: string, definition: WorkflowDefinition): Promise<void> {
+export async function saveWorkflow(
+  url: string,
+  definition: WorkflowDefinition,
+  credentials: Record<string, string> = {},
+): Promise<void> {
   const answer = await fetch(`${url}/api/workflows`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...credentials },
     body: JSON.stringify(definition),
   });
   if (answer.status !== 201) throw new Error(`The workflow was refused: ${await answer.text()}`);

@@ -1,4 +1,5 @@
 export const PARLEY = 'Parley, PostgreSQL';
+export const PARLEY_KEYS = 'Parley, PostgreSQL, AUTH_MODE=api-key';
 export const SDK_MEMORY = 'official SDK, memory';
 export const SDK_POSTGRES = 'official SDK, PostgreSQL';
 export const NEST_FLOOR = 'floor: Nest + Fastify echo';
