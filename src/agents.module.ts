@@ -38,7 +38,9 @@ export class AgentsModule {}
 /** With `NODE_DISPATCH=http` another replica must know whose run it works for; no other server is told anything. */
 function ownCredentials(authentication: Authentication, address: ServiceAddress): CredentialsOf {
   return (agentUrl) => {
-    if (!authentication.required || !agentUrl.startsWith(`${address.internalUrl}/a2a/`)) return undefined;
+    const root = `${address.internalUrl}/a2a`;
+    const isOwn = agentUrl === root || agentUrl.startsWith(`${root}/`);
+    if (!authentication.required || !isOwn) return undefined;
     return ({ scope }) => scope && { authorization: authentication.nodeAuthorization(scope) };
   };
 }

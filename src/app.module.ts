@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { ACCESS_MIGRATIONS, AccessModule } from '#libs/access';
+import { ACCESS_MIGRATIONS, AccessApiModule, AccessModule } from '#libs/access';
 import { A2aServerModule, GrpcServer } from '#libs/a2a-server';
 import { BRAINSTORM_MIGRATIONS, BrainstormApiModule, BrainstormModule, BrainstormNode } from '#libs/brainstorm';
 import {
@@ -49,6 +49,7 @@ export class AppModule {
       imports: [
         platform,
         AccessModule,
+        AccessApiModule,
         JobsModule,
         OrchestratorModule.withExecutor(executor),
         ConversationsModule.with(executor, conversations),

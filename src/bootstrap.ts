@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Logger } from 'nestjs-pino';
-import { auditCalls, Authentication, guardRoutes } from '#libs/access';
+import { auditCalls, Authentication, guardRoutes, OpenCalls } from '#libs/access';
 import { answerUnreadableAddress, cardSecurity, GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
@@ -62,7 +62,7 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRoute', leaveToProtocol);
   await app.register(helmet, { contentSecurityPolicy: false });
-  guardRoutes(fastify, app.get(Authentication));
+  guardRoutes(fastify, { authentication: app.get(Authentication), openCalls: app.get(OpenCalls) });
   auditCalls(fastify);
   drainOversizedBodies(fastify, config.bodyLimit);
   const routes = registerA2aRoutes(fastify, {

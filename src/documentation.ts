@@ -9,7 +9,10 @@ export function serveDocumentation(app: NestFastifyApplication, config: AppConfi
     .setDescription(
       'The management API. The A2A surface below `/a2a` is described by the A2A specification and by agent cards.',
     )
-    .setVersion('1')
-    .build();
-  SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, head));
+    .setVersion('1');
+  if (config.auth.mode !== 'none') head.addBearerAuth().addSecurityRequirements('bearer');
+  if (config.auth.mode === 'api-key') {
+    head.addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'apiKey').addSecurityRequirements('apiKey');
+  }
+  SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, head.build()));
 }

@@ -164,6 +164,24 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
       for (const id of nodes) expect(await store.withNode(id, 10)).toHaveLength(id === last ? 1 : 0);
     });
 
+    it('keeps the workflows of tenants apart', async () => {
+      const definition = workflow('a');
+      const [one, two] = [store.inTenant(unique()), store.inTenant(unique())];
+      await one.create(definition);
+      const versions = [await store.version(), await two.version()];
+      const changed = await one.replace({ ...definition, description: 'changed' });
+      expect(await two.create({ ...definition, description: 'another' })).toBeDefined();
+      expect((await one.get(definition.name))?.definition.description).toBe('changed');
+      expect((await two.get(definition.name))?.definition.description).toBe('another');
+      expect(await store.get(definition.name)).toBeUndefined();
+      expect(await store.get(definition.name, changed?.revision)).toBeUndefined();
+      expect(namesOf(await one.list(10))).toEqual([definition.name]);
+      expect(namesOf(await two.withNode('a', 10))).toEqual([definition.name]);
+      expect(await store.delete(definition.name)).toBe(false);
+      expect(await store.version()).toBe(versions[0]);
+      expect(await two.version()).not.toBe(versions[1]);
+    });
+
     it('shares nothing with what was given to it', async () => {
       const definition = workflow('a');
       await store.create(definition);

@@ -3,6 +3,7 @@ import { detail, rest, rpc, sendParams, sendTask } from '../support/a2a.js';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { GatewayClient, refusedUpgrade } from '../support/gateway-client.js';
 import { type Parley, startParley, startRefused } from '../support/parley.js';
+import { SseReader } from '../support/sse.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { Api, echo, input, linear, output, unique } from '../support/workflow.js';
@@ -232,6 +233,24 @@ describe('replicas', () => {
     const refused = async (): Promise<boolean> => (await there.call('GET', '/runs')).status === 401;
     await until(refused, { within: 2_500, what: 'the revocation' });
     expect((await api.call('DELETE', `/keys/${made.id}`)).status).toBe(204);
+  });
+
+  it('end what is open for a revoked key', async () => {
+    const made = await makeKey('jane');
+    const headers = { authorization: `Bearer ${made.key}` };
+    const { body } = await new Api(other.url, headers).call<{ protocols: string[] }>('POST', '/tickets');
+    const sockets = await Promise.all([
+      GatewayClient.open(other.url, {}, { headers }),
+      GatewayClient.open(stage.parley.url, {}, { protocols: body.protocols }),
+    ]);
+    const stream = await SseReader.open(`${other.url}/api/events`, { headers });
+    const mine = await GatewayClient.open(other.url, {}, { headers: ann.headers });
+    await api.call('DELETE', `/keys/${made.id}`);
+    await until(() => sockets.every((it) => it.closed?.code === 1008), { within: 5_000, what: 'the sockets to close' });
+    const limit = { within: 5_000, what: 'the stream to end' };
+    while ((await stream.next(limit)) !== undefined);
+    expect(mine.closed).toBeUndefined();
+    await mine.cut();
   });
 
   it('that start again bring no revoked key back', async () => {

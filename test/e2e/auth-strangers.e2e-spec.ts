@@ -91,6 +91,7 @@ const METHODS: [string, Ask][] = [
     'JSON-RPC DeleteTaskPushNotificationConfig',
     rpcAsk('DeleteTaskPushNotificationConfig', (id) => ({ taskId: id, id: 'c' })),
   ],
+  ['the founding a2a.sendMessage', rpcAsk('a2a.sendMessage', (id) => follow(id, MESSAGE_ID))],
   ['REST GetTask', restAsk('GET', (id) => `/tasks/${id}`)],
   [
     'REST CancelTask',
@@ -148,6 +149,12 @@ const api =
   (_base, id) =>
     eves.call(method, path(id));
 
+/** What a Message says of the runs that led to it. */
+const ancestry = (id: string) => ({
+  ...sendParams('mine', { fields: { messageId: MESSAGE_ID } }),
+  metadata: { 'parley/ancestry': [id] },
+});
+
 const API_CALLS: [string, Ask][] = [
   ['GET /api/runs/{id}', api('GET', (id) => `/runs/${id}`)],
   ['GET /api/runs/{id}/events', api('GET', (id) => `/runs/${id}/events`)],
@@ -158,7 +165,8 @@ const API_CALLS: [string, Ask][] = [
 describe.each(IDS)('%s of another caller', (_what, idOf) => {
   it.each([...METHODS, ...API_CALLS])('is for %s as any id that nobody has', async (_name, ask) => {
     const id = idOf();
-    for (const base of [`${stage.parley.url}/a2a`, anns.base(workflow), anns.base(workflow, 'q')]) {
+    const service = `${stage.parley.url}/a2a`;
+    for (const base of [service, anns.base(workflow), anns.base(workflow, 'q'), `${service}/nodes/q`]) {
       const [foreign, unknown] = [await ask(base, id), await ask(base, nobodys(id))];
       expect(told(foreign, id)).toEqual(told(unknown, nobodys(id)));
       expect(JSON.stringify(foreign.body ?? foreign.text)).not.toContain('Which?');
@@ -167,6 +175,14 @@ describe.each(IDS)('%s of another caller', (_what, idOf) => {
 });
 
 describe('what another caller has', () => {
+  it('is no ancestor of one’s own runs', async () => {
+    const own = await rpc(anns.base(workflow), 'SendMessage', ancestry(waiting.id), { headers: ann.headers });
+    expect(own.body.error?.message).toContain('LOOP_DETECTED');
+    const foreign = await rpc(anns.base(workflow), 'SendMessage', ancestry(waiting.id), { headers: eve.headers });
+    expect(foreign.body.result).toMatchObject({ task: { status: { state: 'TASK_STATE_INPUT_REQUIRED' } } });
+    await eves.call('POST', `/runs/${(foreign.body.result as { task: { id: string } }).task.id}/cancel`);
+  });
+
   it('stays as it was', async () => {
     expect((await anns.run(waiting.id)).status).toBe('input-required');
     const own = await rpc(anns.base(workflow), 'GetTask', { id: waiting.id }, { headers: ann.headers });
@@ -176,14 +192,14 @@ describe('what another caller has', () => {
   it('is in no list', async () => {
     for (const base of [`${stage.parley.url}/a2a`, anns.base(workflow)]) {
       const { body } = await rpc(base, 'ListTasks', {}, { headers: eve.headers });
-      expect(body.result).toMatchObject({ tasks: [], totalSize: 0 });
+      expect(JSON.stringify(body.result)).not.toContain(waiting.contextId);
       const context = { contextId: waiting.contextId };
       expect((await rpc(base, 'ListTasks', context, { headers: eve.headers })).body.result).toMatchObject({
         totalSize: 0,
       });
     }
-    expect((await eves.call('GET', '/runs')).body).toEqual({ runs: [], nextPageToken: '' });
-    expect((await anns.call<{ runs: unknown[] }>('GET', '/runs')).body.runs).toHaveLength(2);
+    expect((await eves.call('GET', '/runs')).text).not.toContain(waiting.id);
+    expect((await anns.call('GET', '/runs')).text).toContain(waiting.id);
   });
 
   it('has its own idempotency keys', async () => {

@@ -65,7 +65,8 @@ describe('operations', () => {
         'GET /api/events',
       ]),
     );
-    for (const route of routes.filter((it) => it.includes(' /api/'))) {
+    // A stream without an end has nothing to read to its end.
+    for (const route of routes.filter((it) => it.includes(' /api/') && it !== 'GET /api/events')) {
       const [method = '', path = ''] = route.split(' ');
       const reply = await stage.api.call(
         method,

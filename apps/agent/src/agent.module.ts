@@ -1,4 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { ACCESS_MIGRATIONS, AccessModule } from '#libs/access';
 import { A2aServerModule } from '#libs/a2a-server';
 import type { Role } from '#libs/brainstorm';
 import {
@@ -17,6 +19,7 @@ import { CallLog } from './call-log.js';
 import { LoggedExecutor } from './logged-executor.js';
 import { OrderNode } from './order/order-node.js';
 import { RoleAgent } from './role-agent.js';
+import { RefusalFilter } from './refusal-filter.js';
 import { servedAgent } from './served-agent.js';
 import { SingleAgentCatalog } from './single-agent-catalog.js';
 
@@ -44,13 +47,13 @@ class CatalogModule {
 @Module({})
 export class AgentModule {
   static with(config: AppConfig, wanted: AgentArguments, node: NodeSpec): DynamicModule {
-    const platform = PlatformModule.forRoot({ config, migrations: TASK_MIGRATIONS });
+    const platform = PlatformModule.forRoot({ config, migrations: [...TASK_MIGRATIONS, ...ACCESS_MIGRATIONS] });
     const catalog = CatalogModule.with(wanted, node);
     const executor = { module: ExecutorModule, imports: [catalog], exports: [catalog] };
     return {
       module: AgentModule,
-      imports: [platform, executor, A2aServerModule.with(executor)],
-      providers: [TaskRecovery],
+      imports: [platform, AccessModule, executor, A2aServerModule.with(executor)],
+      providers: [TaskRecovery, { provide: APP_FILTER, useClass: RefusalFilter }],
     };
   }
 }

@@ -2,7 +2,8 @@ import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Logger } from 'nestjs-pino';
-import { registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
+import { Authentication, guardRoutes, OpenCalls } from '#libs/access';
+import { cardSecurity, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { AgentCatalog, TaskRecovery } from '#libs/executor';
 import {
   type AppConfig,
@@ -56,10 +57,13 @@ async function createAgent(module: DynamicModule, config: AppConfig): Promise<Ne
   // What Nest says while it starts is of no use to anybody: a fault is thrown, and told by `start`.
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, { logger: false, abortOnError: false });
   app.useLogger(app.get(Logger));
-  const routes = registerA2aRoutes(app.getHttpAdapter().getInstance(), {
+  const fastify = app.getHttpAdapter().getInstance();
+  guardRoutes(fastify, { authentication: app.get(Authentication), openCalls: app.get(OpenCalls) });
+  const routes = registerA2aRoutes(fastify, {
     handler: app.get(RequestHandler, { strict: false }),
     catalog: app.get(AgentCatalog, { strict: false }),
     address: app.get(ServiceAddress),
+    security: cardSecurity(config.auth.mode),
   });
   app.get(Shutdown).register('streams', () => routes.endStreams());
   app.enableShutdownHooks(undefined, { useProcessExit: true });

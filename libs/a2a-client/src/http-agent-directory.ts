@@ -56,7 +56,12 @@ export class HttpAgentDirectory extends AgentDirectory {
 
   async #find(url: string, options: CallOptions): Promise<SdkAgentCard | undefined> {
     using limits = new CallLimits(options);
-    return await this.#cards.find(url, limits, this.options.credentials?.(url)?.(options));
+    return await this.#cards.find(url, limits, this.#cardCredentials(url, options));
+  }
+
+  /** Cards are public, but those of a tenant's own agents. */
+  #cardCredentials(url: string, options: CallOptions): Readonly<Record<string, string>> | undefined {
+    return options.scope?.tenant ? this.options.credentials?.(url)?.(options) : undefined;
   }
 
   async #withCard(url: string, card: SdkAgentCard): Promise<AgentClient> {

@@ -8,9 +8,7 @@ export function unauthenticated(): A2AError {
 
 /** A known caller that may not do this: 403. */
 export function permissionDenied(needed: readonly Permission[]): A2AError {
-  return new A2AError('PERMISSION_DENIED', {
-    message: `The credentials lack the scope ${needed.join(' or ')}`,
-    detailReason: 'PERMISSION_DENIED',
-    metadata: { scope: needed.join(' ') },
-  });
+  const message = `The credentials lack the scope ${needed.join(' or ')}`;
+  const metadata = { scope: needed.join(' ') };
+  return new A2AError('PERMISSION_DENIED', { message, detailReason: 'PERMISSION_DENIED', metadata });
 }

@@ -2,17 +2,16 @@ import { Global, Module } from '@nestjs/common';
 import { AppConfig, OutboundHttp } from '#libs/platform';
 import { ApiKeys } from './api-keys.js';
 import { Authentication } from './authentication.js';
-import { KeysController } from './keys.controller.js';
-import { TicketsController } from './tickets.controller.js';
+import { OpenCalls } from './open-calls.js';
 
 /** Who callers are, and what they may do. Needs PlatformModule. */
 @Global()
 @Module({
-  controllers: [KeysController, TicketsController],
   providers: [
     ApiKeys,
+    OpenCalls,
     { provide: Authentication, inject: [AppConfig, ApiKeys, OutboundHttp], useFactory: Authentication.begin },
   ],
-  exports: [Authentication],
+  exports: [ApiKeys, Authentication, OpenCalls],
 })
 export class AccessModule {}

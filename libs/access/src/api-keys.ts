@@ -38,6 +38,11 @@ export class ApiKeys {
     return this.verdicts.of(digestOf(key));
   }
 
+  /** Whether a key is valid, by its digest. */
+  async holds(digest: string): Promise<boolean> {
+    return (await this.verdicts.of(digest)) !== undefined;
+  }
+
   /**
    * Keeps the environment's keys, with every permission. A key that is known stays as it is, so that any number of
    * replicas may do so at any time, and a key that was revoked stays revoked.
@@ -74,7 +79,7 @@ export class ApiKeys {
   }
 
   /**
-   * A new key for the same caller with the same permissions; the old one is valid for so many seconds more.
+   * A new key for the same caller with the same permissions; the old one is valid for so many seconds more, at most.
    * @returns `undefined` where there is no such key, or it is not valid any more
    */
   async rotate(by: KeyKeeper, id: string, overlapSeconds: number): Promise<MadeKey | undefined> {
@@ -82,7 +87,7 @@ export class ApiKeys {
     const key = newKey();
     const { rows } = await this.database.pool.query<ApiKeyRow & { old_digest: string }>(
       `WITH old AS (
-         UPDATE api_key SET ends_at = now() + make_interval(secs => $6)
+         UPDATE api_key SET ends_at = least(ends_at, now() + make_interval(secs => $6))
          WHERE id = $1 AND tenant = $2 AND (ends_at IS NULL OR ends_at > now())
          RETURNING tenant, name, scopes, digest
        ), made AS (
@@ -153,8 +158,8 @@ const COLUMNS = 'id, name, scopes, created_at, created_by, ends_at';
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const SEALS = 'caller-seals';
 
-function callerOfRow({ tenant, name, scopes }: ActiveRow): Caller {
-  return { tenant, owner: name, permissions: new Set(scopes.filter(isPermission)) };
+function callerOfRow({ digest, tenant, name, scopes }: ActiveRow): Caller {
+  return { tenant, owner: name, permissions: new Set(scopes.filter(isPermission)), proof: { key: digest } };
 }
 
 function shown({ id, name, scopes, created_at, created_by, ends_at }: ApiKeyRow): ApiKey {

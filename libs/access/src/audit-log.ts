@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from './request-caller.js';
 
 /** One line of the audit log; it never has a body, a query or a header of the request. */
@@ -20,25 +20,27 @@ const logger = new Logger('Audit');
 /**
  * Logs every call that changes something through `/api`, and every one that was denied: one line
  * `{"audit": AuditEntry}` at level info, when it was answered. The start of a run is not logged: its Task is the record.
+ * To be called before routes are registered.
  */
 export function auditCalls(fastify: FastifyInstance): void {
-  fastify.addHook('onResponse', (request, reply, done) => {
-    const { url: route } = request.routeOptions;
-    if (route !== undefined && isAudited(request.method, route, reply.statusCode)) {
-      logger.log({ audit: entryOf(request, route, reply.statusCode) }, 'A management call');
-    }
-    done();
+  fastify.addHook('onRoute', (route) => {
+    // Only these routes: a hook on every answer would cost A2A calls something as well.
+    if (route.url.startsWith('/api/')) route.onResponse = [route.onResponse ?? [], audit].flat();
   });
+}
+
+function audit(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const { statusCode } = reply;
+  const route = request.routeOptions.url ?? '';
+  const changes = !READING.has(request.method) && !RUN_START.test(route);
+  if (changes || isDenied(statusCode)) {
+    logger.log({ audit: entryOf(request, route, statusCode) }, 'A management call');
+  }
+  done();
 }
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 const RUN_START = /^\/api\/workflows\/:name\/runs?$/;
-
-function isAudited(method: string, route: string, status: number): boolean {
-  if (!route.startsWith('/api/')) return false;
-  if (isDenied(status)) return true;
-  return !READING.has(method) && !RUN_START.test(route);
-}
 
 function entryOf(request: FastifyRequest, route: string, status: number): AuditEntry {
   const { tenant, owner } = callerOf(request.raw);

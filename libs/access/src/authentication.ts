@@ -1,12 +1,14 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { AppConfig, OutboundHttp } from '#libs/platform';
 import { A2AError } from '#libs/protocol';
 import { unauthenticated } from './access-errors.js';
 import { ApiKeys } from './api-keys.js';
-import { ANONYMOUS, type Caller } from './caller.js';
+import { ANONYMOUS, type Caller, type Proof } from './caller.js';
 import { type Credentials, NODE_SCHEME } from './credentials.js';
 import { JwtVerifier } from './jwt-verifier.js';
 import { CallerSeal } from './sealed-caller.js';
+
+const logger = new Logger('Authentication');
 
 /** How long a ticket opens a WebSocket. */
 export const TICKET_MS = 30_000;
@@ -22,6 +24,7 @@ interface Verifier {
 @Injectable()
 export class Authentication {
   private constructor(
+    private readonly keys: ApiKeys,
     private readonly verifier: Verifier | undefined,
     private readonly seals: CallerSeal,
   ) {}
@@ -33,7 +36,7 @@ export class Authentication {
     // The operator named the provider: it may be in a private network.
     const jwt = auth.jwt && new JwtVerifier(auth.jwt, http.trusting(auth.jwt.jwksUrl));
     const verifier = auth.mode === 'api-key' ? keys : jwt;
-    return new Authentication(verifier, new CallerSeal(await keys.sharedSecret()));
+    return new Authentication(keys, verifier, new CallerSeal(await keys.sharedSecret()));
   }
 
   /** Whether callers have to say who they are. */
@@ -52,6 +55,12 @@ export class Authentication {
     const found = kind === 'bearer' ? this.verifier.caller(value) : this.seals.open(kind, value);
     if (found instanceof Promise) return found.then(known, unverifiable);
     return known(found);
+  }
+
+  /** Whether what a caller's access hangs on still holds. */
+  async holds({ key, endsAt }: Proof): Promise<boolean> {
+    if (endsAt !== undefined && Date.now() >= endsAt) return false;
+    return key === undefined || this.keys.holds(key);
   }
 
   /** A short-lived text that stands for a caller where no header can be sent. */
@@ -73,5 +82,6 @@ function known(caller: Caller | undefined): Caller {
 }
 
 function unverifiable(cause: unknown): never {
+  logger.warn({ err: cause }, 'Credentials could not be verified');
   throw new A2AError('INTERNAL', { message: 'Credentials cannot be verified at the moment', status: 503, cause });
 }

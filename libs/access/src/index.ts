@@ -1,5 +1,6 @@
 export { permissionDenied, unauthenticated } from './access-errors.js';
 export { guardRoutes } from './access-hook.js';
+export { AccessApiModule } from './access-api.module.js';
 export { ACCESS_MIGRATIONS } from './access-migrations.js';
 export { AccessModule } from './access.module.js';
 export { type ApiCall, apiCall } from './api-call.js';
@@ -7,4 +8,5 @@ export { type AuditEntry, auditCalls } from './audit-log.js';
 export { Authentication } from './authentication.js';
 export { ANONYMOUS, type Caller, type Permission } from './caller.js';
 export { type Credentials, EVENTS_PROTOCOL, presentedCredentials, upgradeCredentials } from './credentials.js';
+export { OpenCalls } from './open-calls.js';
 export { callerOf, identify, scopeOf } from './request-caller.js';

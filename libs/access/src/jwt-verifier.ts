@@ -38,10 +38,11 @@ export class JwtVerifier {
 
   private async verify(token: string, digest: string): Promise<Caller | undefined> {
     const payload = await this.payload(token);
-    const caller = payload && callerOfClaims(payload, this.config);
-    if (!caller) return undefined;
-    const ends = (payload.exp ?? 0) * 1000 + this.config.clockToleranceMs;
-    this.believed.set(digest, { caller, until: Math.min(ends, Date.now() + BELIEVED_MS) });
+    const known = payload && callerOfClaims(payload, this.config);
+    if (!known) return undefined;
+    const endsAt = (payload.exp ?? 0) * 1000 + this.config.clockToleranceMs;
+    const caller = { ...known, proof: { endsAt } };
+    this.believed.set(digest, { caller, until: Math.min(endsAt, Date.now() + BELIEVED_MS) });
     if (this.believed.size > MOST_KEPT) this.believed.delete(this.believed.keys().next().value!);
     return caller;
   }

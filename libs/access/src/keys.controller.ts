@@ -10,7 +10,7 @@ import {
   Post,
   Req,
 } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { AppConfig } from '#libs/platform';
 import { type ApiKey, ApiKeys, type MadeKey } from './api-keys.js';
@@ -20,7 +20,6 @@ import { callerOf } from './request-caller.js';
 
 /** Keys of callers. Needs the scope `admin`, and AUTH_MODE=api-key. */
 @ApiTags('keys')
-@ApiBearerAuth()
 @Controller('api/keys')
 @ApiResponse({ status: 403, description: 'The caller lacks the scope admin.' })
 @ApiResponse({ status: 409, description: 'The service does not use keys.' })

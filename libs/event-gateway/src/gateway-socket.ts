@@ -1,7 +1,14 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
-import { Authentication, type Caller, EVENTS_PROTOCOL, permissionDenied, upgradeCredentials } from '#libs/access';
+import {
+  Authentication,
+  type Caller,
+  EVENTS_PROTOCOL,
+  OpenCalls,
+  permissionDenied,
+  upgradeCredentials,
+} from '#libs/access';
 import { Metrics, Shutdown } from '#libs/platform';
 import { A2AError } from '#libs/protocol';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -17,6 +24,7 @@ const DRAIN_TIMEOUT_MS = 30_000;
 const MAX_MESSAGE = 1024;
 
 const GOING_AWAY = 1001;
+const REFUSED = 1008;
 const INTERNAL_ERROR = 1011;
 const TRY_AGAIN_LATER = 1013;
 
@@ -40,6 +48,7 @@ export class GatewaySocket {
     private readonly gateway: EventGateway,
     private readonly shutdown: Shutdown,
     private readonly authentication: Authentication,
+    private readonly openCalls: OpenCalls,
     metrics: Metrics,
   ) {
     shutdown.register('streams', () => this.end());
@@ -59,8 +68,8 @@ export class GatewaySocket {
 
   private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
-    const url = new URL(request.url ?? '/', 'http://unused');
-    if (url.pathname !== PATH) return refuse(socket, 404, 'There is nothing at this address');
+    const url = URL.parse(request.url ?? '/', 'http://unused');
+    if (url?.pathname !== PATH) return refuse(socket, 404, 'There is nothing at this address');
     if (this.shutdown.started.aborted) return refuse(socket, 503, 'The service is shutting down');
     void this.admit(request, url, socket, head);
   }
@@ -70,7 +79,13 @@ export class GatewaySocket {
     try {
       const caller = await this.callerOf(request);
       const query = this.gateway.read(parameters(url.searchParams), { tenant: caller.tenant, owner: caller.owner });
-      this.server.handleUpgrade(request, socket, head, (client) => void this.serve(client, query));
+      this.server.handleUpgrade(request, socket, head, (client) => {
+        client.on(
+          'close',
+          this.openCalls.watch(caller, () => endAccess(client)),
+        );
+        void this.serve(client, query);
+      });
     } catch (error) {
       if (!(error instanceof A2AError)) this.logger.error({ err: error }, 'A WebSocket could not be opened');
       if (error instanceof A2AError) refuse(socket, error.status, error.message);
@@ -134,6 +149,11 @@ async function send(client: WebSocket, text: string): Promise<void> {
       resolve();
     });
   });
+}
+
+function endAccess(client: WebSocket): boolean {
+  client.close(REFUSED, 'The credentials have ended');
+  return true;
 }
 
 /** A browser names the page's origin; where callers have no identity, only pages of this service may read along. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentCard } from '#libs/protocol';
 import { getTask, rest, rpc, sendTask } from '../../support/a2a.js';
+import { apiKeyEnv, testCaller } from '../../support/callers.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { until } from '../../support/until.js';
 import { AgentProcess, callsIn } from './agent-process.js';
@@ -40,6 +41,20 @@ describe('the stand-alone agent', () => {
     writeFileSync(file, JSON.stringify({ rules: [], otherwise: steps }));
     return file;
   }
+
+  it('asks who calls where AUTH_MODE says so, and shows its card to everyone', async () => {
+    const ann = testCaller('ann');
+    const args = ['--script', scriptFile('guarded', [{ echo: true }, { complete: 'done' }])];
+    const agent = AgentProcess.spawn(args, database.url, apiKeyEnv(ann));
+    running.push(agent);
+    const url = await agent.ready();
+    const card = await rest<AgentCard>(url, 'GET', '/.well-known/agent-card.json');
+    expect(card.body.securityRequirements).toHaveLength(2);
+    expect((await rpc(`${url}/a2a`, 'ListTasks', {})).status).toBe(401);
+    expect((await fetch(`${url}/nothing`)).status).toBe(401);
+    const task = await sendTask(`${url}/a2a`, 'say it', { headers: ann.headers });
+    expect(task.artifacts?.[0]?.parts[0]?.text).toBe('say it');
+  });
 
   it('serves one scripted agent, writes a line per call, and ends with 0 on SIGTERM', async () => {
     const calls = join(folder, 'echoing.jsonl');

@@ -17,7 +17,7 @@ const OLD_WELL_KNOWN_CARD = '/.well-known/agent.json';
 const DEFAULT_PAGE = 100;
 const MAX_PAGE = 1000;
 
-/** Cards are public documents: they need no protocol version. */
+/** Cards are public documents: they need no protocol version. Those of a tenant are for its callers only. */
 export class CardRoutes {
   constructor(
     private readonly catalog: AgentCatalog,
@@ -52,23 +52,20 @@ export class CardRoutes {
   private async card(base: AgentBase, request: FastifyRequest, reply: FastifyReply, notFound?: string): Promise<void> {
     try {
       const path = agentPath(base, request.params as BaseParams);
-      const agent = await this.catalogOf(request).resolve(path);
+      const { tenant } = scopeOf(request.raw);
+      const agent = await this.catalog.inTenant(tenant).resolve(path);
       const baseUrl = this.address.publicBaseUrl(request.raw);
       const options = { ...this.options, grpcUrl: this.address.publicGrpcTarget?.(baseUrl) };
       const json = JSON.stringify(agentCard(agent, baseUrl, path, options));
       const etag = `"${createHash('sha256').update(json).digest('base64url').slice(0, 27)}"`;
-      reply.header('etag', etag).header('cache-control', 'public, max-age=0, must-revalidate');
+      const shared = tenant === '' ? 'public' : 'private';
+      reply.header('etag', etag).header('cache-control', `${shared}, max-age=0, must-revalidate`);
       if (this.options.security) reply.header('vary', 'Authorization, X-API-Key');
       if (isKnown(etag, request.headers['if-none-match'])) reply.code(304).send();
       else reply.header('content-type', 'application/json').send(json);
     } catch (error) {
       sendRestError(request, reply, cardError(error, notFound));
     }
-  }
-
-  /** The cards of the tenant '' are for everyone; those of another one for its callers. */
-  private catalogOf(request: FastifyRequest): AgentCatalog {
-    return this.catalog.inTenant(scopeOf(request.raw).tenant);
   }
 
   /** `{agents: [{path, name, description, url, cardUrl}], nextPageToken}` in a stable order. */
@@ -79,7 +76,8 @@ export class CardRoutes {
         throw invalidParams({ field: 'pageToken', description: 'must be a string' });
       }
       const baseUrl = this.address.publicBaseUrl(request.raw);
-      const page = await this.catalogOf(request).list(pageLimit(pageSize), pageToken === '' ? undefined : pageToken);
+      const catalog = this.catalog.inTenant(scopeOf(request.raw).tenant);
+      const page = await catalog.list(pageLimit(pageSize), pageToken === '' ? undefined : pageToken);
       const agents = page.agents.map(({ path, name, description }) => {
         const url = agentUrl(baseUrl, path);
         return { path, name, description, url, cardUrl: `${url}${WELL_KNOWN_CARD}` };

@@ -44,6 +44,20 @@ async function refusal(promise: Promise<unknown>): Promise<UnknownAgent> {
 }
 
 describe('WorkflowCatalog', () => {
+  it('shows each tenant its own agents', async () => {
+    const { store, catalog } = setUp();
+    await store.create(workflow('ours', 'a'));
+    await store.inTenant('t').create(workflow('theirs', 'b'));
+    const theirs = catalog.inTenant('t');
+    expect((await theirs.resolve('')).skills.map((skill) => skill.id)).toEqual(['theirs']);
+    expect((await catalog.resolve('')).skills.map((skill) => skill.id)).toEqual(['ours']);
+    expect((await theirs.resolve('nodes/b')).path).toBe('workflows/theirs/nodes/b');
+    await refusal(theirs.resolve('workflows/ours'));
+    await refusal(catalog.resolve('nodes/b'));
+    expect(await catalog.inTenant('t').resolve('workflows/theirs')).toBe(await theirs.resolve('workflows/theirs'));
+    expect(catalog.inTenant('')).toBe(catalog);
+  });
+
   it('resolves a workflow and a node, with the fields of rows F4 and F6', async () => {
     const { store, catalog } = setUp();
     await store.create({

@@ -1,0 +1,52 @@
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import type { JwtConfig } from '#libs/platform';
+import { JwtVerifier } from './jwt-verifier.js';
+
+const CONFIG: JwtConfig = {
+  jwksUrl: 'https://id.example/keys',
+  issuer: 'id',
+  audience: ['parley'],
+  algorithms: ['ES256'],
+  clockToleranceMs: 0,
+  ownerClaim: 'email',
+  scopeClaim: 'scp',
+};
+
+const pair = await generateKeyPair('ES256', { extractable: true });
+const jwks = JSON.stringify({ keys: [await exportJWK(pair.publicKey)] });
+
+function tokenOf(claims: Record<string, unknown>): Promise<string> {
+  const jwt = new SignJWT(claims).setProtectedHeader({ alg: 'ES256' });
+  return jwt.setIssuer('id').setAudience('parley').setExpirationTime('1m').sign(pair.privateKey);
+}
+
+describe('JwtVerifier', () => {
+  it('reads the claims that it is told to, and believes a token without verifying it again', async () => {
+    let fetched = 0;
+    const verifier = new JwtVerifier(CONFIG, async () => {
+      fetched += 1;
+      return new Response(jwks);
+    });
+    const token = await tokenOf({ email: 'ann@example.com', scp: ['agents', 'other'] });
+    const caller = await verifier.caller(token);
+    expect(caller).toMatchObject({ tenant: '', owner: 'ann@example.com', permissions: new Set(['agents']) });
+    expect(caller?.proof?.endsAt).toBeGreaterThan(Date.now());
+    expect(verifier.caller(token)).toBe(caller);
+    expect(await verifier.caller(await tokenOf({ sub: 'ann' }))).toBeUndefined();
+    expect(fetched).toBe(1);
+  });
+
+  it.each<[string, () => Promise<Response>]>([
+    ['cannot be reached', () => Promise.reject(new Error('connect'))],
+    ['has an error', async () => new Response('oops', { status: 500 })],
+    ['has no keys', async () => new Response('{}')],
+  ])('does not call a token bad while the provider %s', async (_what, fetch) => {
+    const verifier = new JwtVerifier(CONFIG, fetch);
+    await expect(Promise.resolve(verifier.caller(await tokenOf({ email: 'a' })))).rejects.toThrow();
+  });
+
+  it('does not ask the provider for what is no token', async () => {
+    const verifier = new JwtVerifier(CONFIG, () => Promise.reject(new Error('asked')));
+    for (const text of ['', 'x', 'a.b.c', 'parley_key']) expect(await verifier.caller(text)).toBeUndefined();
+  });
+});

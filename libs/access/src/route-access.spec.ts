@@ -1,0 +1,40 @@
+import { routeAccess } from './route-access.js';
+
+describe('routeAccess', () => {
+  it.each([
+    ['GET', '/'],
+    ['HEAD', '/health/ready'],
+    ['GET', '/metrics'],
+    ['GET', '/docs'],
+    ['GET', '/docs/swagger-ui.css'],
+    ['GET', '/docs-json'],
+    ['GET', '/.well-known/agent-card.json'],
+    ['GET', '/a2a/workflows/:workflow/nodes/:node/.well-known/agent-card.json'],
+    ['GET', '/a2a/agent-card'],
+    ['GET', '/a2a/nodes/:node/agent-card'],
+    ['OPTIONS', '*'],
+    ['OPTIONS', '/api/keys'],
+  ])('%s %s is public', (method, route) => expect(routeAccess(method, route)).toBe('public'));
+
+  it.each([
+    ['POST', '/', ['agents']],
+    ['GET', undefined, ['agents']],
+    ['POST', '/docs', ['agents']],
+    ['GET', '/documents', ['agents']],
+    ['GET', '/a2a/agents', ['agents']],
+    ['POST', '/a2a', ['agents']],
+    ['POST', '/.well-known/agent-card.json', ['agents']],
+    ['GET', '/api/.well-known/x', ['agents']],
+    ['GET', '/a2a/:tenant/agent-card', ['agents']],
+    ['GET', '/api/workflows', ['agents', 'workflows']],
+    ['GET', '/api/workflows/:name', ['agents', 'workflows']],
+    ['POST', '/api/workflows', ['workflows']],
+    ['PUT', '/api/workflows/:name', ['workflows']],
+    ['DELETE', '/api/workflows/:name', ['workflows']],
+    ['POST', '/api/workflows/:name/run', ['agents']],
+    ['GET', '/api/keys', ['admin']],
+    ['POST', '/api/keys/:id/rotate', ['admin']],
+    ['GET', '/api/keysmith', ['agents']],
+    ['GET', '/api/whatever-comes', ['agents']],
+  ])('%s %s needs one of %j', (method, route, needed) => expect(routeAccess(method, route)).toEqual(needed));
+});

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+
+export const ISSUER = 'https://id.example/';
+export const AUDIENCE = 'parley-test';
+
+/** An identity provider that publishes its keys on loopback and signs whatever it is asked to. */
+export class IdentityProvider {
+  private constructor(
+    private readonly server: Server,
+    private readonly privateKey: CryptoKey,
+    readonly jwksUrl: string,
+  ) {}
+
+  static async start(): Promise<IdentityProvider> {
+    const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+    const keys = [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }];
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys }));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    return new IdentityProvider(server, privateKey, `http://127.0.0.1:${port}/keys`);
+  }
+
+  /** The environment of a service that trusts it. */
+  env(): Record<string, string> {
+    return {
+      AUTH_MODE: 'jwt',
+      AUTH_JWT_JWKS_URL: this.jwksUrl,
+      AUTH_JWT_ISSUER: ISSUER,
+      AUTH_JWT_AUDIENCE: AUDIENCE,
+      AUTH_JWT_TENANT_CLAIM: 'org',
+    };
+  }
+
+  /** A token that ends in five minutes, unless its claims say otherwise; a claim that is `undefined` is left out. */
+  token(claims: JWTPayload, key: CryptoKey | Uint8Array = this.privateKey, alg = 'ES256'): Promise<string> {
+    const exp = Math.floor(Date.now() / 1000) + 300;
+    const all = { iss: ISSUER, aud: AUDIENCE, exp, ...claims };
+    return new SignJWT(all).setProtectedHeader({ alg, kid: 'one' }).sign(key);
+  }
+
+  async headers(claims: JWTPayload): Promise<Record<string, string>> {
+    return { authorization: `Bearer ${await this.token(claims)}` };
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+}
