@@ -149,12 +149,6 @@ const api =
   (_base, id) =>
     eves.call(method, path(id));
 
-/** What a Message says of the runs that led to it. */
-const ancestry = (id: string) => ({
-  ...sendParams('mine', { fields: { messageId: MESSAGE_ID } }),
-  metadata: { 'parley/ancestry': [id] },
-});
-
 const API_CALLS: [string, Ask][] = [
   ['GET /api/runs/{id}', api('GET', (id) => `/runs/${id}`)],
   ['GET /api/runs/{id}/events', api('GET', (id) => `/runs/${id}/events`)],
@@ -175,14 +169,6 @@ describe.each(IDS)('%s of another caller', (_what, idOf) => {
 });
 
 describe('what another caller has', () => {
-  it('is no ancestor of one’s own runs', async () => {
-    const own = await rpc(anns.base(workflow), 'SendMessage', ancestry(waiting.id), { headers: ann.headers });
-    expect(own.body.error?.message).toContain('LOOP_DETECTED');
-    const foreign = await rpc(anns.base(workflow), 'SendMessage', ancestry(waiting.id), { headers: eve.headers });
-    expect(foreign.body.result).toMatchObject({ task: { status: { state: 'TASK_STATE_INPUT_REQUIRED' } } });
-    await eves.call('POST', `/runs/${(foreign.body.result as { task: { id: string } }).task.id}/cancel`);
-  });
-
   it('stays as it was', async () => {
     expect((await anns.run(waiting.id)).status).toBe('input-required');
     const own = await rpc(anns.base(workflow), 'GetTask', { id: waiting.id }, { headers: ann.headers });

@@ -3,7 +3,6 @@ export { type A2aRoutes, type A2aRoutesOptions, answerUnreadableAddress, registe
 export { agentCard, type ServedAgentCard } from './cards/agent-card.js';
 export { type CardSecurity, cardSecurity } from './cards/card-security.js';
 export { EXTENSIONS, IDEMPOTENCY, IDEMPOTENCY_KEY, RESUMABLE_STREAMS } from './extensions.js';
-export type { CallerScope } from './grpc/grpc-binding.js';
 export { GrpcServer } from './grpc/grpc-server.js';
 export { agentUrl } from './http/agent-base.js';
 export type { PublicAddress } from './http/call-context.js';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The keys of callers, by their digests, and the secret that the replicas share. */
+/** The keys of callers, by their digests. */
 export class CreateApiKey1700000000600 implements MigrationInterface {
   readonly name = 'CreateApiKey1700000000600';
 
@@ -20,16 +20,9 @@ export class CreateApiKey1700000000600 implements MigrationInterface {
         ends_at timestamptz,
         CONSTRAINT api_key_digest UNIQUE (digest)
       )`);
-    await runner.query(`
-      CREATE TABLE replica_secret (
-        purpose text COLLATE "C" PRIMARY KEY,
-        secret bytea NOT NULL,
-        created_at timestamptz NOT NULL DEFAULT now()
-      )`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE replica_secret');
     await runner.query('DROP TABLE api_key');
   }
 }

@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { AppConfig, OutboundHttp } from '#libs/platform';
+import { AppConfig, Database, OutboundHttp } from '#libs/platform';
 import { ApiKeys } from './api-keys.js';
 import { Authentication } from './authentication.js';
 import { OpenCalls } from './open-calls.js';
@@ -10,7 +10,7 @@ import { OpenCalls } from './open-calls.js';
   providers: [
     ApiKeys,
     OpenCalls,
-    { provide: Authentication, inject: [AppConfig, ApiKeys, OutboundHttp], useFactory: Authentication.begin },
+    { provide: Authentication, inject: [AppConfig, ApiKeys, OutboundHttp, Database], useFactory: Authentication.begin },
   ],
   exports: [ApiKeys, Authentication, OpenCalls],
 })

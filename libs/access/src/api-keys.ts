@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { BatchedRead, Database, type SeededKey } from '#libs/platform';
 import { type Caller, isPermission, type Permission, PERMISSIONS } from './caller.js';
@@ -114,19 +114,6 @@ export class ApiKeys {
     return rows[0] !== undefined;
   }
 
-  /** The secret that all replicas share; the first one makes it. */
-  async sharedSecret(): Promise<Buffer> {
-    await this.database.pool.query(
-      'INSERT INTO replica_secret (purpose, secret) VALUES ($1, $2) ON CONFLICT (purpose) DO NOTHING',
-      [SEALS, randomBytes(32)],
-    );
-    const { rows } = await this.database.pool.query<{ secret: Buffer }>(
-      'SELECT secret FROM replica_secret WHERE purpose = $1',
-      [SEALS],
-    );
-    return rows[0]!.secret;
-  }
-
   private async readActive(digests: readonly string[]): Promise<Map<string, Caller>> {
     const { rows } = await this.database.pool.query<ActiveRow>({
       name: 'api-keys-active',
@@ -156,7 +143,6 @@ interface ApiKeyRow {
 
 const COLUMNS = 'id, name, scopes, created_at, created_by, ends_at';
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
-const SEALS = 'caller-seals';
 
 function callerOfRow({ digest, tenant, name, scopes }: ActiveRow): Caller {
   return { tenant, owner: name, permissions: new Set(scopes.filter(isPermission)), proof: { key: digest } };

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AppConfig, OutboundHttp } from '#libs/platform';
+import { AppConfig, Database, OutboundHttp, serviceSecret } from '#libs/platform';
 import { A2AError } from '#libs/protocol';
 import { unauthenticated } from './access-errors.js';
 import { ApiKeys } from './api-keys.js';
@@ -30,13 +30,18 @@ export class Authentication {
   ) {}
 
   /** Keeps the environment's keys and learns the secret of the replicas. */
-  static async begin(config: AppConfig, keys: ApiKeys, http: OutboundHttp): Promise<Authentication> {
+  static async begin(
+    config: AppConfig,
+    keys: ApiKeys,
+    http: OutboundHttp,
+    database: Database,
+  ): Promise<Authentication> {
     const { auth } = config;
     await keys.seed(auth.keys);
     // The operator named the provider: it may be in a private network.
     const jwt = auth.jwt && new JwtVerifier(auth.jwt, http.trusting(auth.jwt.jwksUrl));
     const verifier = auth.mode === 'api-key' ? keys : jwt;
-    return new Authentication(keys, verifier, new CallerSeal(await keys.sharedSecret()));
+    return new Authentication(keys, verifier, new CallerSeal(await serviceSecret(database, 'caller-seal')));
   }
 
   /** Whether callers have to say who they are. */

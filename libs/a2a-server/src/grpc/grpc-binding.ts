@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import {
   type sendUnaryData,
   type ServerUnaryCall,
@@ -6,20 +5,18 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import type { Caller } from '#libs/access';
 import type { JsonObject, StreamResponse } from '#libs/protocol';
 import type { CallContext, ServedAgent } from '#libs/executor';
-import type { TaskScope } from '#libs/tasks';
 import { requireSupportedVersion } from '../http/protocol-version.js';
 import { OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
 import type { RequestHandler } from '../request-handler.js';
 import type { StreamItem } from '../stream-item.js';
+import type { GrpcAccess } from './grpc-access.js';
 import { grpcAgent } from './grpc-agent.js';
 import { answerMetadata, grpcCall, headersOf } from './grpc-call.js';
 import type { GrpcRequest } from './grpc-definition.js';
 import { grpcError } from './grpc-status.js';
-
-/** Who a caller is, from its metadata as headers. @throws A2AError where it is nobody that may call */
-export type CallerScope = (headers: IncomingHttpHeaders) => TaskScope | Promise<TaskScope>;
 
 type UnaryCall = ServerUnaryCall<GrpcRequest, unknown>;
 type StreamCall = ServerWritableStream<GrpcRequest, unknown>;
@@ -28,13 +25,16 @@ interface Opened {
   agent: ServedAgent;
   params: JsonObject;
   call: CallContext;
+  caller: Caller;
 }
 
 /** As long as the readers of the other bindings have. */
 const DRAIN_TIMEOUT_MS = 30_000;
 const READER_LEFT = new Error('The reader has left');
 const ENDED_FOR_ALL = new Error('Every stream is ended');
+const ACCESS_ENDED = new Error('The credentials have ended');
 const DRAINING = { code: status.UNAVAILABLE, details: 'The service is shutting down; subscribe to the task again' };
+const UNKNOWN = { code: status.UNAUTHENTICATED, details: 'The credentials of this stream have ended' };
 const SLOW = { code: status.RESOURCE_EXHAUSTED, details: 'The reader has taken nothing for 30 seconds' };
 
 /**
@@ -47,7 +47,7 @@ export class GrpcBinding {
 
   constructor(
     private readonly handler: RequestHandler,
-    private readonly scope: CallerScope,
+    private readonly access: GrpcAccess,
     private readonly baseUrl: () => string,
   ) {}
 
@@ -84,8 +84,10 @@ export class GrpcBinding {
     const leave = (): void => abort.abort(READER_LEFT);
     grpc.once('cancelled', leave).once('close', leave).on('error', leave);
     this.open.add(abort);
+    let ended: (() => void) | undefined;
     try {
-      const { agent, params, call } = await this.opened(grpc);
+      const { agent, params, call, caller } = await this.opened(grpc);
+      ended = this.access.watch(caller, () => abort.abort(ACCESS_ENDED));
       const { signal } = abort;
       const items = operation.open(this.handler, agent, params, call, { signal });
       const failure = await forward(items, grpc, call, signal);
@@ -94,6 +96,7 @@ export class GrpcBinding {
     } catch (error) {
       grpc.emit('error', grpcError(error));
     } finally {
+      ended?.();
       this.open.delete(abort);
     }
   }
@@ -102,14 +105,15 @@ export class GrpcBinding {
     const headers = headersOf(grpc.metadata);
     requireSupportedVersion(String(headers['a2a-version'] ?? '').trim());
     const params = grpc.request.params();
-    const scope = await this.scope(headers);
+    const caller = await this.access.caller(headers);
+    const scope = { tenant: caller.tenant, owner: caller.owner };
     const tenant = typeof params.tenant === 'string' ? params.tenant : '';
     const path = grpcAgent(tenant);
     const call = grpcCall(headers, path, scope, this.baseUrl());
     const agent = await this.handler.agent(call);
     // Where it named the agent it has done its work.
     if (path !== '') delete params.tenant;
-    return { agent, params, call };
+    return { agent, params, call, caller };
   }
 }
 
@@ -127,6 +131,7 @@ async function forward(
     if (signal.aborted) break;
     if (!(await taken(response, grpc, signal))) return SLOW;
   }
+  if (signal.reason === ACCESS_ENDED) return UNKNOWN;
   return signal.reason === ENDED_FOR_ALL ? DRAINING : undefined;
 }
 

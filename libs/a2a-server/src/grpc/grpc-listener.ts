@@ -1,12 +1,13 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
 import type { RequestHandler } from '../request-handler.js';
-import { type CallerScope, GrpcBinding } from './grpc-binding.js';
+import type { GrpcAccess } from './grpc-access.js';
+import { GrpcBinding } from './grpc-binding.js';
 import { GRPC_SERVICE } from './grpc-definition.js';
 
 export interface GrpcListenerOptions {
   handler: RequestHandler;
-  scope: CallerScope;
+  access: GrpcAccess;
   /** The service's own base URL, without a slash at the end. */
   baseUrl: () => string;
   /** Bytes of the largest request. */
@@ -22,8 +23,8 @@ export class GrpcListener {
   private readonly health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
   private readonly server: Server;
 
-  constructor({ handler, scope, baseUrl, messageLimit }: GrpcListenerOptions) {
-    this.binding = new GrpcBinding(handler, scope, baseUrl);
+  constructor({ handler, access, baseUrl, messageLimit }: GrpcListenerOptions) {
+    this.binding = new GrpcBinding(handler, access, baseUrl);
     this.server = new Server({
       'grpc.max_receive_message_length': messageLimit,
       'grpc.max_send_message_length': -1,

@@ -1,9 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { Authentication, permissionDenied, presentedCredentials } from '#libs/access';
+import { Authentication, OpenCalls } from '#libs/access';
 import { AppConfig, Readiness, ServiceAddress, Shutdown } from '#libs/platform';
-import type { TaskScope } from '#libs/tasks';
 import { RequestHandler } from '../request-handler.js';
+import { GrpcAccess } from './grpc-access.js';
 
 /**
  * The gRPC binding as a part of the service: listens on `GRPC_PORT`, is one of the readiness checks, and drains with the
@@ -14,6 +13,7 @@ export class GrpcServer {
   constructor(
     private readonly handler: RequestHandler,
     private readonly authentication: Authentication,
+    private readonly openCalls: OpenCalls,
     private readonly config: AppConfig,
     private readonly address: ServiceAddress,
     private readonly readiness: Readiness,
@@ -31,7 +31,7 @@ export class GrpcServer {
     const baseUrl = (): string => this.address.publicBaseUrl();
     const listener = new GrpcListener({
       handler: this.handler,
-      scope: (headers) => this.scope(headers),
+      access: new GrpcAccess(this.authentication, this.openCalls),
       baseUrl,
       messageLimit: bodyLimit,
     });
@@ -48,12 +48,5 @@ export class GrpcServer {
       listening = false;
     });
     return port;
-  }
-
-  /** The same credentials as over HTTP, as metadata; all of A2A needs a caller that may call agents. */
-  private async scope(headers: IncomingHttpHeaders): Promise<TaskScope> {
-    const { tenant, owner, permissions } = await this.authentication.caller(presentedCredentials(headers));
-    if (!permissions.has('agents')) throw permissionDenied(['agents']);
-    return { tenant, owner };
   }
 }

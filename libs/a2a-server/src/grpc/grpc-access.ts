@@ -1,0 +1,25 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Authentication, type Caller, type OpenCalls, permissionDenied, presentedCredentials } from '#libs/access';
+
+/** The door of the gRPC binding: the same credentials as over HTTP, as metadata of the same names. */
+export class GrpcAccess {
+  constructor(
+    private readonly authentication: Authentication,
+    private readonly openCalls: OpenCalls,
+  ) {}
+
+  /** Who calls. Rejects with an A2AError where it is nobody that may call agents, which is all that gRPC serves. */
+  async caller(headers: IncomingHttpHeaders): Promise<Caller> {
+    const caller = await this.authentication.caller(presentedCredentials(headers));
+    if (!caller.permissions.has('agents')) throw permissionDenied(['agents']);
+    return caller;
+  }
+
+  /** As OpenCalls: ends a stream whose caller's credentials have ended. @returns what to call when it has ended */
+  watch(caller: Caller, end: () => void): () => void {
+    return this.openCalls.watch(caller, () => {
+      end();
+      return true;
+    });
+  }
+}
