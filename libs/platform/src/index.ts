@@ -1,4 +1,4 @@
-export { ApiCursor, ApiEvents, ApiPaging, ApiProblem } from './api/api-documentation.js';
+export { ApiEvents, ApiEventStream, ApiIdempotent, ApiPages, ApiProblem } from './api/api-documentation.js';
 export { refuseTooDeep } from './api/json-depth.js';
 export { malformed, type Problem, problem, type ProblemEntry, ProblemError } from './api/problem.js';
 export {

@@ -1,19 +1,11 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
-import {
-  ApiAcceptedResponse,
-  ApiBody,
-  ApiHeader,
-  ApiOkResponse,
-  ApiOperation,
-  ApiQuery,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { apiCall, scopeOf } from '#libs/access';
 import { readIdempotencyKey } from '#libs/executor';
 import {
-  ApiCursor,
-  ApiEvents,
-  ApiPaging,
+  ApiEventStream,
+  ApiIdempotent,
+  ApiPages,
   ApiProblem,
   malformed,
   readBody,
@@ -52,13 +44,8 @@ export class BrainstormsController {
   @ApiOperation({ summary: 'Starts a brainstorm and answers at once.' })
   @ApiBody({ type: BrainstormBody })
   @ApiAcceptedResponse({ schema: STARTED_SCHEMA })
-  @ApiHeader({
-    name: 'Idempotency-Key',
-    required: false,
-    description: 'The same key and body are the same brainstorm.',
-  })
+  @ApiIdempotent('brainstorm')
   @ApiProblem(400, 'The body is malformed.')
-  @ApiProblem(409, 'Another brainstorm was started under this Idempotency-Key.')
   @ApiProblem(422, 'An agent is not available, or a value is not allowed.')
   async start(
     @Body() body: unknown,
@@ -74,11 +61,8 @@ export class BrainstormsController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'Brainstorms, the one that changed last first.' })
+  @ApiPages('Brainstorms, the one that changed last first.', BRAINSTORM_PAGE_SCHEMA)
   @ApiQuery({ name: 'status', required: false, enum: STATUSES })
-  @ApiPaging()
-  @ApiOkResponse({ schema: BRAINSTORM_PAGE_SCHEMA })
-  @ApiProblem(400, 'A parameter is malformed.')
   list(@Query() query: Record<string, unknown>, @Req() request: FastifyRequest): Promise<BrainstormPage> {
     return this.listing.page(readBrainstormQuery(query), scopeOf(request.raw));
   }
@@ -92,12 +76,10 @@ export class BrainstormsController {
   }
 
   @Get(':id/events')
-  @ApiOperation({
-    summary: "A brainstorm's events, from the first one or after a cursor, then live until it rests or has ended.",
-  })
-  @ApiCursor()
-  @ApiEvents('`brainstorm.converged`, `.failed`, `.approved` or `.canceled`')
-  @ApiProblem(400, 'The cursor is malformed or beyond the last event.')
+  @ApiEventStream(
+    "A brainstorm's events, from the first one or after a cursor, then live until it rests or has ended.",
+    '`brainstorm.converged`, `.failed`, `.approved` or `.canceled`',
+  )
   @ApiProblem(404, 'brainstorm not found')
   async events(
     @Param('id') id: string,

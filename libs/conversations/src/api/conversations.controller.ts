@@ -1,16 +1,17 @@
 import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
-import {
-  ApiAcceptedResponse,
-  ApiBody,
-  ApiHeader,
-  ApiOkResponse,
-  ApiOperation,
-  ApiQuery,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { apiCall, scopeOf } from '#libs/access';
 import { readIdempotencyKey } from '#libs/executor';
-import { ApiCursor, ApiPaging, ApiProblem, malformed, readCursor, refuseTooDeep, ServiceAddress } from '#libs/platform';
+import {
+  ApiEventStream,
+  ApiIdempotent,
+  ApiPages,
+  ApiProblem,
+  malformed,
+  readCursor,
+  refuseTooDeep,
+  ServiceAddress,
+} from '#libs/platform';
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CommandKind } from '../conversation-command.js';
@@ -41,9 +42,8 @@ export class ConversationsController {
   @ApiOperation({ summary: 'Starts a conversation and answers at once.' })
   @ApiBody({ type: ConversationBody })
   @ApiAcceptedResponse({ schema: CONVERSATION_ID_SCHEMA })
-  @ApiHeader({ name: 'Idempotency-Key', required: false, description: 'The same key and body: the same conversation.' })
+  @ApiIdempotent('conversation')
   @ApiProblem(400, 'The body is malformed.')
-  @ApiProblem(409, 'Another conversation was started under this Idempotency-Key.')
   @ApiProblem(422, 'A number is out of its range, or an agent is not known.')
   async start(
     @Body() body: unknown,
@@ -58,11 +58,8 @@ export class ConversationsController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'Conversations, the one that changed last first.' })
+  @ApiPages('Conversations, the one that changed last first.', CONVERSATION_PAGE_SCHEMA)
   @ApiQuery({ name: 'status', required: false, enum: STATUSES })
-  @ApiPaging()
-  @ApiOkResponse({ schema: CONVERSATION_PAGE_SCHEMA })
-  @ApiProblem(400, 'A parameter is malformed.')
   async list(@Query() query: Record<string, unknown>, @Req() request: FastifyRequest): Promise<ConversationPage> {
     return this.conversationList.page(readConversationQuery(query), scopeOf(request.raw));
   }
@@ -76,14 +73,10 @@ export class ConversationsController {
   }
 
   @Get(':id/events')
-  @ApiOperation({
-    summary: "A conversation's events, from the first one or after a cursor, then live until it is complete.",
-    description:
-      '`id` is `cseq`, the number of the event in the conversation; `event` is `a2a`; `data` the event as JSON.',
-  })
-  @ApiCursor()
-  @ApiOkResponse({ content: { 'text/event-stream': { schema: { type: 'string' } } } })
-  @ApiProblem(400, 'The cursor is malformed or beyond the last event.')
+  @ApiEventStream(
+    "A conversation's events, from the first one or after a cursor, then live until it is complete.",
+    '`a2a` with the phase `complete`',
+  )
   @ApiProblem(404, 'conversation not found')
   async events(
     @Param('id') id: string,

@@ -1,10 +1,9 @@
 import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { apiCall, scopeOf } from '#libs/access';
-import { ApiCursor, ApiPaging, ApiProblem, malformed, readCursor, ServiceAddress } from '#libs/platform';
+import { ApiEventStream, ApiPages, ApiProblem, malformed, readCursor, ServiceAddress } from '#libs/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RunView } from '../run-view.js';
-import { ApiRunEvents } from './api-responses.js';
 import { CANCEL_SCHEMA, RUN_PAGE_SCHEMA, RUN_SCHEMA } from './api-schemas.js';
 import { RunList, type RunPage } from './run-list.js';
 import { readRunQuery, STATES_OF } from './run-query.js';
@@ -23,12 +22,9 @@ export class RunsController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'Runs, the one that changed last first.' })
+  @ApiPages('Runs, the one that changed last first.', RUN_PAGE_SCHEMA)
   @ApiQuery({ name: 'workflow', required: false })
   @ApiQuery({ name: 'status', required: false, enum: Object.keys(STATES_OF) })
-  @ApiPaging()
-  @ApiOkResponse({ schema: RUN_PAGE_SCHEMA })
-  @ApiProblem(400, 'A parameter is malformed.')
   async list(@Query() query: Record<string, unknown>, @Req() request: FastifyRequest): Promise<RunPage> {
     return this.runList.page(readRunQuery(query), scopeOf(request.raw));
   }
@@ -42,10 +38,7 @@ export class RunsController {
   }
 
   @Get(':id/events')
-  @ApiOperation({ summary: "A run's events, from the first one or after a cursor, then live until it has ended." })
-  @ApiCursor()
-  @ApiRunEvents()
-  @ApiProblem(400, 'The cursor is malformed or beyond the last event.')
+  @ApiEventStream("A run's events, from the first one or after a cursor, then live until it has ended.", '`done`')
   @ApiProblem(404, 'run not found')
   async events(
     @Param('id') id: string,

@@ -1,10 +1,9 @@
 import { Body, Controller, HttpCode, Logger, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { type ApiCall, apiCall } from '#libs/access';
 import { readIdempotencyKey } from '#libs/executor';
-import { ApiProblem, readBody, readFlag, ServiceAddress } from '#libs/platform';
+import { ApiEvents, ApiIdempotent, ApiProblem, readBody, readFlag, ServiceAddress } from '#libs/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiRunEvents } from './api-responses.js';
 import { RUN_STARTED_SCHEMA } from './api-schemas.js';
 import { RunBody } from './run-body.js';
 import { RunStreams } from './run-streams.js';
@@ -28,9 +27,8 @@ export class WorkflowRunsController {
   @ApiOperation({ summary: 'Starts a run and answers at once.' })
   @ApiBody({ type: RunBody, required: false })
   @ApiAcceptedResponse({ schema: RUN_STARTED_SCHEMA })
-  @ApiHeader({ name: 'Idempotency-Key', required: false, description: 'The same key and inputs are the same run.' })
+  @ApiIdempotent('run')
   @ApiProblem(400, 'The body is malformed.')
-  @ApiProblem(409, 'Another run was started under this Idempotency-Key.')
   async start(
     @Param('name') name: string,
     @Body() body: unknown,
@@ -50,7 +48,7 @@ export class WorkflowRunsController {
   })
   @ApiBody({ type: RunBody, required: false })
   @ApiQuery({ name: 'cancelOnDisconnect', required: false, enum: ['true', 'false'] })
-  @ApiRunEvents()
+  @ApiEvents('`done`')
   async run(
     @Param('name') name: string,
     @Body() body: unknown,

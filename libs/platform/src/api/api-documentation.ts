@@ -1,10 +1,19 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiQuery, ApiResponse, type ApiResponseOptions } from '@nestjs/swagger';
+import {
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiQuery,
+  ApiResponse,
+  type ApiResponseOptions,
+} from '@nestjs/swagger';
 
 const TEXT = { type: 'string' } as const;
 
+type Schema = Extract<ApiResponseOptions, { schema: unknown }>['schema'];
+
 /** RFC 9457. */
-const PROBLEM_SCHEMA: Extract<ApiResponseOptions, { schema: unknown }>['schema'] = {
+const PROBLEM_SCHEMA: Schema = {
   type: 'object',
   required: ['type', 'title', 'status', 'detail'],
   properties: {
@@ -25,6 +34,16 @@ export function ApiProblem(status: number, description: string): MethodDecorator
   return ApiResponse({ status, description, content: { 'application/problem+json': { schema: PROBLEM_SCHEMA } } });
 }
 
+/** Documents a resumable stream of what the address names, which ends with one of the given types. */
+export function ApiEventStream(summary: string, last: string): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({ summary }),
+    ApiCursor(),
+    ApiEvents(last),
+    ApiProblem(400, 'The cursor is malformed or beyond the last event.'),
+  );
+}
+
 /** Documents a stream of events that ends with one of the given types. */
 export function ApiEvents(last: string): MethodDecorator {
   const description =
@@ -41,10 +60,21 @@ export function ApiCursor(): MethodDecorator {
   );
 }
 
-/** Documents which page of a list is asked for. */
-export function ApiPaging(): MethodDecorator {
+/** Documents a list of which a page is shown. */
+export function ApiPages(summary: string, schema: Schema): MethodDecorator {
   return applyDecorators(
+    ApiOperation({ summary }),
+    ApiOkResponse({ schema }),
+    ApiProblem(400, 'A parameter is malformed.'),
     ApiQuery({ name: 'pageSize', required: false, description: '1 to 100, default 50.' }),
     ApiQuery({ name: 'pageToken', required: false, description: 'The nextPageToken of the page before.' }),
+  );
+}
+
+/** Documents that a request may carry a key, under which it is the same one again. */
+export function ApiIdempotent(what: string): MethodDecorator {
+  return applyDecorators(
+    ApiHeader({ name: 'Idempotency-Key', required: false, description: `The same key and body: the same ${what}.` }),
+    ApiProblem(409, `Another ${what} was started under this Idempotency-Key.`),
   );
 }
