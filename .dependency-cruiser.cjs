@@ -17,7 +17,7 @@ const MAY_IMPORT = {
   'event-gateway': ['protocol', 'platform', 'access', 'tasks'],
 };
 
-const TEST = '\\.(spec|e2e-spec)\\.ts$';
+const TEST = '\\.(spec|e2e-spec|browser-spec)\\.ts$';
 
 const arrows = Object.entries(MAY_IMPORT).map(([lib, allowed]) => ({
   name: `${lib}-imports`,
@@ -71,6 +71,13 @@ module.exports = {
       to: { path: '^apps/', pathNot: '^apps/$1/' },
     },
     {
+      name: 'the-console-talks-to-the-api',
+      comment: 'apps/console runs in a browser: it knows the service by its public API alone.',
+      severity: 'error',
+      from: { path: '^apps/console/' },
+      to: { path: '^libs/' },
+    },
+    {
       name: 'production-code-imports-no-tests',
       severity: 'error',
       from: { path: '^(src|apps|libs)/', pathNot: TEST },
@@ -111,7 +118,8 @@ module.exports = {
     {
       name: 'no-dev-dependencies-in-production',
       severity: 'error',
-      from: { path: '^(src|apps|libs)/', pathNot: [TEST, '/testing/'] },
+      // The console's packages are bundled into its build: nothing needs them at run time.
+      from: { path: '^(src|apps|libs)/', pathNot: [TEST, '/testing/', '^apps/console/'] },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only', 'npm'], pathNot: '/@types/' },
     },
     {
@@ -139,7 +147,7 @@ module.exports = {
       exportsFields: ['exports'],
       conditionNames: ['source', 'import', 'node', 'types', 'default'],
       mainFields: ['module', 'main', 'types'],
-      extensions: ['.ts', '.mjs', '.js', '.json', '.d.ts'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js', '.json', '.d.ts'],
     },
   },
 };

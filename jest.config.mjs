@@ -21,6 +21,12 @@ export default {
     },
     {
       ...shared,
+      displayName: 'browser',
+      testMatch: ['<rootDir>/test/browser/**/*.browser-spec.ts'],
+      globalSetup: '<rootDir>/test/e2e-global-setup.mjs',
+    },
+    {
+      ...shared,
       displayName: 'cluster',
       testMatch: ['<rootDir>/test/cluster/**/*.cluster-spec.ts'],
       globalSetup: '<rootDir>/test/e2e-global-setup.mjs',

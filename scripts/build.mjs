@@ -1,8 +1,10 @@
-/** Checks the types, then compiles src, apps/agent, apps/chat and libs to dist/. */
+/** Checks the types, then compiles src, apps/agent, apps/chat and libs to dist/, and bundles apps/console into it. */
 import { spawnSync } from 'node:child_process';
 import { ROOT, compile, ensureInstalled, pinnedNode, tool } from './prepare.mjs';
 
 ensureInstalled();
-const types = spawnSync(pinnedNode(), [tool('typescript7/bin/tsc'), '-p', '.'], { cwd: ROOT, stdio: 'inherit' });
-if (types.status !== 0) process.exit(types.status ?? 1);
+for (const project of ['.', 'apps/console']) {
+  const types = spawnSync(pinnedNode(), [tool('typescript7/bin/tsc'), '-p', project], { cwd: ROOT, stdio: 'inherit' });
+  if (types.status !== 0) process.exit(types.status ?? 1);
+}
 compile();

@@ -2,12 +2,13 @@
 import { join } from 'node:path';
 import { ROOT, pinnedNode, tool } from './prepare.mjs';
 
-const CRUISED = ['libs', 'src', 'apps/agent', 'apps/chat', 'test'];
+const CRUISED = ['libs', 'src', 'apps/agent', 'apps/chat', 'apps/console', 'test'];
 
 export const CHECKS = {
   format: () => [pinnedNode(), tool('oxfmt/bin/oxfmt'), '--check', '.'],
   lint: () => [pinnedNode(), tool('oxlint/bin/oxlint'), '--type-aware', '--deny-warnings', '--disable-nested-config'],
   types: () => [pinnedNode(), tool('typescript7/bin/tsc'), '-p', '.'],
+  'console types': () => [pinnedNode(), tool('typescript7/bin/tsc'), '-p', 'apps/console'],
   boundaries: () => [
     pinnedNode(),
     tool('dependency-cruiser/bin/dependency-cruiser.mjs'),

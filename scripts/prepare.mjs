@@ -16,6 +16,7 @@ const INSTALL_STAMP = join(MODULES, '.parley-stamp');
 const DIST = join(ROOT, 'dist');
 const BUILD_STAMP = join(DIST, '.stamp');
 const COMPILED = ['src', 'apps/agent', 'apps/chat', 'libs'];
+const CONSOLE = 'apps/console';
 
 /** Makes node_modules match package-lock.json, with one line on standard error when there is something to do. */
 export function ensureInstalled() {
@@ -56,13 +57,15 @@ export function ensureBuilt() {
   compile();
 }
 
-/** Compiles the sources to dist/; the old dist/ is replaced only by a complete new one. */
+/** Compiles the sources to dist/, and the console into it; the old dist/ is replaced only by a complete new one. */
 export function compile() {
   const fingerprint = sourceFingerprint();
   const fresh = join(ROOT, `dist-${process.pid}`);
   try {
-    const outcome = spawnSync(pinnedNode(), swcCommand(relative(ROOT, fresh)), { cwd: ROOT, encoding: 'utf8' });
-    if (outcome.status !== 0) fail(`The build failed.\n${outcome.stdout}${outcome.stderr}`);
+    for (const command of [swcCommand(relative(ROOT, fresh)), viteCommand(join(fresh, CONSOLE))]) {
+      const outcome = spawnSync(pinnedNode(), command, { cwd: ROOT, encoding: 'utf8' });
+      if (outcome.status !== 0) fail(`The build failed.\n${outcome.stdout}${outcome.stderr}`);
+    }
     writeFileSync(join(fresh, '.stamp'), fingerprint);
     rmSync(DIST, { recursive: true, force: true });
     renameSync(fresh, DIST);
@@ -151,9 +154,13 @@ function swcCommand(outDir) {
   return [tool('@swc/cli/bin/swc.js'), ...COMPILED, '-d', outDir, '--quiet', '--ignore', '**/*.spec.ts'];
 }
 
+function viteCommand(outDir) {
+  return [tool('vite/bin/vite.js'), 'build', CONSOLE, '--outDir', outDir, '--logLevel', 'error'];
+}
+
 function sourceFingerprint() {
   const settings = ['.swcrc', 'package.json'].map((file) => readText(join(ROOT, file)));
-  const files = COMPILED.flatMap((folder) => filesUnder(join(ROOT, folder)));
+  const files = [...COMPILED, CONSOLE].flatMap((folder) => filesUnder(join(ROOT, folder)));
   const facts = files.map((file) => `${relative(ROOT, file)} ${statSync(file).size} ${statSync(file).mtimeMs}`);
   return hash([...settings, ...facts.sort()]);
 }

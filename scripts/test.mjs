@@ -7,11 +7,17 @@ import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from './checks.mjs';
+import { ensureChromium } from './chromium.mjs';
 import { onEnding } from './ending.mjs';
 import { ROOT, ensureBuilt, ensureInstalled } from './prepare.mjs';
 
 ensureInstalled();
 ensureBuilt();
+if (mayDriveBrowser(process.argv.slice(2))) {
+  const { path, reason } = ensureChromium();
+  if (path) process.env.PARLEY_TEST_BROWSER = path;
+  else process.env.PARLEY_TEST_NO_BROWSER = reason;
+}
 const folder = mkdtempSync(join(tmpdir(), 'parley-test-'));
 const report = join(folder, 'report.json');
 const [command, ...args] = jest(['--json', `--outputFile=${report}`, ...process.argv.slice(2)]);
@@ -28,6 +34,11 @@ child.on('exit', (code) => {
   console.log(`${counts.passed} passed, ${failed} failed${skipped}`);
   process.exit(failed > 0 ? 1 : 0);
 });
+
+/** Only a choice of other projects needs no browser. */
+function mayDriveBrowser(args) {
+  return !args.includes('--selectProjects') || args.includes('browser');
+}
 
 function readReport() {
   try {

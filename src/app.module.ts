@@ -16,7 +16,6 @@ import { type AppConfig, JobsModule, PlatformModule } from '#libs/platform';
 import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
 import { CommitForgetJob, TASK_MIGRATIONS, TaskPurge, TaskPurgeJob, TasksModule } from '#libs/tasks';
 import { AgentsModule } from './agents.module.js';
-import { LandingController } from './landing.controller.js';
 
 /** What Parley is made of. */
 @Module({})
@@ -57,7 +56,6 @@ export class AppModule {
         A2aServerModule.with(executor, push),
         gateway,
       ],
-      controllers: [LandingController],
       providers: [GrpcServer, TaskRecovery, CancelWatch, TaskPurge, TaskPurgeJob, CommitForgetJob],
     };
   }

@@ -20,6 +20,7 @@ import {
   Shutdown,
 } from '#libs/platform';
 import { AppModule } from './app.module.js';
+import { serveConsole } from './console.js';
 import { serveDocumentation } from './documentation.js';
 import { drainOversizedBodies } from './oversized-bodies.js';
 
@@ -74,6 +75,7 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   app.get(Shutdown).register('streams', () => routes.endStreams());
   app.get(GatewaySocket, { strict: false }).attach(app.getHttpServer());
   serveDocumentation(app, config);
+  await serveConsole(app);
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   return app;
 }

@@ -3,6 +3,9 @@ import { routeAccess } from './route-access.js';
 describe('routeAccess', () => {
   it.each([
     ['GET', '/'],
+    ['GET', '/:page(^(?!api$)[^/]+$)/*'],
+    ['GET', '/assets/*'],
+    ['GET', '/theme.js'],
     ['HEAD', '/health/ready'],
     ['GET', '/metrics'],
     ['GET', '/docs'],
@@ -21,6 +24,7 @@ describe('routeAccess', () => {
     ['GET', undefined, ['agents']],
     ['POST', '/docs', ['agents']],
     ['GET', '/documents', ['agents']],
+    ['GET', '/:other/*', ['agents']],
     ['GET', '/a2a/agents', ['agents']],
     ['POST', '/a2a', ['agents']],
     ['POST', '/.well-known/agent-card.json', ['agents']],

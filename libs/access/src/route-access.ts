@@ -10,7 +10,8 @@ const ADMIN: readonly Permission[] = ['admin'];
 
 const READING = new Set(['GET', 'HEAD']);
 const PUBLIC = [
-  /^\/$/,
+  // The console: what a browser loads before anyone can give it a key.
+  /^\/(:page\(|assets\/\*$|favicon\.svg$|theme\.js$|$)/,
   /^\/health\//,
   /^\/metrics$/,
   /^\/docs(\/|-json$|-yaml$|$)/,

@@ -1,0 +1,49 @@
+import { gzipSync } from 'node:zlib';
+
+/** What a browser may have to load before the canvas, compressed. */
+const BUDGET_BYTES = 300 * 1024;
+/** What the canvas and its layout are made of; a view loads them when it draws a graph. */
+const CANVAS = /node_modules\/(@xyflow|@dagrejs)\//;
+
+/**
+ * Fails the build when the console grows beyond its budget: the entry with all that it imports at once, its styles, and
+ * the largest view, without the canvas. Also when a chunk that is loaded at once contains the canvas.
+ */
+export function sizeBudget() {
+  return {
+    name: 'parley-size-budget',
+    apply: 'build',
+    generateBundle(_options, bundle) {
+      const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
+      const entry = chunks.find((chunk) => chunk.isEntry);
+      const first = withImports(entry, bundle);
+      const canvas = [...first].find((chunk) => chunk.moduleIds.some((id) => CANVAS.test(id)));
+      if (canvas) this.error(`${canvas.fileName} is loaded at once and contains the canvas`);
+      const styles = Object.values(bundle).filter((file) => file.fileName.endsWith('.css'));
+      const views = chunks.filter((chunk) => chunk.isDynamicEntry).map((chunk) => withImports(chunk, bundle));
+      const largest = Math.max(
+        0,
+        ...views.map((view) => size([...view].filter((it) => !first.has(it) && !isCanvas(it)))),
+      );
+      const total = size([...first]) + size(styles) + largest;
+      const kilobytes = (total / 1024).toFixed(1);
+      if (total > BUDGET_BYTES) this.error(`The console is ${kilobytes} kB gzip before the canvas; 300 kB are allowed`);
+      this.info(`${kilobytes} kB gzip before the canvas`);
+    },
+  };
+}
+
+function isCanvas(chunk) {
+  return chunk.moduleIds.some((id) => CANVAS.test(id));
+}
+
+function withImports(chunk, bundle, found = new Set()) {
+  if (!chunk || found.has(chunk)) return found;
+  found.add(chunk);
+  for (const name of chunk.imports) withImports(bundle[name], bundle, found);
+  return found;
+}
+
+function size(files) {
+  return files.reduce((sum, file) => sum + gzipSync(file.code ?? file.source).length, 0);
+}

@@ -1,0 +1,53 @@
+import { ApiProblem, problemOf, sentenceFor } from './problem.js';
+import { askForKey, sessionKey } from './session-key.js';
+
+export interface CallOptions {
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** Calls the service and gives the JSON of its answer (`undefined` for none). @throws ApiProblem */
+export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+  const response = await request(method, path, options);
+  const text = await response.text();
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return call<T>('GET', path, signal ? { signal } : {});
+}
+
+/**
+ * The service's answer, when it is a good one. Asks for an API key, and tries again with it, when the service wants one.
+ * @throws ApiProblem; an AbortError when the signal says so
+ */
+export async function request(method: string, path: string, options: CallOptions = {}): Promise<Response> {
+  const used = sessionKey();
+  const response = await send(method, path, options, used);
+  if (response.ok) return response;
+  if (response.status !== 401) throw await problemOf(response);
+  // Another request may have been given a key in the meantime.
+  const key = sessionKey() === used ? await askForKey() : sessionKey();
+  if (key === undefined) throw await problemOf(response);
+  return request(method, path, options);
+}
+
+async function send(method: string, path: string, options: CallOptions, key: string | undefined): Promise<Response> {
+  const { body, headers = {}, signal } = options;
+  try {
+    return await fetch(path, {
+      method,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiProblem(0, sentenceFor(0));
+  }
+}

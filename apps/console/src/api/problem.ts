@@ -1,0 +1,58 @@
+/** One thing that is wrong with a request (RFC 9457, `errors`). */
+export interface FieldProblem {
+  /** Where, for example `nodes[2].config`. */
+  path: string;
+  detail: string;
+}
+
+/** What the service, or the way to it, refused; `message` is a plain sentence. */
+export class ApiProblem extends Error {
+  constructor(
+    /** The HTTP status; 0 where no answer came. */
+    readonly status: number,
+    message: string,
+    readonly errors: readonly FieldProblem[] = [],
+  ) {
+    super(message);
+    this.name = 'ApiProblem';
+  }
+}
+
+/** Reads a refusal: problem+json where there is one, else a sentence for its status. */
+export async function problemOf(response: Response): Promise<ApiProblem> {
+  const body = await readObject(response);
+  const errors = Array.isArray(body['errors']) ? body['errors'].filter(isFieldProblem) : [];
+  const detail = typeof body['detail'] === 'string' ? body['detail'] : undefined;
+  return new ApiProblem(response.status, detail ?? sentenceFor(response.status), errors);
+}
+
+export function sentenceFor(status: number): string {
+  if (status === 0) return 'The service cannot be reached. It may be restarting; try again in a moment.';
+  if (status === 401) return 'The service wants an API key.';
+  if (status === 403) return 'This key may not do that.';
+  if (status === 404) return 'There is no such thing here. It may have been deleted.';
+  if (status === 429) return 'Too many requests. Try again in a moment.';
+  if (status === 503) return 'The service is not ready. Try again in a moment.';
+  if (status >= 500) return 'The service failed to answer. Its log says why.';
+  return `The service refused the request (${status}).`;
+}
+
+/** Any error as the sentence that a person reads. */
+export function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function readObject(response: Response): Promise<Record<string, unknown>> {
+  try {
+    const body: unknown = await response.json();
+    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function isFieldProblem(value: unknown): value is FieldProblem {
+  if (typeof value !== 'object' || value === null) return false;
+  const { path, detail } = value as Record<string, unknown>;
+  return typeof path === 'string' && typeof detail === 'string';
+}

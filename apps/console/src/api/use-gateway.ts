@@ -1,0 +1,20 @@
+import { useEffect, useEffectEvent, useState } from 'react';
+import { type Connection, followGateway, type GatewayFrame, type GatewayQuery, type GatewayReader } from './gateway.js';
+
+/** Follows the event gateway while the component is there. @returns how the connection is */
+export function useGateway(query: GatewayQuery, reader: Omit<GatewayReader, 'onConnection'>): Connection {
+  const [connection, setConnection] = useState<Connection>('connecting');
+  const onFrame = useEffectEvent((frame: GatewayFrame) => reader.onFrame(frame));
+  const onGap = useEffectEvent(() => reader.onGap?.());
+  const key = JSON.stringify(query);
+  useEffect(
+    () =>
+      followGateway(JSON.parse(key) as GatewayQuery, {
+        onFrame: (frame) => onFrame(frame),
+        onGap: () => onGap(),
+        onConnection: setConnection,
+      }),
+    [key],
+  );
+  return connection;
+}

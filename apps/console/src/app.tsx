@@ -1,0 +1,34 @@
+import { Suspense } from 'react';
+import { Redirect, Route, Switch } from 'wouter';
+import { EmptyState } from './components/empty-state.js';
+import { ViewBoundary } from './components/view-boundary.js';
+import { ROUTES } from './routes.js';
+import { ApiKeyDialog } from './shell/api-key-dialog.js';
+import { Shell } from './shell/shell.js';
+import { Loading } from './components/loading.js';
+
+/** The console: one shell, and the view that the address names. */
+export function App() {
+  return (
+    <Shell>
+      <Switch>
+        <Route path="/">
+          <Redirect to="/workflows" replace />
+        </Route>
+        {ROUTES.map(({ path, View }) => (
+          <Route key={path} path={path} nest>
+            <ViewBoundary>
+              <Suspense fallback={<Loading />}>
+                <View />
+              </Suspense>
+            </ViewBoundary>
+          </Route>
+        ))}
+        <Route>
+          <EmptyState title="There is nothing at this address">Choose a view on the left.</EmptyState>
+        </Route>
+      </Switch>
+      <ApiKeyDialog />
+    </Shell>
+  );
+}

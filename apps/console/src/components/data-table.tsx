@@ -1,0 +1,58 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+
+export interface Column<T> {
+  title: string;
+  cell: (row: T) => ReactNode;
+  /** Left out on a narrow window. */
+  wideOnly?: boolean;
+  className?: string;
+}
+
+interface DataTableProps<T> {
+  /** What the rows are, for those who cannot see the table. */
+  label: string;
+  columns: readonly Column<T>[];
+  rows: readonly T[];
+  keyOf: (row: T) => string;
+  /** Where a row leads: the link is in its first cell. */
+  hrefOf?: (row: T) => string;
+}
+
+export function DataTable<T>({ label, columns, rows, keyOf, hrefOf }: DataTableProps<T>) {
+  return (
+    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={label}>
+      <table aria-label={label} className="w-full border-collapse text-sm">
+        <thead>
+          <tr className="border-b text-left text-xs text-muted-foreground">
+            {columns.map(({ title, wideOnly }) => (
+              <th key={title} scope="col" className={`px-4 py-2 font-medium ${wideOnly ? 'hidden md:table-cell' : ''}`}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} className="relative border-b hover:bg-muted/60">
+              {columns.map(({ title, cell, wideOnly, className = '' }, index) => (
+                <td
+                  key={title}
+                  className={`max-w-96 px-4 py-2.5 ${wideOnly ? 'hidden md:table-cell' : ''} ${className}`}
+                >
+                  {index === 0 && hrefOf ? (
+                    <Link href={hrefOf(row)} className="font-medium before:absolute before:inset-0 hover:underline">
+                      {cell(row)}
+                    </Link>
+                  ) : (
+                    cell(row)
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,22 @@
+import { TriangleAlert } from 'lucide-react';
+import { sentenceOf } from '../api/problem.js';
+import { Button } from './button.js';
+
+interface ErrorStateProps {
+  error: unknown;
+  onRetry?: () => void;
+}
+
+/** An error in plain words, and what can be done about it. */
+export function ErrorState({ error, onRetry }: ErrorStateProps) {
+  return (
+    <div
+      role="alert"
+      className="m-4 flex flex-wrap items-center gap-3 rounded-md border border-destructive/50 bg-destructive/5 p-4"
+    >
+      <TriangleAlert className="size-5 shrink-0 text-destructive" aria-hidden />
+      <p className="min-w-0 grow text-sm break-words">{sentenceOf(error)}</p>
+      {onRetry && <Button onClick={onRetry}>Try again</Button>}
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+} from 'react';
+
+const CONTROL =
+  'w-full min-w-0 rounded-md border border-input bg-card px-2.5 py-1.5 text-sm placeholder:text-muted-foreground disabled:bg-muted';
+
+interface FieldProps {
+  label: string;
+  /** What a person should know before typing. */
+  hint?: ReactNode;
+  error?: string | undefined;
+  children: (id: string) => ReactNode;
+}
+
+/** A control with its label, a hint, and what is wrong with its value. */
+export function Field({ label, hint, error, children }: FieldProps) {
+  const id = useId();
+  return (
+    <div className="space-y-1">
+      <label htmlFor={id} className="text-sm font-medium">
+        {label}
+      </label>
+      {children(id)}
+      {hint && <p className="text-xs text-muted-foreground">{hint}</p>}
+      {error && (
+        <p role="alert" className="text-xs text-destructive">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function Input({ className = '', ...rest }: InputHTMLAttributes<HTMLInputElement>) {
+  return <input className={`${CONTROL} ${className}`} {...rest} />;
+}
+
+export function TextArea({ className = '', ...rest }: TextareaHTMLAttributes<HTMLTextAreaElement>) {
+  return <textarea className={`${CONTROL} ${className}`} {...rest} />;
+}
+
+export function Select({ className = '', ...rest }: SelectHTMLAttributes<HTMLSelectElement>) {
+  return <select className={`${CONTROL} ${className}`} {...rest} />;
+}

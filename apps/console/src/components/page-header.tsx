@@ -1,0 +1,36 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+
+interface PageHeaderProps {
+  title: ReactNode;
+  /** Where this page stands: what one step up is called, and where it is. */
+  up?: { label: string; href: string };
+  /** Beside the title: a badge, a time. */
+  aside?: ReactNode;
+  actions?: ReactNode;
+}
+
+export function PageHeader({ title, up, aside, actions }: PageHeaderProps) {
+  return (
+    <header className="flex min-h-14 flex-wrap items-center gap-x-3 gap-y-2 border-b bg-card px-4 py-2">
+      <div className="flex min-w-0 items-center gap-2">
+        {up && (
+          <>
+            <Link
+              href={up.href}
+              className="shrink-0 text-sm text-muted-foreground hover:text-foreground hover:underline"
+            >
+              {up.label}
+            </Link>
+            <span aria-hidden className="text-muted-foreground">
+              /
+            </span>
+          </>
+        )}
+        <h1 className="truncate text-lg font-semibold">{title}</h1>
+      </div>
+      {aside}
+      {actions && <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>}
+    </header>
+  );
+}

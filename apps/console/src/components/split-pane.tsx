@@ -1,0 +1,64 @@
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from 'react';
+
+interface SplitPaneProps {
+  /** What the divider separates, for those who cannot see it. */
+  label: string;
+  /** `side`: the second pane on the right; `below`: under the first. */
+  direction: 'side' | 'below';
+  /** Pixels of the second pane, and under which name the browser keeps them. */
+  initial: number;
+  name: string;
+  children: readonly [ReactNode, ReactNode];
+}
+
+const SMALLEST = 120;
+const STEP = 24;
+
+/** Two panes with a divider that a pointer or the arrow keys move. */
+export function SplitPane({ label, direction, initial, name, children }: SplitPaneProps) {
+  const [size, setSize] = useState(() => Number(localStorage.getItem(`parley.pane.${name}`)) || initial);
+  const box = useRef<HTMLDivElement>(null);
+  const below = direction === 'below';
+  const resize = (wanted: number): void => {
+    const room = (below ? box.current?.clientHeight : box.current?.clientWidth) ?? wanted + SMALLEST;
+    const fitting = Math.round(Math.max(SMALLEST, Math.min(wanted, room - SMALLEST)));
+    setSize(fitting);
+    localStorage.setItem(`parley.pane.${name}`, String(fitting));
+  };
+  const drag = (event: PointerEvent<HTMLDivElement>): void => {
+    const frame = box.current?.getBoundingClientRect();
+    if (!frame || !event.currentTarget.hasPointerCapture(event.pointerId)) return;
+    resize(below ? frame.bottom - event.clientY : frame.right - event.clientX);
+  };
+  const press = (event: KeyboardEvent): void => {
+    const grows = below ? 'ArrowUp' : 'ArrowLeft';
+    const shrinks = below ? 'ArrowDown' : 'ArrowRight';
+    if (event.key === grows) resize(size + STEP);
+    else if (event.key === shrinks) resize(size - STEP);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div ref={box} className={`flex h-full min-h-0 min-w-0 ${below ? 'flex-col' : 'flex-row'}`}>
+      <div className="relative min-h-0 min-w-0 grow overflow-hidden">{children[0]}</div>
+      <div
+        role="separator"
+        tabIndex={0}
+        aria-label={label}
+        aria-orientation={below ? 'horizontal' : 'vertical'}
+        aria-valuenow={size}
+        aria-valuemin={SMALLEST}
+        onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+        onPointerMove={drag}
+        onKeyDown={press}
+        className={`shrink-0 touch-none bg-border hover:bg-ring ${below ? 'h-1 cursor-row-resize' : 'w-1 cursor-col-resize'}`}
+      />
+      <div
+        style={below ? { height: size } : { width: size }}
+        className={`min-h-0 min-w-0 shrink-0 overflow-hidden ${below ? 'max-h-[75%]' : 'max-w-[75%]'}`}
+      >
+        {children[1]}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,23 @@
+import { useNow } from './clock.js';
+import { duration, timeAgo } from './time-ago.js';
+
+/** When something was, in words; the exact time on hover. */
+export function Time({ at }: { at: string | number }) {
+  const now = useNow();
+  const date = new Date(at);
+  return (
+    <time dateTime={date.toISOString()} title={date.toLocaleString()} className="whitespace-nowrap">
+      {timeAgo(date.getTime(), now)}
+    </time>
+  );
+}
+
+/** How long something took, or takes by now. */
+export function Elapsed({ from, to }: { from: string; to?: string | undefined }) {
+  return to === undefined ? <Running from={from} /> : <span>{duration(Date.parse(to) - Date.parse(from))}</span>;
+}
+
+function Running({ from }: { from: string }) {
+  const now = useNow();
+  return <span className="tabular-nums">{duration(now - Date.parse(from))}</span>;
+}

@@ -1,0 +1,29 @@
+import { Bot, Brain, ListChecks, type LucideIcon, MessagesSquare, Play, Workflow } from 'lucide-react';
+import { type ComponentType, lazy, type LazyExoticComponent } from 'react';
+
+export interface ViewRoute {
+  path: string;
+  label: string;
+  Icon: LucideIcon;
+  /** Loaded when it is first opened; its own routes are relative to `path`. */
+  View: LazyExoticComponent<ComponentType>;
+}
+
+/** Every view of the console, in the order of the navigation. Each folder has one entry: its `view.tsx`. */
+export const ROUTES: readonly ViewRoute[] = [
+  { path: '/workflows', label: 'Workflows', Icon: Workflow, View: view(() => import('./workflows/view.js')) },
+  { path: '/runs', label: 'Runs', Icon: Play, View: view(() => import('./runs/view.js')) },
+  {
+    path: '/conversations',
+    label: 'Conversations',
+    Icon: MessagesSquare,
+    View: view(() => import('./conversations/view.js')),
+  },
+  { path: '/brainstorms', label: 'Brainstorms', Icon: Brain, View: view(() => import('./brainstorms/view.js')) },
+  { path: '/agents', label: 'Agents', Icon: Bot, View: view(() => import('./agents/view.js')) },
+  { path: '/tasks', label: 'Tasks', Icon: ListChecks, View: view(() => import('./tasks/view.js')) },
+];
+
+function view(load: () => Promise<{ View: ComponentType }>): LazyExoticComponent<ComponentType> {
+  return lazy(async () => ({ default: (await load()).View }));
+}

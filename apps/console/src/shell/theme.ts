@@ -1,0 +1,42 @@
+import { useSyncExternalStore } from 'react';
+
+export type Theme = 'light' | 'dark' | 'system';
+
+const NAME = 'parley.theme';
+const listeners = new Set<() => void>();
+const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
+
+systemIsDark.addEventListener('change', apply);
+
+/** What the person chose, and whether the page is dark now. */
+export function useTheme(): { theme: Theme; dark: boolean } {
+  const theme = useSyncExternalStore(subscribe, chosen);
+  const dark = useSyncExternalStore(subscribe, isDark);
+  return { theme, dark };
+}
+
+/** Kept in the browser for the next visit. */
+export function choose(theme: Theme): void {
+  localStorage.setItem(NAME, theme);
+  apply();
+}
+
+function apply(): void {
+  document.documentElement.classList.toggle('dark', isDark());
+  for (const listener of listeners) listener();
+}
+
+function chosen(): Theme {
+  const kept = localStorage.getItem(NAME);
+  return kept === 'light' || kept === 'dark' ? kept : 'system';
+}
+
+function isDark(): boolean {
+  const theme = chosen();
+  return theme === 'dark' || (theme === 'system' && systemIsDark.matches);
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

@@ -1,0 +1,21 @@
+import tailwindcss from '@tailwindcss/vite';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+import { sizeBudget } from './size-budget.mjs';
+
+/** Where `npm run dev` in this folder finds a running service. */
+const SERVICE = process.env.PARLEY_URL ?? 'http://127.0.0.1:3000';
+const proxied = ['/a2a', '/api', '/health', '/docs', '/metrics', '/.well-known'];
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [react(), tailwindcss(), sizeBudget()],
+  build: { outDir: '../../dist/apps/console', emptyOutDir: true, reportCompressedSize: false },
+  server: {
+    host: '127.0.0.1',
+    proxy: {
+      ...Object.fromEntries(proxied.map((path) => [path, SERVICE])),
+      '/events': { target: SERVICE, ws: true },
+    },
+  },
+});

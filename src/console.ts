@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** Where the build leaves the console, seen from this file in `dist/src`. */
+const FILES = join(import.meta.dirname, '../apps/console');
+
+/** First segments that are the service's own, whatever follows them. */
+const TAKEN = [
+  'a2a',
+  'api',
+  'assets',
+  'docs',
+  'docs-json',
+  'docs-yaml',
+  'events',
+  'health',
+  'metrics',
+  '\\.well-known',
+];
+/** A page of the console: an address that begins with none of them. */
+const PAGE = `/:page(^(?!(?:${TAKEN.join('|')})$)[^/]+$)`;
+
+/** Only what comes from here runs; the components write style elements. */
+const POLICY = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Files of the build have their content's hash in their names, so they never change. */
+const FOREVER = { maxAge: '365d', immutable: true };
+const ALWAYS_ASK = { 'cache-control': 'no-cache', 'content-security-policy': POLICY };
+
+/**
+ * Serves the web console at `/`, and its page for every deep link into it. Where the console was not built, `/` leads to
+ * the documentation of the API instead.
+ */
+export async function serveConsole(app: NestFastifyApplication): Promise<void> {
+  const fastify = app.getHttpAdapter().getInstance();
+  if (!existsSync(join(FILES, 'assets'))) {
+    fastify.get('/', (_request, reply) => reply.redirect('/docs', 302));
+    return;
+  }
+  await app.register(fastifyStatic, { root: join(FILES, 'assets'), prefix: '/assets/', ...FOREVER });
+  for (const file of ['favicon.svg', 'theme.js']) {
+    fastify.get(`/${file}`, (_request, reply) =>
+      reply.headers(ALWAYS_ASK).sendFile(file, FILES, { cacheControl: false }),
+    );
+  }
+  for (const path of ['/', PAGE, `${PAGE}/*`]) fastify.get(path, sendPage);
+}
+
+/** What is named like a file and is none is not taken for a page. */
+function sendPage(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const path = request.url.split('?', 1)[0] ?? '';
+  const wantsPage = request.headers.accept?.includes('text/html') === true;
+  if (!wantsPage && /\.\w+$/.test(path)) {
+    reply.callNotFound();
+    return reply;
+  }
+  return reply.headers(ALWAYS_ASK).sendFile('index.html', FILES, { cacheControl: false });
+}

@@ -1,0 +1,46 @@
+import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
+import { useStage } from '../support/stage.js';
+
+const VIEWS = ['Workflows', 'Runs', 'Conversations', 'Brainstorms', 'Agents', 'Tasks'];
+
+describe('the console', () => {
+  const stage = useStage();
+  const browser = useBrowser();
+
+  inBrowser('row F10: is served at / and shows its views', async () => {
+    const page = await browser.open(stage.parley.url);
+    for (const view of VIEWS) {
+      await page.getByRole('navigation').getByRole('link', { name: view }).first().click();
+      await page.getByRole('heading', { level: 1, name: view }).waitFor();
+      expect(new URL(page.url()).pathname).toBe(`/${view.toLowerCase()}`);
+    }
+  });
+
+  inBrowser('opens a deep link, and says where there is nothing', async () => {
+    const page = await browser.open(`${stage.parley.url}/tasks`);
+    await page.getByRole('heading', { level: 1, name: 'Tasks' }).waitFor();
+    await page.goto(`${stage.parley.url}/no-such-view`);
+    await page.getByText('There is nothing at this address').waitFor();
+  });
+
+  inBrowser('keeps the theme that was chosen', async () => {
+    const page = await browser.open(stage.parley.url);
+    await page.getByRole('button', { name: 'Use the dark theme' }).click();
+    await page.reload();
+    await page.getByRole('button', { name: 'Use the light theme' }).waitFor();
+    expect(await page.locator('html').getAttribute('class')).toBe('dark');
+  });
+
+  inBrowser('has nothing serious for an accessibility checker, light and dark, wide and narrow', async () => {
+    for (const [theme, width] of [
+      ['light', 1280],
+      ['dark', 1280],
+      ['light', 390],
+      ['dark', 390],
+    ] as const) {
+      const page = await browser.open(`${stage.parley.url}/agents`, { theme, width });
+      await page.getByRole('table', { name: 'Agents' }).waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+    }
+  });
+});

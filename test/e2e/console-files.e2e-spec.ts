@@ -1,0 +1,48 @@
+import { useStage } from '../support/stage.js';
+
+describe('the files of the console', () => {
+  const stage = useStage();
+  const get = (path: string, accept = 'text/html') => fetch(`${stage.parley.url}${path}`, { headers: { accept } });
+
+  it('row F10: GET / returns the console, and so does every deep link', async () => {
+    for (const path of ['/', '/runs', '/runs/123/nodes/a.b', '/no-such-view']) {
+      const response = await get(path);
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(await response.text()).toContain('<div id="root">');
+    }
+  });
+
+  it('row F10: shadows no address of the service', async () => {
+    for (const path of [
+      '/api/no',
+      '/a2a/no',
+      '/health/no',
+      '/metrics/no',
+      '/docs/no',
+      '/.well-known/no',
+      '/assets/no.js',
+    ]) {
+      const response = await get(path);
+      expect([path, response.status]).toEqual([path, 404]);
+      expect(await response.text()).not.toContain('<div id="root">');
+    }
+    expect((await get('/events')).status).toBe(404);
+    expect((await get('/docs')).status).toBe(200);
+    expect((await get('/.well-known/agent-card.json')).headers.get('content-type')).toMatch('json');
+  });
+
+  it('asks for the page anew every time, and for what it loads never again', async () => {
+    const page = await get('/');
+    expect(page.headers.get('cache-control')).toBe('no-cache');
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
+    const script = /src="(\/assets\/[^"]+)"/.exec(await page.text())?.[1] ?? '';
+    const asset = await get(script, '*/*');
+    expect(asset.status).toBe(200);
+    expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(asset.headers.get('content-type')).toMatch('javascript');
+  });
+
+  it('takes what is named like a file for no page', async () => {
+    expect((await get('/robots.txt', '*/*')).status).toBe(404);
+  });
+});

@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { jest } from '@jest/globals';
+import axe from 'axe-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+const PATH = process.env.PARLEY_TEST_BROWSER ?? '/usr/bin/chromium';
+const MISSING =
+  process.env.PARLEY_TEST_NO_BROWSER ?? (existsSync(PATH) ? undefined : `no browser at ${PATH}; run npm test`);
+
+const skipped: typeof it = it['skip'];
+
+/** A test in a browser; where there is none it is reported as skipped, with the reason in its name. */
+export function inBrowser(title: string, body: () => Promise<void>, timeout?: number): void {
+  if (MISSING === undefined) it(title, body, timeout);
+  else skipped(`${title} (${MISSING})`, body, timeout);
+}
+
+/** One browser for a test file; each page has a context of its own. */
+export interface Tab {
+  /** Opens a page; `theme` is what the system prefers. */
+  open(url: string, options?: OpenOptions): Promise<Page>;
+}
+
+export interface OpenOptions {
+  theme?: 'light' | 'dark';
+  width?: number;
+  height?: number;
+}
+
+/** Starts a browser before all tests of a file and ends it after them. What a page throws fails the test that opened it. */
+export function useBrowser(): Tab {
+  jest.setTimeout(60_000);
+  let browser: Browser | undefined;
+  let contexts: BrowserContext[] = [];
+  let thrown: Error[] = [];
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: PATH, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  }, 60_000);
+  afterEach(async () => {
+    const [open, faults] = [contexts, thrown];
+    [contexts, thrown] = [[], []];
+    await Promise.all(open.map((context) => context.close()));
+    if (faults[0]) throw faults[0];
+  });
+  afterAll(() => browser?.close());
+  return {
+    open: async (url, { theme = 'light', width = 1280, height = 800 } = {}) => {
+      if (!browser) throw new Error('The browser is not running');
+      const context = await browser.newContext({
+        colorScheme: theme,
+        viewport: { width, height },
+        permissions: ['clipboard-read', 'clipboard-write'],
+        reducedMotion: 'reduce',
+      });
+      contexts.push(context);
+      context.setDefaultTimeout(15_000);
+      const page = await context.newPage();
+      page.on('pageerror', (error) => thrown.push(error));
+      await page.goto(url);
+      return page;
+    },
+  };
+}
+
+/** What axe finds serious or critical on a page, one line each. */
+export async function seriousFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, help, nodes }) => nodes.map(({ html, any }) => `${id}: ${help}: ${html} ${any[0]?.message ?? ''}`));
+}
