@@ -50,7 +50,7 @@ export class AppModule {
         AccessModule,
         AccessApiModule,
         JobsModule,
-        OrchestratorModule.withExecutor(executor),
+        OrchestratorModule.withExecutor(executor, AgentsModule),
         ConversationsModule.with(executor, conversations),
         BrainstormApiModule.with(executor, brainstorms, AgentsModule),
         A2aServerModule.with(executor, push),

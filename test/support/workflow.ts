@@ -7,6 +7,7 @@ export interface WorkflowNode {
   id: string;
   type: string;
   config?: JsonObject;
+  position?: { x: number; y: number };
 }
 
 export interface Workflow {

@@ -1,10 +1,12 @@
-import type { Artifact, JsonObject } from '#libs/protocol';
+import type { Artifact, JsonObject, Part } from '#libs/protocol';
 import type { TaskEvent, TaskHeader } from '#libs/tasks';
 import { nodeUrl } from './node-address.js';
+import { nodeParts } from './node-message.js';
 import type { LaterOutcome } from './cancel-outcomes.js';
 import type { CanceledChild, NodeRun, NodeStatus, RunError, RunStatus } from './node-run.js';
 import { RunState } from './run-state.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
+import { WorkflowGraph } from './workflow-graph.js';
 
 export interface NodeView {
   status: NodeStatus;
@@ -15,6 +17,14 @@ export interface NodeView {
   error?: string;
   startedAt?: string;
   finishedAt?: string;
+}
+
+/** A node of a run by itself. */
+export interface NodeDetail extends NodeView {
+  id: string;
+  type: string;
+  /** The Parts of the Message that it was called with; absent while it was never started. */
+  input?: Part[];
 }
 
 /** A run as `GET /api/runs/{id}` shows it. */
@@ -72,6 +82,22 @@ export function runView(source: RunSource): RunView {
     artifacts: run.artifactMap(),
     createdAt: header.createdAt.toISOString(),
     updatedAt: header.updatedAt.toISOString(),
+  };
+}
+
+/** Folds a run's log into what callers see of one node; `undefined` where the run has no such node. */
+export function nodeDetail(source: RunSource, nodeId: string): NodeDetail | undefined {
+  const { definition, events } = source;
+  const node = definition.nodes.find(({ id }) => id === nodeId);
+  if (!node) return undefined;
+  const run = RunState.of(definition, events);
+  const { attempts } = run.node(nodeId);
+  return {
+    id: node.id,
+    type: node.type,
+    ...nodeView(node, run.node(nodeId), source),
+    // The definition of a run that started a node makes a graph.
+    ...(attempts > 0 && { input: nodeParts(node, WorkflowGraph.build(definition), run) }),
   };
 }
 

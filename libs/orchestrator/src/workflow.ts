@@ -4,6 +4,8 @@ export interface WorkflowNode {
   id: string;
   type: string;
   config: JsonObject;
+  /** Where an editor draws it; nothing else reads it. */
+  position?: { x: number; y: number };
 }
 
 export interface WorkflowEdge {

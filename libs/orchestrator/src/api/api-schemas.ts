@@ -23,21 +23,30 @@ const CHILDREN: Schema = {
   },
 };
 
-const NODE: Schema = {
+const NODE_REQUIRED = ['status', 'attempts', 'agentUrl', 'artifacts'];
+const NODE_PROPERTIES = {
+  status: {
+    type: 'string',
+    enum: ['pending', 'running', 'input-required', 'completed', 'failed', 'canceled', 'skipped'],
+  } satisfies Schema,
+  attempts: { type: 'integer' } satisfies Schema,
+  taskId: TEXT,
+  agentUrl: TEXT,
+  artifacts: ARTIFACTS,
+  error: TEXT,
+  startedAt: TIME,
+  finishedAt: TIME,
+};
+const NODE: Schema = { type: 'object', required: NODE_REQUIRED, properties: NODE_PROPERTIES };
+
+export const NODE_DETAIL_SCHEMA: Schema = {
   type: 'object',
-  required: ['status', 'attempts', 'agentUrl', 'artifacts'],
+  required: ['id', 'type', ...NODE_REQUIRED],
   properties: {
-    status: {
-      type: 'string',
-      enum: ['pending', 'running', 'input-required', 'completed', 'failed', 'canceled', 'skipped'],
-    },
-    attempts: { type: 'integer' },
-    taskId: TEXT,
-    agentUrl: TEXT,
-    artifacts: ARTIFACTS,
-    error: TEXT,
-    startedAt: TIME,
-    finishedAt: TIME,
+    id: TEXT,
+    type: TEXT,
+    ...NODE_PROPERTIES,
+    input: { type: 'array', items: OBJECT, description: 'A2A Parts; absent while the node was never started.' },
   },
 };
 
@@ -83,4 +92,17 @@ export const CANCEL_SCHEMA: Schema = {
   type: 'object',
   required: ['runId', 'status', 'children'],
   properties: { runId: TEXT, status: RUN_STATUS, children: CHILDREN },
+};
+
+export const CARD_PREVIEW_SCHEMA: Schema = {
+  type: 'object',
+  required: ['url', 'problems'],
+  properties: {
+    url: TEXT,
+    card: { ...OBJECT, description: 'The AgentCard, in the form of A2A 1.0; absent where none could be read.' },
+    problems: {
+      type: 'array',
+      items: { type: 'object', required: ['path', 'detail'], properties: { path: TEXT, detail: TEXT } },
+    },
+  },
 };

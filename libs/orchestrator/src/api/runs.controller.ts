@@ -3,12 +3,14 @@ import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger'
 import { apiCall, scopeOf } from '#libs/access';
 import { ApiEventStream, ApiPages, ApiProblem, malformed, readCursor, ServiceAddress } from '#libs/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RunView } from '../run-view.js';
-import { CANCEL_SCHEMA, RUN_PAGE_SCHEMA, RUN_SCHEMA } from './api-schemas.js';
+import type { NodeDetail, RunView } from '../run-view.js';
+import type { WorkflowDefinition } from '../workflow.js';
+import { CANCEL_SCHEMA, NODE_DETAIL_SCHEMA, RUN_PAGE_SCHEMA, RUN_SCHEMA } from './api-schemas.js';
 import { RunList, type RunPage } from './run-list.js';
 import { readRunQuery, STATES_OF } from './run-query.js';
 import { RunStreams } from './run-streams.js';
 import { type CancelReport, Runs } from './runs.js';
+import { WorkflowBody } from './workflow-body.js';
 
 /** Runs of all workflows. */
 @ApiTags('runs')
@@ -35,6 +37,26 @@ export class RunsController {
   @ApiProblem(404, 'run not found')
   async get(@Param('id') id: string, @Req() request: FastifyRequest): Promise<RunView> {
     return this.runs.show(id, apiCall(request, this.address));
+  }
+
+  @Get(':id/workflow')
+  @ApiOperation({ summary: 'The workflow as it was when the run was started.' })
+  @ApiOkResponse({ type: WorkflowBody })
+  @ApiProblem(404, 'run not found')
+  async workflow(@Param('id') id: string, @Req() request: FastifyRequest): Promise<WorkflowDefinition> {
+    return this.runs.workflow(id, scopeOf(request.raw));
+  }
+
+  @Get(':id/nodes/:node')
+  @ApiOperation({ summary: 'One node of a run, with what it was sent.' })
+  @ApiOkResponse({ schema: NODE_DETAIL_SCHEMA })
+  @ApiProblem(404, 'run not found, or node not found')
+  async node(
+    @Param('id') id: string,
+    @Param('node') node: string,
+    @Req() request: FastifyRequest,
+  ): Promise<NodeDetail> {
+    return this.runs.node(id, node, apiCall(request, this.address));
   }
 
   @Get(':id/events')

@@ -7,7 +7,7 @@ import { type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#li
 import { CancelOutcomes } from '../cancel-outcomes.js';
 import type { CanceledChild, RunStatus } from '../node-run.js';
 import { RunChildStore } from '../run-child-store.js';
-import { type RunView, runView } from '../run-view.js';
+import { type NodeDetail, nodeDetail, type RunSource, type RunView, runView } from '../run-view.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { WorkflowStore } from '../workflow-store.js';
@@ -66,7 +66,30 @@ export class Runs {
   }
 
   /** @throws ProblemError 404 */
-  async show(runId: string, { scope, baseUrl }: ApiCall): Promise<RunView> {
+  async show(runId: string, call: ApiCall): Promise<RunView> {
+    return runView(await this.source(runId, call));
+  }
+
+  /**
+   * One node of a run, with what it was sent.
+   * @throws ProblemError 404
+   */
+  async node(runId: string, nodeId: string, call: ApiCall): Promise<NodeDetail> {
+    const found = nodeDetail(await this.source(runId, call), nodeId);
+    if (!found) throw new ProblemError(404, 'node not found');
+    return found;
+  }
+
+  /**
+   * The definition that a run was started with, whatever became of its workflow.
+   * @throws ProblemError 404
+   */
+  async workflow(runId: string, scope: TaskScope): Promise<WorkflowDefinition> {
+    const { header, task } = await this.load(runId, scope);
+    return this.definition(header, task);
+  }
+
+  private async source(runId: string, { scope, baseUrl }: ApiCall): Promise<RunSource> {
     const header = await this.header(runId, scope);
     const [events, remembered, own, later] = await Promise.all([
       this.tasks.events(runId, 0, header.lastSequence),
@@ -77,7 +100,7 @@ export class Runs {
     const first = events[0]?.event;
     const definition = await this.definition(header, first && 'task' in first ? first.task : undefined);
     const children = [...remembered, ...own.flatMap(childOf)];
-    return runView({ header, definition, events: events.map((it) => it.event), baseUrl, children, later });
+    return { header, definition, events: events.map((it) => it.event), baseUrl, children, later };
   }
 
   /**

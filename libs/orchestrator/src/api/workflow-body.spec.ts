@@ -23,12 +23,22 @@ function pathsOf(body: unknown): string[] {
 describe('WorkflowBody', () => {
   it('becomes a definition of the members that are known', () => {
     const body = { ...good, extra: { constructor: 1 }, description: 'd', onFailure: 'continue' };
-    const withPosition = { ...body, nodes: [{ ...good.nodes[0], x: 10 }] };
-    expect(definitionOf(readBody(WorkflowBody, withPosition))).toEqual({
+    const withMore = { ...body, nodes: [{ ...good.nodes[0], x: 10 }] };
+    expect(definitionOf(readBody(WorkflowBody, withMore))).toEqual({
       ...good,
       description: 'd',
       onFailure: 'continue',
     });
+  });
+
+  it('keeps where an editor draws a node', () => {
+    const nodes = [{ ...good.nodes[0], position: { x: 10, y: -2.5, z: 1 } }];
+    expect(definitionOf(readBody(WorkflowBody, { ...good, nodes })).nodes[0]?.position).toEqual({ x: 10, y: -2.5 });
+    expect(pathsOf({ ...good, nodes: [{ ...good.nodes[0], position: { x: '1' } }] })).toEqual([
+      'nodes[0].position.x',
+      'nodes[0].position.y',
+    ]);
+    expect(pathsOf({ ...good, nodes: [{ ...good.nodes[0], position: 'left' }] })).toEqual(['nodes[0].position']);
   });
 
   it('fills in what may be left out', () => {

@@ -1,11 +1,25 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
-import { ArrayMaxSize, IsArray, IsIn, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsNumber, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
 
 const MAX_NODES = 1000;
 const MAX_EDGES = 10_000;
 const IDENTIFIER = '^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$';
+
+export class PositionBody {
+  @ApiProperty()
+  @IsNumber({}, { message: 'must be a number' })
+  x!: number;
+
+  @ApiProperty()
+  @IsNumber({}, { message: 'must be a number' })
+  y!: number;
+
+  static from({ x, y }: JsonObject): PositionBody {
+    return Object.assign(new PositionBody(), { x, y });
+  }
+}
 
 export class WorkflowNodeBody {
   @ApiProperty({ pattern: IDENTIFIER })
@@ -21,8 +35,14 @@ export class WorkflowNodeBody {
   @IsObject({ message: 'must be an object' })
   config?: JsonObject;
 
-  static from({ id, type, config }: JsonObject): WorkflowNodeBody {
-    return Object.assign(new WorkflowNodeBody(), { id, type, config });
+  @ApiPropertyOptional({ type: PositionBody, description: 'Where an editor draws the node.' })
+  @IsOptional()
+  @ValidateNested({ message: 'must be an object' })
+  position?: PositionBody;
+
+  static from({ id, type, config, position }: JsonObject): WorkflowNodeBody {
+    const members = { id, type, config, position: isJsonObject(position) ? PositionBody.from(position) : position };
+    return Object.assign(new WorkflowNodeBody(), members);
   }
 }
 
@@ -98,7 +118,12 @@ export function definitionOf({ name, description, nodes, edges, onFailure }: Wor
   return {
     name,
     ...(isGiven(description) && { description }),
-    nodes: nodes.map(({ id, type, config }) => ({ id, type, config: config ?? {} })),
+    nodes: nodes.map(({ id, type, config, position }) => ({
+      id,
+      type,
+      config: config ?? {},
+      ...(isGiven(position) && { position: { x: position.x, y: position.y } }),
+    })),
     edges: (edges ?? []).map(({ from, to }) => ({ from, to })),
     ...(isGiven(onFailure) && { onFailure }),
   };
