@@ -23,6 +23,8 @@ export function buttonClass(kind: NonNullable<ButtonProps['kind']> = 'plain'): s
 
 export function Button({ kind = 'plain', className = '', type = 'button', ...rest }: ButtonProps) {
   const disabled =
-    'disabled:pointer-events-none disabled:border-border disabled:bg-muted disabled:text-muted-foreground';
+    kind === 'quiet'
+      ? 'disabled:pointer-events-none disabled:opacity-50'
+      : 'disabled:pointer-events-none disabled:border-border disabled:bg-muted disabled:text-muted-foreground';
   return <button type={type} className={`${buttonClass(kind)} ${disabled} ${className}`} {...rest} />;
 }

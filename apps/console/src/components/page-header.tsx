@@ -12,7 +12,7 @@ interface PageHeaderProps {
 
 export function PageHeader({ title, up, aside, actions }: PageHeaderProps) {
   return (
-    <header className="flex min-h-14 flex-wrap items-center gap-x-3 gap-y-2 border-b bg-card px-4 py-2">
+    <header className="flex min-h-14 shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-b bg-card px-4 py-2">
       <div className="flex min-w-0 items-center gap-2">
         {up && (
           <>

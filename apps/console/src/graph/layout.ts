@@ -1,0 +1,26 @@
+import dagre from '@dagrejs/dagre';
+import { type Graph, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
+
+const BETWEEN_LAYERS = 80;
+const BETWEEN_NODES = 36;
+
+/** A place for every node, from left to right in the order of the edges. Edges to nodes that are not there are ignored. */
+export function layout({ nodes, edges }: Graph): Map<string, Position> {
+  const graph = new dagre.graphlib.Graph();
+  graph.setGraph({ rankdir: 'LR', ranksep: BETWEEN_LAYERS, nodesep: BETWEEN_NODES });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const { id } of nodes) graph.setNode(id, { width: NODE_WIDTH, height: NODE_HEIGHT });
+  for (const { from, to } of edges) if (graph.hasNode(from) && graph.hasNode(to)) graph.setEdge(from, to);
+  dagre.layout(graph);
+  return new Map(nodes.map(({ id }) => [id, cornerOf(graph.node(id))]));
+}
+
+/** Where nodes are drawn: where they were put, or all by the layout when one of them has no place. */
+export function placed(graph: Graph): Map<string, Position> {
+  if (graph.nodes.some(({ position }) => position === undefined)) return layout(graph);
+  return new Map(graph.nodes.map(({ id, position }) => [id, position ?? { x: 0, y: 0 }]));
+}
+
+function cornerOf({ x, y }: Position): Position {
+  return { x: Math.round(x - NODE_WIDTH / 2), y: Math.round(y - NODE_HEIGHT / 2) };
+}

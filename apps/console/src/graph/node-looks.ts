@@ -1,0 +1,109 @@
+import {
+  ArrowRightFromLine,
+  Bot,
+  Brain,
+  CircleQuestionMark,
+  Globe,
+  type LucideIcon,
+  MessagesSquare,
+  ScrollText,
+  UserRound,
+  Wrench,
+} from 'lucide-react';
+
+/** How nodes of a type are shown. */
+export interface NodeLook {
+  label: string;
+  description: string;
+  Icon: LucideIcon;
+  /** Border and background of the node. */
+  box: string;
+  /** The square that the icon is in. */
+  accent: string;
+  /** While it is selected or works. */
+  glow: string;
+}
+
+const LOOKS: Readonly<Record<string, NodeLook>> = {
+  input: {
+    label: 'User Input',
+    description: 'What the person who starts the run types in',
+    Icon: UserRound,
+    box: 'border-node-input/50 bg-node-input/10',
+    accent: 'bg-node-input text-background',
+    glow: 'shadow-[0_0_16px_oklch(0.6_0.15_245/0.4)]',
+  },
+  agent: {
+    label: 'Agent',
+    description: 'A language model with a prompt',
+    Icon: Bot,
+    box: 'border-node-agent/50 bg-node-agent/10',
+    accent: 'bg-node-agent text-background',
+    glow: 'shadow-[0_0_16px_oklch(0.55_0.2_275/0.4)]',
+  },
+  tool: {
+    label: 'Tool',
+    description: 'Calls a registered tool',
+    Icon: Wrench,
+    box: 'border-node-tool/50 bg-node-tool/10',
+    accent: 'bg-node-tool text-background',
+    glow: 'shadow-[0_0_16px_oklch(0.7_0.14_70/0.4)]',
+  },
+  output: {
+    label: 'Output',
+    description: 'What the run gives back',
+    Icon: ArrowRightFromLine,
+    box: 'border-node-output/50 bg-node-output/10',
+    accent: 'bg-node-output text-background',
+    glow: 'shadow-[0_0_16px_oklch(0.6_0.15_152/0.4)]',
+  },
+  external: {
+    label: 'External Agent',
+    description: 'External A2A-compatible agent',
+    Icon: Globe,
+    box: 'border-purple-500/50 bg-purple-500/10',
+    accent: 'bg-purple-500 text-white',
+    glow: 'shadow-[0_0_16px_oklch(0.553_0.235_303.4/0.4)]',
+  },
+  script: {
+    label: 'Script',
+    description: 'A scripted agent that follows rules',
+    Icon: ScrollText,
+    box: 'border-slate-500/50 bg-slate-500/10',
+    accent: 'bg-slate-500 text-white',
+    glow: 'shadow-[0_0_16px_oklch(0.55_0.04_257/0.4)]',
+  },
+  conversation: {
+    label: 'Conversation',
+    description: 'Two agents talk, turn by turn',
+    Icon: MessagesSquare,
+    box: 'border-teal-500/50 bg-teal-500/10',
+    accent: 'bg-teal-600 text-white',
+    glow: 'shadow-[0_0_16px_oklch(0.7_0.12_183/0.4)]',
+  },
+  brainstorm: {
+    label: 'Brainstorm',
+    description: 'Agents in roles develop one idea in passes',
+    Icon: Brain,
+    box: 'border-pink-500/50 bg-pink-500/10',
+    accent: 'bg-pink-600 text-white',
+    glow: 'shadow-[0_0_16px_oklch(0.65_0.22_355/0.4)]',
+  },
+};
+
+/** The types that the palette offers, in its order. */
+export const NODE_TYPES: readonly string[] = Object.keys(LOOKS);
+
+/** Also for a type that this console does not know. */
+export function nodeLook(type: string): NodeLook {
+  return (
+    LOOKS[type] ?? {
+      label: type,
+      description: `A node of type ${type}`,
+      Icon: CircleQuestionMark,
+      box: 'border-border bg-muted',
+      accent: 'bg-muted-foreground text-background',
+      glow: 'shadow-lg',
+    }
+  );
+}

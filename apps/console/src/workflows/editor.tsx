@@ -1,0 +1,111 @@
+import { Redo2, Save, Undo2, WandSparkles } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { Button } from '../components/button.js';
+import { PageHeader } from '../components/page-header.js';
+import type { Position } from '../graph/graph.js';
+import { LazyCanvas } from '../graph/lazy-canvas.js';
+import { DeleteWorkflow } from './delete-workflow.js';
+import { addNode, connect, type Draft, move, remove } from './draft.js';
+import { NodePanel } from './node-panel.js';
+import { Palette } from './palette.js';
+import { RunDialog } from './run-dialog.js';
+import { SaveFault } from './save-fault.js';
+import { useDraft } from './use-draft.js';
+import { useSaving } from './use-saving.js';
+import { WorkflowPanel } from './workflow-panel.js';
+
+/** A workflow on its canvas, with what its nodes do beside it. */
+export function Editor({ initial, isNew }: { initial: Draft; isNew: boolean }) {
+  const editing = useDraft(initial);
+  const { draft, change } = editing;
+  const [selected, setSelected] = useState<string>();
+  const saving = useSaving(editing, isNew);
+  const index = draft.nodes.findIndex(({ id }) => id === selected);
+  const problemsOf = useMemo(() => {
+    const byId = new Map(draft.nodes.map(({ id }, at) => [id, saving.problems.nodes.get(at)]));
+    return (id: string) => ({ problems: byId.get(id) ?? [] });
+  }, [draft.nodes, saving.problems]);
+  const add = (type: string, position?: Position): void => {
+    const added = addNode(draft, type, position);
+    change(() => added.draft);
+    setSelected(added.id);
+  };
+  const tidy = (): void => {
+    void import('../graph/layout.js').then(({ layout }) => change((last) => move(last, layout(last))));
+  };
+  return (
+    <div className="flex h-full flex-col">
+      <PageHeader
+        title={isNew ? draft.name || 'New workflow' : draft.name}
+        up={{ label: 'Workflows', href: '/' }}
+        aside={editing.dirty && <span className="text-xs text-muted-foreground">Not saved</span>}
+        actions={
+          <>
+            <Button
+              kind="quiet"
+              aria-label="Undo"
+              title="Undo (Ctrl+Z)"
+              disabled={!editing.canUndo}
+              onClick={editing.undo}
+            >
+              <Undo2 className="size-4" aria-hidden />
+            </Button>
+            <Button
+              kind="quiet"
+              aria-label="Redo"
+              title="Redo (Ctrl+Y)"
+              disabled={!editing.canRedo}
+              onClick={editing.redo}
+            >
+              <Redo2 className="size-4" aria-hidden />
+            </Button>
+            <Button kind="quiet" onClick={tidy} disabled={draft.nodes.length === 0}>
+              <WandSparkles className="size-4" aria-hidden /> Tidy up
+            </Button>
+            {!isNew && <DeleteWorkflow name={draft.name} />}
+            <Button onClick={() => void saving.save()} disabled={saving.busy || (!editing.dirty && !isNew)}>
+              <Save className="size-4" aria-hidden /> Save
+            </Button>
+            <RunDialog draft={draft} save={saving.save} dirty={editing.dirty || isNew} />
+          </>
+        }
+      />
+      <SaveFault saving={saving} draft={draft} onSelect={setSelected} />
+      <div className="flex min-h-0 grow flex-col md:flex-row">
+        <Palette onAdd={(type) => add(type)} />
+        <div className="relative min-h-64 min-w-0 grow">
+          <LazyCanvas
+            label="Workflow"
+            graph={draft}
+            selected={selected}
+            onSelect={setSelected}
+            dataOf={problemsOf}
+            edit={{
+              move: (moved) => change((last) => move(last, moved)),
+              connect: (edge) => change((last) => connect(last, edge)),
+              remove: (nodes, edges) => change((last) => remove(last, nodes, edges)),
+              drop: add,
+            }}
+          />
+        </div>
+        <aside
+          aria-label="Properties"
+          className="max-h-[45%] shrink-0 overflow-y-auto border-t bg-card p-4 md:max-h-none md:w-80 md:border-t-0 md:border-l"
+        >
+          {index < 0 ? (
+            <WorkflowPanel draft={draft} change={change} isNew={isNew} />
+          ) : (
+            <NodePanel
+              key={index}
+              draft={draft}
+              index={index}
+              problems={saving.problems.nodes.get(index) ?? []}
+              change={change}
+              onSelect={setSelected}
+            />
+          )}
+        </aside>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+/** What was, is, and was undone. */
+export interface History<T> {
+  past: readonly T[];
+  present: T;
+  future: readonly T[];
+  /** What the last change was about: a further one about the same replaces it. */
+  about?: string | undefined;
+}
+
+const LONGEST = 200;
+
+export function historyOf<T>(present: T): History<T> {
+  return { past: [], present, future: [] };
+}
+
+/** Takes a change in. Changes about the same, such as the letters of one field, are undone together. */
+export function changed<T>(history: History<T>, next: T, about?: string): History<T> {
+  if (next === history.present) return history;
+  const continues = about !== undefined && about === history.about && history.past.length > 0;
+  const past = continues ? history.past : [...history.past, history.present].slice(-LONGEST);
+  return { past, present: next, future: [], about };
+}
+
+export function undone<T>({ past, present, future }: History<T>): History<T> {
+  const last = past.at(-1);
+  if (last === undefined) return { past, present, future };
+  return { past: past.slice(0, -1), present: last, future: [present, ...future] };
+}
+
+export function redone<T>({ past, present, future }: History<T>): History<T> {
+  const [next, ...rest] = future;
+  if (next === undefined) return { past, present, future };
+  return { past: [...past, present], present: next, future: rest };
+}

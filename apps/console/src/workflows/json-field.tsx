@@ -1,0 +1,38 @@
+import { useState } from 'react';
+import { Field, TextArea } from '../components/field.js';
+import type { NodeField } from './node-fields.js';
+
+interface JsonFieldProps {
+  field: NodeField;
+  value: unknown;
+  onChange: (value: unknown) => void;
+}
+
+/** Any JSON; what is none is told, and the last that was stays. */
+export function JsonField({ field, value, onChange }: JsonFieldProps) {
+  const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)));
+  const [fault, setFault] = useState<string>();
+  const take = (typed: string): void => {
+    setText(typed);
+    try {
+      onChange(typed.trim() === '' ? undefined : JSON.parse(typed));
+      setFault(undefined);
+    } catch (error) {
+      setFault(`This is not JSON yet: ${(error as Error).message}`);
+    }
+  };
+  return (
+    <Field label={field.label} hint={field.hint} error={fault}>
+      {(id) => (
+        <TextArea
+          id={id}
+          rows={8}
+          spellCheck={false}
+          className="font-mono text-xs!"
+          value={text}
+          onChange={(event) => take(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,24 @@
+import { NODE_FIELDS, type NodeField, numberOf } from './node-fields.js';
+
+const field = (type: string, key: string): NodeField => {
+  const found = NODE_FIELDS[type]?.find((it) => it.key === key);
+  if (!found) throw new Error(`${type} has no ${key}`);
+  return found;
+};
+
+describe('row G3: what can be set at an external agent', () => {
+  it('row G3: its endpoint', () => {
+    expect(field('external', 'endpoint_url')).toMatchObject({
+      label: 'Endpoint URL',
+      placeholder: 'https://agent.example.com/a2a',
+    });
+  });
+
+  it('row G3: its timeout, at least 1, and 30 for what is no number', () => {
+    const timeout = field('external', 'timeout');
+    expect(timeout).toMatchObject({ label: 'Timeout (seconds)', kind: 'number', min: 1, fallback: 30 });
+    expect(['12', '1.5', '', 'x', '0', '-3', '1e999'].map((text) => numberOf(text, timeout))).toEqual([
+      12, 1.5, 30, 30, 30, 30, 30,
+    ]);
+  });
+});

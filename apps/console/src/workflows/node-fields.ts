@@ -1,0 +1,76 @@
+/** What can be set at nodes of a type. */
+export interface NodeField {
+  key: string;
+  label: string;
+  kind: 'text' | 'long-text' | 'prompt' | 'number' | 'json' | 'tool';
+  placeholder?: string;
+  hint?: string;
+  /** Of a number: the least, and what stands for what is no number. */
+  min?: number;
+  fallback?: number;
+}
+
+const PROMPT: NodeField = {
+  key: 'prompt',
+  label: 'Prompt',
+  kind: 'prompt',
+  placeholder: 'Summarize: {{input1}}',
+  hint: 'Type {{ to put in what another node says. Without a prompt, the node is sent what comes before it.',
+};
+
+const AGENT_HINT = 'A name from the directory of agents, or a URL.';
+
+/** Row G3 for `external`; the others follow what the service reads of a node's config. */
+export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
+  input: [],
+  agent: [
+    PROMPT,
+    { key: 'system_prompt', label: 'System prompt', kind: 'long-text' },
+    { key: 'model', label: 'Model', kind: 'text', placeholder: 'echo', hint: 'Empty: the default of the service.' },
+  ],
+  tool: [
+    { key: 'tool', label: 'Tool', kind: 'tool' },
+    { key: 'args', label: 'Arguments', kind: 'json', hint: 'An object; {{templates}} count in its texts.' },
+  ],
+  output: [PROMPT],
+  external: [
+    {
+      key: 'endpoint_url',
+      label: 'Endpoint URL',
+      kind: 'text',
+      placeholder: 'https://agent.example.com/a2a',
+      hint: "The agent's base URL, or its card's.",
+    },
+    { key: 'timeout', label: 'Timeout (seconds)', kind: 'number', min: 1, fallback: 30 },
+    PROMPT,
+    {
+      key: 'auth',
+      label: 'Credential',
+      kind: 'text',
+      hint: 'The name of a stored credential, if the agent wants one.',
+    },
+  ],
+  script: [{ key: 'script', label: 'Script', kind: 'json', hint: 'Rules, and what happens otherwise.' }],
+  conversation: [
+    { key: 'requester', label: 'Requester', kind: 'text', hint: AGENT_HINT },
+    { key: 'target', label: 'Target', kind: 'text', hint: AGENT_HINT },
+    { ...PROMPT, key: 'message', label: 'First message' },
+    { key: 'maxTurns', label: 'Most turns', kind: 'number', min: 0, fallback: 5 },
+    { key: 'announce', label: 'Announce to', kind: 'text', hint: AGENT_HINT },
+  ],
+  brainstorm: [
+    { ...PROMPT, key: 'idea', label: 'Idea' },
+    { key: 'agents', label: 'Agents', kind: 'json', hint: 'Two or more, as [{"agent": "name"}, …].' },
+    { key: 'maxIterations', label: 'Most passes', kind: 'number', min: 1, fallback: 10 },
+    { key: 'systemPrompt', label: 'System prompt', kind: 'long-text' },
+  ],
+};
+
+/** Tools that every service has; others can be typed in. */
+export const KNOWN_TOOLS = ['calculator', 'current_time', 'http_get'];
+
+/** A number as it is kept: what is no number, or too small, counts as the fallback (row G3). */
+export function numberOf(text: string, { min = Number.NEGATIVE_INFINITY, fallback = 0 }: NodeField): number {
+  const value = Number(text);
+  return text.trim() === '' || !Number.isFinite(value) || value < min ? fallback : value;
+}

@@ -1,0 +1,107 @@
+import { Trash2 } from 'lucide-react';
+import { Button } from '../components/button.js';
+import type { GraphNode } from '../graph/graph.js';
+import { nodeLook } from '../graph/node-looks.js';
+import { CardPreview } from './card-preview.js';
+import { ConfigField } from './config-field.js';
+import { configure, connect, disconnect, type Draft, reaches, remove, rename } from './draft.js';
+import { NODE_FIELDS } from './node-fields.js';
+import { NodeIdField } from './node-id-field.js';
+import type { DraftEditing } from './use-draft.js';
+
+interface NodePanelProps {
+  draft: Draft;
+  index: number;
+  problems: readonly string[];
+  change: DraftEditing['change'];
+  onSelect: (id: string | undefined) => void;
+}
+
+/** What one node is and does. */
+export function NodePanel({ draft, index, problems, change, onSelect }: NodePanelProps) {
+  const node = draft.nodes[index];
+  if (!node) return null;
+  const { Icon, label, description, accent } = nodeLook(node.type);
+  const fields = NODE_FIELDS[node.type] ?? [];
+  return (
+    <div className="space-y-4" data-panel={node.type}>
+      <header className="flex items-center gap-2.5">
+        <span className={`flex size-8 items-center justify-center rounded-md ${accent}`}>
+          <Icon className="size-4.5" aria-hidden />
+        </span>
+        <div>
+          <h2 className="leading-tight font-semibold">{label}</h2>
+          <p className="text-xs text-muted-foreground">{description}</p>
+        </div>
+      </header>
+      {problems.length > 0 && (
+        <ul role="alert" className="space-y-1 rounded-md border border-destructive/50 bg-destructive/5 p-2 text-sm">
+          {problems.map((problem) => (
+            <li key={problem}>{problem}</li>
+          ))}
+        </ul>
+      )}
+      <NodeIdField
+        key={node.id}
+        id={node.id}
+        onRename={(id) => {
+          change((last) => rename(last, index, id));
+          onSelect(id);
+        }}
+      />
+      {fields.map((field) => (
+        <ConfigField
+          key={field.key}
+          field={field}
+          value={node.config[field.key]}
+          draft={draft}
+          onChange={(value) => change((last) => configure(last, node.id, field.key, value), `${node.id}.${field.key}`)}
+        />
+      ))}
+      {fields.length === 0 && node.type === 'input' && (
+        <p className="text-sm text-muted-foreground">
+          Whoever starts a run is asked for the input <code>{node.id}</code>.
+        </p>
+      )}
+      {node.type === 'external' && <CardPreview url={node.config['endpoint_url']} />}
+      <Parents draft={draft} node={node} change={change} />
+      <Button
+        kind="danger"
+        onClick={() => {
+          change((last) => remove(last, [node.id], []));
+          onSelect(undefined);
+        }}
+      >
+        <Trash2 className="size-4" aria-hidden /> Delete node
+      </Button>
+    </div>
+  );
+}
+
+/** Edges to this node, for those who do not draw them. */
+function Parents({ draft, node, change }: { draft: Draft; node: GraphNode; change: DraftEditing['change'] }) {
+  const others = draft.nodes.filter(({ id }) => id !== node.id);
+  if (others.length === 0) return null;
+  const parents = new Set(draft.edges.filter(({ to }) => to === node.id).map(({ from }) => from));
+  return (
+    <fieldset className="space-y-1">
+      <legend className="text-sm font-medium">Runs after</legend>
+      <div className="max-h-40 space-y-1 overflow-y-auto">
+        {others.map(({ id }) => (
+          <label key={id} className="flex items-center gap-2 text-sm">
+            <input
+              type="checkbox"
+              checked={parents.has(id)}
+              disabled={!parents.has(id) && reaches(draft, node.id, id)}
+              onChange={({ target }) => {
+                const edge = { from: id, to: node.id };
+                change((last) => (target.checked ? connect(last, edge) : disconnect(last, edge)));
+              }}
+            />
+            {id}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,32 @@
+import { useState } from 'react';
+import { Field, Input } from '../components/field.js';
+import { type NodeField, numberOf } from './node-fields.js';
+
+interface NumberFieldProps {
+  field: NodeField;
+  value: unknown;
+  onChange: (value: number) => void;
+}
+
+/** A number; while the text is none, the fallback counts. */
+export function NumberField({ field, value, onChange }: NumberFieldProps) {
+  const kept = typeof value === 'number' ? value : field.fallback;
+  const [text, setText] = useState(String(kept ?? ''));
+  return (
+    <Field label={field.label} hint={field.hint}>
+      {(id) => (
+        <Input
+          id={id}
+          type="number"
+          min={field.min}
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            onChange(numberOf(event.target.value, field));
+          }}
+          onBlur={() => setText(String(numberOf(text, field)))}
+        />
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,62 @@
+import { useCallback, useEffect, useState } from 'react';
+import type { Draft } from './draft.js';
+import { changed, historyOf, redone, undone } from './history.js';
+
+export interface DraftEditing {
+  draft: Draft;
+  /** Changes the draft; changes about the same thing are undone together. */
+  change: (make: (draft: Draft) => Draft, about?: string) => void;
+  undo: () => void;
+  redo: () => void;
+  canUndo: boolean;
+  canRedo: boolean;
+  /** Whether there is something that is not saved. */
+  dirty: boolean;
+  /** Says that the draft, as it was handed to the service, is saved. */
+  markSaved: (saved: Draft) => void;
+}
+
+/** A draft with undo and redo. Leaving the page with unsaved changes asks first. */
+export function useDraft(initial: Draft): DraftEditing {
+  const [history, setHistory] = useState(() => historyOf(initial));
+  const [saved, setSaved] = useState(initial);
+  const dirty = history.present !== saved;
+  const change = useCallback((make: (draft: Draft) => Draft, about?: string) => {
+    setHistory((last) => changed(last, make(last.present), about));
+  }, []);
+  const undo = useCallback(() => setHistory(undone), []);
+  const redo = useCallback(() => setHistory(redone), []);
+  useEffect(() => {
+    if (!dirty) return;
+    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener('beforeunload', warn);
+    return () => removeEventListener('beforeunload', warn);
+  }, [dirty]);
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (!(event.ctrlKey || event.metaKey) || isTyping(event.target)) return;
+      const key = event.key.toLowerCase();
+      if (key !== 'z' && key !== 'y') return;
+      event.preventDefault();
+      if (key === 'y' || event.shiftKey) redo();
+      else undo();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [undo, redo]);
+  return {
+    draft: history.present,
+    change,
+    undo,
+    redo,
+    canUndo: history.past.length > 0,
+    canRedo: history.future.length > 0,
+    dirty,
+    markSaved: setSaved,
+  };
+}
+
+/** A text field has an undo of its own. */
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+}

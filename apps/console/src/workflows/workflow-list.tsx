@@ -1,0 +1,78 @@
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { useResource } from '../api/use-resource.js';
+import { buttonClass } from '../components/button.js';
+import { DataTable } from '../components/data-table.js';
+import { EmptyState } from '../components/empty-state.js';
+import { Input } from '../components/field.js';
+import { PageHeader } from '../components/page-header.js';
+import { ResourceView } from '../components/resource-view.js';
+import { Time } from '../components/time.js';
+import { listWorkflows, type Workflow } from './workflow-api.js';
+
+export function WorkflowList() {
+  const resource = useResource('workflows', listWorkflows);
+  const [search, setSearch] = useState('');
+  const create = (
+    <Link href="/new" className={buttonClass('primary')}>
+      <Plus className="size-4" aria-hidden /> New workflow
+    </Link>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Workflows"
+        actions={
+          <>
+            <Input
+              type="search"
+              aria-label="Search workflows"
+              placeholder="Search …"
+              value={search}
+              onChange={(event) => setSearch(event.target.value)}
+              className="w-40!"
+            />
+            {create}
+          </>
+        }
+      />
+      <ResourceView resource={resource}>
+        {(workflows) =>
+          workflows.length === 0 ? (
+            <EmptyState title="No workflow yet" action={create}>
+              A workflow is a graph of agents. Draw one: begin with a User Input, let an agent work on it, and end with
+              an Output.
+            </EmptyState>
+          ) : (
+            <WorkflowTable workflows={workflows.filter((it) => matches(it, search))} />
+          )
+        }
+      </ResourceView>
+    </>
+  );
+}
+
+function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
+  if (workflows.length === 0) {
+    return <EmptyState title="No workflow matches">Try other words, or clear the search.</EmptyState>;
+  }
+  return (
+    <DataTable
+      label="Workflows"
+      rows={workflows}
+      keyOf={({ name }) => name}
+      hrefOf={({ name }) => `/edit/${encodeURIComponent(name)}`}
+      columns={[
+        { title: 'Name', cell: ({ name }) => name },
+        { title: 'Description', cell: ({ description }) => description ?? '', wideOnly: true, className: 'truncate' },
+        { title: 'Nodes', cell: ({ nodes }) => nodes.length },
+        { title: 'Saved', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+      ]}
+    />
+  );
+}
+
+function matches({ name, description = '' }: Workflow, search: string): boolean {
+  return `${name} ${description}`.toLowerCase().includes(search.trim().toLowerCase());
+}

@@ -1,0 +1,154 @@
+import type { Page } from 'playwright-core';
+import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
+import { useStage } from '../support/stage.js';
+import { external, input, linear, output, unique, type Workflow } from '../support/workflow.js';
+
+describe('the workflow editor', () => {
+  const stage = useStage();
+  const browser = useBrowser();
+
+  const edit = async (workflow: Workflow): Promise<Page> => {
+    await stage.api.save(workflow);
+    const page = await browser.open(`${stage.parley.url}/workflows/edit/${workflow.name}`);
+    await page.locator('[data-node]').first().waitFor();
+    return page;
+  };
+  const saved = async (name: string) => (await stage.api.call<Workflow>('GET', `/workflows/${name}`)).body;
+  const undo = (page: Page) => page.getByRole('button', { name: 'Undo' });
+
+  inBrowser('says what to do where there is no workflow', async () => {
+    const page = await browser.open(`${stage.parley.url}/workflows`);
+    await page.getByText('No workflow yet').waitFor();
+    await page.getByRole('link', { name: 'New workflow' }).first().click();
+    await page.getByRole('heading', { name: 'New workflow' }).waitFor();
+  });
+
+  inBrowser('rows G1 and G4: the palette offers every type by its label, and a type can be dragged', async () => {
+    const page = await edit(linear(unique('palette'), input('in')));
+    const palette = page.getByRole('group', { name: 'Node types' });
+    const labels = await palette.getByRole('button').allInnerTexts();
+    expect(labels.map((it) => it.trim())).toEqual([
+      'User Input',
+      'Agent',
+      'Tool',
+      'Output',
+      'External Agent',
+      'Script',
+      'Conversation',
+      'Brainstorm',
+    ]);
+    const target = { targetPosition: { x: 300, y: 500 } };
+    await palette.getByRole('button', { name: 'External Agent' }).dragTo(page.locator('.react-flow__pane'), target);
+    await page.locator('[data-node="external1"]').getByText('External Agent').waitFor();
+    await page.getByText('External A2A-compatible agent').waitFor();
+  });
+
+  inBrowser('row G2: an external agent is a purple globe, on the canvas and in its panel', async () => {
+    const page = await edit(linear(unique('globe'), external('ext', 'http://127.0.0.1:1')));
+    const node = page.locator('[data-node="ext"]');
+    await node.click();
+    const classes = (await node.getAttribute('class'))?.split(' ');
+    for (const name of ['border-purple-500/50', 'bg-purple-500/10']) expect(classes).toContain(name);
+    expect(classes).toContain('shadow-[0_0_16px_oklch(0.553_0.235_303.4/0.4)]');
+    expect(await node.locator('svg.lucide-globe').count()).toBe(1);
+    expect(await node.locator('.bg-purple-500.text-white').count()).toBe(1);
+    expect(await page.locator('[data-panel="external"] .bg-purple-500.text-white svg.lucide-globe').count()).toBe(1);
+  });
+
+  inBrowser('row G3: the endpoint and the timeout of an external agent, as they are saved', async () => {
+    const workflow = linear(unique('fields'), external('ext', 'http://127.0.0.1:1', { timeout: 12 }));
+    const page = await edit(workflow);
+    await page.locator('[data-node="ext"]').click();
+    const endpoint = page.getByLabel('Endpoint URL');
+    const timeout = page.getByLabel('Timeout (seconds)');
+    expect(await endpoint.getAttribute('placeholder')).toBe('https://agent.example.com/a2a');
+    expect([await timeout.inputValue(), await timeout.getAttribute('min')]).toEqual(['12', '1']);
+    await endpoint.fill('http://127.0.0.1:2/a2a');
+    await timeout.fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Not saved').waitFor({ state: 'detached' });
+    expect((await saved(workflow.name)).nodes[0]?.config).toEqual({
+      endpoint_url: 'http://127.0.0.1:2/a2a',
+      timeout: 30,
+    });
+  });
+
+  inBrowser('a prompt completes references, and warns of unknown ones', async () => {
+    const page = await edit(linear(unique('prompt'), input('question'), output('out')));
+    await page.locator('[data-node="out"]').click();
+    const prompt = page.getByLabel('Prompt');
+    await prompt.pressSequentially('Say {{qu');
+    await page.getByRole('option', { name: 'question' }).waitFor();
+    await page.keyboard.press('Enter');
+    await expect(prompt.inputValue()).resolves.toBe('Say {{question}}');
+    await prompt.pressSequentially(' {{nobody}}');
+    await page.getByText('No node is called {{nobody}}').waitFor();
+  });
+
+  inBrowser('connects, deletes, undoes and redoes, and moves nodes with the keyboard alone', async () => {
+    const workflow = { ...linear(unique('keys'), input('in'), output('out')), edges: [] };
+    const page = await edit(workflow);
+    await page.locator('.react-flow__node[data-id="out"]').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('checkbox', { name: 'in' }).check();
+    await page.locator('.react-flow__edge').waitFor({ state: 'attached' });
+    await page.locator('.react-flow__node[data-id="in"]').focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Delete');
+    await page.locator('[data-node="in"]').waitFor({ state: 'detached' });
+    await undo(page).click();
+    await page.locator('[data-node="in"]').waitFor();
+    await page.locator('.react-flow__edge').waitFor({ state: 'attached' });
+    await undo(page).click();
+    await page.locator('.react-flow__edge').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Redo' }).click();
+    await page.locator('.react-flow__edge').waitFor({ state: 'attached' });
+  });
+
+  inBrowser('shows what a refused save is about on the node', async () => {
+    const workflow = linear(unique('refused'), input('in'), external('ext', 'http://127.0.0.1:1'));
+    const page = await edit(workflow);
+    await page.locator('[data-node="ext"]').click();
+    await page.getByLabel('Endpoint URL').fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The workflow was not saved:').waitFor();
+    await page.locator('[data-node="ext"] [aria-label*="missing endpoint_url config"]').waitFor();
+    await page.locator('[data-node="in"]').click();
+    await page.getByRole('button', { name: 'external node "ext": missing endpoint_url config' }).click();
+    await page.locator('[data-panel="external"]').getByText('missing endpoint_url config').waitFor();
+  });
+
+  inBrowser('row E9: shows the card of an external agent, and what is wrong with it', async () => {
+    const fake = await stage.fake();
+    const page = await edit(linear(unique('card'), external('ext', fake.url)));
+    await page.locator('[data-node="ext"]').click();
+    await page.getByRole('button', { name: 'Show the agent card' }).click();
+    await page.getByRole('region', { name: 'Agent card' }).getByText('The whole card').waitFor();
+    await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:1');
+    await page.getByRole('button', { name: 'Show the agent card' }).click();
+    await page.getByRole('region', { name: 'Agent card' }).getByRole('listitem').waitFor();
+  });
+
+  inBrowser('tidies up, keeps places, and has nothing serious for an accessibility checker', async () => {
+    const workflow = linear(unique('tidy'), input('in'), external('ext', 'http://127.0.0.1:1'), output('out'));
+    await stage.api.save(workflow);
+    for (const [theme, width] of [
+      ['light', 1280],
+      ['dark', 1280],
+      ['light', 390],
+    ] as const) {
+      const page = await browser.open(`${stage.parley.url}/workflows/edit/${workflow.name}`, { theme, width });
+      await page.locator('[data-node="ext"]').click();
+      expect(await seriousFaults(page)).toEqual([]);
+      if (width !== 1280 || theme !== 'light') continue;
+      await page.getByRole('button', { name: 'Tidy up' }).click();
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Not saved').waitFor({ state: 'detached' });
+      const places = (await saved(workflow.name)).nodes.map(({ position }) => position?.x ?? Number.NaN);
+      expect(places).toEqual(places.toSorted((a, b) => a - b));
+      await page.goto(`${stage.parley.url}/workflows`);
+      await page.getByRole('link', { name: workflow.name }).waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+    }
+  });
+});
