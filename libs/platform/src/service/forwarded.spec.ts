@@ -32,8 +32,43 @@ describe('requestedBaseUrl', () => {
     expect(requestedBaseUrl(request(headers, '10.0.0.1'), proxies)).toBe('https://good.example');
   });
 
+  it('behind several trusted proxies takes what the outermost of them saw', () => {
+    const headers = {
+      host: 'inside',
+      'x-forwarded-for': '203.0.113.9, 192.0.2.7, 10.0.0.2, [::1]:4711',
+      'x-forwarded-host': 'evil.example, agents.example.com, middle.internal, inner.internal',
+      'x-forwarded-proto': 'https, http, http',
+      'x-forwarded-prefix': '/evil, /, /team, /parley/',
+    };
+    expect(requestedBaseUrl(request(headers, '10.0.0.1'), proxies)).toBe('https://agents.example.com/team/parley');
+  });
+
+  it('does not count an address that the client wrote before the one it came from', () => {
+    const headers = {
+      host: 'inside',
+      'x-forwarded-for': '10.9.9.9, 192.0.2.7',
+      'x-forwarded-host': 'evil.example, agents.example.com',
+      'x-forwarded-prefix': '/evil, /team',
+    };
+    expect(requestedBaseUrl(request(headers, '10.0.0.1'), proxies)).toBe('http://agents.example.com/team');
+  });
+
+  it('takes the one entry that the proxies handed on', () => {
+    const headers = {
+      host: 'inside',
+      'x-forwarded-for': '192.0.2.7, 10.0.0.2',
+      'x-forwarded-host': '[2001:db8::1]:8443',
+    };
+    expect(requestedBaseUrl(request(headers, '::1'), proxies)).toBe('http://[2001:db8::1]:8443');
+  });
+
   it('ignores a scheme and a prefix that are none', () => {
     const headers = { host: 'inside', 'x-forwarded-proto': 'javascript', 'x-forwarded-prefix': '//evil.example' };
+    expect(requestedBaseUrl(request(headers, '10.0.0.1'), proxies)).toBe('http://inside');
+  });
+
+  it.each(['/..', '/a/../b', '/a b', 'a', '/a?b', '/a,//evil'])('has no prefix of %j', (prefix) => {
+    const headers = { host: 'inside', 'x-forwarded-for': '10.0.0.3', 'x-forwarded-prefix': prefix };
     expect(requestedBaseUrl(request(headers, '10.0.0.1'), proxies)).toBe('http://inside');
   });
 

@@ -23,33 +23,55 @@ export class TrustedProxies {
 
   includes(remoteAddress: string | undefined): boolean {
     if (!this.any || remoteAddress === undefined) return false;
-    const plain = remoteAddress.replace(/^::ffff:(?=[\d.]+$)/i, '');
+    const plain = remoteAddress.replace(/^::ffff:(?=[\d.]+$)/i, '').replace(/%.*$/, '');
     return isIP(plain) !== 0 && this.ranges.check(plain, isIP(plain) === 4 ? 'ipv4' : 'ipv6');
   }
 }
 
+/** The headers by which a proxy says how it was called. */
+export const FORWARDED_HEADERS = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host', 'X-Forwarded-Prefix'];
+
 /**
  * The base URL, without a trailing slash, under which the caller reached the service: the Host header, and from a
- * trusted proxy X-Forwarded-Proto, -Host and -Prefix (of a list the last entry, which the proxy itself wrote).
+ * trusted proxy X-Forwarded-Proto, -Host and -Prefix. Behind several proxies X-Forwarded-For tells how many of them are
+ * trusted; of a list, each of them has written one entry at the end: scheme and host are those that the outermost one
+ * saw, and the prefixes that they took off follow one another. What stands before comes from strangers.
  * `undefined` where the headers name no usable host.
  */
 export function requestedBaseUrl(request: IncomingRequest, proxies: TrustedProxies): string | undefined {
   const { headers, socket } = request;
-  const forwarded = proxies.includes(socket.remoteAddress)
-    ? (name: string) => lastEntry(headers[`x-forwarded-${name}`])
-    : () => undefined;
-  const host = forwarded('host') ?? headers.host;
+  const hops = trustedHops(request, proxies);
+  const forwarded = (name: string): string[] =>
+    hops === 0 ? [] : entries(headers[`x-forwarded-${name}`]).slice(-hops);
+  const host = forwarded('host')[0] ?? headers.host;
   if (host === undefined || !HOST.test(host)) return undefined;
-  const proto = forwarded('proto')?.toLowerCase();
+  const proto = forwarded('proto')[0]?.toLowerCase();
   const scheme = proto === 'https' || proto === 'http' ? proto : socket.encrypted ? 'https' : 'http';
-  const prefix = forwarded('prefix') ?? '';
-  return `${scheme}://${host}${PREFIX.test(prefix) ? prefix.replace(/\/+$/, '') : ''}`;
+  const prefixes = forwarded('prefix').filter((it) => it !== '/');
+  const prefix = prefixes.every((it) => PREFIX.test(it)) ? prefixes.map((it) => it.replace(/\/+$/, '')).join('') : '';
+  return `${scheme}://${host}${prefix}`;
 }
 
 const HOST = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i;
-const PREFIX = /^(\/[a-z0-9._~-]+)+\/?$/i;
+const PREFIX = /^(\/(?!\.{1,2}(\/|$))[a-z0-9._~-]+)+\/?$/i;
 
-function lastEntry(value: string | string[] | undefined): string | undefined {
-  const text = Array.isArray(value) ? value.at(-1) : value;
-  return text?.split(',').at(-1)?.trim() || undefined;
+/** How many proxies in a row, from the one that is connected here outward, are trusted. */
+function trustedHops({ headers, socket }: IncomingRequest, proxies: TrustedProxies): number {
+  if (!proxies.includes(socket.remoteAddress)) return 0;
+  const before = entries(headers['x-forwarded-for']).toReversed();
+  const stranger = before.findIndex((address) => !proxies.includes(bareAddress(address)));
+  return 1 + (stranger < 0 ? before.length : stranger);
+}
+
+/** Some proxies write an address with its port. */
+function bareAddress(entry: string): string {
+  return /^\[(.+)\](:\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry;
+}
+
+function entries(value: string | string[] | undefined): string[] {
+  if (value === undefined) return [];
+  return [value]
+    .flat()
+    .flatMap((it) => it.split(',').map((entry) => entry.trim()))
+    .filter((it) => it !== '');
 }
