@@ -5,7 +5,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Logger } from 'nestjs-pino';
 import { auditCalls, Authentication, guardRoutes, OpenCalls } from '#libs/access';
-import { answerUnreadableAddress, cardSecurity, GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
+import { answerUnreadableAddress, GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
 import { problemOf } from '#libs/orchestrator';
@@ -70,7 +70,6 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
     handler: app.get(RequestHandler, { strict: false }),
     catalog: app.get(AgentCatalog, { strict: false }),
     address: app.get(ServiceAddress),
-    security: cardSecurity(config.auth.mode),
   });
   app.get(Shutdown).register('streams', () => routes.endStreams());
   app.get(GatewaySocket, { strict: false }).attach(app.getHttpServer());

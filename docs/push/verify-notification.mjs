@@ -6,7 +6,7 @@ import { compactVerify, createRemoteJWKSet } from 'jose';
  * The keys are fetched once, and again when a signature names a new one.
  */
 export function notificationVerifier(parleyUrl, { maxAgeSeconds = 300 } = {}) {
-  const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', parleyUrl));
+  const keys = createRemoteJWKSet(new URL(`${parleyUrl.replace(/\/+$/, '')}/.well-known/jwks.json`));
   /**
    * @param headers of the request, names in lower case
    * @param body the request's body exactly as it came: bytes or text, before any JSON parser

@@ -113,7 +113,10 @@ describe('AUTH_MODE=api-key', () => {
           bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } },
           apiKey: { apiKeySecurityScheme: { location: 'header', name: 'X-API-Key' } },
         },
-        securityRequirements: [{ schemes: { bearer: { list: [] } } }, { schemes: { apiKey: { list: [] } } }],
+        securityRequirements: [
+          { schemes: { bearer: { list: ['agents'] } } },
+          { schemes: { apiKey: { list: ['agents'] } } },
+        ],
       });
     }
   });

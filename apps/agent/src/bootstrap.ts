@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Logger } from 'nestjs-pino';
 import { Authentication, guardRoutes, OpenCalls } from '#libs/access';
-import { cardSecurity, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
+import { registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { AgentCatalog, TaskRecovery } from '#libs/executor';
 import {
   type AppConfig,
@@ -63,7 +63,6 @@ async function createAgent(module: DynamicModule, config: AppConfig): Promise<Ne
     handler: app.get(RequestHandler, { strict: false }),
     catalog: app.get(AgentCatalog, { strict: false }),
     address: app.get(ServiceAddress),
-    security: cardSecurity(config.auth.mode),
   });
   app.get(Shutdown).register('streams', () => routes.endStreams());
   app.enableShutdownHooks(undefined, { useProcessExit: true });

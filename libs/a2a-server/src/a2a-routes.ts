@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { A2AError } from '#libs/protocol';
 import type { AgentCatalog } from '#libs/executor';
-import type { CardSecurity } from './cards/card-security.js';
 import { CardRoutes } from './cards/card-routes.js';
 import { AGENT_BASES, BASE_ROUTES } from './http/agent-base.js';
 import type { A2aRouteConfig, PublicAddress } from './http/call-context.js';
@@ -21,8 +20,6 @@ export interface A2aRoutesOptions {
   handler: RequestHandler;
   catalog: AgentCatalog;
   address: PublicAddress;
-  /** What cards say of credentials; absent where nobody is asked for them. */
-  security?: CardSecurity;
 }
 
 /** What the routes leave for a shutdown to do. */
@@ -37,12 +34,12 @@ export interface A2aRoutes {
  * before the server is ready. Bodies are limited by the server's own `bodyLimit`.
  */
 export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOptions): A2aRoutes {
-  const { handler, catalog, address, security } = options;
+  const { handler, catalog, address } = options;
   const streams = new EventStreams();
   const rpc = new JsonRpcBinding(handler, address, streams);
   const rest = new RestBinding(handler, address, streams);
   const legacyRest = new LegacyRest(handler, address, streams);
-  const cards = new CardRoutes(catalog, address, { pushNotifications: handler.push.supported, security });
+  const cards = new CardRoutes(catalog, address, handler.cards);
   void fastify.register(
     (scope, _options, done) => {
       acceptJsonOnly(scope);

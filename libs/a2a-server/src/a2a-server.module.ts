@@ -1,6 +1,36 @@
-import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata } from '@nestjs/common';
+import { Authentication } from '#libs/access';
+import { AppConfig, ServiceAddress, SigningKeys } from '#libs/platform';
+import { PushConfigs } from '#libs/push';
+import { cardSecurity } from './cards/card-security.js';
+import { CardSigner } from './cards/card-signer.js';
+import { ServedCards } from './cards/served-cards.js';
 import { LocalAgentTransport } from './local-agent-transport.js';
 import { RequestHandler } from './request-handler.js';
+
+const CARDS: FactoryProvider<ServedCards> = {
+  provide: ServedCards,
+  inject: [
+    AppConfig,
+    ServiceAddress,
+    SigningKeys,
+    { token: Authentication, optional: true },
+    { token: PushConfigs, optional: true },
+  ],
+  useFactory: (
+    config: AppConfig,
+    address: ServiceAddress,
+    keys: SigningKeys,
+    authentication?: Authentication,
+    push?: PushConfigs,
+  ) =>
+    new ServedCards({
+      address,
+      pushNotifications: push !== undefined,
+      security: authentication?.required ? cardSecurity(config.auth.mode) : undefined,
+      signer: config.cards.signing ? new CardSigner(keys, address) : undefined,
+    }),
+};
 
 /** The operations of A2A for Nest. Its HTTP routes are Fastify's own: see registerA2aRoutes. */
 @Module({})
@@ -10,7 +40,7 @@ export class A2aServerModule {
     return {
       module: A2aServerModule,
       imports,
-      providers: [RequestHandler, LocalAgentTransport],
+      providers: [CARDS, RequestHandler, LocalAgentTransport],
       exports: [RequestHandler, LocalAgentTransport],
     };
   }

@@ -10,6 +10,15 @@ export const IDEMPOTENCY = 'urn:parley:extension:idempotency:v1';
 /** The name of the key in `message.metadata`. */
 export const IDEMPOTENCY_KEY = `${IDEMPOTENCY}/key`;
 
+/** Extended cards tell what each skill takes and which Artifacts it makes. */
+export const SKILL_SCHEMAS: AgentExtension = {
+  uri: 'urn:parley:extension:skill-schemas:v1',
+  description:
+    'params.skills maps the id of a skill to { "input": JSON Schema of the data Part it takes, "artifacts": the names of ' +
+    'the Artifacts it makes }.',
+  required: false,
+};
+
 /** What every agent's card declares (section 4.6); none is required. */
 export const EXTENSIONS: readonly AgentExtension[] = [
   {

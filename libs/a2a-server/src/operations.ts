@@ -65,7 +65,9 @@ export const OPERATIONS = {
   DeleteTaskPushNotificationConfig: unary(parseOnePushConfig, (handler, agent, request, call) =>
     handler.push.delete(agent, request, call),
   ),
-  GetExtendedAgentCard: unary(parseGetExtendedAgentCard, (handler) => handler.extendedAgentCard()),
+  GetExtendedAgentCard: unary(parseGetExtendedAgentCard, (handler, agent, _request, call) =>
+    handler.extendedAgentCard(agent, call),
+  ),
 } satisfies Record<string, Operation>;
 
 function unary<T>(

@@ -25,6 +25,8 @@ import {
 import { PushConfigs } from '#libs/push';
 import { type RecordedEvent, type StoredTask, TaskFeed, TaskStore, toStreamResponse } from '#libs/tasks';
 import { isFoundAt, MessageIntake, ownerOf, taskNotFound } from './message-intake.js';
+import type { ServedAgentCard } from './cards/agent-card.js';
+import { ServedCards } from './cards/served-cards.js';
 import { PushNotifications } from './push-notifications.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
 import { eventItem, messageItem, type StreamItem, taskItem } from './stream-item.js';
@@ -49,6 +51,7 @@ export class RequestHandler {
     private readonly executions: ExecutionRegistry,
     private readonly tasks: TaskStore,
     private readonly feed: TaskFeed,
+    readonly cards: ServedCards,
     @Optional() configs?: PushConfigs,
   ) {
     this.push = new PushNotifications((agent, taskId, call) => this.find(agent, taskId, call), configs);
@@ -171,9 +174,9 @@ export class RequestHandler {
     return this.subscription.follow(() => this.find(agent, request.id, call), options);
   }
 
-  /** No agent's card offers an extended card (section 3.3.4). */
-  extendedAgentCard(): never {
-    throw new A2AError('UNSUPPORTED_OPERATION', { message: 'This agent has no extended agent card' });
+  /** What the caller may know of the agent beyond its public card (section 3.1.11). */
+  extendedAgentCard(agent: ServedAgent, call: CallContext): Promise<ServedAgentCard> {
+    return this.cards.extendedCard(agent, call);
   }
 
   private async find(agent: ServedAgent, taskId: string, call: CallContext): Promise<StoredTask> {

@@ -1,5 +1,21 @@
-import type { AgentSkill } from '#libs/protocol';
+import type { AgentSkill, JsonObject } from '#libs/protocol';
 import type { AgentExecutor } from './agent-executor.js';
+
+/** What an agent tells callers that it knows, beyond its public card. */
+export interface AgentDetails {
+  /** Instead of those of the public card. */
+  skills: AgentSkill[];
+  /** By the id of a skill. */
+  schemas: Record<string, SkillSchema>;
+}
+
+/** What a skill takes, and what comes of it. */
+export interface SkillSchema {
+  /** A JSON Schema of the data Part. */
+  input: JsonObject;
+  /** The names of its Artifacts. */
+  artifacts: string[];
+}
 
 /** An agent that this process serves. */
 export interface ServedAgent {
@@ -12,6 +28,8 @@ export interface ServedAgent {
   inputModes: string[];
   outputModes: string[];
   executor: AgentExecutor;
+  /** Absent: nothing more than its card says. */
+  details?: () => AgentDetails;
 }
 
 /** Why a path names no agent: the founding dialect tells these apart (rows B14, B15, K10). */

@@ -1,6 +1,6 @@
 export { CANCEL_LOOK_MS, CancelWatch } from './cancel-watch.js';
 export { AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
-export { AgentCatalog, type ServedAgent, UnknownAgent } from './agent-catalog.js';
+export { AgentCatalog, type AgentDetails, type ServedAgent, type SkillSchema, UnknownAgent } from './agent-catalog.js';
 export { type Execution, ExecutionInterrupted } from './execution.js';
 export { type NodeSpec, type NodeType, NodeTypes } from './node-types.js';
 export { CANCEL_REQUESTED, ExecutionRegistry, type RecoveredTurn } from './execution-registry.js';

@@ -12,7 +12,15 @@ export {
   single,
 } from './api/query-parameters.js';
 export { type BodyType, readBody } from './api/read-body.js';
-export { AppConfig, type LlmConfig, type LogLevel, type NodeDispatch } from './config/app-config.js';
+export {
+  AppConfig,
+  type CardChangePolicy,
+  type CardConfig,
+  type CardSignaturePolicy,
+  type LlmConfig,
+  type LogLevel,
+  type NodeDispatch,
+} from './config/app-config.js';
 export { type AuthConfig, type AuthMode, CALLER_NAME, type JwtConfig, type SeededKey } from './config/auth-config.js';
 export { ConfigError } from './config/config-error.js';
 export { type Environment, loadConfig } from './config/load-config.js';
@@ -64,6 +72,7 @@ export {
 } from './signals/replica-signals.js';
 export { type IncomingRequest } from './service/forwarded.js';
 export { ServiceAddress } from './service/service-address.js';
+export { JWKS_PATH, type SigningKey, SigningKeys } from './signing/signing-keys.js';
 export { sendEvents, type StreamEnd } from './sse/send-events.js';
 export { formatSseFrame, type SseFrame } from './sse/sse-frame.js';
 export { SseStream, type SseStreamOptions } from './sse/sse-stream.js';

@@ -15,6 +15,8 @@ import { ReplicaLife } from './replica/replica-life.js';
 import { PostgresSignals } from './signals/postgres-signals.js';
 import { ReplicaSignals } from './signals/replica-signals.js';
 import { ServiceAddress } from './service/service-address.js';
+import { JwksController } from './signing/jwks.controller.js';
+import { SigningKeys } from './signing/signing-keys.js';
 
 export interface PlatformOptions {
   config: AppConfig;
@@ -27,11 +29,12 @@ export interface PlatformOptions {
 @Module({})
 export class PlatformModule {
   static forRoot(options: PlatformOptions): DynamicModule {
-    const providers = [OutboundHttp, Metrics, Readiness, Shutdown, ServiceAddress];
+    const providers = [OutboundHttp, Metrics, Readiness, Shutdown, ServiceAddress, SigningKeys];
     return {
       module: PlatformModule,
       global: true,
       imports: [LoggingModule, HealthModule],
+      controllers: [JwksController],
       providers: [
         ...providers,
         HttpConnections,

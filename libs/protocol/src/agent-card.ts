@@ -33,6 +33,13 @@ export interface AgentSkill {
   outputModes?: string[];
 }
 
+/** A JWS over the card (section 8.4.2), base64url-encoded. */
+export interface AgentCardSignature {
+  protected: string;
+  signature: string;
+  header?: JsonObject;
+}
+
 /** An agent's self-description (A2A 1.0, section 4.4.1). */
 export interface AgentCard {
   name: string;
@@ -47,5 +54,6 @@ export interface AgentCard {
   defaultInputModes: string[];
   defaultOutputModes: string[];
   skills: AgentSkill[];
+  signatures?: AgentCardSignature[];
   iconUrl?: string;
 }

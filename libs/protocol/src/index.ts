@@ -25,6 +25,7 @@ export { derivedId } from './derived-id.js';
 export type {
   AgentCapabilities,
   AgentCard,
+  AgentCardSignature,
   AgentExtension,
   AgentInterface,
   AgentSkill,
@@ -83,5 +84,7 @@ export {
   writeV03StreamItem,
   writeV03Task,
 } from './codec/v0-3-values.js';
+export { canonicalAgentCard, compactCardText } from './card/canonical-card.js';
+export { canonicalJson } from './card/canonical-json.js';
 export { renderTemplate, type TemplateResolver } from './template.js';
 export { artifactReference } from './template-artifact.js';

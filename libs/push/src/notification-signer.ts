@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { CompactSign, type JWK } from 'jose';
+import { SigningKeys } from '#libs/platform';
+import { CompactSign } from 'jose';
 import type { Notification } from './notification-request.js';
-import { SigningKeys } from './signing-keys.js';
 
 /**
  * Signs notifications: a JWS with detached content over the body's bytes (RFC 7515, appendix F). Its protected header
@@ -18,10 +18,5 @@ export class NotificationSigner {
     const jws = await new CompactSign(Buffer.from(body)).setProtectedHeader(header).sign(key);
     const [head, , signature] = jws.split('.');
     return `${head}..${signature}`;
-  }
-
-  /** Every public key that a signature may name, as a JWK Set (RFC 7517). */
-  async publicKeys(): Promise<{ keys: JWK[] }> {
-    return { keys: await this.keys.public() };
   }
 }

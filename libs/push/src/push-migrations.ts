@@ -104,30 +104,4 @@ export class CreatePushDelivery1700000000710 implements MigrationInterface {
   }
 }
 
-/** The keys that notifications are signed with, shared by all replicas; at most one for a purpose signs. */
-export class CreateSigningKey1700000000720 implements MigrationInterface {
-  readonly name = 'CreateSigningKey1700000000720';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`
-      CREATE TABLE signing_key (
-        kid text COLLATE "C" PRIMARY KEY,
-        purpose text COLLATE "C" NOT NULL,
-        public_key json NOT NULL,
-        private_key json NOT NULL,
-        signs boolean NOT NULL,
-        created_at timestamptz NOT NULL DEFAULT now()
-      )`);
-    await runner.query('CREATE UNIQUE INDEX signing_key_signs ON signing_key (purpose) WHERE signs');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE signing_key');
-  }
-}
-
-export const PUSH_MIGRATIONS = [
-  CreatePushConfig1700000000700,
-  CreatePushDelivery1700000000710,
-  CreateSigningKey1700000000720,
-];
+export const PUSH_MIGRATIONS = [CreatePushConfig1700000000700, CreatePushDelivery1700000000710];

@@ -2,13 +2,11 @@ import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common'
 import { DeliveriesController } from './deliveries.controller.js';
 import { DeliveryLedger } from './delivery-ledger.js';
 import { DeliveryStore } from './delivery-store.js';
-import { JwksController } from './jwks.controller.js';
 import { NotificationSender } from './notification-sender.js';
 import { NotificationSigner } from './notification-signer.js';
 import { PostgresPushConfigs } from './postgres-push-configs.js';
 import { PushConfigs } from './push-configs.js';
 import { PushDeliveries } from './push-deliveries.js';
-import { SigningKeys } from './signing-keys.js';
 
 /** Push notifications of Tasks. Needs PlatformModule and JobsModule. */
 @Module({})
@@ -18,12 +16,11 @@ export class PushModule {
     return {
       module: PushModule,
       imports,
-      controllers: [DeliveriesController, JwksController],
+      controllers: [DeliveriesController],
       providers: [
         { provide: PushConfigs, useClass: PostgresPushConfigs },
         DeliveryStore,
         DeliveryLedger,
-        SigningKeys,
         NotificationSigner,
         NotificationSender,
         PushDeliveries,

@@ -58,7 +58,7 @@ export function agentCard(
     capabilities: {
       streaming: true,
       pushNotifications: optional.pushNotifications ?? false,
-      extendedAgentCard: false,
+      extendedAgentCard: security !== undefined,
       extensions: [...EXTENSIONS],
     },
     defaultInputModes: agent.inputModes,
@@ -69,7 +69,7 @@ export function agentCard(
     url,
     preferredTransport: 'JSONRPC',
     additionalInterfaces: HTTP_BINDINGS.map((transport) => ({ url, transport })),
-    supportsAuthenticatedExtendedCard: false,
+    supportsAuthenticatedExtendedCard: security !== undefined,
   };
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { scopeOf } from '#libs/access';
 import { A2AError, invalidParams } from '#libs/protocol';
@@ -7,12 +6,16 @@ import { AGENT_BASES, type AgentBase, agentPath, agentUrl, BASE_ROUTES, type Bas
 import type { PublicAddress } from '../http/call-context.js';
 import { publicError } from '../public-error.js';
 import { sendRestError } from '../rest/rest-response.js';
-import { agentCard, type CardOptions } from './agent-card.js';
+import { sendCard } from './card-response.js';
+import type { ServedCards } from './served-cards.js';
 
 export const WELL_KNOWN_CARD = '/.well-known/agent-card.json';
 
 /** Where clients from before A2A 0.3 looked first, and some of 0.3 still look. */
 const OLD_WELL_KNOWN_CARD = '/.well-known/agent.json';
+
+/** A caller of a tenant sees the cards of that tenant. */
+const CREDENTIALS = ['Authorization', 'X-API-Key'];
 
 const DEFAULT_PAGE = 100;
 const MAX_PAGE = 1000;
@@ -22,7 +25,7 @@ export class CardRoutes {
   constructor(
     private readonly catalog: AgentCatalog,
     private readonly address: PublicAddress,
-    private readonly options: CardOptions,
+    private readonly cards: ServedCards,
   ) {}
 
   /** The cards below `/a2a` and the directory. */
@@ -44,25 +47,16 @@ export class CardRoutes {
     }
   }
 
-  /**
-   * Sends a card with an ETag of its content. `max-age=0`: a workflow may change at any time and its change is seen at
-   * once, while asking again costs a 304.
-   * @param notFound the text for an unknown agent instead of its own (row F6)
-   */
+  /** @param notFound the text for an unknown agent instead of its own (row F6) */
   private async card(base: AgentBase, request: FastifyRequest, reply: FastifyReply, notFound?: string): Promise<void> {
     try {
       const path = agentPath(base, request.params as BaseParams);
       const { tenant } = scopeOf(request.raw);
       const agent = await this.catalog.inTenant(tenant).resolve(path);
       const baseUrl = this.address.publicBaseUrl(request.raw);
-      const options = { ...this.options, grpcUrl: this.address.publicGrpcTarget?.(baseUrl) };
-      const json = JSON.stringify(agentCard(agent, baseUrl, path, options));
-      const etag = `"${createHash('sha256').update(json).digest('base64url').slice(0, 27)}"`;
-      const shared = tenant === '' ? 'public' : 'private';
-      reply.header('etag', etag).header('cache-control', `${shared}, max-age=0, must-revalidate`);
-      if (this.options.security) reply.header('vary', 'Authorization, X-API-Key');
-      if (isKnown(etag, request.headers['if-none-match'])) reply.code(304).send();
-      else reply.header('content-type', 'application/json').send(json);
+      const card = await this.cards.publicCard(agent, baseUrl, path);
+      const varyBy = [...(this.cards.personal ? CREDENTIALS : []), ...(this.address.variesBy ?? [])];
+      sendCard(request, reply, card, { shared: tenant === '', varyBy });
     } catch (error) {
       sendRestError(request, reply, cardError(error, notFound));
     }
@@ -96,12 +90,6 @@ function cardError(error: unknown, notFound: string | undefined): A2AError {
   if (notFound === undefined || !(error instanceof UnknownAgent) || error.reason !== 'NODE_NOT_FOUND') return shown;
   const { reason, metadata } = error;
   return new A2AError('TASK_NOT_FOUND', { message: notFound, detailReason: reason, metadata, cause: error });
-}
-
-/** Whether an If-None-Match header names the tag (RFC 9110, section 13.1.2). */
-function isKnown(etag: string, header: string | undefined): boolean {
-  if (header === undefined) return false;
-  return header.split(',').some((it) => it.trim() === '*' || it.trim().replace(/^W\//, '') === etag);
 }
 
 function pageLimit(value: unknown): number {

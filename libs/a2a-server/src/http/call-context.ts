@@ -6,7 +6,8 @@ import { activated } from '../extensions.js';
 import { type AgentBase, agentPath, type BaseParams } from './agent-base.js';
 
 /** Where callers reach this service: PUBLIC_URL, or what the request says (row F7); no slash at the end. */
-export type PublicAddress = Pick<ServiceAddress, 'publicBaseUrl'> & Partial<Pick<ServiceAddress, 'publicGrpcTarget'>>;
+export type PublicAddress = Pick<ServiceAddress, 'publicBaseUrl'> &
+  Partial<Pick<ServiceAddress, 'publicGrpcTarget' | 'variesBy'>>;
 
 /** What a route was registered with; found again in `request.routeOptions.config`. */
 export interface A2aRouteConfig {

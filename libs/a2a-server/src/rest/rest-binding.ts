@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sendCard } from '../cards/card-response.js';
+import { cardEtag } from '../cards/served-cards.js';
 import type { AgentBase } from '../http/agent-base.js';
 import { callContext, type PublicAddress, tellExtensions } from '../http/call-context.js';
 import type { EventStreams } from '../http/event-stream.js';
 import { requestedVersion, requireSupportedVersion } from '../http/protocol-version.js';
 import { resumeCursor } from '../http/resume-cursor.js';
-import type { Operation } from '../operations.js';
+import { type Operation, OPERATIONS } from '../operations.js';
 import { publicError } from '../public-error.js';
 import type { RequestHandler } from '../request-handler.js';
 import type { ReadParameters } from './rest-parameters.js';
@@ -41,6 +43,11 @@ export class RestBinding {
     tellExtensions(call, reply);
     const agent = await this.handler.agent(call);
     const params = rest.read(request);
+    if (operation === OPERATIONS.GetExtendedAgentCard) {
+      const card = await this.handler.extendedAgentCard(agent, call);
+      const written = { json: JSON.stringify(card), etag: cardEtag(card) };
+      return sendCard(request, reply, written, { shared: false, varyBy: [] });
+    }
     if (operation.kind === 'unary') {
       sendRest(request, reply, await operation.answer(this.handler, agent, params, call));
       return;

@@ -1,6 +1,7 @@
 import type { SendMessageRequest } from '#libs/protocol';
 import type { CallContext, ExecutionRegistry, ServedAgent } from '#libs/executor';
 import { ANONYMOUS_SCOPE, type TaskEvent, TaskFeed, type TaskHeader } from '#libs/tasks';
+import { ServedCards } from '../cards/served-cards.js';
 import { RequestHandler } from '../request-handler.js';
 import { askOnce, echo, fail, FakeCatalog, FakeExecutor, greeting, hang, servedAgent } from './fake-agents.js';
 import { FakeExecutions } from './fake-executions.js';
@@ -31,7 +32,8 @@ export function fakeService(more: readonly ServedAgent[] = []): FakeService {
     servedAgent('workflows/flow/nodes/question', new FakeExecutor(askOnce)),
     ...more,
   ]);
-  const handler = new RequestHandler(catalog, executions as unknown as ExecutionRegistry, store, feed);
+  const cards = new ServedCards({ address: { publicBaseUrl: () => 'http://parley.test' } });
+  const handler = new RequestHandler(catalog, executions as unknown as ExecutionRegistry, store, feed, cards);
   const record: FakeService['record'] = (taskId, event, header) => feed.publish([store.append(taskId, event, header)]);
   return { handler, store, executions, catalog, record };
 }

@@ -1,4 +1,4 @@
-import { type AgentExecutor, type NodeTypes, type ServedAgent } from '#libs/executor';
+import { type AgentDetails, type AgentExecutor, type NodeTypes, type ServedAgent, UnknownAgent } from '#libs/executor';
 import type { WorkflowNode, WorkflowRevision } from '../workflow.js';
 
 /** Makes the executors of what a workflow consists of. */
@@ -33,6 +33,19 @@ export class PublishedWorkflow {
     return this.revision.definition.nodes.map((node) => node.id).toSorted();
   }
 
+  /** The workflow's one skill, with an example, and with what it takes and makes. */
+  skillDetails(): AgentDetails {
+    const { name, nodes } = this.revision.definition;
+    const inputs = nodes.filter((it) => it.type === 'input').map((it) => it.id);
+    const artifacts = nodes.filter((it) => it.type === 'output').map((it) => it.id);
+    const examples = inputs.length > 0 ? [JSON.stringify(Object.fromEntries(inputs.map((id) => [id, 'text'])))] : [];
+    const properties = Object.fromEntries(inputs.map((id) => [id, { description: `The input of the node ${id}` }]));
+    return {
+      skills: this.agent.skills.map((skill) => ({ ...skill, ...(examples.length > 0 && { examples }) })),
+      schemas: { [name]: { input: { type: 'object', properties }, artifacts } },
+    };
+  }
+
   /**
    * `undefined` where the workflow has no such node.
    * @throws UnknownAgent where nobody executes nodes of its type (row B15)
@@ -59,7 +72,24 @@ export class PublishedWorkflow {
       skills: [{ id: name, name, description, tags: ['workflow'], ...modes }],
       ...modes,
       executor: this.makers.workflow(this.revision),
+      details: () => this.details(),
     };
+  }
+
+  /** Its nodes are agents of their own: their skills are told beside the one of the whole. */
+  private details(): AgentDetails {
+    const nodes = this.nodeIds.flatMap((id) => this.nodeOrNothing(id)?.skills ?? []);
+    const own = this.skillDetails();
+    return { skills: [...own.skills, ...nodes], schemas: own.schemas };
+  }
+
+  private nodeOrNothing(id: string): ServedAgent | undefined {
+    try {
+      return this.node(id);
+    } catch (error) {
+      if (error instanceof UnknownAgent) return undefined;
+      throw error;
+    }
   }
 
   /** The card's fields are those of row F6. */

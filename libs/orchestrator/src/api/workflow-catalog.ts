@@ -1,5 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { AgentCatalog, AgentExecutor, NodeTypes, OwnAgents, type ServedAgent, UnknownAgent } from '#libs/executor';
+import {
+  AgentCatalog,
+  type AgentDetails,
+  AgentExecutor,
+  NodeTypes,
+  OwnAgents,
+  type ServedAgent,
+  UnknownAgent,
+} from '#libs/executor';
 import { AppConfig } from '#libs/platform';
 import { type A2AError, invalidParams } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
@@ -111,6 +119,7 @@ export class WorkflowCatalog extends AgentCatalog {
       inputModes: ['text/plain', 'application/json'],
       outputModes: ['text/plain', 'application/json'],
       executor: UNROUTED,
+      details: () => detailsOf(workflows.map((it) => this.publish(it).skillDetails())),
     };
   }
 
@@ -150,6 +159,13 @@ export class WorkflowCatalog extends AgentCatalog {
     this.published.set(revision, made);
     return made;
   }
+}
+
+function detailsOf(all: readonly AgentDetails[]): AgentDetails {
+  return {
+    skills: all.flatMap((it) => it.skills),
+    schemas: Object.assign({}, ...all.map((it) => it.schemas)) as AgentDetails['schemas'],
+  };
 }
 
 /** The service's own executor: `route` has given every Message to a workflow before anything is executed. */

@@ -10,6 +10,21 @@ export interface LlmConfig {
   readonly model?: string;
 }
 
+/** What signatures of callees' cards are worth: nothing, a warning where one is bad, or the call. */
+export type CardSignaturePolicy = 'ignore' | 'warn' | 'require';
+/** What a significant change of a callee's card does: nothing, a warning, or no call until somebody accepts it. */
+export type CardChangePolicy = 'allow' | 'warn' | 'block';
+
+/** How the cards of agents are signed and trusted. */
+export interface CardConfig {
+  /** Whether our own are signed. */
+  readonly signing: boolean;
+  readonly signatures: CardSignaturePolicy;
+  /** URLs of JWK Sets whose keys are trusted for cards of any origin. */
+  readonly trustedKeys: readonly string[];
+  readonly changes: CardChangePolicy;
+}
+
 /** What the environment says, checked once at the start by `loadConfig`. A class, so that it can be injected. */
 export class AppConfig {
   /** HTTP port; 0 lets the system choose. */
@@ -34,6 +49,7 @@ export class AppConfig {
   /** Hosts, IP addresses or CIDR ranges that outbound calls may reach although private. */
   readonly outboundAllow!: readonly string[];
   readonly llm!: LlmConfig;
+  readonly cards!: CardConfig;
   /** Bytes. */
   readonly bodyLimit!: number;
   readonly shutdownGraceMs!: number;

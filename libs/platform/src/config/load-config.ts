@@ -55,6 +55,8 @@ const origins = listOf(
   'must be a comma-separated list of origins such as https://app.example.com, or *',
 );
 
+const keySets = listOf(isHttpUrl, 'must be a comma-separated list of http:// or https:// URLs of JWK Sets');
+
 const bodyLimit = z
   .string()
   .transform((text) => parseBytes(text) ?? 0)
@@ -87,6 +89,10 @@ const VARIABLES = z.object({
   OUTBOUND_ALLOW: destinations.default([]),
   LLM_BASE_URL: httpUrl.optional(),
   LLM_MODEL: z.string().optional(),
+  CARD_SIGNING: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  CARD_SIGNATURES: z.enum(['ignore', 'warn', 'require'], 'must be ignore, warn or require').default('warn'),
+  CARD_TRUSTED_KEYS: keySets.default([]),
+  CARD_CHANGE_POLICY: z.enum(['allow', 'warn', 'block'], 'must be allow, warn or block').default('warn'),
   BODY_LIMIT: bodyLimit.default(4 * 1024 ** 2),
   SHUTDOWN_GRACE: shutdownGrace.default(20_000),
   TASK_RETENTION: taskRetention.optional(),
@@ -145,6 +151,12 @@ function toConfig(values: Variables, auth: AuthConfig, apiKey: string | undefine
     auth,
     outboundAllow: values.OUTBOUND_ALLOW,
     llm,
+    cards: {
+      signing: values.CARD_SIGNING === 'on',
+      signatures: values.CARD_SIGNATURES,
+      trustedKeys: values.CARD_TRUSTED_KEYS,
+      changes: values.CARD_CHANGE_POLICY,
+    },
     bodyLimit: values.BODY_LIMIT,
     shutdownGraceMs: values.SHUTDOWN_GRACE,
     taskRetentionMs: values.TASK_RETENTION,

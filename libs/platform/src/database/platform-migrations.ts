@@ -54,9 +54,32 @@ export class CreateServiceSecret1700000000410 implements MigrationInterface {
   }
 }
 
+/** The keys that this service signs with, shared by all replicas; at most one for a purpose signs. */
+export class CreateSigningKey1700000000720 implements MigrationInterface {
+  readonly name = 'CreateSigningKey1700000000720';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE signing_key (
+        kid text COLLATE "C" PRIMARY KEY,
+        purpose text COLLATE "C" NOT NULL,
+        public_key json NOT NULL,
+        private_key json NOT NULL,
+        signs boolean NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now()
+      )`);
+    await runner.query('CREATE UNIQUE INDEX signing_key_signs ON signing_key (purpose) WHERE signs');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE signing_key');
+  }
+}
+
 /** The tables of this library. Those of others do not depend on them. */
 export const PLATFORM_MIGRATIONS = [
   CreateReplica1700000000000,
   CreateJobWorker1700000000010,
   CreateServiceSecret1700000000410,
+  CreateSigningKey1700000000720,
 ];

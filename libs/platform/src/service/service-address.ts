@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppConfig } from '../config/app-config.js';
+import { isLoopbackHost } from '../config/loopback.js';
 import { OutboundHttp } from '../outbound/outbound-http.js';
-import { type IncomingRequest, requestedBaseUrl, TrustedProxies } from './forwarded.js';
+import { FORWARDED_HEADERS, type IncomingRequest, requestedBaseUrl, TrustedProxies } from './forwarded.js';
 
 /** Where this service is found: by itself and by others. */
 @Injectable()
@@ -39,6 +40,23 @@ export class ServiceAddress {
   /** Where the service calls itself (`INTERNAL_URL`, else loopback on the bound port), without a trailing slash. */
   get internalUrl(): string {
     return this.config.internalUrl ?? this.bound ?? `http://127.0.0.1:${this.config.port}`;
+  }
+
+  /** The headers of a request that decide about its base URL, beside Host. */
+  get variesBy(): readonly string[] {
+    return this.config.publicUrl === undefined && this.config.trustedProxies.length > 0 ? FORWARDED_HEADERS : [];
+  }
+
+  /**
+   * Whether a base URL is known to be this service's, and not just what a request said: `PUBLIC_URL`, where the service
+   * calls itself, or the loopback address that it listens on, under any name.
+   */
+  vouchesFor(baseUrl: string): boolean {
+    if (baseUrl === this.config.publicUrl || baseUrl === this.config.internalUrl) return true;
+    if (this.bound === undefined || !isLoopbackHost(this.config.host)) return false;
+    const { origin, protocol, port, hostname } = new URL(baseUrl);
+    const bound = new URL(this.bound);
+    return origin === baseUrl && protocol === bound.protocol && port === bound.port && isLoopbackHost(hostname);
   }
 
   /** The base URL to tell a caller: `PUBLIC_URL`, else what the request says, without a trailing slash. */

@@ -1,9 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/platform';
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
+import { Database } from '../database/database.js';
 
+/** Push notifications were the first to be signed with it. */
 const PURPOSE = 'push';
 const ALGORITHM = 'ES256';
+
+/** Where a service publishes the keys that it signs with, below its base URL. */
+export const JWKS_PATH = '/.well-known/jwks.json';
 
 /** A key to sign with. */
 export interface SigningKey {
@@ -12,8 +16,8 @@ export interface SigningKey {
 }
 
 /**
- * The key pair of all replicas on one database: made by the first one that needs it and kept there. Its private half
- * leaves the database for the memory of replicas alone.
+ * The key pair (ES256) of all replicas on one database: made by the first one that needs it and kept there. Its private
+ * half leaves the database for the memory of replicas alone.
  */
 @Injectable()
 export class SigningKeys {
@@ -29,11 +33,11 @@ export class SigningKeys {
     return this.current;
   }
 
-  /** The public halves, the newest first; what signed once can still be verified. */
-  async public(): Promise<JWK[]> {
+  /** Every public key that a signature may name, the newest first, as a JWK Set (RFC 7517). */
+  async publicSet(): Promise<{ keys: JWK[] }> {
     await this.signing();
     const { rows } = await this.database.pool.query<{ public_key: JWK }>(PUBLIC, [PURPOSE]);
-    return rows.map(({ public_key }) => public_key);
+    return { keys: rows.map(({ public_key }) => public_key) };
   }
 
   private async load(): Promise<SigningKey> {

@@ -1,0 +1,1 @@
+export function cardVerifier(parleyUrl: string): <T extends object>(card: T) => Promise<T>;

@@ -1,0 +1,59 @@
+import { JWKS_PATH, type SigningKeys } from '#libs/platform';
+import {
+  type AgentCard,
+  type AgentCardSignature,
+  canonicalAgentCard,
+  canonicalJson,
+  encodeAgentCard,
+} from '#libs/protocol';
+import { FlattenedSign } from 'jose';
+
+const MAX_KEPT = 1_000;
+
+/** Whoever knows which base URLs are this service's, however a request was addressed. */
+export interface Vouching {
+  vouchesFor(baseUrl: string): boolean;
+}
+
+/**
+ * Signs agent cards (section 8.4): a JWS over the canonical form, by the key of `/.well-known/jwks.json`, which the
+ * protected header names as `jku`. A card with a base URL that is not known to be ours is not signed: it is built from the
+ * Host header, and whoever asks for it could have it say anything.
+ */
+export class CardSigner {
+  private readonly kept = new Map<string, Promise<AgentCardSignature>>();
+
+  constructor(
+    private readonly keys: Pick<SigningKeys, 'signing'>,
+    private readonly address: Vouching,
+  ) {}
+
+  /**
+   * The signature of a card, the same one for the same content as long as it is kept: a thousand cards.
+   * @param digest of the card's content
+   */
+  async signature(card: AgentCard, baseUrl: string, digest: string): Promise<AgentCardSignature | undefined> {
+    if (!this.address.vouchesFor(baseUrl)) return undefined;
+    const known = this.kept.get(digest);
+    if (known) return known;
+    const made = this.sign(card, baseUrl);
+    this.keep(digest, made);
+    return made;
+  }
+
+  private async sign(card: AgentCard, baseUrl: string): Promise<AgentCardSignature> {
+    const { kid, key } = await this.keys.signing();
+    const content = canonicalJson(canonicalAgentCard(encodeAgentCard(card)));
+    const jws = await new FlattenedSign(Buffer.from(content))
+      .setProtectedHeader({ alg: 'ES256', typ: 'JOSE', kid, jku: `${baseUrl}${JWKS_PATH}` })
+      .sign(key);
+    return { protected: jws.protected as string, signature: jws.signature };
+  }
+
+  private keep(digest: string, made: Promise<AgentCardSignature>): void {
+    this.kept.set(digest, made);
+    made.catch(() => this.kept.delete(digest));
+    const oldest = this.kept.keys().next();
+    if (this.kept.size > MAX_KEPT && !oldest.done) this.kept.delete(oldest.value);
+  }
+}

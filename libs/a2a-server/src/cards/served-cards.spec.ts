@@ -1,0 +1,113 @@
+import { type AgentCard as SdkAgentCard, verifyAgentCardSignature } from '@a2a-js/sdk';
+import { jest } from '@jest/globals';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { type AgentCard, canonicalAgentCard, canonicalJson, compactCardText, encodeAgentCard } from '#libs/protocol';
+import { echo, FakeExecutor, servedAgent } from '../testing/fake-agents.js';
+import { cardSecurity } from './card-security.js';
+import { CardSigner } from './card-signer.js';
+import { ServedCards, type ServedCardsOptions } from './served-cards.js';
+
+const BASE = 'https://agents.example.com/parley';
+const agent = servedAgent('workflows/echo', new FakeExecutor(echo));
+let signer: CardSigner;
+let publicKey: JWK;
+
+beforeAll(async () => {
+  // The SDK's verifier tells of every signature that fails.
+  jest.spyOn(console, 'debug').mockImplementation(() => undefined);
+  const pair = await generateKeyPair('ES256', { extractable: true });
+  publicKey = { ...(await exportJWK(pair.publicKey)), alg: 'ES256' };
+  const keys = { signing: async () => ({ kid: 'k-1', key: pair.privateKey }) };
+  signer = new CardSigner(keys, { vouchesFor: (baseUrl) => baseUrl === BASE });
+});
+
+describe('signed cards (section 8.4)', () => {
+  it.each(['none', 'api-key', 'jwt'] as const)("pass the official SDK's verifier with AUTH_MODE=%s", async (mode) => {
+    const card = await read(cards({ security: cardSecurity(mode) }));
+    const asked: unknown[] = [];
+    const verify = verifyAgentCardSignature(async (kid, jku) => {
+      asked.push(kid, jku);
+      return publicKey;
+    });
+    await verify(card as unknown as SdkAgentCard);
+    expect(asked).toEqual(['k-1', `${BASE}/.well-known/jwks.json`]);
+    const forged = { ...card, supportedInterfaces: [{ ...card.supportedInterfaces[0]!, url: 'https://evil.example' }] };
+    await expect(verify(forged as unknown as SdkAgentCard)).rejects.toThrow();
+  });
+
+  it.each(['none', 'api-key', 'jwt'] as const)(
+    'have nothing empty with AUTH_MODE=%s, so that the SDKs sign and verify the same text as the specification',
+    async (mode) => {
+      const card = encodeAgentCard(await read(cards({ security: cardSecurity(mode) })));
+      expect(compactCardText(card)).toBe(canonicalJson(canonicalAgentCard(card)));
+    },
+  );
+
+  it('name what they are signed with', async () => {
+    const [signature] = (await read(cards())).signatures ?? [];
+    expect(JSON.parse(Buffer.from(signature!.protected, 'base64url').toString())).toEqual({
+      alg: 'ES256',
+      typ: 'JOSE',
+      kid: 'k-1',
+      jku: `${BASE}/.well-known/jwks.json`,
+    });
+  });
+
+  it('stay the same to the byte, and their tag says that another replica signs otherwise', async () => {
+    const served = cards();
+    const first = await served.publicCard(agent, BASE, agent.path);
+    expect(await served.publicCard(agent, BASE, agent.path)).toEqual(first);
+    expect(first.etag).toMatch(/^W\/"[\w-]{27}"$/);
+  });
+
+  it('are told without a signature where the base URL is only what a request said', async () => {
+    const { json, etag } = await cards().publicCard(agent, 'https://evil.example', agent.path);
+    expect(JSON.parse(json)).not.toHaveProperty('signatures');
+    expect(etag).toMatch(/^"/);
+  });
+
+  it('are signed next time where a signature failed', async () => {
+    let failing = true;
+    const pair = await generateKeyPair('ES256');
+    const signing = async () => {
+      if (failing) throw new Error('no database');
+      return { kid: 'k', key: pair.privateKey };
+    };
+    const served = cards({ signer: new CardSigner({ signing }, { vouchesFor: () => true }) });
+    await expect(served.publicCard(agent, BASE, agent.path)).rejects.toThrow('no database');
+    failing = false;
+    expect((await read(served)).signatures).toHaveLength(1);
+  });
+});
+
+describe('extended cards (section 3.1.11)', () => {
+  it('are there only where callers are known', async () => {
+    const call = { agent: agent.path, baseUrl: BASE };
+    await expect(cards().extendedCard(agent, call)).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
+    const known = cards({ security: cardSecurity('api-key') });
+    expect((await read(known)).capabilities?.extendedAgentCard).toBe(true);
+    expect(await known.extendedCard(agent, call)).toMatchObject({ name: 'echo', signatures: [{}] });
+  });
+
+  it('tell more skills, and what they take', async () => {
+    const skill = { id: 's', name: 's', description: 's', tags: ['t'], examples: ['{"in":"text"}'] };
+    const schemas = { s: { input: { type: 'object' }, artifacts: ['out'] } };
+    const detailed = { ...agent, details: () => ({ skills: [skill], schemas }) };
+    const card = await cards({ security: cardSecurity('api-key') }).extendedCard(detailed, {
+      agent: agent.path,
+      baseUrl: BASE,
+    });
+    expect(card.skills).toMatchObject([{ id: 's', examples: ['{"in":"text"}'] }]);
+    expect(card.capabilities.extensions).toContainEqual(
+      expect.objectContaining({ uri: 'urn:parley:extension:skill-schemas:v1', params: { skills: schemas } }),
+    );
+  });
+});
+
+function cards(options: Partial<ServedCardsOptions> = {}): ServedCards {
+  return new ServedCards({ address: { publicBaseUrl: () => BASE }, signer, ...options });
+}
+
+async function read(served: ServedCards): Promise<AgentCard> {
+  return JSON.parse((await served.publicCard(agent, BASE, agent.path)).json) as AgentCard;
+}
