@@ -1,249 +1,238 @@
-import { randomUUID } from 'node:crypto';
-import { rest, type RpcReply, rpc, sendParams, sendTask, VERSION } from '../support/a2a.js';
-import { apiKeyEnv, testCaller } from '../support/callers.js';
+import type { Task } from '#libs/protocol';
+import { rpc, sendTask } from '../support/a2a.js';
 import { GatewayClient } from '../support/gateway-client.js';
-import { useStage } from '../support/stage.js';
+import { apiAsks, type Ask, grpcAsks, jsonRpcAsks, legacyAsks, nobodys, restAsks } from '../support/stranger.js';
+import { type Annas, SECRET, useStrangers, WORLDS } from '../support/stranger-stage.js';
 import { SseReader } from '../support/sse.js';
 import { until } from '../support/until.js';
-import { Api, input, linear, output, says, script, unique } from '../support/workflow.js';
+import { input, linear, output, says, script, unique } from '../support/workflow.js';
 
-const ann = testCaller('ann');
-const eve = testCaller('eve');
-const stage = useStage({ env: apiKeyEnv(ann, eve) });
+const WORDS = { 'api-key': 'another caller', jwt: 'another tenant' };
 
-let anns: Api;
-let eves: Api;
-/** A workflow that both may use, a Task of Ann's that waits, one that has ended, and one of a node in it. */
-let workflow: string;
-let waiting: { id: string; contextId: string };
-let ended: { id: string; contextId: string };
-let child: string;
+const RUN_ROUTES: Parameters<typeof apiAsks>[1] = [
+  ['GET', '/runs/{id}'],
+  ['GET', '/runs/{id}/events'],
+  ['GET', '/runs/{id}/events?since=1'],
+  ['POST', '/runs/{id}/cancel'],
+  ['GET', '/deliveries?taskId={id}'],
+];
 
-beforeAll(async () => {
-  anns = new Api(stage.parley.url, ann.headers);
-  eves = new Api(stage.parley.url, eve.headers);
-  const asks = await anns.save(linear(unique('asks'), input('in'), script('q', { ask: 'Which?' }), output('out')));
-  workflow = asks.name;
-  waiting = await sendTask(anns.base(workflow), 'hi', { headers: ann.headers });
-  const says_ = await anns.save(linear(unique('says'), input('in'), script('s', ...says('yes')), output('out')));
-  ended = await sendTask(anns.base(says_.name), 'hi', { headers: ann.headers });
-  child = (await anns.run(waiting.id)).nodes.q!.taskId!;
+const CONVERSATION_ROUTES: Parameters<typeof apiAsks>[1] = [
+  ['GET', '/conversations/{id}'],
+  ['GET', '/conversations/{id}/events'],
+  ['GET', '/conversations/{id}/events?since=1'],
+  ['POST', '/conversations/{id}/cancel'],
+  ['POST', '/conversations/{id}/pause'],
+  ['POST', '/conversations/{id}/resume'],
+  ['POST', '/conversations/{id}/stop'],
+  ['POST', '/conversations/{id}/turns', { text: 'mine now' }],
+];
+
+const BRAINSTORM_ROUTES: Parameters<typeof apiAsks>[1] = [
+  ['GET', '/brainstorms/{id}'],
+  ['GET', '/brainstorms/{id}/events'],
+  ['GET', '/brainstorms/{id}/events?since=1'],
+  ['POST', '/brainstorms/{id}/iterate'],
+  ['POST', '/brainstorms/{id}/approve'],
+  ['POST', '/brainstorms/{id}/cancel'],
+];
+
+const TASKS: [string, (annas: Annas) => string][] = [
+  ['a Task that waits', ({ waiting }) => waiting.id],
+  ['a Task that has ended', ({ ended }) => ended.id],
+  ['a Task of a node', ({ child }) => child],
+  ['a conversation', ({ conversation }) => conversation],
+  ['a brainstorm', ({ brainstorm }) => brainstorm],
+];
+
+describe.each(WORLDS)('AUTH_MODE=%s', (mode) => {
+  const strangers = useStrangers(mode);
+  const who = () => strangers.eve.headers;
+  const other = WORDS[mode];
+  const bases = (): string[] => {
+    const { eve, workflow } = strangers;
+    return [`${eve.url}/a2a`, eve.base(workflow), eve.base(workflow, 'q'), `${eve.url}/a2a/nodes/q`];
+  };
+  const paths = (): string[] => ['', `workflows/${strangers.workflow}`, `workflows/${strangers.workflow}/nodes/q`];
+
+  describe.each(TASKS)(`%s of ${other}`, (_what, idOf) => {
+    it.each([...jsonRpcAsks(who), ...restAsks(who), ...legacyAsks(who)])('is for $name as any id', async (ask) => {
+      for (const base of bases()) await strangers.expectUnknown(ask, base, idOf(strangers.annas));
+    });
+
+    it.each(grpcAsksOf())('is for $name as any id', async ({ index }) => {
+      const ask = grpcAsks(strangers.grpc, who)[index]!;
+      for (const path of paths()) await strangers.expectUnknown(ask, path, idOf(strangers.annas));
+    });
+
+    it.each(apiAsks(who, RUN_ROUTES))('is for $name as any id', async (ask) => {
+      await strangers.expectUnknown(ask, strangers.eve.url, idOf(strangers.annas));
+    });
+  });
+
+  it.each(apiAsks(who, CONVERSATION_ROUTES))(`a conversation of ${other} is for $name as any id`, async (ask) => {
+    await strangers.expectUnknown(ask, strangers.eve.url, strangers.annas.conversation);
+  });
+
+  it.each(apiAsks(who, BRAINSTORM_ROUTES))(`a brainstorm of ${other} is for $name as any id`, async (ask) => {
+    await strangers.expectUnknown(ask, strangers.eve.url, strangers.annas.brainstorm);
+  });
+
+  it(`a delivery of ${other} is sent again to nobody`, async () => {
+    const [ask] = apiAsks(who, [['POST', '/deliveries/{id}/redeliver']]);
+    const before = (await deliveries()).find(({ id }) => id === strangers.annas.delivery);
+    await strangers.expectUnknown(ask!, strangers.eve.url, strangers.annas.delivery);
+    expect((await deliveries()).find(({ id }) => id === strangers.annas.delivery)).toEqual(before);
+    expect((await strangers.eve.call('GET', '/deliveries')).body).toMatchObject({ deliveries: [] });
+  });
+
+  async function deliveries(): Promise<{ id: string; attempts: number }[]> {
+    const { ended } = strangers.annas;
+    const { body } = await strangers.ann.call('GET', `/deliveries?taskId=${ended.id}`);
+    return (body as never as { deliveries: { id: string; attempts: number }[] }).deliveries;
+  }
+
+  it.each(['conversationId', 'taskId', 'contextId', 'runId'])(
+    `the gateway shows no ${'%s'} of ${other}`,
+    async (name) => {
+      const { annas, eve } = strangers;
+      const value =
+        { conversationId: annas.conversation, contextId: annas.waiting.contextId }[name] ?? annas.waiting.id;
+      const [mine, any] = [
+        { [name]: value, streams: 'task,run,a2a' },
+        { [name]: nobodys(value), streams: 'task,run,a2a' },
+      ];
+      const sockets = [await GatewayClient.open(eve.url, mine, eve), await GatewayClient.open(eve.url, any, eve)];
+      const open = (query: Record<string, string>) =>
+        SseReader.open(`${eve.url}/api/events?${new URLSearchParams(query).toString()}`, { headers: eve.headers });
+      const streams = [await open(mine), await open(any)];
+      await follow(annas.waiting, 'more');
+      await sawOwn();
+      expect(sockets.map(({ events }) => events)).toEqual([[], []]);
+      expect(streams.map(({ frames }) => frames.map(({ event }) => event))).toEqual([
+        streams[1]!.frames.map(({ event }) => event),
+        streams[1]!.frames.map(({ event }) => event),
+      ]);
+      streams.forEach((it) => it.abort());
+      await Promise.all(sockets.map((it) => it.cut()));
+    },
+  );
+
+  /** Something of Ann's happens. */
+  async function follow({ id }: Task, text: string): Promise<void> {
+    const { ann, workflow } = strangers;
+    await sendTask(ann.base(workflow), text, { headers: ann.headers, fields: { taskId: id } });
+  }
+
+  /** The gateway has shown Eve what came after it. */
+  async function sawOwn(): Promise<void> {
+    const { eve } = strangers;
+    const all = await GatewayClient.open(eve.url, { streams: 'task' }, eve);
+    const { name } = await eve.save(linear(unique('own'), input('in'), output('out')));
+    await sendTask(eve.base(name), 'x', { headers: eve.headers });
+    await until(() => all.events.length > 0, { what: 'an own event' });
+    await all.cut();
+  }
+
+  it(`a context of ${other} is a new one`, async () => {
+    const { eve, annas } = strangers;
+    const { name } = await eve.save(linear(unique('own'), input('in'), script('s', ...says('mine')), output('out')));
+    const { contextId } = annas.waiting;
+    const mine = await sendTask(eve.base(name), 'x', { headers: eve.headers, fields: { contextId } });
+    expect([mine.contextId, mine.status.state]).toEqual([contextId, 'TASK_STATE_COMPLETED']);
+    expect(mine.history?.map(({ parts }) => parts[0]?.text)).toEqual(['x', 'mine']);
+    expect(JSON.stringify(mine)).not.toContain(SECRET);
+    const listed = await rpc(`${eve.url}/a2a`, 'ListTasks', { contextId }, { headers: eve.headers });
+    const ids = (listed.body.result as { tasks: Task[] }).tasks.map(({ id }) => id);
+    expect(ids.toSorted()).toEqual((await idsIn(contextId, eve.headers)).toSorted());
+    expect(ids).toContain(mine.id);
+    expect(ids).not.toContain(annas.waiting.id);
+    expect(await idsIn(contextId, strangers.ann.headers)).not.toContain(mine.id);
+  });
+
+  async function idsIn(contextId: string, headers: Record<string, string>): Promise<string[]> {
+    const { body } = await rpc(`${strangers.eve.url}/a2a`, 'ListTasks', { contextId }, { headers });
+    return (body.result as { tasks: Task[] }).tasks.map(({ id }) => id);
+  }
+
+  it(`a Task of ${other} that is referred to is told nothing of`, async () => {
+    const { eve, annas } = strangers;
+    const { name } = await eve.save(linear(unique('own'), input('in'), script('s', ...says('mine')), output('out')));
+    const refer = async (id: string) => {
+      const fields = { referenceTaskIds: [id] };
+      const task = await sendTask(eve.base(name), 'x', { headers: eve.headers, fields });
+      return { state: task.status.state, artifacts: task.artifacts?.map(({ parts }) => parts) };
+    };
+    expect(await refer(annas.waiting.id)).toEqual(await refer(nobodys(annas.waiting.id)));
+  });
+
+  it(`what ${other} has stays as it was`, async () => {
+    const { ann, annas, workflow } = strangers;
+    expect((await ann.run(annas.waiting.id)).status).toBe('input-required');
+    const own = await rpc<Task>(ann.base(workflow), 'GetTask', { id: annas.waiting.id }, { headers: ann.headers });
+    expect(JSON.stringify(own.body.result)).not.toContain('mine');
+    for (const id of [annas.waiting.id, annas.ended.id, annas.child]) {
+      const configs = await rpc(`${ann.url}/a2a`, 'ListTaskPushNotificationConfigs', { taskId: id }, ann);
+      expect(configs.body.result).toMatchObject({ configs: [{ id: 'c' }] });
+    }
+    expect((await ann.call('GET', `/brainstorms/${annas.brainstorm}`)).body).toMatchObject({ status: 'converged' });
+    const talk = await ann.call('GET', `/conversations/${annas.conversation}`);
+    expect(talk.body).not.toMatchObject({ outcome: 'canceled' });
+  });
+
+  it(`what ${other} has is in no list`, async () => {
+    const { ann, eve, annas, workflow } = strangers;
+    const { body } = await rpc<{ tasks: Task[] }>(`${eve.url}/a2a`, 'ListTasks', { pageSize: 100 }, eve);
+    const listed = body.result!.tasks.map(({ id }) => id);
+    expect(Object.values(ids(annas)).filter((id) => listed.includes(id))).toEqual([]);
+    expect(JSON.stringify(body)).not.toContain(SECRET);
+    for (const path of ['/runs', '/conversations', '/brainstorms', '/deliveries']) {
+      const { text } = await eve.call('GET', path);
+      expect(Object.values(ids(annas)).filter((id) => text.includes(id))).toEqual([]);
+    }
+    expect((await ann.call('GET', `/runs?workflow=${workflow}`)).text).toContain(annas.waiting.id);
+  });
 });
 
-/** An answer without what names the request: the id that was asked for, dates, and the address. */
-function told(reply: { status: number; headers: Headers; body?: unknown; text?: string }, id: string): unknown {
-  const body = reply.text ?? JSON.stringify(reply.body);
-  const { date: _date, ...headers } = Object.fromEntries(reply.headers) as Record<string, string>;
-  return { status: reply.status, body: body.replaceAll(id, '{id}'), headers };
+/** Else the questions above would show nothing: whoever asks in a wrong way hears the same of every id. */
+describe('the owner', () => {
+  const strangers = useStrangers('api-key');
+  const who = () => strangers.ann.headers;
+
+  it.each([...jsonRpcAsks(who), ...restAsks(who), ...legacyAsks(who)])('is answered $name', async (ask) => {
+    const { annas, ann } = strangers;
+    // The founding dialect is spoken at the alias of a node only.
+    if (ask.name.includes('a2a.')) await strangers.expectKnown(ask, `${ann.url}/a2a/nodes/q`, annas.child);
+    else await strangers.expectKnown(ask, `${ann.url}/a2a`, annas.ended.id);
+    await keepConfig();
+  });
+
+  it.each(grpcAsksOf())('is answered $name', async ({ index }) => {
+    await strangers.expectKnown(grpcAsks(strangers.grpc, who)[index]!, '', strangers.annas.ended.id);
+    await keepConfig();
+  });
+
+  it.each([
+    ...apiAsks(who, RUN_ROUTES).map((ask) => ({ ...ask, idOf: ({ ended }: Annas) => ended.id })),
+    ...apiAsks(who, CONVERSATION_ROUTES).map((ask) => ({ ...ask, idOf: (annas: Annas) => annas.conversation })),
+    ...apiAsks(who, BRAINSTORM_ROUTES).map((ask) => ({ ...ask, idOf: (annas: Annas) => annas.brainstorm })),
+  ])('is answered $name', async ({ idOf, ...ask }) => {
+    await strangers.expectKnown(ask, strangers.ann.url, idOf(strangers.annas));
+  });
+
+  /** The questions about configs change them. */
+  async function keepConfig(): Promise<void> {
+    const { ann, annas } = strangers;
+    const config = { taskId: annas.ended.id, id: 'c', url: 'http://127.0.0.1:9/hook' };
+    await rpc(`${ann.url}/a2a`, 'CreateTaskPushNotificationConfig', config, ann);
+  }
+});
+
+function ids({ waiting, ended, ...others }: Annas): Record<string, string> {
+  return { ...others, waiting: waiting.id, ended: ended.id };
 }
 
-/** Ids that mean something to Ann, by what they are. */
-const IDS: [string, () => string][] = [
-  ['a Task that waits', () => waiting.id],
-  ['a Task that has ended', () => ended.id],
-  ['a Task of a node', () => child],
-];
-
-/** An id of the same form that nobody has. */
-function nobodys(id: string): string {
-  return [...id]
-    .map((it, index) => (/[0-9a-f]/.test(it) && index > id.length - 8 ? (it === 'f' ? '0' : 'f') : it))
-    .join('');
+/** The names of the questions over gRPC; they are asked once there is a service. */
+function grpcAsksOf(): { name: string; index: number }[] {
+  return grpcAsks({} as never, () => ({})).map(({ name }: Ask, index) => ({ name, index }));
 }
-
-type Ask = (base: string, id: string) => Promise<Parameters<typeof told>[0]>;
-
-const rpcAsk =
-  (method: string, params: (id: string) => unknown, headers: Record<string, string> = {}): Ask =>
-  (base, id): Promise<RpcReply> =>
-    rpc(base, method, params(id), { headers: { ...eve.headers, ...headers } });
-
-const restAsk =
-  (method: string, path: (id: string) => string, body?: (id: string) => unknown, headers = {}): Ask =>
-  (base, id) =>
-    rest(base, method, path(id), { headers: { ...eve.headers, ...headers }, ...(body && { body: body(id) }) });
-
-const follow = (id: string, messageId: string) => {
-  const params = sendParams('mine now', { fields: { taskId: id, messageId } });
-  return params;
-};
-const MESSAGE_ID = randomUUID();
-const push = (id: string) => ({ taskId: id, id: 'c', url: 'https://example.com/hook' });
-
-const METHODS: [string, Ask][] = [
-  ['JSON-RPC GetTask', rpcAsk('GetTask', (id) => ({ id }))],
-  ['JSON-RPC CancelTask', rpcAsk('CancelTask', (id) => ({ id }))],
-  ['JSON-RPC SubscribeToTask', rpcAsk('SubscribeToTask', (id) => ({ id }))],
-  ['JSON-RPC SubscribeToTask, resumed', rpcAsk('SubscribeToTask', (id) => ({ id }), { 'last-event-id': '1' })],
-  ['JSON-RPC SendMessage', rpcAsk('SendMessage', (id) => follow(id, MESSAGE_ID))],
-  [
-    'JSON-RPC SendMessage under a key',
-    rpcAsk('SendMessage', (id) => follow(id, MESSAGE_ID), { 'idempotency-key': 'k' }),
-  ],
-  ['JSON-RPC SendStreamingMessage', rpcAsk('SendStreamingMessage', (id) => follow(id, MESSAGE_ID))],
-  ['JSON-RPC CreateTaskPushNotificationConfig', rpcAsk('CreateTaskPushNotificationConfig', push)],
-  [
-    'JSON-RPC GetTaskPushNotificationConfig',
-    rpcAsk('GetTaskPushNotificationConfig', (id) => ({ taskId: id, id: 'c' })),
-  ],
-  ['JSON-RPC ListTaskPushNotificationConfigs', rpcAsk('ListTaskPushNotificationConfigs', (id) => ({ taskId: id }))],
-  [
-    'JSON-RPC DeleteTaskPushNotificationConfig',
-    rpcAsk('DeleteTaskPushNotificationConfig', (id) => ({ taskId: id, id: 'c' })),
-  ],
-  ['the founding a2a.sendMessage', rpcAsk('a2a.sendMessage', (id) => follow(id, MESSAGE_ID))],
-  ['REST GetTask', restAsk('GET', (id) => `/tasks/${id}`)],
-  [
-    'REST CancelTask',
-    restAsk(
-      'POST',
-      (id) => `/tasks/${id}:cancel`,
-      () => ({}),
-    ),
-  ],
-  ['REST SubscribeToTask', restAsk('GET', (id) => `/tasks/${id}:subscribe`)],
-  [
-    'REST SubscribeToTask by POST',
-    restAsk(
-      'POST',
-      (id) => `/tasks/${id}:subscribe`,
-      () => ({}),
-    ),
-  ],
-  [
-    'REST SubscribeToTask, resumed',
-    restAsk('GET', (id) => `/tasks/${id}:subscribe`, undefined, { 'last-event-id': '1' }),
-  ],
-  [
-    'REST SendMessage',
-    restAsk(
-      'POST',
-      () => '/message:send',
-      (id) => follow(id, MESSAGE_ID),
-    ),
-  ],
-  [
-    'REST SendStreamingMessage',
-    restAsk(
-      'POST',
-      () => '/message:stream',
-      (id) => follow(id, MESSAGE_ID),
-    ),
-  ],
-  [
-    'REST /send-message',
-    restAsk(
-      'POST',
-      () => '/send-message',
-      (id) => ({ message: 'mine now', taskId: id }),
-    ),
-  ],
-  ['REST create push config', restAsk('POST', (id) => `/tasks/${id}/pushNotificationConfigs`, push)],
-  ['REST list push configs', restAsk('GET', (id) => `/tasks/${id}/pushNotificationConfigs`)],
-  ['REST get push config', restAsk('GET', (id) => `/tasks/${id}/pushNotificationConfigs/c`)],
-  ['REST delete push config', restAsk('DELETE', (id) => `/tasks/${id}/pushNotificationConfigs/c`)],
-];
-
-const api =
-  (method: string, path: (id: string) => string): Ask =>
-  (_base, id) =>
-    eves.call(method, path(id));
-
-const API_CALLS: [string, Ask][] = [
-  ['GET /api/runs/{id}', api('GET', (id) => `/runs/${id}`)],
-  ['GET /api/runs/{id}/events', api('GET', (id) => `/runs/${id}/events`)],
-  ['GET /api/runs/{id}/events, resumed', api('GET', (id) => `/runs/${id}/events?since=1`)],
-  ['POST /api/runs/{id}/cancel', api('POST', (id) => `/runs/${id}/cancel`)],
-];
-
-describe.each(IDS)('%s of another caller', (_what, idOf) => {
-  it.each([...METHODS, ...API_CALLS])('is for %s as any id that nobody has', async (_name, ask) => {
-    const id = idOf();
-    const service = `${stage.parley.url}/a2a`;
-    for (const base of [service, anns.base(workflow), anns.base(workflow, 'q'), `${service}/nodes/q`]) {
-      const [foreign, unknown] = [await ask(base, id), await ask(base, nobodys(id))];
-      expect(told(foreign, id)).toEqual(told(unknown, nobodys(id)));
-      expect(JSON.stringify(foreign.body ?? foreign.text)).not.toContain('Which?');
-    }
-  });
-});
-
-describe('what another caller has', () => {
-  it('stays as it was', async () => {
-    expect((await anns.run(waiting.id)).status).toBe('input-required');
-    const own = await rpc(anns.base(workflow), 'GetTask', { id: waiting.id }, { headers: ann.headers });
-    expect(own.body.result).toMatchObject({ id: waiting.id, history: [{}, {}] });
-  });
-
-  it('is in no list', async () => {
-    for (const base of [`${stage.parley.url}/a2a`, anns.base(workflow)]) {
-      const { body } = await rpc(base, 'ListTasks', {}, { headers: eve.headers });
-      expect(JSON.stringify(body.result)).not.toContain(waiting.contextId);
-      const context = { contextId: waiting.contextId };
-      expect((await rpc(base, 'ListTasks', context, { headers: eve.headers })).body.result).toMatchObject({
-        totalSize: 0,
-      });
-    }
-    expect((await eves.call('GET', '/runs')).text).not.toContain(waiting.id);
-    expect((await anns.call('GET', '/runs')).text).toContain(waiting.id);
-  });
-
-  it('has its own idempotency keys', async () => {
-    const headers = { 'idempotency-key': unique('key') };
-    const done = await anns.save(linear(unique('w'), input('in'), output('out')));
-    const first = await anns.start(done.name, { in: 'a' }, headers);
-    expect(await anns.start(done.name, { in: 'a' }, headers)).toBe(first);
-    expect(await eves.start(done.name, { in: 'b' }, headers)).not.toBe(first);
-    const params = sendParams('x');
-    const send = async (caller: typeof ann): Promise<unknown> =>
-      (
-        await rpc<{ task: { id: string } }>(anns.base(done.name), 'SendMessage', params, {
-          headers: { ...caller.headers, ...headers, 'idempotency-key': 'same' },
-        })
-      ).body.result?.task.id;
-    expect(await send(ann)).toBe(await send(ann));
-    expect(await send(eve)).not.toBe(await send(ann));
-  });
-
-  it('is in no stream of the gateway, while one’s own is, with all that its runs call', async () => {
-    const sse = await SseReader.open<{ taskId?: string; runId?: string }>(
-      `${stage.parley.url}/api/events?streams=task,run`,
-      {
-        headers: eve.headers,
-      },
-    );
-    const socket = await GatewayClient.open(stage.parley.url, { streams: 'task,run' }, { headers: eve.headers });
-    const only = await GatewayClient.open(stage.parley.url, { runId: waiting.id }, { headers: eve.headers });
-    const done = await anns.save(linear(unique('w'), input('in'), script('s', ...says('x')), output('out')));
-    const foreign = await anns.start(done.name, { in: 'a' });
-    await anns.ended(foreign);
-    const own = await eves.start(done.name, { in: 'b' });
-    const run = await eves.ended(own);
-    await anns.call('POST', `/runs/${waiting.id}/cancel`);
-    const last = await eves.start(done.name, { in: 'c' });
-    const isLast = (it: { type?: unknown; runId?: unknown }): boolean => it.type === 'done' && it.runId === last;
-    await until(() => socket.events.some(isLast), { what: 'the own runs' });
-    await until(() => sse.frames.some(({ data }) => isLast(data)), { what: 'the own runs by SSE' });
-    const mine = new Set([own, last]);
-    const nodes = new Set(
-      [...Object.values(run.nodes), ...Object.values((await eves.ended(last)).nodes)].map((it) => it.taskId),
-    );
-    expect(nodes.has(undefined)).toBe(false);
-    for (const frame of [...socket.events, ...sse.frames.slice(1).map(({ data }) => data)]) {
-      expect(mine.has(String(frame.runId ?? frame.taskId)) || nodes.has(String(frame.taskId))).toBe(true);
-    }
-    for (const id of Object.values(run.nodes)) {
-      expect(socket.events.some((it) => it.taskId === id.taskId)).toBe(true);
-    }
-    expect(only.events).toEqual([]);
-    sse.abort();
-    await Promise.all([socket.cut(), only.cut()]);
-  });
-
-  it('answers no stranger without credentials either', async () => {
-    const response = await fetch(`${stage.parley.url}/a2a/tasks/${waiting.id}`, { headers: VERSION });
-    const random = await fetch(`${stage.parley.url}/a2a/tasks/${nobodys(waiting.id)}`, { headers: VERSION });
-    expect(response.status).toBe(401);
-    expect(await response.text()).toBe(await random.text());
-  });
-});

@@ -40,6 +40,12 @@ const MESSAGES: Readonly<Record<string, [request: Codec, response: Codec]>> = {
   GetExtendedAgentCard: [sdk.GetExtendedAgentCardRequest, sdk.AgentCard] as never,
 };
 
+export interface GrpcRefusal {
+  code: grpc.status;
+  details: string;
+  metadata: string[];
+}
+
 /** gRPC of A2A 1.0, driven from outside. */
 export class GrpcWire implements WireBinding {
   readonly name = 'GRPC';
@@ -85,6 +91,28 @@ export class GrpcWire implements WireBinding {
       for (let item = first; !item.done; item = await items.next()) yield decode(item.value);
     }
     return { items: all(), leave: () => call.on('error', () => undefined).cancel() };
+  }
+
+  /** How a call is refused, as it is on the wire; code 0 where it is answered. */
+  refusal(path: string, operation: string, params: JsonObject, headers: Headers = {}): Promise<GrpcRefusal> {
+    const client = new grpc.Client(this.endpoints().grpc, grpc.credentials.createInsecure());
+    const { method, request } = this.method(operation);
+    // A call for a stream reads a single answer as well.
+    const call = client.makeServerStreamRequest(
+      method.path,
+      method.requestSerialize as (value: unknown) => Buffer,
+      (bytes) => bytes,
+      encoded(request, addressed(path, params)),
+      metadataOf(headers),
+    );
+    return new Promise<GrpcRefusal>((resolve) => {
+      call.on('error', ({ code, details, metadata }: grpc.ServiceError) => {
+        const all = Object.keys(metadata.getMap()).filter((key) => key !== 'date');
+        const values = all.flatMap((key) => metadata.get(key).map((it) => `${key}: ${it.toString('latin1')}`));
+        resolve({ code, details, metadata: values });
+      });
+      call.resume().on('end', () => resolve({ code: grpc.status.OK, details: 'answered', metadata: [] }));
+    }).finally(() => client.close());
   }
 
   private method(operation: string) {

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { rest, rpc, sendParams } from './a2a.js';
+import type { GrpcWire } from './grpc-wire.js';
+import type { Headers } from './wire-binding.js';
+import { Api } from './workflow.js';
+
+/** A question about an id, as somebody asks it at an agent's base URL. */
+export interface Ask {
+  name: string;
+  ask(base: string, id: string): Promise<Told>;
+}
+
+/** An answer as it came: `body` is JSON where it was, `text` where it was not. */
+export interface Told {
+  status: number;
+  headers: Iterable<[string, string]>;
+  body?: unknown;
+  text?: string;
+}
+
+/** An answer without what names the request: the id that was asked for, and dates. */
+export function told(reply: Told, id: string): unknown {
+  const body = reply.text ?? JSON.stringify(reply.body);
+  const { date: _date, ...headers } = Object.fromEntries(reply.headers) as Record<string, string>;
+  return { status: reply.status, body: body.replaceAll(id, '{id}'), headers };
+}
+
+/** An id of the same form that nobody has. */
+export function nobodys(id: string): string {
+  return [...id]
+    .map((it, index) => (/[0-9a-f]/.test(it) && index > id.length - 8 ? (it === 'f' ? '0' : 'f') : it))
+    .join('');
+}
+
+const MESSAGE_ID = randomUUID();
+const follow = (id: string) => sendParams('mine now', { fields: { taskId: id, messageId: MESSAGE_ID } });
+const push = (id: string) => ({ taskId: id, id: 'c', url: 'https://example.com/hook' });
+const of = (id: string) => ({ id });
+const configOf = (id: string) => ({ taskId: id, id: 'c' });
+const RESUMED = { 'last-event-id': '1' };
+const nothing = () => ({});
+
+type Params = (id: string) => Record<string, unknown>;
+
+/** Every operation of 1.0 that takes an id of a Task. */
+const OPERATIONS: [name: string, params: Params, headers?: Headers][] = [
+  ['GetTask', of],
+  ['CancelTask', of],
+  ['SubscribeToTask', of],
+  ['SubscribeToTask', of, RESUMED],
+  ['SendMessage', follow],
+  ['SendMessage', follow, { 'idempotency-key': 'k' }],
+  ['SendStreamingMessage', follow],
+  ['CreateTaskPushNotificationConfig', push],
+  ['GetTaskPushNotificationConfig', configOf],
+  ['ListTaskPushNotificationConfigs', (id) => ({ taskId: id })],
+  ['DeleteTaskPushNotificationConfig', configOf],
+];
+
+/** JSON-RPC of 1.0, and the founding method. */
+export function jsonRpcAsks(who: () => Headers): Ask[] {
+  const founding: (typeof OPERATIONS)[number] = ['a2a.sendMessage', follow];
+  return [...OPERATIONS, founding].map(([method, params, headers]) => ({
+    name: `JSON-RPC ${method}${headers ? `, with ${Object.keys(headers).join()}` : ''}`,
+    ask: (base, id) => rpc(base, method, params(id), { headers: { ...who(), ...headers } }),
+  }));
+}
+
+type RestRoute = [method: string, path: (id: string) => string, body?: Params, headers?: Headers];
+
+const REST: RestRoute[] = [
+  ['GET', (id) => `/tasks/${id}`],
+  ['POST', (id) => `/tasks/${id}:cancel`, nothing],
+  ['GET', (id) => `/tasks/${id}:subscribe`],
+  ['POST', (id) => `/tasks/${id}:subscribe`, nothing],
+  ['GET', (id) => `/tasks/${id}:subscribe`, undefined, RESUMED],
+  ['POST', () => '/message:send', follow],
+  ['POST', () => '/message:stream', follow],
+  ['POST', () => '/send-message', (id) => ({ message: 'mine now', taskId: id })],
+  ['POST', (id) => `/tasks/${id}/pushNotificationConfigs`, push],
+  ['GET', (id) => `/tasks/${id}/pushNotificationConfigs`],
+  ['GET', (id) => `/tasks/${id}/pushNotificationConfigs/c`],
+  ['DELETE', (id) => `/tasks/${id}/pushNotificationConfigs/c`],
+];
+
+/** REST of 1.0, and the founding `/send-message`. */
+export function restAsks(who: () => Headers): Ask[] {
+  return restOf('REST', REST, who);
+}
+
+const legacyMessage = (id: string) => ({
+  message: {
+    kind: 'message',
+    messageId: MESSAGE_ID,
+    role: 'user',
+    taskId: id,
+    parts: [{ kind: 'text', text: 'mine' }],
+  },
+});
+const legacyRestMessage = (id: string) => ({
+  message: { messageId: MESSAGE_ID, role: 'ROLE_USER', taskId: id, content: [{ text: 'mine' }] },
+});
+const legacyConfig = { id: 'c', url: 'https://example.com/hook' };
+const legacyPush = (id: string) => ({ taskId: id, pushNotificationConfig: legacyConfig });
+
+const LEGACY: [method: string, params: Params, headers?: Headers][] = [
+  ['tasks/get', of],
+  ['tasks/cancel', of],
+  ['tasks/resubscribe', of],
+  ['tasks/resubscribe', of, RESUMED],
+  ['message/send', legacyMessage],
+  ['message/stream', legacyMessage],
+  ['tasks/pushNotificationConfig/set', legacyPush],
+  ['tasks/pushNotificationConfig/get', (id) => ({ id, pushNotificationConfigId: 'c' })],
+  ['tasks/pushNotificationConfig/list', of],
+  ['tasks/pushNotificationConfig/delete', (id) => ({ id, pushNotificationConfigId: 'c' })],
+];
+
+const LEGACY_REST: RestRoute[] = [
+  ['GET', (id) => `/v1/tasks/${id}`],
+  ['POST', (id) => `/v1/tasks/${id}:cancel`, nothing],
+  ['GET', (id) => `/v1/tasks/${id}:subscribe`],
+  ['GET', (id) => `/v1/tasks/${id}:subscribe`, undefined, RESUMED],
+  ['POST', () => '/v1/message:send', legacyRestMessage],
+  ['POST', () => '/v1/message:stream', legacyRestMessage],
+  [
+    'POST',
+    (id) => `/v1/tasks/${id}/pushNotificationConfigs`,
+    () => ({ config: { name: 'c', pushNotificationConfig: legacyConfig } }),
+  ],
+  ['GET', (id) => `/v1/tasks/${id}/pushNotificationConfigs`],
+  ['GET', (id) => `/v1/tasks/${id}/pushNotificationConfigs/c`],
+  ['DELETE', (id) => `/v1/tasks/${id}/pushNotificationConfigs/c`],
+];
+
+const V0_3 = { 'a2a-version': '0.3' };
+
+/** Both bindings of 0.3. */
+export function legacyAsks(who: () => Headers): Ask[] {
+  const calls = LEGACY.map(([method, params, headers]): Ask => ({
+    name: `0.3 ${method}${headers ? ', resumed' : ''}`,
+    ask: (base, id) => rpc(base, method, params(id), { headers: { ...who(), ...V0_3, ...headers } }),
+  }));
+  return [...calls, ...restOf('0.3', LEGACY_REST, () => ({ ...who(), ...V0_3 }))];
+}
+
+/** gRPC; the base is an agent's path, or `''`. */
+export function grpcAsks(wire: GrpcWire, who: () => Headers): Ask[] {
+  return OPERATIONS.map(([operation, params, headers]) => ({
+    name: `gRPC ${operation}${headers ? `, with ${Object.keys(headers).join()}` : ''}`,
+    ask: async (path, id) => {
+      const { code, ...rest } = await wire.refusal(path, operation, params(id) as never, { ...who(), ...headers });
+      return { status: code, headers: [], text: JSON.stringify(rest) };
+    },
+  }));
+}
+
+/** Calls of `/api` that take an id in their path; the base is the service's. */
+export function apiAsks(who: () => Headers, routes: [method: string, path: string, body?: unknown][]): Ask[] {
+  return routes.map(([method, path, body]) => ({
+    name: `${method} /api${path}`,
+    ask: (base, id) => new Api(base, who()).call(method, path.replace('{id}', id), body),
+  }));
+}
+
+function restOf(name: string, routes: RestRoute[], who: () => Headers): Ask[] {
+  return routes.map(([method, path, body, headers]) => ({
+    name: `${name} ${method} ${path('{id}')}${headers ? ', resumed' : ''}`,
+    ask: (base, id) =>
+      rest(base, method, path(id), { headers: { ...who(), ...headers }, ...(body && { body: body(id) }) }),
+  }));
+}
