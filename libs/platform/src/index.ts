@@ -38,6 +38,7 @@ export { HealthModule } from './operations/health.module.js';
 export { createLogger, LoggingModule } from './operations/logging.js';
 export { Metrics } from './operations/metrics.js';
 export { Readiness, type ReadinessCheck } from './operations/readiness.js';
+export { SecretBox, UnreadableSecret } from './secrets/secret-box.js';
 export {
   Shutdown,
   SHUTDOWN_PHASES,

@@ -14,6 +14,8 @@ import { openDatabase } from './platform-database.js';
 import { ReplicaLife } from './replica/replica-life.js';
 import { PostgresSignals } from './signals/postgres-signals.js';
 import { ReplicaSignals } from './signals/replica-signals.js';
+import { openSecretBox } from './secrets/open-secret-box.js';
+import { SecretBox } from './secrets/secret-box.js';
 import { ServiceAddress } from './service/service-address.js';
 import { JwksController } from './signing/jwks.controller.js';
 import { SigningKeys } from './signing/signing-keys.js';
@@ -51,11 +53,12 @@ export class PlatformModule {
               readiness,
             ),
         },
+        { provide: SecretBox, inject: [AppConfig, Database], useFactory: openSecretBox },
         { provide: DataSource, inject: [Database], useFactory: (database: Database) => database.dataSource },
         { provide: ReplicaLife, inject: [Database, Metrics], useFactory: beginReplicaLife },
         { provide: ReplicaSignals, inject: [Database, ReplicaLife, Metrics, Shutdown], useFactory: openSignals },
       ],
-      exports: [...providers, AppConfig, Database, DataSource, ReplicaLife, ReplicaSignals],
+      exports: [...providers, AppConfig, Database, SecretBox, DataSource, ReplicaLife, ReplicaSignals],
     };
   }
 }

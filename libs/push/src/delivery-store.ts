@@ -2,19 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { Database, Jobs } from '#libs/platform';
 import { deliverJob } from './deliver-job.js';
 import type { AttemptOutcome } from './retry-plan.js';
+import type { KeptSecrets } from './push-secrets.js';
 import { inTransaction } from './transaction.js';
 
 /** A config with what is to be sent to it. */
-export interface DueConfig {
+export interface DueConfig extends KeptSecrets {
   pushId: string;
   turn: number;
-  taskId: string;
   tenant: string;
   owner: string;
   url: string;
-  token: string | null;
   scheme: string | null;
-  credentials: string | null;
   wireVersion: string;
   deliveredSequence: number;
   /** Failures since the last success. */
@@ -121,7 +119,8 @@ function ledgerValues(config: DueConfig, sequence: number, outcome: AttemptOutco
 }
 
 const CONFIG = `
-  SELECT push_id AS "pushId", turn, task_id AS "taskId", tenant, owner, url, token, scheme, credentials,
+  SELECT push_id AS "pushId", turn, task_id AS "taskId", config_id AS "configId", tenant, owner, url, scheme,
+         secrets AS sealed, token, credentials,
          wire_version AS "wireVersion", delivered_sequence AS "deliveredSequence", attempts
   FROM push_config WHERE push_id = $1 AND deleted_at IS NULL`;
 

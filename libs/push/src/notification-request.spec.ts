@@ -1,4 +1,5 @@
 import type { DueConfig } from './delivery-store.js';
+import type { PushSecrets } from './push-secrets.js';
 import { notificationHeaders, notificationId, notificationOf, readNotificationId } from './notification-request.js';
 
 const PUSH_ID = '0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11';
@@ -6,6 +7,8 @@ const CONFIG: DueConfig = {
   pushId: PUSH_ID,
   turn: 1,
   taskId: 't',
+  configId: 'c',
+  sealed: null,
   tenant: '',
   owner: '',
   url: 'http://hook.test/',
@@ -19,9 +22,8 @@ const CONFIG: DueConfig = {
 const EVENT = { taskId: 't', sequence: 7, json: '{"task":{}}', event: { task: {} } } as never;
 const ID = `${PUSH_ID}.7`;
 
-function headers(fields: Partial<DueConfig>): Record<string, string> {
-  const config = { ...CONFIG, ...fields };
-  return notificationHeaders(config, notificationOf(config, EVENT));
+function headers({ scheme, ...secrets }: { scheme?: string } & PushSecrets): Record<string, string> {
+  return notificationHeaders({ scheme: scheme ?? null }, secrets, notificationOf(CONFIG, EVENT));
 }
 
 it('is the event as it was recorded, under an id of its own', () => {

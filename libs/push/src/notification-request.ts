@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '#libs/tasks';
 import type { DueConfig } from './delivery-store.js';
+import type { PushSecrets } from './push-secrets.js';
 
 /** Stays the same however often a notification is sent, so that its receiver can tell repeats. */
 export const NOTIFICATION_ID = 'x-a2a-notification-id';
@@ -35,13 +36,16 @@ export function readNotificationId(id: string): { pushId: string; sequence: numb
 }
 
 /** The headers of a notification beside its signature (A2A 1.0, section 4.3.3). */
-export function notificationHeaders(config: DueConfig, { id, contentType }: Notification): Record<string, string> {
-  const { token, scheme, credentials } = config;
+export function notificationHeaders(
+  { scheme }: Pick<DueConfig, 'scheme'>,
+  { token, credentials }: PushSecrets,
+  { id, contentType }: Notification,
+): Record<string, string> {
   return {
     'content-type': contentType,
     [NOTIFICATION_ID]: id,
-    ...(token !== null && { [NOTIFICATION_TOKEN]: token }),
-    ...(scheme !== null && credentials !== null && { authorization: authorization(scheme, credentials) }),
+    ...(token !== undefined && { [NOTIFICATION_TOKEN]: token }),
+    ...(scheme !== null && credentials !== undefined && { authorization: authorization(scheme, credentials) }),
   };
 }
 

@@ -4,10 +4,13 @@ import type { RecordedEvent } from '#libs/tasks';
 import type { DueConfig } from './delivery-store.js';
 import { NOTIFICATION_SIGNATURE, notificationHeaders, notificationOf } from './notification-request.js';
 import { NotificationSigner } from './notification-signer.js';
+import { PushSecretBox } from './push-secrets.js';
 import { answered, type AttemptOutcome, unanswered } from './retry-plan.js';
 
 /** The whole of one attempt (A2A 1.0, section 13.2 recommends 10 to 30 seconds). */
 const ATTEMPT_MS = 10_000;
+
+const UNREADABLE: AttemptOutcome = { delivered: false, error: 'unreadable' };
 
 /** Sends one notification once. Redirects are not followed, and the answer's body is not read. */
 @Injectable()
@@ -15,13 +18,16 @@ export class NotificationSender {
   constructor(
     private readonly outbound: OutboundHttp,
     private readonly signer: NotificationSigner,
+    private readonly secrets: PushSecretBox,
   ) {}
 
   /** Rejects with the signal's reason, or with a fault of ours; what the receiver does is an outcome. */
   async send(config: DueConfig, event: RecordedEvent, signal: AbortSignal): Promise<AttemptOutcome> {
+    const secrets = this.secrets.openIfReadable(config);
+    if (secrets === undefined) return UNREADABLE;
     const notification = notificationOf(config, event);
     const signature = await this.signer.sign(notification);
-    const headers = { ...notificationHeaders(config, notification), [NOTIFICATION_SIGNATURE]: signature };
+    const headers = { ...notificationHeaders(config, secrets, notification), [NOTIFICATION_SIGNATURE]: signature };
     const url = new URL(config.url);
     const { body } = notification;
     try {

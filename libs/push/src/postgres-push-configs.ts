@@ -12,8 +12,9 @@ import { TaskRetention, type TaskScope } from '#libs/tasks';
 import type { ClientBase } from 'pg';
 import { deliverJob } from './deliver-job.js';
 import { type CheckedPushConfig, PushConfigs, type PushRegistration, type ShownPushConfig } from './push-configs.js';
+import { PushSecretBox } from './push-secrets.js';
 import { pushConfigProblems } from './push-target.js';
-import { readRegistration, REGISTER } from './registration.js';
+import { openRegistration, readRegistration, REGISTER, sealedRegistration } from './registration.js';
 import { inTransaction } from './transaction.js';
 
 /** Configs of one Task that are not deleted. */
@@ -30,8 +31,9 @@ interface ConfigRow {
   task_id: string;
   config_id: string;
   url: string;
-  token: string | null;
   scheme: string | null;
+  sealed: string | null;
+  token: string | null;
 }
 
 /** PushConfigs on PostgreSQL. */
@@ -41,12 +43,16 @@ export class PostgresPushConfigs extends PushConfigs {
     private readonly database: Database,
     private readonly jobs: Jobs,
     private readonly outbound: OutboundHttp,
+    private readonly secrets: PushSecretBox,
     retention: TaskRetention,
   ) {
     super();
     retention.purgeWith('DELETE FROM push_delivery WHERE task_id = ANY($1::text[])');
     retention.purgeWith('DELETE FROM push_config WHERE task_id = ANY($1::text[])');
-    jobs.register(REGISTER, { read: readRegistration, run: (registration) => this.registerOnce(registration) });
+    jobs.register(REGISTER, {
+      read: readRegistration,
+      run: (job) => this.registerOnce(openRegistration(job, this.secrets)),
+    });
   }
 
   check(config: TaskPushNotificationConfig, field = ''): CheckedPushConfig {
@@ -69,18 +75,22 @@ export class PostgresPushConfigs extends PushConfigs {
       const task = await lockTask(client, taskId, registration.scope);
       await refuseTooMany(client, taskId, config.id);
       if (!isTerminalState(task.state)) await client.query(MARK_TASK, [taskId]);
-      const values = valuesOf(registration, registration.after ?? task.last_sequence);
+      const values = this.valuesOf(registration, registration.after ?? task.last_sequence);
       const { rows } = await client.query<{ push_id: string; turn: number }>(KEEP, values);
       await this.jobs.enqueue(
         rows.map(({ push_id, turn }) => deliverJob(push_id, turn)),
         client,
       );
-      return shown({ task_id: taskId, config_id: config.id, ...columnsOf(config) });
+      return shownConfig(taskId, config);
     });
   }
 
   registrationJob(registration: PushRegistration & { after: number }): Job {
-    return { name: REGISTER, payload: { ...registration }, runAt: new Date(Date.now() + ONCE_MORE_MS) };
+    return {
+      name: REGISTER,
+      payload: sealedRegistration(registration, this.secrets),
+      runAt: new Date(Date.now() + ONCE_MORE_MS),
+    };
   }
 
   async get(taskId: string, id: string): Promise<ShownPushConfig | undefined> {
@@ -89,7 +99,7 @@ export class PostgresPushConfigs extends PushConfigs {
 
   async list(taskId: string): Promise<ShownPushConfig[]> {
     const { rows } = await this.database.pool.query<ConfigRow>(LIST, [taskId]);
-    return rows.map(shown);
+    return rows.map((row) => this.shown(row));
   }
 
   async delete(taskId: string, id: string): Promise<void> {
@@ -100,6 +110,27 @@ export class PostgresPushConfigs extends PushConfigs {
   private async registerOnce(registration: PushRegistration): Promise<void> {
     const known = await this.database.pool.query(KNOWN, [registration.taskId, registration.config.id]);
     if (known.rowCount === 0) await this.register(registration);
+  }
+
+  private valuesOf({ taskId, scope, config, wireVersion }: PushRegistration, after: number): unknown[] {
+    const { id: configId, url, token, authentication } = config;
+    const { tenant, owner } = scope;
+    const sealed = this.secrets.seal({ taskId, configId }, { token, credentials: authentication?.credentials });
+    const scheme = authentication?.scheme ?? null;
+    return [randomUUID(), taskId, configId, tenant, owner, url, scheme, sealed, wireVersion, after];
+  }
+
+  private shown({
+    task_id: taskId,
+    config_id: configId,
+    url,
+    scheme,
+    sealed,
+    token: plain,
+  }: ConfigRow): ShownPushConfig {
+    const kept = { taskId, configId, sealed, token: plain, credentials: null };
+    const token = this.secrets.openIfReadable(kept)?.token;
+    return shownConfig(taskId, { id: configId, url, token, ...(scheme !== null && { authentication: { scheme } }) });
   }
 }
 
@@ -117,24 +148,14 @@ async function refuseTooMany(client: Pick<ClientBase, 'query'>, taskId: string, 
   throw new A2AError('INVALID_PARAMS', { message, violations: [{ field: 'taskId', description: message }] });
 }
 
-function columnsOf({ url, token, authentication }: CheckedPushConfig) {
-  return { url, token: token ?? null, scheme: authentication?.scheme ?? null };
-}
-
-function valuesOf({ taskId, scope, config, wireVersion }: PushRegistration, after: number): unknown[] {
-  const { url, token, scheme } = columnsOf(config);
-  const credentials = config.authentication?.credentials ?? null;
-  const { tenant, owner } = scope;
-  return [randomUUID(), taskId, config.id, tenant, owner, url, token, scheme, credentials, wireVersion, after];
-}
-
-function shown({ task_id, config_id, url, token, scheme }: ConfigRow): ShownPushConfig {
+/** Never the credentials. */
+function shownConfig(taskId: string, { id, url, token, authentication }: CheckedPushConfig): ShownPushConfig {
   return {
-    id: config_id,
-    taskId: task_id,
+    id,
+    taskId,
     url,
-    ...(token !== null && { token }),
-    ...(scheme !== null && { authentication: { scheme } }),
+    ...(token !== undefined && { token }),
+    ...(authentication && { authentication: { scheme: authentication.scheme } }),
   };
 }
 
@@ -148,11 +169,11 @@ const COUNT_OTHERS = `
 
 /** A deleted one begins anew; any other goes on where it stands. */
 const KEEP = `
-  INSERT INTO push_config AS held (push_id, task_id, config_id, tenant, owner, url, token, scheme, credentials,
+  INSERT INTO push_config AS held (push_id, task_id, config_id, tenant, owner, url, scheme, secrets,
                                    wire_version, delivered_sequence, scheduled, turn)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, true, 1)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, true, 1)
   ON CONFLICT (task_id, config_id) DO UPDATE SET
-    url = excluded.url, token = excluded.token, scheme = excluded.scheme, credentials = excluded.credentials,
+    url = excluded.url, scheme = excluded.scheme, secrets = excluded.secrets, token = NULL, credentials = NULL,
     wire_version = excluded.wire_version,
     delivered_sequence = CASE WHEN held.deleted_at IS NULL THEN held.delivered_sequence
                               ELSE excluded.delivered_sequence END,
@@ -161,12 +182,12 @@ const KEEP = `
   RETURNING push_id, turn`;
 
 const LIST = `
-  SELECT task_id, config_id, url, token, scheme FROM push_config
+  SELECT task_id, config_id, url, scheme, secrets AS sealed, token FROM push_config
   WHERE task_id = $1 AND deleted_at IS NULL ORDER BY created_at, config_id`;
 
 const KNOWN = 'SELECT FROM push_config WHERE task_id = $1 AND config_id = $2';
 
 const FORGET = `
   UPDATE push_config SET deleted_at = now(), updated_at = now(), scheduled = false, turn = turn + 1,
-    token = NULL, scheme = NULL, credentials = NULL
+    token = NULL, scheme = NULL, credentials = NULL, secrets = NULL
   WHERE task_id = $1 AND config_id = $2 AND deleted_at IS NULL`;

@@ -27,6 +27,8 @@ beforeEach(() => {
     pushId: 'p',
     turn: 1,
     taskId: 't',
+    configId: 'c',
+    sealed: null,
     tenant: '',
     owner: '',
     url: 'http://hook.test/',

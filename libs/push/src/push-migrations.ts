@@ -104,4 +104,21 @@ export class CreatePushDelivery1700000000710 implements MigrationInterface {
   }
 }
 
-export const PUSH_MIGRATIONS = [CreatePushConfig1700000000700, CreatePushDelivery1700000000710];
+/** Room for sealed secrets. Those that lie in the open from before are read, and sealed after the next start. */
+export class SealPushSecrets1700000000810 implements MigrationInterface {
+  readonly name = 'SealPushSecrets1700000000810';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE push_config ADD COLUMN secrets text');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE push_config DROP COLUMN secrets');
+  }
+}
+
+export const PUSH_MIGRATIONS = [
+  CreatePushConfig1700000000700,
+  CreatePushDelivery1700000000710,
+  SealPushSecrets1700000000810,
+];

@@ -7,6 +7,8 @@ import { NotificationSigner } from './notification-signer.js';
 import { PostgresPushConfigs } from './postgres-push-configs.js';
 import { PushConfigs } from './push-configs.js';
 import { PushDeliveries } from './push-deliveries.js';
+import { PushSecretBox } from './push-secrets.js';
+import { SealSecretsJob } from './seal-secrets-job.js';
 
 /** Push notifications of Tasks. Needs PlatformModule and JobsModule. */
 @Module({})
@@ -21,6 +23,8 @@ export class PushModule {
         { provide: PushConfigs, useClass: PostgresPushConfigs },
         DeliveryStore,
         DeliveryLedger,
+        PushSecretBox,
+        SealSecretsJob,
         NotificationSigner,
         NotificationSender,
         PushDeliveries,

@@ -16,7 +16,7 @@ export interface AttemptOutcome {
   delivered: boolean;
   /** The status of the answer, where there was one. */
   status?: number;
-  /** The class of what went wrong, where there was no answer: `connect`, `timeout`, `interrupted`, `refused`. */
+  /** The class of what went wrong, where there was no answer: `connect`, `timeout`, `interrupted`, `refused`; `unreadable`: nothing was sent. */
   error?: string;
   /** The receiver's own wish for a pause (`Retry-After`), in milliseconds. */
   retryAfterMs?: number;
@@ -40,6 +40,7 @@ export function unanswered(error: unknown): AttemptOutcome {
 /** Why nothing more is sent after a failed attempt; `undefined` where it is tried again. */
 export function finalReason(outcome: AttemptOutcome, attempts: number): string | undefined {
   if (outcome.status === GONE) return 'The receiver answered 410 Gone';
+  if (outcome.error === 'unreadable') return 'Its token and credentials cannot be decrypted any more';
   if (outcome.error === 'refused') return 'The address of the receiver may not be called by this service';
   if (attempts < MAX_ATTEMPTS) return undefined;
   return `${attempts} attempts failed, the last one with ${outcome.status ?? `a ${outcome.error} error`}`;

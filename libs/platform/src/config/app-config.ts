@@ -46,6 +46,8 @@ export class AppConfig {
   readonly internalUrl?: string;
   readonly nodeDispatch!: NodeDispatch;
   readonly auth!: AuthConfig;
+  /** Keys of 32 bytes that secrets in the database are encrypted with: the first one encrypts, all decrypt. */
+  readonly credentialsKeys!: readonly Buffer[];
   /** Hosts, IP addresses or CIDR ranges that outbound calls may reach although private. */
   readonly outboundAllow!: readonly string[];
   readonly llm!: LlmConfig;

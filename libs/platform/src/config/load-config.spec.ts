@@ -12,6 +12,7 @@ describe('loadConfig', () => {
       trustedProxies: [],
       nodeDispatch: 'local',
       auth: { mode: 'none', keys: [] },
+      credentialsKeys: [],
       outboundAllow: [],
       llm: {},
       cards: { signing: true, signatures: 'warn', trustedKeys: [], changes: 'warn' },
@@ -47,6 +48,7 @@ describe('loadConfig', () => {
       BODY_LIMIT: '1.5mb',
       SHUTDOWN_GRACE: '500ms',
       TASK_RETENTION: '30d',
+      CREDENTIALS_KEY: `${Buffer.alloc(32, 1).toString('base64')}, ${Buffer.alloc(32, 255).toString('base64url')}`,
       CORS_ORIGINS: 'https://a.example,http://localhost:5173',
     });
     expect(config).toMatchObject({
@@ -69,6 +71,7 @@ describe('loadConfig', () => {
       bodyLimit: 1_572_864,
       shutdownGraceMs: 500,
       taskRetentionMs: 2_592_000_000,
+      credentialsKeys: [Buffer.alloc(32, 1), Buffer.alloc(32, 255)],
       corsOrigins: ['https://a.example', 'http://localhost:5173'],
     });
   });

@@ -62,6 +62,14 @@ const bodyLimit = z
   .transform((text) => parseBytes(text) ?? 0)
   .refine((bytes) => bytes >= 1 && bytes <= MAX_BODY, 'must be a size such as 4194304, 512kb or 4mb, at most 1gb');
 
+const credentialsKeys = z
+  .string()
+  .transform((text) => text.split(',').map((entry) => secretKey(entry.trim())))
+  .refine(
+    (keys): keys is Buffer[] => keys.every((key) => key !== undefined),
+    'must be 32 bytes in base64; several are separated by commas',
+  );
+
 const shutdownGrace = z
   .string()
   .transform((text) => parseDuration(text) ?? -1)
@@ -96,6 +104,7 @@ const VARIABLES = z.object({
   BODY_LIMIT: bodyLimit.default(4 * 1024 ** 2),
   SHUTDOWN_GRACE: shutdownGrace.default(20_000),
   TASK_RETENTION: taskRetention.optional(),
+  CREDENTIALS_KEY: credentialsKeys.default([]),
   LOG_LEVEL: z
     .enum(
       ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
@@ -149,6 +158,7 @@ function toConfig(values: Variables, auth: AuthConfig, apiKey: string | undefine
     internalUrl: values.INTERNAL_URL,
     nodeDispatch: values.NODE_DISPATCH,
     auth,
+    credentialsKeys: values.CREDENTIALS_KEY,
     outboundAllow: values.OUTBOUND_ALLOW,
     llm,
     cards: {
@@ -165,6 +175,13 @@ function toConfig(values: Variables, auth: AuthConfig, apiKey: string | undefine
     serviceName: values.SERVICE_NAME,
     serviceDescription: values.SERVICE_DESCRIPTION,
   };
+}
+
+/** Either alphabet of base64, with or without padding. */
+function secretKey(text: string): Buffer | undefined {
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return undefined;
+  const key = Buffer.from(text, 'base64');
+  return key.length === 32 ? key : undefined;
 }
 
 function listOf(accepts: (entry: string) => boolean, message: string): z.ZodType<string[], string> {

@@ -76,10 +76,27 @@ export class CreateSigningKey1700000000720 implements MigrationInterface {
   }
 }
 
+/** Room for a sealed private key. One that lies in the open from before is read, and sealed when it is first used. */
+export class SealSigningKey1700000000811 implements MigrationInterface {
+  readonly name = 'SealSigningKey1700000000811';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE signing_key ADD COLUMN sealed_private_key text');
+    await runner.query('ALTER TABLE signing_key ALTER COLUMN private_key DROP NOT NULL');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DELETE FROM signing_key WHERE private_key IS NULL');
+    await runner.query('ALTER TABLE signing_key ALTER COLUMN private_key SET NOT NULL');
+    await runner.query('ALTER TABLE signing_key DROP COLUMN sealed_private_key');
+  }
+}
+
 /** The tables of this library. Those of others do not depend on them. */
 export const PLATFORM_MIGRATIONS = [
   CreateReplica1700000000000,
   CreateJobWorker1700000000010,
   CreateServiceSecret1700000000410,
   CreateSigningKey1700000000720,
+  SealSigningKey1700000000811,
 ];

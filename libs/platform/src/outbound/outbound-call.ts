@@ -6,6 +6,8 @@ export interface OutboundCall extends OutboundTimes {
   headers: Record<string, string>;
   body?: string;
   signal?: AbortSignal;
+  /** `error`: a redirect is refused instead of followed. */
+  redirect?: 'follow' | 'error';
 }
 
 /**

@@ -110,7 +110,7 @@ async function fetchOver(agent: Dispatcher, input: string | URL | Request, init:
 }
 
 async function requestOver(agent: Dispatcher, call: OutboundCall): Promise<OutboundAnswer> {
-  return (await exchange(agent, { ...call, redirect: 'follow' }, call)).answer;
+  return (await exchange(agent, { ...call, redirect: call.redirect ?? 'follow' }, call)).answer;
 }
 
 async function exchange(agent: Dispatcher, call: OutboundRequest, times: OutboundTimes): Promise<Exchange> {

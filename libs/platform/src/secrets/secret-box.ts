@@ -1,0 +1,75 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+
+const ALGORITHM = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** The form of what is sealed; a text of another form is never opened. */
+const FORM = '1';
+
+/** A sealed secret that cannot be opened: its key is not known here, or it was changed, or lies in another place. */
+export class UnreadableSecret extends Error {
+  override readonly name = 'UnreadableSecret';
+}
+
+/**
+ * Encrypts secrets for the database (AES-256-GCM, a random nonce each). A sealed secret names its key, so that keys can
+ * be replaced, and opens only in the place it was sealed for: moved to another row it is unreadable.
+ */
+export class SecretBox {
+  private readonly keys = new Map<string, Buffer>();
+  private readonly keyId: string;
+
+  /** @param keys of 32 bytes: the first one seals, all of them open */
+  constructor(keys: readonly Buffer[]) {
+    for (const key of keys.toReversed()) {
+      if (key.length !== KEY_BYTES) throw new RangeError(`A key of secrets has ${KEY_BYTES} bytes`);
+      this.keys.set(idOf(key), key);
+    }
+    const [first] = keys;
+    if (first === undefined) throw new RangeError('Secrets need a key');
+    this.keyId = idOf(first);
+  }
+
+  /** @param place what the secret belongs to, such as its table and the key of its row */
+  seal(secret: string, place: readonly string[]): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(ALGORITHM, this.keys.get(this.keyId)!, nonce, { authTagLength: TAG_BYTES });
+    cipher.setAAD(placeBytes(place));
+    const content = Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `${FORM}.${this.keyId}.${content.toString('base64url')}`;
+  }
+
+  /** @throws UnreadableSecret */
+  open(sealed: string, place: readonly string[]): string {
+    const [form, keyId = '', text = ''] = sealed.split('.');
+    const key = form === FORM ? this.keys.get(keyId) : undefined;
+    if (key === undefined) throw new UnreadableSecret('It was sealed with a key that this service does not have');
+    const content = Buffer.from(text, 'base64url');
+    if (content.length < NONCE_BYTES + TAG_BYTES) throw new UnreadableSecret('It is cut off');
+    const decipher = createDecipheriv(ALGORITHM, key, content.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAAD(placeBytes(place));
+    decipher.setAuthTag(content.subarray(-TAG_BYTES));
+    try {
+      const secret = decipher.update(content.subarray(NONCE_BYTES, -TAG_BYTES));
+      return Buffer.concat([secret, decipher.final()]).toString();
+    } catch (error) {
+      throw new UnreadableSecret('It was changed, or belongs to another place', { cause: error });
+    }
+  }
+
+  /** What everything begins with that the first key sealed. */
+  get mark(): string {
+    return `${FORM}.${this.keyId}.`;
+  }
+}
+
+/** Tells keys apart and says nothing of them. */
+function idOf(key: Buffer): string {
+  return createHmac('sha256', key).update('parley-secret-key-id').digest('hex').slice(0, 16);
+}
+
+/** Two places never give the same bytes. */
+function placeBytes(place: readonly string[]): Buffer {
+  return Buffer.from(JSON.stringify(place));
+}
