@@ -80,7 +80,7 @@ describe('AUTH_MODE=jwt', () => {
     const { body } = await rest(`${stage.parley.url}/a2a`, 'GET', '/.well-known/agent-card.json');
     expect(body).toMatchObject({
       securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer', bearerFormat: 'JWT' } } },
-      securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+      securityRequirements: [{ schemes: { bearer: { list: ['agents'] } } }],
     });
   });
 

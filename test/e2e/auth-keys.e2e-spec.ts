@@ -79,7 +79,7 @@ describe('AUTH_MODE=api-key', () => {
     expect((await refusedUpgrade(`${stage.parley.url}/events`, given)).status).toBe(401);
   });
 
-  it.each(['/api', '/api/nothing', '/nothing', '/a2a/agents', '/api/events', '/a2a/tasks/x', '/a2a/nothing'])(
+  it.each(['/api', '/api/nothing', '/a2a/agents', '/api/events', '/a2a/tasks/x', '/a2a/nothing'])(
     'hides %s from strangers',
     async (path) => expect((await fetch(stage.parley.url + path)).status).toBe(401),
   );
@@ -100,8 +100,9 @@ describe('AUTH_MODE=api-key', () => {
     }
   });
 
-  it('shows where the landing page leads', async () => {
-    expect((await fetch(stage.parley.url, { redirect: 'manual' })).status).toBe(302);
+  it.each(['/', '/workflows/mine'])('shows everyone the console at %s, which asks for a key', async (path) => {
+    const page = await fetch(stage.parley.url + path);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')]);
   });
 
   it('says on every card how to get in', async () => {
