@@ -8,6 +8,7 @@ const MAY_IMPORT = {
   tasks: ['protocol', 'platform'],
   executor: ['protocol', 'platform', 'tasks'],
   'a2a-client': ['protocol', 'platform'],
+  callees: ['protocol', 'platform', 'access', 'a2a-client'],
   nodes: ['protocol', 'platform', 'tasks', 'executor', 'a2a-client'],
   push: ['protocol', 'platform', 'access', 'tasks'],
   'a2a-server': ['protocol', 'platform', 'access', 'tasks', 'executor', 'push'],

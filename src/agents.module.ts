@@ -1,22 +1,25 @@
 import { Module } from '@nestjs/common';
-import { AgentDirectory, type CredentialsOf, HttpAgentDirectory, LocalAgents } from '#libs/a2a-client';
+import { AgentDirectory, CardGuard, type CredentialsOf, HttpAgentDirectory, LocalAgents } from '#libs/a2a-client';
 import { Authentication } from '#libs/access';
+import { CalleesModule } from '#libs/callees';
 import { Metrics, OutboundHttp, ServiceAddress } from '#libs/platform';
 import { InProcessAgents } from './in-process-agents.js';
 
 /** Calls to agents, foreign ones and our own. */
 @Module({
+  imports: [CalleesModule],
   providers: [
     { provide: LocalAgents, useClass: InProcessAgents },
     {
       provide: AgentDirectory,
-      inject: [OutboundHttp, LocalAgents, Metrics, Authentication, ServiceAddress],
+      inject: [OutboundHttp, LocalAgents, Metrics, Authentication, ServiceAddress, CardGuard],
       useFactory: (
         http: OutboundHttp,
         locals: LocalAgents,
         metrics: Metrics,
         authentication: Authentication,
         address: ServiceAddress,
+        guard: CardGuard,
       ) => {
         const calls = metrics.counter('parley_outbound_calls_total', 'Calls to agents by what came of them', [
           'outcome',
@@ -26,6 +29,7 @@ import { InProcessAgents } from './in-process-agents.js';
           http,
           locals: () => locals,
           credentials,
+          guard,
           count: (outcome) => calls.inc({ outcome }),
         });
       },

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ACCESS_MIGRATIONS, AccessApiModule, AccessModule } from '#libs/access';
 import { A2aServerModule, GrpcServer } from '#libs/a2a-server';
+import { CALLEE_MIGRATIONS } from '#libs/callees';
 import { BRAINSTORM_MIGRATIONS, BrainstormApiModule, BrainstormModule, BrainstormNode } from '#libs/brainstorm';
 import {
   CONVERSATION_MIGRATIONS,
@@ -28,6 +29,7 @@ export class AppModule {
       ...BRAINSTORM_MIGRATIONS,
       ...PUSH_MIGRATIONS,
       ...ACCESS_MIGRATIONS,
+      ...CALLEE_MIGRATIONS,
     ];
     const platform = PlatformModule.forRoot({ config, migrations });
     const push = PushModule.with(TasksModule);
@@ -50,7 +52,7 @@ export class AppModule {
         AccessModule,
         AccessApiModule,
         JobsModule,
-        OrchestratorModule.withExecutor(executor, AgentsModule),
+        OrchestratorModule.withExecutor(executor),
         ConversationsModule.with(executor, conversations),
         BrainstormApiModule.with(executor, brainstorms, AgentsModule),
         A2aServerModule.with(executor, push),

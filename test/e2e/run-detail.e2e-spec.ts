@@ -43,25 +43,3 @@ describe('what is known of a run beyond its state', () => {
     expect(body).not.toHaveProperty('input');
   });
 });
-
-describe('row E9: the card of an agent, before it is used', () => {
-  const preview = (url: string) => stage.api.call('GET', `/agent-card?url=${encodeURIComponent(url)}`);
-
-  it('is shown with what is wrong with it', async () => {
-    const fake = await stage.fake();
-    const { status, body } = await preview(fake.url);
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ url: fake.url, card: { name: expect.any(String) }, problems: expect.any(Array) });
-  });
-
-  it('of an agent that cannot be reached says so', async () => {
-    const { body } = await preview('http://127.0.0.1:1');
-    expect(body).toEqual({ url: 'http://127.0.0.1:1', problems: [{ path: 'url', detail: expect.any(String) }] });
-  });
-
-  it('needs a URL', async () => {
-    for (const query of ['', '?url=', '?url=ftp://x', '?url=http:']) {
-      expect([query, (await stage.api.call('GET', `/agent-card${query}`)).status]).toEqual([query, 400]);
-    }
-  });
-});

@@ -8,6 +8,8 @@ export type AgentCallFailure =
   | 'not-found' // TaskNotFound
   | 'invalid-response' // not A2A
   | 'refused' // an address that outbound calls may not reach
+  | 'untrusted-card' // its card is not signed as this service requires; nothing was sent
+  | 'changed-card' // its card has changed, and nobody has accepted that; nothing was sent
   | 'aborted'; // by our own signal
 
 /** A call to an agent that did not succeed. `message` may be shown to callers: it quotes the remote, never our internals. */

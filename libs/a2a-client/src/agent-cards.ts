@@ -5,13 +5,11 @@ import { AgentCallError } from './agent-call-error.js';
 import type { AgentHttp } from './agent-http.js';
 import { type AgentRequest, agentRequest } from './agent-request.js';
 import type { CallLimits } from './call-limits.js';
+import type { ReceivedCard } from './card-guard.js';
+import { CARD_PATH, hostCardUrl, ownCardUrl } from './card-places.js';
 import { once } from './exchange.js';
 import { fetchRequester } from './fetch-requester.js';
 import { RecentlyUsed } from './recently-used.js';
-
-const WELL_KNOWN = '/.well-known/agent-card.json';
-/** The end of a URL that names a card, at its well-known place or at the founding one. */
-export const CARD_PATH = /\/(\.well-known\/)?agent-card(\.json)?$/;
 
 /** Reads cards of the protocol's version 0.3 too and gives them in the form of 1.0. */
 const READER = new DefaultAgentCardResolver({ legacyCompat: { enabled: true } });
@@ -35,6 +33,7 @@ export class AgentCards {
   readonly #request: AgentRequest;
   readonly #freshUntil: NonNullable<AgentHttp['freshUntil']>;
   readonly #kept = new RecentlyUsed<KeptCard>();
+  readonly #received = new WeakMap<SdkAgentCard, ReceivedCard>();
 
   constructor(http: Omit<AgentHttp, 'fetch'>) {
     this.#request = agentRequest(http.cachedRequest ?? fetchRequester(http.cachedFetch));
@@ -43,8 +42,13 @@ export class AgentCards {
 
   /** The card of an agent where the HTTP cache would give it without asking (row K15). */
   fresh(url: string): SdkAgentCard | undefined {
-    const kept = this.#kept.get(CARD_PATH.test(url) ? url : ownCardUrl(url));
+    const kept = this.#kept.get(ownCardUrl(url));
     return kept !== undefined && Date.now() < kept.freshUntil ? kept.card : undefined;
+  }
+
+  /** How a card came that was found here. */
+  received(card: SdkAgentCard): ReceivedCard | undefined {
+    return this.#received.get(card);
   }
 
   /**
@@ -56,7 +60,7 @@ export class AgentCards {
     limits: CallLimits,
     credentials: Readonly<Record<string, string>> = {},
   ): Promise<SdkAgentCard | undefined> {
-    const { origin, pathname } = parsed(url);
+    const { pathname } = parsed(url);
     if (CARD_PATH.test(pathname)) {
       const card = await this.#read(url, limits, credentials);
       if (card === undefined) throw new AgentCallError('invalid-response', 'there is no agent card at the URL');
@@ -64,7 +68,7 @@ export class AgentCards {
     }
     const own = await this.#read(ownCardUrl(url), limits, credentials);
     if (own !== undefined || pathname === '/') return own;
-    const host = await this.#read(`${origin}${WELL_KNOWN}`, limits, credentials);
+    const host = await this.#read(hostCardUrl(url), limits, credentials);
     return host && !isAboveUrl(host, url) ? host : undefined;
   }
 
@@ -89,14 +93,23 @@ export class AgentCards {
 
   #keep(url: string, text: string, freshUntil: number): SdkAgentCard | undefined {
     const kept = this.#kept.get(url);
-    const card = kept?.text === text ? kept.card : readCard(text);
+    const card = kept?.text === text ? kept.card : readAgentCard(text);
+    if (card !== undefined && !this.#received.has(card)) this.#received.set(card, { url, text, card });
     if (text.length <= MAX_KEPT_LENGTH) this.#kept.set(url, { text, card, freshUntil });
     return card;
   }
 }
 
-function ownCardUrl(url: string): string {
-  return `${url.replace(/\/+$/, '')}${WELL_KNOWN}`;
+/**
+ * Reads a card of 1.0, or of 0.3 in the form of 1.0; `undefined` for what is no card.
+ * @throws AgentCallError `invalid-response` for a card whose members are not those of a card
+ */
+export function readAgentCard(text: string): SdkAgentCard | undefined {
+  try {
+    return readCard(text);
+  } catch (cause) {
+    throw new AgentCallError('invalid-response', 'the agent card is not one of A2A', { cause });
+  }
 }
 
 function parsed(url: string): URL {

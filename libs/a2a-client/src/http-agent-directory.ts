@@ -1,11 +1,13 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { Logger } from '@nestjs/common';
 import { decodeAgentCard } from '#libs/protocol';
-import { AgentCards, CARD_PATH } from './agent-cards.js';
+import { AgentCards } from './agent-cards.js';
 import { type AgentClient, AgentDirectory, type CallOptions } from './agent-client.js';
 import type { CredentialsOf } from './agent-credentials.js';
 import type { AgentHttp } from './agent-http.js';
 import { AgentTransports } from './agent-transports.js';
+import type { CardGuard } from './card-guard.js';
+import { CARD_PATH } from './card-places.js';
 import { CallLimits } from './call-limits.js';
 import { CallOutcomes, type OutcomeCounter } from './call-outcomes.js';
 import type { LocalAgents } from './local-agents.js';
@@ -21,6 +23,8 @@ export interface HttpAgentDirectoryOptions {
   locals?: () => LocalAgents | undefined;
   count?: OutcomeCounter;
   credentials?: CredentialsOf;
+  /** Decides whether agents may be called by their cards; absent: all of them. */
+  guard?: CardGuard;
   /** Told once per URL that an agent has no card; otherwise that is logged. */
   onCardless?: (url: string) => void;
 }
@@ -51,6 +55,8 @@ export class HttpAgentDirectory extends AgentDirectory {
       return new LocalAgentClient(url, local, path, this.#outcomes);
     }
     const card = this.#cards.fresh(url) ?? (await this.#find(url, options));
+    const admission = this.options.guard?.admit(url, card && this.#cards.received(card), options);
+    if (admission) await admission;
     return card === undefined ? this.#withoutCard(url) : this.#withCard(url, card);
   }
 

@@ -6,10 +6,14 @@ export {
   type CancelOutcome,
 } from './agent-client.js';
 export { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
+export { readAgentCard } from './agent-cards.js';
 export type { CallCredentials, CredentialsOf } from './agent-credentials.js';
 export type { AgentHttp } from './agent-http.js';
+export { CardGuard, type ReceivedCard } from './card-guard.js';
+export { CARD_PATH, hostCardUrl, ownCardUrl } from './card-places.js';
 export { CalledTask } from './called-task.js';
 export { DEFAULT_TIMEOUTS } from './call-limits.js';
 export type { OutcomeCounter } from './call-outcomes.js';
 export { HttpAgentDirectory, type HttpAgentDirectoryOptions } from './http-agent-directory.js';
 export { LocalAgents } from './local-agents.js';
+export { RecentlyUsed } from './recently-used.js';

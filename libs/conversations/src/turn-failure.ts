@@ -12,6 +12,8 @@ const CODES: Record<AgentCallFailure, [code: string, retryable: boolean]> = {
   'not-found': ['AGENT_ERROR', false],
   'invalid-response': ['INVALID_RESPONSE', false],
   refused: ['ADDRESS_REFUSED', false],
+  'untrusted-card': ['CARD_UNTRUSTED', false],
+  'changed-card': ['CARD_CHANGED', false],
   aborted: ['AGENT_ERROR', false],
 };
 

@@ -93,16 +93,3 @@ export const CANCEL_SCHEMA: Schema = {
   required: ['runId', 'status', 'children'],
   properties: { runId: TEXT, status: RUN_STATUS, children: CHILDREN },
 };
-
-export const CARD_PREVIEW_SCHEMA: Schema = {
-  type: 'object',
-  required: ['url', 'problems'],
-  properties: {
-    url: TEXT,
-    card: { ...OBJECT, description: 'The AgentCard, in the form of A2A 1.0; absent where none could be read.' },
-    problems: {
-      type: 'array',
-      items: { type: 'object', required: ['path', 'detail'], properties: { path: TEXT, detail: TEXT } },
-    },
-  },
-};

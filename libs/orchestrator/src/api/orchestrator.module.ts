@@ -1,6 +1,5 @@
-import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
-import { AgentCardsController } from './agent-cards.controller.js';
 import { RequestBodies } from './request-bodies.js';
 import { ProblemFilter } from './problem-filter.js';
 import { RunList } from './run-list.js';
@@ -13,15 +12,12 @@ import { WorkflowsController } from './workflows.controller.js';
 /** The management API of workflows and runs. */
 @Module({})
 export class OrchestratorModule {
-  /**
-   * @param executor the ExecutorModule over WorkflowModule
-   * @param agents exports AgentDirectory
-   */
-  static withExecutor(executor: DynamicModule, agents: Type): DynamicModule {
+  /** @param executor the ExecutorModule over WorkflowModule */
+  static withExecutor(executor: DynamicModule): DynamicModule {
     return {
       module: OrchestratorModule,
-      imports: [executor, agents],
-      controllers: [WorkflowsController, WorkflowRunsController, RunsController, AgentCardsController],
+      imports: [executor],
+      controllers: [WorkflowsController, WorkflowRunsController, RunsController],
       providers: [Runs, RunList, RunStreams, RequestBodies, { provide: APP_FILTER, useClass: ProblemFilter }],
       exports: [executor],
     };

@@ -1,0 +1,23 @@
+import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
+import type { CallOptions } from './agent-client.js';
+
+/** A card as its agent gave it. The same text from the same place is the same object. */
+export interface ReceivedCard {
+  /** Where it was read. */
+  readonly url: string;
+  /** As it came: JSON. */
+  readonly text: string;
+  /** What clients go by. */
+  readonly card: SdkAgentCard;
+}
+
+/** Decides whether an agent may be called by what its card says. */
+export abstract class CardGuard {
+  /**
+   * Asked for every client of an agent over the network; gives `undefined` at once for what it has let pass before.
+   * @param agentUrl as the caller named it
+   * @param received `undefined` where the agent has no card
+   * @throws AgentCallError `untrusted-card` or `changed-card`
+   */
+  abstract admit(agentUrl: string, received: ReceivedCard | undefined, options: CallOptions): Promise<void> | undefined;
+}

@@ -1,0 +1,14 @@
+const WELL_KNOWN = '/.well-known/agent-card.json';
+
+/** The end of a URL that names a card, at its well-known place or at the founding one. */
+export const CARD_PATH = /\/(\.well-known\/)?agent-card(\.json)?$/;
+
+/** Where an agent has a card of its own. */
+export function ownCardUrl(url: string): string {
+  return CARD_PATH.test(url) ? url : `${url.replace(/\/+$/, '')}${WELL_KNOWN}`;
+}
+
+/** Where the card of an agent's host is, which may be the agent's too. */
+export function hostCardUrl(url: string): string {
+  return `${new URL(url).origin}${WELL_KNOWN}`;
+}

@@ -1,0 +1,135 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+
+/** Something that is wrong with a card, or that its callers should know. */
+export interface CardProblem {
+  level: 'error' | 'warning';
+  /** The member, for example `skills[0].id`; `''` is the whole. */
+  path: string;
+  detail: string;
+}
+
+const MAX_PROBLEMS = 50;
+const SPOKEN = /^(JSONRPC|HTTP\+JSON)$/i;
+
+/** What is wrong with a card of A2A 1.0 (section 4.4) or 0.3, for the people who want to call the agent. */
+export function cardProblems(card: JsonObject): CardProblem[] {
+  return [...(isLegacyCard(card) ? legacyProblems(card) : currentProblems(card))].slice(0, MAX_PROBLEMS);
+}
+
+/** Whether a card is one of 0.3 alone. */
+export function isLegacyCard(card: JsonObject): boolean {
+  return !('supportedInterfaces' in card) && typeof card['url'] === 'string';
+}
+
+function* currentProblems(card: JsonObject): Generator<CardProblem> {
+  yield* texts(card, '', ['name', 'description', 'version']);
+  yield* interfaceProblems(card['supportedInterfaces']);
+  yield* modeProblems(card);
+  yield* capabilityProblems(card['capabilities']);
+  yield* skillProblems(card['skills']);
+  if ('provider' in card) yield* texts(card['provider'], 'provider', ['organization', 'url']);
+  yield* securityProblems(card);
+}
+
+function* legacyProblems(card: JsonObject): Generator<CardProblem> {
+  yield warning('', 'is a card of A2A 0.3: the agent is called in that version');
+  yield* texts(card, '', ['name', 'description', 'version', 'protocolVersion']);
+  yield* urlProblems('url', card['url']);
+  yield* modeProblems(card);
+  yield* capabilityProblems(card['capabilities']);
+  yield* skillProblems(card['skills']);
+}
+
+function* interfaceProblems(value: JsonValue | undefined): Generator<CardProblem> {
+  const path = 'supportedInterfaces';
+  if (!isList(value)) return yield error(path, 'must be a list with at least one interface');
+  for (const [place, item] of value.entries()) {
+    yield* texts(item, `${path}[${place}]`, ['url', 'protocolBinding', 'protocolVersion']);
+    const { url, protocolBinding } = isJsonObject(item) ? item : {};
+    // A gRPC endpoint may be host:port.
+    if (protocolBinding !== 'GRPC') yield* urlProblems(`${path}[${place}].url`, url);
+  }
+  const bindings = value.map((it) => (isJsonObject(it) ? it['protocolBinding'] : undefined));
+  if (!bindings.some((it) => typeof it === 'string' && SPOKEN.test(it))) {
+    yield error(path, 'has neither JSONRPC nor HTTP+JSON, which are what this service speaks');
+  }
+}
+
+function* urlProblems(path: string, url: JsonValue | undefined): Generator<CardProblem> {
+  if (typeof url !== 'string') return;
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    return yield error(path, 'must be an http(s) URL');
+  if (new URL(url).protocol === 'http:') yield warning(path, 'is not encrypted');
+}
+
+function* modeProblems(card: JsonObject): Generator<CardProblem> {
+  for (const name of ['defaultInputModes', 'defaultOutputModes']) {
+    const value = card[name];
+    if (!isList(value) || !value.every((it) => typeof it === 'string')) {
+      yield error(name, 'must be a list with at least one media type');
+    }
+  }
+}
+
+function* capabilityProblems(value: JsonValue | undefined): Generator<CardProblem> {
+  if (!isJsonObject(value)) return yield error('capabilities', 'must be an object');
+  if (value['streaming'] !== true)
+    yield warning('capabilities.streaming', 'is off: progress is not seen, only the end');
+  const extensions = Array.isArray(value['extensions']) ? value['extensions'] : [];
+  for (const [place, item] of extensions.entries()) {
+    if (isJsonObject(item) && item['required'] === true) {
+      yield warning(`capabilities.extensions[${place}]`, 'is an extension that callers must support');
+    }
+  }
+}
+
+function* skillProblems(value: JsonValue | undefined): Generator<CardProblem> {
+  if (!isList(value)) return yield error('skills', 'must be a list with at least one skill');
+  const seen = new Set<unknown>();
+  for (const [place, skill] of value.entries()) {
+    const path = `skills[${place}]`;
+    yield* texts(skill, path, ['id', 'name', 'description']);
+    if (!isJsonObject(skill)) continue;
+    if (!isList(skill['tags'])) yield error(`${path}.tags`, 'must be a list with at least one tag');
+    if (seen.has(skill['id'])) yield error(`${path}.id`, 'is the id of another skill too');
+    seen.add(skill['id']);
+  }
+}
+
+function* securityProblems(card: JsonObject): Generator<CardProblem> {
+  const declared = isJsonObject(card['securitySchemes']) ? card['securitySchemes'] : {};
+  const requirements = Array.isArray(card['securityRequirements']) ? card['securityRequirements'] : [];
+  for (const [place, requirement] of requirements.entries()) {
+    const schemes = isJsonObject(requirement) ? requirement['schemes'] : undefined;
+    for (const name of isJsonObject(schemes) ? Object.keys(schemes) : []) {
+      if (Object.hasOwn(declared, name)) continue;
+      yield error(`securityRequirements[${place}]`, 'names a scheme that securitySchemes does not have');
+    }
+  }
+}
+
+/** Required texts of an object. */
+function* texts(value: JsonValue | undefined, path: string, names: readonly string[]): Generator<CardProblem> {
+  if (!isJsonObject(value)) return yield error(path, 'must be an object');
+  for (const name of names) {
+    const text = value[name];
+    if (typeof text !== 'string') yield error(memberOf(path, name), 'is required');
+    else if (text === '') yield warning(memberOf(path, name), 'is empty');
+  }
+}
+
+function memberOf(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function isList(value: JsonValue | undefined): value is [JsonValue, ...JsonValue[]] {
+  return Array.isArray(value) && value.length > 0;
+}
+
+function error(path: string, detail: string): CardProblem {
+  return { level: 'error', path, detail };
+}
+
+function warning(path: string, detail: string): CardProblem {
+  return { level: 'warning', path, detail };
+}

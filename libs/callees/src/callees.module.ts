@@ -1,0 +1,49 @@
+import { Module } from '@nestjs/common';
+import { CardGuard } from '#libs/a2a-client';
+import { AppConfig, Metrics, OutboundHttp, ServiceAddress } from '#libs/platform';
+import { CardPreviews } from './api/card-preview.js';
+import { CardsController } from './api/cards.controller.js';
+import { CardPreviewController } from './api/card-preview.controller.js';
+import { CalleeCards } from './callee-cards.js';
+import { CalleeWatch } from './callee-watch.js';
+import { CardKeys } from './card-keys.js';
+import { CardPins } from './card-pins.js';
+import { CardSignatures } from './card-signatures.js';
+import { PostgresCardPins } from './storage/postgres-card-pins.js';
+
+/** The agents that this service calls: whether their cards can be trusted. Needs PlatformModule and AccessModule. */
+@Module({
+  controllers: [CardsController, CardPreviewController],
+  providers: [
+    CalleeCards,
+    CardPreviews,
+    { provide: CardPins, useClass: PostgresCardPins },
+    {
+      provide: CardSignatures,
+      inject: [OutboundHttp, AppConfig],
+      useFactory: (http: OutboundHttp, { cards }: AppConfig) =>
+        new CardSignatures(new CardKeys(http, cards.trustedKeys)),
+    },
+    {
+      provide: CardGuard,
+      inject: [AppConfig, CardSignatures, CardPins, Metrics, ServiceAddress],
+      useFactory: (
+        { cards }: AppConfig,
+        signatures: CardSignatures,
+        pins: CardPins,
+        metrics: Metrics,
+        address: ServiceAddress,
+      ) =>
+        new CalleeWatch({
+          config: cards,
+          signatures,
+          pins,
+          metrics,
+          isOwn: (agentUrl) =>
+            agentUrl === `${address.internalUrl}/a2a` || agentUrl.startsWith(`${address.internalUrl}/a2a/`),
+        }),
+    },
+  ],
+  exports: [CardGuard],
+})
+export class CalleesModule {}

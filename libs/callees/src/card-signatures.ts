@@ -1,0 +1,152 @@
+import { type ReceivedCard } from '#libs/a2a-client';
+import { canonicalAgentCard, canonicalJson, compactCardText, isJsonObject, type JsonObject } from '#libs/protocol';
+import { decodeProtectedHeader, errors, flattenedVerify } from 'jose';
+import type { CardKeys, KeySource, KeyTrust } from './card-keys.js';
+
+/**
+ * `valid`: at least one signature is (section 8.4.3). `untrusted`: there are some, but no key that may be asked for, or
+ * none could be had. `invalid`: with a key that is known the signature is wrong, or it is no signature at all.
+ */
+export type SignatureState = 'valid' | 'invalid' | 'untrusted' | 'unsigned';
+
+/** What came of one signature. */
+export interface SignatureReport {
+  state: Exclude<SignatureState, 'unsigned'>;
+  alg?: string;
+  kid?: string;
+  jku?: string;
+  /** Whose word the key is good by, where the signature is valid. */
+  trust?: KeyTrust;
+  /** Why it is not. */
+  reason?: string;
+}
+
+export interface CardSignatureReport {
+  state: SignatureState;
+  signatures: SignatureReport[];
+}
+
+/** Never `none`, never a shared secret. */
+export const CARD_ALGORITHMS = ['ES256', 'ES384', 'EdDSA', 'Ed25519', 'RS256', 'PS256'];
+/** More than these are not looked at. */
+const MAX_SIGNATURES = 8;
+
+/** Verifies the signatures of agents' cards. */
+export class CardSignatures {
+  constructor(private readonly keys: Pick<CardKeys, 'sources'>) {}
+
+  /** Never rejects. */
+  async verify(received: ReceivedCard): Promise<CardSignatureReport> {
+    const json = JSON.parse(received.text) as JsonObject;
+    const given = Array.isArray(json['signatures']) ? json['signatures'].slice(0, MAX_SIGNATURES) : [];
+    if (given.length === 0) return { state: 'unsigned', signatures: [] };
+    const texts = signedTexts(received, json);
+    const signatures = await Promise.all(given.map((it) => this.one(it, texts, received.url)));
+    const states = signatures.map(({ state }) => state);
+    const state = (['valid', 'invalid'] as const).find((it) => states.includes(it)) ?? 'untrusted';
+    return { state, signatures };
+  }
+
+  private async one(signature: unknown, texts: readonly string[], cardUrl: string): Promise<SignatureReport> {
+    const jws = readSignature(signature);
+    if (!jws) return { state: 'invalid', reason: 'is not a JWS with a protected header' };
+    const { header, parts } = jws;
+    const { alg, kid, jku } = header;
+    if (alg === undefined || !CARD_ALGORITHMS.includes(alg)) {
+      return {
+        ...header,
+        state: 'invalid',
+        reason: `has an algorithm that is not one of ${CARD_ALGORITHMS.join(', ')}`,
+      };
+    }
+    if (kid === undefined) return { ...header, state: 'invalid', reason: 'names no key' };
+    let outcome: Outcome = 'no key';
+    for (const source of this.keys.sources(jku, cardUrl)) {
+      const tried = await verifyOver(texts, parts, source);
+      if (tried === 'valid') return { ...header, state: 'valid', trust: source.trust };
+      if (tried !== 'no key' && outcome !== 'wrong') outcome = tried;
+    }
+    return { ...header, ...FAILURES[outcome] };
+  }
+}
+
+type Outcome = 'no key' | 'unreachable' | 'wrong';
+
+const FAILURES: Record<Outcome, Pick<SignatureReport, 'state' | 'reason'>> = {
+  'no key': {
+    state: 'untrusted',
+    reason: 'names a key that is neither trusted nor published at the origin of the card',
+  },
+  unreachable: { state: 'untrusted', reason: 'names a key that could not be fetched' },
+  wrong: { state: 'invalid', reason: 'does not fit the card' },
+};
+
+interface Jws {
+  header: Pick<SignatureReport, 'alg' | 'kid' | 'jku'>;
+  parts: { protected: string; signature: string };
+}
+
+/** Only what is protected counts; the unprotected header is left aside. */
+function readSignature(value: unknown): Jws | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { protected: head, signature } = value;
+  if (typeof head !== 'string' || typeof signature !== 'string') return undefined;
+  try {
+    const { alg, kid, jku, crit } = decodeProtectedHeader({ protected: head });
+    if (crit !== undefined) return undefined;
+    return {
+      header: { ...text('alg', alg), ...text('kid', kid), ...text('jku', jku) },
+      parts: { protected: head, signature },
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function text(name: string, value: unknown): Record<string, string> {
+  return typeof value === 'string' && value.length <= 2_000 ? { [name]: value } : {};
+}
+
+/**
+ * What a signature may be over: the canonical form, or the one of the official SDKs, which leaves out what is empty. A
+ * card of 0.3 is signed as it stands: the forms of 1.0 do not cover where it says the agent is.
+ */
+function signedTexts({ card }: ReceivedCard, json: JsonObject): readonly string[] {
+  const { signatures: _, ...content } = json;
+  const current = 'supportedInterfaces' in json || 'supported_interfaces' in json;
+  if (!current || asksInWordsOf03(json)) return [canonicalJson(content)];
+  return [...new Set([canonicalJson(canonicalAgentCard(card)), compactCardText(card)])];
+}
+
+/** What a card asks for in the words of 0.3 is gone by, and is no field of 1.0. */
+function asksInWordsOf03({ security, securitySchemes }: JsonObject): boolean {
+  const schemes = isJsonObject(securitySchemes) ? Object.values(securitySchemes) : [];
+  return security !== undefined || schemes.some((it) => isJsonObject(it) && 'type' in it);
+}
+
+async function verifyOver(
+  texts: readonly string[],
+  parts: Jws['parts'],
+  { key }: KeySource,
+): Promise<Outcome | 'valid'> {
+  for (const content of texts) {
+    const payload = Buffer.from(content).toString('base64url');
+    try {
+      await flattenedVerify({ ...parts, payload }, key, { algorithms: CARD_ALGORITHMS });
+      return 'valid';
+    } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey) return 'no key';
+      if (!(error instanceof errors.JWSSignatureVerificationFailed))
+        return isKeyFailure(error) ? 'unreachable' : 'wrong';
+    }
+  }
+  return 'wrong';
+}
+
+/** Whether the set of keys could not be had, or was none. */
+function isKeyFailure(error: unknown): boolean {
+  if (!(error instanceof errors.JOSEError)) return !(error instanceof TypeError);
+  return (
+    error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || error.code === 'ERR_JOSE_GENERIC'
+  );
+}
