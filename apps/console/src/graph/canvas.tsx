@@ -54,6 +54,8 @@ function Flow({ graph, label, selected, onSelect, dataOf, edit }: CanvasProps) {
   const { dark } = useTheme();
   const [dragged, setDragged] = useState<ReadonlyMap<string, Position>>(new Map());
   const [selectedEdges, setSelectedEdges] = useState<ReadonlySet<string>>(new Set());
+  // A first node that is dropped stays where it was dropped.
+  const [fitView] = useState(() => graph.nodes.length > 0);
   const flow = useReactFlow();
   const places = useMemo(() => placed(graph), [graph]);
   const nodes = graph.nodes.map(({ id, type }): CardNode => ({
@@ -129,7 +131,7 @@ function Flow({ graph, label, selected, onSelect, dataOf, edit }: CanvasProps) {
       deleteKeyCode={edit ? ['Delete', 'Backspace'] : null}
       onlyRenderVisibleElements={graph.nodes.length > 100}
       minZoom={0.25}
-      fitView
+      fitView={fitView}
       fitViewOptions={{ maxZoom: 1, padding: 0.15 }}
     >
       <Background />

@@ -1,5 +1,16 @@
-import { PageHeader } from '../components/page-header.js';
+import { Route, Switch } from 'wouter';
+import { RunList } from './run-list.js';
+import { RunPage } from './run-page.js';
 
+/** Runs: all of them, and one as it goes. */
 export function View() {
-  return <PageHeader title="Runs" />;
+  return (
+    <Switch>
+      <Route path="/" component={RunList} />
+      <Route path="/:id/nodes/:node">
+        {({ id, node }) => <RunPage key={id} runId={decodeURIComponent(id)} node={decodeURIComponent(node)} />}
+      </Route>
+      <Route path="/:id">{({ id }) => <RunPage key={id} runId={decodeURIComponent(id)} node={undefined} />}</Route>
+    </Switch>
+  );
 }

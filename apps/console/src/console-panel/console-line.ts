@@ -1,0 +1,59 @@
+import { eventColor } from './event-color.js';
+import { type EventData, formatEvent } from './format-event.js';
+
+/** A line of the console. */
+export interface ConsoleLine {
+  key: string;
+  /** `12:34:56.789`, in the person's time. */
+  time: string;
+  type: string;
+  node?: string | undefined;
+  text: string;
+  color: string;
+}
+
+export interface LineFilter {
+  node: string;
+  type: string;
+  search: string;
+}
+
+export const NO_FILTER: LineFilter = { node: '', type: '', search: '' };
+
+const TIME = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+});
+
+export function lineOf(event: EventData & { type: string; timestamp: string }, key: string): ConsoleLine {
+  const { type, timestamp, node_id: node, node_type, model, tool, url, status, error, result, output, message } = event;
+  const told = { node_id: node, node_type, model, tool, url, status, error, result, output, message };
+  const text = formatEvent(told);
+  return {
+    key,
+    time: TIME.format(new Date(timestamp)),
+    type,
+    ...(typeof node === 'string' && { node }),
+    // An event without any of the row's parts tells what it carries.
+    text: text === '{}' ? JSON.stringify(event['payload'] ?? {}) : text,
+    color: eventColor(type),
+  };
+}
+
+export function filterLines(lines: readonly ConsoleLine[], filter: LineFilter): readonly ConsoleLine[] {
+  const words = filter.search.trim().toLowerCase();
+  if (filter.node === '' && filter.type === '' && words === '') return lines;
+  return lines.filter(
+    ({ node, type, text }) =>
+      (filter.node === '' || node === filter.node) &&
+      (filter.type === '' || type === filter.type) &&
+      (words === '' || `${type} ${text}`.toLowerCase().includes(words)),
+  );
+}
+
+/** Lines as they are copied. */
+export function copyOf(lines: readonly ConsoleLine[]): string {
+  return lines.map(({ time, type, text }) => `${time} ${type} ${text}`).join('\n');
+}

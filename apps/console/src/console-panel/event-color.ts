@@ -1,0 +1,23 @@
+/** The colours of events (row G5). */
+const COLORS: Readonly<Record<string, string>> = {
+  'node.started': 'text-node-agent',
+  'node.completed': 'text-node-output',
+  'node.error': 'text-destructive',
+  'model.request': 'text-purple-500 dark:text-purple-400',
+  'model.response': 'text-purple-400 dark:text-purple-300',
+  'tool.call': 'text-node-tool',
+  'tool.result': 'text-amber-600 dark:text-amber-300',
+  'a2a.sending': 'text-blue-500 dark:text-blue-400',
+  'a2a.received': 'text-blue-400 dark:text-blue-300',
+  'workflow.failed': 'text-destructive font-semibold',
+  done: 'text-node-output font-semibold',
+  error: 'text-destructive',
+  info: 'text-muted-foreground',
+};
+
+const OTHERS = 'text-muted-foreground';
+
+/** The classes of a line of the console; a type without a colour of its own is information. */
+export function eventColor(type: string): string {
+  return COLORS[type] ?? OTHERS;
+}

@@ -1,0 +1,29 @@
+import { CircleStop } from 'lucide-react';
+import { useState } from 'react';
+import { sentenceOf } from '../api/problem.js';
+import { Button } from '../components/button.js';
+import { cancelRun } from './run-api.js';
+
+/** Cancels a run; what became of it comes with its events. */
+export function CancelRun({ runId }: { runId: string }) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const cancel = (): void => {
+    setBusy(true);
+    cancelRun(runId)
+      .then(() => setError(undefined), setError)
+      .finally(() => setBusy(false));
+  };
+  return (
+    <>
+      {error !== undefined && (
+        <span role="alert" className="text-sm text-destructive">
+          {sentenceOf(error)}
+        </span>
+      )}
+      <Button kind="danger" disabled={busy} onClick={cancel}>
+        <CircleStop className="size-4" aria-hidden /> {busy ? 'Cancelling …' : 'Cancel run'}
+      </Button>
+    </>
+  );
+}

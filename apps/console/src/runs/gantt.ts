@@ -1,0 +1,48 @@
+import type { Attempt, NodePicture } from './run-picture.js';
+
+/** One attempt of a node as a bar: its left edge and width in percent of the whole time. */
+export interface Bar {
+  attempt: Attempt;
+  left: number;
+  width: number;
+}
+
+export interface TimelineRow {
+  node: NodePicture;
+  bars: readonly Bar[];
+}
+
+export interface Timeline {
+  rows: readonly TimelineRow[];
+  /** Milliseconds that the whole width stands for. */
+  span: number;
+}
+
+const LEAST_WIDTH = 0.4;
+
+/** When each attempt of each node ran; what still runs lasts until `now`. Nodes that never started come last. */
+export function timelineOf(nodes: Iterable<NodePicture>, startedAt: string | undefined, now: number): Timeline {
+  const all = [...nodes];
+  const attempts = all.flatMap((node) => node.attempts);
+  const begin = Math.min(
+    ...[startedAt, ...attempts.map((it) => it.startedAt)].flatMap((at) => (at ? [Date.parse(at)] : [])),
+    now,
+  );
+  const end = Math.max(begin + 1, ...attempts.map((it) => endOf(it, now)));
+  const span = end - begin;
+  const barOf = (attempt: Attempt): Bar => {
+    const left = ((Date.parse(attempt.startedAt) - begin) / span) * 100;
+    const width = ((endOf(attempt, now) - Date.parse(attempt.startedAt)) / span) * 100;
+    return { attempt, left: Math.min(left, 100 - LEAST_WIDTH), width: Math.max(width, LEAST_WIDTH) };
+  };
+  const rows = all.map((node) => ({ node, bars: node.attempts.map(barOf) }));
+  return { rows: rows.toSorted((a, b) => beginOf(a) - beginOf(b)), span };
+}
+
+function endOf({ finishedAt }: Attempt, now: number): number {
+  return finishedAt === undefined ? now : Date.parse(finishedAt);
+}
+
+function beginOf({ bars }: TimelineRow): number {
+  return bars[0]?.left ?? Number.MAX_VALUE;
+}

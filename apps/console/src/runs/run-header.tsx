@@ -1,0 +1,44 @@
+import { RefreshCw } from 'lucide-react';
+import { Link } from 'wouter';
+import { buttonClass } from '../components/button.js';
+import { PageHeader } from '../components/page-header.js';
+import { StatusBadge } from '../components/status-badge.js';
+import { Elapsed } from '../components/time.js';
+import { CancelRun } from './cancel-run.js';
+import type { LogConnection } from './run-log.js';
+import type { RunPicture } from './run-picture.js';
+
+interface RunHeaderProps {
+  run: { runId: string; workflow: string };
+  picture: RunPicture;
+  connection: LogConnection;
+}
+
+export function RunHeader({ run: { runId, workflow }, picture, connection }: RunHeaderProps) {
+  const { status, startedAt, finishedAt } = picture;
+  return (
+    <PageHeader
+      title={`Run of ${workflow}`}
+      up={{ label: 'Runs', href: '/' }}
+      aside={
+        <span className="flex items-center gap-2 text-sm text-muted-foreground">
+          <StatusBadge status={status} />
+          {startedAt !== undefined && <Elapsed from={startedAt} to={finishedAt} />}
+          {connection === 'lost' && (
+            <span role="status" className="flex items-center gap-1 text-warning">
+              <RefreshCw className="size-3.5" aria-hidden /> Reconnecting …
+            </span>
+          )}
+        </span>
+      }
+      actions={
+        <>
+          <Link href={`~/workflows/edit/${encodeURIComponent(workflow)}`} className={buttonClass()}>
+            Open workflow
+          </Link>
+          {finishedAt === undefined && <CancelRun runId={runId} />}
+        </>
+      }
+    />
+  );
+}

@@ -1,0 +1,140 @@
+import { useEffect, useState } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { useGateway } from '../api/use-gateway.js';
+import { useResource } from '../api/use-resource.js';
+import { Button, buttonClass } from '../components/button.js';
+import { DataTable } from '../components/data-table.js';
+import { EmptyState } from '../components/empty-state.js';
+import { Input, Select } from '../components/field.js';
+import { lookOf, StatusBadge } from '../components/status-badge.js';
+import { PageHeader } from '../components/page-header.js';
+import { ResourceView } from '../components/resource-view.js';
+import { Elapsed, Time } from '../components/time.js';
+import { listRuns, RUN_STATUSES, type RunFilter, type RunPage, type RunSummary } from './run-api.js';
+
+/** Steps that change what the list shows. */
+const CHANGES = new Set(['done', 'input.required', 'input.received']);
+/** Milliseconds for which changes are collected before the list is fetched anew. */
+const COLLECT_MS = 400;
+
+/** Runs of all workflows, the one that changed last first; live. */
+export function RunList() {
+  const [search, setSearch] = useSearchParams();
+  const filter: RunFilter = { workflow: search.get('workflow') ?? '', status: search.get('status') ?? '' };
+  const [pages, setPages] = useState(1);
+  const resource = useResource(JSON.stringify([filter, pages]), (signal) => fetchPages(filter, pages, signal));
+  const [changed, setChanged] = useState(0);
+  useGateway(
+    { streams: ['run'] },
+    {
+      onFrame: ({ type, node_id }) => {
+        if (CHANGES.has(String(type)) || (type === 'node.started' && node_id === undefined)) setChanged((n) => n + 1);
+      },
+      onGap: () => setChanged((n) => n + 1),
+    },
+  );
+  const { reload } = resource;
+  useEffect(() => {
+    if (changed === 0) return;
+    const timer = setTimeout(reload, COLLECT_MS);
+    return () => clearTimeout(timer);
+  }, [changed, reload]);
+  const set = (member: Partial<RunFilter>): void => {
+    const next = Object.entries({ ...filter, ...member }).filter(([, value]) => value !== '');
+    setSearch(new URLSearchParams(next), { replace: true });
+  };
+  return (
+    <>
+      <PageHeader
+        title="Runs"
+        actions={
+          <>
+            <Input
+              type="search"
+              aria-label="Workflow"
+              placeholder="Workflow …"
+              value={filter.workflow}
+              onChange={(event) => set({ workflow: event.target.value.replace(/[^\w-]/g, '') })}
+              className="w-36!"
+            />
+            <Select
+              aria-label="Status"
+              value={filter.status}
+              onChange={(event) => set({ status: event.target.value })}
+              className="w-36!"
+            >
+              <option value="">Every status</option>
+              {RUN_STATUSES.map((status) => (
+                <option key={status} value={status}>
+                  {lookOf(status).label}
+                </option>
+              ))}
+            </Select>
+          </>
+        }
+      />
+      <ResourceView resource={resource}>
+        {({ runs, nextPageToken }) => (
+          <>
+            <RunTable runs={runs} filtered={filter.workflow !== '' || filter.status !== ''} />
+            {nextPageToken !== '' && (
+              <div className="flex justify-center p-4">
+                <Button onClick={() => setPages((count) => count + 1)}>Show more</Button>
+              </div>
+            )}
+          </>
+        )}
+      </ResourceView>
+    </>
+  );
+}
+
+function RunTable({ runs, filtered }: { runs: readonly RunSummary[]; filtered: boolean }) {
+  if (runs.length === 0 && filtered) {
+    return <EmptyState title="No run matches">Give the whole name of a workflow, or another status.</EmptyState>;
+  }
+  if (runs.length === 0) {
+    const choose = (
+      <Link href="~/workflows" className={buttonClass('primary')}>
+        Choose a workflow
+      </Link>
+    );
+    return (
+      <EmptyState title="No run yet" action={choose}>
+        Open a workflow and press Run.
+      </EmptyState>
+    );
+  }
+  return (
+    <DataTable
+      label="Runs"
+      rows={runs}
+      keyOf={({ runId }) => runId}
+      hrefOf={({ runId }) => `/${encodeURIComponent(runId)}`}
+      columns={[
+        { title: 'Workflow', cell: ({ workflow }) => workflow },
+        { title: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+        { title: 'Why', cell: ({ error }) => error?.message ?? '', wideOnly: true, className: 'truncate' },
+        { title: 'Took', cell: (run) => <Elapsed from={run.createdAt} to={endOf(run)} />, wideOnly: true },
+        { title: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+      ]}
+    />
+  );
+}
+
+function endOf({ status, updatedAt }: RunSummary): string | undefined {
+  return status === 'running' || status === 'input-required' ? undefined : updatedAt;
+}
+
+/** The first pages as one; each begins where the one before ended. */
+async function fetchPages(filter: RunFilter, count: number, signal: AbortSignal): Promise<RunPage> {
+  const runs: RunSummary[] = [];
+  let token = '';
+  for (let page = 0; page < count; page += 1) {
+    const next = await listRuns(filter, token, signal);
+    runs.push(...next.runs);
+    token = next.nextPageToken;
+    if (token === '') break;
+  }
+  return { runs, nextPageToken: token };
+}

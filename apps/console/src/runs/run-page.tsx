@@ -1,0 +1,18 @@
+import { useResource } from '../api/use-resource.js';
+import { PageHeader } from '../components/page-header.js';
+import { ResourceView } from '../components/resource-view.js';
+import { getRunWorkflow } from './run-api.js';
+import { RunView } from './run-view.js';
+
+/** One run, and the node of it that is looked at. */
+export function RunPage({ runId, node }: { runId: string; node: string | undefined }) {
+  const workflow = useResource(runId, (signal) => getRunWorkflow(runId, signal));
+  return (
+    <>
+      {workflow.data === undefined && <PageHeader title="Run" up={{ label: 'Runs', href: '/' }} />}
+      <ResourceView resource={workflow}>
+        {(definition) => <RunView runId={runId} workflow={definition} selected={node} />}
+      </ResourceView>
+    </>
+  );
+}

@@ -1,0 +1,124 @@
+import type { Page } from 'playwright-core';
+import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
+import { consoleCount, nodeOf, nodeReaches } from '../support/console-page.js';
+import { holds } from '../support/fake-behaviour.js';
+import { useStage } from '../support/stage.js';
+import { echo, external, input, linear, output, script, unique, type Workflow } from '../support/workflow.js';
+
+describe('the view of a run', () => {
+  const stage = useStage();
+  const browser = useBrowser();
+
+  const run = async (workflow: Workflow, inputs = {}): Promise<string> => {
+    await stage.api.save(workflow);
+    return stage.api.start(workflow.name, inputs);
+  };
+  const watch = (runId: string, path = ''): Promise<Page> => browser.open(`${stage.parley.url}/runs/${runId}${path}`);
+  const cause = (page: Page) => page.locator('[data-cause]');
+
+  inBrowser('tells why a run failed and what was never started, and when each node ran', async () => {
+    const broken = script('broken', { fail: 'No paper left' });
+    const page = await watch(await run(linear(unique('fails'), input('in'), broken, output('out')), { in: 'x' }));
+    await nodeReaches(page, 'broken', 'failed');
+    await nodeReaches(page, 'out', 'skipped');
+    await cause(page).getByText('No paper left').waitFor();
+    await page.getByRole('tab', { name: 'Timeline' }).click();
+    await page.locator('[data-row="broken"] [data-bar="failed"]').waitFor();
+    await page.locator('[data-row="out"]').click();
+    await cause(page).getByText('Never started: broken failed.').waitFor();
+    await page.reload();
+    await page.locator('[data-row="out"][aria-pressed="true"]').waitFor();
+  });
+
+  inBrowser('shows a timer while a node works, cancels, and tells what became of its Task', async () => {
+    const fake = await stage.fake({ streaming: true });
+    fake.always(holds());
+    const page = await watch(await run(linear(unique('cancels'), external('ext', fake.url), output('out'))));
+    await nodeReaches(page, 'ext', 'running');
+    await nodeOf(page, 'ext')
+      .getByText(/Running · \d/)
+      .waitFor();
+    await page.getByRole('button', { name: 'Cancel run' }).click();
+    await nodeReaches(page, 'ext', 'canceled');
+    await cause(page).getByText('Somebody cancelled this run.').waitFor();
+    await page.getByRole('heading', { name: 'What became of its Tasks' }).waitFor();
+    await page.getByRole('button', { name: 'ext', exact: true }).click();
+    await cause(page)
+      .getByText(/Cancelled/)
+      .waitFor();
+    fake.release();
+  });
+
+  inBrowser('follows the child run where a node is a workflow', async () => {
+    const inner = await stage.api.save(linear(unique('inner'), input('in'), output('out')));
+    const outer = linear(unique('outer'), input('in'), external('child', stage.api.base(inner.name)));
+    const page = await watch(await run(outer, { in: 'deep' }), '/nodes/child');
+    await nodeReaches(page, 'child', 'completed');
+    await page.getByRole('link', { name: `Follow its run of ${inner.name}` }).click();
+    await page.getByRole('heading', { name: `Run of ${inner.name}` }).waitFor();
+    await nodeReaches(page, 'out', 'completed');
+  });
+
+  inBrowser('comes back after a cut with nothing lost and nothing twice', async () => {
+    const runId = await run(linear(unique('cut'), input('in'), echo('a'), output('out')), { in: 'x' });
+    await stage.api.ended(runId);
+    const whole = (await (await stage.api.events(runId)).all()).length;
+    const page = await browser.open('about:blank');
+    const asked: string[] = [];
+    await page.route('**/events?since=*', async (route) => {
+      asked.push(new URL(route.request().url()).searchParams.get('since') ?? '');
+      if (asked.length > 1) return route.continue();
+      const body = await (await route.fetch()).text();
+      await route.fulfill({
+        contentType: 'text/event-stream',
+        body: `${body.split('\n\n').slice(0, 4).join('\n\n')}\n\n`,
+      });
+    });
+    await page.goto(`${stage.parley.url}/runs/${runId}`);
+    expect(await consoleCount(page, whole)).toBe(whole);
+    expect(asked[0]).toBe('0');
+    expect(Number(asked[1])).toBeGreaterThan(0);
+  });
+
+  inBrowser('lists runs by workflow and status, live', async () => {
+    const workflow = await stage.api.save(linear(unique('listed'), input('in'), output('out')));
+    const page = await browser.open(`${stage.parley.url}/runs?workflow=${workflow.name}`);
+    await page.getByText('No run matches').waitFor();
+    const runId = await stage.api.start(workflow.name, { in: 'x' });
+    await page
+      .getByRole('row')
+      .filter({ has: page.locator('[data-status="completed"]') })
+      .waitFor();
+    await page.getByLabel('Status').selectOption('failed');
+    await page.getByText('No run matches').waitFor();
+    await page.getByLabel('Status').selectOption('completed');
+    await page.getByRole('link', { name: workflow.name }).click();
+    await page.waitForURL(`**/runs/${runId}`);
+  });
+
+  inBrowser('says in plain words that there is no such run', async () => {
+    const page = await watch('01a201d8-30b8-74f9-80be-000000000000');
+    await page.getByRole('alert').getByText('run not found').waitFor();
+  });
+
+  inBrowser('has nothing serious for an accessibility checker, light and dark, wide and narrow', async () => {
+    const asks = script('asks', { ask: 'Which tone?' });
+    const runId = await run(linear(unique('axe'), input('in'), asks, output('out')), { in: 'x' });
+    for (const [theme, width] of [
+      ['light', 1280],
+      ['dark', 1280],
+      ['light', 390],
+    ] as const) {
+      const page = await browser.open(`${stage.parley.url}/runs/${runId}`, { theme, width });
+      await nodeReaches(page, 'asks', 'input-required');
+      expect(await seriousFaults(page)).toEqual([]);
+      if (width !== 1280) continue;
+      await page.goto(`${stage.parley.url}/runs/${runId}/nodes/in?view=timeline`);
+      await page.locator('[data-row="in"]').waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await page.goto(`${stage.parley.url}/runs`);
+      await page.getByRole('table', { name: 'Runs' }).waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,39 @@
+import type { Page } from 'playwright-core';
+import { until } from './until.js';
+
+/** A node of the canvas. */
+export function nodeOf(page: Page, id: string) {
+  return page.locator(`[data-node="${id}"]`);
+}
+
+/** Waits until a node of a run has a status. */
+export async function nodeReaches(page: Page, id: string, status: string): Promise<void> {
+  await page.locator(`[data-node="${id}"][data-status="${status}"]`).waitFor();
+}
+
+/** Draws an edge with the mouse, from the right side of a node to the left side of another. */
+export async function drawEdge(page: Page, from: string, to: string): Promise<void> {
+  const edges = page.locator('.react-flow__edge');
+  const count = await edges.count();
+  await nodeOf(page, from).locator('.source').hover();
+  await page.mouse.down();
+  await nodeOf(page, to).locator('.target').hover();
+  await page.mouse.up();
+  await edges.nth(count).waitFor({ state: 'attached' });
+}
+
+/** How many events the console says it shows, once there are at least so many. */
+export async function consoleCount(page: Page, least: number): Promise<number> {
+  const counter = page.locator('[data-count]');
+  const counted = async (): Promise<number | false> => {
+    const count = Number(await counter.getAttribute('data-count'));
+    return count >= least && count;
+  };
+  return until(counted, { what: `${least} events in the console` });
+}
+
+/** The lines of the console that are in sight, as `type text`. */
+export async function consoleLines(page: Page): Promise<string[]> {
+  const lines = await page.locator('[data-line]').all();
+  return Promise.all(lines.map(async (line) => (await line.locator('span').allInnerTexts()).slice(1).join(' ').trim()));
+}
