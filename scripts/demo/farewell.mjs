@@ -9,7 +9,9 @@ export function farewell({ parleyUrl, agentUrl, workflow, runId, logs, when }) {
   const agent = `${parleyUrl}/a2a/workflows/${workflow}`;
   return `
 ${bold('Where things are')}
-  Console   ${cyan(`${parleyUrl}/docs`)}  ${dim('the API, to try in the browser')}
+  Console   ${cyan(parleyUrl)}  ${dim('see it, try it, draw it')}
+  This run  ${cyan(`${parleyUrl}/runs/${runId}`)}
+  API       ${cyan(`${parleyUrl}/docs`)}
   Card      ${cyan(`${agent}/.well-known/agent-card.json`)}
   Logs      ${dim(logs)}
 

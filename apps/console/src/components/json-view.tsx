@@ -22,10 +22,10 @@ export function JsonView({ value, label = 'JSON' }: { value: unknown; label?: st
   );
 }
 
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+export function CopyButton({ text, label = 'Copy' }: { text: string | (() => string); label?: string }) {
   const [copied, setCopied] = useState(false);
   const copy = (): void => {
-    void navigator.clipboard.writeText(text).then(() => {
+    void navigator.clipboard.writeText(typeof text === 'string' ? text : text()).then(() => {
       setCopied(true);
       setTimeout(() => setCopied(false), 1500);
     });

@@ -28,7 +28,7 @@ export function ConsolePanel({ lines }: { lines: readonly ConsoleLine[] }) {
             onChange={(event) => set({ search: event.target.value })}
             className={`${CONTROL} w-32`}
           />
-          <CopyButton text={copyOf(shown)} label="Copy these lines" />
+          <CopyButton text={() => copyOf(shown)} label="Copy these lines" />
         </div>
       </header>
       {shown.length === 0 ? (

@@ -64,7 +64,7 @@ function Line({ line: { time, type, text, color }, top }: { line: ConsoleLine; t
     <div
       data-line={type}
       style={{ transform: `translateY(${top}px)`, height: LINE_HEIGHT }}
-      className="absolute inset-x-0 flex items-center gap-2 px-3 whitespace-pre"
+      className="absolute inset-x-0 flex items-center gap-2 px-3 whitespace-nowrap"
     >
       <span className="text-muted-foreground">{time}</span>
       <span className={`${color} w-30 shrink-0`}>{type}</span>

@@ -6,7 +6,9 @@ import {
   type EdgeChange,
   MarkerType,
   type NodeChange,
+  type NodeHandle,
   type OnConnect,
+  Position as Side,
   ReactFlow,
   ReactFlowProvider,
   useReactFlow,
@@ -40,6 +42,12 @@ export interface CanvasEdit {
 
 const NODE_TYPES = { card: NodeCard };
 const SIZE = { width: NODE_WIDTH, height: NODE_HEIGHT };
+/** Known from the start, so that nodes out of sight need not be drawn to be measured. */
+const HANDLE = { width: 12, height: 12, y: NODE_HEIGHT / 2 - 6 };
+const HANDLES: NodeHandle[] = [
+  { ...HANDLE, type: 'target', position: Side.Left, x: -6 },
+  { ...HANDLE, type: 'source', position: Side.Right, x: NODE_WIDTH - 6 },
+];
 
 /** A workflow as a graph. */
 export function Canvas(props: CanvasProps) {
@@ -64,6 +72,7 @@ function Flow({ graph, label, selected, onSelect, dataOf, edit }: CanvasProps) {
     position: dragged.get(id) ?? places.get(id) ?? { x: 0, y: 0 },
     ...SIZE,
     measured: SIZE,
+    handles: HANDLES,
     selected: id === selected,
     ariaLabel: `${nodeLook(type).label} ${id}`,
     data: { id, type, connectable: edit !== undefined, ...dataOf?.(id) },

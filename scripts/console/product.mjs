@@ -1,0 +1,90 @@
+/** A running product with something to see in it: Parley on a database of its own, two stand-alone agents, and data. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runWorkflow, saveWorkflow } from '../demo/parley-api.mjs';
+import { ServiceProcess } from '../demo/service-process.mjs';
+import { ROOT } from '../prepare.mjs';
+
+const EXAMPLE = join(ROOT, 'examples', 'briefing');
+const QUIET = { HOST: '127.0.0.1', PORT: '0', DATABASE_URL: '', LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '2' };
+
+export class Product {
+  #folder = mkdtempSync(join(tmpdir(), 'parley-screenshots-'));
+  #processes = [];
+
+  /** Starts everything. @returns the base URL of Parley and those of the agents */
+  async start() {
+    const parley = this.#run('parley', 'src/main', [], { DATA_DIR: join(this.#folder, 'parley') });
+    const [parleyUrl, researcher, critic] = await Promise.all([
+      parley.ready(),
+      this.#agent('researcher').ready(),
+      this.#agent('critic').ready(),
+    ]);
+    return { parleyUrl, agentUrls: { researcher, critic } };
+  }
+
+  async stop() {
+    await Promise.all(this.#processes.map((process) => process.stop()));
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+
+  #agent(name) {
+    const args = ['--script', join(EXAMPLE, `${name}.json`), '--name', name, '--port', '0'];
+    return this.#run(name, 'apps/agent/src/main', [...args, '--data-dir', join(this.#folder, name)], {});
+  }
+
+  #run(name, entry, args, env) {
+    const logFile = join(this.#folder, `${name}.log`);
+    const started = new ServiceProcess(name, entry, { args, env: { ...QUIET, ...env }, logFile });
+    this.#processes.push(started);
+    return started;
+  }
+}
+
+/** Fills the product. @returns what the addresses of pictures are made of */
+export async function fill({ parleyUrl, agentUrls }) {
+  const briefing = JSON.parse(readFileSync(join(EXAMPLE, 'workflow.json'), 'utf8'));
+  const agentOf = { research: agentUrls.researcher, critique: agentUrls.critic };
+  for (const node of briefing.nodes) if (agentOf[node.id]) node.config.endpoint_url = `${agentOf[node.id]}/a2a`;
+  await saveWorkflow(parleyUrl, briefing);
+  await saveWorkflow(parleyUrl, REVIEW);
+  const runId = await reach(parleyUrl, briefing.name, { topic: 'Why agents need a common protocol' }, 'done');
+  const waitingRunId = await reach(parleyUrl, REVIEW.name, { draft: 'Agents talk to agents.' }, 'input.required');
+  return { parleyUrl, agentUrls, workflow: briefing.name, runId, waitingRunId };
+}
+
+/** Runs a workflow until an event of a type. @returns the run's id */
+async function reach(parleyUrl, name, inputs, type) {
+  for await (const event of runWorkflow(parleyUrl, name, inputs)) if (event.type === type) return event.runId;
+  throw new Error(`The run of ${name} ended without ${type}`);
+}
+
+/** Somebody has to say something before it goes on. */
+const REVIEW = {
+  name: 'review',
+  description: 'Asks an editor before a text is published.',
+  nodes: [
+    { id: 'draft', type: 'input' },
+    { id: 'length', type: 'tool', config: { tool: 'calculator', args: { expression: '6 * 7' } } },
+    { id: 'summary', type: 'agent', config: { prompt: 'Summarize: {{draft}}' } },
+    {
+      id: 'editor',
+      type: 'script',
+      config: {
+        script: {
+          rules: [{ when: { turn: 1 }, steps: [{ ask: 'May this be published? Say yes, or what to change.' }] }],
+          otherwise: [{ artifact: { parts: [{ text: 'The editor says: {{text}}' }] } }, { complete: 'done' }],
+        },
+      },
+    },
+    { id: 'published', type: 'output', config: { prompt: '{{summary}} {{editor}}' } },
+  ],
+  edges: [
+    { from: 'draft', to: 'summary' },
+    { from: 'draft', to: 'length' },
+    { from: 'summary', to: 'editor' },
+    { from: 'length', to: 'editor' },
+    { from: 'editor', to: 'published' },
+  ],
+};
