@@ -1,5 +1,5 @@
 import type { JsonObject } from '#libs/protocol';
-import { CardAgent } from '../support/card-agent.js';
+import { CardAgent, sendJson } from '../support/card-agent.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { metric } from '../support/service-metrics.js';
 import { useStage } from '../support/stage.js';
@@ -200,6 +200,24 @@ describe("an agent's card", () => {
     callee.card = callee.plainCard({ version: '3' });
     await callFrom(allowing, callee);
     expect((await cardOf(callee)).changes).toHaveLength(50);
+  });
+
+  it('that two replicas see differently at the same moment is moved by one of them at a time', async () => {
+    const callee = await agent();
+    await callFrom(allowing, callee);
+    const first = (await cardOf(callee)).hash;
+    let reads = 0;
+    callee.places.set('/.well-known/agent-card.json', (_request, response) => {
+      reads += 1;
+      sendJson(response, callee.plainCard({ name: `card agent ${reads}` }));
+    });
+    const runs = await Promise.all(Array.from({ length: 12 }, () => callFrom(allowing, callee)));
+    expect(runs.map(({ status }) => status)).toEqual(runs.map(() => 'completed'));
+    const { hash, changes } = await cardOf(callee);
+    // Every change went from what the one before had pinned: from the newest they lead back to the first, all of them.
+    const chain = [hash];
+    for (const { from, to } of changes) if (to === chain.at(-1)) chain.push(String(from));
+    expect([chain.length, chain.at(-1)]).toEqual([reads + 1, first]);
   });
 
   it('costs no question to the database while it stays the same', async () => {

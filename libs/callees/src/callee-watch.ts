@@ -21,7 +21,7 @@ export interface CalleeWatchOptions {
 const SEEN_MS = 600_000;
 /** What an index of PostgreSQL takes. */
 const MAX_URL = 2_000;
-const MAX_ROUNDS = 5;
+const MAX_ROUNDS = 50;
 const MAX_NAME = 200;
 const SHOWN_PATHS = 10;
 const CARDLESS = Symbol('no card');
