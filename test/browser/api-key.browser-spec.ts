@@ -1,5 +1,7 @@
 import { inBrowser, useBrowser } from '../support/browser.js';
+import { before } from '../support/until.js';
 import { useStage } from '../support/stage.js';
+import { input, linear, output, unique } from '../support/workflow.js';
 
 const KEY = 'a-key-of-thirty-two-characters-00';
 
@@ -22,5 +24,20 @@ describe('a console whose service wants an API key', () => {
       0,
       KEY,
     ]);
+  });
+
+  inBrowser('follows the event gateway with a ticket', async () => {
+    const page = await browser.open(`${stage.parley.url}/runs`);
+    const { promise: live, resolve } = Promise.withResolvers<unknown>();
+    page.on('websocket', (socket) => socket.on('framereceived', resolve));
+    await page.getByLabel('API key', { exact: true }).fill(KEY);
+    await page.keyboard.press('Enter');
+    await page.getByText('No run yet').waitFor();
+    await before(live, { what: 'a frame of the gateway' });
+    const headers = { authorization: `Bearer ${KEY}` };
+    const workflow = linear(unique('live'), input('in'), output('out'));
+    expect((await stage.api.call('POST', '/workflows', workflow, headers)).status).toBe(201);
+    await stage.api.start(workflow.name, { in: 'x' }, headers);
+    await page.getByRole('link', { name: workflow.name }).waitFor();
   });
 });

@@ -96,6 +96,30 @@ describe('the view of a run', () => {
     await page.waitForURL(`**/runs/${runId}`);
   });
 
+  inBrowser('comes back to the event gateway with its cursor, and misses nothing', async () => {
+    const workflow = await stage.api.save(linear(unique('cut'), input('in'), output('out')));
+    const page = await browser.open('about:blank');
+    const asked: (string | null)[] = [];
+    await page.routeWebSocket('**/events?*', (socket) => {
+      const server = socket.connectToServer();
+      asked.push(new URL(socket.url()).searchParams.get('since'));
+      if (asked.length > 1) return;
+      server.onMessage((hello) => {
+        socket.send(hello);
+        // What happens while the list is cut off must show when it is back.
+        void stage.api.start(workflow.name, { in: 'x' }).then(() => Promise.all([socket.close(), server.close()]));
+        server.onMessage(() => undefined);
+      });
+    });
+    await page.goto(`${stage.parley.url}/runs?workflow=${workflow.name}`);
+    await page
+      .getByRole('row')
+      .filter({ has: page.locator('[data-status="completed"]') })
+      .waitFor();
+    expect(asked[0]).toBeNull();
+    expect(asked[1]).toEqual(expect.any(String));
+  });
+
   inBrowser('says in plain words that there is no such run', async () => {
     const page = await watch('01a201d8-30b8-74f9-80be-000000000000');
     await page.getByRole('alert').getByText('run not found').waitFor();

@@ -105,6 +105,40 @@ describe('the workflow editor', () => {
     await page.locator('.react-flow__edge').waitFor({ state: 'attached' });
   });
 
+  inBrowser('keeps a node where it is dragged, in a workflow that was never drawn', async () => {
+    const workflow = linear(unique('drags'), input('in'), output('out'));
+    const page = await edit(workflow);
+    const box = await page.locator('[data-node="out"]').boundingBox();
+    if (!box) throw new Error('The node has no place');
+    await page.mouse.move(box.x + 60, box.y + 10);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 60, box.y + 160, { steps: 8 });
+    await page.mouse.up();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Not saved').waitFor({ state: 'detached' });
+    const [first, second] = (await saved(workflow.name)).nodes.map(({ position }) => position?.y ?? Number.NaN);
+    expect(second! - first!).toBeGreaterThan(60);
+    await page.locator('.react-flow__pane').click({ position: { x: 20, y: 20 } });
+    await page.keyboard.press('Control+z');
+    await page.getByText('Not saved').waitFor();
+  });
+
+  inBrowser('goes on where it was when a new workflow is saved', async () => {
+    const page = await browser.open(`${stage.parley.url}/workflows/new`);
+    const name = unique('new');
+    await page.getByLabel('Name', { exact: true }).fill(name);
+    await page.getByRole('group', { name: 'Node types' }).getByRole('button', { name: 'User Input' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.waitForURL(`**/workflows/edit/${name}`);
+    await page.locator('[data-panel="input"]').waitFor();
+    await undo(page).click();
+    await page.locator('[data-node="input1"]').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Delete workflow' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    await page.waitForURL('**/workflows');
+    expect((await stage.api.call('GET', `/workflows/${name}`)).status).toBe(404);
+  });
+
   inBrowser('shows what a refused save is about on the node', async () => {
     const workflow = linear(unique('refused'), input('in'), external('ext', 'http://127.0.0.1:1'));
     const page = await edit(workflow);

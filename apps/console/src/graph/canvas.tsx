@@ -14,7 +14,7 @@ import {
   useReactFlow,
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
-import { type DragEvent, useMemo, useState } from 'react';
+import { type DragEvent, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { useTheme } from '../shell/theme.js';
 import { DRAGGED_TYPE, edgeId, type Graph, type GraphEdge, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
 import { type CardData, type CardNode, NodeCard } from './node-card.js';
@@ -87,6 +87,20 @@ function Flow({ graph, label, selected, onSelect, dataOf, edit }: CanvasProps) {
     animated: dataOf?.(edge.to).status === 'running',
   }));
 
+  const box = useRef<HTMLDivElement>(null);
+  const bringIntoSight = useEffectEvent((id: string) => {
+    const place = places.get(id);
+    const frame = box.current?.getBoundingClientRect();
+    if (!place || !frame) return;
+    const { x, y } = flow.flowToScreenPosition(place);
+    const inside = x > frame.left && x < frame.right - 60 && y > frame.top && y < frame.bottom - 30;
+    const center = { x: place.x + NODE_WIDTH / 2, y: place.y + NODE_HEIGHT / 2 };
+    if (!inside) void flow.setCenter(center.x, center.y, { zoom: flow.getZoom(), duration: 150 });
+  });
+  useEffect(() => {
+    if (selected !== undefined && flow.viewportInitialized) bringIntoSight(selected);
+  }, [selected, flow.viewportInitialized]);
+
   const takeNodes = (changes: NodeChange<CardNode>[]): void => {
     const chosen = changes.findLast((change) => change.type === 'select' && change.selected);
     if (chosen?.type === 'select') onSelect(chosen.id);
@@ -117,6 +131,7 @@ function Flow({ graph, label, selected, onSelect, dataOf, edit }: CanvasProps) {
 
   return (
     <ReactFlow<CardNode>
+      ref={box}
       aria-label={label}
       nodes={nodes}
       edges={edges}

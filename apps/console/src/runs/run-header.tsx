@@ -19,7 +19,7 @@ export function RunHeader({ run: { runId, workflow }, picture, connection }: Run
   return (
     <PageHeader
       title={`Run of ${workflow}`}
-      up={{ label: 'Runs', href: '/' }}
+      up={{ label: 'Runs', href: '~/runs' }}
       aside={
         <span className="flex items-center gap-2 text-sm text-muted-foreground">
           <StatusBadge status={status} />

@@ -9,7 +9,7 @@ export function RunPage({ runId, node }: { runId: string; node: string | undefin
   const workflow = useResource(runId, (signal) => getRunWorkflow(runId, signal));
   return (
     <>
-      {workflow.data === undefined && <PageHeader title="Run" up={{ label: 'Runs', href: '/' }} />}
+      {workflow.data === undefined && <PageHeader title="Run" up={{ label: 'Runs', href: '~/runs' }} />}
       <ResourceView resource={workflow}>
         {(definition) => <RunView runId={runId} workflow={definition} selected={node} />}
       </ResourceView>

@@ -12,7 +12,7 @@ export function DeleteWorkflow({ name }: { name: string }) {
   const confirm = async (): Promise<void> => {
     try {
       await deleteWorkflow(name);
-      navigate('/');
+      navigate('~/workflows');
     } catch (failure) {
       setError(failure);
     }

@@ -1,24 +1,34 @@
+import { useState } from 'react';
 import { useResource } from '../api/use-resource.js';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
-import { EMPTY_DRAFT } from './draft.js';
+import { type Draft, EMPTY_DRAFT, move } from './draft.js';
 import { Editor } from './editor.js';
 import { draftOf, getWorkflow } from './workflow-api.js';
 
 /** The editor of a workflow, or of a new one. */
 export function EditorPage({ name }: { name: string | undefined }) {
-  return name === undefined ? <Editor initial={EMPTY_DRAFT} isNew /> : <SavedEditor name={name} />;
+  const [begunEmpty] = useState(name === undefined);
+  if (begunEmpty || name === undefined) return <Editor initial={EMPTY_DRAFT} isNew={name === undefined} />;
+  return <SavedEditor key={name} name={name} />;
 }
 
 function SavedEditor({ name }: { name: string }) {
-  const resource = useResource(name, (signal) => getWorkflow(name, signal));
-  const header = resource.data === undefined && <PageHeader title={name} up={{ label: 'Workflows', href: '/' }} />;
+  const resource = useResource(name, (signal) => placedDraft(name, signal));
+  const header = resource.data === undefined && (
+    <PageHeader title={name} up={{ label: 'Workflows', href: '~/workflows' }} />
+  );
   return (
     <>
       {header}
-      <ResourceView resource={resource}>
-        {(workflow) => <Editor initial={draftOf(workflow)} isNew={false} />}
-      </ResourceView>
+      <ResourceView resource={resource}>{(draft) => <Editor initial={draft} isNew={false} />}</ResourceView>
     </>
   );
+}
+
+/** A workflow that no editor has saved says nothing of where its nodes are: they are given their places first. */
+async function placedDraft(name: string, signal: AbortSignal): Promise<Draft> {
+  const [workflow, { placed }] = await Promise.all([getWorkflow(name, signal), import('../graph/layout.js')]);
+  const draft = draftOf(workflow);
+  return move(draft, placed(draft));
 }

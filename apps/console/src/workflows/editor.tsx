@@ -37,7 +37,7 @@ export function Editor({ initial, isNew }: { initial: Draft; isNew: boolean }) {
     <div className="flex h-full flex-col">
       <PageHeader
         title={isNew ? draft.name || 'New workflow' : draft.name}
-        up={{ label: 'Workflows', href: '/' }}
+        up={{ label: 'Workflows', href: '~/workflows' }}
         aside={editing.dirty && <span className="text-xs text-muted-foreground">Not saved</span>}
         actions={
           <>
