@@ -1,0 +1,21 @@
+import { jest } from '@jest/globals';
+import { freshDatabase } from '../support/postgres.js';
+import type { FuzzOptions } from './options.js';
+import { runFuzz } from './run-fuzz.js';
+
+jest.setTimeout(240_000);
+
+/** A few seconds of what `npm run fuzz` does for as long as it is let. */
+describe.each<[FuzzOptions['auth'], number]>([
+  ['api-key', 1_500],
+  ['none', 700],
+])('broken requests to every endpoint, AUTH_MODE=%s', (auth, cases) => {
+  it('are answered, never with a fault of ours, and leave nothing behind', async () => {
+    const database = await freshDatabase();
+    const report = await runFuzz({ cases, seed: 20_26, auth, only: [], workers: 8 }, database.url);
+    await database.drop();
+    if (report.failures.length > 0) process.stderr.write(`${report.details()}\n`);
+    expect(report.problems()).toEqual([]);
+    expect(report.cases).toBe(cases);
+  });
+});

@@ -1,0 +1,86 @@
+import type { JsonValue } from '#libs/protocol';
+import type { SeededRandom } from '../../support/seeded-random.js';
+
+/** Stands for JSON text that no value of JavaScript writes; see textOf. */
+const RAW = '@@raw:';
+
+const RAW_TEXTS: Readonly<Record<string, string>> = {
+  infinite: '1e400',
+  precise: '0.1000000000000000055511151231257827',
+  long: '9'.repeat(400),
+  negative: '-9223372036854775809',
+  deep: `${'['.repeat(3000)}${']'.repeat(3000)}`,
+  deepObject: `${'{"a":'.repeat(150)}1${'}'.repeat(150)}`,
+  surrogate: '"\\ud800"',
+  twice: '{"id":1,"id":2}',
+  proto: '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
+};
+
+const TEXTS = [
+  '',
+  ' ',
+  '\u0000',
+  'a\u0000b',
+  '\uffff',
+  '💥'.repeat(50),
+  '\u202eabc',
+  'x'.repeat(20_000),
+  '../../etc/passwd',
+  '%00',
+  '%2e%2e%2f',
+  "'; DROP TABLE task; --",
+  '{{in}}{{constructor}}{{__proto__}}',
+  '(a+)+$',
+  'null',
+  '__proto__',
+  'constructor',
+  '1e309',
+  '-1',
+  '2026-02-30T25:61:61Z',
+  '9999999999-01-01T00:00:00Z',
+  'TASK_STATE_',
+  'http://127.0.0.1:1/',
+  'http://[::ffff:169.254.169.254]/',
+  'javascript:alert(1)',
+  'data:text/plain,x',
+  'application/\r\nx: y',
+  '=?base64',
+];
+
+const VALUES: JsonValue[] = [
+  null,
+  true,
+  false,
+  0,
+  -1,
+  0.5,
+  -0,
+  2 ** 31,
+  2 ** 53,
+  1e308,
+  [],
+  {},
+  [null],
+  [[]],
+  { a: { b: { c: [] } } },
+  ...TEXTS,
+  ...Object.keys(RAW_TEXTS).map((name) => `${RAW}${name}`),
+];
+
+/** A value that a careless reader stumbles over. */
+export function oddValue(random: SeededRandom): JsonValue {
+  const kind = random.between(0, 19);
+  if (kind === 0) return Array.from({ length: 2000 }, (_, index) => index);
+  if (kind === 1) return Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`k${index}`, index]));
+  if (kind === 2) return random.between(-1000, 1000);
+  return random.pick(VALUES);
+}
+
+export function oddText(random: SeededRandom): string {
+  return random.pick(TEXTS);
+}
+
+/** JSON, with the raw texts in their places. */
+export function textOf(value: JsonValue): string {
+  return JSON.stringify(value).replaceAll(/"@@raw:(\w+)"/g, (whole, name: string) => RAW_TEXTS[name] ?? whole);
+}

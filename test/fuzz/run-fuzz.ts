@@ -1,0 +1,101 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Api } from '../support/workflow.js';
+import { Corpus } from './corpus.js';
+import type { FuzzCase, Outcome, Seed } from './fuzz-case.js';
+import { FuzzReport } from './fuzz-report.js';
+import { type CaseSource, generateCase } from './generate-case.js';
+import type { FuzzOptions } from './options.js';
+import { A2A_SEEDS } from './seeds/a2a-seeds.js';
+import { apiSeeds, type OpenApi } from './seeds/api-seeds.js';
+import { SERVICE_SEEDS } from './seeds/service-seeds.js';
+import { grpcOutcome, httpOutcome } from './verdict.js';
+import { WatchedService } from './watched-service.js';
+import { RawGrpc } from './wire/grpc-wire.js';
+import { sendHttp } from './wire/http-wire.js';
+
+/** A machine that does other work as well may be slow; a hang is for ever. */
+const DEADLINE_MS = 30_000;
+/** Cases until what they have used up is made anew. */
+const RENEW_EVERY = 500;
+/** What is still under way after the last case has this long to come to rest before memory is measured. */
+const REST_MS = 2_000;
+
+/** Sends the cases to a service of its own on a given database. */
+export async function runFuzz(
+  options: FuzzOptions,
+  databaseUrl: string,
+  say: (line: string) => void = () => undefined,
+): Promise<FuzzReport> {
+  const service = await WatchedService.start(databaseUrl, options.auth);
+  const api = new Api(service.parley.url, service.credentials);
+  const corpus = await Corpus.make(api, options.auth === 'api-key');
+  const grpc = new RawGrpc(await service.grpcTarget());
+  const report = new FuzzReport(options);
+  try {
+    const { host } = new URL(service.parley.url);
+    const seeds = grouped(await seedsOf(api));
+    const source = { seeds, corpus, seed: options.seed, host, credentials: service.credentials };
+    await sendAll(options, source, { service, grpc, report, say });
+    await delay(options.only.length > 0 ? 200 : REST_MS);
+    report.end = await service.memory();
+  } finally {
+    grpc.close();
+    await corpus.stop();
+    report.exitCode = await service.stop().catch(() => null);
+    report.logged = service.errors();
+  }
+  return report;
+}
+
+interface Sending {
+  service: WatchedService;
+  grpc: RawGrpc;
+  report: FuzzReport;
+  say: (line: string) => void;
+}
+
+async function sendAll(options: FuzzOptions, source: CaseSource, sending: Sending): Promise<void> {
+  const { service, report, say } = sending;
+  const total = options.only.length || options.cases;
+  const step = Math.max(1, Math.floor(total / 10));
+  for (let from = 0; from < total && service.parley.running(); from += step) {
+    const indices = Array.from(
+      { length: Math.min(step, total - from) },
+      (_, at) => options.only[from + at] ?? from + at,
+    );
+    await sendSome(indices, options.workers, source, sending);
+    if (from === 0) {
+      await delay(options.only.length > 0 ? 0 : REST_MS);
+      report.start = await service.memory();
+    }
+    say(`${Math.min(from + step, total)} of ${total} cases, ${report.failures.length} failures`);
+  }
+}
+
+async function sendSome(indices: number[], workers: number, source: CaseSource, sending: Sending): Promise<void> {
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let at = next++; at < indices.length && sending.service.parley.running(); at = next++) {
+      const index = indices[at] as number;
+      if (at > 0 && at % RENEW_EVERY === 0) await source.corpus.renew();
+      const fuzzCase = generateCase(source, index);
+      sending.report.add(fuzzCase, await outcomeOf(fuzzCase, sending));
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
+}
+
+async function outcomeOf(fuzzCase: FuzzCase, { service, grpc }: Sending): Promise<Outcome> {
+  if (fuzzCase.transport === 'grpc') return grpcOutcome(fuzzCase, await grpc.send(fuzzCase, DEADLINE_MS));
+  const port = Number(new URL(service.parley.url).port);
+  return httpOutcome(fuzzCase, await sendHttp(port, fuzzCase, DEADLINE_MS));
+}
+
+async function seedsOf(api: Api): Promise<Seed[]> {
+  const document = (await (await fetch(`${api.url}/docs-json`)).json()) as OpenApi;
+  return [...A2A_SEEDS, ...apiSeeds(document), ...SERVICE_SEEDS];
+}
+
+function grouped(seeds: Seed[]): Seed[][] {
+  return [...Map.groupBy(seeds, ({ endpoint }) => endpoint).values()];
+}

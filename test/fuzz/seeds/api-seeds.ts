@@ -1,0 +1,158 @@
+import type { JsonObject, JsonValue } from '#libs/protocol';
+import type { Seed } from '../fuzz-case.js';
+
+/** As much of an OpenAPI document as is read here. */
+export interface OpenApi {
+  paths: Record<string, Record<string, Operation>>;
+  components?: { schemas?: Record<string, Schema> };
+}
+
+interface Operation {
+  parameters?: { name: string; in: string; schema?: Schema }[];
+  requestBody?: { content?: Record<string, { schema?: Schema }> };
+}
+
+interface Schema {
+  $ref?: string;
+  type?: string;
+  enum?: JsonValue[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  allOf?: Schema[];
+  oneOf?: Schema[];
+}
+
+const SCRIPT: JsonObject = {
+  rules: [{ when: { text: '^h(i|ello)$', turn: 1, messageId: 'm.*' }, steps: [{ ask: 'more?' }] }],
+  otherwise: [
+    { status: 'working', text: '{{text}}' },
+    { artifact: { artifactId: 'a', name: 'n', parts: [{ text: 'x' }], append: false, lastChunk: true } },
+    { echo: true },
+    { sleep: 1 },
+    { complete: 'done' },
+  ],
+};
+const WORKFLOW: JsonObject = {
+  name: '{{edited}}',
+  description: 'what it is for',
+  nodes: [
+    { id: 'in', type: 'input' },
+    { id: 'agent', type: 'agent', config: { prompt: 'say {{in}}', system_prompt: 'be brief', model: 'echo' } },
+    { id: 'script', type: 'script', config: { script: SCRIPT } },
+    { id: 'far', type: 'external', config: { endpoint_url: '{{agent}}', timeout: 2, prompt: '{{agent}}' } },
+    { id: 'tool', type: 'tool', config: { tool: 'echo', args: { text: '{{in}}' } } },
+    { id: 'out', type: 'output', config: { prompt: '{{script}}' } },
+  ],
+  edges: [
+    { from: 'in', to: 'agent' },
+    { from: 'agent', to: 'script' },
+    { from: 'script', to: 'out' },
+  ],
+  onFailure: 'continue',
+};
+const PLAIN: JsonObject = { ...WORKFLOW, nodes: (WORKFLOW['nodes'] as JsonValue[]).filter((_, index) => index !== 4) };
+
+/** Valid bodies; of the other operations the schema says what a body is like. */
+const BODIES: Readonly<Record<string, JsonObject[]>> = {
+  'POST /api/workflows': [PLAIN, WORKFLOW, { ...PLAIN, name: '{{gone}}' }],
+  'PUT /api/workflows/{name}': [PLAIN, WORKFLOW],
+  'POST /api/workflows/{name}/run': [{ inputs: { in: 'x' } }],
+  'POST /api/workflows/{name}/runs': [{ inputs: { in: { deep: ['x'] } } }],
+  'POST /api/conversations': [
+    {
+      requester: '{{agent}}',
+      target: '{{agent}}',
+      announce: '{{agent}}',
+      message: 'hi',
+      maxTurns: 1,
+      timeoutMs: 2000,
+    },
+  ],
+  'POST /api/conversations/{id}/turns': [{ text: 'hi' }],
+  'POST /api/brainstorms': [
+    {
+      idea: 'an idea',
+      agents: [
+        { agent: '{{agent}}', name: 'a', role: 'CHALLENGER', provider: 'p', model: 'm', skills: ['x'] },
+        { agent: '{{agent}}', name: 'b' },
+      ],
+      maxIterations: 1,
+      systemPrompt: 'be brief',
+      llmConfig: { temperature: 0 },
+    },
+  ],
+  'POST /api/keys': [{ name: 'fuzz', scopes: ['agents'] }],
+  'POST /api/keys/{id}/rotate': [{ overlapSeconds: 1 }],
+};
+
+/** What stands for `{id}` and `{name}`, by the path. */
+const NAMES: [path: RegExp, name: string][] = [
+  [/\/runs\//, '{{run}}'],
+  [/\/conversations\//, '{{conversation}}'],
+  [/\/brainstorms\//, '{{brainstorm}}'],
+  [/\/deliveries\//, '{{delivery}}'],
+  [/\/keys\//, '{{keyId}}'],
+  [/\/workflows\/\{name\}\/runs?$/, '{{runnable}}'],
+  [/\/workflows\//, '{{edited}}'],
+];
+
+/** A seed for every operation of the management API, and one for each body that it knows. */
+export function apiSeeds(api: OpenApi): Seed[] {
+  return Object.entries(api.paths)
+    .filter(([path]) => path.startsWith('/api/'))
+    .flatMap(([path, operations]) =>
+      Object.entries(operations).flatMap(([method, operation]) => seedsOf(api, method.toUpperCase(), path, operation)),
+    );
+}
+
+function seedsOf(api: OpenApi, method: string, path: string, operation: Operation): Seed[] {
+  const endpoint = `${method} ${path}`;
+  const name = endpoint === 'DELETE /api/workflows/{name}' ? '{{gone}}' : NAMES.find(([it]) => it.test(path))?.[1];
+  const target = `${path.replaceAll(/\{\w+\}/g, name ?? 'x')}${queryOf(operation)}`;
+  const schema = operation.requestBody?.content?.['application/json']?.schema;
+  const bodies = BODIES[endpoint] ?? (schema ? [sample(api, schema, 0)] : [undefined]);
+  return bodies.map((body) => ({
+    endpoint,
+    transport: 'http',
+    method,
+    path: target,
+    ...(body !== undefined && { body, headers: { 'content-type': 'application/json' } }),
+  }));
+}
+
+function queryOf({ parameters = [] }: Operation): string {
+  const query = parameters
+    .filter((it) => it.in === 'query')
+    .map(({ name, schema }) => `${name}=${valueOf(name, schema)}`);
+  return query.length === 0 ? '' : `?${query.join('&')}`;
+}
+
+function valueOf(name: string, schema: Schema | undefined): string {
+  if (schema?.enum) return String(schema.enum[0]);
+  return QUERY[name] ?? '';
+}
+
+const QUERY: Readonly<Record<string, string>> = {
+  pageSize: '5',
+  taskId: '{{ended}}',
+  contextId: '{{context}}',
+  runId: '{{run}}',
+  conversationId: '{{conversation}}',
+  streams: 'task,run,a2a',
+  workflow: '{{runnable}}',
+};
+
+/** A value that the schema allows, as far as types go. */
+function sample(api: OpenApi, schema: Schema, depth: number): JsonValue {
+  if (depth > 6) return null;
+  if (schema.$ref) return sample(api, api.components?.schemas?.[schema.$ref.split('/').at(-1) ?? ''] ?? {}, depth + 1);
+  if (schema.enum) return schema.enum[0] ?? null;
+  const [first] = schema.oneOf ?? schema.allOf ?? [];
+  if (first) return sample(api, first, depth + 1);
+  if (schema.properties) {
+    const entries = Object.entries(schema.properties).map(([name, it]) => [name, sample(api, it, depth + 1)]);
+    return Object.fromEntries(entries) as JsonObject;
+  }
+  if (schema.items) return [sample(api, schema.items, depth + 1)];
+  return { string: 'text', integer: 1, number: 1.5, boolean: true, object: {} }[schema.type ?? 'string'] ?? null;
+}

@@ -1,0 +1,45 @@
+import type { FuzzCase, Outcome } from './fuzz-case.js';
+import type { GrpcAnswer } from './wire/grpc-wire.js';
+import type { WireAnswer } from './wire/http-wire.js';
+
+/** What no answer may tell: places in our code, the database's words, names of classes of errors. */
+const INTERNALS =
+  /node_modules|\/dist\/|\.[jt]s:\d+|\bat \w+ \(|\bsyntax error at or near|violates \w+ constraint|relation "|FST_ERR|ECONNREFUSED|TypeError|RangeError|ReferenceError/;
+/** JSON-RPC's own number for a fault of the server. */
+const INTERNAL_ERROR = /"code":\s*-32603\b/;
+const GRPC_FAULTS: Readonly<Record<number, string>> = { 2: 'UNKNOWN', 13: 'INTERNAL', 15: 'DATA_LOSS' };
+
+/** What came of a case over HTTP. */
+export function httpOutcome({ owed }: FuzzCase, { status, stream, text, late }: WireAnswer): Outcome {
+  if (late) return { status: 'hang', text, failure: 'no answer in time' };
+  if (status === undefined) {
+    return { status: 'closed', text, ...(owed && { failure: 'the connection was closed without an answer' }) };
+  }
+  const told = { status: stream ? `${status} stream` : String(status), text };
+  if (status >= 500) return { ...told, failure: `status ${status}` };
+  return { ...told, ...faultIn(text) };
+}
+
+/** What came of a case over gRPC. */
+export function grpcOutcome({ owed, headers = {} }: FuzzCase, { code, text, late }: GrpcAnswer): Outcome {
+  if (late) return { status: 'hang', text, failure: 'no answer in time' };
+  const follows = /Stream|Subscribe/.test(headers[':path'] ?? '');
+  if (code === undefined) {
+    const failure = owed && !follows && headers['content-type'] === 'application/grpc' && !headers['grpc-timeout'];
+    return { status: 'grpc closed', text, ...(failure && { failure: 'the stream was closed without a status' }) };
+  }
+  const told = { status: `grpc ${code}`, text };
+  // Frames and encodings that are none are the library's to refuse, and it says INTERNAL for some.
+  const odd = headers['grpc-encoding'] ?? headers['grpc-timeout'];
+  if (GRPC_FAULTS[code] && owed && odd === undefined) return { ...told, failure: GRPC_FAULTS[code] };
+  return { ...told, ...faultIn(text) };
+}
+
+function faultIn(text: string): Pick<Outcome, 'failure'> {
+  const told = INTERNALS.exec(text.replaceAll(/"parts":.*/g, ''));
+  if (told && !ECHOES.test(text)) return { failure: `tells internals: ${told[0]}` };
+  return INTERNAL_ERROR.test(text) ? { failure: 'JSON-RPC -32603' } : {};
+}
+
+/** The documentation's own scripts, and metrics that name the runtime. */
+const ECHOES = /<!DOCTYPE html>|# HELP /;
