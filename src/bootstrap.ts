@@ -1,10 +1,11 @@
+import type { Server } from 'node:http';
 import helmet from '@fastify/helmet';
 import { Logger as NestLogger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyHttpOptions, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Logger } from 'nestjs-pino';
-import { auditCalls, Authentication, guardRoutes, OpenCalls } from '#libs/access';
+import { auditCalls, Authentication, CallLimits, guardRoutes, OpenCalls } from '#libs/access';
 import { answerUnreadableAddress, GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
@@ -23,9 +24,13 @@ import { AppModule } from './app.module.js';
 import { serveConsole } from './console.js';
 import { serveDocumentation } from './documentation.js';
 import { drainOversizedBodies } from './oversized-bodies.js';
+import { answerUnreadableRequest } from './unreadable-requests.js';
 
 /** Node ids and run ids are in paths: longer than the router's default of 100 characters allows. */
 const MAX_PATH_PARAMETER = 512;
+/** Bytes of all headers together, and how long they may take to arrive. */
+const MAX_HEADERS = 16 * 1024;
+const MAX_HEADERS_MS = 20_000;
 
 /**
  * Starts the service and says so in one line on standard output. Bad configuration ends the process with one line per
@@ -48,12 +53,7 @@ export async function start(environment: Environment): Promise<void> {
 
 /** The application, ready to listen; tests start it in their own process. */
 export async function createApp(config: AppConfig): Promise<NestFastifyApplication> {
-  const adapter = new FastifyAdapter({
-    bodyLimit: config.bodyLimit,
-    forceCloseConnections: 'idle',
-    frameworkErrors: refuseAddress,
-    routerOptions: { maxParamLength: MAX_PATH_PARAMETER, ignoreTrailingSlash: true },
-  });
+  const adapter = new FastifyAdapter(serverOptions(config));
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(config), adapter, {
     logger: false,
     abortOnError: false,
@@ -63,7 +63,11 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRoute', leaveToProtocol);
   await app.register(helmet, { contentSecurityPolicy: false });
-  guardRoutes(fastify, { authentication: app.get(Authentication), openCalls: app.get(OpenCalls) });
+  guardRoutes(fastify, {
+    authentication: app.get(Authentication),
+    openCalls: app.get(OpenCalls),
+    limits: app.get(CallLimits),
+  });
   auditCalls(fastify);
   drainOversizedBodies(fastify, config.bodyLimit);
   const routes = registerA2aRoutes(fastify, {
@@ -77,6 +81,20 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   await serveConsole(app);
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   return app;
+}
+
+function serverOptions(config: AppConfig): FastifyHttpOptions<Server> {
+  const { bodyLimit, requestTimeoutMs } = config;
+  const headersTimeout = Math.min(MAX_HEADERS_MS, requestTimeoutMs);
+  return {
+    bodyLimit,
+    forceCloseConnections: 'idle',
+    frameworkErrors: refuseAddress,
+    clientErrorHandler: answerUnreadableRequest,
+    requestTimeout: requestTimeoutMs,
+    http: { maxHeaderSize: MAX_HEADERS, headersTimeout, connectionsCheckingInterval: headersTimeout / 4 },
+    routerOptions: { maxParamLength: MAX_PATH_PARAMETER, ignoreTrailingSlash: true },
+  };
 }
 
 /** Below `/a2a` no browser renders what is answered: its headers are the protocol's alone. */

@@ -2,7 +2,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Logger } from 'nestjs-pino';
-import { Authentication, guardRoutes, OpenCalls } from '#libs/access';
+import { Authentication, CallLimits, guardRoutes, OpenCalls } from '#libs/access';
 import { registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { AgentCatalog, TaskRecovery } from '#libs/executor';
 import {
@@ -58,7 +58,11 @@ async function createAgent(module: DynamicModule, config: AppConfig): Promise<Ne
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, { logger: false, abortOnError: false });
   app.useLogger(app.get(Logger));
   const fastify = app.getHttpAdapter().getInstance();
-  guardRoutes(fastify, { authentication: app.get(Authentication), openCalls: app.get(OpenCalls) });
+  guardRoutes(fastify, {
+    authentication: app.get(Authentication),
+    openCalls: app.get(OpenCalls),
+    limits: app.get(CallLimits),
+  });
   const routes = registerA2aRoutes(fastify, {
     handler: app.get(RequestHandler, { strict: false }),
     catalog: app.get(AgentCatalog, { strict: false }),

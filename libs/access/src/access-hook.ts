@@ -2,23 +2,26 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { permissionDenied } from './access-errors.js';
 import type { Authentication } from './authentication.js';
 import type { Caller } from './caller.js';
+import { type CallLimits, limitName, retryAfter } from './call-limits.js';
 import { presentedCredentials } from './credentials.js';
 import type { OpenCalls } from './open-calls.js';
 import { identify } from './request-caller.js';
-import { type RouteAccess, routeAccess } from './route-access.js';
+import { isStream, type RouteAccess, routeAccess } from './route-access.js';
+import { permitStreams } from './stream-permit.js';
 
 export interface Guards {
   authentication: Authentication;
   openCalls: OpenCalls;
+  limits: CallLimits;
 }
 
 /**
  * Lets no request through whose caller is not known or may not do what it asks; to be called before routes are
  * registered. Refusals are A2AErrors that each surface tells in its own shape. A public document is told to everyone,
- * whatever credentials come with it.
+ * whatever credentials come with it, and however often.
  */
 export function guardRoutes(fastify: FastifyInstance, guards: Guards): void {
-  if (!guards.authentication.required) return;
+  if (!guards.authentication.required && !guards.limits.limits) return;
   const accesses = new Map<string, RouteAccess>();
   fastify.addHook('onRequest', (request, reply, done) => {
     const { url } = request.routeOptions;
@@ -49,9 +52,11 @@ class Admission {
     if (this.access === 'public' && !credentials) return this.done();
     try {
       const caller = this.guards.authentication.caller(credentials);
-      if (!(caller instanceof Promise)) return this.enter(caller);
+      // Replicas call each other as often as a run needs it.
+      const counts = this.access !== 'public' && credentials?.kind !== 'node';
+      if (!(caller instanceof Promise)) return this.enter(caller, counts);
       caller.then(
-        (known) => this.enter(known),
+        (known) => this.enter(known, counts),
         (error: unknown) => this.refuse(error as Error),
       );
     } catch (error) {
@@ -59,15 +64,31 @@ class Admission {
     }
   }
 
-  private enter(caller: Caller): void {
+  private enter(caller: Caller, counts: boolean): void {
     const { access, request } = this;
     identify(request.raw, caller);
     if (access === 'public' || access.some((it) => caller.permissions.has(it))) {
       if (caller.proof) this.watch(caller);
-      return this.done();
+      return counts ? this.count(caller) : this.done();
     }
     this.challenge(`, error="insufficient_scope", scope="${access.join(' ')}"`);
     this.done(permissionDenied(access));
+  }
+
+  /** Within the caller's limits, until it is answered. */
+  private count(caller: Caller): void {
+    const { limits } = this.guards;
+    const { raw } = this.request;
+    const who = limitName(caller, raw.socket.remoteAddress);
+    try {
+      this.reply.raw.once('close', limits.enter(who));
+      if (isStream(this.request.routeOptions.url)) this.reply.raw.once('close', limits.stream(who));
+      else permitStreams(raw, () => limits.stream(who));
+    } catch (error) {
+      void this.reply.header('retry-after', retryAfter(error));
+      return this.done(error as Error);
+    }
+    this.done();
   }
 
   /** An answer that has begun and is not over yet is a stream. */

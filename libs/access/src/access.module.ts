@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
-import { AppConfig, Database, OutboundHttp } from '#libs/platform';
+import { AppConfig, Database, Metrics, OutboundHttp } from '#libs/platform';
 import { ApiKeys } from './api-keys.js';
+import { CallLimits } from './call-limits.js';
 import { Authentication } from './authentication.js';
 import { OpenCalls } from './open-calls.js';
 
@@ -10,8 +11,13 @@ import { OpenCalls } from './open-calls.js';
   providers: [
     ApiKeys,
     OpenCalls,
+    {
+      provide: CallLimits,
+      inject: [AppConfig, Metrics],
+      useFactory: (config: AppConfig, metrics: Metrics) => new CallLimits(config, metrics),
+    },
     { provide: Authentication, inject: [AppConfig, ApiKeys, OutboundHttp, Database], useFactory: Authentication.begin },
   ],
-  exports: [ApiKeys, Authentication, OpenCalls],
+  exports: [ApiKeys, Authentication, CallLimits, OpenCalls],
 })
 export class AccessModule {}

@@ -19,6 +19,13 @@ const PUBLIC = [
   /^\/a2a\/(nodes\/:node\/)?agent-card$/,
 ];
 
+/** Routes that answer with a stream and with nothing else; A2A calls say in their bodies what they want. */
+const STREAMS = /^\/api\/(events|\w+\/:id\/events|workflows\/:name\/run)$/;
+
+export function isStream(route: string | undefined): boolean {
+  return route !== undefined && STREAMS.test(route);
+}
+
 /**
  * What a route needs. Whatever is not named here needs a caller that may call agents, so a new route is never open by
  * mistake.

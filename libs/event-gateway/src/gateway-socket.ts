@@ -4,9 +4,12 @@ import { Injectable, Logger } from '@nestjs/common';
 import {
   Authentication,
   type Caller,
+  CallLimits,
   EVENTS_PROTOCOL,
+  limitName,
   OpenCalls,
   permissionDenied,
+  retryAfter,
   upgradeCredentials,
 } from '#libs/access';
 import { Metrics, Shutdown } from '#libs/platform';
@@ -22,11 +25,22 @@ const MAX_WAITING = 1024 * 1024;
 const DRAIN_TIMEOUT_MS = 30_000;
 /** Clients have nothing to say here. */
 const MAX_MESSAGE = 1024;
+/** How long a client may take to say goodbye, or to take a refusal. */
+const CLOSE_TIMEOUT_MS = 2_000;
 
 const GOING_AWAY = 1001;
 const REFUSED = 1008;
 const INTERNAL_ERROR = 1011;
 const TRY_AGAIN_LATER = 1013;
+
+/** The types of the library do not know `closeTimeout` yet. */
+const OPTIONS = {
+  noServer: true,
+  maxPayload: MAX_MESSAGE,
+  perMessageDeflate: false,
+  closeTimeout: CLOSE_TIMEOUT_MS,
+  handleProtocols,
+};
 
 /**
  * The event gateway as a WebSocket at `/events` of the HTTP server. A client that takes nothing for thirty seconds is cut,
@@ -35,12 +49,7 @@ const TRY_AGAIN_LATER = 1013;
 @Injectable()
 export class GatewaySocket {
   private readonly logger = new Logger(GatewaySocket.name);
-  private readonly server = new WebSocketServer({
-    noServer: true,
-    maxPayload: MAX_MESSAGE,
-    perMessageDeflate: false,
-    handleProtocols,
-  });
+  private readonly server = new WebSocketServer(OPTIONS);
   private readonly silent = new WeakSet<WebSocket>();
   private heartbeat: NodeJS.Timeout | undefined;
 
@@ -49,6 +58,7 @@ export class GatewaySocket {
     private readonly shutdown: Shutdown,
     private readonly authentication: Authentication,
     private readonly openCalls: OpenCalls,
+    private readonly limits: CallLimits,
     metrics: Metrics,
   ) {
     shutdown.register('streams', () => this.end());
@@ -79,6 +89,9 @@ export class GatewaySocket {
     try {
       const caller = await this.callerOf(request);
       const query = this.gateway.read(parameters(url.searchParams), { tenant: caller.tenant, owner: caller.owner });
+      const who = limitName(caller, request.socket.remoteAddress);
+      this.limits.enter(who)();
+      socket.once('close', this.limits.stream(who));
       this.server.handleUpgrade(request, socket, head, (client) => {
         client.on(
           'close',
@@ -88,7 +101,7 @@ export class GatewaySocket {
       });
     } catch (error) {
       if (!(error instanceof A2AError)) this.logger.error({ err: error }, 'A WebSocket could not be opened');
-      if (error instanceof A2AError) refuse(socket, error.status, error.message);
+      if (error instanceof A2AError) refuse(socket, error.status, error.message, retryAfter(error));
       else refuse(socket, 500, 'Internal error');
     }
   }
@@ -176,16 +189,20 @@ function parameters(search: URLSearchParams): Record<string, unknown> {
   );
 }
 
-function refuse(socket: Duplex, status: number, detail: string): void {
+function refuse(socket: Duplex, status: number, detail: string, retrySeconds?: string): void {
   const body = JSON.stringify({ type: 'about:blank', title: TITLES[status] ?? 'Error', status, detail });
   const head = [
     `HTTP/1.1 ${status} ${TITLES[status] ?? 'Error'}`,
     'Connection: close',
     'Content-Type: application/problem+json',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    ...(retrySeconds === undefined ? [] : [`Retry-After: ${retrySeconds}`]),
     ...(status === 401 ? ['WWW-Authenticate: Bearer realm="parley"'] : []),
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // What the client has sent already is read, or its end would never be seen; one that does not close is cut.
+  socket.resume().end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  const cut = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS).unref();
+  socket.once('close', () => clearTimeout(cut));
 }
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -194,6 +211,7 @@ const TITLES: Readonly<Record<number, string>> = {
   403: 'Forbidden',
   404: 'Not Found',
   410: 'Gone',
+  429: 'Too Many Requests',
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 };

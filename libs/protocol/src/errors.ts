@@ -50,9 +50,10 @@ export const A2A_ERRORS = {
   },
   METHOD_NOT_FOUND: { code: -32601, status: 404, grpc: 'UNIMPLEMENTED', message: 'Method not found' },
   INVALID_PARAMS: { code: -32602, status: 400, grpc: 'INVALID_ARGUMENT', message: 'Invalid parameters' },
-  // The specification leaves these two to HTTP; the codes are outside of JSON-RPC's reserved range.
+  // The specification leaves these three to HTTP; the codes are outside of JSON-RPC's reserved range.
   UNAUTHENTICATED: { code: -31401, status: 401, grpc: 'UNAUTHENTICATED', message: 'Valid credentials are required' },
   PERMISSION_DENIED: { code: -31403, status: 403, grpc: 'PERMISSION_DENIED', message: 'Permission denied' },
+  RATE_LIMITED: { code: -31429, status: 429, grpc: 'RESOURCE_EXHAUSTED', message: 'Too many requests' },
   INTERNAL: { code: -32603, status: 500, grpc: 'INTERNAL', message: 'Internal error' },
 } as const satisfies Record<string, { code: number; status: number; grpc: string; message: string }>;
 

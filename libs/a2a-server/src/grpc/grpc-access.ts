@@ -1,11 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Authentication, type Caller, type OpenCalls, permissionDenied, presentedCredentials } from '#libs/access';
+import {
+  type Authentication,
+  type Caller,
+  type CallLimits,
+  limitName,
+  type OpenCalls,
+  permissionDenied,
+  presentedCredentials,
+} from '#libs/access';
 
 /** The door of the gRPC binding: the same credentials as over HTTP, as metadata of the same names. */
 export class GrpcAccess {
   constructor(
     private readonly authentication: Authentication,
     private readonly openCalls: OpenCalls,
+    private readonly limits: CallLimits,
   ) {}
 
   /** Who calls. Rejects with an A2AError where it is nobody that may call agents, which is all that gRPC serves. */
@@ -15,6 +24,16 @@ export class GrpcAccess {
     return caller;
   }
 
+  /** As CallLimits. @throws A2AError RATE_LIMITED */
+  enter(caller: Caller, peer: string): () => void {
+    return this.limits.enter(limitName(caller, addressOf(peer)));
+  }
+
+  /** As CallLimits. @throws A2AError RATE_LIMITED */
+  stream(caller: Caller, peer: string): () => void {
+    return this.limits.stream(limitName(caller, addressOf(peer)));
+  }
+
   /** As OpenCalls: ends a stream whose caller's credentials have ended. @returns what to call when it has ended */
   watch(caller: Caller, end: () => void): () => void {
     return this.openCalls.watch(caller, () => {
@@ -22,4 +41,9 @@ export class GrpcAccess {
       return true;
     });
   }
+}
+
+/** A peer is an address and a port. */
+function addressOf(peer: string): string {
+  return peer.replace(/:\d+$/, '');
 }

@@ -39,7 +39,7 @@ const SLOW = { code: status.RESOURCE_EXHAUSTED, details: 'The reader has taken n
 
 /**
  * The gRPC binding (section 10): the same operations, checks and errors as the others. Checks come in this order:
- * version, message, caller, agent, parameters. A call that is canceled or whose deadline passes ends the reading, never
+ * version, message, caller, limits, agent, parameters. A call that is canceled or whose deadline passes ends the reading, never
  * the work.
  */
 export class GrpcBinding {
@@ -69,13 +69,16 @@ export class GrpcBinding {
   }
 
   private async unary(operation: UnaryOperation, grpc: UnaryCall, done: sendUnaryData<unknown>): Promise<void> {
+    const ends: (() => void)[] = [];
     try {
-      const { agent, params, call } = await this.opened(grpc);
+      const { agent, params, call } = await this.opened(grpc, ends);
       const result = await operation.result(this.handler, agent, params, call);
       grpc.sendMetadata(answerMetadata(call));
       done(null, result);
     } catch (error) {
       done(grpcError(error));
+    } finally {
+      for (const end of ends) end();
     }
   }
 
@@ -84,10 +87,11 @@ export class GrpcBinding {
     const leave = (): void => abort.abort(READER_LEFT);
     grpc.once('cancelled', leave).once('close', leave).on('error', leave);
     this.open.add(abort);
-    let ended: (() => void) | undefined;
+    const ends: (() => void)[] = [];
     try {
-      const { agent, params, call, caller } = await this.opened(grpc);
-      ended = this.access.watch(caller, () => abort.abort(ACCESS_ENDED));
+      const { agent, params, call, caller } = await this.opened(grpc, ends);
+      ends.push(this.access.stream(caller, grpc.getPeer()));
+      ends.push(this.access.watch(caller, () => abort.abort(ACCESS_ENDED)));
       const { signal } = abort;
       const items = operation.open(this.handler, agent, params, call, { signal });
       const failure = await forward(items, grpc, call, signal);
@@ -96,16 +100,18 @@ export class GrpcBinding {
     } catch (error) {
       grpc.emit('error', grpcError(error));
     } finally {
-      ended?.();
+      for (const end of ends) end();
       this.open.delete(abort);
     }
   }
 
-  private async opened(grpc: UnaryCall | StreamCall): Promise<Opened> {
+  /** @param ends what to call when the call is over */
+  private async opened(grpc: UnaryCall | StreamCall, ends: (() => void)[]): Promise<Opened> {
     const headers = headersOf(grpc.metadata);
     requireSupportedVersion(String(headers['a2a-version'] ?? '').trim());
     const params = grpc.request.params();
     const caller = await this.access.caller(headers);
+    ends.push(this.access.enter(caller, grpc.getPeer()));
     const scope = { tenant: caller.tenant, owner: caller.owner };
     const tenant = typeof params.tenant === 'string' ? params.tenant : '';
     const path = grpcAgent(tenant);

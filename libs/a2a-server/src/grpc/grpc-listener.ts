@@ -14,6 +14,9 @@ export interface GrpcListenerOptions {
   messageLimit: number;
 }
 
+/** Calls under way on one connection; clients keep what is more to themselves until one is over. */
+const MOST_STREAMS = 1_000;
+
 /** The name of the service in `a2a.proto`, for health checks. */
 const SERVICE_NAME = 'lf.a2a.v1.A2AService';
 
@@ -28,6 +31,7 @@ export class GrpcListener {
     this.server = new Server({
       'grpc.max_receive_message_length': messageLimit,
       'grpc.max_send_message_length': -1,
+      'grpc.max_concurrent_streams': MOST_STREAMS,
       'grpc.keepalive_time_ms': 30_000,
       'grpc.keepalive_timeout_ms': 10_000,
     });

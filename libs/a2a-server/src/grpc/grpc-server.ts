@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Authentication, OpenCalls } from '#libs/access';
+import { Authentication, CallLimits, OpenCalls } from '#libs/access';
 import { AppConfig, Readiness, ServiceAddress, Shutdown } from '#libs/platform';
 import { RequestHandler } from '../request-handler.js';
 import { GrpcAccess } from './grpc-access.js';
@@ -14,6 +14,7 @@ export class GrpcServer {
     private readonly handler: RequestHandler,
     private readonly authentication: Authentication,
     private readonly openCalls: OpenCalls,
+    private readonly limits: CallLimits,
     private readonly config: AppConfig,
     private readonly address: ServiceAddress,
     private readonly readiness: Readiness,
@@ -31,7 +32,7 @@ export class GrpcServer {
     const baseUrl = (): string => this.address.publicBaseUrl();
     const listener = new GrpcListener({
       handler: this.handler,
-      access: new GrpcAccess(this.authentication, this.openCalls),
+      access: new GrpcAccess(this.authentication, this.openCalls, this.limits),
       baseUrl,
       messageLimit: bodyLimit,
     });

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
+import { admitStream } from '#libs/access';
 import { SseStream } from '#libs/platform';
 import type { A2AError } from '#libs/protocol';
 import { publicError } from '../public-error.js';
@@ -22,7 +23,7 @@ export class EventStreams {
 
   /**
    * Answers with a stream and resolves once it has begun; it goes on by itself, so that a stream of hours keeps nothing of
-   * the request that asked for it. What makes the first item fail is thrown, while a plain answer is still possible;
+   * the request that asked for it. What makes the first item fail is thrown, as is a limit that the caller has reached, while a plain answer is still possible;
    * later errors are told in the stream. The reader's leaving ends the reading, never the work.
    */
   async send(
@@ -30,6 +31,7 @@ export class EventStreams {
     read: (signal: AbortSignal) => AsyncIterable<StreamItem>,
     framing: StreamFraming,
   ): Promise<void> {
+    admitStream(reply);
     const abort = new AbortController();
     const items = read(abort.signal)[Symbol.asyncIterator]();
     const first = await items.next();

@@ -96,7 +96,7 @@ export class LegacyJsonRpc {
     } catch (error) {
       const shown = legacyError(error, isExtendedCard(method.operation));
       // What balancers and retries act on.
-      if (shown.status === 503) reply.code(503);
+      if (shown.status === 503 || shown.status === 429) reply.code(shown.status);
       reply.header('content-type', 'application/json').send(errorResponse(id, shown));
     }
   }

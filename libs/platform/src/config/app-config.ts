@@ -1,4 +1,5 @@
 import type { AuthConfig } from './auth-config.js';
+import type { LimitsConfig } from './limits-config.js';
 
 export type NodeDispatch = 'local' | 'http';
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
@@ -54,6 +55,10 @@ export class AppConfig {
   readonly cards!: CardConfig;
   /** Bytes. */
   readonly bodyLimit!: number;
+  /** What one caller may ask of one replica. */
+  readonly limits!: LimitsConfig;
+  /** How long a request may take to arrive. */
+  readonly requestTimeoutMs!: number;
   readonly shutdownGraceMs!: number;
   /** How long Tasks are kept after they ended; absent: for ever. */
   readonly taskRetentionMs?: number;

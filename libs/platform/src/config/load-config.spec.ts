@@ -17,6 +17,8 @@ describe('loadConfig', () => {
       llm: {},
       cards: { signing: true, signatures: 'warn', trustedKeys: [], changes: 'warn' },
       bodyLimit: 4_194_304,
+      limits: { rate: undefined, concurrency: undefined, streams: undefined },
+      requestTimeoutMs: 120_000,
       shutdownGraceMs: 20_000,
       logLevel: 'info',
       corsOrigins: [],
@@ -46,6 +48,10 @@ describe('loadConfig', () => {
       CARD_TRUSTED_KEYS: 'https://keys.example/a.json, https://keys.example/b.json',
       CARD_CHANGE_POLICY: 'block',
       BODY_LIMIT: '1.5mb',
+      RATE_LIMIT: '6000/m',
+      CONCURRENCY_LIMIT: '20',
+      STREAM_LIMIT: 'off',
+      REQUEST_TIMEOUT: '30',
       SHUTDOWN_GRACE: '500ms',
       TASK_RETENTION: '30d',
       CREDENTIALS_KEY: `${Buffer.alloc(32, 1).toString('base64')}, ${Buffer.alloc(32, 255).toString('base64url')}`,
@@ -69,6 +75,8 @@ describe('loadConfig', () => {
         changes: 'block',
       },
       bodyLimit: 1_572_864,
+      limits: { rate: { requests: 6000, perMs: 60_000 }, concurrency: 20, streams: undefined },
+      requestTimeoutMs: 30_000,
       shutdownGraceMs: 500,
       taskRetentionMs: 2_592_000_000,
       credentialsKeys: [Buffer.alloc(32, 1), Buffer.alloc(32, 255)],
@@ -100,6 +108,11 @@ describe('loadConfig', () => {
     ['CARD_CHANGE_POLICY', 'secret'],
     ['BODY_LIMIT', '0kb'],
     ['BODY_LIMIT', 'secret'],
+    ['RATE_LIMIT', '0'],
+    ['RATE_LIMIT', '10/day'],
+    ['CONCURRENCY_LIMIT', '0'],
+    ['STREAM_LIMIT', '-1'],
+    ['REQUEST_TIMEOUT', '10ms'],
     ['SHUTDOWN_GRACE', '2 weeks'],
     ['TASK_RETENTION', '0s'],
     ['TASK_RETENTION', 'for ever'],
@@ -220,6 +233,18 @@ describe('AUTH_MODE', () => {
     [{ HOST: '0.0.0.0', AUTH_MODE: 'none', AUTH_ALLOW_ANONYMOUS: 'true' }, true],
   ])('an open door must be asked for: %p starts: %p', (env, starts) => {
     expect(linesFor(env)).toHaveLength(starts ? 0 : 1);
+  });
+});
+
+describe('the limits', () => {
+  it('are set where callers have names, and asked for where they have none', () => {
+    expect(loadConfig({}).limits).toEqual({});
+    expect(loadConfig({ AUTH_MODE: 'api-key' }).limits).toEqual({ concurrency: 1_000, streams: 1_000 });
+    expect(loadConfig({ RATE_LIMIT: '5', STREAM_LIMIT: '3' }).limits).toEqual({
+      rate: { requests: 5, perMs: 1000 },
+      streams: 3,
+    });
+    expect(loadConfig({ AUTH_MODE: 'api-key', CONCURRENCY_LIMIT: 'off', STREAM_LIMIT: 'off' }).limits).toEqual({});
   });
 });
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { AppConfig, type LlmConfig } from './app-config.js';
 import { type AuthConfig, readAuth } from './auth-config.js';
 import { ConfigError } from './config-error.js';
+import { LIMIT_VARIABLES, limitsOf } from './limits-config.js';
 import { parseBytes, parseDuration } from './quantities.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -75,6 +76,11 @@ const shutdownGrace = z
   .transform((text) => parseDuration(text) ?? -1)
   .refine((ms) => ms >= 0 && ms <= MAX_GRACE_MS, 'must be a number of seconds such as 20 or 20s, at most one hour');
 
+const requestTimeout = z
+  .string()
+  .transform((text) => parseDuration(text) ?? -1)
+  .refine((ms) => ms >= 1000 && ms <= MAX_GRACE_MS, 'must be a number of seconds such as 120 or 2m, at most one hour');
+
 const taskRetention = z
   .string()
   .transform((text) => parseDuration(text) ?? -1)
@@ -102,6 +108,8 @@ const VARIABLES = z.object({
   CARD_TRUSTED_KEYS: keySets.default([]),
   CARD_CHANGE_POLICY: z.enum(['allow', 'warn', 'block'], 'must be allow, warn or block').default('warn'),
   BODY_LIMIT: bodyLimit.default(4 * 1024 ** 2),
+  ...LIMIT_VARIABLES,
+  REQUEST_TIMEOUT: requestTimeout.default(120_000),
   SHUTDOWN_GRACE: shutdownGrace.default(20_000),
   TASK_RETENTION: taskRetention.optional(),
   CREDENTIALS_KEY: credentialsKeys.default([]),
@@ -168,6 +176,8 @@ function toConfig(values: Variables, auth: AuthConfig, apiKey: string | undefine
       changes: values.CARD_CHANGE_POLICY,
     },
     bodyLimit: values.BODY_LIMIT,
+    limits: limitsOf(values, auth.mode),
+    requestTimeoutMs: values.REQUEST_TIMEOUT,
     shutdownGraceMs: values.SHUTDOWN_GRACE,
     taskRetentionMs: values.TASK_RETENTION,
     logLevel: values.LOG_LEVEL,

@@ -1,0 +1,26 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import { retryAfter } from './call-limits.js';
+
+const PERMITS = new WeakMap<IncomingMessage, () => () => void>();
+
+/** Says what a request asks when it turns out to be for a stream: nothing, where it may not open one at all. */
+export function permitStreams(request: IncomingMessage, begin: () => () => void): void {
+  PERMITS.set(request, begin);
+}
+
+/**
+ * Lets the answer be a stream, until it closes; to be called before anything is done for it. Where a route answers with
+ * nothing but a stream, the door has asked already.
+ * @throws A2AError RATE_LIMITED
+ */
+export function admitStream(reply: FastifyReply): void {
+  const begin = PERMITS.get(reply.request.raw);
+  if (!begin) return;
+  try {
+    reply.raw.once('close', begin());
+  } catch (error) {
+    void reply.header('retry-after', retryAfter(error));
+    throw error;
+  }
+}

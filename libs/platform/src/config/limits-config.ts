@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import type { AuthMode } from './auth-config.js';
+
+/** What one caller may ask of one replica; what is absent is not limited. */
+export interface LimitsConfig {
+  /** So many requests in so many milliseconds; as many may come at once. */
+  readonly rate?: { readonly requests: number; readonly perMs: number };
+  /** Requests that are under way. */
+  readonly concurrency?: number;
+  /** Streams that are open. */
+  readonly streams?: number;
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+/** Far above what one client does, and far below what a replica cannot hold. */
+const DEFAULT_CONCURRENCY = 1_000;
+const DEFAULT_STREAMS = 1_000;
+const MOST = 1_000_000_000;
+
+const rate = z
+  .string()
+  .refine((text) => text === 'off' || readRate(text) !== undefined, 'must be a rate such as 100/s, 6000/m, or off')
+  .transform(readRate);
+
+const count = z
+  .string()
+  .refine((text) => text === 'off' || readCount(text) !== undefined, 'must be a number from 1 on, or off')
+  .transform((text) => readCount(text) ?? ('off' as const));
+
+/** The variables of `LimitsConfig`. */
+export const LIMIT_VARIABLES = {
+  RATE_LIMIT: rate.optional(),
+  CONCURRENCY_LIMIT: count.optional(),
+  STREAM_LIMIT: count.optional(),
+};
+
+interface Values {
+  RATE_LIMIT?: LimitsConfig['rate'];
+  CONCURRENCY_LIMIT?: number | 'off';
+  STREAM_LIMIT?: number | 'off';
+}
+
+/**
+ * Callers without a name cannot be told apart but by their address, which many may share behind a proxy: they are limited
+ * only where that is asked for.
+ */
+export function limitsOf(values: Values, mode: AuthMode): LimitsConfig {
+  const given = (value: number | 'off' | undefined, standard: number): number | undefined =>
+    value === 'off' ? undefined : (value ?? (mode === 'none' ? undefined : standard));
+  return {
+    rate: values.RATE_LIMIT,
+    concurrency: given(values.CONCURRENCY_LIMIT, DEFAULT_CONCURRENCY),
+    streams: given(values.STREAM_LIMIT, DEFAULT_STREAMS),
+  };
+}
+
+function readRate(text: string): LimitsConfig['rate'] {
+  const match = /^(\d{1,9})(?:\/([smh]))?$/.exec(text);
+  const requests = Number(match?.[1] ?? 0);
+  return requests > 0 ? { requests, perMs: UNITS[match?.[2] ?? 's']! } : undefined;
+}
+
+function readCount(text: string): number | undefined {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  return number >= 1 && number <= MOST ? number : undefined;
+}

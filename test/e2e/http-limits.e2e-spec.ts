@@ -1,0 +1,99 @@
+import { connect } from 'node:net';
+import { useStage } from '../support/stage.js';
+import { before } from '../support/until.js';
+
+const stage = useStage({ env: { REQUEST_TIMEOUT: '1' } });
+
+/** Sends bytes and gives everything that comes back until the service closes the connection. */
+function exchange(bytes: string, more: (send: (text: string) => void) => void = () => undefined): Promise<string> {
+  const { hostname, port } = new URL(stage.parley.url);
+  const socket = connect(Number(port), hostname);
+  let text = '';
+  const closed = new Promise<string>((resolve) => {
+    socket.on('data', (chunk: Buffer) => (text += chunk));
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(text));
+  });
+  socket.write(bytes);
+  more((piece) => void (socket.writable && socket.write(piece)));
+  return before(closed, { within: 10_000, what: 'the service to close the connection' });
+}
+
+function answer(text: string): { status: number; type: string; body: Record<string, unknown> } {
+  const [head = '', body = ''] = text.split('\r\n\r\n', 2);
+  const type = /content-type: (\S+)/i.exec(head)?.[1] ?? '';
+  return { status: Number(head.slice(9, 12)), type, body: JSON.parse(body) as Record<string, unknown> };
+}
+
+const LARGE = `x-large: ${'y'.repeat(20_000)}\r\n`;
+
+describe('what never becomes a request', () => {
+  it.each([
+    ['headers that are too large', `POST /a2a HTTP/1.1\r\nhost: x\r\n${LARGE}\r\n`, 431],
+    ['no HTTP', 'POST /a2a nonsense\r\n\r\n', 400],
+  ])('%s: is told below /a2a as the protocol does', async (_what, bytes, status) => {
+    const told = answer(await exchange(bytes));
+    expect(told).toMatchObject({ status, type: 'application/a2a+json' });
+    expect(told.body).toMatchObject({
+      error: { code: status, status: 'INVALID_ARGUMENT', details: [{ reason: 'INVALID_REQUEST' }] },
+    });
+  });
+
+  it.each([
+    ['headers that are too large', `GET /api/runs HTTP/1.1\r\nhost: x\r\n${LARGE}\r\n`, 431],
+    ['too many headers', `GET /api/runs HTTP/1.1\r\nhost: x\r\n${'a: b\r\n'.repeat(5_000)}\r\n`, 431],
+    ['no HTTP', '\u0000\u0001\u0002\r\n\r\n', 400],
+  ])('%s: is a problem elsewhere', async (_what, bytes, status) => {
+    expect(answer(await exchange(bytes))).toMatchObject({
+      status,
+      type: 'application/problem+json',
+      body: { type: 'about:blank', status },
+    });
+  });
+
+  it('headers that trickle in are given up', async () => {
+    const trickle = await exchange('POST /a2a HTTP/1.1\r\nhost: x\r\n', (send) => {
+      const timer = setInterval(() => send('x-a: b\r\n'), 100).unref();
+      setTimeout(() => clearInterval(timer), 8_000).unref();
+    });
+    expect(answer(trickle).status).toBe(408);
+  });
+
+  it('so is a body that does', async () => {
+    const head = 'POST /a2a HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{';
+    const trickle = await exchange(head, (send) => {
+      const timer = setInterval(() => send(' '), 100).unref();
+      setTimeout(() => clearInterval(timer), 8_000).unref();
+    });
+    expect(trickle).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it('an answer may take longer than a request', async () => {
+    const stream = await fetch(`${stage.parley.url}/api/events`);
+    const reader = stream.body!.getReader();
+    await reader.read();
+    const silent = await Promise.race([
+      reader.read().then(({ done }) => (done ? 'ended' : 'more')),
+      new Promise((resolve) => setTimeout(() => resolve('open'), 3_000)),
+    ]);
+    expect(silent).toBe('open');
+    await reader.cancel();
+  });
+});
+
+describe('what browsers render', () => {
+  it.each(['/', '/docs', '/docs-json', '/health/live', '/api/runs', '/nothing'])(
+    '%s has headers for them',
+    async (path) => {
+      const { headers } = await fetch(`${stage.parley.url}${path}`, { redirect: 'manual' });
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'SAMEORIGIN',
+        'referrer-policy': 'no-referrer',
+        'cross-origin-opener-policy': 'same-origin',
+      });
+      expect(headers.get('x-powered-by')).toBeNull();
+      expect(headers.get('server')).toBeNull();
+    },
+  );
+});
