@@ -5,9 +5,6 @@ import type { CheckedPushConfig, PushConfigs, PushRegistration, ShownPushConfig 
 import { newTaskId, type StoredTask } from '#libs/tasks';
 import type { Accepted } from './accepted.js';
 
-/** Configs of 0.3 calls say so here, once there are any. */
-const WIRE_VERSION = '1.0';
-
 /** Finds a Task for a caller. @throws A2AError TASK_NOT_FOUND */
 type FindTask = (agent: ServedAgent, taskId: string, call: CallContext) => Promise<StoredTask>;
 
@@ -30,7 +27,8 @@ export class PushNotifications {
     const configs = this.offered();
     const { header } = await this.find(agent, request.taskId, call);
     const { taskId } = header;
-    return configs.register({ taskId, scope: call.scope, config: configs.check(request), wireVersion: WIRE_VERSION });
+    const config = configs.check(request);
+    return configs.register({ taskId, scope: call.scope, config, wireVersion: wireVersionOf(call) });
   }
 
   async get(
@@ -94,7 +92,7 @@ export class PushNotifications {
     const config = configs.check(named, 'configuration.taskPushNotificationConfig');
     if (message.taskId !== undefined) await this.checkRoom(agent, message.taskId, config, call);
     const taskId = message.taskId ?? call.newTaskId?.() ?? newTaskId();
-    const registration = { taskId, scope: call.scope, config, wireVersion: WIRE_VERSION };
+    const registration = { taskId, scope: call.scope, config, wireVersion: wireVersionOf(call) };
     const jobs = message.taskId === undefined ? [configs.registrationJob({ ...registration, after: 0 })] : [];
     const accepted = await take({ ...call, newTaskId: () => taskId, jobs });
     if ('execution' in accepted) await this.registerFor(accepted.execution, registration, configs);
@@ -125,6 +123,11 @@ export class PushNotifications {
     if (this.configs) return this.configs;
     throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
   }
+}
+
+/** Notifications keep to the version that the config came in. */
+function wireVersionOf({ protocolVersion }: CallContext): string {
+  return protocolVersion ?? '1.0';
 }
 
 function derivedId(messageId: string): string {

@@ -31,6 +31,11 @@ it('is the event as it was recorded, under an id of its own', () => {
   expect(headers({})).toEqual({ 'content-type': 'application/a2a+json', 'x-a2a-notification-id': ID });
 });
 
+it('is what 0.3 sends for a config of 0.3', () => {
+  const notification = notificationOf({ ...CONFIG, wireVersion: '0.3' }, EVENT, '{"kind":"task"}');
+  expect(notification).toEqual({ id: ID, body: '{"kind":"task"}', contentType: 'application/json' });
+});
+
 it.each([
   ['Bearer', 'abc', 'Bearer abc'],
   ['Basic', 'user:pass', 'Basic dXNlcjpwYXNz'],

@@ -16,12 +16,20 @@ export interface Notification {
   contentType: string;
 }
 
-/** The notification of an event; the id is also that of its delivery in the ledger. */
-export function notificationOf(config: DueConfig, event: RecordedEvent): Notification {
+/** Configs that came through A2A 0.3 get what 0.3 sends. */
+export function isLegacyConfig({ wireVersion }: Pick<DueConfig, 'wireVersion'>): boolean {
+  return wireVersion === '0.3';
+}
+
+/**
+ * The notification of an event; the id is also that of its delivery in the ledger.
+ * @param legacyBody what 0.3 sends of the event, where the config is one of 0.3
+ */
+export function notificationOf(config: DueConfig, event: RecordedEvent, legacyBody?: string): Notification {
   return {
     id: notificationId(config.pushId, event.sequence),
-    body: event.json,
-    contentType: 'application/a2a+json',
+    body: legacyBody ?? event.json,
+    contentType: legacyBody === undefined ? 'application/a2a+json' : 'application/json',
   };
 }
 

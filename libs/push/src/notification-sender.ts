@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { OutboundHttp } from '#libs/platform';
-import type { RecordedEvent } from '#libs/tasks';
+import { type RecordedEvent, TaskStore } from '#libs/tasks';
 import type { DueConfig } from './delivery-store.js';
-import { NOTIFICATION_SIGNATURE, notificationHeaders, notificationOf } from './notification-request.js';
+import { LegacyBodies } from './legacy-bodies.js';
+import { isLegacyConfig, NOTIFICATION_SIGNATURE, notificationHeaders, notificationOf } from './notification-request.js';
 import { NotificationSigner } from './notification-signer.js';
 import { PushSecretBox } from './push-secrets.js';
 import { answered, type AttemptOutcome, unanswered } from './retry-plan.js';
@@ -15,17 +16,23 @@ const UNREADABLE: AttemptOutcome = { delivered: false, error: 'unreadable' };
 /** Sends one notification once. Redirects are not followed, and the answer's body is not read. */
 @Injectable()
 export class NotificationSender {
+  private readonly legacy: LegacyBodies;
+
   constructor(
     private readonly outbound: OutboundHttp,
     private readonly signer: NotificationSigner,
     private readonly secrets: PushSecretBox,
-  ) {}
+    tasks: TaskStore,
+  ) {
+    this.legacy = new LegacyBodies(tasks);
+  }
 
   /** Rejects with the signal's reason, or with a fault of ours; what the receiver does is an outcome. */
   async send(config: DueConfig, event: RecordedEvent, signal: AbortSignal): Promise<AttemptOutcome> {
     const secrets = this.secrets.openIfReadable(config);
     if (secrets === undefined) return UNREADABLE;
-    const notification = notificationOf(config, event);
+    const legacyBody = isLegacyConfig(config) ? await this.legacy.of(event) : undefined;
+    const notification = notificationOf(config, event, legacyBody);
     const signature = await this.signer.sign(notification);
     const headers = { ...notificationHeaders(config, secrets, notification), [NOTIFICATION_SIGNATURE]: signature };
     const url = new URL(config.url);

@@ -13,7 +13,7 @@ export interface PushRegistration {
   taskId: string;
   scope: TaskScope;
   config: CheckedPushConfig;
-  /** The protocol version that the config came in, which its notifications keep to: `1.0`. */
+  /** The protocol version that the config came in, which its notifications keep to: `1.0` or `0.3`. */
   wireVersion: string;
   /** The last event that is not notified; absent: the newest event there is. */
   after?: number;
