@@ -9,6 +9,7 @@ const MAY_IMPORT = {
   executor: ['protocol', 'platform', 'tasks'],
   'a2a-client': ['protocol', 'platform'],
   callees: ['protocol', 'platform', 'access', 'a2a-client'],
+  credentials: ['protocol', 'platform', 'access', 'a2a-client'],
   nodes: ['protocol', 'platform', 'tasks', 'executor', 'a2a-client'],
   push: ['protocol', 'platform', 'access', 'tasks'],
   'a2a-server': ['protocol', 'platform', 'access', 'tasks', 'executor', 'push'],

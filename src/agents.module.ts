@@ -1,18 +1,26 @@
 import { Module } from '@nestjs/common';
-import { AgentDirectory, CardGuard, type CredentialsOf, HttpAgentDirectory, LocalAgents } from '#libs/a2a-client';
+import {
+  AgentDirectory,
+  CardGuard,
+  CredentialProofs,
+  type CredentialsOf,
+  HttpAgentDirectory,
+  LocalAgents,
+} from '#libs/a2a-client';
 import { Authentication } from '#libs/access';
 import { CalleesModule } from '#libs/callees';
+import { CredentialsModule } from '#libs/credentials';
 import { Metrics, OutboundHttp, ServiceAddress } from '#libs/platform';
 import { InProcessAgents } from './in-process-agents.js';
 
 /** Calls to agents, foreign ones and our own. */
 @Module({
-  imports: [CalleesModule],
+  imports: [CalleesModule, CredentialsModule],
   providers: [
     { provide: LocalAgents, useClass: InProcessAgents },
     {
       provide: AgentDirectory,
-      inject: [OutboundHttp, LocalAgents, Metrics, Authentication, ServiceAddress, CardGuard],
+      inject: [OutboundHttp, LocalAgents, Metrics, Authentication, ServiceAddress, CardGuard, CredentialProofs],
       useFactory: (
         http: OutboundHttp,
         locals: LocalAgents,
@@ -20,6 +28,7 @@ import { InProcessAgents } from './in-process-agents.js';
         authentication: Authentication,
         address: ServiceAddress,
         guard: CardGuard,
+        proofs: CredentialProofs,
       ) => {
         const calls = metrics.counter('parley_outbound_calls_total', 'Calls to agents by what came of them', [
           'outcome',
@@ -30,6 +39,7 @@ import { InProcessAgents } from './in-process-agents.js';
           locals: () => locals,
           credentials,
           guard,
+          proofs,
           count: (outcome) => calls.inc({ outcome }),
         });
       },

@@ -9,6 +9,7 @@ import {
   ConversationNode,
   ConversationsModule,
 } from '#libs/conversations';
+import { CREDENTIAL_MIGRATIONS, CredentialsApiModule } from '#libs/credentials';
 import { EventGatewayModule } from '#libs/event-gateway';
 import { CancelWatch, ExecutorModule, TaskRecovery } from '#libs/executor';
 import { NodesModule } from '#libs/nodes';
@@ -17,6 +18,7 @@ import { type AppConfig, JobsModule, PlatformModule } from '#libs/platform';
 import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
 import { CommitForgetJob, TASK_MIGRATIONS, TaskPurge, TaskPurgeJob, TasksModule } from '#libs/tasks';
 import { AgentsModule } from './agents.module.js';
+import { WorkflowCredentialsModule } from './workflow-credentials.js';
 
 /** What Parley is made of. */
 @Module({})
@@ -30,6 +32,7 @@ export class AppModule {
       ...PUSH_MIGRATIONS,
       ...ACCESS_MIGRATIONS,
       ...CALLEE_MIGRATIONS,
+      ...CREDENTIAL_MIGRATIONS,
     ];
     const platform = PlatformModule.forRoot({ config, migrations });
     const push = PushModule.with(TasksModule);
@@ -55,6 +58,7 @@ export class AppModule {
         OrchestratorModule.withExecutor(executor),
         ConversationsModule.with(executor, conversations),
         BrainstormApiModule.with(executor, brainstorms, AgentsModule),
+        CredentialsApiModule.with(WorkflowCredentialsModule.over(workflows)),
         A2aServerModule.with(executor, push),
         gateway,
       ],

@@ -40,6 +40,10 @@ export interface FakeAgentOptions {
   rpcPath?: string;
   /** Answers CancelTask: with the canceled Task, with TaskNotCancelable, or never. */
   cancel?: 'acknowledge' | 'refuse' | 'hang';
+  /** Members of the card that replace the usual ones. */
+  card?: JsonObject;
+  /** Whether it lets a call in; else it answers 401. Its card is for everybody. */
+  admits?: (call: FakeCall) => boolean;
 }
 
 type Program = FakeBehaviour | ((call: FakeCall, index: number) => FakeBehaviour);
@@ -68,6 +72,8 @@ export class FakeAgent {
       cacheControl: 'max-age=0',
       rpcPath: '/a2a',
       cancel: 'acknowledge',
+      card: {},
+      admits: () => true,
       ...options,
     };
   }
@@ -160,6 +166,10 @@ export class FakeAgent {
     const call = this.record(request, response);
     if (request.method === 'GET') return this.card(request, response);
     await this.read(call, request);
+    if (!this.options.admits(call)) {
+      response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+      return;
+    }
     if (call.method === 'CancelTask') return this.cancel(call, response);
     if (call.method === 'GetTask') return this.getTask(call, response);
     if (call.method === 'SubscribeToTask') return this.subscribe(call, response);
@@ -278,8 +288,8 @@ export class FakeAgent {
       .end(body);
   }
 
-  private describe(): AgentCard {
-    return {
+  private describe(): JsonObject {
+    const card: AgentCard = {
       name: this.options.name,
       description: 'A fake agent of a test',
       version: '1.0.0',
@@ -291,5 +301,6 @@ export class FakeAgent {
       defaultOutputModes: ['text/plain', 'application/json'],
       skills: [{ id: 'fake', name: 'Fake', description: 'Answers as told', tags: ['test'] }],
     };
+    return { ...(card as unknown as JsonObject), ...this.options.card };
   }
 }

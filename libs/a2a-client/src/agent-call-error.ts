@@ -4,6 +4,8 @@ export type AgentCallFailure =
   | 'timeout' // one of the four limits passed
   | 'server-error' // HTTP 5xx
   | 'client-error' // HTTP 4xx
+  | 'unauthorized' // HTTP 401 or 403: the agent does not know the caller, or forbids it the call
+  | 'credential' // ours: unknown, unusable, or none that the agent asks for; nothing was sent
   | 'rpc-error' // a JSON-RPC error, or the REST binding's google.rpc.Status
   | 'not-found' // TaskNotFound
   | 'invalid-response' // not A2A

@@ -7,6 +7,7 @@ import { type AgentRequest, agentRequest } from './agent-request.js';
 import type { CallLimits } from './call-limits.js';
 import type { ReceivedCard } from './card-guard.js';
 import { CARD_PATH, hostCardUrl, ownCardUrl } from './card-places.js';
+import { keepSecurity } from './card-security.js';
 import { once } from './exchange.js';
 import { fetchRequester } from './fetch-requester.js';
 import { RecentlyUsed } from './recently-used.js';
@@ -119,15 +120,18 @@ function parsed(url: string): URL {
 
 /** An agent that answers 4xx or 501 where its card should be has no card; it may still answer at its URL. */
 function isAbsence({ kind, code }: AgentCallError): boolean {
-  return kind === 'client-error' || kind === 'rpc-error' || kind === 'not-found' || code === 501;
+  return (
+    kind === 'client-error' || kind === 'unauthorized' || kind === 'rpc-error' || kind === 'not-found' || code === 501
+  );
 }
 
 function readCard(body: string): SdkAgentCard | undefined {
   const json = objectOf(body);
   if (typeof json?.name !== 'string') return undefined;
   const interfaces = json.supportedInterfaces ?? json.supported_interfaces;
-  if (Array.isArray(interfaces) && interfaces.length > 0) return encodeAgentCard(json as unknown as AgentCard);
-  return typeof json.url === 'string' ? READER.normalizeAgentCard(json) : undefined;
+  if (Array.isArray(interfaces) && interfaces.length > 0)
+    return keepSecurity(encodeAgentCard(json as unknown as AgentCard), json);
+  return typeof json.url === 'string' ? keepSecurity(READER.normalizeAgentCard(json), json) : undefined;
 }
 
 function objectOf(body: string): JsonObject | undefined {

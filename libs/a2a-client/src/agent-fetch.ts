@@ -1,6 +1,7 @@
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentFetch } from './agent-http.js';
 import { networkFailure } from './call-failure.js';
+import { prove } from './call-proof.js';
 import { MAX_ANSWER_BYTES } from './agent-request.js';
 import type { TransportOptions } from './agent-transport.js';
 import { statusFailure } from './status-failure.js';
@@ -11,11 +12,11 @@ const UNWATCHED_BYTES = 64 * 1024;
 const NO_LIMITS = { firstByteMs: 0, idleMs: 0 };
 
 /** The SDK hands a `fetch` nothing of a call but its signal. */
-const LISTENERS = new WeakMap<AbortSignal, () => void>();
+const CALLS = new WeakMap<AbortSignal, Pick<TransportOptions, 'alive' | 'proof'>>();
 
-/** Has `alive` told of every piece of an answer to a call with this signal. */
-export function listenForLife({ signal, alive }: TransportOptions): void {
-  LISTENERS.set(signal, alive);
+/** Has every call with this signal carry its proof, and `alive` told of every piece of its answer. */
+export function attend({ signal, alive, proof }: TransportOptions): void {
+  CALLS.set(signal, { alive, proof });
 }
 
 /**
@@ -24,13 +25,23 @@ export function listenForLife({ signal, alive }: TransportOptions): void {
  */
 export function agentFetch(send: AgentFetch): typeof fetch {
   return async (input, init) => {
-    const response = await send(input, { ...init, ...NO_LIMITS }).catch((error: unknown) => {
+    const { alive, proof } = (init?.signal && CALLS.get(init.signal)) || {};
+    const { url = input, ...proven } = (proof && prove(proof, urlOf(input), headersOf(init))) || {};
+    const response = await send(url, { ...init, ...proven, ...NO_LIMITS }).catch((error: unknown) => {
       throw networkFailure(error);
     });
-    const watched = watch(response, init?.signal ? LISTENERS.get(init.signal) : undefined);
+    const watched = watch(response, alive);
     if (!watched.ok) throw await failureOf(watched);
     return watched;
   };
+}
+
+function urlOf(input: string | URL | Request): URL {
+  return new URL(input instanceof Request ? input.url : input);
+}
+
+function headersOf(init: RequestInit | undefined): Record<string, string> {
+  return Object.fromEntries(new Headers(init?.headers));
 }
 
 async function failureOf(response: Response): Promise<AgentCallError> {

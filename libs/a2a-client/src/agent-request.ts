@@ -1,5 +1,6 @@
 import type { OutboundCall, OutboundRequester, OutboundTimes } from '#libs/platform';
 import { networkFailure } from './call-failure.js';
+import { type CallProof, prove } from './call-proof.js';
 import { statusFailure } from './status-failure.js';
 
 /** A plain answer, an answer that is an error, and one event of a stream may not be longer. */
@@ -16,6 +17,7 @@ export interface AgentAnswer {
 export interface AgentCall extends Omit<OutboundCall, keyof OutboundTimes> {
   /** Told of every piece of the answer's body. */
   alive?: () => void;
+  proof?: CallProof;
 }
 
 export type AgentRequest = (call: AgentCall) => Promise<AgentAnswer>;
@@ -25,9 +27,10 @@ export type AgentRequest = (call: AgentCall) => Promise<AgentAnswer>;
  * error that the agent wrote in it, and whatever the network did, before the head or in the middle of a body.
  */
 export function agentRequest(send: OutboundRequester): AgentRequest {
-  return async ({ alive, ...call }) => {
+  return async ({ alive, proof, ...call }) => {
     try {
-      const answer = await send({ ...call, firstByteMs: 0, idleMs: 0 });
+      const proven = proof && prove(proof, call.url, call.headers);
+      const answer = await send({ ...call, ...proven, firstByteMs: 0, idleMs: 0 });
       const { status } = answer;
       if (status >= 200 && status < 300) {
         return {

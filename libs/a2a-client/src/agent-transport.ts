@@ -1,5 +1,6 @@
 import type { SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
 import type { CallOptions, CallTimeouts } from './agent-client.js';
+import type { CallProof } from './call-proof.js';
 
 /** A call's options and what ties its transport to the attempt. */
 export interface TransportOptions extends CallOptions {
@@ -7,6 +8,8 @@ export interface TransportOptions extends CallOptions {
   signal: AbortSignal;
   /** Told of every sign of life, be it only a heartbeat. */
   alive: () => void;
+  /** What the call carries where it names a credential. */
+  proof?: CallProof;
 }
 
 /** One way to reach one agent. Each method is a single exchange: no limits, no retry, no resumption. */

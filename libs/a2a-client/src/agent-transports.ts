@@ -1,6 +1,8 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { AgentCallError } from './agent-call-error.js';
 import type { CallCredentials } from './agent-credentials.js';
+import type { CredentialProofs } from './call-proof.js';
+import { type CardSecurity, securityOf } from './card-security.js';
 import { agentFetch } from './agent-fetch.js';
 import type { AgentHttp } from './agent-http.js';
 import { type AgentRequest, agentRequest } from './agent-request.js';
@@ -8,12 +10,19 @@ import type { AgentTransport } from './agent-transport.js';
 import { fetchRequester } from './fetch-requester.js';
 import { FOUNDING_DIALECT } from './founding-dialect.js';
 import { type JsonRpcEndpoint, JsonRpcTransport } from './json-rpc-transport.js';
+import { ProvingTransport } from './proving-transport.js';
 import { RecentlyUsed } from './recently-used.js';
 import { RestTransport } from './rest-transport.js';
 import { LegacyClients } from './legacy-clients.js';
 import { SdkTransport } from './sdk-transport.js';
 
 type AgentInterface = SdkAgentCard['supportedInterfaces'][number];
+
+/** An agent by the URL that its caller named. */
+export interface CalledAgent {
+  url: string;
+  credentials?: CallCredentials;
+}
 
 /**
  * Gives the transport for an agent: of JSON-RPC and HTTP+JSON the one that its card names first (section 8.3.2);
@@ -24,24 +33,33 @@ export class AgentTransports {
   readonly #legacy: LegacyClients;
   readonly #ids = new RecentlyUsed<() => number>();
 
-  constructor(http: AgentHttp) {
+  constructor(
+    http: AgentHttp,
+    private readonly proofs?: CredentialProofs,
+  ) {
     this.#request = agentRequest(http.request ?? fetchRequester(http.fetch));
     this.#legacy = new LegacyClients(agentFetch(http.fetch));
   }
 
   /** @throws AgentCallError `invalid-response` where the card offers nothing that Parley speaks */
-  async ofCard(card: SdkAgentCard, credentials?: CallCredentials): Promise<AgentTransport> {
+  async ofCard(card: SdkAgentCard, agent: CalledAgent): Promise<AgentTransport> {
     const streaming = card.capabilities?.streaming === true;
-    const reachable = card.supportedInterfaces.filter(({ url }) => /^https?:/i.test(url) && URL.canParse(url));
-    const current = preferred(reachable.filter((it) => isSpoken(it.protocolBinding)));
-    if (current !== undefined) return this.#transport(current, streaming, credentials);
-    const legacy = reachable.filter((it) => it.protocolVersion.startsWith('0.3') && isSpoken(it.protocolBinding));
-    if (legacy.length > 0) {
-      const client = await this.#legacy.client({ ...card, supportedInterfaces: legacy });
-      return new SdkTransport(client, streaming);
-    }
-    const text = 'the agent card offers neither JSON-RPC nor HTTP+JSON of A2A 1.x or 0.3';
-    throw new AgentCallError('invalid-response', text);
+    const chosen = chosenInterface(card);
+    const transport = isLegacy(chosen)
+      ? new SdkTransport(await this.#legacy.client({ ...card, supportedInterfaces: [chosen] }), streaming)
+      : this.#transport(chosen, streaming, agent.credentials);
+    return this.#proving(transport, agent, chosen.url, securityOf(card));
+  }
+
+  /** For an agent that has no card: JSON-RPC at its URL, without streaming. */
+  ofUrl({ url, credentials }: CalledAgent): AgentTransport {
+    const transport = new JsonRpcTransport(
+      this.#request,
+      this.#endpoint({ url, credentials }),
+      false,
+      FOUNDING_DIALECT,
+    );
+    return this.#proving(transport, { url }, url);
   }
 
   #transport(chosen: AgentInterface, streaming: boolean, credentials?: CallCredentials): AgentTransport {
@@ -50,9 +68,10 @@ export class AgentTransports {
     return new JsonRpcTransport(this.#request, this.#endpoint({ ...chosen, credentials }), streaming);
   }
 
-  /** For an agent that has no card: JSON-RPC at its URL, without streaming. */
-  ofUrl(url: string, credentials?: CallCredentials): AgentTransport {
-    return new JsonRpcTransport(this.#request, this.#endpoint({ url, credentials }), false, FOUNDING_DIALECT);
+  #proving(transport: AgentTransport, agent: CalledAgent, endpoint: string, security?: CardSecurity): AgentTransport {
+    if (this.proofs === undefined) return transport;
+    const proven = { agentUrl: agent.url, endpoint: new URL(endpoint), ...(security && { security }) };
+    return new ProvingTransport(transport, this.proofs, proven);
   }
 
   #endpoint({ url, tenant, credentials }: Omit<JsonRpcEndpoint, 'nextId'>): JsonRpcEndpoint {
@@ -66,6 +85,21 @@ export class AgentTransports {
     this.#ids.set(url, ids);
     return ids;
   }
+}
+
+/** Of what the card offers and Parley speaks; of 0.3 JSON-RPC goes first. */
+function chosenInterface(card: SdkAgentCard): AgentInterface {
+  const reachable = card.supportedInterfaces.filter(({ url }) => /^https?:/i.test(url) && URL.canParse(url));
+  const spoken = reachable.filter((it) => isSpoken(it.protocolBinding));
+  const legacy = spoken.filter(isLegacy);
+  const chosen = preferred(spoken) ?? legacy.find((it) => /^JSONRPC$/i.test(it.protocolBinding)) ?? legacy[0];
+  if (chosen !== undefined) return chosen;
+  const text = 'the agent card offers neither JSON-RPC nor HTTP+JSON of A2A 1.x or 0.3';
+  throw new AgentCallError('invalid-response', text);
+}
+
+function isLegacy({ protocolVersion }: AgentInterface): boolean {
+  return protocolVersion.startsWith('0.3');
 }
 
 /** The first of version 1.0, else of any 1.x. */

@@ -5,9 +5,10 @@ import { AgentCards } from './agent-cards.js';
 import { type AgentClient, AgentDirectory, type CallOptions } from './agent-client.js';
 import type { CredentialsOf } from './agent-credentials.js';
 import type { AgentHttp } from './agent-http.js';
-import { AgentTransports } from './agent-transports.js';
 import type { CardGuard } from './card-guard.js';
 import { CARD_PATH } from './card-places.js';
+import { AgentTransports, type CalledAgent } from './agent-transports.js';
+import type { CredentialProofs } from './call-proof.js';
 import { CallLimits } from './call-limits.js';
 import { CallOutcomes, type OutcomeCounter } from './call-outcomes.js';
 import type { LocalAgents } from './local-agents.js';
@@ -25,6 +26,8 @@ export interface HttpAgentDirectoryOptions {
   credentials?: CredentialsOf;
   /** Decides whether agents may be called by their cards; absent: all of them. */
   guard?: CardGuard;
+  /** For calls that name a credential; without it they go out as all others do. */
+  proofs?: CredentialProofs;
   /** Told once per URL that an agent has no card; otherwise that is logged. */
   onCardless?: (url: string) => void;
 }
@@ -42,7 +45,7 @@ export class HttpAgentDirectory extends AgentDirectory {
   constructor(private readonly options: HttpAgentDirectoryOptions) {
     super();
     this.#cards = new AgentCards(options.http);
-    this.#transports = new AgentTransports(options.http);
+    this.#transports = new AgentTransports(options.http, options.proofs);
     this.#outcomes = new CallOutcomes(options.count);
     this.#onCardless =
       options.onCardless ?? ((url) => logger.log({ url }, 'An agent has no card; it is called at its URL'));
@@ -73,7 +76,7 @@ export class HttpAgentDirectory extends AgentDirectory {
   async #withCard(url: string, card: SdkAgentCard): Promise<AgentClient> {
     const kept = this.#clients.get(url);
     if (kept?.card === card) return kept.client;
-    const transport = await this.#transports.ofCard(card, this.options.credentials?.(url));
+    const transport = await this.#transports.ofCard(card, this.#called(url));
     const client = new TransportAgentClient(url, decodeAgentCard(card), transport, this.#outcomes);
     this.#clients.set(url, { card, client });
     return client;
@@ -84,11 +87,10 @@ export class HttpAgentDirectory extends AgentDirectory {
       this.#cardlessTold.add(url);
       this.#onCardless(url);
     }
-    return new TransportAgentClient(
-      url,
-      undefined,
-      this.#transports.ofUrl(url, this.options.credentials?.(url)),
-      this.#outcomes,
-    );
+    return new TransportAgentClient(url, undefined, this.#transports.ofUrl(this.#called(url)), this.#outcomes);
+  }
+
+  #called(url: string): CalledAgent {
+    return { url, credentials: this.options.credentials?.(url) };
   }
 }

@@ -11,6 +11,8 @@ export type { CallCredentials, CredentialsOf } from './agent-credentials.js';
 export type { AgentHttp } from './agent-http.js';
 export { CardGuard, type ReceivedCard } from './card-guard.js';
 export { CARD_PATH, hostCardUrl, ownCardUrl } from './card-places.js';
+export { CredentialProofs, type CallProof, type WantedProof } from './call-proof.js';
+export { type CardSecurity, cardSecurity, type SecurityScheme } from './card-security.js';
 export { CalledTask } from './called-task.js';
 export { DEFAULT_TIMEOUTS } from './call-limits.js';
 export type { OutcomeCounter } from './call-outcomes.js';

@@ -83,7 +83,7 @@ export class JsonRpcTransport implements AgentTransport {
     options: TransportOptions,
   ): Promise<AgentAnswer> {
     const { tenant } = this.endpoint;
-    const { signal, alive } = options;
+    const { signal, alive, proof } = options;
     const all = {
       ...headers,
       ...this.endpoint.credentials?.(options),
@@ -92,7 +92,7 @@ export class JsonRpcTransport implements AgentTransport {
     const told = tenant && !('tenant' in params) ? { ...params, tenant } : params;
     const spoken = this.dialect?.params(told as JsonObject) ?? told;
     const body = JSON.stringify({ jsonrpc: '2.0', method, params: spoken, id });
-    return this.request({ url: this.#url, method: 'POST', headers: all, body, signal, alive });
+    return this.request({ url: this.#url, method: 'POST', headers: all, body, signal, alive, proof });
   }
 }
 

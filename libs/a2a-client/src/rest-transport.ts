@@ -69,7 +69,7 @@ export class RestTransport implements AgentTransport {
     call: { accept: string; options: TransportOptions; tenant?: string; body?: string },
   ): Promise<AgentAnswer> {
     const { accept, body } = call;
-    const { signal, alive } = call.options;
+    const { signal, alive, proof } = call.options;
     const key = path.startsWith('/message:') ? keyHeader(call.options) : undefined;
     const tenant = call.tenant || this.endpoint.tenant;
     const base = this.endpoint.url.replace(/\/+$/, '') + (tenant ? `/${encodeURIComponent(tenant)}` : '');
@@ -77,7 +77,7 @@ export class RestTransport implements AgentTransport {
     const credentials = this.endpoint.credentials?.(call.options);
     const headers: Record<string, string> = { accept, 'a2a-version': '1.0', ...credentials, ...key };
     if (body !== undefined) headers['content-type'] = 'application/json';
-    return this.request({ url, method, headers, body, signal, alive });
+    return this.request({ url, method, headers, body, signal, alive, proof });
   }
 }
 

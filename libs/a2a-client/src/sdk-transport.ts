@@ -7,7 +7,7 @@ import {
   type StreamResponse,
   type Task,
 } from '#libs/protocol';
-import { listenForLife } from './agent-fetch.js';
+import { attend } from './agent-fetch.js';
 import type { AgentTransport, TransportOptions } from './agent-transport.js';
 import { completedRequest } from './send-request.js';
 
@@ -22,7 +22,7 @@ export class SdkTransport implements AgentTransport {
 
   async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
     const { signal } = options;
-    listenForLife(options);
+    attend(options);
     const encoded = encodeSendMessageRequest(completedRequest(request));
     for await (const response of this.client.sendMessageStream(encoded, { signal }))
       yield decodeStreamResponse(response);
@@ -30,16 +30,20 @@ export class SdkTransport implements AgentTransport {
 
   async *subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
     const { signal } = options;
-    listenForLife(options);
+    attend(options);
     const events = this.client.resubscribeTask({ tenant: '', id: taskId }, { signal });
     for await (const response of events) yield decodeStreamResponse(response);
   }
 
-  async getTask(taskId: string, { signal }: TransportOptions): Promise<Task> {
+  async getTask(taskId: string, options: TransportOptions): Promise<Task> {
+    const { signal } = options;
+    attend(options);
     return decodeTask(await this.client.getTask({ tenant: '', id: taskId, historyLength: undefined }, { signal }));
   }
 
-  async cancelTask(taskId: string, { signal }: TransportOptions): Promise<Task> {
+  async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
+    const { signal } = options;
+    attend(options);
     return decodeTask(await this.client.cancelTask({ tenant: '', id: taskId, metadata: undefined }, { signal }));
   }
 }

@@ -146,6 +146,7 @@ function cancelOutcome(error: AgentCallError): CancelOutcome {
     case 'rpc-error':
     case 'not-found':
     case 'client-error':
+    case 'unauthorized':
     case 'invalid-response':
       return 'refused';
     default:

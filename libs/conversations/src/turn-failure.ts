@@ -9,6 +9,8 @@ const CODES: Record<AgentCallFailure, [code: string, retryable: boolean]> = {
   'server-error': ['AGENT_ERROR', true],
   'client-error': ['AGENT_ERROR', false],
   'rpc-error': ['AGENT_ERROR', false],
+  unauthorized: ['AGENT_REFUSED_CALLER', false],
+  credential: ['CREDENTIAL_UNUSABLE', false],
   'not-found': ['AGENT_ERROR', false],
   'invalid-response': ['INVALID_RESPONSE', false],
   refused: ['ADDRESS_REFUSED', false],

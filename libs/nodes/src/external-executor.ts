@@ -59,12 +59,13 @@ export class ExternalExecutor extends NodeExecutor {
   protected override async *work(context: RequestContext): NodeWork {
     const url = this.#url();
     const known = await remoteOf(context);
-    if (context.signal.reason instanceof TaskCanceled) return await this.#cancel(url, known?.remote);
+    if (context.signal.reason instanceof TaskCanceled) return await this.#cancel(context, url, known?.remote);
     const answer = new RemoteAnswer();
     try {
       yield* this.#call(context, url, known, answer);
     } catch (error) {
-      if (context.signal.reason instanceof TaskCanceled) return await this.#cancel(url, answer.task ?? known?.remote);
+      if (context.signal.reason instanceof TaskCanceled)
+        return await this.#cancel(context, url, answer.task ?? known?.remote);
       context.signal.throwIfAborted();
       if (error instanceof AgentCallError)
         throw new NodeFailure(`external agent call to ${url}: ${error.message}`, { cause: error });
@@ -80,6 +81,7 @@ export class ExternalExecutor extends NodeExecutor {
       timeouts: { total: Math.max(1, Math.ceil(deadline - performance.now())) },
       scope: context.call.scope,
       parent: { taskId: context.taskId, reference: this.node.id },
+      ...this.#credential(),
     });
     const client = await this.agents.client(url, options());
     for await (const event of this.#events(context, client, known, options())) {
@@ -111,11 +113,16 @@ export class ExternalExecutor extends NodeExecutor {
     return this.hops.extended(hops, { task: taskId, caller: call.agent, callee: this.#url() });
   }
 
-  async #cancel(url: string, remote: RemoteTask | undefined): Promise<undefined> {
+  async #cancel({ call }: RequestContext, url: string, remote: RemoteTask | undefined): Promise<undefined> {
     if (!remote) return;
-    const options = { timeouts: { total: CANCEL_MS } };
+    const options = { timeouts: { total: CANCEL_MS }, scope: call.scope, ...this.#credential() };
     const client = await this.agents.client(url, options).catch(() => undefined);
     await client?.cancel(remote.taskId, options);
+  }
+
+  #credential(): Pick<CallOptions, 'credential'> {
+    const { auth } = this.node.config;
+    return typeof auth === 'string' && auth !== '' ? { credential: auth } : {};
   }
 
   #url(): string {

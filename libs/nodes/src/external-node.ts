@@ -3,6 +3,9 @@ import type { AgentExecutor, HopChains, NodeSpec, NodeType } from '#libs/executo
 import { ConfigProblems } from './config-problems.js';
 import { ExternalExecutor, missingEndpoint } from './external-executor.js';
 
+/** Whether there is one of this name a run finds out: workflows may be kept before the credentials that they name. */
+const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+
 /** `external`: an A2A agent elsewhere. In a run it is called directly; this is what stands behind its own URL (row K14). */
 export class ExternalNode implements NodeType {
   readonly name = 'external';
@@ -19,7 +22,8 @@ export class ExternalNode implements NodeType {
     return new ConfigProblems(node)
       .unless(isUrl, 'endpoint_url must be an http or https URL')
       .check('timeout', 'must be a number of seconds, at least 1', (it) => typeof it === 'number' && it >= 1)
-      .strings('auth', 'prompt').found;
+      .check('auth', 'must be the name of a credential', (it) => typeof it === 'string' && CREDENTIAL_NAME.test(it))
+      .strings('prompt').found;
   }
 
   executor(node: NodeSpec): AgentExecutor {

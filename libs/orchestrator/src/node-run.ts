@@ -25,6 +25,8 @@ export interface NodeRun {
   error?: string;
   /** What the child asks, while the node is `input-required`. */
   question?: Part[];
+  /** Whether it asks for authentication and not for input. */
+  wantsAuth?: boolean;
   /** ISO 8601. */
   startedAt?: string;
   finishedAt?: string;

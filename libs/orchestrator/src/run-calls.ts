@@ -175,7 +175,7 @@ export class RunCalls {
       parent: { taskId: context.taskId, reference: childReference(node.id, node.attempts) },
       // An own agent makes one Task of it, in whichever replica it comes to.
       ...(node.type !== 'external' && node.messageId !== undefined && { idempotencyKey: node.messageId }),
-      ...(typeof auth === 'string' && auth !== '' && { credential: auth }),
+      ...(node.type === 'external' && typeof auth === 'string' && auth !== '' && { credential: auth }),
     };
   }
 }

@@ -15,7 +15,7 @@ import { outputText } from './node-output.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { NODE_KEY } from './run-answer.js';
 import { runStatus, type RunState } from './run-state.js';
-import { done, inputRequired, nodeCompleted, workflowCanceled, workflowFailed } from './run-steps.js';
+import { AUTH_REQUIRED, done, inputRequired, nodeCompleted, workflowCanceled, workflowFailed } from './run-steps.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
 /** A step as an event of the run's Task that changes nothing else. */
@@ -67,11 +67,15 @@ export function canceledEvents(reference: TaskReference, state: RunState, childr
   return [stepEvent(reference, note), endEvent(reference, state, 'TASK_STATE_CANCELED', undefined)];
 }
 
-/** The run waits: every waiting node is named, and the status asks what the first of them asks. */
+/**
+ * The run waits: every waiting node is named, and the status asks what the first of them asks; it is AUTH_REQUIRED where
+ * that is authentication.
+ */
 export function waitingEvents(reference: TaskReference, state: RunState): TaskEvent[] {
   const [first, ...others] = [...state.nodes.values()].filter((node) => node.status === 'input-required');
   if (first === undefined) return [];
-  const asking = statusUpdate(reference, 'TASK_STATE_INPUT_REQUIRED', undefined, runEventMetadata(askNote(first)));
+  const waiting = first.wantsAuth ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_INPUT_REQUIRED';
+  const asking = statusUpdate(reference, waiting, undefined, runEventMetadata(askNote(first)));
   asking.statusUpdate.status.message = agentMessage(reference, question(first), { [NODE_KEY]: first.id });
   return [...others.map((node) => stepEvent(reference, askNote(node))), asking];
 }
@@ -81,12 +85,16 @@ function askNote(node: NodeRun): ReturnType<typeof inputRequired.note> {
   return inputRequired.note(node, {
     question: firstText(question(node)) ?? '',
     ...(taskId !== undefined && { taskId }),
+    ...(node.wantsAuth && { state: AUTH_REQUIRED }),
   });
 }
 
-function question(node: NodeRun): Part[] {
+/** What a waiting node's agent asks for, in its own words where it said any. */
+export function question(node: NodeRun): Part[] {
   const asked = node.question ?? [];
-  return asked.length > 0 ? asked : [textPart(`Node "${node.id}" waits for input`)];
+  return asked.length > 0
+    ? asked
+    : [textPart(`Node "${node.id}" waits for ${node.wantsAuth ? 'authentication' : 'input'}`)];
 }
 
 function endEvent(reference: TaskReference, state: RunState, end: TaskState, text: string | undefined): TaskEvent {

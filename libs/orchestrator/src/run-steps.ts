@@ -50,12 +50,16 @@ export const a2aSending = new NodeStep<{ url: string; messageId: string; taskId?
     node.agentUrl = url;
     node.messageId = messageId;
     delete node.question;
+    delete node.wantsAuth;
     delete node.answer;
     if (taskId === undefined || run.received === undefined) return;
     node.answer = run.received;
     run.undelivered = false;
   },
 );
+
+/** The state of a Task that goes on when its caller has authenticated, as a word. */
+export const AUTH_REQUIRED = 'auth-required';
 
 /** `status` is the agent's Task state as a word; `question` is present when the agent waits for an answer. */
 export interface ReceivedPayload {
@@ -73,6 +77,7 @@ export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, 
   if (payload.question === undefined) return;
   node.status = 'input-required';
   node.question = payload.question;
+  node.wantsAuth = payload.status === AUTH_REQUIRED;
 });
 
 /** `artifacts` is absent where the event itself carries the node's one Artifact. */
@@ -104,10 +109,15 @@ export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcom
     node.finishedAt = at;
     if (taskId !== undefined) node.taskId = taskId;
     delete node.question;
+    delete node.wantsAuth;
   },
 );
 
-export const inputRequired = new NodeStep<{ question: string; taskId?: string }>('input.required', () => undefined);
+/** `state` is present where authentication is asked for. */
+export const inputRequired = new NodeStep<{ question: string; taskId?: string; state?: typeof AUTH_REQUIRED }>(
+  'input.required',
+  () => undefined,
+);
 
 export const workflowFailed = new RunStep<{ error: string; node?: string }>(
   'workflow.failed',

@@ -1,10 +1,12 @@
-import type { Artifact, JsonObject, Part } from '#libs/protocol';
+import { type Artifact, firstText, type JsonObject, type Part } from '#libs/protocol';
 import type { TaskEvent, TaskHeader } from '#libs/tasks';
 import { nodeUrl } from './node-address.js';
 import { nodeParts } from './node-message.js';
 import type { LaterOutcome } from './cancel-outcomes.js';
 import type { CanceledChild, NodeRun, NodeStatus, RunError, RunStatus } from './node-run.js';
+import { question } from './run-ending.js';
 import { RunState } from './run-state.js';
+import { AUTH_REQUIRED } from './run-steps.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import { WorkflowGraph } from './workflow-graph.js';
 
@@ -13,6 +15,8 @@ export interface NodeView {
   attempts: number;
   taskId?: string;
   agentUrl: string;
+  /** While the node is `input-required`: what its agent waits for, and what it says. */
+  waitsFor?: { state: 'input-required' | 'auth-required'; message: string };
   artifacts: Artifact[];
   error?: string;
   startedAt?: string;
@@ -115,9 +119,14 @@ function nodeView(node: WorkflowNode, run: NodeRun, { definition, baseUrl, child
     attempts: run.attempts,
     ...(taskId !== undefined && { taskId }),
     agentUrl: run.agentUrl ?? nodeUrl(definition.name, node, baseUrl) ?? '',
+    ...(run.status === 'input-required' && { waitsFor: waitsFor(run) }),
     artifacts: run.artifacts,
     ...(run.error !== undefined && { error: run.error }),
     ...(run.startedAt !== undefined && { startedAt: run.startedAt }),
     ...(run.finishedAt !== undefined && { finishedAt: run.finishedAt }),
   };
+}
+
+function waitsFor(node: NodeRun): NonNullable<NodeView['waitsFor']> {
+  return { state: node.wantsAuth ? AUTH_REQUIRED : 'input-required', message: firstText(question(node)) ?? '' };
 }

@@ -1,0 +1,59 @@
+import { AgentCallError } from './agent-call-error.js';
+import type { CardSecurity } from './card-security.js';
+
+/** What a request carries to prove who calls. It is sent to one origin and never along a redirect. */
+export interface CallProof {
+  /** The only origin that it may be sent to. */
+  readonly origin: string;
+  /** Names are in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parameters of the URL. */
+  readonly query: Readonly<Record<string, string>>;
+  /** Every form of the secrets in it: they are taken out of what an agent says in an error. */
+  readonly secrets: readonly string[];
+}
+
+/** The call that a proof is for. */
+export interface WantedProof {
+  /** The name of the credential. */
+  credential: string;
+  /** Whose credential it is. */
+  tenant: string;
+  /** The agent as whoever makes the call named it. */
+  agentUrl: string;
+  /** Where the call goes: what the agent's card says, or `agentUrl`. */
+  endpoint: URL;
+  /** What the agent's card asks for; `undefined` where it has none. */
+  security?: CardSecurity;
+}
+
+/** Gives the proofs that calls with a named credential carry. */
+export abstract class CredentialProofs {
+  /**
+   * @throws AgentCallError `credential` where there is none that fits; then nothing may be sent. Where a token could not
+   * be had for the moment it is of the kind that says so, such as `timeout`.
+   */
+  abstract proof(wanted: WantedProof): Promise<CallProof>;
+
+  /**
+   * Hears that an agent answered 401 or 403 to a proof.
+   * @returns another proof, where the call may be made once more with it
+   * @throws as `proof` does
+   */
+  abstract refused(wanted: WantedProof, proof: CallProof, refusal: AgentCallError): Promise<CallProof | undefined>;
+}
+
+/** A call as it goes out. */
+interface ProvenCall {
+  url: URL;
+  headers: Record<string, string>;
+  redirect: 'error';
+}
+
+/** Puts a proof into a call. @throws AgentCallError `credential` where the call goes anywhere but to the proof's origin */
+export function prove(proof: CallProof, url: URL, headers: Readonly<Record<string, string>>): ProvenCall {
+  if (url.origin !== proof.origin) throw new AgentCallError('credential', `a credential is not sent to ${url.origin}`);
+  const target = new URL(url);
+  for (const [name, value] of Object.entries(proof.query)) target.searchParams.set(name, value);
+  return { url: target, headers: { ...headers, ...proof.headers }, redirect: 'error' };
+}

@@ -1,0 +1,108 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+
+/** One way to prove who calls, as far as it matters to a caller (A2A 1.0, section 4.5.2; 0.3, section 5.5.2). */
+export type SecurityScheme =
+  | { type: 'apiKey'; in: 'header' | 'query' | 'cookie'; name: string }
+  /** `scheme` is in lower case: `bearer`, `basic`. */
+  | { type: 'http'; scheme: string }
+  | { type: 'oauth2'; clientCredentials: boolean }
+  | { type: 'openIdConnect' }
+  | { type: 'mutualTLS' }
+  | { type: 'unknown' };
+
+/** What an agent asks of its callers. */
+export interface CardSecurity {
+  schemes: ReadonlyMap<string, SecurityScheme>;
+  /** Names of schemes: any one entry is enough, all schemes of an entry are needed. An empty entry asks for nothing. */
+  requirements: readonly (readonly string[])[];
+}
+
+const KEPT = new WeakMap<object, CardSecurity>();
+
+/** Keeps what a card's text asks for: the SDK's form of a card loses it where a card of 1.0 says it in the words of 0.3. */
+export function keepSecurity<T extends object>(card: T, json: JsonObject): T {
+  KEPT.set(card, cardSecurity(json));
+  return card;
+}
+
+export function securityOf(card: object): CardSecurity | undefined {
+  return KEPT.get(card);
+}
+
+/** What a card asks for, in the words of 1.0 or of 0.3. What cannot be read is a scheme that nobody can meet. */
+export function cardSecurity(card: JsonObject): CardSecurity {
+  const schemes = objectIn(card, 'securitySchemes', 'security_schemes');
+  const requirements = listIn(card, 'securityRequirements') ?? listIn(card, 'security_requirements');
+  return {
+    schemes: new Map(Object.entries(schemes).map(([name, scheme]) => [name, readScheme(scheme)])),
+    requirements: (requirements ?? listIn(card, 'security') ?? []).map(readRequirement),
+  };
+}
+
+function readScheme(scheme: JsonValue | undefined): SecurityScheme {
+  if (!isJsonObject(scheme)) return { type: 'unknown' };
+  return typeof scheme.type === 'string' ? readScheme03(scheme) : readScheme10(scheme);
+}
+
+function readScheme03(scheme: JsonObject): SecurityScheme {
+  switch (scheme.type) {
+    case 'apiKey':
+      return readApiKey(scheme.in, scheme.name);
+    case 'http':
+      return readHttp(scheme.scheme);
+    case 'oauth2':
+      return { type: 'oauth2', clientCredentials: isJsonObject(objectIn(scheme, 'flows').clientCredentials) };
+    case 'openIdConnect':
+    case 'mutualTLS':
+      return { type: scheme.type };
+    default:
+      return { type: 'unknown' };
+  }
+}
+
+function readScheme10(scheme: JsonObject): SecurityScheme {
+  const [kind = '', given] = Object.entries(scheme)[0] ?? [];
+  const value = isJsonObject(given) ? given : {};
+  switch (kind.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())) {
+    case 'apiKeySecurityScheme':
+      return readApiKey(value.location, value.name);
+    case 'httpAuthSecurityScheme':
+      return readHttp(value.scheme);
+    case 'oauth2SecurityScheme': {
+      const flows = objectIn(value, 'flows');
+      const flow = flows.clientCredentials ?? flows.client_credentials;
+      return { type: 'oauth2', clientCredentials: isJsonObject(flow) };
+    }
+    case 'openIdConnectSecurityScheme':
+      return { type: 'openIdConnect' };
+    case 'mtlsSecurityScheme':
+      return { type: 'mutualTLS' };
+    default:
+      return { type: 'unknown' };
+  }
+}
+
+function readApiKey(place: JsonValue | undefined, name: JsonValue | undefined): SecurityScheme {
+  const known = (['header', 'query', 'cookie'] as const).find((it) => it === place);
+  return known !== undefined && typeof name === 'string' ? { type: 'apiKey', in: known, name } : { type: 'unknown' };
+}
+
+function readHttp(scheme: JsonValue | undefined): SecurityScheme {
+  return typeof scheme === 'string' ? { type: 'http', scheme: scheme.toLowerCase() } : { type: 'unknown' };
+}
+
+/** `{"schemes": {"name": …}}` in 1.0, `{"name": […]}` in 0.3. */
+function readRequirement(requirement: JsonValue): string[] {
+  if (!isJsonObject(requirement)) return [''];
+  const { schemes } = requirement;
+  return Object.keys(isJsonObject(schemes) ? schemes : requirement);
+}
+
+function objectIn(object: JsonObject, ...names: string[]): JsonObject {
+  return names.map((name) => object[name]).find((it) => isJsonObject(it)) ?? {};
+}
+
+function listIn(object: JsonObject, name: string): JsonValue[] | undefined {
+  const value = object[name];
+  return Array.isArray(value) && value.length > 0 ? value : undefined;
+}

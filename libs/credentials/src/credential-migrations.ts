@@ -1,0 +1,32 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The credentials that calls to agents carry, by tenant and name. */
+export class CreateCredential1700000000800 implements MigrationInterface {
+  readonly name = 'CreateCredential1700000000800';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE credential (
+        tenant text COLLATE "C" NOT NULL,
+        name text COLLATE "C" NOT NULL,
+        -- What is no secret: the kind, and what belongs to it.
+        settings json NOT NULL,
+        -- Encrypted; it begins with the id of its key.
+        secret text NOT NULL,
+        -- Another one after each change: tokens that were made of it before are used no more.
+        version uuid NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now(),
+        updated_at timestamptz NOT NULL DEFAULT now(),
+        last_used_at timestamptz,
+        last_error text,
+        last_error_at timestamptz,
+        PRIMARY KEY (tenant, name)
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE credential');
+  }
+}
+
+export const CREDENTIAL_MIGRATIONS = [CreateCredential1700000000800];

@@ -1,0 +1,5 @@
+/** Knows who names credentials, so that none is deleted that somebody still wants. */
+export abstract class CredentialNamers {
+  /** The names of a tenant's workflows that name a credential; the newest revisions count. */
+  abstract workflows(tenant: string, credential: string): Promise<string[]>;
+}

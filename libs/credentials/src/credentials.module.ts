@@ -1,0 +1,34 @@
+import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { CredentialProofs } from '#libs/a2a-client';
+import { CredentialStore } from './credential-store.js';
+import { CredentialUse } from './credential-use.js';
+import { CredentialsController } from './credentials.controller.js';
+import { OAuthTokens } from './oauth-tokens.js';
+import { SealCredentialsJob } from './seal-credentials-job.js';
+import { StoredCredentialProofs } from './stored-credential-proofs.js';
+
+/** The credentials that calls to agents carry. Needs PlatformModule. */
+@Module({
+  providers: [
+    CredentialStore,
+    CredentialUse,
+    OAuthTokens,
+    { provide: CredentialProofs, useClass: StoredCredentialProofs },
+  ],
+  exports: [CredentialProofs, CredentialStore],
+})
+export class CredentialsModule {}
+
+/** Their management API. Needs JobsModule. */
+@Module({})
+export class CredentialsApiModule {
+  /** @param imports who provides CredentialNamers */
+  static with(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
+    return {
+      module: CredentialsApiModule,
+      imports: [CredentialsModule, ...imports],
+      controllers: [CredentialsController],
+      providers: [SealCredentialsJob],
+    };
+  }
+}

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { Metrics, OutboundHttp } from '#libs/platform';
+import type { OAuth2Settings, UsableCredential } from './credential.js';
+import { KeptToken } from './kept-token.js';
+import { type IssuedToken, readToken, tokenRequest } from './token-request.js';
+
+const FETCH_MS = 10_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+const MOST_KEPT = 1_000;
+
+export type OAuth2Credential = UsableCredential & { settings: OAuth2Settings };
+
+/** The tokens of OAuth 2.0 credentials, kept in this process for as long as they are good. */
+@Injectable()
+export class OAuthTokens {
+  private readonly kept = new Map<string, KeptToken>();
+  private readonly fetches;
+
+  constructor(
+    private readonly http: OutboundHttp,
+    metrics: Metrics,
+  ) {
+    this.fetches = metrics.counter(
+      'parley_oauth_token_requests_total',
+      'Requests for OAuth 2.0 tokens to call agents with',
+      ['outcome'],
+    );
+  }
+
+  /** Rejects with TokenRefused, or with an error of the outbound door. */
+  token(credential: OAuth2Credential): Promise<string> {
+    return this.of(credential).get();
+  }
+
+  /** Another token than one that an agent did not accept. Rejects as `token` does. */
+  instead(credential: OAuth2Credential, refused: string): Promise<string> {
+    return this.of(credential).instead(refused);
+  }
+
+  /** The longest unused one goes first; one of a credential that was changed since is used no more. */
+  private of(credential: OAuth2Credential): KeptToken {
+    const { version } = credential;
+    const token = this.kept.get(version) ?? new KeptToken(() => this.fetch(credential));
+    this.kept.delete(version);
+    this.kept.set(version, token);
+    if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value!);
+    return token;
+  }
+
+  private async fetch({ settings, secret }: OAuth2Credential): Promise<IssuedToken> {
+    let outcome = 'failed';
+    try {
+      const answer = await this.http.request({ ...tokenRequest(settings, secret), totalMs: FETCH_MS });
+      const token = readToken(answer.status, await answer.text(MAX_ANSWER_BYTES));
+      outcome = 'ok';
+      return token;
+    } finally {
+      this.fetches.inc({ outcome });
+    }
+  }
+}

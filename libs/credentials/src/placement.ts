@@ -1,0 +1,87 @@
+import type { CardSecurity, SecurityScheme } from '#libs/a2a-client';
+import type { CredentialSettings } from './credential.js';
+import { isToken, mayCarrySecret } from './header-names.js';
+
+/** Where the proof stands in a request. */
+export type Placement =
+  | { in: 'header' | 'query' | 'cookie'; parameter: string }
+  | { in: 'authorization'; scheme: 'Bearer' | 'Basic' };
+
+/** A credential that an agent cannot be called with. The message names what the agent asks for, and no secret. */
+export class Misfit extends Error {
+  override readonly name = 'Misfit';
+}
+
+/**
+ * Where a credential goes by what an agent's card asks for. A requirement of one scheme that the credential can meet
+ * decides; where nothing is asked for, a declared scheme does, and where none is declared the credential itself.
+ * @throws Misfit
+ */
+export function placement(settings: CredentialSettings, security: CardSecurity | undefined): Placement {
+  const { schemes, requirements } = security ?? { schemes: new Map<string, SecurityScheme>(), requirements: [] };
+  const asked = requirements.filter((names) => names.length > 0);
+  if (asked.length === 0 && schemes.size === 0) return ownPlacement(settings);
+  const singles =
+    asked.length === 0 ? [...schemes.keys()] : asked.flatMap(([name, ...more]) => (more.length > 0 ? [] : [name!]));
+  const fits = singles.flatMap((name) => fit(settings, schemes.get(name)) ?? []);
+  const chosen = fits.find((it) => isOwn(it, settings)) ?? fits[0];
+  if (chosen !== undefined) return chosen;
+  const wanted = (asked.length === 0 ? singles.map((name) => [name]) : asked).map((names) => told(names, schemes));
+  throw new Misfit(`the agent asks for ${wanted.join(' or ')}`);
+}
+
+/** Where a credential goes that no card says anything about. */
+function ownPlacement(settings: CredentialSettings): Placement {
+  if (settings.kind === 'api-key') return { in: settings.in, parameter: settings.parameter };
+  return { in: 'authorization', scheme: settings.kind === 'basic' ? 'Basic' : 'Bearer' };
+}
+
+function fit(settings: CredentialSettings, scheme: SecurityScheme | undefined): Placement | undefined {
+  if (scheme === undefined) return undefined;
+  if (settings.kind === 'api-key') return scheme.type === 'apiKey' ? keyPlacement(scheme) : undefined;
+  return meets(settings.kind, scheme) ? ownPlacement(settings) : undefined;
+}
+
+/** A card may not send a key into a header that means something else. */
+function keyPlacement({ in: place, name }: Extract<SecurityScheme, { type: 'apiKey' }>): Placement | undefined {
+  const possible = place === 'header' ? mayCarrySecret(name) : place === 'cookie' ? isToken(name) : name !== '';
+  return possible ? { in: place, parameter: name } : undefined;
+}
+
+/** A bearer token is what OAuth 2.0 and OpenID Connect come down to; whoever named it knows where it is from. */
+function meets(kind: Exclude<CredentialSettings['kind'], 'api-key'>, scheme: SecurityScheme): boolean {
+  if (kind === 'basic') return scheme.type === 'http' && scheme.scheme === 'basic';
+  if (scheme.type === 'http') return scheme.scheme === 'bearer';
+  if (scheme.type === 'oauth2') return kind === 'bearer' || scheme.clientCredentials;
+  return scheme.type === 'openIdConnect';
+}
+
+function isOwn(chosen: Placement, settings: CredentialSettings): boolean {
+  if (settings.kind !== 'api-key' || chosen.in === 'authorization') return false;
+  const same = chosen.in === 'header' ? equalIgnoringCase : Object.is;
+  return chosen.in === settings.in && same(chosen.parameter, settings.parameter);
+}
+
+function equalIgnoringCase(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+const LONGEST_TOLD = 64;
+
+function told(names: readonly string[], schemes: CardSecurity['schemes']): string {
+  return names.map((name) => `${name.slice(0, LONGEST_TOLD)} (${describe(schemes.get(name))})`).join(' with ');
+}
+
+function describe(scheme: SecurityScheme | undefined): string {
+  if (scheme === undefined) return 'not described';
+  switch (scheme.type) {
+    case 'apiKey':
+      return `apiKey in ${scheme.in} ${scheme.name.slice(0, LONGEST_TOLD)}`;
+    case 'http':
+      return `http ${scheme.scheme.slice(0, LONGEST_TOLD)}`;
+    case 'oauth2':
+      return scheme.clientCredentials ? 'oauth2 clientCredentials' : 'oauth2 without clientCredentials';
+    default:
+      return scheme.type;
+  }
+}

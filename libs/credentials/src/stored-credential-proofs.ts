@@ -1,0 +1,120 @@
+import { Injectable } from '@nestjs/common';
+import { AgentCallError, type CallProof, CredentialProofs, type WantedProof } from '#libs/a2a-client';
+import {
+  OutboundConnectError,
+  OutboundInterruptedError,
+  OutboundRefusedError,
+  OutboundTimeoutError,
+  OutboundTooLongError,
+  UnreadableSecret,
+} from '#libs/platform';
+import { mayGoTo } from './bound-origins.js';
+import { callProof } from './call-proof.js';
+import { CredentialStore } from './credential-store.js';
+import { CredentialUse } from './credential-use.js';
+import { CREDENTIAL_NAME, type UsableCredential } from './credential.js';
+import { type OAuth2Credential, OAuthTokens } from './oauth-tokens.js';
+import { Misfit, placement } from './placement.js';
+import { TokenRefused } from './token-request.js';
+
+const LONGEST_NAME = 64;
+
+/** Proofs made of stored credentials; each is read anew, so that a change counts from the next call on. */
+@Injectable()
+export class StoredCredentialProofs extends CredentialProofs {
+  /** Which token a proof carries. */
+  private readonly tokens = new WeakMap<CallProof, string>();
+
+  constructor(
+    private readonly store: CredentialStore,
+    private readonly oauth: OAuthTokens,
+    private readonly use: CredentialUse,
+  ) {
+    super();
+  }
+
+  async proof(wanted: WantedProof): Promise<CallProof> {
+    const credential = await this.find(wanted);
+    return this.told(credential, async () => {
+      const proof = await this.prove(credential, wanted, (it) => this.oauth.token(it));
+      this.use.used(credential);
+      return proof;
+    });
+  }
+
+  async refused(wanted: WantedProof, proof: CallProof, refusal: AgentCallError): Promise<CallProof | undefined> {
+    const credential = await this.find(wanted);
+    this.use.failed(credential, refusal.message);
+    const token = this.tokens.get(proof);
+    if (refusal.code !== 401 || token === undefined) return undefined;
+    return this.told(credential, () => this.prove(credential, wanted, (it) => this.oauth.instead(it, token)));
+  }
+
+  private async find({ credential: name, tenant }: WantedProof): Promise<UsableCredential> {
+    try {
+      const found = CREDENTIAL_NAME.test(name) ? await this.store.usable({ tenant, name }) : undefined;
+      if (found !== undefined) return found;
+    } catch (error) {
+      if (error instanceof UnreadableSecret) throw unusable(name, 'it cannot be decrypted', error);
+      throw error;
+    }
+    throw new AgentCallError('credential', `there is no credential "${name.slice(0, LONGEST_NAME)}"`);
+  }
+
+  private async prove(
+    credential: UsableCredential,
+    { endpoint, agentUrl, security }: WantedProof,
+    token: (credential: OAuth2Credential) => Promise<string>,
+  ): Promise<CallProof> {
+    const { settings, secret } = credential;
+    if (!mayGoTo(settings, endpoint, agentUrl)) {
+      throw new Misfit(
+        `it is not meant for ${endpoint.origin}${settings.hosts ? '' : ", where the agent's card leads"}`,
+      );
+    }
+    const place = placement(settings, security);
+    if (!isOAuth2(credential)) return callProof(place, settings, secret, endpoint.origin);
+    const value = await token(credential);
+    const proof = callProof(place, settings, value, endpoint.origin);
+    this.tokens.set(proof, value);
+    return proof;
+  }
+
+  /** Notes why there is no proof, and tells it as an AgentCallError. */
+  private async told<T>(credential: UsableCredential, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      const failure = failureOf(credential.name, error);
+      if (failure === undefined) throw error;
+      this.use.failed(credential, failure.message);
+      throw failure;
+    }
+  }
+}
+
+function isOAuth2(credential: UsableCredential): credential is OAuth2Credential {
+  return credential.settings.kind === 'oauth2-client-credentials';
+}
+
+/** `undefined` for a fault of ours. No cause has a secret in it; none is kept all the same. */
+function failureOf(name: string, error: unknown): AgentCallError | undefined {
+  const text = (reason: string): string => `credential "${name}": ${reason}`;
+  if (error instanceof Misfit) return unusable(name, error.message);
+  if (error instanceof TokenRefused) {
+    return error.temporary ? new AgentCallError('server-error', text(error.message)) : unusable(name, error.message);
+  }
+  if (error instanceof OutboundTimeoutError) {
+    return new AgentCallError('timeout', text('timeout: no answer of the token endpoint in time'));
+  }
+  if (error instanceof OutboundConnectError || error instanceof OutboundInterruptedError) {
+    return new AgentCallError('connect', text('no connection to the token endpoint'));
+  }
+  if (error instanceof OutboundRefusedError) return unusable(name, 'the token endpoint may not be called');
+  if (error instanceof OutboundTooLongError) return unusable(name, "the token endpoint's answer is too long");
+  return undefined;
+}
+
+function unusable(name: string, reason: string, cause?: unknown): AgentCallError {
+  return new AgentCallError('credential', `credential "${name}": ${reason}`, { cause });
+}

@@ -1,0 +1,95 @@
+import type { OutboundCall } from '#libs/platform';
+import { basic } from './call-proof.js';
+import type { OAuth2Settings } from './credential.js';
+
+/** A token of an authorization server. */
+export interface IssuedToken {
+  value: string;
+  lifetimeMs: number;
+}
+
+/** An answer without a token. `temporary`: the same request may well succeed later. */
+export class TokenRefused extends Error {
+  override readonly name = 'TokenRefused';
+
+  constructor(
+    message: string,
+    readonly temporary: boolean,
+  ) {
+    super(message);
+  }
+}
+
+/** What a token is believed for that does not say it (RFC 6749, section 5.1, leaves it to the documentation). */
+const UNTOLD_LIFETIME_S = 300;
+const LONGEST_LIFETIME_S = 24 * 3600;
+const MAX_TOKEN = 16 * 1024;
+/** What may stand in a header, without spaces. */
+const TOKEN = /^[\x21-\x7e]+$/;
+/** RFC 6749, section 5.2. Anything else in its place is not repeated: a server may put anything there. */
+const ERRORS = [
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'invalid_target',
+];
+
+/** The request for a token with the client credentials grant (RFC 6749, section 4.4.2). */
+export function tokenRequest(settings: OAuth2Settings, secret: string): OutboundCall {
+  const { tokenUrl, clientId, scopes, audience, clientAuthentication } = settings;
+  const inBody = clientAuthentication === 'body';
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+    ...(audience !== undefined && { audience }),
+    ...(inBody && { client_id: clientId, client_secret: secret }),
+  });
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    'content-type': 'application/x-www-form-urlencoded',
+  };
+  // Section 2.3.1: both parts are form-encoded before they are joined.
+  if (!inBody) headers.authorization = `Basic ${basic(formEncoded(clientId), formEncoded(secret))}`;
+  return { url: new URL(tokenUrl), method: 'POST', headers, body: body.toString(), redirect: 'error' };
+}
+
+/** @throws TokenRefused */
+export function readToken(status: number, text: string): IssuedToken {
+  const body = parsed(text);
+  if (status >= 500 || status === 429) throw new TokenRefused(`the token endpoint answered HTTP ${status}`, true);
+  if (status !== 200) {
+    const code = ERRORS.find((it) => it === body.error);
+    throw new TokenRefused(`the token endpoint answered HTTP ${status}${code ? ` (${code})` : ''}`, false);
+  }
+  const { access_token: value, token_type: type, expires_in: seconds } = body;
+  if (typeof value !== 'string' || value.length > MAX_TOKEN || !TOKEN.test(value)) {
+    throw new TokenRefused('the token endpoint answered without a token', false);
+  }
+  if (typeof type === 'string' && type.toLowerCase() !== 'bearer') {
+    throw new TokenRefused('the token endpoint answered with a token that is no bearer token', false);
+  }
+  return { value, lifetimeMs: lifetime(seconds) * 1000 };
+}
+
+/** Seconds, also as text, as some servers have it. */
+function lifetime(given: unknown): number {
+  const seconds = typeof given === 'string' && /^\d{1,10}$/.test(given) ? Number(given) : given;
+  if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return UNTOLD_LIFETIME_S;
+  return Math.min(Math.max(seconds, 0), LONGEST_LIFETIME_S);
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function formEncoded(text: string): string {
+  return new URLSearchParams({ '': text }).toString().slice(1);
+}
