@@ -111,7 +111,11 @@ describe('a node that names a credential', () => {
       asksFor({ k: apiKeyScheme('header', 'Content-Length') }),
       'the agent asks for k (apiKey in header Content-Length)',
     ],
-    ['what it does not describe', { securityRequirements: [{ schemes: { x: { list: [] } } }] }, 'the agent asks for x (not described)'],
+    [
+      'what it does not describe',
+      { securityRequirements: [{ schemes: { x: { list: [] } } }] },
+      'the agent asks for x (not described)',
+    ],
   ])('sends nothing to an agent that asks for %s', async (_what, card, words) => {
     const agent = await stage.fake({ card });
     const auth = await keepCredential(stage.api, { kind: 'api-key', value: secret() });

@@ -23,6 +23,7 @@ export interface RunNode {
   attempts: number;
   taskId?: string;
   agentUrl: string;
+  waitsFor?: { state: string; message: string };
   artifacts: Artifact[];
   error?: unknown;
   startedAt?: string;

@@ -25,6 +25,8 @@ export interface WantedProof {
   endpoint: URL;
   /** What the agent's card asks for; `undefined` where it has none. */
   security?: CardSecurity;
+  /** Aborts when the call has no more use for it. */
+  signal: AbortSignal;
 }
 
 /** Gives the proofs that calls with a named credential carry. */
@@ -36,11 +38,13 @@ export abstract class CredentialProofs {
   abstract proof(wanted: WantedProof): Promise<CallProof>;
 
   /**
-   * Hears that an agent answered 401 or 403 to a proof.
-   * @returns another proof, where the call may be made once more with it
+   * Another proof in place of one that an agent answered 401 to; `undefined` where there can be no other.
    * @throws as `proof` does
    */
-  abstract refused(wanted: WantedProof, proof: CallProof, refusal: AgentCallError): Promise<CallProof | undefined>;
+  abstract renewed(wanted: WantedProof, refused: CallProof): Promise<CallProof | undefined>;
+
+  /** Hears that a call failed for good with 401 or 403. */
+  abstract failed(proof: CallProof, refusal: AgentCallError): void;
 }
 
 /** A call as it goes out. */

@@ -61,17 +61,19 @@ function readScheme03(scheme: JsonObject): SecurityScheme {
 }
 
 function readScheme10(scheme: JsonObject): SecurityScheme {
-  const [kind = '', given] = Object.entries(scheme)[0] ?? [];
-  const value = isJsonObject(given) ? given : {};
-  switch (kind.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())) {
+  const [kind, value] = alternative(scheme, 'scheme');
+  switch (kind) {
     case 'apiKeySecurityScheme':
       return readApiKey(value.location, value.name);
     case 'httpAuthSecurityScheme':
       return readHttp(value.scheme);
     case 'oauth2SecurityScheme': {
       const flows = objectIn(value, 'flows');
-      const flow = flows.clientCredentials ?? flows.client_credentials;
-      return { type: 'oauth2', clientCredentials: isJsonObject(flow) };
+      const [flow] = alternative(flows, 'flow');
+      return {
+        type: 'oauth2',
+        clientCredentials: flow === 'clientCredentials' || isJsonObject(flows.clientCredentials),
+      };
     }
     case 'openIdConnectSecurityScheme':
       return { type: 'openIdConnect' };
@@ -80,6 +82,14 @@ function readScheme10(scheme: JsonObject): SecurityScheme {
     default:
       return { type: 'unknown' };
   }
+}
+
+/** What a `oneof` holds. The JavaScript SDK's server (1.3) tells its own form of one in place of ProtoJSON. */
+function alternative(object: JsonObject, oneof: string): [name: string, value: JsonObject] {
+  const own = object[oneof];
+  const [name, value] =
+    isJsonObject(own) && typeof own.$case === 'string' ? [own.$case, own.value] : (Object.entries(object)[0] ?? ['']);
+  return [name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()), isJsonObject(value) ? value : {}];
 }
 
 function readApiKey(place: JsonValue | undefined, name: JsonValue | undefined): SecurityScheme {

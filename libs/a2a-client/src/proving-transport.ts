@@ -5,7 +5,7 @@ import { toAgentCallError } from './call-failure.js';
 import type { CallProof, CredentialProofs, WantedProof } from './call-proof.js';
 
 /** The agent that calls go to, as far as its proofs depend on it. */
-export type ProvenAgent = Omit<WantedProof, 'credential' | 'tenant'>;
+export type ProvenAgent = Omit<WantedProof, 'credential' | 'tenant' | 'signal'>;
 
 /**
  * Has calls that name a credential carry a proof of it; all others pass untouched. A call that was refused with 401, and
@@ -63,9 +63,7 @@ export class ProvingTransport implements AgentTransport {
         return;
       } catch (error) {
         const failure = without(proof.secrets, toAgentCallError(error));
-        const other = begun ? undefined : await this.#afterRefusal(wanted, proof, failure);
-        if (!first || other === undefined) throw failure;
-        proof = other;
+        proof = await this.#other(wanted, proof, failure, first && !begun);
       }
     }
   }
@@ -82,19 +80,22 @@ export class ProvingTransport implements AgentTransport {
         return await call({ ...options, proof });
       } catch (error) {
         const failure = without(proof.secrets, toAgentCallError(error));
-        const other = await this.#afterRefusal(wanted, proof, failure);
-        if (!first || other === undefined) throw failure;
-        proof = other;
+        proof = await this.#other(wanted, proof, failure, first);
       }
     }
   }
 
-  #wanted(credential: string, { scope }: TransportOptions): WantedProof {
-    return { ...this.agent, credential, tenant: scope?.tenant ?? '' };
+  #wanted(credential: string, { scope, signal }: TransportOptions): WantedProof {
+    return { ...this.agent, credential, tenant: scope?.tenant ?? '', signal };
   }
 
-  async #afterRefusal(wanted: WantedProof, proof: CallProof, failure: AgentCallError): Promise<CallProof | undefined> {
-    return failure.kind === 'unauthorized' ? this.proofs.refused(wanted, proof, failure) : undefined;
+  /** The proof to make the call once more with. @throws the failure where it is final */
+  async #other(wanted: WantedProof, proof: CallProof, failure: AgentCallError, again: boolean): Promise<CallProof> {
+    if (failure.kind !== 'unauthorized') throw failure;
+    const other = again && failure.code === 401 ? await this.proofs.renewed(wanted, proof) : undefined;
+    if (other !== undefined) return other;
+    this.proofs.failed(proof, failure);
+    throw failure;
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { BatchedRead, Database, SecretBox, UnreadableSecret } from '#libs/platform';
+import { BatchedRead, Database, SecretBox, throughOutage, UnreadableSecret } from '#libs/platform';
 import type { Credential, CredentialId, CredentialSettings, UsableCredential } from './credential.js';
 
 /** Keeps credentials; their secrets go in and come out for calls alone. */
@@ -41,11 +41,12 @@ export class CredentialStore {
   }
 
   /**
-   * A credential as it is now, whichever replica changed it; reads that come in together are one query.
+   * A credential as it is now, whichever replica changed it; reads that come in together are one query, and wait for a
+   * database that is out of reach.
    * @throws UnreadableSecret where no key opens it
    */
-  async usable({ tenant, name }: CredentialId): Promise<UsableCredential | undefined> {
-    const row = await this.wanted.get(JSON.stringify([tenant, name]));
+  async usable({ tenant, name }: CredentialId, signal: AbortSignal): Promise<UsableCredential | undefined> {
+    const row = await throughOutage(() => this.wanted.get(JSON.stringify([tenant, name])), signal);
     if (row === undefined) return undefined;
     const { settings, version } = row;
     return { tenant, name, settings, version, secret: this.box.open(row.secret, placeOf({ tenant, name })) };

@@ -22,8 +22,8 @@ const LONGEST_NAME = 64;
 /** Proofs made of stored credentials; each is read anew, so that a change counts from the next call on. */
 @Injectable()
 export class StoredCredentialProofs extends CredentialProofs {
-  /** Which token a proof carries. */
-  private readonly tokens = new WeakMap<CallProof, string>();
+  /** What a proof was made of: its credential, and the token that it carries. */
+  private readonly made = new WeakMap<CallProof, { credential: UsableCredential; token?: string }>();
 
   constructor(
     private readonly store: CredentialStore,
@@ -42,17 +42,21 @@ export class StoredCredentialProofs extends CredentialProofs {
     });
   }
 
-  async refused(wanted: WantedProof, proof: CallProof, refusal: AgentCallError): Promise<CallProof | undefined> {
+  async renewed(wanted: WantedProof, refused: CallProof): Promise<CallProof | undefined> {
+    const token = this.made.get(refused)?.token;
+    if (token === undefined) return undefined;
     const credential = await this.find(wanted);
-    this.use.failed(credential, refusal.message);
-    const token = this.tokens.get(proof);
-    if (refusal.code !== 401 || token === undefined) return undefined;
     return this.told(credential, () => this.prove(credential, wanted, (it) => this.oauth.instead(it, token)));
   }
 
-  private async find({ credential: name, tenant }: WantedProof): Promise<UsableCredential> {
+  failed(proof: CallProof, refusal: AgentCallError): void {
+    const made = this.made.get(proof);
+    if (made) this.use.failed(made.credential, refusal.message);
+  }
+
+  private async find({ credential: name, tenant, signal }: WantedProof): Promise<UsableCredential> {
     try {
-      const found = CREDENTIAL_NAME.test(name) ? await this.store.usable({ tenant, name }) : undefined;
+      const found = CREDENTIAL_NAME.test(name) ? await this.store.usable({ tenant, name }, signal) : undefined;
       if (found !== undefined) return found;
     } catch (error) {
       if (error instanceof UnreadableSecret) throw unusable(name, 'it cannot be decrypted', error);
@@ -73,10 +77,9 @@ export class StoredCredentialProofs extends CredentialProofs {
       );
     }
     const place = placement(settings, security);
-    if (!isOAuth2(credential)) return callProof(place, settings, secret, endpoint.origin);
-    const value = await token(credential);
+    const value = isOAuth2(credential) ? await token(credential) : secret;
     const proof = callProof(place, settings, value, endpoint.origin);
-    this.tokens.set(proof, value);
+    this.made.set(proof, { credential, ...(isOAuth2(credential) && { token: value }) });
     return proof;
   }
 
