@@ -9,7 +9,7 @@ import {
 } from 'a2a-sdk-v0/server';
 import { agentCardHandler, jsonRpcHandler, restHandler } from 'a2a-sdk-v0/server/express';
 import type { Request, RequestHandler, Router } from 'express';
-import type { GuardedAgent } from './guarded-sdk-server.js';
+import type { GuardedAgent } from './guarded-agent.js';
 
 /** The same on the server of the SDK for A2A 0.3. */
 export function guardedAgent03(agent: GuardedAgent): { card: RequestHandler; routes: RequestHandler | Router } {

@@ -13,6 +13,7 @@ import {
 import { agentCardHandler, jsonRpcHandler, restHandler } from '@a2a-js/sdk/server/express';
 import express, { type Request, type RequestHandler, type Router } from 'express';
 import { type AgentCard, encodeAgentCard } from '#libs/protocol';
+import type { GuardedAgent } from './guarded-agent.js';
 import { guardedAgent03 } from './guarded-sdk-agent-v0-3.js';
 
 export interface GuardedServer {
@@ -20,15 +21,6 @@ export interface GuardedServer {
   /** How many calls were refused. */
   refused(): number;
   stop(): Promise<void>;
-}
-
-export interface GuardedAgent {
-  binding: 'JSONRPC' | 'HTTP+JSON';
-  streaming: boolean;
-  /** Where it is served. */
-  url: string;
-  /** Who a request is from, to whom the agent says hello. */
-  userOf(request: Request): string | undefined;
 }
 
 export type GuardedServerOptions = Pick<GuardedAgent, 'binding' | 'streaming'> & {

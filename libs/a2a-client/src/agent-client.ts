@@ -25,6 +25,8 @@ export interface CallOptions {
   idempotencyKey?: string;
   /** Name of a stored credential. */
   credential?: string;
+  /** Whoever chose the URL is not trusted with the credential: it is used only where it names its hosts. */
+  onlyToHosts?: boolean;
 }
 
 /** What came of CancelTask at an agent. */

@@ -19,8 +19,8 @@ export interface WantedProof {
   credential: string;
   /** Whose credential it is. */
   tenant: string;
-  /** The agent as whoever makes the call named it. */
-  agentUrl: string;
+  /** The agent as it was named by whoever decides where the credential goes; `undefined` where nobody but itself does. */
+  agentUrl: string | undefined;
   /** Where the call goes: what the agent's card says, or `agentUrl`. */
   endpoint: URL;
   /** What the agent's card asks for; `undefined` where it has none. */

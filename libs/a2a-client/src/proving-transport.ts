@@ -5,7 +5,7 @@ import { toAgentCallError } from './call-failure.js';
 import type { CallProof, CredentialProofs, WantedProof } from './call-proof.js';
 
 /** The agent that calls go to, as far as its proofs depend on it. */
-export type ProvenAgent = Omit<WantedProof, 'credential' | 'tenant' | 'signal'>;
+export type ProvenAgent = Pick<WantedProof, 'agentUrl' | 'endpoint' | 'security'>;
 
 /**
  * Has calls that name a credential carry a proof of it; all others pass untouched. A call that was refused with 401, and
@@ -85,8 +85,9 @@ export class ProvingTransport implements AgentTransport {
     }
   }
 
-  #wanted(credential: string, { scope, signal }: TransportOptions): WantedProof {
-    return { ...this.agent, credential, tenant: scope?.tenant ?? '', signal };
+  #wanted(credential: string, { scope, signal, onlyToHosts }: TransportOptions): WantedProof {
+    const agentUrl = onlyToHosts ? undefined : this.agent.agentUrl;
+    return { ...this.agent, agentUrl, credential, tenant: scope?.tenant ?? '', signal };
   }
 
   /** The proof to make the call once more with. @throws the failure where it is final */

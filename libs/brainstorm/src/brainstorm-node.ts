@@ -53,7 +53,10 @@ const MODEL_FIELDS = ['provider', 'model', 'temperature', 'max_tokens'];
 function typeProblems({ agents, idea, maxIterations, systemPrompt, llmConfig }: JsonObject): string[] {
   const fits = Array.isArray(agents) && agents.every((it) => isJsonObject(it) && areAgentMembers(it));
   const checks: [boolean, string][] = [
-    [fits, 'agents must be an array of objects with an agent, and name, role, provider, model and skills as texts'],
+    [
+      fits,
+      'agents must be an array of objects with an agent, and name, role, provider, model, auth and skills as texts',
+    ],
     [idea === undefined || typeof idea === 'string', 'idea must be a string'],
     [maxIterations === undefined || typeof maxIterations === 'number', 'maxIterations must be a number'],
     [systemPrompt === undefined || typeof systemPrompt === 'string', 'systemPrompt must be a string'],
@@ -67,7 +70,7 @@ function typeProblems({ agents, idea, maxIterations, systemPrompt, llmConfig }: 
 }
 
 function areAgentMembers({ agent, skills, ...others }: JsonObject): boolean {
-  const texts = [others['name'], others['role'], others['provider'], others['model']];
+  const texts = [others['name'], others['role'], others['provider'], others['model'], others['auth']];
   const areTexts = texts.every((it) => it === undefined || typeof it === 'string');
   const areSkills = skills === undefined || (Array.isArray(skills) && skills.every((it) => typeof it === 'string'));
   return typeof agent === 'string' && areTexts && areSkills;

@@ -125,10 +125,12 @@ export class BrainstormRun {
 
   private options({ position, attempts }: AgentTurn): CallOptions {
     const { call, taskId } = this.context;
-    const { timeoutMs } = this.progress.spec;
+    const { timeoutMs, agents } = this.progress.spec;
+    const { auth: credential, target } = agents[position] ?? {};
     return {
       scope: call.scope,
       parent: { taskId, reference: `${this.progress.pass?.iteration ?? 0}.${position}#${attempts}` },
+      ...(credential !== undefined && target && 'url' in target && { credential, onlyToHosts: true }),
       ...(timeoutMs !== undefined && { timeouts: { firstEvent: timeoutMs, idle: timeoutMs } }),
     };
   }

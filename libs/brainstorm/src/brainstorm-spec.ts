@@ -13,6 +13,8 @@ export interface BrainstormAgent {
   name: string;
   role: Role;
   target: AgentTarget;
+  /** The name of the stored credential that it is called with. */
+  auth?: string;
   llm: LlmSettings & AgentLlmConfig;
   /** The names of its skills, and the words that they stand for. */
   skills: string[];

@@ -12,6 +12,8 @@ export interface WantedAgent {
   provider?: string;
   model?: string;
   credential_ref?: string;
+  /** The name of a stored credential, for an agent that is named by its URL. */
+  auth?: string;
   skills?: string[];
 }
 
@@ -40,6 +42,7 @@ export interface AgentDefaults {
 }
 
 const CREDENTIAL = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 const LONGEST_IDEA = 20_000;
 const LONGEST_PROMPT = 50_000;
 const LONGEST_NAME = 200;
@@ -88,7 +91,7 @@ function settled(
   override: LlmSettings,
   defaults: AgentDefaults,
 ): BrainstormAgent {
-  const { agent, role, provider, model, credential_ref, skills = [] } = wanted;
+  const { agent, role, provider, model, credential_ref, auth, skills = [] } = wanted;
   const target = agentTarget(agent);
   if (target === undefined) throw new RangeError(`"${agent}" is no reference to an agent`);
   const wordsOf = (skill: string): string => {
@@ -100,6 +103,7 @@ function settled(
     name: wanted.name ?? nameOf(target),
     role: isRole(role) ? role : roleAt(position),
     target,
+    ...(auth !== undefined && { auth }),
     llm: llmSettings(override, { provider, model, credential_ref }, defaults.llm),
     skills,
     skillWords: skills.map(wordsOf).filter((words) => words !== ''),
@@ -107,7 +111,7 @@ function settled(
 }
 
 function agentProblems(wanted: WantedAgent, index: number): FieldProblem[] {
-  const { agent, role, name = '', skills = [] } = wanted;
+  const { agent, role, name = '', auth, skills = [] } = wanted;
   const path = `agents[${index}]`;
   const target = 'must be the URL of an agent, a path of the directory, or the name of a workflow';
   return [
@@ -119,6 +123,12 @@ function agentProblems(wanted: WantedAgent, index: number): FieldProblem[] {
       skills.join('').length <= LONGEST_PROMPT,
       `${path}.skills`,
       `must have at most ${LONGEST_PROMPT} characters`,
+    ),
+    ...unless(auth === undefined || CREDENTIAL_NAME.test(auth), `${path}.auth`, 'must be the name of a credential'),
+    ...unless(
+      auth === undefined || /^https?:/i.test(agent),
+      `${path}.auth`,
+      'is for an agent that is named by its URL',
     ),
     ...credentialProblems(wanted, path),
   ];

@@ -2,7 +2,7 @@ import type { CallOptions } from '#libs/a2a-client';
 import type { Hop, RequestContext } from '#libs/executor';
 import { throughOutage } from '#libs/platform';
 import { turnId } from './a2a-event.js';
-import { nameOf, type Side } from './conversation.js';
+import { type Callee, nameOf, type Side } from './conversation.js';
 import { refuseBeyond } from './conversation-budget.js';
 import type { CallName } from './conversation-metadata.js';
 import type { ConversationServices } from './conversation-services.js';
@@ -12,11 +12,17 @@ import { TurnCall, type TurnCallSpec } from './turn-call.js';
 
 const CANCEL_MS = 5_000;
 
+/** An agent, and what it is called for. */
+interface Called {
+  agent: string;
+  as: Callee;
+}
+
 /** The calls of one execution of a conversation. */
 export class ConversationCalls {
   /** Whether an earlier process may have made the next call already. */
   private repeated: boolean;
-  private current: { agent: string; call: CallName; turn: TurnCall } | undefined;
+  private current: (Called & { call: CallName; turn: TurnCall }) | undefined;
 
   constructor(
     private readonly services: ConversationServices,
@@ -28,39 +34,39 @@ export class ConversationCalls {
 
   turn({ turn, speaker, text }: PendingTurn): Promise<TurnCall> {
     const agent = nameOf(speaker, this.state.settings);
-    return this.call(turn, agent, text, this.state.sessions[speaker]);
+    return this.call(turn, { agent, as: speaker }, text, this.state.sessions[speaker]);
   }
 
   announcement(agent: string, text: string): Promise<TurnCall> {
-    return this.call('announce', agent, text, {});
+    return this.call('announce', { agent, as: 'announce' }, text, {});
   }
 
   /** Cancels the Task that is at work, and those that wait for what will not come. */
   async cancel(): Promise<void> {
     const { sessions, settings } = this.state;
     const waiting = (['requester', 'target'] as Side[]).map((side) => {
-      return { agent: nameOf(side, settings), taskId: sessions[side].taskId };
+      return { agent: nameOf(side, settings), as: side, taskId: sessions[side].taskId };
     });
     const working = await this.working();
-    const tasks = new Map([...waiting, ...(working ? [working] : [])].map(({ agent, taskId }) => [taskId, agent]));
-    await Promise.all([...tasks].map(([taskId, agent]) => this.cancelTask(agent, taskId)));
+    const tasks = new Map([...waiting, ...(working ? [working] : [])].map(({ taskId, ...called }) => [taskId, called]));
+    await Promise.all([...tasks].map(([taskId, called]) => this.cancelTask(called, taskId)));
   }
 
-  private async call(call: CallName, agent: string, text: string, session: SideSession): Promise<TurnCall> {
+  private async call(call: CallName, called: Called, text: string, session: SideSession): Promise<TurnCall> {
     const known = this.state.calls.get(call) ?? (this.repeated ? await this.madeBefore(call, session) : undefined);
     this.repeated = false;
     const turn = new TurnCall(this.services.directory, {
       call,
-      prepare: () => this.prepare(call, agent, known === undefined),
+      prepare: () => this.prepare(call, called.agent, known === undefined),
       messageId: turnId(this.context.taskId, call),
       text,
       session,
       ...(known !== undefined && { known }),
       timeoutMs: this.state.settings.timeoutMs,
       signal: this.context.signal,
-      options: this.options(call),
+      options: { ...this.options(call), ...this.credential(called) },
     } satisfies TurnCallSpec);
-    this.current = { agent, call, turn };
+    this.current = { ...called, call, turn };
     return turn;
   }
 
@@ -85,30 +91,35 @@ export class ConversationCalls {
     return made?.taskId ?? session.taskId;
   }
 
-  private async working(): Promise<{ agent: string; taskId: string | undefined } | undefined> {
+  private async working(): Promise<(Called & { taskId: string | undefined }) | undefined> {
     if (this.current) {
-      const { agent, call, turn } = this.current;
-      return { agent, taskId: turn.answer.taskId ?? (await this.madeBefore(call, {})) };
+      const { agent, as, call, turn } = this.current;
+      return { agent, as, taskId: turn.answer.taskId ?? (await this.madeBefore(call, {})) };
     }
     const pending = this.state.dialogue.pending();
     if (!pending) return undefined;
     const taskId = this.state.calls.get(pending.turn) ?? (await this.madeBefore(pending.turn, {}));
-    return { agent: nameOf(pending.speaker, this.state.settings), taskId };
+    return { agent: nameOf(pending.speaker, this.state.settings), as: pending.speaker, taskId };
   }
 
-  private async cancelTask(agent: string, taskId: string | undefined): Promise<void> {
+  private async cancelTask(called: Called, taskId: string | undefined): Promise<void> {
     if (taskId === undefined) return;
-    const options = { scope: this.context.call.scope, signal: AbortSignal.timeout(CANCEL_MS) };
+    const { scope } = this.context.call;
+    const options = { scope, signal: AbortSignal.timeout(CANCEL_MS), ...this.credential(called) };
     try {
       const { references, directory } = this.services;
-      const client = await directory.client(
-        references.url(await references.resolve(agent, options.scope.tenant)),
-        options,
-      );
+      const url = references.url(await references.resolve(called.agent, scope.tenant));
+      const client = await directory.client(url, options);
       await client.cancel(taskId, options);
     } catch {
       // It cannot be reached: it ends by itself, or at its own limits.
     }
+  }
+
+  /** Only for an agent elsewhere, whatever the request said; a caller may name any, so the credential has to say where it goes. */
+  private credential({ agent, as }: Called): Pick<CallOptions, 'credential' | 'onlyToHosts'> {
+    const credential = this.state.settings.auth?.[as];
+    return credential !== undefined && /^https?:/i.test(agent) ? { credential, onlyToHosts: true } : {};
   }
 
   private options(call: CallName): Pick<CallOptions, 'scope' | 'parent'> {

@@ -1,5 +1,11 @@
 import { type FieldViolation, isJsonObject, type JsonObject } from '#libs/protocol';
-import { type ConversationSettings, DEFAULT_MAX_TURNS, LONGEST_TURN_MS, MOST_TURNS } from './conversation.js';
+import {
+  type Callee,
+  type ConversationSettings,
+  DEFAULT_MAX_TURNS,
+  LONGEST_TURN_MS,
+  MOST_TURNS,
+} from './conversation.js';
 
 /** What is wrong with a field; `range`: it is of the right kind, but not an allowed one. */
 export interface RequestProblem extends FieldViolation {
@@ -17,12 +23,13 @@ export function requestProblems(body: JsonObject): RequestProblem[] {
     ...number(body, 'maxTurns', 0, MOST_TURNS),
     ...number(body, 'timeoutMs', 1),
     ...reference(body, 'announce'),
+    ...credentials(body),
   ];
 }
 
 /** The settings that a request without problems asks for. */
 export function settingsOf(body: JsonObject): ConversationSettings {
-  const { requester, target, message, announce, maxTurns, timeoutMs } = body as Partial<ConversationSettings>;
+  const { requester, target, message, announce, maxTurns, timeoutMs, auth } = body as Partial<ConversationSettings>;
   return {
     ...(requester && { requester }),
     target: target ?? '',
@@ -30,6 +37,7 @@ export function settingsOf(body: JsonObject): ConversationSettings {
     maxTurns: maxTurns ?? DEFAULT_MAX_TURNS,
     timeoutMs: Math.min(timeoutMs ?? LONGEST_TURN_MS, LONGEST_TURN_MS),
     ...(announce && { announce }),
+    ...(auth && { auth }),
   };
 }
 
@@ -44,6 +52,26 @@ function reference(body: JsonObject, field: string, required = false): RequestPr
   if (typeof value !== 'string') return [wrong(field, 'must be the name, the path or the URL of an agent')];
   if (value.trim() === '') return [wrong(field, 'must not be empty')];
   return value.length > LONGEST_REFERENCE ? [outside(field, 'is too long')] : [];
+}
+
+const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+const CALLEES: readonly string[] = ['requester', 'target', 'announce'] satisfies Callee[];
+
+/** A secret is for an agent elsewhere: ours know the caller anyway. */
+function credentials(body: JsonObject): RequestProblem[] {
+  const { auth } = body;
+  if (auth === undefined || auth === null) return [];
+  if (!isJsonObject(auth))
+    return [wrong('auth', 'must be an object: the names of credentials by requester, target, announce')];
+  return Object.entries(auth).flatMap(([callee, name]) => {
+    const field = `auth.${callee.slice(0, 64)}`;
+    const agent = body[callee];
+    if (!CALLEES.includes(callee)) return [wrong(field, 'is none of requester, target, announce')];
+    if (typeof name !== 'string' || !CREDENTIAL_NAME.test(name))
+      return [wrong(field, 'must be the name of a credential')];
+    const isUrl = typeof agent === 'string' && /^https?:/i.test(agent);
+    return isUrl ? [] : [wrong(field, `is for a ${callee} that is named by its URL`)];
+  });
 }
 
 function text({ message }: JsonObject): RequestProblem[] {

@@ -13,6 +13,9 @@ export type Outcome =
   | 'canceled'
   | 'timeout';
 
+/** Who may be called: either side, or who is told the end. */
+export type Callee = Side | 'announce';
+
 /** What a conversation is about, as its caller asked for it. */
 export interface ConversationSettings {
   /** An agent reference; absent: nobody answers the target, who hears of `unknown` (row A15). */
@@ -26,6 +29,8 @@ export interface ConversationSettings {
   timeoutMs: number;
   /** An agent reference: who is told the last text. */
   announce?: string;
+  /** The names of the credentials for those of them that are URLs. */
+  auth?: Partial<Record<Callee, string>>;
 }
 
 export const DEFAULT_MAX_TURNS = 5;

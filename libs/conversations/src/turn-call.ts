@@ -22,7 +22,7 @@ export interface TurnCallSpec {
   known?: string;
   timeoutMs: number;
   signal: AbortSignal;
-  options: Pick<CallOptions, 'scope' | 'parent'>;
+  options: Pick<CallOptions, 'scope' | 'parent' | 'credential' | 'onlyToHosts'>;
 }
 
 /** No limit but the turn's own shall speak. */

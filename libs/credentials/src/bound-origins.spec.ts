@@ -29,6 +29,8 @@ it('goes to the origin that the caller named, or to hosts of its own', () => {
   expect(mayGoTo({ kind: 'bearer' }, endpoint, 'https://a.test/agent')).toBe(true);
   for (const named of ['http://a.test', 'https://a.test:8443', 'https://b.test', 'https://a.test.evil.test', 'x'])
     expect(mayGoTo({ kind: 'bearer' }, endpoint, named)).toBe(false);
+  expect(mayGoTo({ kind: 'bearer' }, endpoint, undefined)).toBe(false);
+  expect(mayGoTo({ kind: 'bearer', hosts: ['https://a.test'] }, endpoint, undefined)).toBe(true);
   expect(mayGoTo({ kind: 'bearer', hosts: ['https://a.test'] }, endpoint, 'https://b.test')).toBe(true);
   expect(mayGoTo({ kind: 'bearer', hosts: ['https://b.test'] }, endpoint, 'https://a.test')).toBe(false);
 });

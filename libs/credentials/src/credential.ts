@@ -2,7 +2,7 @@
 export type CredentialSettings = ApiKeySettings | BearerSettings | BasicSettings | OAuth2Settings;
 
 interface SharedSettings {
-  /** The origins that it may be sent to; absent: that of the agent's URL as its caller names it. */
+  /** The origins that it may be sent to; absent: that of the agent's URL as a workflow names it. */
   hosts?: string[];
 }
 

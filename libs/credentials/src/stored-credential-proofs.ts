@@ -12,7 +12,7 @@ import { mayGoTo } from './bound-origins.js';
 import { callProof } from './call-proof.js';
 import { CredentialStore } from './credential-store.js';
 import { CredentialUse } from './credential-use.js';
-import { CREDENTIAL_NAME, type UsableCredential } from './credential.js';
+import { CREDENTIAL_NAME, type CredentialSettings, type UsableCredential } from './credential.js';
 import { type OAuth2Credential, OAuthTokens } from './oauth-tokens.js';
 import { Misfit, placement } from './placement.js';
 import { TokenRefused } from './token-request.js';
@@ -71,11 +71,7 @@ export class StoredCredentialProofs extends CredentialProofs {
     token: (credential: OAuth2Credential) => Promise<string>,
   ): Promise<CallProof> {
     const { settings, secret } = credential;
-    if (!mayGoTo(settings, endpoint, agentUrl)) {
-      throw new Misfit(
-        `it is not meant for ${endpoint.origin}${settings.hosts ? '' : ", where the agent's card leads"}`,
-      );
-    }
+    if (!mayGoTo(settings, endpoint, agentUrl)) throw new Misfit(strayed(endpoint, settings, agentUrl));
     const place = placement(settings, security);
     const value = isOAuth2(credential) ? await token(credential) : secret;
     const proof = callProof(place, settings, value, endpoint.origin);
@@ -94,6 +90,12 @@ export class StoredCredentialProofs extends CredentialProofs {
       throw failure;
     }
   }
+}
+
+function strayed({ origin }: URL, { hosts }: CredentialSettings, agentUrl: string | undefined): string {
+  const where = `it is not meant for ${origin}`;
+  if (hosts !== undefined) return where;
+  return agentUrl === undefined ? `${where}: it names no hosts` : `${where}, where the agent's card leads`;
 }
 
 function isOAuth2(credential: UsableCredential): credential is OAuth2Credential {

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { Database, Jobs, SecretBox } from '#libs/platform';
+import { Database, Jobs, SecretBox, SigningKeys } from '#libs/platform';
 import { type KeptSecrets, PushSecretBox } from './push-secrets.js';
 
 const SEAL = 'push.seal-secrets';
@@ -22,6 +22,7 @@ export class SealSecretsJob implements OnApplicationBootstrap {
     private readonly jobs: Jobs,
     private readonly box: SecretBox,
     private readonly secrets: PushSecretBox,
+    private readonly signing: SigningKeys,
   ) {
     jobs.register(SEAL, { read: () => undefined, run: (_payload, { signal }) => this.run(signal) });
   }
@@ -31,6 +32,7 @@ export class SealSecretsJob implements OnApplicationBootstrap {
   }
 
   private async run(signal: AbortSignal): Promise<void> {
+    await this.signing.sealAnew();
     let unreadable = 0;
     for (let after = ''; ;) {
       signal.throwIfAborted();

@@ -78,6 +78,11 @@ export class BrainstormAgentBody {
   @IsString(TEXT)
   credential_ref?: string;
 
+  @ApiPropertyOptional({ description: 'The name of a stored credential, for an agent that is named by its URL.' })
+  @IsOptional()
+  @IsString(TEXT)
+  auth?: string;
+
   @ApiPropertyOptional({
     type: [String],
     description: "Names of Parley's skills or of skills of the agent's card, or what the agent shall know, in words.",
@@ -88,8 +93,9 @@ export class BrainstormAgentBody {
   skills?: string[];
 
   static from(body: JsonObject): BrainstormAgentBody {
-    const { agent, name, role, provider, model, credential_ref, skills } = body;
-    return Object.assign(new BrainstormAgentBody(), { agent, name, role, provider, model, credential_ref, skills });
+    const { agent, name, role, provider, model, credential_ref, auth, skills } = body;
+    const members = { agent, name, role, provider, model, credential_ref, auth, skills };
+    return Object.assign(new BrainstormAgentBody(), members);
   }
 }
 

@@ -27,6 +27,13 @@ export class ConversationBody {
 
   @ApiPropertyOptional({ description: `${REFERENCE} It is told the last text, after the end.` })
   announce?: string;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'The names of stored credentials, by `requester`, `target` and `announce`, for those that are URLs.',
+  })
+  auth?: Record<string, string>;
 }
 
 /** What is said in place of the agent whose turn is next. */

@@ -38,6 +38,12 @@ export class SigningKeys {
     return this.current;
   }
 
+  /** Seals the key pair anew where an older key sealed it, or nobody did. */
+  async sealAnew(): Promise<void> {
+    const row = await this.kept();
+    if (row) await this.opened(row);
+  }
+
   /** Every public key that a signature may name, the newest first, as a JWK Set (RFC 7517). */
   async publicSet(): Promise<{ keys: JWK[] }> {
     await this.signing();
