@@ -38,6 +38,9 @@ describe('routeAccess', () => {
     ['POST', '/api/workflows/:name/run', ['agents']],
     ['GET', '/api/keys', ['admin']],
     ['POST', '/api/keys/:id/rotate', ['admin']],
+    ['GET', '/api/credentials', ['admin']],
+    ['PUT', '/api/credentials/:name', ['admin']],
+    ['GET', '/api/credentialsmith', ['agents']],
     ['GET', '/api/keysmith', ['agents']],
     ['GET', '/api/whatever-comes', ['agents']],
   ])('%s %s needs one of %j', (method, route, needed) => expect(routeAccess(method, route)).toEqual(needed));

@@ -23,11 +23,11 @@ export function placement(settings: CredentialSettings, security: CardSecurity |
   if (asked.length === 0 && schemes.size === 0) return ownPlacement(settings);
   const singles =
     asked.length === 0 ? [...schemes.keys()] : asked.flatMap(([name, ...more]) => (more.length > 0 ? [] : [name!]));
-  const fits = singles.flatMap((name) => fit(settings, schemes.get(name)) ?? []);
+  const fits = singles.flatMap((name) => placeBy(settings, schemes.get(name)) ?? []);
   const chosen = fits.find((it) => isOwn(it, settings)) ?? fits[0];
   if (chosen !== undefined) return chosen;
   const wanted = (asked.length === 0 ? singles.map((name) => [name]) : asked).map((names) => told(names, schemes));
-  throw new Misfit(`the agent asks for ${wanted.join(' or ')}`);
+  throw new Misfit(`the agent asks for ${wanted.slice(0, MOST_TOLD).join(' or ')}`);
 }
 
 /** Where a credential goes that no card says anything about. */
@@ -36,7 +36,7 @@ function ownPlacement(settings: CredentialSettings): Placement {
   return { in: 'authorization', scheme: settings.kind === 'basic' ? 'Basic' : 'Bearer' };
 }
 
-function fit(settings: CredentialSettings, scheme: SecurityScheme | undefined): Placement | undefined {
+function placeBy(settings: CredentialSettings, scheme: SecurityScheme | undefined): Placement | undefined {
   if (scheme === undefined) return undefined;
   if (settings.kind === 'api-key') return scheme.type === 'apiKey' ? keyPlacement(scheme) : undefined;
   return meets(settings.kind, scheme) ? ownPlacement(settings) : undefined;
@@ -66,6 +66,8 @@ function equalIgnoringCase(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
+/** A card may be long; what is told of it is not. */
+const MOST_TOLD = 10;
 const LONGEST_TOLD = 64;
 
 function told(names: readonly string[], schemes: CardSecurity['schemes']): string {

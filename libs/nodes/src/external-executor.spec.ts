@@ -79,7 +79,7 @@ describe('external nodes', () => {
     expect(type.problems(node({ endpoint_url: 'ftp://x', timeout: 0, auth: 1 }))).toEqual([
       'external node "ext": endpoint_url must be an http or https URL',
       'external node "ext": timeout must be a number of seconds, at least 1',
-      'external node "ext": auth must be a string',
+      'external node "ext": auth must be the name of a credential',
     ]);
   });
 
