@@ -39,7 +39,11 @@ const WORKFLOW: JsonObject = {
     { id: 'in', type: 'input' },
     { id: 'agent', type: 'agent', config: { prompt: 'say {{in}}', system_prompt: 'be brief', model: 'echo' } },
     { id: 'script', type: 'script', config: { script: SCRIPT } },
-    { id: 'far', type: 'external', config: { endpoint_url: '{{agent}}', timeout: 2, prompt: '{{agent}}' } },
+    {
+      id: 'far',
+      type: 'external',
+      config: { endpoint_url: '{{agent}}', timeout: 2, prompt: '{{agent}}', auth: 'fuzz' },
+    },
     { id: 'tool', type: 'tool', config: { tool: 'echo', args: { text: '{{in}}' } } },
     { id: 'out', type: 'output', config: { prompt: '{{script}}' } },
   ],
@@ -51,6 +55,23 @@ const WORKFLOW: JsonObject = {
   onFailure: 'continue',
 };
 const PLAIN: JsonObject = { ...WORKFLOW, nodes: (WORKFLOW['nodes'] as JsonValue[]).filter((_, index) => index !== 4) };
+
+/** One of each kind, under a name that nodes have. */
+const CREDENTIALS: JsonObject[] = [
+  { name: 'fuzz', kind: 'api-key', in: 'header', parameter: 'X-API-Key', value: 'v', hosts: ['{{agent}}'] },
+  { name: 'fuzz', kind: 'bearer', token: 't' },
+  { name: 'fuzz', kind: 'basic', username: 'u', password: 'p' },
+  {
+    name: 'fuzz',
+    kind: 'oauth2-client-credentials',
+    tokenUrl: '{{agent}}',
+    clientId: 'c',
+    clientSecret: 's',
+    scopes: ['read'],
+    audience: 'a',
+    clientAuthentication: 'body',
+  },
+];
 
 /** Valid bodies; of the other operations the schema says what a body is like. */
 const BODIES: Readonly<Record<string, JsonObject[]>> = {
@@ -66,6 +87,7 @@ const BODIES: Readonly<Record<string, JsonObject[]>> = {
       message: 'hi',
       maxTurns: 1,
       timeoutMs: 2000,
+      auth: { requester: 'fuzz', target: 'fuzz', announce: 'fuzz' },
     },
   ],
   'POST /api/conversations/{id}/turns': [{ text: 'hi' }],
@@ -74,13 +96,15 @@ const BODIES: Readonly<Record<string, JsonObject[]>> = {
       idea: 'an idea',
       agents: [
         { agent: '{{agent}}', name: 'a', role: 'CHALLENGER', provider: 'p', model: 'm', skills: ['x'] },
-        { agent: '{{agent}}', name: 'b' },
+        { agent: '{{agent}}', name: 'b', auth: 'fuzz' },
       ],
       maxIterations: 1,
       systemPrompt: 'be brief',
       llmConfig: { temperature: 0 },
     },
   ],
+  'POST /api/credentials': CREDENTIALS,
+  'PUT /api/credentials/{name}': CREDENTIALS,
   'POST /api/keys': [{ name: 'fuzz', scopes: ['agents'] }],
   'POST /api/keys/{id}/rotate': [{ overlapSeconds: 1 }],
 };
@@ -92,6 +116,7 @@ const NAMES: [path: RegExp, name: string][] = [
   [/\/brainstorms\//, '{{brainstorm}}'],
   [/\/deliveries\//, '{{delivery}}'],
   [/\/keys\//, '{{keyId}}'],
+  [/\/credentials\//, 'fuzz'],
   [/\/workflows\/\{name\}\/runs?$/, '{{runnable}}'],
   [/\/workflows\//, '{{edited}}'],
 ];

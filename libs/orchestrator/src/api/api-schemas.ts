@@ -32,6 +32,12 @@ const NODE_PROPERTIES = {
   attempts: { type: 'integer' } satisfies Schema,
   taskId: TEXT,
   agentUrl: TEXT,
+  waitsFor: {
+    type: 'object',
+    description: 'While the node is `input-required`: what its agent waits for, and what it says.',
+    required: ['state', 'message'],
+    properties: { state: { type: 'string', enum: ['input-required', 'auth-required'] }, message: TEXT },
+  } satisfies Schema,
   artifacts: ARTIFACTS,
   error: TEXT,
   startedAt: TIME,
