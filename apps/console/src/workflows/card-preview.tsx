@@ -1,4 +1,4 @@
-import { CircleCheck, TriangleAlert } from 'lucide-react';
+import { CircleCheck, CircleX, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { get } from '../api/http.js';
 import { sentenceOf } from '../api/problem.js';
@@ -7,9 +7,20 @@ import { JsonView } from '../components/json-view.js';
 
 interface Preview {
   url: string;
+  /** Of A2A. */
+  version?: string;
   card?: { name?: string; description?: string; version?: string; skills?: { id: string; name: string }[] };
-  problems: { path: string; detail: string }[];
+  signature?: { state: string };
+  /** What is kept of the agent's card since it was first called. */
+  pin?: { same: boolean; blocked: boolean };
+  problems: { level: string; path: string; detail: string }[];
 }
+
+const SIGNATURES: Readonly<Record<string, string>> = {
+  valid: 'The signature is valid.',
+  unsigned: 'The card is not signed.',
+  invalid: 'The signature is not valid.',
+};
 
 /** The card of an external agent, and what is wrong with it (row E9). */
 export function CardPreview({ url }: { url: unknown }) {
@@ -17,10 +28,10 @@ export function CardPreview({ url }: { url: unknown }) {
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const address = typeof url === 'string' ? url.trim() : '';
-  const fetchCard = async (): Promise<void> => {
+  const look = async (): Promise<void> => {
     setBusy(true);
     try {
-      setShown(await preview(address));
+      setShown(await get<Preview>(`/api/agent-card?url=${encodeURIComponent(address)}`));
       setError(undefined);
     } catch (failure) {
       setError(failure);
@@ -31,7 +42,7 @@ export function CardPreview({ url }: { url: unknown }) {
   const current = shown?.url === address ? shown : undefined;
   return (
     <section aria-label="Agent card" className="space-y-2">
-      <Button disabled={!/^https?:\/\/./i.test(address) || busy} onClick={() => void fetchCard()}>
+      <Button disabled={!/^https?:\/\/./i.test(address) || busy} onClick={() => void look()}>
         {busy ? 'Fetching …' : 'Show the agent card'}
       </Button>
       {error !== undefined && (
@@ -44,7 +55,7 @@ export function CardPreview({ url }: { url: unknown }) {
   );
 }
 
-function Card({ preview: { card, problems } }: { preview: Preview }) {
+function Card({ preview: { card, version, signature, pin, problems } }: { preview: Preview }) {
   return (
     <div role="status" className="space-y-2 rounded-md border p-3 text-sm">
       {card && (
@@ -54,24 +65,28 @@ function Card({ preview: { card, problems } }: { preview: Preview }) {
           </p>
           <p className="text-muted-foreground">{card.description}</p>
           <p>Skills: {card.skills?.map(({ name, id }) => name || id).join(', ') || 'none'}</p>
+          <p className="text-muted-foreground">
+            A2A {version}. {signature && (SIGNATURES[signature.state] ?? 'Nobody here can check its signature.')}
+            {pin && !pin.same && ' It has changed since it was first called.'}
+            {pin?.blocked && ' It is not called until somebody accepts the change.'}
+          </p>
         </>
       )}
-      {problems.length === 0 ? (
+      {problems.every(({ level }) => level !== 'error') && (
         <p className="flex items-center gap-1.5 text-success">
           <CircleCheck className="size-4" aria-hidden /> The card is valid.
         </p>
-      ) : (
-        <ul className="space-y-1">
-          {problems.map(({ path, detail }) => (
-            <li key={path + detail} className="flex gap-1.5">
-              <TriangleAlert className="mt-0.5 size-4 shrink-0 text-warning" aria-hidden />
-              <span className="min-w-0 break-words">
-                <code>{path}</code> {detail}
-              </span>
-            </li>
-          ))}
-        </ul>
       )}
+      <ul className="space-y-1">
+        {problems.map(({ level, path, detail }) => (
+          <li key={path + detail} className="flex gap-1.5">
+            <LevelIcon level={level} />
+            <span className="min-w-0 break-words">
+              <code>{path}</code> {detail}
+            </span>
+          </li>
+        ))}
+      </ul>
       {card && (
         <details>
           <summary>The whole card</summary>
@@ -82,9 +97,9 @@ function Card({ preview: { card, problems } }: { preview: Preview }) {
   );
 }
 
-/** The service calls its own agents without a card; theirs are read where everybody finds them. */
-async function preview(url: string): Promise<Preview> {
-  if (!url.startsWith(`${location.origin}/a2a`)) return get(`/api/agent-card?url=${encodeURIComponent(url)}`);
-  const path = new URL(url).pathname.replace(/\/+$/, '');
-  return { url, card: await get(`${path}/.well-known/agent-card.json`), problems: [] };
+function LevelIcon({ level }: { level: string }) {
+  const wrong = level === 'error';
+  const Icon = wrong ? CircleX : TriangleAlert;
+  const tone = wrong ? 'text-destructive' : 'text-warning';
+  return <Icon className={`mt-0.5 size-4 shrink-0 ${tone}`} role="img" aria-label={wrong ? 'Error' : 'Warning'} />;
 }
