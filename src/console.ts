@@ -48,7 +48,12 @@ export async function serveConsole(app: NestFastifyApplication): Promise<void> {
     fastify.get('/', (_request, reply) => reply.redirect('/docs', 302));
     return;
   }
-  await app.register(fastifyStatic, { root: join(FILES, 'assets'), prefix: '/assets/', ...FOREVER });
+  await app.register(fastifyStatic, {
+    root: join(FILES, 'assets'),
+    prefix: '/assets/',
+    preCompressed: true,
+    ...FOREVER,
+  });
   for (const file of ['favicon.svg', 'theme.js']) {
     fastify.get(`/${file}`, (_request, reply) =>
       reply.headers(ALWAYS_ASK).sendFile(file, FILES, { cacheControl: false }),

@@ -1,6 +1,7 @@
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { precompressed } from './precompressed.mjs';
 import { sizeBudget } from './size-budget.mjs';
 
 /** Where `npm run dev` in this folder finds a running service. */
@@ -9,7 +10,7 @@ const proxied = ['/a2a', '/api', '/health', '/docs', '/metrics', '/.well-known']
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), tailwindcss(), sizeBudget()],
+  plugins: [react(), tailwindcss(), sizeBudget(), precompressed()],
   build: { outDir: '../../dist/apps/console', emptyOutDir: true, reportCompressedSize: false },
   server: {
     host: '127.0.0.1',

@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
 import { useStage } from '../support/stage.js';
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 describe('the files of the console', () => {
   const stage = useStage();
@@ -40,6 +43,24 @@ describe('the files of the console', () => {
     expect(asset.status).toBe(200);
     expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(asset.headers.get('content-type')).toMatch('javascript');
+  });
+
+  it('sends what it loads compressed', async () => {
+    const script = /src="(\/assets\/[^"]+)"/.exec(await (await get('/')).text())?.[1] ?? '';
+    const sent = async (encoding: string) => {
+      const response = await fetch(`${stage.parley.url}${script}`, { headers: { 'accept-encoding': encoding } });
+      const { headers } = response;
+      return {
+        encoding: headers.get('content-encoding'),
+        vary: headers.get('vary'),
+        hash: hash(await response.text()),
+      };
+    };
+    const plain = await sent('identity');
+    expect(plain.encoding).toBeNull();
+    for (const encoding of ['br', 'gzip']) {
+      expect(await sent(encoding)).toEqual({ encoding, vary: plain.vary, hash: plain.hash });
+    }
   });
 
   it('takes what is named like a file for no page', async () => {
