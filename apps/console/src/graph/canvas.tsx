@@ -159,7 +159,7 @@ function Flow({ graph, label, selected, onSelect, dataOf, edit }: CanvasProps) {
       fitViewOptions={{ maxZoom: 1, padding: 0.15 }}
     >
       <Background />
-      <Controls showInteractive={false} />
+      <Controls showInteractive={false} className="max-md:hidden!" />
     </ReactFlow>
   );
 }

@@ -33,7 +33,12 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
       <RunHeader run={run} picture={picture} connection={connection} />
       {error !== undefined && <ErrorState error={error} />}
       <div className="min-h-0 grow">
-        <SplitPane label="Height of the console" direction="below" name="console" initial={220}>
+        <SplitPane
+          label="Height of the console"
+          direction="below"
+          name="console"
+          initial={innerWidth < 768 ? 140 : 220}
+        >
           <div className="flex h-full flex-col md:flex-row">
             <div className="relative min-h-0 min-w-0 grow">
               <Pictures picture={picture} selected={selected} onSelect={select} />

@@ -60,7 +60,7 @@ export function Editor({ initial, isNew }: { initial: Draft; isNew: boolean }) {
               <Redo2 className="size-4" aria-hidden />
             </Button>
             <Button kind="quiet" onClick={tidy} disabled={draft.nodes.length === 0}>
-              <WandSparkles className="size-4" aria-hidden /> Tidy up
+              <WandSparkles className="size-4" aria-hidden /> <span className="max-md:sr-only">Tidy up</span>
             </Button>
             {!isNew && <DeleteWorkflow name={draft.name} />}
             <Button onClick={() => void saving.save()} disabled={saving.busy || (!editing.dirty && !isNew)}>
