@@ -56,7 +56,7 @@ export class AppModule {
         AccessApiModule,
         JobsModule,
         OrchestratorModule.withExecutor(executor),
-        ConversationsModule.with(executor, conversations),
+        ConversationsModule.with(executor, conversations, AgentsModule),
         BrainstormApiModule.with(executor, brainstorms, AgentsModule),
         CredentialsApiModule.with(WorkflowCredentialsModule.over(workflows)),
         A2aServerModule.with(executor, push),

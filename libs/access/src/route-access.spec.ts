@@ -1,4 +1,4 @@
-import { routeAccess } from './route-access.js';
+import { isStream, routeAccess } from './route-access.js';
 
 describe('routeAccess', () => {
   it.each([
@@ -44,4 +44,16 @@ describe('routeAccess', () => {
     ['GET', '/api/keysmith', ['agents']],
     ['GET', '/api/whatever-comes', ['agents']],
   ])('%s %s needs one of %j', (method, route, needed) => expect(routeAccess(method, route)).toEqual(needed));
+});
+
+describe('isStream', () => {
+  it.each([
+    ['/api/events', true],
+    ['/api/runs/:id/events', true],
+    ['/api/workflows/:name/run', true],
+    ['/api/agent-messages', true],
+    ['/api/agent-card', false],
+    ['/api/workflows/:name/runs', false],
+    [undefined, false],
+  ])('%s: %p', (route, expected) => expect(isStream(route)).toBe(expected));
 });

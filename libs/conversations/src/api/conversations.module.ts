@@ -10,6 +10,7 @@ import { ConversationNode } from '../conversation-node.js';
 import type { ConversationServices } from '../conversation-services.js';
 import { PostgresConversationBudgets } from '../storage/postgres-conversation-budgets.js';
 import { PostgresConversationCommands } from '../storage/postgres-conversation-commands.js';
+import { AgentMessagesController } from './agent-messages.controller.js';
 import { ConversationList } from './conversation-list.js';
 import { ConversationStreams } from './conversation-streams.js';
 import { Conversations } from './conversations.js';
@@ -65,18 +66,19 @@ function publish(own: OwnAgents, services: ConversationServices): ServedAgent {
   return agent;
 }
 
-/** The management API of conversations. */
+/** The management API of conversations, and of a person's own talk with an agent elsewhere. */
 @Module({})
 export class ConversationsModule {
   /**
    * @param executor the ExecutorModule over the catalog
    * @param agent the ConversationAgentModule
+   * @param agents a module that exports AgentDirectory
    */
-  static with(executor: DynamicModule, agent: DynamicModule): DynamicModule {
+  static with(executor: DynamicModule, agent: DynamicModule, agents: Type | DynamicModule): DynamicModule {
     return {
       module: ConversationsModule,
-      imports: [executor, agent],
-      controllers: [ConversationsController],
+      imports: [executor, agent, agents],
+      controllers: [ConversationsController, AgentMessagesController],
       providers: [Conversations, ConversationList, ConversationStreams],
     };
   }

@@ -1,0 +1,40 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { malformed, refuseTooDeep } from '#libs/platform';
+import { InvalidProtocolValue, isJsonObject, type Message, readStreamResponse } from '#libs/protocol';
+
+const LONGEST_URL = 2_000;
+
+/** A Message for an agent that a browser cannot call itself. */
+export class AgentMessageBody {
+  @ApiProperty({ description: "The agent's base URL, or its card's." })
+  url!: string;
+
+  @ApiProperty({ type: 'object', additionalProperties: true, description: 'A Message of A2A 1.0.' })
+  message!: Message;
+
+  /** @throws ProblemError 400 naming the field */
+  static from(body: unknown): AgentMessageBody {
+    refuseTooDeep(body);
+    const { url, message } = isJsonObject(body) ? body : {};
+    if (typeof url !== 'string' || url.length > LONGEST_URL || !/^https?:/i.test(url) || !URL.canParse(url)) {
+      throw malformed({ path: 'url', detail: `must be an http or https URL of at most ${LONGEST_URL} characters` });
+    }
+    if (!isJsonObject(message)) throw malformed({ path: 'message', detail: 'must be a Message' });
+    return Object.assign(new AgentMessageBody(), { url, message: readMessage(message) });
+  }
+}
+
+function readMessage(json: object): Message {
+  try {
+    const read = readStreamResponse({ message: json });
+    if ('message' in read && isWhole(read.message)) return read.message;
+  } catch (error) {
+    if (!(error instanceof InvalidProtocolValue)) throw error;
+    throw malformed({ path: 'message', detail: error.message });
+  }
+  throw malformed({ path: 'message', detail: 'must have a messageId, the role ROLE_USER and a Part' });
+}
+
+function isWhole({ messageId, role, parts }: Message): boolean {
+  return messageId !== '' && role === 'ROLE_USER' && parts.length > 0;
+}

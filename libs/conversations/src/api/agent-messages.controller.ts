@@ -1,0 +1,53 @@
+import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { AgentCallError, AgentDirectory } from '#libs/a2a-client';
+import { scopeOf } from '#libs/access';
+import { ApiProblem, problem, sendEvents, Shutdown, type SseFrame } from '#libs/platform';
+import type { TaskScope } from '#libs/tasks';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AgentMessageBody } from './agent-message-body.js';
+
+/**
+ * Sends a person's Message to an agent elsewhere. A browser cannot: other origins do not let it, and only this service
+ * knows which addresses may be called. Nothing is kept: the Task is the agent's, and goes on when the reader leaves.
+ */
+@ApiTags('agents')
+@Controller('api/agent-messages')
+export class AgentMessagesController {
+  constructor(
+    private readonly agents: AgentDirectory,
+    private readonly shutdown: Shutdown,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Sends a Message to the agent at a URL and streams what it answers, in the form of A2A 1.0.',
+    description:
+      'Each event is a StreamResponse. A call that fails ends the stream with an event `error`, a problem as JSON. ' +
+      'What is to last is started as a conversation or a workflow.',
+  })
+  @ApiBody({ type: AgentMessageBody })
+  @ApiOkResponse({ content: { 'text/event-stream': { schema: { type: 'string' } } } })
+  @ApiProblem(400, 'The URL or the Message is malformed.')
+  async send(@Body() body: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const wanted = AgentMessageBody.from(body);
+    const scope = scopeOf(request.raw);
+    await sendEvents(reply, this.shutdown, (signal) => this.answer(wanted, scope, signal));
+  }
+
+  private async *answer(
+    { url, message }: AgentMessageBody,
+    scope: TaskScope,
+    signal: AbortSignal,
+  ): AsyncGenerator<SseFrame> {
+    try {
+      const client = await this.agents.client(url, { scope, signal });
+      for await (const item of client.send({ message }, { scope, signal })) yield { data: JSON.stringify(item) };
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof AgentCallError)) throw error;
+      yield { event: 'error', data: JSON.stringify(problem(502, error.message)) };
+    }
+  }
+}
