@@ -6,8 +6,8 @@ describe('SseParser', () => {
     for (let cut = 0; cut <= text.length; cut += 1) {
       const parser = new SseParser();
       expect([...parser.take(text.slice(0, cut)), ...parser.take(text.slice(cut))]).toEqual([
-        { id: '1', data: '{"x":1}' },
-        { id: '2', data: 'two\nlines' },
+        { id: '1', event: 'a', data: '{"x":1}' },
+        { id: '2', event: '', data: 'two\nlines' },
       ]);
     }
   });

@@ -3,6 +3,8 @@ import { request } from './http.js';
 /** One event of a stream of server-sent events. */
 export interface SseEvent {
   id: string;
+  /** Its type; empty where it has none. */
+  event: string;
   data: string;
 }
 
@@ -16,9 +18,13 @@ const SILENCE_MS = 45_000;
  */
 export async function* readStream(path: string, signal: AbortSignal, onOpen?: () => void): AsyncGenerator<SseEvent> {
   const response = await request('GET', path, { headers: { accept: 'text/event-stream' }, signal });
-  if (!response.body) return;
   onOpen?.();
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  if (response.body) yield* readEvents(response.body);
+}
+
+/** The events of the body of an answer, until it ends or has been silent for too long. */
+export async function* readEvents(body: ReadableStream<BufferSource>): AsyncGenerator<SseEvent> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   const parser = new SseParser();
   for (;;) {
     const dead = setTimeout(() => void reader.cancel(), SILENCE_MS);
@@ -41,8 +47,13 @@ export class SseParser {
 
 function eventOf(lines: readonly string[]): SseEvent[] {
   const data = lines.filter((line) => line.startsWith('data:')).map((line) => valueOf(line));
-  const id = lines.findLast((line) => line.startsWith('id:'));
-  return data.length === 0 ? [] : [{ id: id === undefined ? '' : valueOf(id), data: data.join('\n') }];
+  if (data.length === 0) return [];
+  return [{ id: lastOf(lines, 'id:'), event: lastOf(lines, 'event:'), data: data.join('\n') }];
+}
+
+function lastOf(lines: readonly string[], field: string): string {
+  const line = lines.findLast((it) => it.startsWith(field));
+  return line === undefined ? '' : valueOf(line);
 }
 
 function valueOf(line: string): string {

@@ -34,6 +34,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   completed: { Icon: CircleCheck, label: 'Completed', className: GOOD },
   complete: { Icon: CircleCheck, label: 'Complete', className: GOOD },
   converged: { Icon: CircleCheck, label: 'Converged', className: GOOD },
+  delivered: { Icon: CircleCheck, label: 'Delivered', className: GOOD },
   approved: { Icon: CircleCheck, label: 'Approved', className: GOOD },
   failed: { Icon: CircleX, label: 'Failed', className: BAD },
   rejected: { Icon: CircleX, label: 'Rejected', className: BAD },

@@ -1,0 +1,27 @@
+import { get } from './http.js';
+import type { Rows } from './merge-pages.js';
+
+/** An agent that this service serves. */
+export interface ServedAgent {
+  /** Below `/a2a`; empty for the service itself. */
+  path: string;
+  name: string;
+  description: string;
+  url: string;
+}
+
+/** One page of the directory of served agents, in a stable order. @throws ApiProblem */
+export async function directoryPage(
+  token: string | undefined,
+  signal: AbortSignal,
+  pageSize = 200,
+): Promise<Rows<ServedAgent>> {
+  const query = new URLSearchParams({ pageSize: String(pageSize), ...(token !== undefined && { pageToken: token }) });
+  const page = await get<{ agents: ServedAgent[]; nextPageToken: string }>(`/a2a/agents?${query}`, signal);
+  return { rows: page.agents, nextPageToken: page.nextPageToken };
+}
+
+/** Where a served agent is called. */
+export function baseOf(path: string): string {
+  return path === '' ? '/a2a' : `/a2a/${path}`;
+}

@@ -1,0 +1,80 @@
+import { call, request } from './http.js';
+import { newId } from './new-id.js';
+import { ApiProblem } from './problem.js';
+import { readEvents } from './sse.js';
+
+/** The version of A2A that the console speaks. */
+const HEADERS = { 'a2a-version': '1.0' };
+
+export interface RpcRequest {
+  jsonrpc: '2.0';
+  id: string;
+  method: string;
+  params: unknown;
+}
+
+export interface RpcResponse<T = unknown> {
+  result?: T;
+  error?: { code: number; message: string; data?: unknown };
+}
+
+/** One item of a stream. */
+export interface RpcFrame<T = unknown> {
+  /** The event's number in its Task, where it has one. */
+  sequence?: number;
+  /** The whole frame, as it came. */
+  response: RpcResponse<T>;
+}
+
+export function rpcRequest(method: string, params: unknown): RpcRequest {
+  return { jsonrpc: '2.0', id: newId(), method, params };
+}
+
+/** Calls an agent of this service. @param base its path, such as `/a2a` @throws ApiProblem */
+export async function rpc<T>(base: string, method: string, params: unknown, signal?: AbortSignal): Promise<T> {
+  const body = rpcRequest(method, params);
+  const response = await call<RpcResponse<T>>('POST', base, { body, headers: HEADERS, ...(signal && { signal }) });
+  return resultOf(response);
+}
+
+/**
+ * The frames of an answer, as they come: a stream, or the one answer of an agent that refuses to stream.
+ * @throws ApiProblem where no answer came or the way to it was cut; an error inside a frame is left to the reader
+ */
+export async function* rpcStream<T>(
+  base: string,
+  body: RpcRequest,
+  { since, signal }: { since?: number; signal: AbortSignal },
+): AsyncGenerator<RpcFrame<T>, void, undefined> {
+  const path = since === undefined ? base : `${base}?since=${since}`;
+  const headers = { ...HEADERS, accept: 'text/event-stream' };
+  const response = await request('POST', path, { body, headers, signal });
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
+    yield { response: (await response.json()) as RpcResponse<T> };
+    return;
+  }
+  if (!response.body) return;
+  for await (const { id, data } of readEvents(response.body)) {
+    const sequence = Number(id);
+    yield { ...(sequence > 0 && { sequence }), response: JSON.parse(data) as RpcResponse<T> };
+  }
+}
+
+/** @throws ApiProblem for an error */
+export function resultOf<T>({ result, error }: RpcResponse<T>): T {
+  if (error) throw new ApiProblem(200, sentenceOfError(error));
+  return result as T;
+}
+
+/** An error with the fields that it names. */
+export function sentenceOfError({ message, data }: NonNullable<RpcResponse['error']>): string {
+  const details = Array.isArray(data) ? (data as { fieldViolations?: Violation[] }[]) : [];
+  const violations = details.flatMap(({ fieldViolations = [] }) => fieldViolations);
+  if (violations.length === 0) return message;
+  return `${message}: ${violations.map(({ field, description }) => `${field} ${description}`).join('; ')}`;
+}
+
+interface Violation {
+  field: string;
+  description: string;
+}

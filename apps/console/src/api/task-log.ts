@@ -1,0 +1,53 @@
+import { backoff, pause } from './backoff.js';
+import type { Connection } from './gateway.js';
+import { resultOf, rpcRequest, rpcStream } from './json-rpc.js';
+import { ApiProblem } from './problem.js';
+import { isEnded, stateIn, type StreamResponse } from './task.js';
+
+export interface TaskLogReader {
+  /** Every event once, in the order of the log. */
+  onEvent: (sequence: number, item: StreamResponse) => void;
+  onConnection: (connection: Connection) => void;
+}
+
+/**
+ * Reads a Task's log after a sequence number (0: all of it) and then what is added to it, until the Task has ended. A
+ * connection that is lost is made again from the last event on.
+ * @param base the agent's path, such as `/a2a`
+ * @returns when the Task has ended or the signal aborted. @throws ApiProblem where the service refuses
+ */
+export async function followTaskLog(
+  base: string,
+  taskId: string,
+  after: number,
+  { onEvent, onConnection }: TaskLogReader,
+  signal: AbortSignal,
+): Promise<void> {
+  let last = after;
+  for (let failures = 0; !signal.aborted; failures += 1) {
+    onConnection('connecting');
+    try {
+      const body = rpcRequest('SubscribeToTask', { id: taskId });
+      for await (const { sequence = 0, response } of rpcStream<StreamResponse>(base, body, { since: last, signal })) {
+        const item = resultOf(response);
+        failures = 0;
+        onConnection('live');
+        // A stream that begins in the middle begins with the Task as it stood there.
+        if (sequence > last) onEvent(sequence, item);
+        last = Math.max(last, sequence);
+        if (isEnded(stateIn(item) ?? '')) return;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (isRefusal(error)) throw error;
+    }
+    onConnection('lost');
+    await pause(backoff(failures + 1), signal);
+  }
+}
+
+/** Whether asking again would be answered alike. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof ApiProblem)) return false;
+  return error.status === 200 || (error.status >= 400 && error.status < 500 && error.status !== 429);
+}

@@ -1,0 +1,82 @@
+import { useCallback, useEffect, useEffectEvent, useState } from 'react';
+import { type Rows, withFirstPage, withNextPage } from './merge-pages.js';
+
+export interface Pages<T> {
+  /** `undefined` until the first page is there. */
+  rows: readonly T[] | undefined;
+  error: unknown;
+  loading: boolean;
+  /** Whether more rows follow. */
+  more: boolean;
+  loadMore: () => void;
+  /** Fetches the first page again; rows of later pages stay. */
+  reload: () => void;
+}
+
+interface Wanted {
+  key: string;
+  round: number;
+  /** The token of a later page; absent: the first one. */
+  token?: string;
+}
+
+interface Settled<T> extends Partial<Rows<T>> {
+  wanted: Wanted;
+  error?: unknown;
+}
+
+/**
+ * A list that comes in pages. What was fetched for another key is never shown.
+ * @param keyOf must be the same function in every render
+ */
+export function usePages<T>(
+  key: string,
+  keyOf: (row: T) => string,
+  fetchPage: (token: string | undefined, signal: AbortSignal) => Promise<Rows<T>>,
+): Pages<T> {
+  const [asked, setAsked] = useState<Wanted>({ key, round: 0 });
+  const [settled, setSettled] = useState<Settled<T>>();
+  const wanted = asked.key === key ? asked : { key, round: 0 };
+  const fetchLatest = useEffectEvent(fetchPage);
+  const { round, token } = wanted;
+  useEffect(() => {
+    const stop = new AbortController();
+    const at: Wanted = { key, round, ...(token !== undefined && { token }) };
+    fetchLatest(token, stop.signal).then(
+      (page) => stop.signal.aborted || setSettled((last) => ({ wanted: at, ...merged(last, page, at, keyOf) })),
+      (error: unknown) => {
+        if (stop.signal.aborted) return;
+        setSettled((last) => ({ ...(last?.wanted.key === key ? last : {}), wanted: at, error }));
+      },
+    );
+    return () => stop.abort();
+  }, [key, keyOf, round, token]);
+  const reload = useCallback(() => setAsked((last) => ({ key, round: last.round + 1 })), [key]);
+  const current = settled?.wanted.key === key ? settled : undefined;
+  const loading = current?.wanted.round !== round;
+  const next = current?.nextPageToken ?? '';
+  const loadMore = useCallback(() => setAsked((last) => ({ key, round: last.round + 1, token: next })), [key, next]);
+  return {
+    rows: current?.rows,
+    error: current?.error,
+    loading,
+    more: next !== '',
+    loadMore: loading || next === '' ? noMore : loadMore,
+    reload,
+  };
+}
+
+function merged<T>(
+  last: Settled<T> | undefined,
+  page: Rows<T>,
+  { key, token }: Wanted,
+  keyOf: (row: T) => string,
+): Rows<T> {
+  if (last?.wanted.key !== key || !last.rows) return page;
+  const shown = { rows: last.rows, nextPageToken: last.nextPageToken ?? '' };
+  return token === undefined ? withFirstPage(shown, page, keyOf) : withNextPage(shown, page, keyOf);
+}
+
+function noMore(): void {
+  // A page is on its way, or none follows.
+}

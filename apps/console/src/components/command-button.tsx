@@ -1,0 +1,23 @@
+import type { ReactNode } from 'react';
+import type { Action } from '../api/use-action.js';
+import { Button, type ButtonProps } from './button.js';
+
+interface CommandButtonProps extends Omit<ButtonProps, 'onClick'> {
+  action: Action;
+  work: () => Promise<unknown>;
+  /** Asked before it is done, for what cannot be undone. */
+  question?: string;
+  children: ReactNode;
+}
+
+/** A button that asks the service for something. */
+export function CommandButton({ action, work, question, children, disabled, ...rest }: CommandButtonProps) {
+  const ask = (): void => {
+    if (question === undefined || confirm(question)) void action.run(work);
+  };
+  return (
+    <Button {...rest} disabled={disabled === true || action.pending} onClick={ask}>
+      {children}
+    </Button>
+  );
+}

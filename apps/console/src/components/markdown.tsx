@@ -1,0 +1,39 @@
+import ReactMarkdown, { type Components } from 'react-markdown';
+import remarkGfm from 'remark-gfm';
+import './markdown.css';
+
+const PLUGINS = [remarkGfm];
+
+const COMPONENTS: Components = {
+  a: ({ href, children }) => (
+    <a href={href} target="_blank" rel="noreferrer noopener nofollow">
+      {children}
+    </a>
+  ),
+  // An image would tell its server who reads; a link leaves that to the reader.
+  img: ({ src, alt }) => (
+    <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noreferrer noopener nofollow">
+      {alt === undefined || alt === '' ? 'image' : alt}
+    </a>
+  ),
+  pre: ({ children }) => (
+    <pre tabIndex={0} role="region" aria-label="Code">
+      {children}
+    </pre>
+  ),
+  table: ({ children }) => <table tabIndex={0}>{children}</table>,
+};
+
+/**
+ * What an agent said, as markdown. HTML in it is shown as text, and addresses other than of the web, mail and this page
+ * lead nowhere: agents are not trusted.
+ */
+export function Markdown({ text }: { text: string }) {
+  return (
+    <div className="markdown text-sm">
+      <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>
+        {text}
+      </ReactMarkdown>
+    </div>
+  );
+}
