@@ -1,0 +1,65 @@
+import { call, get } from '../api/http.js';
+import { useAction } from '../api/use-action.js';
+import { useLiveResource } from '../api/use-live-resource.js';
+import { CommandButton } from '../components/command-button.js';
+import { ConnectionNote } from '../components/connection-note.js';
+import { PageHeader } from '../components/page-header.js';
+import { ResourceView } from '../components/resource-view.js';
+import { StatusBadge } from '../components/status-badge.js';
+import { type Conversation, nextSpeaker, outcomeLabel, statusOf } from './conversation.js';
+import { ConversationThread } from './conversation-thread.js';
+import { InjectTurn } from './inject-turn.js';
+
+/** One conversation as a thread, live, with what a person can do about it. */
+export function ConversationPage({ id }: { id: string }) {
+  const path = `/api/conversations/${encodeURIComponent(id)}`;
+  const resource = useLiveResource(id, (signal) => get<Conversation>(path, signal), { streams: ['task'], taskId: id });
+  const action = useAction();
+  const command = (name: string) => async (): Promise<void> => {
+    await call('POST', `${path}/${name}`);
+    resource.reload();
+  };
+  const it = resource.data;
+  return (
+    <div className="flex h-full flex-col">
+      <PageHeader
+        title={it ? `${it.requester} → ${it.target}` : 'Conversation'}
+        up={{ label: 'Conversations', href: '~/conversations' }}
+        aside={
+          <>
+            {it && <StatusBadge status={statusOf(it)} {...(it.outcome && { detail: outcomeLabel(it.outcome) })} />}
+            <ConnectionNote connection={resource.connection} />
+          </>
+        }
+        actions={
+          it?.status === 'active' && (
+            <>
+              <CommandButton action={action} work={command(it.paused ? 'resume' : 'pause')}>
+                {it.paused ? 'Resume' : 'Pause'}
+              </CommandButton>
+              <CommandButton action={action} work={command('stop')} title="Ends it after the turn that is under way">
+                Stop
+              </CommandButton>
+              <CommandButton action={action} work={command('cancel')} kind="danger" title="Ends it at once">
+                Cancel
+              </CommandButton>
+            </>
+          )
+        }
+      />
+      {action.error !== undefined && (
+        <p role="alert" className="border-b border-destructive/50 bg-destructive/5 px-4 py-2 text-sm">
+          {action.error}
+        </p>
+      )}
+      <ResourceView resource={resource}>
+        {(conversation) => (
+          <>
+            <ConversationThread conversation={conversation} />
+            {nextSpeaker(conversation) && <InjectTurn path={path} conversation={conversation} />}
+          </>
+        )}
+      </ResourceView>
+    </div>
+  );
+}

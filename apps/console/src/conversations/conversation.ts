@@ -1,0 +1,83 @@
+/** Shapes of `/api/conversations`, and what they mean to a reader. */
+
+export type Outcome = 'done' | 'skipped' | 'max_turns' | 'error' | 'canceled' | 'timeout';
+
+export interface ConversationSummary {
+  conversationId: string;
+  requester: string;
+  target: string;
+  status: 'active' | 'complete';
+  outcome?: Outcome;
+  paused?: boolean;
+  maxTurns: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface Turn {
+  /** From 0. */
+  turn: number;
+  fromAgent: string;
+  toAgent: string;
+  text: string;
+  /** Epoch milliseconds. */
+  ts: number;
+}
+
+export interface Conversation extends ConversationSummary {
+  turns: Turn[];
+  error?: { turn: number; code: string; message: string; retryable: boolean };
+  announcement?: 'delivered' | 'silenced' | 'failed';
+}
+
+export type Side = 'requester' | 'target';
+
+/** The requester speaks in even turns. */
+export function sideOf(turn: number): Side {
+  return turn % 2 === 0 ? 'requester' : 'target';
+}
+
+/** Who speaks after the last turn; `undefined` where nobody does. */
+export function nextSpeaker(it: Conversation): { side: Side; name: string } | undefined {
+  if (it.status === 'complete') return undefined;
+  const side = sideOf((it.turns.at(-1)?.turn ?? -1) + 1);
+  return { side, name: it[side] };
+}
+
+/** The status as a badge shows it. */
+export function statusOf({ status, paused }: ConversationSummary): string {
+  return paused && status === 'active' ? 'paused' : status;
+}
+
+/** How it ended, in a few words. */
+export function outcomeLabel(outcome: Outcome): string {
+  return OUTCOMES[outcome].label;
+}
+
+/** How it ended, in a sentence; `undefined` while it goes on. */
+export function endingSentence({ outcome, error, maxTurns, target }: Conversation): string | undefined {
+  if (outcome === undefined) return undefined;
+  if (error)
+    return `Turn ${error.turn} could not be made: ${error.message}${error.retryable ? ' It may succeed later.' : ''}`;
+  return OUTCOMES[outcome].sentence.replace('{maxTurns}', String(maxTurns)).replace('{target}', target);
+}
+
+/** What became of the announcement, in a sentence. */
+export function announcementSentence({ announcement }: Conversation): string | undefined {
+  return announcement && ANNOUNCEMENTS[announcement];
+}
+
+const OUTCOMES: Readonly<Record<Outcome, { label: string; sentence: string }>> = {
+  done: { label: 'done', sentence: 'Nothing more was to be said.' },
+  skipped: { label: 'skipped', sentence: 'An agent had nothing more to say.' },
+  max_turns: { label: 'turn limit', sentence: 'The limit of {maxTurns} turns after the first answer was reached.' },
+  error: { label: 'error', sentence: 'A turn could not be made.' },
+  canceled: { label: 'cancelled', sentence: 'It was cancelled.' },
+  timeout: { label: 'timeout', sentence: 'An agent took too long to answer.' },
+};
+
+const ANNOUNCEMENTS: Readonly<Record<NonNullable<Conversation['announcement']>, string>> = {
+  delivered: 'The last text was announced.',
+  silenced: 'The agent that was told the last text asked for silence.',
+  failed: 'The last text could not be announced.',
+};

@@ -1,0 +1,70 @@
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { call } from '../api/http.js';
+import { newId } from '../api/new-id.js';
+import { useAction } from '../api/use-action.js';
+import { AgentInput } from '../components/agent-input.js';
+import { Field, Input, TextArea } from '../components/field.js';
+import { FormPage, numberOf, textOf } from '../components/form-page.js';
+import { PageHeader } from '../components/page-header.js';
+
+/** The form that starts a conversation. */
+export function StartConversation() {
+  const action = useAction();
+  const [, navigate] = useLocation();
+  // The same form sent twice is one conversation, as long as it says the same.
+  const [attempt] = useState(() => new Map<string, string>());
+  const start = async (fields: FormData): Promise<void> => {
+    const body = bodyOf(fields);
+    const text = JSON.stringify(body);
+    const key = attempt.get(text) ?? newId();
+    attempt.set(text, key);
+    const headers = { 'idempotency-key': key };
+    const { conversationId } = await call<{ conversationId: string }>('POST', '/api/conversations', { body, headers });
+    navigate(`/${conversationId}`);
+  };
+  return (
+    <>
+      <PageHeader title="Start a conversation" up={{ label: 'Conversations', href: '~/conversations' }} />
+      <FormPage action={action} submit="Start" onSubmit={(fields) => void action.run(() => start(fields))}>
+        <Field
+          label="Requester"
+          hint="Speaks first, and answers the target. Leave it empty to ask the target one thing."
+          error={action.errorAt('requester')}
+        >
+          {(id) => <AgentInput id={id} name="requester" />}
+        </Field>
+        <Field label="Target" hint="The agent that is spoken to." error={action.errorAt('target')}>
+          {(id) => <AgentInput id={id} name="target" required />}
+        </Field>
+        <Field label="Message" hint="What the requester says first." error={action.errorAt('message')}>
+          {(id) => <TextArea id={id} name="message" rows={4} required />}
+        </Field>
+        <div className="grid gap-5 sm:grid-cols-2">
+          <Field label="Most turns" hint="After the first answer; 0 to 20." error={action.errorAt('maxTurns')}>
+            {(id) => <Input id={id} name="maxTurns" type="number" min={0} max={20} step={1} placeholder="5" />}
+          </Field>
+          <Field label="Seconds for one turn" hint="At most 60." error={action.errorAt('timeoutMs')}>
+            {(id) => <Input id={id} name="seconds" type="number" min={1} max={60} step={1} placeholder="60" />}
+          </Field>
+        </div>
+        <Field label="Announce to" hint="An agent that is told the last text." error={action.errorAt('announce')}>
+          {(id) => <AgentInput id={id} name="announce" />}
+        </Field>
+      </FormPage>
+    </>
+  );
+}
+
+function bodyOf(fields: FormData): object {
+  const [requester, announce] = [textOf(fields, 'requester'), textOf(fields, 'announce')];
+  const [maxTurns, seconds] = [numberOf(fields, 'maxTurns'), numberOf(fields, 'seconds')];
+  return {
+    ...(requester !== undefined && { requester }),
+    target: textOf(fields, 'target') ?? '',
+    message: textOf(fields, 'message') ?? '',
+    ...(maxTurns !== undefined && { maxTurns }),
+    ...(seconds !== undefined && { timeoutMs: seconds * 1000 }),
+    ...(announce !== undefined && { announce }),
+  };
+}
