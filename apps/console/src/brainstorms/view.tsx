@@ -1,44 +1,15 @@
-import { get } from '../api/http.js';
-import { useResource } from '../api/use-resource.js';
-import { DataTable } from '../components/data-table.js';
-import { EmptyState } from '../components/empty-state.js';
-import { PageHeader } from '../components/page-header.js';
-import { ResourceView } from '../components/resource-view.js';
-import { StatusBadge } from '../components/status-badge.js';
-import { Time } from '../components/time.js';
+import { Route, Switch } from 'wouter';
+import { BrainstormList } from './brainstorm-list.js';
+import { BrainstormPage } from './brainstorm-page.js';
+import { StartBrainstorm } from './start-brainstorm.js';
 
-interface BrainstormRow {
-  brainstormId: string;
-  status: string;
-  updatedAt: string;
-}
-
-/** Brainstorms, the newest first. */
+/** Brainstorms: the list, a form that starts one, and one with its passes and its state. */
 export function View() {
-  const resource = useResource('brainstorms', (signal) =>
-    get<{ brainstorms: BrainstormRow[] }>('/api/brainstorms', signal),
-  );
   return (
-    <>
-      <PageHeader title="Brainstorms" />
-      <ResourceView resource={resource}>
-        {({ brainstorms: rows }) =>
-          rows.length === 0 ? (
-            <EmptyState title="No brainstorm yet">Start one with POST /api/brainstorms.</EmptyState>
-          ) : (
-            <DataTable
-              label="Brainstorms"
-              rows={rows}
-              keyOf={(row) => row.brainstormId}
-              columns={[
-                { title: 'Brainstorm', cell: (row) => row.brainstormId },
-                { title: 'Status', cell: (row) => <StatusBadge status={row.status} /> },
-                { title: 'Changed', cell: (row) => <Time at={row.updatedAt} /> },
-              ]}
-            />
-          )
-        }
-      </ResourceView>
-    </>
+    <Switch>
+      <Route path="/new" component={StartBrainstorm} />
+      <Route path="/:id">{({ id }) => <BrainstormPage key={id} id={id} />}</Route>
+      <Route component={BrainstormList} />
+    </Switch>
   );
 }

@@ -1,0 +1,86 @@
+import { call, get } from '../api/http.js';
+import { useAction } from '../api/use-action.js';
+import { useLiveResource } from '../api/use-live-resource.js';
+import { CommandButton } from '../components/command-button.js';
+import { ConnectionNote } from '../components/connection-note.js';
+import { PageHeader } from '../components/page-header.js';
+import { ResourceView } from '../components/resource-view.js';
+import { StatusBadge } from '../components/status-badge.js';
+import { actionsOf, type Brainstorm, standing } from './brainstorm.js';
+import { BrainstormState } from './brainstorm-state.js';
+import { ConfidenceChart } from './confidence-chart.js';
+import { Passes } from './passes.js';
+
+/** One brainstorm, live: where it stands, who did what in which pass, and what they agree on. */
+export function BrainstormPage({ id }: { id: string }) {
+  const path = `/api/brainstorms/${encodeURIComponent(id)}`;
+  const resource = useLiveResource(id, (signal) => get<Brainstorm>(path, signal), { streams: ['task'], taskId: id });
+  const action = useAction();
+  const command = (name: string) => async (): Promise<void> => {
+    await call('POST', `${path}/${name}`);
+    resource.reload();
+  };
+  const it = resource.data;
+  const allowed = it && actionsOf(it);
+  return (
+    <>
+      <PageHeader
+        title={it?.state.idea ?? 'Brainstorm'}
+        up={{ label: 'Brainstorms', href: '~/brainstorms' }}
+        aside={
+          <>
+            {it && <StatusBadge status={it.status} />}
+            <ConnectionNote connection={resource.connection} />
+          </>
+        }
+        actions={
+          allowed?.cancel && (
+            <>
+              <CommandButton action={action} work={command('approve')} kind="primary" disabled={!allowed.approve}>
+                Approve
+              </CommandButton>
+              <CommandButton action={action} work={command('iterate')} disabled={!allowed.iterate}>
+                Iterate
+              </CommandButton>
+              <CommandButton action={action} work={command('cancel')} kind="danger">
+                Cancel
+              </CommandButton>
+            </>
+          )
+        }
+      />
+      {action.error !== undefined && (
+        <p role="alert" className="border-b border-destructive/50 bg-destructive/5 px-4 py-2 text-sm">
+          {action.error}
+        </p>
+      )}
+      <ResourceView resource={resource}>{(brainstorm) => <Body brainstorm={brainstorm} />}</ResourceView>
+    </>
+  );
+}
+
+function Body({ brainstorm }: { brainstorm: Brainstorm }) {
+  const { passes } = brainstorm;
+  return (
+    <div className="mx-auto max-w-6xl space-y-6 p-4 md:p-6">
+      <p role="status" data-standing className={`text-sm ${brainstorm.error ? 'text-destructive' : ''}`}>
+        {standing(brainstorm)}
+      </p>
+      <div className="grid gap-6 lg:grid-cols-[3fr_2fr]">
+        <section aria-labelledby="passes" className="min-w-0">
+          <h2 id="passes" className="mb-2 font-semibold">
+            Passes
+          </h2>
+          <Passes brainstorm={brainstorm} />
+        </section>
+        <section aria-labelledby="confidence" className="min-w-0">
+          <h2 id="confidence" className="mb-2 font-semibold">
+            Confidence
+          </h2>
+          <ConfidenceChart passes={passes} />
+        </section>
+      </div>
+      <BrainstormState brainstorm={brainstorm} />
+    </div>
+  );
+}

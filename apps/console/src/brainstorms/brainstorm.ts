@@ -1,0 +1,91 @@
+/** Shapes of `/api/brainstorms`, and what they mean to a reader. */
+
+export type BrainstormStatus = 'active' | 'converged' | 'approved' | 'failed' | 'canceled';
+
+export const STATUSES: readonly BrainstormStatus[] = ['active', 'converged', 'approved', 'failed', 'canceled'];
+
+export const ROLES = ['build', 'review', 'refine', 'devils_advocate'] as const;
+
+export interface BrainstormSummary {
+  brainstormId: string;
+  status: BrainstormStatus;
+  iteration: number;
+  idea: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** Who last set a part of the state. */
+export interface Source {
+  agent: string;
+  role: string;
+  iteration: number;
+}
+
+export interface Risk {
+  text: string;
+  severity: 'low' | 'medium' | 'high' | 'critical';
+  resolved: boolean;
+}
+
+export interface CanonicalState {
+  idea: string;
+  architecture: string;
+  execution_plan: { title: string; description: string }[];
+  risks: Risk[];
+  assumptions: string[];
+  open_questions: string[];
+  metrics: { confidence: number };
+}
+
+export interface PassAgent {
+  agent: string;
+  role: string;
+  status: string;
+  error?: string;
+}
+
+export interface Pass {
+  iteration: number;
+  agents: PassAgent[];
+  /** Absent until the pass is complete. */
+  confidence?: number;
+}
+
+export interface Brainstorm {
+  brainstormId: string;
+  status: BrainstormStatus;
+  iteration: number;
+  maxIterations: number;
+  agents: { agent: string; name: string; role: string; provider: string; model: string; skills: string[] }[];
+  state: CanonicalState;
+  /** By path, as in `risks[0]`. */
+  provenance: Record<string, Source>;
+  passes: Pass[];
+  convergence?: string;
+  error?: { agent?: string; message: string };
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** What a person may do with a brainstorm now. */
+export function actionsOf({ status, iteration }: Brainstorm): { iterate: boolean; approve: boolean; cancel: boolean } {
+  const ended = status === 'approved' || status === 'canceled';
+  return { iterate: status === 'converged' || status === 'failed', approve: !ended && iteration > 0, cancel: !ended };
+}
+
+export function roleLabel(role: string): string {
+  return role === 'devils_advocate' ? "devil's advocate" : role.replaceAll('_', ' ');
+}
+
+/** Where it stands, in one sentence. */
+export function standing({ status, iteration, maxIterations, passes, convergence, error }: Brainstorm): string {
+  if (error) return error.agent === undefined ? error.message : `${error.agent}: ${error.message}`;
+  if (convergence !== undefined) return convergence;
+  if (status === 'approved') return `Approved after iteration ${iteration}.`;
+  if (status === 'canceled') return `Cancelled after ${iteration} complete iterations.`;
+  const pass = passes.at(-1);
+  const busy = pass?.agents.find((agent) => agent.status === 'running');
+  if (busy && pass) return `Iteration ${pass.iteration} of at most ${maxIterations}: ${busy.agent} is at work.`;
+  return `${iteration} of at most ${maxIterations} iterations are complete.`;
+}

@@ -1,0 +1,32 @@
+import type { Pass } from './brainstorm.js';
+
+export interface ConfidencePoint {
+  iteration: number;
+  /** 0 to 1. */
+  confidence: number;
+  x: number;
+  y: number;
+}
+
+/** The confidence of complete passes as points in a box whose y grows downwards; a single one stands in the middle. */
+export function confidencePoints(passes: readonly Pass[], width: number, height: number): ConfidencePoint[] {
+  const complete = passes.flatMap(({ iteration, confidence }) =>
+    confidence === undefined ? [] : [{ iteration, confidence }],
+  );
+  const step = complete.length > 1 ? width / (complete.length - 1) : 0;
+  return complete.map(({ iteration, confidence }, index) => ({
+    iteration,
+    confidence,
+    x: complete.length === 1 ? width / 2 : index * step,
+    y: height * (1 - Math.min(1, Math.max(0, confidence))),
+  }));
+}
+
+/** The same for those who cannot see it. */
+export function confidenceSentence(points: readonly ConfidencePoint[]): string {
+  const [first] = points;
+  const last = points.at(-1);
+  if (!first || !last) return 'No iteration is complete yet.';
+  if (points.length === 1) return `Confidence ${first.confidence.toFixed(2)} after iteration ${first.iteration}.`;
+  return `Confidence from ${first.confidence.toFixed(2)} after iteration ${first.iteration} to ${last.confidence.toFixed(2)} after iteration ${last.iteration}.`;
+}

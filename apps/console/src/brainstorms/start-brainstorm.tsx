@@ -1,0 +1,123 @@
+import { Plus, X } from 'lucide-react';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { call } from '../api/http.js';
+import { newId } from '../api/new-id.js';
+import { useAction } from '../api/use-action.js';
+import { AgentInput } from '../components/agent-input.js';
+import { Button } from '../components/button.js';
+import { Field, Input, Select, TextArea } from '../components/field.js';
+import { FormPage, numberOf, textOf } from '../components/form-page.js';
+import { PageHeader } from '../components/page-header.js';
+import { roleLabel, ROLES } from './brainstorm.js';
+
+/** What the service allows. */
+const FEWEST = 2;
+const MOST = 20;
+
+/** The form that starts a brainstorm. */
+export function StartBrainstorm() {
+  const action = useAction();
+  const [, navigate] = useLocation();
+  const [agents, setAgents] = useState(() => [newId(), newId()]);
+  const [attempt] = useState(() => new Map<string, string>());
+  const start = async (fields: FormData): Promise<void> => {
+    const body = bodyOf(fields, agents);
+    const text = JSON.stringify(body);
+    const key = attempt.get(text) ?? newId();
+    attempt.set(text, key);
+    const headers = { 'idempotency-key': key };
+    const { brainstormId } = await call<{ brainstormId: string }>('POST', '/api/brainstorms', { body, headers });
+    navigate(`/${brainstormId}`);
+  };
+  return (
+    <>
+      <PageHeader title="Start a brainstorm" up={{ label: 'Brainstorms', href: '~/brainstorms' }} />
+      <FormPage action={action} submit="Start" onSubmit={(fields) => void action.run(() => start(fields))}>
+        <Field label="Idea" error={action.errorAt('idea')}>
+          {(id) => <TextArea id={id} name="idea" rows={3} required />}
+        </Field>
+        <fieldset className="space-y-3">
+          <legend className="text-sm font-medium">Agents</legend>
+          {agents.map((agent, index) => (
+            <AgentRow
+              key={agent}
+              name={agent}
+              position={index}
+              error={action.errorAt(`agents[${index}].agent`) ?? action.errorAt(`agents[${index}]`)}
+              {...(agents.length > FEWEST && {
+                onRemove: () => setAgents((all) => all.filter((it) => it !== agent)),
+              })}
+            />
+          ))}
+          <Button disabled={agents.length >= MOST} onClick={() => setAgents((all) => [...all, newId()])}>
+            <Plus className="size-4" aria-hidden /> Add an agent
+          </Button>
+        </fieldset>
+        <Field label="Most iterations" hint="1 to 100." error={action.errorAt('maxIterations')}>
+          {(id) => <Input id={id} name="maxIterations" type="number" min={1} max={100} step={1} placeholder="10" />}
+        </Field>
+        <Field
+          label="System prompt"
+          hint="What every agent is told first, instead of Parley's own words."
+          error={action.errorAt('systemPrompt')}
+        >
+          {(id) => <TextArea id={id} name="systemPrompt" rows={3} />}
+        </Field>
+      </FormPage>
+    </>
+  );
+}
+
+interface AgentRowProps {
+  name: string;
+  position: number;
+  error: string | undefined;
+  onRemove?: () => void;
+}
+
+function AgentRow({ name, position, error, onRemove }: AgentRowProps) {
+  return (
+    <div className="flex items-start gap-2">
+      <div className="min-w-0 grow">
+        <AgentInput name={`agent.${name}`} aria-label={`Agent ${position + 1}`} required />
+        {error !== undefined && (
+          <p role="alert" className="mt-1 text-xs text-destructive">
+            {error}
+          </p>
+        )}
+      </div>
+      <Select name={`role.${name}`} aria-label={`Role of agent ${position + 1}`} className="w-40!">
+        <option value="">by position</option>
+        {ROLES.map((role) => (
+          <option key={role} value={role}>
+            {roleLabel(role)}
+          </option>
+        ))}
+      </Select>
+      <Button
+        kind="quiet"
+        className="px-2!"
+        aria-label={`Remove agent ${position + 1}`}
+        disabled={onRemove === undefined}
+        onClick={onRemove}
+      >
+        <X className="size-4" aria-hidden />
+      </Button>
+    </div>
+  );
+}
+
+function bodyOf(fields: FormData, agents: readonly string[]): object {
+  const maxIterations = numberOf(fields, 'maxIterations');
+  const systemPrompt = textOf(fields, 'systemPrompt');
+  return {
+    idea: textOf(fields, 'idea') ?? '',
+    agents: agents.map((name) => {
+      const role = textOf(fields, `role.${name}`);
+      return { agent: textOf(fields, `agent.${name}`) ?? '', ...(role !== undefined && { role }) };
+    }),
+    ...(maxIterations !== undefined && { maxIterations }),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+  };
+}
