@@ -1,0 +1,83 @@
+import { call, get } from '../api/http.js';
+import { useAction } from '../api/use-action.js';
+import { usePages } from '../api/use-pages.js';
+import { CommandButton } from '../components/command-button.js';
+import type { Column } from '../components/data-table.js';
+import { EmptyState } from '../components/empty-state.js';
+import { PagedTable } from '../components/paged-table.js';
+import { StatusBadge } from '../components/status-badge.js';
+import { Time } from '../components/time.js';
+
+interface Delivery {
+  id: string;
+  sequence: number;
+  url: string;
+  status: 'pending' | 'delivered' | 'failed';
+  attempts: number;
+  lastStatus?: number;
+  lastError?: string;
+  disabledReason?: string;
+  updatedAt: string;
+}
+
+const keyOf = ({ id }: Delivery): string => id;
+
+/** What became of every notification of a Task that was tried, the newest first. */
+export function TaskDeliveries({ taskId }: { taskId: string }) {
+  const action = useAction();
+  const pages = usePages(taskId, keyOf, async (pageToken, signal) => {
+    const query = new URLSearchParams({ taskId, ...(pageToken && { pageToken }) });
+    const page = await get<{ deliveries: Delivery[]; nextPageToken: string }>(`/api/deliveries?${query}`, signal);
+    return { rows: page.deliveries, nextPageToken: page.nextPageToken };
+  });
+  const again = async (id: string): Promise<void> => {
+    await call('POST', `/api/deliveries/${encodeURIComponent(id)}/redeliver`);
+    pages.reload();
+  };
+  const columns: readonly Column<Delivery>[] = [
+    { title: 'Event', className: 'w-16', cell: ({ sequence }) => sequence },
+    { title: 'Receiver', cell: ({ url }) => <span title={url}>{url}</span> },
+    { title: 'Status', className: 'w-32', cell: ({ status }) => <StatusBadge status={status} /> },
+    { title: 'Attempts', className: 'w-24', cell: ({ attempts }) => attempts, wideOnly: true },
+    { title: 'Last answer', cell: answerOf, wideOnly: true },
+    { title: 'Changed', className: 'w-36', cell: ({ updatedAt }) => <Time at={updatedAt} />, wideOnly: true },
+    {
+      title: 'Again',
+      className: 'w-28',
+      cell: ({ id, sequence }) => (
+        <CommandButton
+          action={action}
+          work={() => again(id)}
+          aria-label={`Send event ${sequence} again`}
+          className="py-0.5!"
+        >
+          Again
+        </CommandButton>
+      ),
+    },
+  ];
+  return (
+    <>
+      {action.error !== undefined && (
+        <p role="alert" className="border-b border-destructive/50 bg-destructive/5 px-4 py-2 text-sm">
+          {action.error}
+        </p>
+      )}
+      <PagedTable
+        label="Push notifications"
+        pages={pages}
+        columns={columns}
+        keyOf={keyOf}
+        empty={
+          <EmptyState title="No push notification was tried">
+            A caller that wants them creates a push notification config for the Task.
+          </EmptyState>
+        }
+      />
+    </>
+  );
+}
+
+function answerOf({ lastStatus, lastError, disabledReason }: Delivery): string {
+  return disabledReason ?? lastError ?? (lastStatus === undefined ? '' : String(lastStatus));
+}

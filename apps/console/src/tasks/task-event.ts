@@ -1,0 +1,77 @@
+import type { Message, Part, StreamResponse } from '../api/task.js';
+
+/** One event of a Task's log. */
+export interface TaskEvent {
+  /** From 1 without a gap. */
+  sequence: number;
+  item: StreamResponse;
+}
+
+export interface EventLine {
+  kind: 'task' | 'status' | 'artifact' | 'message';
+  /** What happened, in a few words; for a status its state. */
+  title: string;
+  /** What was said or made, shortened. */
+  text: string;
+  /** ISO 8601, where the event has a time. */
+  at?: string;
+}
+
+const LONGEST = 160;
+
+/** An event as a line of the log. */
+export function eventLine({ item: { task, statusUpdate, artifactUpdate, message } }: TaskEvent): EventLine {
+  if (artifactUpdate) {
+    const { artifact, append, lastChunk } = artifactUpdate;
+    const name = artifact.name ?? artifact.artifactId;
+    const title = `${append ? 'Adds to' : 'Artifact'} ${name}${lastChunk ? ', complete' : ''}`;
+    return { kind: 'artifact', title, text: summaryOf(artifact.parts) };
+  }
+  const status = statusUpdate?.status ?? task?.status;
+  if (status) {
+    const said = task?.history?.at(-1) ?? status.message;
+    const { timestamp } = status;
+    const note = noteOf(statusUpdate?.metadata);
+    return {
+      kind: task ? 'task' : 'status',
+      title: status.state,
+      text: shortened([note, said && summaryOf(said.parts)].filter((it) => it).join(' · ')),
+      ...(timestamp !== undefined && { at: timestamp }),
+    };
+  }
+  return { kind: 'message', title: 'Message', text: message ? said(message) : '' };
+}
+
+/** Parts in one line. */
+export function summaryOf(parts: readonly Part[]): string {
+  return shortened(parts.map(partSummary).join(' '));
+}
+
+function partSummary({ text, data, url, filename, mediaType }: Part): string {
+  if (text !== undefined) return text;
+  if (data !== undefined) return JSON.stringify(data);
+  return url ?? filename ?? mediaType ?? 'a file';
+}
+
+function said({ parts }: Message): string {
+  return summaryOf(parts);
+}
+
+/** The step that an event of Parley's own agents stands for, such as `node.started` or `a2a turn 2`. */
+function noteOf(metadata: Record<string, unknown> = {}): string | undefined {
+  const { type } = objectIn(metadata['parley/event']);
+  if (typeof type === 'string') return type;
+  const { stream, data } = objectIn(metadata['parley/stream']);
+  const { phase, turn } = objectIn(data);
+  const words = [stream, phase, turn].filter((it) => typeof it === 'string' || typeof it === 'number');
+  return words.length === 0 ? undefined : words.join(' ');
+}
+
+function objectIn(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function shortened(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
+}

@@ -1,0 +1,70 @@
+import { type FormEvent } from 'react';
+import { TASK_STATES } from '../api/task.js';
+import { AgentInput } from '../components/agent-input.js';
+import { Button } from '../components/button.js';
+import { Input, Select } from '../components/field.js';
+import { textOf } from '../components/form-page.js';
+import { lookOf } from '../components/status-badge.js';
+
+/** What Tasks are searched by; an empty text is no limit. */
+export interface TaskFilter {
+  state: string;
+  agent: string;
+  context: string;
+}
+
+interface TaskFilterFormProps {
+  filter: TaskFilter;
+  onFilter: (filter: TaskFilter) => void;
+}
+
+export function TaskFilterForm({ filter, onFilter }: TaskFilterFormProps) {
+  const search = (form: HTMLFormElement): void => {
+    const fields = new FormData(form);
+    onFilter({
+      state: textOf(fields, 'state') ?? '',
+      agent: textOf(fields, 'agent') ?? '',
+      context: textOf(fields, 'context') ?? '',
+    });
+  };
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    search(event.currentTarget);
+  };
+  return (
+    <form
+      role="search"
+      aria-label="Tasks"
+      onSubmit={submit}
+      className="flex flex-wrap gap-2 border-b bg-card px-4 py-2"
+    >
+      <Select
+        name="state"
+        aria-label="State"
+        defaultValue={filter.state}
+        onChange={({ currentTarget }) => currentTarget.form && search(currentTarget.form)}
+        className="w-44!"
+      >
+        <option value="">Any state</option>
+        {TASK_STATES.map((state) => (
+          <option key={state} value={state}>
+            {lookOf(state).label}
+          </option>
+        ))}
+      </Select>
+      <div className="min-w-40 grow basis-40">
+        <AgentInput servedOnly name="agent" aria-label="Agent" placeholder="Agent" defaultValue={filter.agent} />
+      </div>
+      <div className="min-w-40 grow basis-40">
+        <Input name="context" aria-label="Context id" placeholder="Context id" defaultValue={filter.context} />
+      </div>
+      <Button type="submit">Search</Button>
+    </form>
+  );
+}
+
+/** The path of an agent that a person named: a workflow by its name, any other by its path. */
+export function agentPath(agent: string): string {
+  const path = agent.replace(/^\/?(a2a\/)?/, '').replace(/\/+$/, '');
+  return path.includes('/') || path === 'conversations' ? path : `workflows/${path}`;
+}

@@ -1,0 +1,98 @@
+import { useSearchParams } from 'wouter';
+import { baseOf } from '../api/directory.js';
+import { rpc } from '../api/json-rpc.js';
+import type { Task } from '../api/task.js';
+import { useLive } from '../api/use-live-resource.js';
+import { usePages } from '../api/use-pages.js';
+import { ConnectionNote } from '../components/connection-note.js';
+import type { Column } from '../components/data-table.js';
+import { EmptyState } from '../components/empty-state.js';
+import { PageHeader } from '../components/page-header.js';
+import { PagedTable } from '../components/paged-table.js';
+import { StatusBadge } from '../components/status-badge.js';
+import { Time } from '../components/time.js';
+import { summaryOf } from './task-event.js';
+import { agentPath, type TaskFilter, TaskFilterForm } from './task-filter.js';
+import { originOf } from './task-origin.js';
+
+const COLUMNS: readonly Column<Task>[] = [
+  { title: 'Task', className: 'md:w-80 font-mono text-xs', cell: ({ id }) => id },
+  { title: 'State', className: 'w-36 md:w-52', cell: ({ status }) => <StatusBadge status={status.state} /> },
+  { title: 'What it is', className: 'w-44', cell: (task) => originOf(task).label, wideOnly: true },
+  {
+    title: 'Last word',
+    cell: ({ status }) => (status.message ? summaryOf(status.message.parts) : ''),
+    wideOnly: true,
+    className: 'text-muted-foreground',
+  },
+  {
+    title: 'Changed',
+    className: 'w-40',
+    cell: ({ status }) => status.timestamp && <Time at={status.timestamp} />,
+    wideOnly: true,
+  },
+];
+
+const PAGE_SIZE = 50;
+const keyOf = ({ id }: Task): string => id;
+
+/** Tasks by state, agent and context, the one that changed last first; live. */
+export function TaskList() {
+  const [search, setSearch] = useSearchParams();
+  const filter = filterIn(search);
+  const { state, agent, context } = filter;
+  const pages = usePages(JSON.stringify(filter), keyOf, async (pageToken, signal) => {
+    const params = {
+      pageSize: PAGE_SIZE,
+      historyLength: 0,
+      ...(state && { status: state }),
+      ...(context && { contextId: context }),
+      ...(pageToken && { pageToken }),
+    };
+    const base = agent === '' ? '/a2a' : baseOf(agentPath(agent));
+    const { tasks, nextPageToken } = await rpc<TaskPageBody>(base, 'ListTasks', params, signal);
+    return { rows: tasks, nextPageToken };
+  });
+  const query = { streams: ['task'], ...(context && { contextId: context }) };
+  const connection = useLive(pages, query, { spacing: 1000 });
+  const filtered = state !== '' || agent !== '' || context !== '';
+  return (
+    <div className="flex h-full flex-col">
+      <PageHeader title="Tasks" aside={<ConnectionNote connection={connection} />} />
+      <TaskFilterForm
+        key={JSON.stringify(filter)}
+        filter={filter}
+        onFilter={(wanted) => setSearch(Object.entries(wanted).filter(([, value]) => value !== ''))}
+      />
+      <PagedTable
+        label="Tasks"
+        pages={pages}
+        keyOf={keyOf}
+        hrefOf={({ id }) => `/${encodeURIComponent(id)}`}
+        columns={COLUMNS}
+        empty={
+          filtered ? (
+            <EmptyState title="No Task is like that">Change the search above, or clear it to see all Tasks.</EmptyState>
+          ) : (
+            <EmptyState title="No Task yet">
+              Run a workflow, or send a Message to an agent in its playground.
+            </EmptyState>
+          )
+        }
+      />
+    </div>
+  );
+}
+
+interface TaskPageBody {
+  tasks: Task[];
+  nextPageToken: string;
+}
+
+function filterIn(search: URLSearchParams): TaskFilter {
+  return {
+    state: search.get('state') ?? '',
+    agent: search.get('agent') ?? '',
+    context: search.get('context') ?? '',
+  };
+}

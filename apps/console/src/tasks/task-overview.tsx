@@ -1,0 +1,84 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { Message, Task } from '../api/task.js';
+import { PartsView } from '../components/parts-view.js';
+import { StatusBadge } from '../components/status-badge.js';
+import { Time } from '../components/time.js';
+import { originOf } from './task-origin.js';
+
+/** What a Task is, what it made, and what was said in it. */
+export function TaskOverview({ task }: { task: Task }) {
+  const { contextId, status, artifacts = [], history = [] } = task;
+  return (
+    <div
+      className="mx-auto w-full max-w-4xl space-y-6 overflow-auto p-4 md:p-6"
+      tabIndex={0}
+      role="region"
+      aria-label="Overview"
+    >
+      <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1.5 text-sm">
+        <Fact name="State">
+          <StatusBadge status={status.state} /> {status.timestamp !== undefined && <Time at={status.timestamp} />}
+        </Fact>
+        <Fact name="What it is">{originOf(task).label}</Fact>
+        <Fact name="Context">
+          <Link
+            href={`~/tasks?context=${encodeURIComponent(contextId)}`}
+            className="font-mono text-xs break-all underline"
+          >
+            {contextId}
+          </Link>
+        </Fact>
+      </dl>
+      {status.message && (
+        <Section title="Last word">
+          <PartsView parts={status.message.parts} />
+        </Section>
+      )}
+      <Section title="Artifacts">
+        {artifacts.length === 0 && <p className="text-sm text-muted-foreground">It has made none yet.</p>}
+        {artifacts.map(({ artifactId, name, description, parts }) => (
+          <article key={artifactId} data-artifact={artifactId} className="rounded-md border bg-card p-3">
+            <h3 className="mb-2 text-sm font-medium">{name ?? artifactId}</h3>
+            {description !== undefined && <p className="mb-2 text-xs text-muted-foreground">{description}</p>}
+            <PartsView parts={parts} />
+          </article>
+        ))}
+      </Section>
+      <Section title="History">
+        {history.length === 0 && <p className="text-sm text-muted-foreground">Nothing was said.</p>}
+        {history.map((message, index) => (
+          <Said key={index} message={message} />
+        ))}
+      </Section>
+    </div>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted-foreground">{name}</dt>
+      <dd className="flex flex-wrap items-center gap-2">{children}</dd>
+    </>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section aria-label={title} className="space-y-2">
+      <h2 className="font-semibold">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Said({ message: { role, parts } }: { message: Message }) {
+  const caller = role === 'ROLE_USER';
+  return (
+    <article className={`rounded-md border p-3 ${caller ? 'border-primary/30 bg-primary/8' : 'bg-card'}`}>
+      <h3 className="mb-1 text-xs text-muted-foreground">{caller ? 'Caller' : 'Agent'}</h3>
+      <PartsView parts={parts} />
+    </article>
+  );
+}

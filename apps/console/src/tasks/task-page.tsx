@@ -1,0 +1,87 @@
+import { ExternalLink } from 'lucide-react';
+import { Link } from 'wouter';
+import { rpc } from '../api/json-rpc.js';
+import { isEnded, type Task } from '../api/task.js';
+import { useAction } from '../api/use-action.js';
+import { useLiveResource } from '../api/use-live-resource.js';
+import { buttonClass } from '../components/button.js';
+import { CommandButton } from '../components/command-button.js';
+import { ConnectionNote } from '../components/connection-note.js';
+import { JsonView } from '../components/json-view.js';
+import { PageHeader } from '../components/page-header.js';
+import { ResourceView } from '../components/resource-view.js';
+import { StatusBadge } from '../components/status-badge.js';
+import { TabBar } from '../components/tab-bar.js';
+import { TaskDeliveries } from './task-deliveries.js';
+import { TaskEventLog } from './task-event-log.js';
+import { originOf } from './task-origin.js';
+import { TaskOverview } from './task-overview.js';
+
+/** One Task, live: what came of it, its log, its push notifications. */
+export function TaskPage({ id }: { id: string }) {
+  const query = { streams: ['task'], taskId: id };
+  const resource = useLiveResource(id, (signal) => rpc<Task>('/a2a', 'GetTask', { id }, signal), query);
+  const action = useAction();
+  const cancel = async (): Promise<void> => {
+    await rpc('/a2a', 'CancelTask', { id });
+    resource.reload();
+  };
+  const task = resource.data;
+  const origin = task && originOf(task);
+  return (
+    <div className="flex h-full flex-col">
+      <PageHeader
+        title={<span className="font-mono text-base">{id}</span>}
+        up={{ label: 'Tasks', href: '~/tasks' }}
+        aside={
+          <>
+            {task && <StatusBadge status={task.status.state} />}
+            <ConnectionNote connection={resource.connection} />
+          </>
+        }
+        actions={
+          task && (
+            <>
+              {origin?.href !== undefined && (
+                <Link href={`~${origin.href}`} className={buttonClass()}>
+                  <ExternalLink className="size-4" aria-hidden /> Open the {origin.label}
+                </Link>
+              )}
+              {!isEnded(task.status.state) && (
+                <CommandButton action={action} work={cancel} kind="danger">
+                  Cancel
+                </CommandButton>
+              )}
+            </>
+          )
+        }
+      />
+      {action.error !== undefined && (
+        <p role="alert" className="border-b border-destructive/50 bg-destructive/5 px-4 py-2 text-sm">
+          {action.error}
+        </p>
+      )}
+      <ResourceView resource={resource}>
+        {(shown) => (
+          <TabBar
+            label="Parts of the Task"
+            tabs={[
+              { name: 'overview', label: 'Overview', content: () => <TaskOverview task={shown} /> },
+              { name: 'events', label: 'Events', content: () => <TaskEventLog taskId={id} /> },
+              { name: 'push', label: 'Push notifications', content: () => <TaskDeliveries taskId={id} /> },
+              { name: 'json', label: 'JSON', content: () => <TaskJson task={shown} /> },
+            ]}
+          />
+        )}
+      </ResourceView>
+    </div>
+  );
+}
+
+function TaskJson({ task }: { task: Task }) {
+  return (
+    <div className="overflow-auto p-4">
+      <JsonView value={task} label="The Task as JSON" />
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+import { useEffect, useState } from 'react';
+import type { Connection } from '../api/gateway.js';
+import { followTaskLog } from '../api/task-log.js';
+import type { TaskEvent } from './task-event.js';
+
+/** What comes within this time is drawn at once, in milliseconds. */
+const GATHER = 30;
+
+export interface TaskEvents {
+  events: readonly TaskEvent[];
+  connection: Connection;
+  error: unknown;
+}
+
+/** A Task's log from its first event on, live. It must be used for one Task alone: give the component a key. */
+export function useTaskEvents(taskId: string): TaskEvents {
+  const [events, setEvents] = useState<readonly TaskEvent[]>([]);
+  const [connection, setConnection] = useState<Connection>('connecting');
+  const [error, setError] = useState<unknown>();
+  useEffect(() => {
+    const stop = new AbortController();
+    let gathered: TaskEvent[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const show = (): void => {
+      const fresh = gathered;
+      gathered = [];
+      timer = undefined;
+      setEvents((shown) => [...shown, ...fresh]);
+    };
+    const onEvent = (sequence: number, item: TaskEvent['item']): void => {
+      gathered.push({ sequence, item });
+      timer ??= setTimeout(show, GATHER);
+    };
+    followTaskLog('/a2a', taskId, 0, { onEvent, onConnection: setConnection }, stop.signal).catch(setError);
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [taskId]);
+  return { events, connection, error };
+}

@@ -1,0 +1,139 @@
+import type { Page } from 'playwright-core';
+import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
+import { Talks } from '../support/conversation.js';
+import { answers } from '../support/fake-behaviour.js';
+import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
+import { WebhookReceiver } from '../support/webhook-receiver.js';
+import { input, linear, output, says, script, unique } from '../support/workflow.js';
+
+describe('the view of Tasks', () => {
+  const stage = useStage();
+  const browser = useBrowser();
+  const at = (path: string) => `${stage.parley.url}/tasks${path}`;
+  const badge = (page: Page, status: string) => page.locator(`header [data-status="${status}"]`);
+  const links = (page: Page) => page.getByRole('table', { name: 'Tasks' }).getByRole('link');
+
+  const send = async (workflow: string, node: string, text: string, configuration = {}) => {
+    const message = { messageId: unique('m'), role: 'ROLE_USER', parts: [{ text }] };
+    const response = await fetch(stage.api.base(workflow, node), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'SendMessage',
+        params: { message, configuration: { returnImmediately: true, ...configuration } },
+      }),
+    });
+    return ((await response.json()) as { result: { task: { id: string; contextId: string } } }).result.task;
+  };
+
+  inBrowser('finds Tasks by state, agent and context, and says so in its address', async () => {
+    const name = unique('search');
+    await stage.api.save(linear(name, script('asks', { ask: 'which one?' }), script('says', ...says('done'))));
+    const asking = await send(name, 'asks', 'hello');
+    const done = await send(name, 'says', 'hello');
+    const page = await browser.open(at(''));
+    await links(page).filter({ hasText: asking.id }).waitFor();
+    await page.getByLabel('State').selectOption('TASK_STATE_INPUT_REQUIRED');
+    await links(page).filter({ hasText: done.id }).waitFor({ state: 'detached' });
+    await links(page).filter({ hasText: asking.id }).waitFor();
+    await page.getByLabel('State').selectOption('');
+    await page.getByLabel('Agent', { exact: true }).fill(`workflows/${name}/nodes/says`);
+    await page.getByRole('button', { name: 'Search' }).click();
+    await links(page).filter({ hasText: asking.id }).waitFor({ state: 'detached' });
+    expect(await links(page).allInnerTexts()).toEqual([done.id]);
+    await page.goto(at(`?context=${asking.contextId}`));
+    await links(page).filter({ hasText: asking.id }).waitFor();
+    expect(await links(page).count()).toBe(1);
+    await page.getByLabel('Context id').fill('no-such-context');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'No Task is like that' }).waitFor();
+    await page.goto(at('?agent=nobody'));
+    await page.getByRole('alert').getByText('workflow "nobody" not found').waitFor();
+  });
+
+  inBrowser('shows one live: its words, its log, its JSON, and cancels it', async () => {
+    const name = unique('live');
+    const chunk = (text: string, append: boolean) => ({
+      artifact: { artifactId: 'a', name: 'answer', parts: [{ text }], append },
+    });
+    await stage.api.save(
+      linear(name, script('slow', chunk('# Begun', false), { status: 'working', text: 'on it' }, { ask: 'go on?' })),
+    );
+    const task = await send(name, 'slow', 'hello');
+    const page = await browser.open(at(`/${task.id}`));
+    await badge(page, 'TASK_STATE_INPUT_REQUIRED').waitFor();
+    await page.locator('[data-artifact="a"] h1', { hasText: 'Begun' }).waitFor();
+    await page.getByRole('region', { name: 'Last word' }).getByText('go on?').waitFor();
+    await page.getByRole('tab', { name: 'Events' }).click();
+    await page.locator('[data-sequence="1"]').getByText('Submitted').waitFor();
+    await page.getByText('Artifact answer').waitFor();
+    await page.locator('[data-sequence="1"] button').click();
+    await page.getByRole('region', { name: 'Event 1', exact: true }).getByText('"TASK_STATE_SUBMITTED"').waitFor();
+    const before = await page.locator('[data-sequence]').count();
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await badge(page, 'TASK_STATE_CANCELED').waitFor();
+    await page
+      .locator(`[data-sequence="${before + 1}"]`)
+      .getByText('Cancelled')
+      .waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel', exact: true }).count()).toBe(0);
+    await page.goto(at(`/${task.id}?tab=json`));
+    await page.getByRole('region', { name: 'The Task as JSON' }).getByText(task.contextId).waitFor();
+  });
+
+  inBrowser('leads to the run, the conversation or the brainstorm that a Task is', async () => {
+    const name = unique('run');
+    const { runId } = await stage.api.finish(linear(name, input('in'), output('out')), { in: 'x' });
+    const page = await browser.open(at(`/${runId}`));
+    const link = page.getByRole('link', { name: `Open the run of ${name}` });
+    expect(await link.getAttribute('href')).toBe(`/runs/${runId}`);
+    const bob = (await stage.fake()).always(answers('hi'));
+    const id = await new Talks(stage.api).start({ target: bob.url, message: 'Hello' });
+    await page.goto(at(`/${id}`));
+    await page.getByRole('link', { name: 'Open the conversation' }).click();
+    await page.locator('[data-turn="1"]').waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/conversations/${id}`);
+  });
+
+  inBrowser('shows what became of its push notifications, and sends one again', async () => {
+    const receiver = await WebhookReceiver.start();
+    stage.defer(() => receiver.stop());
+    const name = unique('push');
+    await stage.api.save(linear(name, script('says', ...says('done'))));
+    const task = await send(name, 'says', 'hello', { taskPushNotificationConfig: { url: `${receiver.url}/hook` } });
+    const page = await browser.open(at(`/${task.id}?tab=push`));
+    await until(() => receiver.received.some(({ event }) => JSON.stringify(event).includes('COMPLETED')));
+    const { length } = receiver.received;
+    await until(async () => {
+      await page.reload();
+      await page.getByRole('tab', { name: 'Push notifications' }).waitFor();
+      return (await page.locator('[data-status="delivered"]').count()) === length;
+    });
+    await page
+      .getByRole('button', { name: /^Send event \d+ again$/ })
+      .first()
+      .click();
+    await until(() => receiver.received.length === length + 1);
+  });
+
+  inBrowser('has nothing serious for an accessibility checker, light and dark', async () => {
+    const name = unique('axe');
+    await stage.api.save(linear(name, script('asks', { artifact: { parts: [{ data: { a: 1 } }] } }, { ask: 'so?' })));
+    const task = await send(name, 'asks', 'hello');
+    for (const theme of ['light', 'dark'] as const) {
+      for (const [path, ready] of [
+        ['', 'table'],
+        [`/${task.id}`, '[data-artifact]'],
+        [`/${task.id}?tab=events`, '[data-sequence="1"]'],
+        [`/${task.id}?tab=push`, 'h2'],
+      ] as const) {
+        const page = await browser.open(at(path), { theme });
+        await page.locator(ready).first().waitFor();
+        expect([path, theme, await seriousFaults(page)]).toEqual([path, theme, []]);
+      }
+    }
+  });
+});
