@@ -1,0 +1,14 @@
+/** An agent's card in the form of A2A 1.0, as far as it is shown. Whoever wrote it may have left anything out. */
+export interface AgentCard {
+  name?: string;
+  description?: string;
+  version?: string;
+  provider?: { organization?: string; url?: string };
+  documentationUrl?: string;
+  supportedInterfaces?: { url?: string; protocolBinding?: string; protocolVersion?: string; tenant?: string }[];
+  capabilities?: Record<string, unknown> & { extensions?: { uri?: string; required?: boolean }[] };
+  defaultInputModes?: string[];
+  defaultOutputModes?: string[];
+  securitySchemes?: Record<string, unknown>;
+  skills?: { id?: string; name?: string; description?: string; tags?: string[]; examples?: string[] }[];
+}

@@ -1,0 +1,94 @@
+import { useEffect } from 'react';
+import { useSearchParams } from 'wouter';
+import { directoryPage, type ServedAgent } from '../api/directory.js';
+import { useKnownAgents } from '../api/known-agents.js';
+import { usePages } from '../api/use-pages.js';
+import { useResource } from '../api/use-resource.js';
+import type { Column } from '../components/data-table.js';
+import { EmptyState } from '../components/empty-state.js';
+import { Input } from '../components/field.js';
+import { PageHeader } from '../components/page-header.js';
+import { PagedTable } from '../components/paged-table.js';
+import { AddAgent } from './add-agent.js';
+import { agentHref, type AgentRef } from './agent-ref.js';
+import { type RemoteAgent, remoteAgents, workflowNodes } from './remote-agents.js';
+
+interface AgentRow {
+  ref: AgentRef;
+  name: string;
+  description: string;
+  address: string;
+}
+
+const COLUMNS: readonly Column<AgentRow>[] = [
+  { title: 'Agent', cell: ({ name }) => name },
+  { title: 'Where', className: 'w-24', cell: ({ ref }) => (ref.kind === 'served' ? 'here' : 'remote') },
+  { title: 'What it does', cell: ({ description }) => description, wideOnly: true, className: 'text-muted-foreground' },
+  { title: 'Address', cell: ({ address }) => <span title={address}>{address}</span>, wideOnly: true },
+];
+
+const agentOf = ({ path }: ServedAgent): string => path;
+const keyOf = ({ address }: AgentRow): string => address;
+
+/** The agents that this service serves, and the remote ones that are known here; searched by any of their texts. */
+export function AgentList() {
+  const [search, setSearch] = useSearchParams();
+  const wanted = search.get('search') ?? '';
+  const pages = usePages('agents', agentOf, directoryPage);
+  const added = useKnownAgents();
+  const workflows = useResource('workflows', workflowNodes);
+  const { more, loadMore } = pages;
+  // The directory cannot be searched: what is searched for may be on any page.
+  useEffect(() => {
+    if (wanted !== '' && more) loadMore();
+  }, [wanted, more, loadMore]);
+  const remote = remoteAgents(added, workflows.data ?? []).map(remoteRow);
+  const rows = pages.rows && [...remote, ...pages.rows.map(servedRow)].filter((row) => fits(row, wanted));
+  return (
+    <div className="flex h-full flex-col">
+      <PageHeader
+        title="Agents"
+        actions={
+          <Input
+            type="search"
+            aria-label="Search agents"
+            placeholder="Search"
+            className="w-48!"
+            value={wanted}
+            onChange={({ target }) => setSearch(target.value === '' ? {} : { search: target.value }, { replace: true })}
+          />
+        }
+      />
+      <AddAgent />
+      <PagedTable
+        label="Agents"
+        pages={{ ...pages, rows }}
+        columns={COLUMNS}
+        keyOf={keyOf}
+        hrefOf={({ ref }) => agentHref(ref)}
+        empty={
+          <EmptyState title="No agent is like that">
+            Search for something else, create a workflow, or add a remote agent by its URL.
+          </EmptyState>
+        }
+      />
+    </div>
+  );
+}
+
+function servedRow({ path, name, description, url }: ServedAgent): AgentRow {
+  // The name of a node is only half of what it is called: workflows may have nodes of the same name.
+  const [, workflow, node] = /^workflows\/([^/]+)\/nodes\/([^/]+)$/.exec(path) ?? [];
+  const shown = node === undefined ? name : `${workflow} / ${node}`;
+  return { ref: { kind: 'served', path }, name: shown, description, address: url };
+}
+
+function remoteRow({ url, workflows, added }: RemoteAgent): AgentRow {
+  const calls = workflows.length > 0 ? `Called by ${workflows.join(', ')}` : '';
+  const description = [added ? 'Added in this browser' : '', calls].filter((it) => it !== '').join('. ');
+  return { ref: { kind: 'remote', url }, name: url.replace(/^https?:\/\//i, ''), description, address: url };
+}
+
+function fits({ name, description, address }: AgentRow, wanted: string): boolean {
+  return `${name} ${description} ${address}`.toLowerCase().includes(wanted.trim().toLowerCase());
+}

@@ -1,0 +1,47 @@
+import { baseOf } from '../api/directory.js';
+import { get } from '../api/http.js';
+import type { AgentCard } from './agent-card.js';
+import type { AgentRef } from './agent-ref.js';
+import { type CardMessage, cardMessages } from './card-messages.js';
+
+export interface CardReport {
+  /** Absent where it cannot be read. */
+  card?: AgentCard;
+  messages: CardMessage[];
+  /** What is known of its signatures: `valid`, `unsigned` and so on. */
+  signature?: string;
+}
+
+/** Reads an agent's card and what is wrong with it: a remote one through the service. @throws ApiProblem */
+export async function readCard(ref: AgentRef, signal: AbortSignal): Promise<CardReport> {
+  if (ref.kind === 'remote') return remoteCard(ref.url, signal);
+  const card = await get<AgentCard>(`${baseOf(ref.path)}/.well-known/agent-card.json`, signal);
+  return { card, messages: cardMessages(card) };
+}
+
+async function remoteCard(url: string, signal: AbortSignal): Promise<CardReport> {
+  const query = new URLSearchParams({ url });
+  const { card, problems, signature, pin } = await get<Preview>(`/api/agent-card?${query}`, signal);
+  const messages = problems.map(({ level, path, detail }) => ({ level, path, message: detail }));
+  const changed = pin && !pin.same ? [CHANGED] : [];
+  return {
+    ...(card && { card }),
+    messages: [...changed, ...messages],
+    ...(signature && { signature: signature.state }),
+  };
+}
+
+const CHANGED: CardMessage = {
+  level: 'warning',
+  path: '',
+  message: 'The card has changed since this service called the agent for the first time.',
+};
+
+/** What the service says of a card that it has read. */
+interface Preview {
+  card?: AgentCard;
+  signature?: { state: string };
+  /** Of the card that was pinned when the agent was called. */
+  pin?: { same: boolean };
+  problems: { level: CardMessage['level']; path: string; detail: string }[];
+}

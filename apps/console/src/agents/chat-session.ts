@@ -1,0 +1,141 @@
+import { baseOf } from '../api/directory.js';
+import { rpc } from '../api/json-rpc.js';
+import { newId } from '../api/new-id.js';
+import { ApiProblem, sentenceOf } from '../api/problem.js';
+import { type Message, type Part, type StreamResponse } from '../api/task.js';
+import { followTaskLog } from '../api/task-log.js';
+import type { AgentRef } from './agent-ref.js';
+import { type Chat, continuation, EMPTY_CHAT, isAtWork, withAnswer, withMessage } from './chat.js';
+import { brokenSentence, exchange, type ExchangeFrame, type ExchangeRequest, sendRequest } from './exchange.js';
+
+export interface Exchange {
+  key: string;
+  request: ExchangeRequest;
+  frames: readonly ExchangeFrame[];
+}
+
+export interface ChatView {
+  chat: Chat;
+  exchanges: readonly Exchange[];
+  /** Whether an answer is being read. */
+  busy: boolean;
+  error: string | undefined;
+}
+
+interface GrowingExchange extends Exchange {
+  frames: ExchangeFrame[];
+}
+
+/** What comes within this time is drawn at once, in milliseconds. */
+const GATHER = 30;
+
+/** One talk of a person with an agent. It holds all that the playground shows, whatever React does meanwhile. */
+export class ChatSession {
+  private shown: ChatView = { chat: EMPTY_CHAT, exchanges: [], busy: false, error: undefined };
+  private chat: Chat = EMPTY_CHAT;
+  private exchanges: GrowingExchange[] = [];
+  private busy = false;
+  private error: string | undefined;
+  private readonly listeners = new Set<() => void>();
+  private reading = new AbortController();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly ref: AgentRef) {}
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  readonly view = (): ChatView => this.shown;
+
+  /** Says something and reads the answer. Never rejects. */
+  async send(parts: Part[]): Promise<void> {
+    if (this.busy) return;
+    const message: Message = { messageId: newId(), role: 'ROLE_USER', parts, ...continuation(this.chat) };
+    const request = sendRequest(this.ref, message);
+    this.chat = withMessage(this.chat, message);
+    this.exchanges.push({ key: message.messageId, request, frames: [] });
+    await this.read(async (signal) => {
+      try {
+        for await (const frame of exchange(request, signal)) this.take(frame);
+      } catch (error) {
+        if (!this.goesOnWithout(error)) throw error;
+      }
+      await this.readRest();
+    });
+  }
+
+  /** Cancels the Task at work. Only an agent of this service can be told. Never rejects. */
+  async cancel(): Promise<void> {
+    const { taskId } = this.chat;
+    if (this.ref.kind === 'remote' || taskId === undefined) return this.leave();
+    await rpc(baseOf(this.ref.path), 'CancelTask', { id: taskId }).catch((error: unknown) => {
+      this.error = sentenceOf(error);
+      this.show();
+    });
+  }
+
+  /** Stops reading; the Task goes on. */
+  leave(): void {
+    this.reading.abort();
+  }
+
+  /** Begins anew: another context. */
+  reset(): void {
+    this.leave();
+    this.chat = EMPTY_CHAT;
+    this.exchanges = [];
+    this.error = undefined;
+    this.show();
+  }
+
+  private async read(answer: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const reading = new AbortController();
+    this.reading = reading;
+    this.busy = true;
+    this.error = undefined;
+    this.show();
+    try {
+      await answer(reading.signal);
+    } catch (error) {
+      if (!reading.signal.aborted) this.error = brokenSentence(error);
+    }
+    if (this.reading === reading) this.busy = false;
+    this.show();
+  }
+
+  /** Whether the Task is at work although its reader was cut off. */
+  private goesOnWithout(error: unknown): boolean {
+    const refused = error instanceof ApiProblem && error.status !== 0;
+    return !refused && this.ref.kind === 'served' && isAtWork(this.chat);
+  }
+
+  /** A Task of this service goes on without its reader, who comes back for the rest. */
+  private async readRest(): Promise<void> {
+    const { reading, ref } = this;
+    const { taskId } = this.chat;
+    if (reading.signal.aborted || ref.kind === 'remote' || taskId === undefined || !isAtWork(this.chat)) return;
+    const onEvent = (sequence: number, item: StreamResponse): void => {
+      this.take({ sequence, json: item, item });
+      if (!isAtWork(this.chat)) reading.abort();
+    };
+    const last = this.exchanges.at(-1)?.frames.at(-1)?.sequence ?? 0;
+    await followTaskLog(baseOf(ref.path), taskId, last, { onEvent, onConnection: () => undefined }, reading.signal);
+  }
+
+  private take(frame: ExchangeFrame): void {
+    this.exchanges.at(-1)?.frames.push(frame);
+    if (frame.item) this.chat = withAnswer(this.chat, frame.item);
+    if (frame.error !== undefined) this.error = frame.error;
+    this.timer ??= setTimeout(() => this.show(), GATHER);
+  }
+
+  private show(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const exchanges = this.exchanges.map(({ frames, ...rest }) => ({ ...rest, frames: [...frames] }));
+    this.shown = { chat: this.chat, exchanges, busy: this.busy, error: this.error };
+    for (const listener of this.listeners) listener();
+  }
+}

@@ -1,0 +1,118 @@
+import { Braces, Paperclip, Send, X } from 'lucide-react';
+import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react';
+import type { Part } from '../api/task.js';
+import { Button } from '../components/button.js';
+import { TextArea } from '../components/field.js';
+import { composeParts } from './compose-parts.js';
+
+/** What a body of the service may hold, with the space that base64 takes. */
+const MOST_BYTES = 2.5 * 1024 * 1024;
+
+/** Text, data and files for the next Message. Enter sends, with Shift it begins a line. */
+export function Composer({ busy, onSend }: { busy: boolean; onSend: (parts: Part[]) => void }) {
+  const [text, setText] = useState('');
+  const [data, setData] = useState<string>();
+  const [files, setFiles] = useState<readonly File[]>([]);
+  const [error, setError] = useState<string>();
+  const picker = useRef<HTMLInputElement>(null);
+  const send = async (): Promise<void> => {
+    if (busy) return;
+    const parts = await composeParts({ text, data: data ?? '', files }).catch(() => undefined);
+    if (parts === undefined) return setError('The data is no JSON.');
+    if (files.reduce((sum, { size }) => sum + size, 0) > MOST_BYTES)
+      return setError('The files are too large: 2.5 MB in all.');
+    if (parts.length === 0) return;
+    onSend(parts);
+    setText('');
+    setData(undefined);
+    setFiles([]);
+    setError(undefined);
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void send();
+  };
+  const press = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    void send();
+  };
+  return (
+    <form onSubmit={submit} className="shrink-0 space-y-2 border-t bg-card p-3">
+      {data !== undefined && (
+        <TextArea
+          aria-label="Data as JSON"
+          placeholder='{"key": "value"}'
+          rows={3}
+          value={data}
+          onChange={({ target }) => setData(target.value)}
+          className="font-mono text-xs!"
+        />
+      )}
+      {files.length > 0 && (
+        <ul aria-label="Files" className="flex flex-wrap gap-2 text-xs">
+          {files.map((file, index) => (
+            <li key={index} className="flex items-center gap-1 rounded-full border px-2 py-0.5">
+              {file.name}
+              <button
+                type="button"
+                aria-label={`Remove ${file.name}`}
+                onClick={() => setFiles(files.filter((it) => it !== file))}
+              >
+                <X className="size-3" aria-hidden />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {error !== undefined && (
+        <p role="alert" className="text-xs text-destructive">
+          {error}
+        </p>
+      )}
+      <div className="flex items-end gap-1.5">
+        <TextArea
+          aria-label="Message"
+          placeholder="Message"
+          rows={2}
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+          onKeyDown={press}
+        />
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          aria-label="Files to send"
+          onChange={({ target }) => {
+            setFiles([...files, ...(target.files ?? [])]);
+            target.value = '';
+          }}
+        />
+        <Button
+          kind="quiet"
+          className="px-2!"
+          aria-label="Add a file"
+          title="Add a file"
+          onClick={() => picker.current?.click()}
+        >
+          <Paperclip className="size-4" aria-hidden />
+        </Button>
+        <Button
+          kind="quiet"
+          className="px-2!"
+          aria-label="Add data"
+          aria-pressed={data !== undefined}
+          title="Add data"
+          onClick={() => setData(data === undefined ? '' : undefined)}
+        >
+          <Braces className="size-4" aria-hidden />
+        </Button>
+        <Button kind="primary" type="submit" disabled={busy}>
+          <Send className="size-4" aria-hidden /> Send
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,35 @@
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { SplitPane } from '../components/split-pane.js';
+import { useWideWindow } from '../components/use-wide-window.js';
+import type { AgentRef } from './agent-ref.js';
+import { ChatPane } from './chat-pane.js';
+import { ChatSession } from './chat-session.js';
+import { ExchangePane } from './exchange-pane.js';
+
+/** A talk with an agent, and beside it every request and every frame of its answers as they are. */
+export function Playground({ agent }: { agent: AgentRef }) {
+  const [session] = useState(() => new ChatSession(agent));
+  const view = useSyncExternalStore(session.subscribe, session.view);
+  const wide = useWideWindow();
+  useEffect(() => () => session.leave(), [session]);
+  const chat = <ChatPane agent={agent} session={session} view={view} />;
+  const exchanges = <ExchangePane agent={agent} exchanges={view.exchanges} />;
+  if (wide) {
+    return (
+      <div className="min-h-0 grow">
+        <SplitPane label="Chat and JSON" direction="side" initial={480} name="playground">
+          {[chat, exchanges]}
+        </SplitPane>
+      </div>
+    );
+  }
+  return (
+    <>
+      <div className="min-h-0 grow">{chat}</div>
+      <details className="max-h-[60%] shrink-0 overflow-auto border-t">
+        <summary className="bg-card px-4 py-2 text-sm">JSON of every exchange</summary>
+        <div className="h-72">{exchanges}</div>
+      </details>
+    </>
+  );
+}

@@ -1,0 +1,37 @@
+import { get } from '../api/http.js';
+
+export interface RemoteAgent {
+  url: string;
+  /** The workflows that call it. */
+  workflows: string[];
+  /** Whether the person added it in this browser. */
+  added: boolean;
+}
+
+export interface WorkflowNodes {
+  name: string;
+  nodes: { type: string; config?: Record<string, unknown> }[];
+}
+
+/** The remote agents that the console knows: those that were added, then those that workflows call. */
+export function remoteAgents(added: readonly string[], workflows: readonly WorkflowNodes[]): RemoteAgent[] {
+  const found = new Map(added.map((url): [string, RemoteAgent] => [url, { url, workflows: [], added: true }]));
+  for (const { name, nodes } of workflows) {
+    for (const url of nodes.flatMap(({ type, config }) => (type === 'external' ? urlIn(config) : []))) {
+      const agent = found.get(url) ?? { url, workflows: [], added: false };
+      if (!agent.workflows.includes(name)) agent.workflows.push(name);
+      found.set(url, agent);
+    }
+  }
+  return [...found.values()];
+}
+
+/** @throws ApiProblem */
+export function workflowNodes(signal: AbortSignal): Promise<WorkflowNodes[]> {
+  return get('/api/workflows', signal);
+}
+
+function urlIn(config: Record<string, unknown> = {}): string[] {
+  const url = config['endpoint_url'];
+  return typeof url === 'string' && /^https?:\/\//i.test(url) ? [url] : [];
+}
