@@ -1,0 +1,69 @@
+import { jest } from '@jest/globals';
+import { inBrowser, useBrowser } from '../support/browser.js';
+import { Talks } from '../support/conversation.js';
+import { FakeAgent } from '../support/fake-agent.js';
+import { holds } from '../support/fake-behaviour.js';
+import { freePort, type Parley, startParley } from '../support/parley.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { Api, external, linear, unique } from '../support/workflow.js';
+
+describe('a console whose service is killed', () => {
+  const browser = useBrowser();
+  jest.setTimeout(120_000);
+  let database: TestDatabase;
+  let parley: Parley;
+  let agent: FakeAgent;
+  let port: number;
+  const start = () => startParley({ databaseUrl: database.url, env: { PORT: String(port) } });
+
+  beforeAll(async () => {
+    database = await freshDatabase();
+    port = await freePort();
+    parley = await start();
+    agent = await FakeAgent.start({ streaming: true });
+    agent.always(holds('the answer'));
+  }, 90_000);
+  afterAll(async () => {
+    await agent?.stop();
+    await parley?.stop();
+    await database?.drop();
+  }, 60_000);
+
+  inBrowser('shows the same when it is back, and what came meanwhile once', async () => {
+    const api = new Api(parley.url);
+    const id = await new Talks(api).start({ target: agent.url, message: 'Hello' });
+    const name = unique('kept');
+    await api.save(linear(name, external('ext', agent.url)));
+    const thread = await browser.open(`${parley.url}/conversations/${id}`);
+    const log = await browser.open(`${parley.url}/tasks/${id}?tab=events`);
+    const chat = await browser.open(`${parley.url}/agents/one?agent=workflows/${name}&tab=playground`);
+    await chat.getByLabel('Message', { exact: true }).fill('Hello');
+    await chat.keyboard.press('Enter');
+    await agent.sent(2);
+    await thread.locator('[data-typing="target"]').waitFor();
+    await chat.locator('[data-status="TASK_STATE_WORKING"]').waitFor();
+    await log.locator('[data-sequence="2"]').waitFor();
+
+    await parley.kill9();
+    await thread.getByText('Connection lost').waitFor();
+    expect(await thread.locator('[data-turn]').count()).toBe(1);
+    parley = await start();
+    await thread.getByText('Connection lost').waitFor({ state: 'detached' });
+    agent.release();
+
+    await thread.locator('header [data-status="complete"]').waitFor({ timeout: 60_000 });
+    const { turns } = await new Talks(new Api(parley.url)).get(id);
+    expect(await thread.locator('[data-turn] .markdown').allInnerTexts()).toEqual(turns.map(({ text }) => text));
+    expect(turns.map(({ text }) => text)).toEqual(['Hello', 'the answer']);
+
+    await log.locator('[data-sequence]').getByText('Completed').waitFor({ timeout: 60_000 });
+    const numbers = await log
+      .locator('[data-sequence]')
+      .evaluateAll((all) => all.map((it) => Number(it.getAttribute('data-sequence'))));
+    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+
+    await chat.locator('[data-status="TASK_STATE_COMPLETED"]').waitFor({ timeout: 60_000 });
+    expect(await chat.locator('[data-from="person"]').count()).toBe(1);
+    await chat.locator('[data-from="agent"]').filter({ hasText: 'the answer' }).first().waitFor();
+  });
+});
