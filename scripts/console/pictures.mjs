@@ -18,4 +18,23 @@ export const PICTURES = [
     ready: '[data-row="research"]',
   },
   { name: 'waiting', path: ({ waitingRunId }) => `/runs/${waitingRunId}`, ready: '[data-line="input.required"]' },
+  { name: 'conversations', path: () => '/conversations', ready: 'table' },
+  { name: 'conversation', path: ({ conversationId }) => `/conversations/${conversationId}`, ready: '[data-turn="3"]' },
+  { name: 'brainstorms', path: () => '/brainstorms', ready: 'table' },
+  { name: 'brainstorm', path: ({ brainstormId }) => `/brainstorms/${brainstormId}`, ready: '[data-provenance]' },
+  { name: 'agents', path: () => '/agents', ready: 'table' },
+  { name: 'card', path: ({ agentUrls }) => `/agents/one?agent=${agentUrls.researcher}/a2a`, ready: 'dl' },
+  {
+    name: 'playground',
+    path: ({ engineer }) => `/agents/one?agent=${engineer}&tab=playground`,
+    ready: 'form',
+    before: async (page) => {
+      await page.getByLabel('Message', { exact: true }).fill('What happens to a Task when its process dies?');
+      await page.keyboard.press('Enter');
+      await page.locator('[data-status="TASK_STATE_COMPLETED"]').waitFor();
+      await page.locator('[data-line="frame"]', { hasText: 'TASK_STATE_COMPLETED' }).waitFor();
+    },
+  },
+  { name: 'tasks', path: () => '/tasks', ready: 'table' },
+  { name: 'task', path: ({ conversationId }) => `/tasks/${conversationId}?tab=events`, ready: '[data-sequence="2"]' },
 ];

@@ -1,10 +1,11 @@
-/** A running product with something to see in it: Parley on a database of its own, two stand-alone agents, and data. */
+/** A running product with something to see in it: Parley on a database of its own, three stand-alone agents, and data. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runWorkflow, saveWorkflow } from '../demo/parley-api.mjs';
 import { ServiceProcess } from '../demo/service-process.mjs';
 import { ROOT } from '../prepare.mjs';
+import { brainstorm, converse } from './talks.mjs';
 
 const EXAMPLE = join(ROOT, 'examples', 'briefing');
 const QUIET = { HOST: '127.0.0.1', PORT: '0', DATABASE_URL: '', LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '2' };
@@ -16,12 +17,13 @@ export class Product {
   /** Starts everything. @returns the base URL of Parley and those of the agents */
   async start() {
     const parley = this.#run('parley', 'src/main', [], { DATA_DIR: join(this.#folder, 'parley') });
-    const [parleyUrl, researcher, critic] = await Promise.all([
+    const [parleyUrl, researcher, critic, thinker] = await Promise.all([
       parley.ready(),
-      this.#agent('researcher').ready(),
-      this.#agent('critic').ready(),
+      this.#scripted('researcher').ready(),
+      this.#scripted('critic').ready(),
+      this.#agent('thinker', ['--role', 'review']).ready(),
     ]);
-    return { parleyUrl, agentUrls: { researcher, critic } };
+    return { parleyUrl, agentUrls: { researcher, critic, thinker } };
   }
 
   async stop() {
@@ -29,9 +31,13 @@ export class Product {
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
 
-  #agent(name) {
-    const args = ['--script', join(EXAMPLE, `${name}.json`), '--name', name, '--port', '0'];
-    return this.#run(name, 'apps/agent/src/main', [...args, '--data-dir', join(this.#folder, name)], {});
+  #scripted(name) {
+    return this.#agent(name, ['--script', join(EXAMPLE, `${name}.json`)]);
+  }
+
+  #agent(name, what) {
+    const args = [...what, '--name', name, '--port', '0', '--data-dir', join(this.#folder, name)];
+    return this.#run(name, 'apps/agent/src/main', args, {});
   }
 
   #run(name, entry, args, env) {
@@ -51,7 +57,9 @@ export async function fill({ parleyUrl, agentUrls }) {
   await saveWorkflow(parleyUrl, REVIEW);
   const runId = await reach(parleyUrl, briefing.name, { topic: 'Why agents need a common protocol' }, 'done');
   const waitingRunId = await reach(parleyUrl, REVIEW.name, { draft: 'Agents talk to agents.' }, 'input.required');
-  return { parleyUrl, agentUrls, workflow: briefing.name, runId, waitingRunId };
+  const talk = await converse(parleyUrl);
+  const ideas = await brainstorm(parleyUrl, `${agentUrls.thinker}/a2a`);
+  return { parleyUrl, agentUrls, workflow: briefing.name, runId, waitingRunId, ...talk, ...ideas };
 }
 
 /** Runs a workflow until an event of a type. @returns the run's id */
