@@ -22,7 +22,7 @@ describe('what came of an attempt', () => {
     [new OutboundConnectError('x'), 'connect'],
     [new OutboundTimeoutError('total'), 'timeout'],
     [new OutboundInterruptedError('x'), 'interrupted'],
-    [new OutboundRefusedError('x'), 'refused'],
+    [new OutboundRefusedError('x', 'address'), 'refused'],
   ])('%p is told by its class', (error, kind) => {
     expect(unanswered(error)).toEqual({ delivered: false, error: kind });
   });

@@ -52,7 +52,10 @@ function guardedLookup(guard: AddressGuard, port: number): LookupFunction {
 }
 
 function refusal(host: string): OutboundRefusedError {
-  return new OutboundRefusedError(`Calls to ${host} are not allowed: its address is not public (see OUTBOUND_ALLOW)`);
+  return new OutboundRefusedError(
+    `Calls to ${host} are not allowed: its address is not public (see OUTBOUND_ALLOW)`,
+    'address',
+  );
 }
 
 function connectFailure(error: Error): Error {

@@ -1,6 +1,16 @@
+/** Why a call was refused: the address that it would reach, where it was redirected to, or its scheme. */
+export type OutboundRefusal = 'address' | 'redirect' | 'scheme';
+
 /** An outbound call that Parley itself refused: nothing left this machine. Never worth a retry. */
 export class OutboundRefusedError extends Error {
   override readonly name = 'OutboundRefusedError';
+
+  constructor(
+    message: string,
+    readonly refusal: OutboundRefusal,
+  ) {
+    super(message);
+  }
 }
 
 /** No connection came about (refused, unknown host, TLS failure): the request was not sent, so it may be sent again. */

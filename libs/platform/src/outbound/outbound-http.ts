@@ -1,14 +1,15 @@
 import { isIP } from 'node:net';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import type { Dispatcher } from 'undici';
 import { AppConfig } from '../config/app-config.js';
 import { isLoopbackHost } from '../config/loopback.js';
+import { Metrics } from '../operations/metrics.js';
 import { AddressGuard, bareHost, defaultPort } from './address-guard.js';
 import { CachedAnswers } from './cached-answers.js';
 import { guardedAgent } from './guarded-agent.js';
 import { CallLimits, type OutboundInit } from './call-limits.js';
 import type { OutboundAnswer, OutboundCall, OutboundTimes } from './outbound-call.js';
-import { OutboundRefusedError } from './outbound-errors.js';
+import { type OutboundRefusal, OutboundRefusedError } from './outbound-errors.js';
 import { type OutboundRequest, toOutboundRequest } from './outbound-request.js';
 import { toResponse } from './outbound-response.js';
 import { ReceivedAnswer } from './received-answer.js';
@@ -41,8 +42,18 @@ export class OutboundHttp {
   private readonly plain: Dispatcher;
   private readonly caching: Dispatcher;
   private readonly cached = new CachedAnswers();
+  private readonly refused: (reason: OutboundRefusal) => void;
 
-  constructor(private readonly config: AppConfig) {
+  constructor(
+    private readonly config: AppConfig,
+    @Optional() metrics?: Metrics,
+  ) {
+    const refusals = metrics?.counter(
+      'parley_outbound_refused_total',
+      'Calls to other machines that were refused here, by what was wrong: address, redirect or scheme',
+      ['reason'],
+    );
+    this.refused = (reason) => refusals?.inc({ reason });
     this.guard = this.newGuard();
     if (config.internalUrl) this.guard.allowOrigin(config.internalUrl);
     this.plain = this.agent(this.guard);
@@ -50,16 +61,16 @@ export class OutboundHttp {
   }
 
   /** Has the signature and meaning of the global `fetch`, at a fraction of its CPU time. */
-  readonly fetch: OutboundFetch = (input, init) => fetchOver(this.plain, input, init);
+  readonly fetch: OutboundFetch = (input, init) => this.counted(fetchOver(this.plain, input, init));
 
   /** `fetch` with an HTTP cache (RFC 9111): fresh answers come from memory, stale ones are revalidated. Bodies to 2 MiB. */
-  readonly cachedFetch: OutboundFetch = (input, init) => fetchOver(this.caching, input, init);
+  readonly cachedFetch: OutboundFetch = (input, init) => this.counted(fetchOver(this.caching, input, init));
 
   /** Keeps the rules of `fetch`, but makes none of the web's objects: for calls by the thousand. */
-  readonly request: OutboundRequester = (call) => requestOver(this.plain, call);
+  readonly request: OutboundRequester = (call) => this.counted(requestOver(this.plain, call));
 
   /** `request` through the cache of `cachedFetch`. */
-  readonly cachedRequest: OutboundRequester = (call) => requestOver(this.caching, call);
+  readonly cachedRequest: OutboundRequester = (call) => this.counted(requestOver(this.caching, call));
 
   /** Until when a GET with these headers (names in lower case) is answered by the cache alone; 0 where it is not. */
   readonly freshUntil = (url: URL, headers: Record<string, string>): number => this.cached.freshUntil(url, headers);
@@ -69,7 +80,7 @@ export class OutboundHttp {
     const guard = this.newGuard();
     guard.allowOrigin(url);
     const agent = this.agent(guard);
-    return (input, init) => fetchOver(agent, input, init);
+    return (input, init) => this.counted(fetchOver(agent, input, init));
   }
 
   /**
@@ -91,6 +102,13 @@ export class OutboundHttp {
   /** Ends idle connections and cuts those in use. */
   async close(): Promise<void> {
     await Promise.all(this.open.map((agent) => agent.destroy()));
+  }
+
+  private counted<T>(outcome: Promise<T>): Promise<T> {
+    outcome.catch((error: unknown) => {
+      if (error instanceof OutboundRefusedError) this.refused(error.refusal);
+    });
+    return outcome;
   }
 
   private newGuard(): AddressGuard {
@@ -123,9 +141,9 @@ async function exchange(agent: Dispatcher, call: OutboundRequest, times: Outboun
       return { answer, url: current.url, redirected: redirects > 0 };
     answer.drain();
     if (current.redirect === 'error')
-      throw new OutboundRefusedError('The call was redirected, which its caller forbids');
+      throw new OutboundRefusedError('The call was redirected, which its caller forbids', 'redirect');
     if (redirects === MAX_REDIRECTS)
-      throw new OutboundRefusedError(`The call was redirected more than ${MAX_REDIRECTS} times`);
+      throw new OutboundRefusedError(`The call was redirected more than ${MAX_REDIRECTS} times`, 'redirect');
     current = redirected(current, target);
   }
 }
@@ -133,7 +151,7 @@ async function exchange(agent: Dispatcher, call: OutboundRequest, times: Outboun
 function send(agent: Dispatcher, call: OutboundRequest, limits: CallLimits): Promise<ReceivedAnswer> {
   const { url } = call;
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new OutboundRefusedError(`Calls over ${url.protocol} are not allowed`);
+    throw new OutboundRefusedError(`Calls over ${url.protocol} are not allowed`, 'scheme');
   }
   const answer = new ReceivedAnswer(limits);
   const request = {

@@ -1,0 +1,23 @@
+import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+
+/**
+ * `NODE_OPTIONS=--import=<this file>`: names of `TEST_NAMES` (JSON: a name, and its addresses at each look-up) resolve as
+ * a test wants it; the last addresses stay. All other names are looked up as ever.
+ */
+const names = JSON.parse(process.env.TEST_NAMES ?? '{}');
+const { lookup } = dns;
+
+dns.lookup = (hostname, options, callback) => {
+  const answers = names[hostname];
+  if (answers === undefined || callback === undefined) return lookup(hostname, options, callback);
+  const addresses = (answers.length > 1 ? answers.shift() : answers[0]).map((address) => ({
+    address,
+    family: address.includes(':') ? 6 : 4,
+  }));
+  process.nextTick(() => {
+    if (options.all) callback(null, addresses);
+    else callback(null, addresses[0].address, addresses[0].family);
+  });
+};
+syncBuiltinESMExports();
