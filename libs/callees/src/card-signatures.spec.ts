@@ -56,6 +56,9 @@ describe('a signature of a card', () => {
     const signatures = [await sign(canonicalJson(legacy))];
     expect((await verified({ ...legacy, signatures })).state).toBe('valid');
     expect((await verified({ ...legacy, url: 'http://evil', signatures })).state).toBe('invalid');
+    const empty = { ...legacy, supportedInterfaces: [] };
+    const covered = [await sign(canonicalJson(empty))];
+    expect((await verified({ ...empty, signatures: covered })).state).toBe('valid');
   });
 
   it.each([

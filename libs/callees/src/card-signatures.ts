@@ -113,7 +113,8 @@ function text(name: string, value: unknown): Record<string, string> {
  */
 function signedTexts({ card }: ReceivedCard, json: JsonObject): readonly string[] {
   const { signatures: _, ...content } = json;
-  const current = 'supportedInterfaces' in json || 'supported_interfaces' in json;
+  const interfaces = json['supportedInterfaces'] ?? json['supported_interfaces'];
+  const current = Array.isArray(interfaces) && interfaces.length > 0;
   if (!current || asksInWordsOf03(json)) return [canonicalJson(content)];
   return [...new Set([canonicalJson(canonicalAgentCard(card)), compactCardText(card)])];
 }
