@@ -1,25 +1,14 @@
-import {
-  Background,
-  type Connection,
-  Controls,
-  type Edge,
-  type EdgeChange,
-  MarkerType,
-  type NodeChange,
-  type NodeHandle,
-  type OnConnect,
-  Position as Side,
-  ReactFlow,
-  ReactFlowProvider,
-  useReactFlow,
-} from '@xyflow/react';
+import { Background, Controls, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
-import { type DragEvent, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
+import { type DragEvent, useMemo, useRef, useState } from 'react';
 import { useTheme } from '../shell/theme.js';
-import { DRAGGED_TYPE, edgeId, type Graph, type GraphEdge, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
-import { type CardData, type CardNode, NodeCard } from './node-card.js';
-import { nodeLook } from './node-looks.js';
+import { flowEdges, flowNodes } from './flow-elements.js';
+import { DRAGGED_TYPE, type Graph, type GraphEdge, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
 import { placed } from './layout.js';
+import { type CardData, type CardNode, NodeCard } from './node-card.js';
+import { useEdgeSelection } from './use-edge-selection.js';
+import { useInSight } from './use-in-sight.js';
+import { useNodeChanges } from './use-node-changes.js';
 
 export interface CanvasProps {
   graph: Graph;
@@ -41,13 +30,9 @@ export interface CanvasEdit {
 }
 
 const NODE_TYPES = { card: NodeCard };
-const SIZE = { width: NODE_WIDTH, height: NODE_HEIGHT };
-/** Known from the start, so that nodes out of sight need not be drawn to be measured. */
-const HANDLE = { width: 12, height: 12, y: NODE_HEIGHT / 2 - 6 };
-const HANDLES: NodeHandle[] = [
-  { ...HANDLE, type: 'target', position: Side.Left, x: -6 },
-  { ...HANDLE, type: 'source', position: Side.Right, x: NODE_WIDTH - 6 },
-];
+/** From so many nodes on, only those in sight are drawn. */
+const MANY = 100;
+const VIEW_OPTIONS = { maxZoom: 1, padding: 0.15 };
 
 /** A workflow as a graph. */
 export function Canvas(props: CanvasProps) {
@@ -60,106 +45,58 @@ export function Canvas(props: CanvasProps) {
 
 function Flow({ graph, label, selected, onSelect, dataOf, edit }: CanvasProps) {
   const { dark } = useTheme();
-  const [dragged, setDragged] = useState<ReadonlyMap<string, Position>>(new Map());
-  const [selectedEdges, setSelectedEdges] = useState<ReadonlySet<string>>(new Set());
+  const box = useRef<HTMLDivElement>(null);
   // A first node that is dropped stays where it was dropped.
   const [fitView] = useState(() => graph.nodes.length > 0);
-  const flow = useReactFlow();
   const places = useMemo(() => placed(graph), [graph]);
-  const nodes = graph.nodes.map(({ id, type }): CardNode => ({
-    id,
-    type: 'card',
-    position: dragged.get(id) ?? places.get(id) ?? { x: 0, y: 0 },
-    ...SIZE,
-    measured: SIZE,
-    handles: HANDLES,
-    selected: id === selected,
-    ariaLabel: `${nodeLook(type).label} ${id}`,
-    data: { id, type, connectable: edit !== undefined, ...dataOf?.(id) },
-  }));
-  const edges = graph.edges.map((edge): Edge => ({
-    id: edgeId(edge),
-    source: edge.from,
-    target: edge.to,
-    selected: selectedEdges.has(edgeId(edge)),
-    ariaLabel: `From ${edge.from} to ${edge.to}`,
-    markerEnd: { type: MarkerType.ArrowClosed },
-    animated: dataOf?.(edge.to).status === 'running',
-  }));
-
-  const box = useRef<HTMLDivElement>(null);
-  const bringIntoSight = useEffectEvent((id: string) => {
-    const place = places.get(id);
-    const frame = box.current?.getBoundingClientRect();
-    if (!place || !frame) return;
-    const { x, y } = flow.flowToScreenPosition(place);
-    const inside = x > frame.left && x < frame.right - 60 && y > frame.top && y < frame.bottom - 30;
-    const center = { x: place.x + NODE_WIDTH / 2, y: place.y + NODE_HEIGHT / 2 };
-    if (!inside) void flow.setCenter(center.x, center.y, { zoom: flow.getZoom(), duration: 150 });
-  });
-  useEffect(() => {
-    if (selected !== undefined && flow.viewportInitialized) bringIntoSight(selected);
-  }, [selected, flow.viewportInitialized]);
-
-  const takeNodes = (changes: NodeChange<CardNode>[]): void => {
-    const chosen = changes.findLast((change) => change.type === 'select' && change.selected);
-    if (chosen?.type === 'select') onSelect(chosen.id);
-    const moves = changes.flatMap((it) => (it.type === 'position' && it.position ? [{ ...it, at: it.position }] : []));
-    if (moves.length === 0) return;
-    const places = new Map(moves.map(({ id, at }) => [id, at]));
-    if (moves.some(({ dragging }) => dragging)) return setDragged(places);
-    setDragged(new Map());
-    edit?.move(places);
-  };
-  const takeEdges = (changes: EdgeChange[]): void => {
-    const selections = changes.filter((change) => change.type === 'select');
-    if (selections.length === 0) return;
-    setSelectedEdges((last) => {
-      const changes = new Map(selections.map((change) => [change.id, change.selected]));
-      const kept = [...last].filter((id) => !changes.has(id));
-      return new Set([...kept, ...[...changes].flatMap(([id, is]) => (is ? [id] : []))]);
-    });
-  };
-  const drop = (event: DragEvent): void => {
-    const type = event.dataTransfer.getData(DRAGGED_TYPE);
-    if (type === '' || !edit) return;
-    event.preventDefault();
-    const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
-    edit.drop(type, { x: Math.round(x - NODE_WIDTH / 2), y: Math.round(y - NODE_HEIGHT / 2) });
-  };
-  const connect: OnConnect = ({ source, target }: Connection) => edit?.connect({ from: source, to: target });
-
+  const { dragged, take } = useNodeChanges(onSelect, edit?.move);
+  const edges = useEdgeSelection();
+  const drop = useDrop(edit?.drop);
+  const editable = edit !== undefined;
+  useInSight(box, selected, places);
+  const state = { places: new Map([...places, ...dragged]), selected, editable, dataOf };
   return (
     <ReactFlow<CardNode>
       ref={box}
       aria-label={label}
-      nodes={nodes}
-      edges={edges}
+      nodes={flowNodes(graph, state)}
+      edges={flowEdges(graph, edges.selected, dataOf)}
       nodeTypes={NODE_TYPES}
       colorMode={dark ? 'dark' : 'light'}
-      onNodesChange={takeNodes}
-      onEdgesChange={takeEdges}
-      onConnect={connect}
-      onDelete={(gone) =>
-        edit?.remove(
-          gone.nodes.map(({ id }) => id),
-          gone.edges.map(({ id }) => id),
-        )
-      }
+      onNodesChange={take}
+      onEdgesChange={edges.take}
+      onConnect={({ source, target }) => edit?.connect({ from: source, to: target })}
+      onDelete={(gone) => edit?.remove(idsOf(gone.nodes), idsOf(gone.edges))}
       onPaneClick={() => onSelect(undefined)}
-      onDragOver={(event) => edit && event.preventDefault()}
+      onDragOver={(event) => editable && event.preventDefault()}
       onDrop={drop}
-      nodesDraggable={edit !== undefined}
-      nodesConnectable={edit !== undefined}
-      edgesFocusable={edit !== undefined}
-      deleteKeyCode={edit ? ['Delete', 'Backspace'] : null}
-      onlyRenderVisibleElements={graph.nodes.length > 100}
+      nodesDraggable={editable}
+      nodesConnectable={editable}
+      edgesFocusable={editable}
+      deleteKeyCode={editable ? ['Delete', 'Backspace'] : null}
+      onlyRenderVisibleElements={graph.nodes.length > MANY}
       minZoom={0.25}
       fitView={fitView}
-      fitViewOptions={{ maxZoom: 1, padding: 0.15 }}
+      fitViewOptions={VIEW_OPTIONS}
     >
       <Background />
       <Controls showInteractive={false} className="max-md:hidden!" />
     </ReactFlow>
   );
+}
+
+/** Takes a type of the palette that is dropped: the pointer is then at the middle of the node. */
+function useDrop(onDrop: CanvasEdit['drop'] | undefined): (event: DragEvent) => void {
+  const flow = useReactFlow();
+  return (event) => {
+    const type = event.dataTransfer.getData(DRAGGED_TYPE);
+    if (type === '' || !onDrop) return;
+    event.preventDefault();
+    const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+    onDrop(type, { x: Math.round(x - NODE_WIDTH / 2), y: Math.round(y - NODE_HEIGHT / 2) });
+  };
+}
+
+function idsOf(elements: readonly { id: string }[]): string[] {
+  return elements.map(({ id }) => id);
 }

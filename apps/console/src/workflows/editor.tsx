@@ -1,14 +1,11 @@
-import { Redo2, Save, Undo2, WandSparkles } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { Button } from '../components/button.js';
 import { PageHeader } from '../components/page-header.js';
 import type { Position } from '../graph/graph.js';
 import { LazyCanvas } from '../graph/lazy-canvas.js';
-import { DeleteWorkflow } from './delete-workflow.js';
 import { addNode, connect, type Draft, move, remove } from './draft.js';
+import { EditorActions } from './editor-actions.js';
 import { NodePanel } from './node-panel.js';
 import { Palette } from './palette.js';
-import { RunDialog } from './run-dialog.js';
 import { SaveFault } from './save-fault.js';
 import { useDraft } from './use-draft.js';
 import { useSaving } from './use-saving.js';
@@ -30,45 +27,13 @@ export function Editor({ initial, isNew }: { initial: Draft; isNew: boolean }) {
     change(() => added.draft);
     setSelected(added.id);
   };
-  const tidy = (): void => {
-    void import('../graph/layout.js').then(({ layout }) => change((last) => move(last, layout(last))));
-  };
   return (
     <div className="flex h-full flex-col">
       <PageHeader
         title={isNew ? draft.name || 'New workflow' : draft.name}
         up={{ label: 'Workflows', href: '~/workflows' }}
         aside={editing.dirty && <span className="text-xs text-muted-foreground">Not saved</span>}
-        actions={
-          <>
-            <Button
-              kind="quiet"
-              aria-label="Undo"
-              title="Undo (Ctrl+Z)"
-              disabled={!editing.canUndo}
-              onClick={editing.undo}
-            >
-              <Undo2 className="size-4" aria-hidden />
-            </Button>
-            <Button
-              kind="quiet"
-              aria-label="Redo"
-              title="Redo (Ctrl+Y)"
-              disabled={!editing.canRedo}
-              onClick={editing.redo}
-            >
-              <Redo2 className="size-4" aria-hidden />
-            </Button>
-            <Button kind="quiet" onClick={tidy} disabled={draft.nodes.length === 0}>
-              <WandSparkles className="size-4" aria-hidden /> <span className="max-md:sr-only">Tidy up</span>
-            </Button>
-            {!isNew && <DeleteWorkflow name={draft.name} />}
-            <Button onClick={() => void saving.save()} disabled={saving.busy || (!editing.dirty && !isNew)}>
-              <Save className="size-4" aria-hidden /> Save
-            </Button>
-            <RunDialog draft={draft} save={saving.save} dirty={editing.dirty || isNew} />
-          </>
-        }
+        actions={<EditorActions editing={editing} saving={saving} isNew={isNew} />}
       />
       <SaveFault saving={saving} draft={draft} onSelect={setSelected} />
       <div className="flex min-h-0 grow flex-col md:flex-row">

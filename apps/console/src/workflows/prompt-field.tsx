@@ -1,9 +1,10 @@
 import { TriangleAlert } from 'lucide-react';
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { useId, useRef } from 'react';
 import { Field, TextArea } from '../components/field.js';
 import type { Draft } from './draft.js';
 import type { NodeField } from './node-fields.js';
-import { complete, type Completion, completionAt, unknownReferences } from './templates.js';
+import { unknownReferences } from './templates.js';
+import { type Completing, useCompletion } from './use-completion.js';
 
 interface PromptFieldProps {
   field: NodeField;
@@ -16,35 +17,10 @@ interface PromptFieldProps {
 export function PromptField({ field, value, draft, onChange }: PromptFieldProps) {
   const list = useId();
   const area = useRef<HTMLTextAreaElement>(null);
-  const [open, setOpen] = useState<Completion>();
-  const [active, setActive] = useState(0);
   const ids = draft.nodes.map(({ id }) => id);
-  const unknown = unknownReferences(value, ids);
-  const look = (text: string, caret: number): void => {
-    setOpen(completionAt(text, caret, ids));
-    setActive(0);
-  };
-  const take = (id: string): void => {
-    if (!open) return;
-    const next = complete(value, area.current?.selectionStart ?? value.length, open.from, id);
-    onChange(next.text);
-    setOpen(undefined);
-    requestAnimationFrame(() => {
-      area.current?.focus();
-      area.current?.setSelectionRange(next.caret, next.caret);
-    });
-  };
-  const press = (event: KeyboardEvent): void => {
-    if (!open) return;
-    const count = open.candidates.length;
-    const chosen = open.candidates[active];
-    if (event.key === 'ArrowDown') setActive((active + 1) % count);
-    else if (event.key === 'ArrowUp') setActive((active + count - 1) % count);
-    else if ((event.key === 'Enter' || event.key === 'Tab') && chosen !== undefined) take(chosen);
-    else if (event.key === 'Escape') setOpen(undefined);
-    else return;
-    event.preventDefault();
-  };
+  const completing = useCompletion(area, ids, onChange);
+  const { candidates, active, look, press, close } = completing;
+  const open = candidates.length > 0;
   return (
     <div>
       <Field label={field.label} hint={field.hint}>
@@ -58,7 +34,7 @@ export function PromptField({ field, value, draft, onChange }: PromptFieldProps)
               placeholder={field.placeholder}
               role="combobox"
               aria-autocomplete="list"
-              aria-expanded={open !== undefined}
+              aria-expanded={open}
               aria-controls={list}
               aria-activedescendant={open ? `${list}-${active}` : undefined}
               onChange={({ target }) => {
@@ -66,40 +42,51 @@ export function PromptField({ field, value, draft, onChange }: PromptFieldProps)
                 look(target.value, target.selectionStart);
               }}
               onKeyDown={press}
-              onBlur={() => setOpen(undefined)}
+              onBlur={close}
             />
-            <div
-              id={list}
-              role="listbox"
-              aria-label="Nodes"
-              hidden={!open}
-              className="absolute inset-x-0 top-full z-10 max-h-40 overflow-y-auto rounded-md border bg-card py-1 shadow-lg"
-            >
-              {open?.candidates.map((candidate, index) => (
-                <div
-                  key={candidate}
-                  id={`${list}-${index}`}
-                  role="option"
-                  aria-selected={index === active}
-                  className={`px-2.5 py-1 font-mono text-sm ${index === active ? 'bg-muted' : ''}`}
-                  onPointerDown={(event) => {
-                    event.preventDefault();
-                    take(candidate);
-                  }}
-                >
-                  {candidate}
-                </div>
-              ))}
-            </div>
+            <Candidates id={list} completing={completing} />
           </div>
         )}
       </Field>
-      {unknown.length > 0 && (
-        <p role="status" className="mt-1 flex gap-1.5 text-xs text-warning">
-          <TriangleAlert className="size-3.5 shrink-0" aria-hidden />
-          No node is called {unknown.join(', ')}: it will stay in the text as it is.
-        </p>
-      )}
+      <UnknownReferences references={unknownReferences(value, ids)} />
     </div>
+  );
+}
+
+function Candidates({ id, completing: { candidates, active, take } }: { id: string; completing: Completing }) {
+  return (
+    <div
+      id={id}
+      role="listbox"
+      aria-label="Nodes"
+      hidden={candidates.length === 0}
+      className="absolute inset-x-0 top-full z-10 max-h-40 overflow-y-auto rounded-md border bg-card py-1 shadow-lg"
+    >
+      {candidates.map((candidate, index) => (
+        <div
+          key={candidate}
+          id={`${id}-${index}`}
+          role="option"
+          aria-selected={index === active}
+          className={`px-2.5 py-1 font-mono text-sm ${index === active ? 'bg-muted' : ''}`}
+          onPointerDown={(event) => {
+            event.preventDefault();
+            take(candidate);
+          }}
+        >
+          {candidate}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function UnknownReferences({ references }: { references: readonly string[] }) {
+  if (references.length === 0) return null;
+  return (
+    <p role="status" className="mt-1 flex gap-1.5 text-xs text-warning">
+      <TriangleAlert className="size-3.5 shrink-0" aria-hidden />
+      No node is called {references.join(', ')}: it will stay in the text as it is.
+    </p>
   );
 }

@@ -1,0 +1,28 @@
+import { useReactFlow } from '@xyflow/react';
+import { type RefObject, useEffect, useEffectEvent } from 'react';
+import { NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
+
+const MOVE_MS = 150;
+/** Pixels of a node that must be inside the canvas. */
+const SEEN = { x: 60, y: 30 };
+
+/** Moves the canvas when the selected node is out of sight. */
+export function useInSight(
+  box: RefObject<HTMLDivElement | null>,
+  selected: string | undefined,
+  places: ReadonlyMap<string, Position>,
+): void {
+  const flow = useReactFlow();
+  const bring = useEffectEvent((id: string) => {
+    const place = places.get(id);
+    const frame = box.current?.getBoundingClientRect();
+    if (!place || !frame) return;
+    const { x, y } = flow.flowToScreenPosition(place);
+    const inside = x > frame.left && x < frame.right - SEEN.x && y > frame.top && y < frame.bottom - SEEN.y;
+    const center = { x: place.x + NODE_WIDTH / 2, y: place.y + NODE_HEIGHT / 2 };
+    if (!inside) void flow.setCenter(center.x, center.y, { zoom: flow.getZoom(), duration: MOVE_MS });
+  });
+  useEffect(() => {
+    if (selected !== undefined && flow.viewportInitialized) bring(selected);
+  }, [selected, flow.viewportInitialized]);
+}

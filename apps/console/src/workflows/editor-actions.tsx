@@ -1,0 +1,39 @@
+import { Redo2, Save, Undo2, WandSparkles } from 'lucide-react';
+import { Button } from '../components/button.js';
+import { DeleteWorkflow } from './delete-workflow.js';
+import { move } from './draft.js';
+import { RunDialog } from './run-dialog.js';
+import type { DraftEditing } from './use-draft.js';
+import type { Saving } from './use-saving.js';
+
+interface EditorActionsProps {
+  editing: DraftEditing;
+  saving: Saving;
+  isNew: boolean;
+}
+
+/** What can be done with the workflow as a whole. */
+export function EditorActions({ editing, saving, isNew }: EditorActionsProps) {
+  const { draft, change, undo, redo, canUndo, canRedo, dirty } = editing;
+  const tidy = (): void => {
+    void import('../graph/layout.js').then(({ layout }) => change((last) => move(last, layout(last))));
+  };
+  return (
+    <>
+      <Button kind="quiet" aria-label="Undo" title="Undo (Ctrl+Z)" disabled={!canUndo} onClick={undo}>
+        <Undo2 className="size-4" aria-hidden />
+      </Button>
+      <Button kind="quiet" aria-label="Redo" title="Redo (Ctrl+Y)" disabled={!canRedo} onClick={redo}>
+        <Redo2 className="size-4" aria-hidden />
+      </Button>
+      <Button kind="quiet" onClick={tidy} disabled={draft.nodes.length === 0}>
+        <WandSparkles className="size-4" aria-hidden /> <span className="max-md:sr-only">Tidy up</span>
+      </Button>
+      {!isNew && <DeleteWorkflow name={draft.name} />}
+      <Button onClick={() => void saving.save()} disabled={saving.busy || (!dirty && !isNew)}>
+        <Save className="size-4" aria-hidden /> Save
+      </Button>
+      <RunDialog draft={draft} save={saving.save} dirty={dirty || isNew} />
+    </>
+  );
+}
