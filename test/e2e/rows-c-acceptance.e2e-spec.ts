@@ -23,7 +23,6 @@ describe('row C4: the seven acceptance tests of the founding document', () => {
   it('C4 C2 C3 fan-out and fan-in: the branches overlap, the join waits for all of them', async () => {
     const fake = await stage.fake();
     fake.always((call) => ({ delay: call.text?.startsWith('slow') ? 1_000 : 0, then: answers(`did ${call.text}`) }));
-    const from = performance.now();
     const run = await stage.api.finish(
       diamond(
         unique('fan'),
@@ -32,13 +31,11 @@ describe('row C4: the seven acceptance tests of the founding document', () => {
         external('d', fake.url, { prompt: 'join {{b}} and {{c}}' }),
       ),
     );
-    const took = performance.now() - from;
     const [a, b, c, d] = ['quick', 'slow b', 'slow c', 'join did slow b and did slow c'].map((text) =>
       fake.sends.find((call) => call.text === text),
     );
     expect(run.status).toBe('completed');
     expect(fake.sends).toHaveLength(4);
-    expect(took).toBeLessThan(1_900);
     expect(Math.max(b?.at ?? 0, c?.at ?? 0)).toBeLessThan(Math.min(b?.doneAt ?? 0, c?.doneAt ?? 0));
     expect(Math.min(b?.at ?? 0, c?.at ?? 0)).toBeGreaterThanOrEqual(a?.doneAt ?? Infinity);
     expect(d?.at).toBeGreaterThanOrEqual(Math.max(b?.doneAt ?? Infinity, c?.doneAt ?? Infinity));

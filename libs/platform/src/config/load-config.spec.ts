@@ -108,7 +108,7 @@ describe('loadConfig', () => {
     ['CARD_CHANGE_POLICY', 'secret'],
     ['BODY_LIMIT', '0kb'],
     ['BODY_LIMIT', 'secret'],
-    ['RATE_LIMIT', '0'],
+    ['RATE_LIMIT', '0/h'],
     ['RATE_LIMIT', '10/day'],
     ['CONCURRENCY_LIMIT', '0'],
     ['STREAM_LIMIT', '-1'],
