@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { useStage } from '../support/stage.js';
 import { before } from '../support/until.js';
 
-const stage = useStage({ env: { REQUEST_TIMEOUT: '1' } });
+const stage = useStage({ env: { REQUEST_TIMEOUT: '1', BODY_LIMIT: '64kb' } });
 
 /** Sends bytes and gives everything that comes back until the service closes the connection. */
 function exchange(bytes: string, more: (send: (text: string) => void) => void = () => undefined): Promise<string> {
@@ -79,6 +79,22 @@ describe('what never becomes a request', () => {
     expect(silent).toBe('open');
     await reader.cancel();
   });
+});
+
+describe('a body that is too large', () => {
+  it.each(['/api/workflows', '/api/workflows/x/run', '/api/workflows/x/runs', '/a2a', '/a2a/message:send'])(
+    'is told at %s, also where its length was not said',
+    async (path) => {
+      const request = { method: 'POST', headers: { 'content-type': 'application/json' } };
+      const body = ' '.repeat(100_000);
+      const signal = AbortSignal.timeout(10_000);
+      const known = await fetch(`${stage.parley.url}${path}`, { ...request, body, signal });
+      expect(known.status).toBe(413);
+      const stream = new Blob([body]).stream();
+      const unknown = await fetch(`${stage.parley.url}${path}`, { ...request, body: stream, duplex: 'half', signal });
+      expect(unknown.status).toBe(413);
+    },
+  );
 });
 
 describe('what browsers render', () => {

@@ -4,7 +4,7 @@ import type { WireAnswer } from './wire/http-wire.js';
 
 /** What no answer may tell: places in our code, the database's words, names of classes of errors. */
 const INTERNALS =
-  /node_modules|\/dist\/|\.[jt]s:\d+|\bat \w+ \(|\bsyntax error at or near|violates \w+ constraint|relation "|FST_ERR|ECONNREFUSED|TypeError|RangeError|ReferenceError/;
+  /node_modules|\/dist\/|\.[jt]s:\d+|\bat \w+ \(|\bsyntax error at or near|violates \w+ constraint|relation "|FST_ERR|TypeError|RangeError|ReferenceError/;
 /** JSON-RPC's own number for a fault of the server. */
 const INTERNAL_ERROR = /"code":\s*-32603\b/;
 const GRPC_FAULTS: Readonly<Record<number, string>> = { 2: 'UNKNOWN', 13: 'INTERNAL', 15: 'DATA_LOSS' };

@@ -46,7 +46,7 @@ export class WatchedService {
     return this.parley
       .logs()
       .split('\n')
-      .filter((line) => /"level":(50|60)/.test(line) || /^\s+at /.test(line));
+      .filter((line) => /"level":"(error|fatal)"/.test(line) || /^\s+at /.test(line));
   }
 
   async grpcTarget(): Promise<string> {

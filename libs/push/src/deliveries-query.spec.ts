@@ -15,6 +15,10 @@ it('reads a token back', () => {
   expect(readDeliveriesQuery({ pageToken: tokenAfter(POSITION) }).before).toEqual(POSITION);
 });
 
+it('refuses an id that no Task can have', () => {
+  for (const taskId of ['a\u0000b', 'x'.repeat(513)]) expect(() => readDeliveriesQuery({ taskId })).toThrow('taskId');
+});
+
 it.each([
   [{ status: 'odd' }, 'status'],
   [{ status: ['failed', 'pending'] }, 'status'],

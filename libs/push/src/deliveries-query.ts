@@ -28,7 +28,8 @@ const TOKEN = /^(\d{1,17})\.([0-9a-f-]{36})\.(\d{1,9})$/;
 /** @throws A2AError INVALID_PARAMS naming the parameter */
 export function readDeliveriesQuery(query: Record<string, unknown>): DeliveriesQuery {
   const taskId = one(query, 'taskId');
-  if (taskId !== undefined && taskId.length > MAX_ID) {
+  // PostgreSQL keeps no text with a NUL in it.
+  if (taskId !== undefined && (taskId.length > MAX_ID || taskId.includes('\u0000'))) {
     throw invalidParams({ field: 'taskId', description: `must be an id of at most ${MAX_ID} characters` });
   }
   const token = one(query, 'pageToken');

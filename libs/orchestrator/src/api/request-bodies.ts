@@ -31,7 +31,10 @@ function isEmpty({ headers }: FastifyRequest): boolean {
 }
 
 async function asJson(request: FastifyRequest, payload: RequestPayload): Promise<RequestPayload> {
-  const sent = await readAll(payload, request.routeOptions.bodyLimit);
+  const limit = request.routeOptions.bodyLimit;
+  // Somebody may have read it to its end already: it would not end again.
+  if (Number(request.headers['content-length']) > limit) throw new PayloadTooLargeException();
+  const sent = await readAll(payload, limit);
   const body = isJson(sent) ? sent : Buffer.from('{}');
   request.raw.headers['content-type'] = 'application/json';
   request.raw.headers['content-length'] = String(body.length);
@@ -50,6 +53,7 @@ function readAll(payload: RequestPayload, limit: number): Promise<Buffer> {
   });
   payload.once('end', () => resolve(Buffer.concat(chunks)));
   payload.once('error', (cause) => reject(new BadRequestException(undefined, { cause })));
+  payload.once('close', () => reject(new BadRequestException()));
   return promise;
 }
 

@@ -37,13 +37,29 @@ export function loggerOptions({ logLevel, serviceName }: Pick<AppConfig, 'logLev
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: SECRETS, censor: '[redacted]' },
+    serializers: { req: withoutQuery },
   };
 }
 
-const SECRET_HEADERS = ['authorization', 'cookie', '["set-cookie"]', '["x-api-key"]', '["proxy-authorization"]'];
+const SECRET_HEADERS = [
+  'authorization',
+  'cookie',
+  '["set-cookie"]',
+  '["x-api-key"]',
+  '["proxy-authorization"]',
+  // Tickets for WebSockets travel there, and the tokens of webhooks here.
+  '["sec-websocket-protocol"]',
+  '["x-a2a-notification-token"]',
+];
 const SECRETS = ['headers', 'req.headers', 'res.headers', 'request.headers'].flatMap((parent) =>
   SECRET_HEADERS.map((name) => (name.startsWith('[') ? `${parent}${name}` : `${parent}.${name}`)),
 );
+
+/** Somebody may have put a credential into an address. */
+function withoutQuery(request: { url?: string; query?: unknown }): object {
+  const { query: _query, ...rest } = request;
+  return { ...rest, url: request.url?.split('?', 1)[0] };
+}
 
 function destination() {
   return pino.destination({ dest: STDERR, sync: true });
