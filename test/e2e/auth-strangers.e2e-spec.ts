@@ -1,5 +1,5 @@
 import type { Task } from '#libs/protocol';
-import { rpc, sendTask } from '../support/a2a.js';
+import { rest, rpc, sendTask } from '../support/a2a.js';
 import { GatewayClient } from '../support/gateway-client.js';
 import { apiAsks, type Ask, grpcAsks, jsonRpcAsks, legacyAsks, nobodys, restAsks } from '../support/stranger.js';
 import { type Annas, SECRET, useStrangers, WORLDS } from '../support/stranger-stage.js';
@@ -186,6 +186,11 @@ describe.each(WORLDS)('AUTH_MODE=%s', (mode) => {
     const listed = body.result!.tasks.map(({ id }) => id);
     expect(Object.values(ids(annas)).filter((id) => listed.includes(id))).toEqual([]);
     expect(JSON.stringify(body)).not.toContain(SECRET);
+    const overRest = await rest<{ tasks: Task[] }>(`${eve.url}/a2a`, 'GET', '/tasks?pageSize=100', eve);
+    const overGrpc = await strangers.grpc.call<{ tasks: Task[] }>('', 'ListTasks', { pageSize: 100 }, eve.headers);
+    for (const tasks of [overRest.body.tasks, overGrpc.result!.tasks]) {
+      expect(tasks.map(({ id }) => id)).toEqual(listed);
+    }
     for (const path of ['/runs', '/conversations', '/brainstorms', '/deliveries']) {
       const { text } = await eve.call('GET', path);
       expect(Object.values(ids(annas)).filter((id) => text.includes(id))).toEqual([]);

@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import pg from 'pg';
+import { notificationVerifier } from '../../docs/push/verify-notification.mjs';
 import type { JsonObject, Task } from '#libs/protocol';
 import { rest, rpc, sendTask } from '../support/a2a.js';
 import { freePort, startParley } from '../support/parley.js';
@@ -116,6 +117,11 @@ describe('notifications', () => {
     const sequences = hook.accepted.map(({ id }) => Number(id.split('.')[1]));
     expect(sequences).toEqual(sequences.map((_, index) => index + 1));
     expect(hook.story.at(-1)).toMatch(/COMPLETED|FAILED/);
+    const verify = notificationVerifier(parley.url);
+    for (const { headers, body, id } of hook.accepted) {
+      expect(await verify(headers, body)).toBe(id);
+      await expect(verify(headers, `${body.slice(0, -1)} }`)).rejects.toThrow();
+    }
 
     async function attempts(outcome: string): Promise<number> {
       const texts = await Promise.all(

@@ -1,5 +1,12 @@
 import { SendMessageRequest, type Task, TaskPushNotificationConfig } from '@a2a-js/sdk';
-import { type Client, ClientFactory, ClientFactoryOptions } from '@a2a-js/sdk/client';
+import {
+  type Client,
+  ClientFactory,
+  ClientFactoryOptions,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+} from '@a2a-js/sdk/client';
+import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import type { JsonObject } from '#libs/protocol';
 import { message } from '../support/a2a.js';
 import { useStage } from '../support/stage.js';
@@ -7,9 +14,9 @@ import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { linear, ruled, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useStage({ env: { GRPC_PORT: '0' } });
 
-describe.each(['JSONRPC', 'HTTP+JSON'])("the official SDK's client over %s", (transport) => {
+describe.each(['JSONRPC', 'HTTP+JSON', 'GRPC'])("the official SDK's client over %s", (transport) => {
   it('makes, reads, lists and deletes configs, and is notified', async () => {
     const hook = await WebhookReceiver.start();
     stage.defer(() => hook.stop());
@@ -39,7 +46,10 @@ async function asking(transport: string): Promise<Client> {
   const turns = [{ when: { turn: 1 }, steps: [{ ask: 'more?' }] }];
   await stage.api.save(linear(name, ruled('asks', turns)));
   const base = stage.api.base(name, 'asks');
-  const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, { preferredTransports: [transport] });
+  const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
+    transports: [new JsonRpcTransportFactory(), new RestTransportFactory(), new GrpcTransportFactory()],
+    preferredTransports: [transport],
+  });
   return new ClientFactory(options).createFromUrl(`${base}/`, '.well-known/agent-card.json');
 }
 
