@@ -62,6 +62,7 @@ function problemOfA2A(error: A2AError): Problem {
 function statusOf(error: unknown): number {
   if (error instanceof HttpException) return error.getStatus();
   if (!(error instanceof Error) || !('statusCode' in error) || !('code' in error)) return 500;
-  const fromFastify = typeof error.code === 'string' && error.code.startsWith('FST_ERR');
+  // ECONNRESET with a status: the caller broke off in the middle of its body.
+  const fromFastify = typeof error.code === 'string' && /^(FST_ERR|ECONNRESET$)/.test(error.code);
   return fromFastify && typeof error.statusCode === 'number' ? error.statusCode : 500;
 }
