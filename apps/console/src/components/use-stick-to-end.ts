@@ -26,7 +26,14 @@ export function useStickToEnd(box: RefObject<HTMLElement | null>, content: unkno
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    const look = (): void => setFollows(element.scrollHeight - element.scrollTop - element.clientHeight <= NEAR);
+    let before = element.scrollTop;
+    // What is added moves the end away from the reader as well: only a way up is the reader's.
+    const look = (): void => {
+      const atEnd = element.scrollHeight - element.scrollTop - element.clientHeight <= NEAR;
+      if (atEnd) setFollows(true);
+      else if (element.scrollTop < before) setFollows(false);
+      before = element.scrollTop;
+    };
     element.addEventListener('scroll', look, { passive: true });
     return () => element.removeEventListener('scroll', look);
   }, [box]);
