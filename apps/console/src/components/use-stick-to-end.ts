@@ -1,4 +1,4 @@
-import { type RefObject, useCallback, useEffect, useLayoutEffect, useState } from 'react';
+import { type RefObject, useCallback, useEffect, useEffectEvent, useLayoutEffect, useState } from 'react';
 
 /** How far from the end still counts as at the end, in pixels. */
 const NEAR = 48;
@@ -23,16 +23,22 @@ export function useStickToEnd(box: RefObject<HTMLElement | null>, content: unkno
   useLayoutEffect(() => {
     if (follows) box.current?.scrollTo({ top: box.current.scrollHeight });
   }, [box, content, follows]);
+  const onScroll = useEffectEvent((element: HTMLElement, isReaders: boolean) => {
+    const atEnd = element.scrollHeight - element.scrollTop - element.clientHeight <= NEAR;
+    if (atEnd) setFollows(true);
+    else if (isReaders) setFollows(false);
+    // What draws long lists may set the place that it knew before the last lines came.
+    else if (follows) element.scrollTo({ top: element.scrollHeight });
+  });
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    let before = element.scrollTop;
-    // What is added moves the end away from the reader as well: only a way up is the reader's.
+    let before = { top: element.scrollTop, height: element.scrollHeight };
+    // What is added or measured anew moves things as well: only a way up in a text that stays as it is, is the reader's.
     const look = (): void => {
-      const atEnd = element.scrollHeight - element.scrollTop - element.clientHeight <= NEAR;
-      if (atEnd) setFollows(true);
-      else if (element.scrollTop < before) setFollows(false);
-      before = element.scrollTop;
+      const { scrollTop: top, scrollHeight: height } = element;
+      onScroll(element, top < before.top && height === before.height);
+      before = { top, height };
     };
     element.addEventListener('scroll', look, { passive: true });
     return () => element.removeEventListener('scroll', look);
