@@ -47,6 +47,7 @@ describe('the view of agents', () => {
     const page = await browser.open(one(agent.url));
     await page.getByRole('heading', { level: 1, name: 'a remote one' }).waitFor();
     await page.getByText('A fake agent of a test').first().waitFor();
+    await page.getByText('The card is not signed.').waitFor();
     await page.getByRole('table', { name: 'Interfaces' }).getByText(`${agent.url}/a2a`).waitFor();
     await page.goto(one('http://127.0.0.1:9'));
     await page.locator('[data-level="error"], [role="alert"]').first().waitFor();

@@ -8,7 +8,7 @@ export interface CardReport {
   /** Absent where it cannot be read. */
   card?: AgentCard;
   messages: CardMessage[];
-  /** What is known of its signatures: `valid`, `unsigned` and so on. */
+  /** What its signatures are worth, in a sentence. */
   signature?: string;
 }
 
@@ -23,13 +23,25 @@ async function remoteCard(url: string, signal: AbortSignal): Promise<CardReport>
   const query = new URLSearchParams({ url });
   const { card, problems, signature, pin } = await get<Preview>(`/api/agent-card?${query}`, signal);
   const messages = problems.map(({ level, path, detail }) => ({ level, path, message: detail }));
-  const changed = pin && !pin.same ? [CHANGED] : [];
+  const changed = pin && !pin.same ? [pin.blocked ? BLOCKED : CHANGED] : [];
   return {
     ...(card && { card }),
     messages: [...changed, ...messages],
-    ...(signature && { signature: signature.state }),
+    ...(signature && { signature: SIGNATURES[signature.state] ?? 'Nobody here can check its signature.' }),
   };
 }
+
+const SIGNATURES: Readonly<Record<string, string>> = {
+  valid: 'The signature is valid.',
+  unsigned: 'The card is not signed.',
+  invalid: 'The signature is not valid.',
+};
+
+const BLOCKED: CardMessage = {
+  level: 'error',
+  path: '',
+  message: 'The card has changed: the agent is not called until somebody accepts the change.',
+};
 
 const CHANGED: CardMessage = {
   level: 'warning',
@@ -42,6 +54,6 @@ interface Preview {
   card?: AgentCard;
   signature?: { state: string };
   /** Of the card that was pinned when the agent was called. */
-  pin?: { same: boolean };
+  pin?: { same: boolean; blocked: boolean };
   problems: { level: CardMessage['level']; path: string; detail: string }[];
 }

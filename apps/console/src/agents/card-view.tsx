@@ -32,7 +32,7 @@ function Verdict({
           <CircleCheck className="size-4 shrink-0" aria-hidden /> The card has all that A2A 1.0 asks for.
         </p>
       )}
-      {signature !== undefined && <p>Signature: {signature}</p>}
+      {signature !== undefined && <p>{signature}</p>}
       {messages.length > 0 && (
         <ul className="space-y-1">
           {messages.map((message) => (
