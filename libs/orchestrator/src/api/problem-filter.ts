@@ -61,7 +61,10 @@ function problemOfA2A(error: A2AError): Problem {
 /** The status of errors that Nest and Fastify throw; 500 for all others. */
 function statusOf(error: unknown): number {
   if (error instanceof HttpException) return error.getStatus();
-  if (!(error instanceof Error) || !('statusCode' in error) || !('code' in error)) return 500;
+  if (!(error instanceof Error) || !('code' in error)) return 500;
+  // The caller left before it had all of a file.
+  if (error.code === 'ERR_STREAM_PREMATURE_CLOSE') return 400;
+  if (!('statusCode' in error)) return 500;
   // ECONNRESET with a status: the caller broke off in the middle of its body.
   const fromFastify = typeof error.code === 'string' && /^(FST_ERR|ECONNRESET$)/.test(error.code);
   return fromFastify && typeof error.statusCode === 'number' ? error.statusCode : 500;
