@@ -26,7 +26,7 @@ export { ConfigError } from './config/config-error.js';
 export { type Environment, loadConfig } from './config/load-config.js';
 export { BatchedRead } from './database/batched-read.js';
 export { Database, type DatabaseOptions, type EntityClass, type MigrationClass } from './database/database.js';
-export { isOutage, throughOutage } from './database/outage.js';
+export { isOutage, isRolledBack, throughOutage } from './database/outage.js';
 export { PLATFORM_MIGRATIONS } from './database/platform-migrations.js';
 export { serviceSecret } from './database/service-secret.js';
 export { enqueueFrom } from './jobs/enqueue-statement.js';

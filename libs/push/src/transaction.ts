@@ -1,13 +1,26 @@
-import type { Database } from '#libs/platform';
+import { type Database, isRolledBack } from '#libs/platform';
 import type { PoolClient } from 'pg';
 
+/** Deadlocks are rare: two in a row are rarer. */
+const TRIES = 5;
 const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '2s'`;
 
 /**
  * Does some work in one transaction; what it throws rolls back. The journal may wait for what it locks, so a process that
- * stands still in the middle of it loses the session: PostgreSQL rolls back two seconds later.
+ * stands still in the middle of it loses the session: PostgreSQL rolls back two seconds later. Where PostgreSQL sacrifices
+ * it to end a deadlock, the work is done again; so it changes nothing but the database.
  */
-export async function inTransaction<T>({ pool }: Database, work: (client: PoolClient) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(database: Database, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await once(database, work);
+    } catch (error) {
+      if (tries >= TRIES || !isRolledBack(error)) throw error;
+    }
+  }
+}
+
+async function once<T>({ pool }: Database, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken = true;
   try {

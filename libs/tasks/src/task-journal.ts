@@ -154,7 +154,7 @@ export class TaskJournal {
   }
 
   private async writeAfterOutage(entries: readonly JournalEntry[], cause: unknown): Promise<Outcome[]> {
-    this.logger.warn({ err: cause, tasks: entries.length }, 'The database is out of reach; the journal waits for it');
+    this.logger.warn({ err: cause, tasks: entries.length }, 'The database cannot be written to at the moment; the journal tries again');
     for (let pause = FIRST_RETRY_MS; ; pause = Math.min(pause * 2, LAST_RETRY_MS)) {
       await delay(pause);
       try {

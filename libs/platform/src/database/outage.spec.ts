@@ -6,6 +6,7 @@ test.each([
   ['08006', true],
   ['57P01', true],
   ['53300', true],
+  ['40P01', true],
   ['ECONNRESET', true],
   ['23505', false],
   ['22P05', false],

@@ -3,14 +3,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** PostgreSQL classes 08 (connection), 57P (shutdown, crash), 53 (resources); and failures of the socket or the pool. */
+/**
+ * What may succeed when it is done again: PostgreSQL classes 08 (connection), 57P (shutdown, crash), 53 (resources), 40
+ * (rolled back for another transaction's sake); and failures of the socket or the pool.
+ */
 export function isOutage(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return false;
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code === 'string' && code.length === 5 && !code.startsWith('E')) {
-    return code.startsWith('08') || code.startsWith('57P') || code.startsWith('53');
+    return ['08', '57P', '53', '40'].some((it) => code.startsWith(it));
   }
   return true;
+}
+
+/** Whether PostgreSQL rolled a transaction back so that another one could go on (class 40: deadlocks). */
+export function isRolledBack(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^40...$/.test(code);
 }
 
 /**
