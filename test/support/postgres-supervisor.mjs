@@ -146,14 +146,17 @@ async function freePort() {
   return free;
 }
 
-async function ready(started) {
-  let log = '';
-  for await (const chunk of started.stderr.iterator({ destroyOnReturn: false })) {
-    log += chunk;
-    if (log.includes('ready to accept connections')) {
-      started.stderr.resume();
-      return;
-    }
-  }
-  throw new Error(`PostgreSQL ended at start: ${log}`);
+/** Its log is read to the end: PostgreSQL stands still, with all its sessions, once nobody takes what it writes. */
+function ready(started) {
+  return new Promise((resolve, reject) => {
+    let log = '';
+    started.stderr.setEncoding('utf8').on('data', (chunk) => {
+      if (log === undefined) return;
+      log += chunk;
+      if (!log.includes('ready to accept connections')) return;
+      log = undefined;
+      resolve();
+    });
+    started.once('exit', () => reject(new Error(`PostgreSQL ended at start: ${log}`)));
+  });
 }

@@ -37,21 +37,19 @@ async function recreate(serverUrl) {
   await client.end();
 }
 
-async function untilReady(stdout) {
-  const limit = setTimeout(() => stdout.destroy(), 30_000);
-  let text = '';
-  try {
-    for await (const chunk of stdout.iterator({ destroyOnReturn: false })) {
-      text += chunk;
-      if (text.includes('Parley is ready on')) {
-        stdout.resume();
-        return true;
-      }
-    }
-  } catch {
-    return false;
-  } finally {
-    clearTimeout(limit);
-  }
-  return false;
+/** Whether the service says within half a minute that it is ready. What it says after that is read too. */
+function untilReady(stdout) {
+  return new Promise((resolve) => {
+    let text = '';
+    const limit = setTimeout(() => resolve(false), 30_000);
+    const settle = (isReady) => {
+      clearTimeout(limit);
+      resolve(isReady);
+    };
+    stdout.setEncoding('utf8').on('data', (chunk) => {
+      text = `${text}${chunk}`.slice(-1_000);
+      if (text.includes('Parley is ready on')) settle(true);
+    });
+    stdout.once('close', () => settle(false));
+  });
 }

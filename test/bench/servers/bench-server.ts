@@ -48,21 +48,23 @@ async function startProcess(
   return { url, pid: child.pid ?? 0, running, stop: (signal = usual) => end(child, signal) };
 }
 
-async function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
-  const late = setTimeout(() => child.kill('SIGKILL'), READY_WITHIN_MS);
-  let text = '';
-  try {
-    for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
-      text += String(chunk);
+/** What it prints is read to its end: a server stands still once nobody takes it. */
+function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const late = setTimeout(() => child.kill('SIGKILL'), READY_WITHIN_MS);
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      text = `${text}${chunk}`.slice(-10_000);
       const found = pattern.exec(text)?.[1];
-      if (found === undefined) continue;
-      child.stdout?.resume();
-      return found;
-    }
-  } finally {
-    clearTimeout(late);
-  }
-  throw new Error(`${child.spawnargs.at(-1)} did not start: ${text}`);
+      if (found === undefined) return;
+      clearTimeout(late);
+      resolve(found);
+    });
+    child.stdout?.once('close', () => {
+      clearTimeout(late);
+      reject(new Error(`${child.spawnargs.at(-1)} did not start: ${text}`));
+    });
+  });
 }
 
 async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
