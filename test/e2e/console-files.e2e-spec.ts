@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { useStage } from '../support/stage.js';
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -61,6 +64,15 @@ describe('the files of the console', () => {
     for (const encoding of ['br', 'gzip']) {
       expect(await sent(encoding)).toEqual({ encoding, vary: plain.vary, hash: plain.hash });
     }
+  });
+
+  it('row G7: type-checks, and what is served is its production build', async () => {
+    const root = resolve(import.meta.dirname, '../..');
+    const compiler = resolve(root, 'node_modules/typescript7/bin/tsc');
+    await promisify(execFile)(process.execPath, [compiler, '-p', 'apps/console'], { cwd: root });
+    const script = /src="(\/assets\/[^"]+)"/.exec(await (await get('/')).text())?.[1] ?? '';
+    expect(script).toMatch(/-[\w-]{8,}\.js$/);
+    expect(await (await get(script, '*/*')).text()).not.toContain('jsxDEV');
   });
 
   it('takes what is named like a file for no page', async () => {

@@ -154,7 +154,10 @@ export class TaskJournal {
   }
 
   private async writeAfterOutage(entries: readonly JournalEntry[], cause: unknown): Promise<Outcome[]> {
-    this.logger.warn({ err: cause, tasks: entries.length }, 'The database cannot be written to at the moment; the journal tries again');
+    this.logger.warn(
+      { err: cause, tasks: entries.length },
+      'The database cannot be written to at the moment; the journal tries again',
+    );
     for (let pause = FIRST_RETRY_MS; ; pause = Math.min(pause * 2, LAST_RETRY_MS)) {
       await delay(pause);
       try {

@@ -38,7 +38,7 @@ export function ChatPane({ agent, session, view: { chat, busy, error } }: ChatPa
           </ol>
         )}
         {busy && (
-          <p role="status" className="mt-3 animate-pulse text-sm text-muted-foreground">
+          <p role="status" className="mt-3 text-sm text-muted-foreground">
             The agent is at work …
           </p>
         )}

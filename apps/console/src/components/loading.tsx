@@ -2,7 +2,7 @@
 export function Loading() {
   return (
     <div role="status" className="flex min-h-40 items-center justify-center text-sm text-muted-foreground">
-      <span className="animate-pulse">Loading …</span>
+      Loading …
     </div>
   );
 }

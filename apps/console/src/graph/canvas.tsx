@@ -1,14 +1,15 @@
 import { Background, Controls, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
-import { type DragEvent, useMemo, useRef, useState } from 'react';
+import { type DragEvent, useRef, useState } from 'react';
+import { Loading } from '../components/loading.js';
 import { useTheme } from '../shell/theme.js';
 import { flowEdges, flowNodes } from './flow-elements.js';
 import { DRAGGED_TYPE, type Graph, type GraphEdge, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
-import { placed } from './layout.js';
 import { type CardData, type CardNode, NodeCard } from './node-card.js';
 import { useEdgeSelection } from './use-edge-selection.js';
 import { useInSight } from './use-in-sight.js';
 import { useNodeChanges } from './use-node-changes.js';
+import { usePlaces } from './use-places.js';
 
 export interface CanvasProps {
   graph: Graph;
@@ -36,19 +37,24 @@ const VIEW_OPTIONS = { maxZoom: 1, padding: 0.15 };
 
 /** A workflow as a graph. */
 export function Canvas(props: CanvasProps) {
+  const places = usePlaces(props.graph);
+  if (!places) return <Loading />;
   return (
     <ReactFlowProvider>
-      <Flow {...props} />
+      <Flow {...props} places={places} />
     </ReactFlowProvider>
   );
 }
 
-function Flow({ graph, label, selected, onSelect, dataOf, edit }: CanvasProps) {
+interface FlowProps extends CanvasProps {
+  places: ReadonlyMap<string, Position>;
+}
+
+function Flow({ graph, places, label, selected, onSelect, dataOf, edit }: FlowProps) {
   const { dark } = useTheme();
   const box = useRef<HTMLDivElement>(null);
   // A first node that is dropped stays where it was dropped.
   const [fitView] = useState(() => graph.nodes.length > 0);
-  const places = useMemo(() => placed(graph), [graph]);
   const { dragged, take } = useNodeChanges(onSelect, edit?.move);
   const edges = useEdgeSelection();
   const drop = useDrop(edit?.drop);

@@ -1,11 +1,17 @@
 import dagre from '@dagrejs/dagre';
-import { type Graph, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
+import { type Graph, type GraphEdge, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
 
 const BETWEEN_LAYERS = 80;
 const BETWEEN_NODES = 36;
 
+/** What of a graph decides where its nodes are drawn. */
+export interface Shape {
+  nodes: readonly { id: string }[];
+  edges: readonly GraphEdge[];
+}
+
 /** A place for every node, from left to right in the order of the edges. Edges to nodes that are not there are ignored. */
-export function layout({ nodes, edges }: Graph): Map<string, Position> {
+export function layout({ nodes, edges }: Shape): Map<string, Position> {
   const graph = new dagre.graphlib.Graph();
   graph.setGraph({ rankdir: 'LR', ranksep: BETWEEN_LAYERS, nodesep: BETWEEN_NODES });
   graph.setDefaultEdgeLabel(() => ({}));

@@ -15,8 +15,10 @@ interface EditorActionsProps {
 /** What can be done with the workflow as a whole. */
 export function EditorActions({ editing, saving, isNew }: EditorActionsProps) {
   const { draft, change, undo, redo, canUndo, canRedo, dirty } = editing;
-  const tidy = (): void => {
-    void import('../graph/layout.js').then(({ layout }) => change((last) => move(last, layout(last))));
+  const tidy = async (): Promise<void> => {
+    const { layoutAside } = await import('../graph/layout-aside.js');
+    const places = await layoutAside(draft);
+    change((last) => move(last, places));
   };
   return (
     <>
@@ -26,7 +28,7 @@ export function EditorActions({ editing, saving, isNew }: EditorActionsProps) {
       <Button kind="quiet" aria-label="Redo" title="Redo (Ctrl+Y)" disabled={!canRedo} onClick={redo}>
         <Redo2 className="size-4" aria-hidden />
       </Button>
-      <Button kind="quiet" onClick={tidy} disabled={draft.nodes.length === 0}>
+      <Button kind="quiet" onClick={() => void tidy()} disabled={draft.nodes.length === 0}>
         <WandSparkles className="size-4" aria-hidden /> <span className="max-md:sr-only">Tidy up</span>
       </Button>
       {!isNew && <DeleteWorkflow name={draft.name} />}

@@ -28,7 +28,10 @@ function SavedEditor({ name }: { name: string }) {
 
 /** A workflow that no editor has saved says nothing of where its nodes are: they are given their places first. */
 async function placedDraft(name: string, signal: AbortSignal): Promise<Draft> {
-  const [workflow, { placed }] = await Promise.all([getWorkflow(name, signal), import('../graph/layout.js')]);
+  const [workflow, { placedAside }] = await Promise.all([
+    getWorkflow(name, signal),
+    import('../graph/layout-aside.js'),
+  ]);
   const draft = draftOf(workflow);
-  return move(draft, placed(draft));
+  return move(draft, await placedAside(draft));
 }

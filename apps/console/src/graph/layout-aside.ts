@@ -1,0 +1,36 @@
+import type { Graph, Position } from './graph.js';
+import { layout, placed, type Shape } from './layout.js';
+
+/** A graph of so many nodes is laid out within a frame or two. */
+const FEW = 40;
+
+/** Whether `placed` may be called where a frame is drawn: it takes a second for hundreds of nodes. */
+export function isQuicklyPlaced({ nodes }: Graph): boolean {
+  return nodes.length <= FEW || nodes.every(({ position }) => position !== undefined);
+}
+
+/** As `placed`; a large graph is laid out beside the page, which goes on meanwhile. */
+export async function placedAside(graph: Graph): Promise<Map<string, Position>> {
+  return isQuicklyPlaced(graph) ? placed(graph) : layoutAside(graph);
+}
+
+/** As `layout`; a large graph is laid out beside the page, which goes on meanwhile. */
+export async function layoutAside(graph: Shape): Promise<Map<string, Position>> {
+  if (graph.nodes.length <= FEW || typeof Worker === 'undefined') return layout(graph);
+  const worker = new Worker(new URL('./layout-worker.ts', import.meta.url), { type: 'module' });
+  try {
+    return await answerOf(worker, graph);
+  } catch {
+    return layout(graph);
+  } finally {
+    worker.terminate();
+  }
+}
+
+function answerOf(worker: Worker, { nodes, edges }: Shape): Promise<Map<string, Position>> {
+  return new Promise((resolve, reject) => {
+    worker.addEventListener('message', ({ data }: MessageEvent<Map<string, Position>>) => resolve(data));
+    worker.addEventListener('error', () => reject(new Error('The layout of the graph failed')));
+    worker.postMessage({ nodes: nodes.map(({ id }) => ({ id })), edges });
+  });
+}

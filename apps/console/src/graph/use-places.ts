@@ -1,0 +1,19 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { Graph, Position } from './graph.js';
+import { isQuicklyPlaced, placedAside } from './layout-aside.js';
+import { placed } from './layout.js';
+
+type Places = ReadonlyMap<string, Position>;
+
+/** Where the nodes of a graph are drawn; `undefined` while that is found out. */
+export function usePlaces(graph: Graph): Places | undefined {
+  const quick = useMemo(() => (isQuicklyPlaced(graph) ? placed(graph) : undefined), [graph]);
+  const [slow, setSlow] = useState<{ graph: Graph; places: Places }>();
+  useEffect(() => {
+    if (quick) return undefined;
+    let current = true;
+    void placedAside(graph).then((places) => current && setSlow({ graph, places }));
+    return () => void (current = false);
+  }, [graph, quick]);
+  return quick ?? (slow?.graph === graph ? slow.places : undefined);
+}
