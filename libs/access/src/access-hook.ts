@@ -67,23 +67,19 @@ class Admission {
   private enter(caller: Caller, counts: boolean): void {
     const { access, request } = this;
     identify(request.raw, caller);
-    if (access === 'public' || access.some((it) => caller.permissions.has(it))) {
-      if (caller.proof) this.watch(caller);
-      return counts ? this.count(caller) : this.done();
-    }
+    if (access === 'public' || access.some((it) => caller.permissions.has(it))) return this.admit(caller, counts);
     this.challenge(`, error="insufficient_scope", scope="${access.join(' ')}"`);
     this.done(permissionDenied(access));
   }
 
-  /** Within the caller's limits, until it is answered. */
-  private count(caller: Caller): void {
-    const { limits } = this.guards;
-    const { raw } = this.request;
-    const who = limitName(caller, raw.socket.remoteAddress);
+  /** Within the caller's limits, and as long as the credentials hold, until it is answered. */
+  private admit(caller: Caller, counts: boolean): void {
+    const closed: (() => void)[] = [];
+    // One listener for all: it is there for every request.
+    if (caller.proof || counts) this.reply.raw.once('close', () => closed.forEach((end) => end()));
+    if (caller.proof) closed.push(this.watch(caller));
     try {
-      this.reply.raw.once('close', limits.enter(who));
-      if (isStream(this.request.routeOptions.url)) this.reply.raw.once('close', limits.stream(who));
-      else permitStreams(raw, () => limits.stream(who));
+      if (counts) this.count(caller, closed);
     } catch (error) {
       void this.reply.header('retry-after', retryAfter(error));
       return this.done(error as Error);
@@ -91,11 +87,20 @@ class Admission {
     this.done();
   }
 
-  /** An answer that has begun and is not over yet is a stream. */
-  private watch(caller: Caller): void {
+  /** @throws A2AError RATE_LIMITED */
+  private count(caller: Caller, closed: (() => void)[]): void {
+    const { limits } = this.guards;
+    const { raw, routeOptions } = this.request;
+    const who = limitName(caller, raw.socket.remoteAddress);
+    closed.push(limits.enter(who));
+    if (isStream(routeOptions.url)) closed.push(limits.stream(who));
+    else permitStreams(raw, () => limits.stream(who));
+  }
+
+  /** An answer that has begun and is not over yet is a stream. @returns what to call when it is over */
+  private watch(caller: Caller): () => void {
     const { raw } = this.reply;
-    const end = (): boolean => raw.headersSent && raw.destroy() === raw;
-    raw.once('close', this.guards.openCalls.watch(caller, end));
+    return this.guards.openCalls.watch(caller, () => raw.headersSent && raw.destroy() === raw);
   }
 
   private refuse(error: Error): void {

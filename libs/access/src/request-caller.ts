@@ -1,11 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { ANONYMOUS, type Caller } from './caller.js';
 
-const CALLERS = new WeakMap<IncomingMessage, Caller>();
+/** On the request itself: a WeakMap of so many short-lived keys costs the garbage collector more than the door does. */
+const CALLER = Symbol('caller');
+
+interface Identified extends IncomingMessage {
+  [CALLER]?: Caller;
+}
 
 /** Whose request it is; `ANONYMOUS` where nobody was asked who they are. */
 export function callerOf(request: IncomingMessage): Caller {
-  return CALLERS.get(request) ?? ANONYMOUS;
+  return (request as Identified)[CALLER] ?? ANONYMOUS;
 }
 
 /** Whose Tasks a request may see, and to whom those that it makes belong. */
@@ -16,5 +21,5 @@ export function scopeOf(request: IncomingMessage): { tenant: string; owner: stri
 
 /** Says whose request it is, for all who handle it. */
 export function identify(request: IncomingMessage, caller: Caller): void {
-  CALLERS.set(request, caller);
+  (request as Identified)[CALLER] = caller;
 }

@@ -2,11 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { retryAfter } from './call-limits.js';
 
-const PERMITS = new WeakMap<IncomingMessage, () => () => void>();
+/** On the request itself, as the caller is. */
+const PERMIT = Symbol('stream permit');
+
+interface Permitted extends IncomingMessage {
+  [PERMIT]?: () => () => void;
+}
 
 /** Says what a request asks when it turns out to be for a stream: nothing, where it may not open one at all. */
 export function permitStreams(request: IncomingMessage, begin: () => () => void): void {
-  PERMITS.set(request, begin);
+  (request as Permitted)[PERMIT] = begin;
 }
 
 /**
@@ -15,7 +20,7 @@ export function permitStreams(request: IncomingMessage, begin: () => () => void)
  * @throws A2AError RATE_LIMITED
  */
 export function admitStream(reply: FastifyReply): void {
-  const begin = PERMITS.get(reply.request.raw);
+  const begin = (reply.request.raw as Permitted)[PERMIT];
   if (!begin) return;
   try {
     reply.raw.once('close', begin());
