@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ANONYMOUS, type Caller } from './caller.js';
 
-/** On the request itself: a WeakMap of so many short-lived keys costs the garbage collector more than the door does. */
+/** On the request itself, and gone with it: a WeakMap would have an entry to add and to collect for every request. */
 const CALLER = Symbol('caller');
 
 interface Identified extends IncomingMessage {
