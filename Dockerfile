@@ -1,8 +1,11 @@
 # Parley in one image, without the embedded PostgreSQL: give it a DATABASE_URL.
-FROM node:24-slim AS base
+# An exact version, which moves by itself no more. To pin the very bytes, give a digest: docs/OPERATIONS.md, "Images".
+ARG NODE_IMAGE=node:24.21.0-slim
+FROM ${NODE_IMAGE} AS base
 WORKDIR /parley
 ENV NPM_CONFIG_UPDATE_NOTIFIER=false
 
+# Not `npm ci`: the lock names the optional packages of one platform only, and `npm ci` refuses it on every other.
 # Optional packages hold the embedded PostgreSQL and a Node for machines without one; the image needs neither.
 FROM base AS build
 COPY package.json package-lock.json .npmrc ./

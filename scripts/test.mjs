@@ -20,7 +20,7 @@ if (mayDriveBrowser(process.argv.slice(2))) {
 }
 const folder = mkdtempSync(join(tmpdir(), 'parley-test-'));
 const report = join(folder, 'report.json');
-const [command, ...args] = jest(['--json', `--outputFile=${report}`, ...process.argv.slice(2)]);
+const [command, ...args] = jest(['--json', `--outputFile=${report}`, ...projectsLast(process.argv.slice(2))]);
 // With --json jest keeps standard output for the report, which goes to the file instead.
 const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
 onEnding((signal) => child.kill(signal));
@@ -34,6 +34,12 @@ child.on('exit', (code) => {
   console.log(`${counts.passed} passed, ${failed} failed${skipped}`);
   process.exit(failed > 0 ? 1 : 0);
 });
+
+/** jest takes whatever follows `--selectProjects` for a project's name, also the path of a test. */
+function projectsLast(args) {
+  const at = args.indexOf('--selectProjects');
+  return at === -1 ? args : [...args.slice(0, at), ...args.slice(at + 2), ...args.slice(at, at + 2)];
+}
 
 /** Only a choice of other projects needs no browser. */
 function mayDriveBrowser(args) {

@@ -5,23 +5,36 @@ import {
   CredentialProofs,
   type CredentialsOf,
   HttpAgentDirectory,
+  isOfService,
   LocalAgents,
 } from '#libs/a2a-client';
 import { Authentication } from '#libs/access';
 import { CalleesModule } from '#libs/callees';
 import { CredentialsModule } from '#libs/credentials';
-import { Metrics, OutboundHttp, ServiceAddress } from '#libs/platform';
+import { REVISION_CLAIM, RevisionClaimModule, RevisionClaims } from '#libs/executor';
+import { AppConfig, Metrics, OutboundHttp, ServiceAddress } from '#libs/platform';
 import { InProcessAgents } from './in-process-agents.js';
 
 /** Calls to agents, foreign ones and our own. */
 @Module({
-  imports: [CalleesModule, CredentialsModule],
+  imports: [CalleesModule, CredentialsModule, RevisionClaimModule],
   providers: [
     { provide: LocalAgents, useClass: InProcessAgents },
     {
       provide: AgentDirectory,
-      inject: [OutboundHttp, LocalAgents, Metrics, Authentication, ServiceAddress, CardGuard, CredentialProofs],
+      inject: [
+        AppConfig,
+        OutboundHttp,
+        LocalAgents,
+        Metrics,
+        Authentication,
+        ServiceAddress,
+        CardGuard,
+        CredentialProofs,
+        RevisionClaims,
+      ],
       useFactory: (
+        { content }: AppConfig,
         http: OutboundHttp,
         locals: LocalAgents,
         metrics: Metrics,
@@ -29,13 +42,15 @@ import { InProcessAgents } from './in-process-agents.js';
         address: ServiceAddress,
         guard: CardGuard,
         proofs: CredentialProofs,
+        claims: RevisionClaims,
       ) => {
         const calls = metrics.counter('parley_outbound_calls_total', 'Calls to agents by what came of them', [
           'outcome',
         ]);
-        const credentials = ownCredentials(authentication, address);
+        const credentials = ownCredentials(authentication, claims, address);
         return new HttpAgentDirectory({
-          http,
+          http: http.reachingSelf((url) => isOfService(url, address.ownUrls)),
+          content,
           locals: () => locals,
           credentials,
           guard,
@@ -49,12 +64,23 @@ import { InProcessAgents } from './in-process-agents.js';
 })
 export class AgentsModule {}
 
-/** With `NODE_DISPATCH=http` another replica must know whose run it works for; no other server is told anything. */
-function ownCredentials(authentication: Authentication, address: ServiceAddress): CredentialsOf {
+/**
+ * With `NODE_DISPATCH=http` another replica must know whose run it works for, and by which revision; no other server is
+ * told anything.
+ */
+function ownCredentials(
+  authentication: Authentication,
+  claims: RevisionClaims,
+  address: ServiceAddress,
+): CredentialsOf {
   return (agentUrl) => {
     const root = `${address.internalUrl}/a2a`;
-    const isOwn = agentUrl === root || agentUrl.startsWith(`${root}/`);
-    if (!authentication.required || !isOwn) return undefined;
-    return ({ scope }) => scope && { authorization: authentication.nodeAuthorization(scope) };
+    if (agentUrl !== root && !agentUrl.startsWith(`${root}/`)) return undefined;
+    const agent = agentUrl.slice(root.length + 1);
+    return ({ scope, revision }) =>
+      scope && {
+        ...(authentication.required && { authorization: authentication.nodeAuthorization(scope) }),
+        ...(revision !== undefined && { [REVISION_CLAIM]: claims.sign({ agent, scope }, revision) }),
+      };
   };
 }

@@ -11,7 +11,7 @@ import {
 } from '#libs/conversations';
 import { CREDENTIAL_MIGRATIONS, CredentialsApiModule } from '#libs/credentials';
 import { EventGatewayModule } from '#libs/event-gateway';
-import { CancelWatch, ExecutorModule, TaskRecovery } from '#libs/executor';
+import { CancelWatch, ExecutorModule, RevisionClaimModule, TaskRecovery } from '#libs/executor';
 import { NodesModule } from '#libs/nodes';
 import { ORCHESTRATOR_MIGRATIONS, OrchestratorModule, runProjection, WorkflowModule } from '#libs/orchestrator';
 import { type AppConfig, JobsModule, PlatformModule } from '#libs/platform';
@@ -59,7 +59,7 @@ export class AppModule {
         ConversationsModule.with(executor, conversations, AgentsModule),
         BrainstormApiModule.with(executor, brainstorms, AgentsModule),
         CredentialsApiModule.with(WorkflowCredentialsModule.over(workflows)),
-        A2aServerModule.with(executor, push),
+        A2aServerModule.with(executor, push, RevisionClaimModule),
         gateway,
       ],
       providers: [GrpcServer, TaskRecovery, CancelWatch, TaskPurge, TaskPurgeJob, CommitForgetJob],

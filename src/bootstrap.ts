@@ -5,7 +5,16 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyHttpOptions, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Logger } from 'nestjs-pino';
-import { auditCalls, Authentication, CallLimits, guardRoutes, OpenCalls } from '#libs/access';
+import {
+  admitBodies,
+  auditCalls,
+  Authentication,
+  BrowserGuard,
+  CallLimits,
+  guardBrowsers,
+  guardRoutes,
+  OpenCalls,
+} from '#libs/access';
 import { answerUnreadableAddress, GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
@@ -14,15 +23,19 @@ import {
   type AppConfig,
   ConfigError,
   type Environment,
+  InFlight,
   Jobs,
+  jsonBodyParser,
   loadConfig,
   Readiness,
   ServiceAddress,
   Shutdown,
 } from '#libs/platform';
 import { AppModule } from './app.module.js';
+import { refuseCodedBodies } from './coded-bodies.js';
 import { serveConsole } from './console.js';
 import { serveDocumentation } from './documentation.js';
+import { acceptJsonBodies } from './json-bodies.js';
 import { drainOversizedBodies } from './oversized-bodies.js';
 import { answerUnreadableRequest } from './unreadable-requests.js';
 
@@ -39,8 +52,7 @@ const MAX_HEADERS_MS = 20_000;
 export async function start(environment: Environment): Promise<void> {
   try {
     const config = loadConfig(environment);
-    const app = await createApp(config);
-    const url = await listen(app, config);
+    const url = await startedOn(config);
     // Whoever read the ready line may close the pipe; that is no reason to end.
     process.stdout.on('error', () => undefined);
     process.stdout.write(`Parley is ready on ${url}\n`);
@@ -51,29 +63,49 @@ export async function start(environment: Environment): Promise<void> {
   }
 }
 
+/** A start that fails ends what it has begun, the embedded database as well, before it is told. */
+async function startedOn(config: AppConfig): Promise<string> {
+  const app = await createApp(config).catch(async (error: unknown) => {
+    await Shutdown.afterFailedStart(config);
+    throw error;
+  });
+  return listen(app, config).catch(async (error: unknown) => {
+    await app.close();
+    throw error;
+  });
+}
+
 /** The application, ready to listen; tests start it in their own process. */
 export async function createApp(config: AppConfig): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter(serverOptions(config));
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(config), adapter, {
     logger: false,
     abortOnError: false,
+    bodyParser: false,
   });
   app.useLogger(app.get(Logger));
   if (config.corsOrigins.length > 0) app.enableCors(corsOptions(config));
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRoute', leaveToProtocol);
   await app.register(helmet, { contentSecurityPolicy: false });
+  acceptJsonBodies(fastify);
+  guardBrowsers(fastify, app.get(BrowserGuard));
   guardRoutes(fastify, {
     authentication: app.get(Authentication),
     openCalls: app.get(OpenCalls),
     limits: app.get(CallLimits),
   });
+  admitBodies(fastify, app.get(InFlight), config.bodyLimit);
   auditCalls(fastify);
+  refuseCodedBodies(fastify);
   drainOversizedBodies(fastify, config.bodyLimit);
+  const { bodyLimit, content } = config;
+  app.useBodyParser('application/json', { bodyLimit }, jsonBodyParser(fastify, content.jsonMembers));
   const routes = registerA2aRoutes(fastify, {
     handler: app.get(RequestHandler, { strict: false }),
     catalog: app.get(AgentCatalog, { strict: false }),
     address: app.get(ServiceAddress),
+    jsonMembers: config.content.jsonMembers,
   });
   app.get(Shutdown).register('streams', () => routes.endStreams());
   app.get(GatewaySocket, { strict: false }).attach(app.getHttpServer());

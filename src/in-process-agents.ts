@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { type CallOptions, LocalAgents } from '#libs/a2a-client';
-import { LocalAgentTransport } from '#libs/a2a-server';
+import { LocalAgentTransport, type LocalCallOptions } from '#libs/a2a-server';
 import { AppConfig, ServiceAddress } from '#libs/platform';
 import type {
   CancelTaskRequest,
@@ -36,23 +36,33 @@ export class InProcessAgents extends LocalAgents {
   }
 
   send(path: string, request: SendMessageRequest, options: CallOptions): AsyncIterable<StreamResponse> {
-    return this.local().send(path, request, options);
+    return this.local().send(path, request, scoped(options));
   }
 
   subscribe(path: string, request: SubscribeToTaskRequest, options: CallOptions): AsyncIterable<StreamResponse> {
-    return this.local().subscribe(path, request, options);
+    return this.local().subscribe(path, request, scoped(options));
   }
 
   getTask(path: string, request: GetTaskRequest, options: CallOptions): Promise<Task> {
-    return this.local().getTask(path, request, options);
+    return this.local().getTask(path, request, scoped(options));
   }
 
   cancelTask(path: string, request: CancelTaskRequest, options: CallOptions): Promise<Task> {
-    return this.local().cancelTask(path, request, options);
+    return this.local().cancelTask(path, request, scoped(options));
   }
 
   /** Looked up late: it serves agents that are built with clients which know this class. */
   private local(): LocalAgentTransport {
     return (this.transport ??= this.modules.get<LocalAgentTransport>(LocalAgentTransport, { strict: false }));
   }
+}
+
+/** A call that names nobody would be one of all who have no tenant. */
+function scoped(options: CallOptions): LocalCallOptions {
+  if (!isScoped(options)) throw new Error('A call of an agent of this service does not say for whom it is made');
+  return options;
+}
+
+function isScoped(options: CallOptions): options is CallOptions & Pick<LocalCallOptions, 'scope'> {
+  return options.scope !== undefined;
 }

@@ -15,7 +15,8 @@ export default defineConfig({
   server: {
     host: '127.0.0.1',
     proxy: {
-      ...Object.fromEntries(proxied.map((path) => [path, SERVICE])),
+      // With the host that the page has: the service takes calls of pages of its own host.
+      ...Object.fromEntries(proxied.map((path) => [path, { target: SERVICE, changeOrigin: false }])),
       '/events': { target: SERVICE, ws: true },
     },
   },

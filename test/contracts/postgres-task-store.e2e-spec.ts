@@ -1,9 +1,13 @@
+import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Database, type Job, migrateJobQueue, PLATFORM_MIGRATIONS } from '#libs/platform';
 import { PostgresTaskStore, TASK_MIGRATIONS } from '#libs/tasks';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { StatementFaults } from '../support/statement-faults.js';
 import { newDraft } from './task-draft.js';
 import { describeTaskStore } from './task-store.contract.js';
+
+jest.setTimeout(60_000);
 
 let server: TestDatabase;
 let database: Database;
@@ -21,6 +25,20 @@ afterAll(async () => {
 });
 
 describeTaskStore('PostgresTaskStore', () => new PostgresTaskStore(database));
+
+describe('PostgresTaskStore when a statement fails', () => {
+  it.each(['UPDATE', 'FROM task_event'])('gives a claim back: %s', async (statement) => {
+    const faults = new StatementFaults(database);
+    const store = new PostgresTaskStore(database);
+    const draft = newDraft();
+    await store.write([draft.created(draft.status('TASK_STATE_INPUT_REQUIRED'))]);
+    faults.fail(1, 'unanswered', new RegExp(statement));
+    const replicaId = `claimant of ${draft.taskId}`;
+    await expect(store.claim(draft.taskId, replicaId, 'mine')).rejects.toThrow('Connection terminated');
+    expect(await store.claims(replicaId)).toEqual([]);
+    expect(await store.claim(draft.taskId, replicaId, 'again')).toBeDefined();
+  });
+});
 
 describe('PostgresTaskStore with jobs', () => {
   const job = (n: number, fields: Partial<Job> = {}): Job => ({

@@ -251,6 +251,25 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
       });
     });
 
+    describe('claims and renew', () => {
+      it('show what a replica claims, and fence what was begun with the token before', async () => {
+        const replicaId = `claims-${randomUUID()}`;
+        const [draft, waiting] = [newDraft({ replicaId }), newDraft({ replicaId })];
+        await store.write([draft.created(), waiting.created(waiting.status('TASK_STATE_INPUT_REQUIRED'))]);
+        const { taskId, token } = draft;
+        expect(await store.claims(replicaId)).toEqual([{ taskId, token }]);
+        expect(await store.renew({ taskId, token: 'not mine' }, 'new')).toBe(false);
+        expect(await store.renew({ taskId, token }, 'new')).toBe(true);
+        expect(await store.claims(replicaId)).toEqual([{ taskId, token: 'new' }]);
+        const going = draft.status('TASK_STATE_WORKING');
+        expect(await store.write([draft.continued(token, 1, going)])).toEqual(['fenced']);
+        expect(await store.write([draft.continued('new', 1, going)])).toEqual(['written']);
+        await store.release({ taskId, token: 'new' });
+        expect(await store.renew({ taskId, token: 'new' }, 'newer')).toBe(false);
+        expect(await store.claims(replicaId)).toEqual([]);
+      });
+    });
+
     describe('adopt', () => {
       it('gives each orphan to one adopter, with a token that fences the old writer', async () => {
         const dead = `dead-${randomUUID()}`;

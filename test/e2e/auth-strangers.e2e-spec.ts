@@ -2,40 +2,20 @@ import type { Task } from '#libs/protocol';
 import { rest, rpc, sendTask } from '../support/a2a.js';
 import { GatewayClient } from '../support/gateway-client.js';
 import { apiAsks, type Ask, grpcAsks, jsonRpcAsks, legacyAsks, nobodys, restAsks } from '../support/stranger.js';
-import { type Annas, SECRET, useStrangers, WORLDS } from '../support/stranger-stage.js';
+import {
+  askedRoutes,
+  BRAINSTORM_ROUTES,
+  CARD_ROUTES,
+  CONVERSATION_ROUTES,
+  CREDENTIAL_ROUTES,
+  DELIVERY_ROUTES,
+  RUN_ROUTES,
+  WORKFLOW_ROUTES,
+} from '../support/stranger-routes.js';
+import { type Annas, SECRET, STRANGERS, type StrangerStage, useStrangers, WORLDS } from '../support/stranger-stage.js';
 import { SseReader } from '../support/sse.js';
 import { until } from '../support/until.js';
 import { input, linear, output, says, script, unique } from '../support/workflow.js';
-
-const WORDS = { 'api-key': 'another caller', jwt: 'another tenant' };
-
-const RUN_ROUTES: Parameters<typeof apiAsks>[1] = [
-  ['GET', '/runs/{id}'],
-  ['GET', '/runs/{id}/events'],
-  ['GET', '/runs/{id}/events?since=1'],
-  ['POST', '/runs/{id}/cancel'],
-  ['GET', '/deliveries?taskId={id}'],
-];
-
-const CONVERSATION_ROUTES: Parameters<typeof apiAsks>[1] = [
-  ['GET', '/conversations/{id}'],
-  ['GET', '/conversations/{id}/events'],
-  ['GET', '/conversations/{id}/events?since=1'],
-  ['POST', '/conversations/{id}/cancel'],
-  ['POST', '/conversations/{id}/pause'],
-  ['POST', '/conversations/{id}/resume'],
-  ['POST', '/conversations/{id}/stop'],
-  ['POST', '/conversations/{id}/turns', { text: 'mine now' }],
-];
-
-const BRAINSTORM_ROUTES: Parameters<typeof apiAsks>[1] = [
-  ['GET', '/brainstorms/{id}'],
-  ['GET', '/brainstorms/{id}/events'],
-  ['GET', '/brainstorms/{id}/events?since=1'],
-  ['POST', '/brainstorms/{id}/iterate'],
-  ['POST', '/brainstorms/{id}/approve'],
-  ['POST', '/brainstorms/{id}/cancel'],
-];
 
 const TASKS: [string, (annas: Annas) => string][] = [
   ['a Task that waits', ({ waiting }) => waiting.id],
@@ -47,10 +27,33 @@ const TASKS: [string, (annas: Annas) => string][] = [
 
 describe.each(WORLDS)('AUTH_MODE=%s', (mode) => {
   const strangers = useStrangers(mode);
-  const who = () => strangers.eve.headers;
-  const other = WORDS[mode];
+  describe.each([...STRANGERS[mode]])('what is %s’s', (other) => isUnknownTo(strangers, other));
+  // The last: its questions end what there is.
+  describe('what is one’s own', () => isKnown(strangers));
+
+  it('every route of the API that takes an id is asked', async () => {
+    const { body } = await strangers.ann.call<OpenApi>('GET', '/../docs-json');
+    const routes = Object.entries(body.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '{}')}`),
+    );
+    const taking = routes.filter((route) => route.includes('{}') && !ADMINISTRATORS.test(route));
+    expect(taking.length).toBeGreaterThan(20);
+    expect(taking.filter((route) => !askedRoutes().has(route))).toEqual([]);
+  });
+});
+
+interface OpenApi {
+  paths: Record<string, Record<string, unknown>>;
+}
+
+/** Keys belong to the service: where there are keys there is one tenant, and its administrators keep them all. */
+const ADMINISTRATORS = / \/api\/keys\//;
+
+function isUnknownTo(strangers: StrangerStage, other: string): void {
+  const who = () => strangers.stranger(other).headers;
   const bases = (): string[] => {
-    const { eve, workflow } = strangers;
+    const { workflow } = strangers;
+    const eve = strangers.stranger(other);
     return [`${eve.url}/a2a`, eve.base(workflow), eve.base(workflow, 'q'), `${eve.url}/a2a/nodes/q`];
   };
   const paths = (): string[] => ['', `workflows/${strangers.workflow}`, `workflows/${strangers.workflow}/nodes/q`];
@@ -66,24 +69,24 @@ describe.each(WORLDS)('AUTH_MODE=%s', (mode) => {
     });
 
     it.each(apiAsks(who, RUN_ROUTES))('is for $name as any id', async (ask) => {
-      await strangers.expectUnknown(ask, strangers.eve.url, idOf(strangers.annas));
+      await strangers.expectUnknown(ask, strangers.ann.url, idOf(strangers.annas));
     });
   });
 
   it.each(apiAsks(who, CONVERSATION_ROUTES))(`a conversation of ${other} is for $name as any id`, async (ask) => {
-    await strangers.expectUnknown(ask, strangers.eve.url, strangers.annas.conversation);
+    await strangers.expectUnknown(ask, strangers.ann.url, strangers.annas.conversation);
   });
 
   it.each(apiAsks(who, BRAINSTORM_ROUTES))(`a brainstorm of ${other} is for $name as any id`, async (ask) => {
-    await strangers.expectUnknown(ask, strangers.eve.url, strangers.annas.brainstorm);
+    await strangers.expectUnknown(ask, strangers.ann.url, strangers.annas.brainstorm);
   });
 
   it(`a delivery of ${other} is sent again to nobody`, async () => {
-    const [ask] = apiAsks(who, [['POST', '/deliveries/{id}/redeliver']]);
+    const [ask] = apiAsks(who, DELIVERY_ROUTES);
     const before = (await deliveries()).find(({ id }) => id === strangers.annas.delivery);
-    await strangers.expectUnknown(ask!, strangers.eve.url, strangers.annas.delivery);
+    await strangers.expectUnknown(ask!, strangers.ann.url, strangers.annas.delivery);
     expect((await deliveries()).find(({ id }) => id === strangers.annas.delivery)).toEqual(before);
-    expect((await strangers.eve.call('GET', '/deliveries')).body).toMatchObject({ deliveries: [] });
+    expect((await strangers.stranger(other).call('GET', '/deliveries')).body).toMatchObject({ deliveries: [] });
   });
 
   async function deliveries(): Promise<{ id: string; attempts: number }[]> {
@@ -95,7 +98,8 @@ describe.each(WORLDS)('AUTH_MODE=%s', (mode) => {
   it.each(['conversationId', 'taskId', 'contextId', 'runId'])(
     `the gateway shows no ${'%s'} of ${other}`,
     async (name) => {
-      const { annas, eve } = strangers;
+      const { annas } = strangers;
+      const eve = strangers.stranger(other);
       const value =
         { conversationId: annas.conversation, contextId: annas.waiting.contextId }[name] ?? annas.waiting.id;
       const [mine, any] = [
@@ -126,7 +130,7 @@ describe.each(WORLDS)('AUTH_MODE=%s', (mode) => {
 
   /** The gateway has shown Eve what came after it. */
   async function sawOwn(): Promise<void> {
-    const { eve } = strangers;
+    const eve = strangers.stranger(other);
     const all = await GatewayClient.open(eve.url, { streams: 'task' }, eve);
     const { name } = await eve.save(linear(unique('own'), input('in'), output('out')));
     await sendTask(eve.base(name), 'x', { headers: eve.headers });
@@ -135,7 +139,8 @@ describe.each(WORLDS)('AUTH_MODE=%s', (mode) => {
   }
 
   it(`a context of ${other} is a new one`, async () => {
-    const { eve, annas } = strangers;
+    const { annas } = strangers;
+    const eve = strangers.stranger(other);
     const { name } = await eve.save(linear(unique('own'), input('in'), script('s', ...says('mine')), output('out')));
     const { contextId } = annas.waiting;
     const mine = await sendTask(eve.base(name), 'x', { headers: eve.headers, fields: { contextId } });
@@ -151,12 +156,13 @@ describe.each(WORLDS)('AUTH_MODE=%s', (mode) => {
   });
 
   async function idsIn(contextId: string, headers: Record<string, string>): Promise<string[]> {
-    const { body } = await rpc(`${strangers.eve.url}/a2a`, 'ListTasks', { contextId }, { headers });
+    const { body } = await rpc(`${strangers.ann.url}/a2a`, 'ListTasks', { contextId }, { headers });
     return (body.result as { tasks: Task[] }).tasks.map(({ id }) => id);
   }
 
   it(`a Task of ${other} that is referred to is told nothing of`, async () => {
-    const { eve, annas } = strangers;
+    const { annas } = strangers;
+    const eve = strangers.stranger(other);
     const { name } = await eve.save(linear(unique('own'), input('in'), script('s', ...says('mine')), output('out')));
     const refer = async (id: string) => {
       const fields = { referenceTaskIds: [id] };
@@ -181,7 +187,8 @@ describe.each(WORLDS)('AUTH_MODE=%s', (mode) => {
   });
 
   it(`what ${other} has is in no list`, async () => {
-    const { ann, eve, annas, workflow } = strangers;
+    const { ann, annas, workflow } = strangers;
+    const eve = strangers.stranger(other);
     const { body } = await rpc<{ tasks: Task[] }>(`${eve.url}/a2a`, 'ListTasks', { pageSize: 100 }, eve);
     const listed = body.result!.tasks.map(({ id }) => id);
     expect(Object.values(ids(annas)).filter((id) => listed.includes(id))).toEqual([]);
@@ -197,11 +204,45 @@ describe.each(WORLDS)('AUTH_MODE=%s', (mode) => {
     }
     expect((await ann.call('GET', `/runs?workflow=${workflow}`)).text).toContain(annas.waiting.id);
   });
-});
+
+  if (other === 'another tenant') isForeignTo(strangers, other);
+}
+
+/** What the callers of one tenant share is nobody else's. */
+function isForeignTo(strangers: StrangerStage, other: string): void {
+  const who = () => strangers.stranger(other).headers;
+
+  it.each(sharedAsks(who))(`what ${other} shares is for $name as any id`, async ({ idOf, ...ask }) => {
+    await strangers.expectUnknown(ask, strangers.ann.url, idOf(strangers));
+  });
+
+  it(`what ${other} shares is in no list`, async () => {
+    const { ann, annas, workflow } = strangers;
+    for (const [path, shown] of [
+      ['/api/workflows', workflow],
+      ['/api/credentials', annas.credential],
+      ['/api/agent-cards', annas.card],
+      ['/a2a/agents', workflow],
+      ['/a2a/.well-known/agent-card.json', workflow],
+    ] as const) {
+      const [own, foreign] = [ann.headers, who()].map(async (headers) =>
+        (await fetch(`${ann.url}${path}`, { headers })).text(),
+      );
+      expect([path, (await own)?.includes(shown), (await foreign)?.includes(shown)]).toEqual([path, true, false]);
+    }
+  });
+}
+
+function sharedAsks(who: () => Record<string, string>) {
+  return [
+    ...apiAsks(who, CREDENTIAL_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.credential })),
+    ...apiAsks(who, CARD_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.card })),
+    ...apiAsks(who, WORKFLOW_ROUTES).map((ask) => ({ ...ask, idOf: ({ workflow }: StrangerStage) => workflow })),
+  ];
+}
 
 /** Else the questions above would show nothing: whoever asks in a wrong way hears the same of every id. */
-describe('the owner', () => {
-  const strangers = useStrangers('api-key');
+function isKnown(strangers: StrangerStage): void {
   const who = () => strangers.ann.headers;
 
   it.each([...jsonRpcAsks(who), ...restAsks(who), ...legacyAsks(who)])('is answered $name', async (ask) => {
@@ -218,11 +259,18 @@ describe('the owner', () => {
   });
 
   it.each([
-    ...apiAsks(who, RUN_ROUTES).map((ask) => ({ ...ask, idOf: ({ ended }: Annas) => ended.id })),
+    ...apiAsks(who, RUN_ROUTES).map((ask) => ({
+      ...ask,
+      idOf: ({ waiting, ended }: Annas) => (ask.name.includes('/nodes/') ? waiting.id : ended.id),
+    })),
     ...apiAsks(who, CONVERSATION_ROUTES).map((ask) => ({ ...ask, idOf: (annas: Annas) => annas.conversation })),
     ...apiAsks(who, BRAINSTORM_ROUTES).map((ask) => ({ ...ask, idOf: (annas: Annas) => annas.brainstorm })),
   ])('is answered $name', async ({ idOf, ...ask }) => {
     await strangers.expectKnown(ask, strangers.ann.url, idOf(strangers.annas));
+  });
+
+  it.each(sharedAsks(who))('is answered $name', async ({ idOf, ...ask }) => {
+    await strangers.expectKnown(ask, strangers.ann.url, idOf(strangers));
   });
 
   /** The questions about configs change them. */
@@ -231,7 +279,7 @@ describe('the owner', () => {
     const config = { taskId: annas.ended.id, id: 'c', url: 'http://127.0.0.1:9/hook' };
     await rpc(`${ann.url}/a2a`, 'CreateTaskPushNotificationConfig', config, ann);
   }
-});
+}
 
 function ids({ waiting, ended, ...others }: Annas): Record<string, string> {
   return { ...others, waiting: waiting.id, ended: ended.id };

@@ -157,8 +157,9 @@ describe('the event gateway', () => {
       expect(await reply.json()).toMatchObject({ errors: [{ path: field }] });
       expect(await refusedUpgrade(`${url}/events?${query}`)).toMatchObject({ status: 400 });
     }
-    expect((await fetch(`${url}/api/events?since=1`)).status).toBe(410);
-    expect(await refusedUpgrade(`${url}/events?since=1`)).toMatchObject({ status: 410 });
+    const threeDaysAgo = (Date.now() - 3 * 24 * 60 * 60 * 1000).toString(36);
+    expect((await fetch(`${url}/api/events?since=${threeDaysAgo}`)).status).toBe(410);
+    expect(await refusedUpgrade(`${url}/events?since=${threeDaysAgo}`)).toMatchObject({ status: 410 });
     expect(await refusedUpgrade(`${url}/elsewhere`)).toMatchObject({ status: 404 });
     expect(await refusedUpgrade(`${url}/events`, { origin: 'https://evil.example' })).toMatchObject({ status: 403 });
   });

@@ -86,7 +86,7 @@ describe("garbage at the A2A surface: the protocol's own error, never a 5xx, not
       socket.on('error', () => resolve(text));
     });
     socket.write(
-      `POST ${pathname} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${10 * 1024 * 1024}\r\nConnection: close\r\n\r\n{`,
+      `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: ${10 * 1024 * 1024}\r\nConnection: close\r\n\r\n{`,
     );
     const reply = await Promise.race([
       answer,

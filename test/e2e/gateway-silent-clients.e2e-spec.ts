@@ -14,7 +14,7 @@ function silentClient(url: string, path: string): { socket: Socket; text(): stri
   socket.on('error', () => undefined);
   const head = [
     `GET ${path} HTTP/1.1`,
-    'Host: x',
+    `Host: ${hostname}`,
     'Connection: Upgrade',
     'Upgrade: websocket',
     'Sec-WebSocket-Version: 13',

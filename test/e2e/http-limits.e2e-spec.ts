@@ -29,7 +29,7 @@ const LARGE = `x-large: ${'y'.repeat(20_000)}\r\n`;
 
 describe('what never becomes a request', () => {
   it.each([
-    ['headers that are too large', `POST /a2a HTTP/1.1\r\nhost: x\r\n${LARGE}\r\n`, 431],
+    ['headers that are too large', `POST /a2a HTTP/1.1\r\nhost: localhost\r\n${LARGE}\r\n`, 431],
     ['no HTTP', 'POST /a2a nonsense\r\n\r\n', 400],
   ])('%s: is told below /a2a as the protocol does', async (_what, bytes, status) => {
     const told = answer(await exchange(bytes));
@@ -40,8 +40,8 @@ describe('what never becomes a request', () => {
   });
 
   it.each([
-    ['headers that are too large', `GET /api/runs HTTP/1.1\r\nhost: x\r\n${LARGE}\r\n`, 431],
-    ['too many headers', `GET /api/runs HTTP/1.1\r\nhost: x\r\n${'a: b\r\n'.repeat(5_000)}\r\n`, 431],
+    ['headers that are too large', `GET /api/runs HTTP/1.1\r\nhost: localhost\r\n${LARGE}\r\n`, 431],
+    ['too many headers', `GET /api/runs HTTP/1.1\r\nhost: localhost\r\n${'a: b\r\n'.repeat(5_000)}\r\n`, 431],
     ['no HTTP', '\u0000\u0001\u0002\r\n\r\n', 400],
   ])('%s: is a problem elsewhere', async (_what, bytes, status) => {
     expect(answer(await exchange(bytes))).toMatchObject({
@@ -52,7 +52,7 @@ describe('what never becomes a request', () => {
   });
 
   it('headers that trickle in are given up', async () => {
-    const trickle = await exchange('POST /a2a HTTP/1.1\r\nhost: x\r\n', (send) => {
+    const trickle = await exchange('POST /a2a HTTP/1.1\r\nhost: localhost\r\n', (send) => {
       const timer = setInterval(() => send('x-a: b\r\n'), 100).unref();
       setTimeout(() => clearInterval(timer), 8_000).unref();
     });
@@ -60,7 +60,8 @@ describe('what never becomes a request', () => {
   });
 
   it('so is a body that does', async () => {
-    const head = 'POST /a2a HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{';
+    const head =
+      'POST /a2a HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{';
     const trickle = await exchange(head, (send) => {
       const timer = setInterval(() => send(' '), 100).unref();
       setTimeout(() => clearInterval(timer), 8_000).unref();

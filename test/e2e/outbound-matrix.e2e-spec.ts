@@ -27,6 +27,13 @@ const NAMES: Record<string, string[][]> = {
   'nat64.test': [['64:ff9b::7f00:1']],
   'sixtofour.test': [['2002:7f00:1::1']],
   'zero.test': [['0.0.0.0', '::']],
+  'loopback.test.': [[FORBIDDEN]],
+  'sub.localhost': [[FORBIDDEN]],
+  'mappedhex.test': [['::ffff:7f00:1']],
+  'nat64local.test': [['64:ff9b:1::7f00:1']],
+  'teredo.test': [['2001:0:7f00:1::1']],
+  'zone.test': [['fe80::1%lo']],
+  'compatible.test': [['::7f00:1']],
   'allowed.test': [[ALLOWED]],
   // A server of names that changes its mind: allowed when it is asked first, forbidden ever after.
   'rebind.test': [[ALLOWED], [FORBIDDEN]],
@@ -66,8 +73,49 @@ const LITERALS = [
   '[2002:a9fe:a9fe::1]',
   '[ff02::1]',
   '[2001:db8::1]',
+  '127.0.1',
+  '0177.1',
+  '0x7F.0.0x0.1',
+  '00000000177.0.0.01',
+  '127.0.0.1.',
+  '127.255.255.254',
+  '①②⑦.⓪.⓪.①',
+  '127。0。0。1',
+  '127%2e0%2e0%2e1',
+  '%31%32%37.0.0.1',
+  '0.1.2.3',
+  '192.0.0.1',
+  '240.0.0.1',
+  '[::ffff:0:127.0.0.1]',
+  '[0000:0000:0000:0000:0000:ffff:7f00:0001]',
+  '[64:ff9b:1::7f00:1]',
+  '[2001:0:7f00:1::1]',
+  '[fe80::5efe:7f00:1]',
+  '[fec0::1]',
+  '[100::1]',
   'localhost',
   'LOCALHOST.',
+];
+
+/** What other readers of addresses take for another host than the one that is meant; some are no addresses at all. */
+const AUTHORITIES = [
+  'allowed.test@{forbidden}',
+  'allowed.test:80@{forbidden}',
+  'user:password@{forbidden}',
+  '{forbidden}\\@{forbidden}',
+  '{forbidden}#@allowed.test',
+  '{forbidden}?@allowed.test',
+  '{forbidden}/@allowed.test',
+  '{forbidden}\\allowed.test',
+  'allowed.test%40{forbidden}',
+  'allowed.test%00@{forbidden}',
+  '[::1%25lo]:{port}',
+  '[fe80::1%lo]:{port}',
+  '[::1]allowed.test:{port}',
+  '127.0.0.1%00.allowed.test:{port}',
+  '127.0.0.1 allowed.test:{port}',
+  '127.0.0.256:{port}',
+  '0x7f.0.0.0.1:{port}',
 ];
 
 const hits: string[] = [];
@@ -144,6 +192,19 @@ describeOnLinux('addresses of this machine, which only Linux has so many of', ()
       await expectRefused(() => failed(get(`http://${host}:${port}/x`)));
       await expectRefused(() => failed(external('x', `http://${host}:${port}/`)));
     });
+  });
+
+  it.each(AUTHORITIES)('http://%s is reached by nobody, however it is read', async (template) => {
+    const authority = template.replaceAll('{forbidden}', `${FORBIDDEN}:${port}`).replaceAll('{port}', String(port));
+    for (const url of [`http://${authority}`, `http:/${authority}`, `//${authority}`, `http:\\\\${authority}`]) {
+      for (const node of [get(url), external('x', url)]) {
+        const workflow = linear(unique('authority'), node);
+        const { status } = await api.call('POST', '/workflows', workflow);
+        expect([201, 422]).toContain(status);
+        if (status === 201) expect((await api.ended(await api.start(workflow.name))).status).toBe('failed');
+      }
+    }
+    expect(hits).toEqual([]);
   });
 
   it.each(['JSONRPC', 'HTTP+JSON'])('a card may not send %s calls to what is forbidden', async (protocolBinding) => {

@@ -117,7 +117,7 @@ describe('notifications', () => {
     const sequences = hook.accepted.map(({ id }) => Number(id.split('.')[1]));
     expect(sequences).toEqual(sequences.map((_, index) => index + 1));
     expect(hook.story.at(-1)).toMatch(/COMPLETED|FAILED/);
-    const verify = notificationVerifier(parley.url);
+    const verify = notificationVerifier(parley.url, hook.url);
     for (const { headers, body, id } of hook.accepted) {
       expect(await verify(headers, body)).toBe(id);
       await expect(verify(headers, `${body.slice(0, -1)} }`)).rejects.toThrow();

@@ -114,7 +114,7 @@ describe('the signature', () => {
   it('is verified by the sample verifier, which refuses any other body, id or signature', async () => {
     const { hook } = await notified();
     await hook.ended();
-    const verify = notificationVerifier(stage.parley.url);
+    const verify = notificationVerifier(stage.parley.url, hook.url);
     for (const { headers, body, id } of hook.received) expect(await verify(headers, body)).toBe(id);
     const [one, two] = hook.received;
     if (!one || !two) throw new Error('Nothing was received');
@@ -125,7 +125,7 @@ describe('the signature', () => {
     await expect(verify({ ...one.headers, 'x-a2a-notification-id': two.id }, one.body)).rejects.toThrow();
     await expect(verify({ ...one.headers, [header]: undefined }, one.body)).rejects.toThrow('not signed');
     await expect(
-      notificationVerifier(stage.parley.url, { maxAgeSeconds: -1 })(one.headers, one.body),
+      notificationVerifier(stage.parley.url, hook.url, { maxAgeSeconds: -1 })(one.headers, one.body),
     ).rejects.toThrow();
   });
 

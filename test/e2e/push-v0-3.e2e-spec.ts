@@ -71,7 +71,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])("the official SDK's client of A2A 0.3 ov
       'task working made',
       'task completed made',
     ]);
-    const verify = notificationVerifier(stage.parley.url);
+    const verify = notificationVerifier(stage.parley.url, hook.url);
     for (const { headers, body, id } of hook.accepted) {
       expect(headers).toMatchObject({ 'x-a2a-notification-token': 'order-66', 'content-type': 'application/json' });
       expect(JSON.parse(body)).toMatchObject({ kind: 'task', id: taskId, contextId });

@@ -88,16 +88,19 @@ describe('rows F: the HTTP surface', () => {
   });
 
   it('F5 F6 B4 /a2a/nodes/{id}/agent-card is the card of the founding document', async () => {
-    const [id, other] = [unique('node'), unique('node')];
+    const [id, other, workflow] = [unique('node'), unique('node'), unique('f6')];
     await stage.api.save({
-      name: unique('f6'),
-      nodes: [echo(id, { system_prompt: 'You translate' }), script(other, { complete: 'x' })],
+      name: workflow,
+      nodes: [
+        echo(id, { description: 'Translates', system_prompt: 'You translate' }),
+        script(other, { complete: 'x' }),
+      ],
       edges: [],
     });
     const card = await (await fetch(`${stage.parley.url}/a2a/nodes/${id}/agent-card`)).json();
     expect(card).toMatchObject({
       name: id,
-      description: 'You translate',
+      description: 'Translates',
       url: `${stage.parley.url}/a2a/nodes/${id}`,
       capabilities: { streaming: expect.any(Boolean), pushNotifications: expect.any(Boolean) },
       skills: [
@@ -109,7 +112,7 @@ describe('rows F: the HTTP surface', () => {
     const plain = (await (await fetch(`${stage.parley.url}/a2a/nodes/${other}/agent-card`)).json()) as {
       description: string;
     };
-    expect(plain.description).toMatch(new RegExp(`script node: ${other}$`));
+    expect(plain.description).toBe(`script node ${other} of workflow ${workflow}`);
   });
 
   it('F6 the card of an unknown node is 404 `node not found`', async () => {

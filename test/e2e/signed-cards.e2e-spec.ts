@@ -56,8 +56,9 @@ describe('the signature of a card (section 8.4)', () => {
   });
 
   it('is not given to an address that somebody merely asked with', async () => {
+    // Where nobody is asked who he is, other hosts are not served at all.
     for (const host of ['evil.example', '127.0.0.1:1', 'localhost']) {
-      const { body } = await request(`${stage.parley.url}/a2a/.well-known/agent-card.json`, { headers: { host } });
+      const { body } = await request(`${other.url}/a2a/.well-known/agent-card.json`, { headers: { host } });
       const card = (await body.json()) as AgentCard;
       expect(card.supportedInterfaces[0]?.url).toBe(`http://${host}/a2a`);
       expect(card).not.toHaveProperty('signatures');

@@ -112,7 +112,8 @@ export class BrainstormApi {
   }
 
   events(id: string, lastEventId?: string | number): Promise<SseReader<BrainstormEvent>> {
-    return SseReader.open<BrainstormEvent>(`${this.api.url}/api/brainstorms/${id}/events`, { lastEventId });
+    const { url, headers } = this.api;
+    return SseReader.open<BrainstormEvent>(`${url}/api/brainstorms/${id}/events`, { headers, lastEventId });
   }
 
   async log(id: string): Promise<SseFrame<BrainstormEvent>[]> {

@@ -27,14 +27,20 @@ export interface OpenOptions {
   height?: number;
 }
 
-/** Starts a browser before all tests of a file and ends it after them. What a page throws fails the test that opened it. */
-export function useBrowser(): Tab {
+/**
+ * Starts a browser before all tests of a file and ends it after them. What a page throws fails the test that opened it.
+ * @param names leads to this machine: `evil.example`
+ */
+export function useBrowser(names: readonly string[] = []): Tab {
   jest.setTimeout(60_000);
   let browser: Browser | undefined;
   let contexts: BrowserContext[] = [];
   let thrown: Error[] = [];
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: PATH, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+    const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(', ');
+    const resolver = rules === '' ? [] : [`--host-resolver-rules=${rules}`];
+    const args = ['--no-sandbox', '--disable-dev-shm-usage', ...resolver];
+    browser = await chromium.launch({ executablePath: PATH, args });
   }, 60_000);
   afterEach(async () => {
     const [open, faults] = [contexts, thrown];

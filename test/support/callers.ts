@@ -14,7 +14,11 @@ export function testCaller(name: string): TestCaller {
   return { name, key, headers: { authorization: `Bearer ${key}` } };
 }
 
-/** The environment of a service that knows these callers. */
+/** With authentication a service calls agents on this machine only where its operator says so: the agents of tests are here. */
+export const LOOPBACK_ALLOWED = { OUTBOUND_ALLOW: '127.0.0.0/8,::1' };
+
+/** The environment of a service that knows these callers, and calls agents of this machine. */
 export function apiKeyEnv(...callers: TestCaller[]): Record<string, string> {
-  return { AUTH_MODE: 'api-key', AUTH_API_KEYS: callers.map(({ name, key }) => `${name}:${key}`).join(',') };
+  const keys = callers.map(({ name, key }) => `${name}:${key}`).join(',');
+  return { AUTH_MODE: 'api-key', AUTH_API_KEYS: keys, ...LOOPBACK_ALLOWED };
 }

@@ -51,7 +51,8 @@ export class Talks {
   }
 
   events(id: string, lastEventId?: string | number): Promise<SseReader<A2aFrame>> {
-    return SseReader.open<A2aFrame>(`${this.api.url}/api/conversations/${id}/events`, { lastEventId });
+    const { url, headers } = this.api;
+    return SseReader.open<A2aFrame>(`${url}/api/conversations/${id}/events`, { headers, lastEventId });
   }
 
   /** Starts a conversation and gives all its events. */

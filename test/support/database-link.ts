@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export class DatabaseLink {
   private readonly sockets = new Set<Socket>();
   private isCut = false;
+  private poison: string | undefined;
 
   private constructor(
     private readonly server: Server,
@@ -34,6 +35,12 @@ export class DatabaseLink {
 
   mend(): void {
     this.isCut = false;
+    this.poison = undefined;
+  }
+
+  /** Breaks a connection over which a text is sent to the database, as a server does that such a text crashes. */
+  breakOn(text: string): void {
+    this.poison = text;
   }
 
   async stop(): Promise<void> {
@@ -45,6 +52,11 @@ export class DatabaseLink {
   private join(near: Socket): void {
     if (this.isCut) return void near.destroy();
     const far = connect(Number(this.target.port), this.target.hostname);
+    near.on('data', (sent: Buffer) => {
+      if (this.poison === undefined || !sent.includes(this.poison)) return;
+      far.destroy();
+      near.destroy();
+    });
     for (const [socket, other] of [
       [near, far],
       [far, near],

@@ -1,7 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import {
+  CompactSign,
+  type CryptoKey,
+  exportJWK,
+  generateKeyPair,
+  type JWTHeaderParameters,
+  type JWTPayload,
+  SignJWT,
+} from 'jose';
+import { LOOPBACK_ALLOWED } from './callers.js';
 
 export const ISSUER = 'https://id.example/';
 export const AUDIENCE = 'parley-test';
@@ -25,7 +34,7 @@ export class IdentityProvider {
     return new IdentityProvider(server, privateKey, `http://127.0.0.1:${port}/keys`);
   }
 
-  /** The environment of a service that trusts it. */
+  /** The environment of a service that trusts it, and calls agents of this machine. */
   env(): Record<string, string> {
     return {
       AUTH_MODE: 'jwt',
@@ -33,6 +42,7 @@ export class IdentityProvider {
       AUTH_JWT_ISSUER: ISSUER,
       AUTH_JWT_AUDIENCE: AUDIENCE,
       AUTH_JWT_TENANT_CLAIM: 'org',
+      ...LOOPBACK_ALLOWED,
     };
   }
 
@@ -41,6 +51,12 @@ export class IdentityProvider {
     const exp = Math.floor(Date.now() / 1000) + 300;
     const all = { iss: ISSUER, aud: AUDIENCE, exp, ...claims };
     return new SignJWT(all).setProtectedHeader({ alg, kid: 'one' }).sign(key);
+  }
+
+  /** What the provider's key signs, said to the letter: members twice, or none at all. */
+  signed(payload: string, header: Partial<JWTHeaderParameters> = {}): Promise<string> {
+    const all = { alg: 'ES256', kid: 'one', ...header };
+    return new CompactSign(Buffer.from(payload)).setProtectedHeader(all).sign(this.privateKey);
   }
 
   async headers(claims: JWTPayload): Promise<Record<string, string>> {

@@ -6,9 +6,11 @@ import {
   ExecutionRegistry,
   type ServedAgent,
   TaskRecovery,
+  UnknownAgent,
 } from '#libs/executor';
 import {
   Database,
+  InFlight,
   loadConfig,
   Metrics,
   PLATFORM_MIGRATIONS,
@@ -27,9 +29,12 @@ import {
   TaskMetrics,
   TaskRecorder,
 } from '#libs/tasks';
+import { StatementFaults } from './statement-faults.js';
 
 /** In a test nobody polls: what wakes is a signal. The longest that a timer takes. */
 const NEVER_MS = 2 ** 31 - 1;
+/** A test sweeps itself. */
+const AT_EVERY_SWEEP = 0;
 
 /** What executes and follows Tasks in a process, without its surface; any number of them in one process. */
 export interface InnerReplica {
@@ -38,25 +43,44 @@ export interface InnerReplica {
   registry: ExecutionRegistry;
   recovery: TaskRecovery;
   life: ReplicaLife;
+  /** Of its statements; those of the journal's batches aside. */
+  faults: StatementFaults;
   /** Dies as a process does that is killed: lets go of its lock, and writes nothing more. */
   die(): Promise<void>;
   end(): Promise<void>;
 }
 
 /** @param agents what TaskRecovery finds */
-export async function innerReplica(url: string, agents: readonly ServedAgent[] = []): Promise<InnerReplica> {
+export async function innerReplica(
+  url: string,
+  agents: readonly ServedAgent[] | AgentCatalog = [],
+): Promise<InnerReplica> {
   const database = await Database.open({ url, migrations: [...PLATFORM_MIGRATIONS, ...TASK_MIGRATIONS] });
+  const faults = new StatementFaults(database);
   const life = new ReplicaLife(database);
   await life.begin();
   const metrics = new Metrics();
   const signals = new PostgresSignals(database, life, metrics);
   const store = new PostgresTaskStore(database);
   const feed = new TaskFeed(store, signals, NEVER_MS);
-  const recorder = new TaskRecorder(new TaskJournal(store, new TaskMetrics(metrics)), feed);
-  const shutdown = new Shutdown(loadConfig({}), new Readiness());
+  const config = loadConfig({});
+  const journal = new TaskJournal(store, new TaskMetrics(metrics), config);
+  const recorder = new TaskRecorder(journal, feed, new InFlight(config, metrics), config);
+  const shutdown = new Shutdown(config, new Readiness());
   const registry = new ExecutionRegistry(store, recorder, feed, life, shutdown, metrics, signals);
   const address = { internalUrl: 'http://parley.test' } as ServiceAddress;
-  const recovery = new TaskRecovery(store, recorder, registry, catalogOf(agents), life, address, shutdown, signals);
+  const catalog = 'resolve' in agents ? agents : catalogOf(agents);
+  const recovery = new TaskRecovery(
+    store,
+    recorder,
+    registry,
+    catalog,
+    life,
+    address,
+    shutdown,
+    signals,
+    AT_EVERY_SWEEP,
+  );
   const cancels = new CancelWatch(registry, shutdown, signals, NEVER_MS);
   cancels.start();
   const die = async (): Promise<void> => {
@@ -71,7 +95,7 @@ export async function innerReplica(url: string, agents: readonly ServedAgent[] =
     await signals.end();
     await database.close();
   };
-  return { store, feed, registry, recovery, life, die, end };
+  return { store, feed, registry, recovery, life, faults, die, end };
 }
 
 /** An agent at a path that does what an executor does. */
@@ -84,12 +108,14 @@ export function callAt(agent: string): CallContext {
   return { scope: ANONYMOUS_SCOPE, agent, extensions: [], baseUrl: 'http://parley.test' };
 }
 
-function catalogOf(agents: readonly ServedAgent[]): AgentCatalog {
+export function catalogOf(agents: readonly ServedAgent[]): AgentCatalog {
   const catalog: AgentCatalog = {
     inTenant: () => catalog,
     resolve: (path) => {
       const agent = agents.find((it) => it.path === path);
-      return agent ? Promise.resolve(agent) : Promise.reject(new Error(`No agent at ${path}`));
+      return agent
+        ? Promise.resolve(agent)
+        : Promise.reject(new UnknownAgent(`No agent at ${path}`, 'AGENT_NOT_FOUND'));
     },
     route: (agent) => Promise.resolve(agent),
     list: () => Promise.resolve({ agents: [...agents], nextPageToken: '' }),

@@ -2,20 +2,26 @@ import type { Task } from '#libs/protocol';
 import { rpc, sendTask } from './a2a.js';
 import { apiKeyEnv, testCaller } from './callers.js';
 import { Talks } from './conversation.js';
+import { keepCredential, newSecret } from './credentials.js';
 import { BrainstormApi, transforms } from './brainstorm.js';
 import { GrpcWire } from './grpc-wire.js';
 import { IdentityProvider } from './identity-provider.js';
 import { type Stage, useStage } from './stage.js';
-import { nobodys, told, type Ask } from './stranger.js';
+import { type Ask, isDenial, isFault, isUnknown, nobodys, told } from './stranger.js';
 import { until } from './until.js';
 import { WebhookReceiver } from './webhook-receiver.js';
 import type { Endpoints, Headers } from './wire-binding.js';
 import { Api, input, linear, output, says, script, unique } from './workflow.js';
 
-/** What keeps two callers apart: their names within one tenant, or their tenants. */
+/** Who is not Ann, where callers have keys, and where their tokens name their tenants. */
+export const STRANGERS = {
+  'api-key': ['another caller'],
+  jwt: ['another caller of the tenant', 'another tenant'],
+} as const;
+
 export const WORLDS = ['api-key', 'jwt'] as const;
 
-/** What of Ann's Eve asks for. */
+/** What of Ann's a stranger asks for. */
 export interface Annas {
   /** A Task that waits, one that has ended, and one of a node: each with a push config `c`. */
   waiting: Task;
@@ -24,26 +30,30 @@ export interface Annas {
   conversation: string;
   brainstorm: string;
   delivery: string;
+  /** What she shares with the callers of her tenant. */
+  credential: string;
+  card: string;
 }
 
-/** A service on which Ann has some of everything, and Eve nothing. */
+/** A service on which Ann has some of everything, and strangers nothing. */
 export interface StrangerStage {
   readonly stage: Stage;
   readonly ann: Api;
-  readonly eve: Api;
+  /** The API as one of STRANGERS calls it. */
+  stranger(who: string): Api;
   readonly annas: Annas;
   readonly workflow: string;
   readonly grpc: GrpcWire;
-  /** Fails where the owner of an id gets the same answer as for an id that nobody has. */
+  /** Fails where the owner of an id gets the same answer as for an id that nobody has, one like it, or a fault. */
   expectKnown(ask: Ask, base: string, id: string): Promise<void>;
-  /** Fails where an id of Ann's is answered otherwise than one that nobody has, or a word of hers is told. */
+  /** Fails where an id of Ann's is not answered as one that nobody has, which is not found, or a word of hers is told. */
   expectUnknown(ask: Ask, base: string, id: string): Promise<void>;
 }
 
 export function useStrangers(mode: (typeof WORLDS)[number]): StrangerStage {
   const env: Record<string, string> = { GRPC_PORT: '0' };
   const endpoints: Endpoints = { url: '', grpc: '' };
-  let headers: { ann: Headers; eve: Headers };
+  let headers: Callers;
   let provider: IdentityProvider | undefined;
   beforeAll(async () => {
     if (mode === 'jwt') provider = await IdentityProvider.start();
@@ -54,19 +64,27 @@ export function useStrangers(mode: (typeof WORLDS)[number]): StrangerStage {
   const strangers = {
     stage,
     grpc: new GrpcWire(() => endpoints),
-    expectUnknown: async ({ ask }: Ask, base: string, id: string) => {
-      const [foreign, unknown] = [await ask(base, id), await ask(base, nobodys(id))];
+    stranger: (who: string) => new Api(stage.parley.url, headers.strangers[who]),
+    expectUnknown: async (ask: Ask, base: string, id: string) => {
+      const [foreign, unknown] = [await ask.ask(base, id), await ask.ask(base, nobodys(id))];
       expect(told(foreign, id)).toEqual(told(unknown, nobodys(id)));
+      const seen = { status: unknown.status, said: unknown.text ?? unknown.body };
+      expect({ ...seen, denial: isDenial(ask, unknown) && !isFault(unknown) }).toEqual({ ...seen, denial: true });
       expect(JSON.stringify(foreign.body ?? foreign.text)).not.toContain(SECRET);
     },
     expectKnown: async ({ ask }: Ask, base: string, id: string) => {
       const [own, unknown] = [await ask(base, id), await ask(base, nobodys(id))];
       expect(told(own, id)).not.toEqual(told(unknown, nobodys(id)));
+      const seen = { status: own.status, said: own.text ?? own.body };
+      expect({ ...seen, fault: isFault(own), unknown: isUnknown(own) }).toEqual({
+        ...seen,
+        fault: false,
+        unknown: false,
+      });
     },
   } as { -readonly [key in keyof StrangerStage]: StrangerStage[key] };
   beforeAll(async () => {
     strangers.ann = new Api(stage.parley.url, headers.ann);
-    strangers.eve = new Api(stage.parley.url, headers.eve);
     strangers.workflow = unique('asks');
     Object.assign(endpoints, await endpointsOf(stage.parley.url));
     strangers.annas = await everything(strangers);
@@ -103,7 +121,17 @@ async function everything({ stage, ann, workflow }: StrangerStage): Promise<Anna
     conversation: await conversation(ann, workflow),
     brainstorm: await brainstorm(stage, ann),
     delivery: await delivery(ann, ended.id),
+    credential: await keepCredential(ann, { kind: 'api-key', value: newSecret() }),
+    card: await card(ann),
   };
+}
+
+/** Of an agent that she called. */
+async function card(ann: Api): Promise<string> {
+  const { body } = await ann.call<{ cards: { id: string }[] }>('GET', '/agent-cards');
+  const [first] = body.cards;
+  if (first === undefined) throw new Error('No agent that was called has a card');
+  return first.id;
 }
 
 async function conversation(ann: Api, workflow: string): Promise<string> {
@@ -128,20 +156,27 @@ async function delivery(ann: Api, taskId: string): Promise<string> {
   return until(first, { what: 'a delivery' });
 }
 
-function keys(env: Record<string, string>): { ann: Headers; eve: Headers } {
-  const [ann, eve] = [testCaller('ann'), testCaller('eve')];
-  Object.assign(env, apiKeyEnv(ann, eve));
-  return { ann: ann.headers, eve: eve.headers };
+interface Callers {
+  ann: Headers;
+  /** By what they are. */
+  strangers: Record<string, Headers>;
 }
 
-/** The same name in two tenants. */
-async function tokens(
-  env: Record<string, string>,
-  provider: IdentityProvider,
-): Promise<{ ann: Headers; eve: Headers }> {
+function keys(env: Record<string, string>): Callers {
+  const [ann, eve] = [testCaller('ann'), testCaller('eve')];
+  Object.assign(env, apiKeyEnv(ann, eve));
+  return { ann: ann.headers, strangers: { 'another caller': eve.headers } };
+}
+
+/** Another name in the same tenant, and the same name in another one. */
+async function tokens(env: Record<string, string>, provider: IdentityProvider): Promise<Callers> {
   Object.assign(env, provider.env());
+  const scope = 'agents workflows admin';
   return {
-    ann: await provider.headers({ sub: 'ann', org: 'acme' }),
-    eve: await provider.headers({ sub: 'ann', org: 'evil' }),
+    ann: await provider.headers({ sub: 'ann', org: 'acme', scope }),
+    strangers: {
+      'another caller of the tenant': await provider.headers({ sub: 'eve', org: 'acme', scope }),
+      'another tenant': await provider.headers({ sub: 'ann', org: 'evil', scope }),
+    },
   };
 }

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { rest, rpc, sendParams } from './a2a.js';
 import type { GrpcWire } from './grpc-wire.js';
+import type { ApiRoute } from './stranger-routes.js';
 import type { Headers } from './wire-binding.js';
 import { Api } from './workflow.js';
 
 /** A question about an id, as somebody asks it at an agent's base URL. */
 export interface Ask {
   name: string;
+  /** What its answer to an unknown id is, where that is something else than that it is unknown. */
+  elsewhere?: RegExp;
   ask(base: string, id: string): Promise<Told>;
 }
 
@@ -24,6 +27,27 @@ export function told(reply: Told, id: string): unknown {
   const { date: _date, ...headers } = Object.fromEntries(reply.headers) as Record<string, string>;
   return { status: reply.status, body: body.replaceAll(id, '{id}'), headers };
 }
+
+/** Whether an answer is a fault of the service, in any binding. */
+export function isFault({ status, body, text }: Told): boolean {
+  return status >= 500 || GRPC_FAULTS.has(status) || /"code":-32603\b/.test(text ?? JSON.stringify(body));
+}
+
+/** Whether an answer says that there is no such thing: nothing else may, not even that the caller may not ask. */
+export function isUnknown({ status, body, text }: Told): boolean {
+  return UNKNOWN.has(status) || /"code":-32001\b/.test(text ?? JSON.stringify(body));
+}
+
+/** Whether an answer to an unknown id is what it has to be. */
+export function isDenial({ elsewhere }: Ask, answer: Told): boolean {
+  const { body, text } = answer;
+  return isUnknown(answer) || (elsewhere?.test(text ?? JSON.stringify(body)) ?? false);
+}
+
+/** UNKNOWN, INTERNAL, UNAVAILABLE, DATA_LOSS. */
+const GRPC_FAULTS: ReadonlySet<number> = new Set([2, 13, 14, 15]);
+/** Of HTTP, and NOT_FOUND of gRPC. */
+const UNKNOWN: ReadonlySet<number> = new Set([404, 5]);
 
 /** An id of the same form that nobody has. */
 export function nobodys(id: string): string {
@@ -62,6 +86,8 @@ export function jsonRpcAsks(who: () => Headers): Ask[] {
   const founding: (typeof OPERATIONS)[number] = ['a2a.sendMessage', follow];
   return [...OPERATIONS, founding].map(([method, params, headers]) => ({
     name: `JSON-RPC ${method}${headers ? `, with ${Object.keys(headers).join()}` : ''}`,
+    // Only the alias of a node speaks it.
+    ...(method === founding[0] && { elsewhere: /"code":-32601\b/ }),
     ask: (base, id) => rpc(base, method, params(id), { headers: { ...who(), ...headers } }),
   }));
 }
@@ -156,10 +182,12 @@ export function grpcAsks(wire: GrpcWire, who: () => Headers): Ask[] {
 }
 
 /** Calls of `/api` that take an id in their path; the base is the service's. */
-export function apiAsks(who: () => Headers, routes: [method: string, path: string, body?: unknown][]): Ask[] {
+export function apiAsks(who: () => Headers, routes: readonly ApiRoute[]): Ask[] {
   return routes.map(([method, path, body]) => ({
     name: `${method} /api${path}`,
-    ask: (base, id) => new Api(base, who()).call(method, path.replace('{id}', id), body),
+    // A filter of a list.
+    ...(path.includes('={id}') && { elsewhere: /^\{"\w+":\[\],"nextPageToken":""\}$/ }),
+    ask: (base, id) => new Api(base, who()).call(method, path.replace('{id}', id), body?.(id)),
   }));
 }
 

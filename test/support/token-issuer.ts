@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { LOOPBACK_ALLOWED } from './callers.js';
 
 const AUDIENCE = 'parley';
 
@@ -28,6 +29,7 @@ export async function startTokenIssuer(): Promise<TokenIssuer> {
       AUTH_JWT_ISSUER: issuer,
       AUTH_JWT_AUDIENCE: AUDIENCE,
       AUTH_JWT_TENANT_CLAIM: 'tenant',
+      ...LOOPBACK_ALLOWED,
     },
     headers: async (owner, tenant) => {
       const token = await new SignJWT({ tenant, scope: 'agents workflows' })

@@ -75,5 +75,7 @@ function roleAgent(role: Role, config: AppConfig, outbound: OutboundHttp): Agent
 
 function modelOf({ llm }: AppConfig, outbound: OutboundHttp): LlmProvider {
   if (llm.baseUrl === undefined) return new EchoLlm();
-  return new OpenAiLlm({ baseUrl: llm.baseUrl, apiKey: llm.apiKey, model: llm.model, fetch: outbound.fetch });
+  // The operator named the endpoint: it may be in a private network, or on this machine.
+  const fetch = outbound.trusting(llm.baseUrl);
+  return new OpenAiLlm({ baseUrl: llm.baseUrl, apiKey: llm.apiKey, model: llm.model, fetch });
 }

@@ -2,13 +2,22 @@ import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Logger } from 'nestjs-pino';
-import { Authentication, CallLimits, guardRoutes, OpenCalls } from '#libs/access';
+import {
+  admitBodies,
+  Authentication,
+  BrowserGuard,
+  CallLimits,
+  guardBrowsers,
+  guardRoutes,
+  OpenCalls,
+} from '#libs/access';
 import { registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { AgentCatalog, TaskRecovery } from '#libs/executor';
 import {
   type AppConfig,
   ConfigError,
   type Environment,
+  InFlight,
   loadConfig,
   Readiness,
   ServiceAddress,
@@ -30,8 +39,7 @@ export async function start(argv: readonly string[], environment: Environment): 
       return;
     }
     const config = configOf(wanted, environment);
-    const app = await createAgent(AgentModule.with(config, wanted, await agentNode(wanted)), config);
-    const url = await listen(app, config);
+    const url = await startedOn(config, AgentModule.with(config, wanted, await agentNode(wanted)));
     process.stdout.write(`Agent ${wanted.name} is ready on ${url}\n`);
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`);
@@ -52,17 +60,31 @@ function configOf(wanted: AgentArguments, environment: Environment): AppConfig {
   });
 }
 
+/** A start that fails ends what it has begun, the embedded database as well, before it is told. */
+async function startedOn(config: AppConfig, module: DynamicModule): Promise<string> {
+  const app = await createAgent(module, config).catch(async (error: unknown) => {
+    await Shutdown.afterFailedStart(config);
+    throw error;
+  });
+  return listen(app, config).catch(async (error: unknown) => {
+    await app.close();
+    throw error;
+  });
+}
+
 async function createAgent(module: DynamicModule, config: AppConfig): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({ bodyLimit: config.bodyLimit, forceCloseConnections: 'idle' });
   // What Nest says while it starts is of no use to anybody: a fault is thrown, and told by `start`.
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, { logger: false, abortOnError: false });
   app.useLogger(app.get(Logger));
   const fastify = app.getHttpAdapter().getInstance();
+  guardBrowsers(fastify, app.get(BrowserGuard));
   guardRoutes(fastify, {
     authentication: app.get(Authentication),
     openCalls: app.get(OpenCalls),
     limits: app.get(CallLimits),
   });
+  admitBodies(fastify, app.get(InFlight), config.bodyLimit);
   const routes = registerA2aRoutes(fastify, {
     handler: app.get(RequestHandler, { strict: false }),
     catalog: app.get(AgentCatalog, { strict: false }),

@@ -80,6 +80,7 @@ function contextOf(message: Message, recovered: number): RequestContext {
     signal: new AbortController().signal,
     recovered,
     log: () => Promise.resolve([]),
+    admit: () => undefined,
     flush: () => Promise.resolve(),
   };
 }

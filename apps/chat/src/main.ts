@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import { type AgentClient, AgentCallError, HttpAgentDirectory } from '#libs/a2a-client';
+import { shownUrl } from '#libs/protocol';
 import { ChatSession } from './chat-session.js';
 
 const USAGE = `Talks with an A2A agent, line by line.
@@ -22,7 +23,7 @@ async function connected(agentUrl: string): Promise<AgentClient> {
   try {
     return await directory.client(agentUrl);
   } catch (error) {
-    process.stderr.write(`${agentUrl} cannot be called: ${reason(error)}\n`);
+    process.stderr.write(`${shownUrl(agentUrl)} cannot be called: ${reason(error)}\n`);
     process.exit(1);
   }
 }

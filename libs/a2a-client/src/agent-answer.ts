@@ -1,5 +1,5 @@
 import { InvalidProtocolValue, isJsonObject, type JsonObject } from '#libs/protocol';
-import { type AgentAnswer, MAX_ANSWER_BYTES } from './agent-request.js';
+import { type AgentAnswer, MAX_ANSWER_BYTES, parsable } from './agent-request.js';
 import { type SseEvent, sseEvents } from './sse-events.js';
 
 /** @throws InvalidProtocolValue */
@@ -24,5 +24,8 @@ export async function* eventsOf(answer: AgentAnswer, refuse: (body: string) => u
     refuse(await answer.text());
     throw new InvalidProtocolValue('it is not a stream of events');
   }
-  yield* sseEvents(answer.pieces(), MAX_ANSWER_BYTES);
+  for await (const event of sseEvents(answer.pieces(), MAX_ANSWER_BYTES)) {
+    parsable(event.data, answer.mostMembers);
+    yield event;
+  }
 }

@@ -1,3 +1,5 @@
+import { briefText } from '#libs/protocol';
+
 /** Why a call to an agent failed. Whether to try again hangs on this alone, never on a text. */
 export type AgentCallFailure =
   | 'connect' // no connection
@@ -22,7 +24,7 @@ export class AgentCallError extends Error {
     message: string,
     options: { cause?: unknown; code?: number } = {},
   ) {
-    super(message, { cause: options.cause });
+    super(briefText(message), { cause: options.cause });
     this.code = options.code;
   }
   /** The JSON-RPC code or HTTP status, where there was one. */

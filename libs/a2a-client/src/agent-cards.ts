@@ -1,6 +1,14 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { DefaultAgentCardResolver } from '@a2a-js/sdk/client';
-import { type AgentCard, encodeAgentCard, isJsonObject, type JsonObject } from '#libs/protocol';
+import type { ContentLimits } from '#libs/platform';
+import {
+  type AgentCard,
+  encodeAgentCard,
+  isJsonObject,
+  type JsonObject,
+  hasUserinfo,
+  NO_USERINFO,
+} from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentHttp } from './agent-http.js';
 import { type AgentRequest, agentRequest } from './agent-request.js';
@@ -36,8 +44,8 @@ export class AgentCards {
   readonly #kept = new RecentlyUsed<KeptCard>();
   readonly #received = new WeakMap<SdkAgentCard, ReceivedCard>();
 
-  constructor(http: Omit<AgentHttp, 'fetch'>) {
-    this.#request = agentRequest(http.cachedRequest ?? fetchRequester(http.cachedFetch));
+  constructor(http: Omit<AgentHttp, 'fetch'>, content?: ContentLimits) {
+    this.#request = agentRequest(http.cachedRequest ?? fetchRequester(http.cachedFetch), content);
     this.#freshUntil = http.freshUntil ?? (() => 0);
   }
 
@@ -109,6 +117,7 @@ export function readAgentCard(text: string): SdkAgentCard | undefined {
   try {
     return readCard(text);
   } catch (cause) {
+    if (cause instanceof AgentCallError) throw cause;
     throw new AgentCallError('invalid-response', 'the agent card is not one of A2A', { cause });
   }
 }
@@ -130,8 +139,14 @@ function readCard(body: string): SdkAgentCard | undefined {
   if (typeof json?.name !== 'string') return undefined;
   const interfaces = json.supportedInterfaces ?? json.supported_interfaces;
   if (Array.isArray(interfaces) && interfaces.length > 0)
-    return keepSecurity(encodeAgentCard(json as unknown as AgentCard), json);
-  return typeof json.url === 'string' ? keepSecurity(READER.normalizeAgentCard(json), json) : undefined;
+    return keepSecurity(withoutSecrets(encodeAgentCard(json as unknown as AgentCard)), json);
+  return typeof json.url === 'string' ? keepSecurity(withoutSecrets(READER.normalizeAgentCard(json)), json) : undefined;
+}
+
+/** Cards are shown and kept, and what they name is called: no place for passwords. */
+function withoutSecrets(card: SdkAgentCard): SdkAgentCard {
+  if (!card.supportedInterfaces.some(({ url }) => hasUserinfo(url))) return card;
+  throw new AgentCallError('invalid-response', `the agent card is refused: its URLs ${NO_USERINFO}`);
 }
 
 function objectOf(body: string): JsonObject | undefined {

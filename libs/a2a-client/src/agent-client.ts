@@ -18,6 +18,8 @@ export interface CallOptions {
   parent?: { taskId: string; reference: string };
   /** The caller's owner and tenant, for agents of this service. */
   scope?: { tenant: string; owner: string };
+  /** The revision that an agent of this service shall answer by; its newest unless told otherwise. */
+  revision?: string;
   /**
    * For an agent over the network that is known to make one Task for it, however often it is sent: the value of the
    * `Idempotency-Key` header of a send.

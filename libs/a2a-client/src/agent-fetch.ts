@@ -1,8 +1,10 @@
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/platform';
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentFetch } from './agent-http.js';
 import { networkFailure } from './call-failure.js';
 import { prove } from './call-proof.js';
-import { MAX_ANSWER_BYTES } from './agent-request.js';
+import { MAX_ANSWER_BYTES, parsable } from './agent-request.js';
+import { sseEvents } from './sse-events.js';
 import type { TransportOptions } from './agent-transport.js';
 import { statusFailure } from './status-failure.js';
 
@@ -23,7 +25,10 @@ export function attend({ signal, alive, proof }: TransportOptions): void {
  * A `fetch` for the SDK that gives only successful responses. Everything else is an AgentCallError: 5xx, 4xx with the
  * error that the agent wrote in it, and whatever the network did, before the headers or in the middle of a body.
  */
-export function agentFetch(send: AgentFetch): typeof fetch {
+export function agentFetch(
+  send: AgentFetch,
+  { jsonMembers }: Pick<ContentLimits, 'jsonMembers'> = DEFAULT_CONTENT_LIMITS,
+): typeof fetch {
   return async (input, init) => {
     const { alive, proof } = (init?.signal && CALLS.get(init.signal)) || {};
     const { url = input, ...proven } = (proof && prove(proof, urlOf(input), headersOf(init))) || {};
@@ -32,7 +37,7 @@ export function agentFetch(send: AgentFetch): typeof fetch {
     });
     const watched = watch(response, alive);
     if (!watched.ok) throw await failureOf(watched);
-    return watched;
+    return parsableResponse(watched, jsonMembers);
   };
 }
 
@@ -51,11 +56,41 @@ async function failureOf(response: Response): Promise<AgentCallError> {
 }
 
 function watch(response: Response, alive: (() => void) | undefined): Response {
-  const length = response.headers.get('content-length');
-  if (!response.body || (length !== null && Number(length) <= UNWATCHED_BYTES)) return response;
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-  const body = watchedBody(response.body.getReader(), isStream ? Infinity : MAX_ANSWER_BYTES, alive);
-  return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers });
+  if (!response.body || isShort(response)) return response;
+  const body = watchedBody(response.body.getReader(), isStream(response) ? Infinity : MAX_ANSWER_BYTES, alive);
+  return new Response(body, responseInit(response));
+}
+
+/** Of a stream the events are handed on one by one, so that neither one of them nor its JSON is too much to be read. */
+async function parsableResponse(response: Response, mostMembers: number): Promise<Response> {
+  if (!response.body || isShort(response)) return response;
+  if (!isStream(response)) return new Response(parsable(await response.text(), mostMembers), responseInit(response));
+  const frames = framesOf(response.body as AsyncIterable<Uint8Array>, mostMembers);
+  return new Response(ReadableStream.from(frames) as ReadableStream<Uint8Array<ArrayBuffer>>, responseInit(response));
+}
+
+async function* framesOf(pieces: AsyncIterable<Uint8Array>, mostMembers: number): AsyncIterable<Uint8Array> {
+  const encoder = new TextEncoder();
+  for await (const { type, data } of sseEvents(pieces, MAX_ANSWER_BYTES)) {
+    const lines = parsable(data, mostMembers).split('\n');
+    yield encoder.encode(`event: ${type}\n${lines.map((line) => `data: ${line}\n`).join('')}\n`);
+  }
+}
+
+function isShort({ headers }: Response): boolean {
+  const length = headers.get('content-length');
+  return length !== null && Number(length) <= UNWATCHED_BYTES;
+}
+
+function isStream({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+}
+
+/** The length is not that of the new body. */
+function responseInit({ status, statusText, headers }: Response): ResponseInit {
+  const kept = new Headers(headers);
+  kept.delete('content-length');
+  return { status, statusText, headers: kept };
 }
 
 function watchedBody(

@@ -1,4 +1,13 @@
-import type { OutboundCall, OutboundRequester, OutboundTimes } from '#libs/platform';
+import {
+  type ContentLimits,
+  DEFAULT_CONTENT_LIMITS,
+  hasMoreMembers,
+  type OutboundCall,
+  type OutboundRequester,
+  type OutboundTimes,
+  tooManyMembers,
+} from '#libs/platform';
+import { AgentCallError } from './agent-call-error.js';
 import { networkFailure } from './call-failure.js';
 import { type CallProof, prove } from './call-proof.js';
 import { statusFailure } from './status-failure.js';
@@ -11,6 +20,8 @@ export interface AgentAnswer {
   readonly contentType: string;
   text(): Promise<string>;
   pieces(): AsyncIterable<Uint8Array>;
+  /** How many members its JSON, or that of one event, may have; `text` has seen to that. */
+  readonly mostMembers: number;
 }
 
 /** A call to an agent. Its limits are those of its CallAttempt, whose signal it carries. */
@@ -26,7 +37,10 @@ export type AgentRequest = (call: AgentCall) => Promise<AgentAnswer>;
  * Sends calls to agents and gives only successful answers. Everything else is an AgentCallError: 5xx, 4xx with the
  * error that the agent wrote in it, and whatever the network did, before the head or in the middle of a body.
  */
-export function agentRequest(send: OutboundRequester): AgentRequest {
+export function agentRequest(
+  send: OutboundRequester,
+  { jsonMembers: mostMembers }: Pick<ContentLimits, 'jsonMembers'> = DEFAULT_CONTENT_LIMITS,
+): AgentRequest {
   return async ({ alive, proof, ...call }) => {
     try {
       const proven = proof && prove(proof, call.url, call.headers);
@@ -35,7 +49,8 @@ export function agentRequest(send: OutboundRequester): AgentRequest {
       if (status >= 200 && status < 300) {
         return {
           contentType: answer.header('content-type') ?? '',
-          text: () => answer.text(MAX_ANSWER_BYTES).catch(rethrow),
+          mostMembers,
+          text: async () => parsable(await answer.text(MAX_ANSWER_BYTES).catch(rethrow), mostMembers),
           pieces: () => watched(answer.pieces(), alive),
         };
       }
@@ -46,6 +61,15 @@ export function agentRequest(send: OutboundRequester): AgentRequest {
       throw networkFailure(error);
     }
   };
+}
+
+/**
+ * A text whose JSON is not too much to be parsed.
+ * @throws AgentCallError `invalid-response`
+ */
+export function parsable(text: string, mostMembers: number): string {
+  if (!hasMoreMembers(text, mostMembers)) return text;
+  throw new AgentCallError('invalid-response', `the answer ${tooManyMembers(mostMembers)}`);
 }
 
 /** Every piece is a sign of life, be it only a heartbeat. */

@@ -1,4 +1,5 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/platform';
 import { AgentCallError } from './agent-call-error.js';
 import type { CallCredentials } from './agent-credentials.js';
 import type { CredentialProofs } from './call-proof.js';
@@ -36,9 +37,10 @@ export class AgentTransports {
   constructor(
     http: AgentHttp,
     private readonly proofs?: CredentialProofs,
+    content: ContentLimits = DEFAULT_CONTENT_LIMITS,
   ) {
-    this.#request = agentRequest(http.request ?? fetchRequester(http.fetch));
-    this.#legacy = new LegacyClients(agentFetch(http.fetch));
+    this.#request = agentRequest(http.request ?? fetchRequester(http.fetch), content);
+    this.#legacy = new LegacyClients(agentFetch(http.fetch, content));
   }
 
   /** @throws AgentCallError `invalid-response` where the card offers nothing that Parley speaks */

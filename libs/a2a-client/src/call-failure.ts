@@ -1,5 +1,5 @@
 import { OutboundRefusedError, OutboundTimeoutError, OutboundTooLongError } from '#libs/platform';
-import { A2A_ERRORS, A2AError, type A2AErrorReason, InvalidProtocolValue } from '#libs/protocol';
+import { A2A_ERRORS, A2AError, type A2AErrorReason, InvalidProtocolValue, NO_USERINFO } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
 
 /** What went wrong between here and the agent, as an AgentCallError. What came with a type of its own keeps it. */
@@ -26,8 +26,10 @@ export function codeOfReason(reason: unknown): number | undefined {
 export function networkFailure(error: unknown): AgentCallError {
   if (error instanceof AgentCallError) return error;
   const causes = causesOf(error);
-  if (causes.some((it) => it instanceof OutboundRefusedError)) {
-    return new AgentCallError('refused', 'the address may not be called', { cause: error });
+  const refusal = causes.find((it) => it instanceof OutboundRefusedError);
+  if (refusal) {
+    const text = refusal.refusal === 'userinfo' ? `the URL ${NO_USERINFO}` : 'the address may not be called';
+    return new AgentCallError('refused', text, { cause: error });
   }
   const timeout = causes.find((it) => it instanceof OutboundTimeoutError);
   if (timeout) {

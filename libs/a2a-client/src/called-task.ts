@@ -16,10 +16,14 @@ export class CalledTask {
   taskId: string | undefined;
   contextId: string | undefined;
   status: TaskStatus | undefined;
-  artifacts: Artifact[] = [];
+  private held = new Map<string, Artifact>();
   history: readonly Message[] = [];
   /** The direct Message, where the agent made no Task. */
   reply: Message | undefined;
+
+  get artifacts(): Artifact[] {
+    return [...this.held.values()];
+  }
 
   get state(): TaskState | undefined {
     return this.status?.state;
@@ -47,23 +51,29 @@ export class CalledTask {
   private takeTask(task: Task): void {
     this.identify(task.id, task.contextId);
     this.status = task.status;
-    this.artifacts = task.artifacts ?? [];
+    this.held = heldArtifacts(task.artifacts);
     this.history = task.history ?? [];
   }
 
+  /** Costs the same however many chunks came before. */
   private takeArtifact({ taskId, contextId, artifact, append }: TaskArtifactUpdateEvent): void {
     this.identify(taskId, contextId);
-    const index = this.artifacts.findIndex(({ artifactId }) => artifactId === artifact.artifactId);
-    const before = this.artifacts[index];
-    if (before === undefined) this.artifacts = [...this.artifacts, artifact];
-    else {
-      const next = append ? { ...before, parts: [...before.parts, ...artifact.parts] } : artifact;
-      this.artifacts = this.artifacts.with(index, next);
-    }
+    const before = append ? this.held.get(artifact.artifactId) : undefined;
+    if (before) before.parts.push(...artifact.parts);
+    else this.held.set(artifact.artifactId, ownCopy(artifact));
   }
 
   private identify(taskId: string, contextId: string): void {
     this.taskId ??= taskId;
     this.contextId ??= contextId;
   }
+}
+
+function heldArtifacts(artifacts: readonly Artifact[] = []): Map<string, Artifact> {
+  return new Map(artifacts.map((artifact) => [artifact.artifactId, ownCopy(artifact)]));
+}
+
+/** Chunks are added to it. */
+function ownCopy(artifact: Artifact): Artifact {
+  return { ...artifact, parts: [...artifact.parts] };
 }

@@ -12,3 +12,10 @@ export function ownCardUrl(url: string): string {
 export function hostCardUrl(url: string): string {
   return `${new URL(url).origin}${WELL_KNOWN}`;
 }
+
+/** Whether a URL, as `URL.href` writes it, names an agent or a card of the service at one of these base URLs. */
+export function isOfService(url: string, bases: readonly string[]): boolean {
+  return bases.some(
+    (base) => url === `${base}/a2a` || url.startsWith(`${base}/a2a/`) || url === `${base}${WELL_KNOWN}`,
+  );
+}

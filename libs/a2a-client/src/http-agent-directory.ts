@@ -1,6 +1,8 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { Logger } from '@nestjs/common';
-import { decodeAgentCard } from '#libs/protocol';
+import type { ContentLimits } from '#libs/platform';
+import { decodeAgentCard, hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
+import { AgentCallError } from './agent-call-error.js';
 import { AgentCards } from './agent-cards.js';
 import { type AgentClient, AgentDirectory, type CallOptions } from './agent-client.js';
 import type { CredentialsOf } from './agent-credentials.js';
@@ -28,6 +30,8 @@ export interface HttpAgentDirectoryOptions {
   guard?: CardGuard;
   /** For calls that name a credential; without it they go out as all others do. */
   proofs?: CredentialProofs;
+  /** How much an agent may answer; the defaults unless told otherwise. */
+  content?: ContentLimits;
   /** Told once per URL that an agent has no card; otherwise that is logged. */
   onCardless?: (url: string) => void;
 }
@@ -44,14 +48,16 @@ export class HttpAgentDirectory extends AgentDirectory {
 
   constructor(private readonly options: HttpAgentDirectoryOptions) {
     super();
-    this.#cards = new AgentCards(options.http);
-    this.#transports = new AgentTransports(options.http, options.proofs);
+    this.#cards = new AgentCards(options.http, options.content);
+    this.#transports = new AgentTransports(options.http, options.proofs, options.content);
     this.#outcomes = new CallOutcomes(options.count);
     this.#onCardless =
-      options.onCardless ?? ((url) => logger.log({ url }, 'An agent has no card; it is called at its URL'));
+      options.onCardless ??
+      ((url) => logger.log({ url: shownUrl(url) }, 'An agent has no card; it is called at its URL'));
   }
 
   override async client(url: string, options: CallOptions = {}): Promise<AgentClient> {
+    if (hasUserinfo(url)) throw new AgentCallError('refused', `the agent's URL ${NO_USERINFO}`);
     const local = this.options.locals?.();
     const path = local?.pathOf(url.replace(CARD_PATH, ''));
     if (local && path !== undefined) {
@@ -77,7 +83,13 @@ export class HttpAgentDirectory extends AgentDirectory {
     const kept = this.#clients.get(url);
     if (kept?.card === card) return kept.client;
     const transport = await this.#transports.ofCard(card, this.#called(url));
-    const client = new TransportAgentClient(url, decodeAgentCard(card), transport, this.#outcomes);
+    const client = new TransportAgentClient(
+      url,
+      decodeAgentCard(card),
+      transport,
+      this.#outcomes,
+      this.options.content,
+    );
     this.#clients.set(url, { card, client });
     return client;
   }
@@ -87,7 +99,8 @@ export class HttpAgentDirectory extends AgentDirectory {
       this.#cardlessTold.add(url);
       this.#onCardless(url);
     }
-    return new TransportAgentClient(url, undefined, this.#transports.ofUrl(this.#called(url)), this.#outcomes);
+    const transport = this.#transports.ofUrl(this.#called(url));
+    return new TransportAgentClient(url, undefined, transport, this.#outcomes, this.options.content);
   }
 
   #called(url: string): CalledAgent {

@@ -10,7 +10,7 @@ export { readAgentCard } from './agent-cards.js';
 export type { CallCredentials, CredentialsOf } from './agent-credentials.js';
 export type { AgentHttp } from './agent-http.js';
 export { CardGuard, type ReceivedCard } from './card-guard.js';
-export { CARD_PATH, hostCardUrl, ownCardUrl } from './card-places.js';
+export { CARD_PATH, hostCardUrl, isOfService, ownCardUrl } from './card-places.js';
 export { CredentialProofs, type CallProof, type WantedProof } from './call-proof.js';
 export { type CardSecurity, cardSecurity, type SecurityScheme } from './card-security.js';
 export { CalledTask } from './called-task.js';

@@ -1,5 +1,7 @@
 import { type AgentCard, isActiveState, type SendMessageRequest, type StreamResponse, type Task } from '#libs/protocol';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/platform';
 import { AgentCallError } from './agent-call-error.js';
+import { AnswerSize } from './answer-size.js';
 import { AgentClient, type CallOptions, type CancelOutcome } from './agent-client.js';
 import type { AgentTransport } from './agent-transport.js';
 import { CallLimits } from './call-limits.js';
@@ -13,6 +15,13 @@ const MAX_LOST_CONNECTIONS = 8;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 3_000;
 
+/** One call while it is under way. */
+interface OpenCall {
+  options: CallOptions;
+  limits: CallLimits;
+  size: AnswerSize;
+}
+
 /**
  * Adds to a transport what every call needs: the four limits, the retry rule (row J4), and going on where a stream
  * was cut. After a cut the Task comes again as a snapshot that stands for all events before it.
@@ -23,16 +32,17 @@ export class TransportAgentClient extends AgentClient {
     override readonly card: AgentCard | undefined,
     private readonly transport: AgentTransport,
     private readonly outcomes: CallOutcomes,
+    private readonly content: Pick<ContentLimits, 'artifact' | 'task'> = DEFAULT_CONTENT_LIMITS,
   ) {
     super();
   }
 
   override send(request: SendMessageRequest, options: CallOptions = {}): AsyncIterable<StreamResponse> {
-    return this.#call(options, (limits) => this.#send(request, options, limits));
+    return this.#call(options, (limits, size) => this.#send(request, { options, limits, size }));
   }
 
   override follow(taskId: string, options: CallOptions = {}): AsyncIterable<StreamResponse> {
-    return this.#call(options, (limits) => this.#follow(taskId, options, limits));
+    return this.#call(options, (limits, size) => this.#follow(taskId, { options, limits, size }));
   }
 
   override async getTask(taskId: string, options: CallOptions = {}): Promise<Task> {
@@ -55,16 +65,18 @@ export class TransportAgentClient extends AgentClient {
 
   async *#call(
     options: CallOptions,
-    run: (limits: CallLimits) => AsyncIterable<StreamResponse>,
+    run: (limits: CallLimits, size: AnswerSize) => AsyncIterable<StreamResponse>,
   ): AsyncIterable<StreamResponse> {
     using limits = new CallLimits(options, this.transport.timeouts);
-    yield* this.outcomes.countedStream(run(limits));
+    yield* this.outcomes.countedStream(run(limits, new AnswerSize(this.content)));
   }
 
-  async *#send(request: SendMessageRequest, options: CallOptions, limits: CallLimits): AsyncIterable<StreamResponse> {
+  async *#send(request: SendMessageRequest, call: OpenCall): AsyncIterable<StreamResponse> {
+    const { options, limits, size } = call;
     let taskId: string | undefined;
     try {
       for await (const event of exchange(limits, (attempt) => this.transport.send(request, attempt.options(options)))) {
+        size.take(event);
         taskId ??= taskIdOf(event);
         yield event;
         if (isSettled(event)) return;
@@ -73,16 +85,18 @@ export class TransportAgentClient extends AgentClient {
       if (taskId === undefined || !isLostConnection(error, limits)) throw error;
     }
     if (taskId === undefined) throw new AgentCallError('invalid-response', 'the agent answered with nothing');
-    yield* this.#follow(taskId, options, limits);
+    yield* this.#follow(taskId, call);
   }
 
-  async *#follow(taskId: string, options: CallOptions, limits: CallLimits): AsyncIterable<StreamResponse> {
-    if (!this.transport.streaming) return yield* this.#poll(taskId, options, limits);
+  async *#follow(taskId: string, call: OpenCall): AsyncIterable<StreamResponse> {
+    const { options, limits, size } = call;
+    if (!this.transport.streaming) return yield* this.#poll(taskId, call);
     for (let lost = 0; lost <= MAX_LOST_CONNECTIONS; lost += 1) {
       try {
         for await (const event of exchange(limits, (attempt) =>
           this.transport.subscribe(taskId, attempt.options(options)),
         )) {
+          size.take(event);
           if (!('task' in event)) lost = 0;
           yield event;
           if (isSettled(event)) return;
@@ -93,15 +107,16 @@ export class TransportAgentClient extends AgentClient {
       }
       await pause(nthPause(lost), limits);
     }
-    yield* this.#poll(taskId, options, limits);
+    yield* this.#poll(taskId, call);
   }
 
   /** GetTask until the Task ends or waits; gives the Task whenever it has changed. */
-  async *#poll(taskId: string, options: CallOptions, limits: CallLimits): AsyncIterable<StreamResponse> {
+  async *#poll(taskId: string, { options, limits, size }: OpenCall): AsyncIterable<StreamResponse> {
     let seen = '';
     for (let polls = 0; ; polls += 1) {
       const task = await this.#getTask(taskId, options, limits);
       const state = JSON.stringify(task);
+      size.take({ task });
       if (state !== seen) yield { task };
       if (!isActiveState(task.status.state)) return;
       seen = state;

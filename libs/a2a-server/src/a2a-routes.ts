@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { DEFAULT_CONTENT_LIMITS } from '#libs/platform';
 import { A2AError } from '#libs/protocol';
 import type { AgentCatalog } from '#libs/executor';
 import { CardRoutes } from './cards/card-routes.js';
@@ -20,6 +21,8 @@ export interface A2aRoutesOptions {
   handler: RequestHandler;
   catalog: AgentCatalog;
   address: PublicAddress;
+  /** Members that one body may have; the default of `JSON_MEMBERS_LIMIT` unless told otherwise. */
+  jsonMembers?: number;
 }
 
 /** What the routes leave for a shutdown to do. */
@@ -42,7 +45,7 @@ export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOp
   const cards = new CardRoutes(catalog, address, handler.cards);
   void fastify.register(
     (scope, _options, done) => {
-      acceptJsonOnly(scope);
+      acceptJsonOnly(scope, options.jsonMembers ?? DEFAULT_CONTENT_LIMITS.jsonMembers);
       scope.setErrorHandler((error, request, reply) => answerError(rpc, error, request, reply));
       scope.setNotFoundHandler(answerNotFound);
       registerRpcRoutes(scope, rpc);

@@ -9,17 +9,20 @@ import {
   type Task,
 } from '#libs/protocol';
 import { type CallContext, UnknownAgent } from '#libs/executor';
-import { ANONYMOUS_SCOPE, type TaskScope } from '#libs/tasks';
+import type { TaskScope } from '#libs/tasks';
 import { publicError } from './public-error.js';
 import { RequestHandler } from './request-handler.js';
 import type { StreamItem } from './stream-item.js';
 
 /** How a caller of this process calls an agent of this process. */
 export interface LocalCallOptions {
+  /** For whom the call is made: it sees the agents and Tasks of nobody else. */
+  scope: TaskScope;
   signal?: AbortSignal;
   /** The calling Task and its reference (`node#attempt`), recorded on the Task that the call makes. */
   parent?: { taskId: string; reference: string };
-  scope?: TaskScope;
+  /** The revision of the agent; its newest unless told otherwise. */
+  revision?: string;
 }
 
 /**
@@ -33,7 +36,7 @@ export class LocalAgentTransport {
   async *send(
     path: string,
     request: SendMessageRequest,
-    options: LocalCallOptions = {},
+    options: LocalCallOptions,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     try {
       yield* this.handler.sendInProcess(path, request, callOf(path, options), options.signal);
@@ -45,19 +48,19 @@ export class LocalAgentTransport {
   async *subscribe(
     path: string,
     request: SubscribeToTaskRequest,
-    options: LocalCallOptions = {},
+    options: LocalCallOptions,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const { signal } = options;
     const call = callOf(path, options);
     yield* responses(this.handler.subscribeToTask(await this.agent(call), request, call, { signal }));
   }
 
-  async getTask(path: string, request: GetTaskRequest, options: LocalCallOptions = {}): Promise<Task> {
+  async getTask(path: string, request: GetTaskRequest, options: LocalCallOptions): Promise<Task> {
     const call = callOf(path, options);
     return this.handler.getTask(await this.agent(call), request, call);
   }
 
-  async cancelTask(path: string, request: CancelTaskRequest, options: LocalCallOptions = {}): Promise<Task> {
+  async cancelTask(path: string, request: CancelTaskRequest, options: LocalCallOptions): Promise<Task> {
     const call = callOf(path, options);
     return this.handler.cancelTask(await this.agent(call), request, call);
   }
@@ -78,8 +81,9 @@ function known(error: unknown): unknown {
 
 const NO_EXTENSIONS: readonly string[] = [];
 
-function callOf(path: string, { parent, scope = ANONYMOUS_SCOPE }: LocalCallOptions): CallContext {
-  return { scope, agent: path, extensions: NO_EXTENSIONS, baseUrl: '', ...(parent && { parent }) };
+function callOf(path: string, { parent, scope, revision }: LocalCallOptions): CallContext {
+  const call: CallContext = { scope, agent: path, extensions: NO_EXTENSIONS, baseUrl: '', ...(parent && { parent }) };
+  return revision === undefined ? call : { ...call, revision };
 }
 
 async function* responses(items: AsyncIterable<StreamItem>): AsyncGenerator<StreamResponse, void, undefined> {

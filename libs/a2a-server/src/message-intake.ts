@@ -42,13 +42,10 @@ export class MessageIntake {
     return { execution: await this.executions.beginOnce(target, request, call, key) };
   }
 
-  /** The service hands a Message to the workflow that it names; a run asks for the revision that it was started with. */
+  /** The service hands a Message to the workflow that it names. */
   private async target(agent: ServedAgent, request: SendMessageRequest, { scope }: CallContext): Promise<ServedAgent> {
-    const catalog = this.catalog.inTenant(scope.tenant);
-    if (agent.path === '') return catalog.route(agent, skillOf(request));
-    const revision = request.metadata?.[REVISION_KEY];
-    if (typeof revision !== 'string' || revision === agent.version) return agent;
-    return catalog.resolve(agent.path, revision);
+    if (agent.path !== '') return agent;
+    return this.catalog.inTenant(scope.tenant).route(agent, skillOf(request));
   }
 
   private async continue(

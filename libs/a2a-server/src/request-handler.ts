@@ -19,7 +19,7 @@ import {
   type Execution,
   ExecutionInterrupted,
   ExecutionRegistry,
-  REVISION_KEY,
+  RevisionClaims,
   type ServedAgent,
 } from '#libs/executor';
 import { PushConfigs } from '#libs/push';
@@ -34,6 +34,8 @@ import { type SubscriptionOptions, TaskSubscription } from './task-subscription.
 import { asListed, withHistoryLength } from './task-view.js';
 
 const DEFAULT_PAGE_SIZE = 50;
+
+type AddressedCall = Pick<CallContext, 'agent' | 'scope' | 'revision' | 'revisionClaim'>;
 
 /**
  * The operations of A2A 1.0 (section 3.1), independent of any binding. Requests are valid ones: a binding has parsed
@@ -53,15 +55,22 @@ export class RequestHandler {
     private readonly feed: TaskFeed,
     readonly cards: ServedCards,
     @Optional() configs?: PushConfigs,
+    @Optional() private readonly claims?: RevisionClaims,
   ) {
     this.push = new PushNotifications((agent, taskId, call) => this.find(agent, taskId, call), configs);
     this.intake = new MessageIntake(catalog, executions, tasks, this.push);
     this.subscription = new TaskSubscription(tasks, feed);
   }
 
-  /** The agent that a call addresses, for the operations below. @throws UnknownAgent */
-  agent(call: Pick<CallContext, 'agent' | 'scope'>): Promise<ServedAgent> {
-    return this.catalog.inTenant(call.scope.tenant).resolve(call.agent);
+  /**
+   * The agent that a call addresses, for the operations below: its newest revision, or for a run the one that the run
+   * was started with.
+   * @throws UnknownAgent; A2AError where the call claims a revision that it may not ask for
+   */
+  async agent(call: AddressedCall): Promise<ServedAgent> {
+    const { agent, scope, revision, revisionClaim } = call;
+    const claimed = revisionClaim === undefined ? revision : this.claims?.read({ agent, scope }, revisionClaim);
+    return this.catalog.inTenant(scope.tenant).resolve(agent, claimed);
   }
 
   /** Answers when the Task has ended or waits, or at once with `returnImmediately` (section 3.2.2). */
@@ -104,9 +113,7 @@ export class RequestHandler {
     call: CallContext,
     signal?: AbortSignal,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const revision = request.metadata?.[REVISION_KEY];
-    const catalog = this.catalog.inTenant(call.scope.tenant);
-    const agent = await catalog.resolve(path, typeof revision === 'string' ? revision : undefined);
+    const agent = await this.catalog.inTenant(call.scope.tenant).resolve(path, call.revision);
     const accepted = await this.intake.accept(agent, request, call);
     if ('reply' in accepted) return yield { message: accepted.reply };
     const { taskId, begunAs, live } = accepted.execution;

@@ -12,3 +12,18 @@ export function permissionDenied(needed: readonly Permission[]): A2AError {
   const metadata = { scope: needed.join(' ') };
   return new A2AError('PERMISSION_DENIED', { message, detailReason: 'PERMISSION_DENIED', metadata });
 }
+
+/** A page of another origin had a browser ask for this: 403. */
+export function foreignPage(): A2AError {
+  return new A2AError('PERMISSION_DENIED', {
+    message: 'Pages of another origin may not call this service; CORS_ORIGINS lists those that may',
+    detailReason: 'FOREIGN_ORIGIN',
+  });
+}
+
+/** The request is for a host that is not this service's, or for none that can be read: 421 (RFC 9110, section 15.5.20). */
+export function hostNotServed(host: string | undefined): A2AError {
+  const what = host === undefined ? 'Requests that name no host are' : `The host ${host} is`;
+  const message = `${what} not served here; ALLOWED_HOSTS lists the hosts that are`;
+  return new A2AError('INVALID_REQUEST', { message, status: 421, detailReason: 'HOST_NOT_SERVED' });
+}

@@ -74,6 +74,8 @@ class Admission {
 
   /** Within the caller's limits, and as long as the credentials hold, until it is answered. */
   private admit(caller: Caller, counts: boolean): void {
+    // Nobody would be told any more that the request is over.
+    if (this.request.raw.socket.destroyed) return this.done();
     const closed: (() => void)[] = [];
     // One listener for all: it is there for every request.
     if (caller.proof || counts) this.reply.raw.once('close', () => closed.forEach((end) => end()));

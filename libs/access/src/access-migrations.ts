@@ -27,5 +27,30 @@ export class CreateApiKey1700000000600 implements MigrationInterface {
   }
 }
 
+/** Tickets that nobody has used yet, by their digests. */
+export class CreateSocketTicket1700000000610 implements MigrationInterface {
+  readonly name = 'CreateSocketTicket1700000000610';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE socket_ticket (
+        digest text COLLATE "C" PRIMARY KEY,
+        -- Whose it is, and what he may do.
+        tenant text COLLATE "C" NOT NULL,
+        owner text COLLATE "C" NOT NULL,
+        permissions text[] NOT NULL,
+        -- What his access hangs on: a key, or a token that ends.
+        key_digest text COLLATE "C",
+        token_ends_at timestamptz,
+        ends_at timestamptz NOT NULL
+      )`);
+    await runner.query('CREATE INDEX socket_ticket_ends ON socket_ticket (ends_at)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE socket_ticket');
+  }
+}
+
 /** The schema of this lib, in order. */
-export const ACCESS_MIGRATIONS = [CreateApiKey1700000000600];
+export const ACCESS_MIGRATIONS = [CreateApiKey1700000000600, CreateSocketTicket1700000000610];

@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
-import { AppConfig, Database, Metrics, OutboundHttp } from '#libs/platform';
+import { AppConfig, Database, Metrics, OutboundHttp, ServiceAddress } from '#libs/platform';
 import { ApiKeys } from './api-keys.js';
+import { BrowserGuard } from './browsers/browser-guard.js';
 import { CallLimits } from './call-limits.js';
 import { Authentication } from './authentication.js';
 import { OpenCalls } from './open-calls.js';
@@ -16,8 +17,13 @@ import { OpenCalls } from './open-calls.js';
       inject: [AppConfig, Metrics],
       useFactory: (config: AppConfig, metrics: Metrics) => new CallLimits(config, metrics),
     },
+    {
+      provide: BrowserGuard,
+      inject: [AppConfig, ServiceAddress],
+      useFactory: (config: AppConfig, address: ServiceAddress) => new BrowserGuard(config, address),
+    },
     { provide: Authentication, inject: [AppConfig, ApiKeys, OutboundHttp, Database], useFactory: Authentication.begin },
   ],
-  exports: [ApiKeys, Authentication, CallLimits, OpenCalls],
+  exports: [ApiKeys, Authentication, BrowserGuard, CallLimits, OpenCalls],
 })
 export class AccessModule {}

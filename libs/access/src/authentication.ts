@@ -7,11 +7,10 @@ import { ANONYMOUS, type Caller, type Proof } from './caller.js';
 import { type Credentials, NODE_SCHEME } from './credentials.js';
 import { JwtVerifier } from './jwt-verifier.js';
 import { CallerSeal } from './sealed-caller.js';
+import { Tickets } from './tickets.js';
 
 const logger = new Logger('Authentication');
 
-/** How long a ticket opens a WebSocket. */
-export const TICKET_MS = 30_000;
 /** A call is refused that takes longer from one replica to another; their clocks may differ by less than this. */
 const NODE_CALL_MS = 60_000;
 
@@ -27,6 +26,7 @@ export class Authentication {
     private readonly keys: ApiKeys,
     private readonly verifier: Verifier | undefined,
     private readonly seals: CallerSeal,
+    private readonly tickets: Tickets,
   ) {}
 
   /** Keeps the environment's keys and learns the secret of the replicas. */
@@ -41,7 +41,8 @@ export class Authentication {
     // The operator named the provider: it may be in a private network.
     const jwt = auth.jwt && new JwtVerifier(auth.jwt, http.trusting(auth.jwt.jwksUrl));
     const verifier = auth.mode === 'api-key' ? keys : jwt;
-    return new Authentication(keys, verifier, new CallerSeal(await serviceSecret(database, 'caller-seal')));
+    const seals = new CallerSeal(await serviceSecret(database, 'caller-seal'));
+    return new Authentication(keys, verifier, seals, new Tickets(database));
   }
 
   /** Whether callers have to say who they are. */
@@ -56,8 +57,7 @@ export class Authentication {
   caller(credentials: Credentials | undefined): Caller | Promise<Caller> {
     if (!this.verifier) return ANONYMOUS;
     if (!credentials || credentials.value === '') throw unauthenticated();
-    const { kind, value } = credentials;
-    const found = kind === 'bearer' ? this.verifier.caller(value) : this.seals.open(kind, value);
+    const found = this.found(credentials, this.verifier);
     if (found instanceof Promise) return found.then(known, unverifiable);
     return known(found);
   }
@@ -68,16 +68,20 @@ export class Authentication {
     return key === undefined || this.keys.holds(key);
   }
 
-  /** A short-lived text that stands for a caller where no header can be sent. */
-  ticket(caller: Caller): { ticket: string; expiresAt: Date } {
-    const ends = Date.now() + TICKET_MS;
-    return { ticket: this.seals.seal('ticket', caller, ends), expiresAt: new Date(ends) };
+  /** A short-lived text that stands for a caller where no header can be sent, once. */
+  ticket(caller: Caller): Promise<{ ticket: string; expiresAt: Date }> {
+    return this.tickets.make(caller);
   }
 
   /** The `Authorization` of a call to an agent of ours that is made for a run: its owner's, never a caller's own key. */
   nodeAuthorization({ tenant, owner }: Pick<Caller, 'tenant' | 'owner'>): string {
     const caller: Caller = { tenant, owner, permissions: new Set(['agents']) };
-    return `${NODE_SCHEME} ${this.seals.seal('node', caller, Date.now() + NODE_CALL_MS)}`;
+    return `${NODE_SCHEME} ${this.seals.seal(caller, Date.now() + NODE_CALL_MS)}`;
+  }
+
+  private found({ kind, value }: Credentials, verifier: Verifier): ReturnType<Verifier['caller']> {
+    if (kind === 'bearer') return verifier.caller(value);
+    return kind === 'node' ? this.seals.open(value) : this.tickets.redeem(value);
   }
 }
 

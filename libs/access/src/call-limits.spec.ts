@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import type { A2AError } from '#libs/protocol';
 import { CallLimits, limitName, retryAfter } from './call-limits.js';
 
@@ -85,5 +86,25 @@ describe('CallLimits', () => {
     ];
     expect(new Set(names).size).toBe(4);
     expect(limitName({ tenant: 'a', owner: 'ann' }, '10.0.0.9')).toBe(names[0]);
+  });
+
+  it('whatever is in the names', () => {
+    const name = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[a\n:@0-9]{0,6}$/));
+    const caller = fc.record({ tenant: name, owner: name });
+    fc.assert(
+      fc.property(caller, caller, (one, two) => {
+        const same = one.owner === two.owner && (one.owner === '' || one.tenant === two.tenant);
+        expect(limitName(one, '::1') === limitName(two, '::1')).toBe(same);
+      }),
+      {
+        numRuns: 2_000,
+        examples: [
+          [
+            { tenant: 'a', owner: 'b\nc' },
+            { tenant: 'a\nb', owner: 'c' },
+          ],
+        ],
+      },
+    );
   });
 });

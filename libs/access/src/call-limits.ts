@@ -102,15 +102,14 @@ export class CallLimits {
   }
 }
 
-/** Under which name a caller's use is counted. */
+/** Under which name a caller's use is counted: another one for every caller, whatever is in the names. */
 export function limitName({ tenant, owner }: Pick<Caller, 'tenant' | 'owner'>, address: string | undefined): string {
-  return owner === '' ? `@${address ?? ''}` : `${tenant}\n${owner}`;
+  return owner === '' ? `@${address ?? ''}` : `${tenant.length}:${tenant}${owner}`;
 }
 
 /** What `Retry-After` says of a refusal; `undefined` where an error is none. */
 export function retryAfter(error: unknown): string | undefined {
-  const limited = error instanceof A2AError && error.reason === 'RATE_LIMITED';
-  return limited ? error.metadata['retryAfterSeconds'] : undefined;
+  return error instanceof A2AError ? error.metadata['retryAfterSeconds'] : undefined;
 }
 
 function NOTHING(): void {}

@@ -36,6 +36,17 @@ describe('JwtVerifier', () => {
     expect(fetched).toBe(1);
   });
 
+  it('takes no name that the database would keep as another one', async () => {
+    const verifier = new JwtVerifier(CONFIG, async () => new Response(jwks));
+    // Halves of characters are all written as U+FFFD; NUL is not written at all.
+    for (const email of ['ann\ud800', '\udc00ann', 'a\0nn', '', 'a'.repeat(256)]) {
+      expect([email, await verifier.caller(await tokenOf({ email }))]).toEqual([email, undefined]);
+    }
+    for (const email of ['ann\ufffd', 'ann\nann', '\u{1f600}']) {
+      expect(await verifier.caller(await tokenOf({ email }))).toMatchObject({ owner: email });
+    }
+  });
+
   it.each<[string, () => Promise<Response>]>([
     ['cannot be reached', () => Promise.reject(new Error('connect'))],
     ['has an error', async () => new Response('oops', { status: 500 })],

@@ -50,19 +50,27 @@ export class JwtVerifier {
   private async payload(token: string): Promise<JWTPayload | undefined> {
     const { issuer, audience, algorithms, clockToleranceMs } = this.config;
     try {
-      const { payload } = await jwtVerify(token, this.keys, {
+      const { payload, protectedHeader } = await jwtVerify(token, this.keys, {
         issuer,
         audience: [...audience],
         algorithms: [...algorithms],
         clockTolerance: clockToleranceMs / 1000,
         requiredClaims: ['exp'],
       });
-      return payload;
+      return isForCalls(protectedHeader.typ) ? payload : undefined;
     } catch (error) {
       if (error instanceof errors.JOSEError && !isFaultOfProvider(error)) return undefined;
       throw error;
     }
   }
+}
+
+/**
+ * Providers sign other things with the same key, for the same audience: a logout, a proof of possession. Those say what
+ * they are (RFC 8725, section 3.11); many access tokens say nothing, or just JWT.
+ */
+function isForCalls(typ: string | undefined): boolean {
+  return typ === undefined || /^(application\/)?(at\+)?jwt$/i.test(typ);
 }
 
 /** Where the keys cannot be read nobody knows whether a token is valid. */
@@ -80,8 +88,15 @@ function callerOfClaims(claims: JWTPayload, config: JwtConfig): Caller | undefin
   return { tenant: tenant as string, owner, permissions: permissionsOf(claims[config.scopeClaim]) };
 }
 
+/** What the database keeps letter by letter: it writes halves of characters all alike, so two names would be one. */
 function isName(claim: unknown): claim is string {
-  return typeof claim === 'string' && claim !== '' && claim.length <= MAX_CLAIM && !claim.includes('\0');
+  return (
+    typeof claim === 'string' &&
+    claim !== '' &&
+    claim.length <= MAX_CLAIM &&
+    !claim.includes('\0') &&
+    claim.isWellFormed()
+  );
 }
 
 /** Words separated by spaces (RFC 8693, section 4.2), or a list of them. */

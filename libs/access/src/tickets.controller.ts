@@ -13,16 +13,19 @@ export interface Ticket {
   expiresAt: Date;
 }
 
-/** Tickets stand for the caller for thirty seconds, at every replica, and open nothing but the event gateway's WebSocket. */
+/**
+ * Tickets stand for the caller once, within thirty seconds and at every replica, and open nothing but the event gateway's
+ * WebSocket.
+ */
 @ApiTags('events')
 @Controller('api/tickets')
 export class TicketsController {
   constructor(private readonly authentication: Authentication) {}
 
   @Post()
-  @ApiOperation({ summary: 'A ticket for the WebSocket at /events, valid for thirty seconds.' })
-  make(@Req() request: FastifyRequest): Ticket {
-    const { ticket, expiresAt } = this.authentication.ticket(callerOf(request.raw));
+  @ApiOperation({ summary: 'A ticket for the WebSocket at /events, good once, within thirty seconds.' })
+  async make(@Req() request: FastifyRequest): Promise<Ticket> {
+    const { ticket, expiresAt } = await this.authentication.ticket(callerOf(request.raw));
     return { ticket, protocols: [EVENTS_PROTOCOL, `${TICKET_PROTOCOL}${ticket}`], expiresAt };
   }
 }

@@ -1,5 +1,5 @@
 import type { CalledTask } from '#libs/a2a-client';
-import { firstText, type JsonValue } from '#libs/protocol';
+import { briefText, firstText, type JsonValue } from '#libs/protocol';
 import { InvalidState, readState, type StateContent } from './core/canonical-state.js';
 
 /** How an agent's turn came to its end. */
@@ -48,6 +48,6 @@ function failed(error: string): TurnOutcome {
 }
 
 function said({ status }: CalledTask, what: string): string {
-  const text = firstText(status?.message?.parts ?? [])?.trim();
+  const text = briefText(firstText(status?.message?.parts ?? [])?.trim() ?? '');
   return text ? `${what}: ${text}` : what;
 }

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { AgentCallError, type AgentClient, type AgentDirectory, type CallOptions, CalledTask } from '#libs/a2a-client';
-import { A2AError, isWaitingState, type SendMessageRequest, type StreamResponse } from '#libs/protocol';
+import { A2AError, isWaitingState, type SendMessageRequest, type StreamResponse, shownUrl } from '#libs/protocol';
 import { turnOutcome, type TurnOutcome } from './agent-answer.js';
 import type { StoppedAgent } from './brainstorm-steps.js';
 
@@ -75,7 +75,7 @@ export class AgentCall {
 
   private causeOf(error: unknown): string {
     if (error instanceof AgentCallError || error instanceof A2AError) return error.message;
-    this.logger.error({ err: error, url: this.spec.url }, 'The call of an agent failed');
+    this.logger.error({ err: error, url: shownUrl(this.spec.url) }, 'The call of an agent failed');
     return 'internal error';
   }
 }

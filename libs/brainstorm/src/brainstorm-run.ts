@@ -1,6 +1,7 @@
 import type { CallOptions } from '#libs/a2a-client';
 import { type Hop, type RequestContext, TaskCanceled } from '#libs/executor';
 import type { TaskEvent } from '#libs/tasks';
+import { withoutUserinfo } from '#libs/protocol';
 import { AgentCall, cancelTask } from './agent-call.js';
 import { turnMessageId, turnRequest } from './agent-dispatch.js';
 import { targetUrl } from './agent-target.js';
@@ -148,7 +149,7 @@ export class BrainstormRun {
 
   private urlOf({ position }: AgentTurn): string {
     const agent = this.progress.spec.agents[position];
-    return agent ? targetUrl(agent.target, this.services.address.internalUrl) : '';
+    return agent ? withoutUserinfo(targetUrl(agent.target, this.services.address.internalUrl)) : '';
   }
 
   private placeOf({ position, agent, role }: AgentTurn): AgentPlace {

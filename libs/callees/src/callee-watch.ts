@@ -1,6 +1,6 @@
 import { AgentCallError, type CallOptions, CardGuard, RecentlyUsed, type ReceivedCard } from '#libs/a2a-client';
 import type { CardConfig, Metrics } from '#libs/platform';
-import type { JsonObject } from '#libs/protocol';
+import { type JsonObject, shownUrl } from '#libs/protocol';
 import { Logger } from '@nestjs/common';
 import { agentPlace } from './agent-place.js';
 import { cardChanges, isSignificant } from './card-changes.js';
@@ -64,7 +64,7 @@ export class CalleeWatch extends CardGuard {
   ): Promise<void> | undefined {
     if (this.options.isOwn(agentUrl)) return undefined;
     const tenant = scope?.tenant ?? '';
-    const key = `${tenant} ${agentUrl}`;
+    const key = `${tenant.length}:${tenant}${agentUrl}`;
     const known = this.admitted.get(key);
     if (known?.card === (received ?? CARDLESS)) {
       if (Date.now() - known.seenAt < SEEN_MS) return undefined;
@@ -84,7 +84,10 @@ export class CalleeWatch extends CardGuard {
       return await this.compare(tenant, url, received);
     } catch (error) {
       if (error instanceof AgentCallError || this.options.config.changes === 'block') throw error;
-      this.logger.warn({ err: error, url }, "An agent's card could not be compared with the one that is pinned");
+      this.logger.warn(
+        { err: error, url: shownUrl(url) },
+        "An agent's card could not be compared with the one that is pinned",
+      );
       return undefined;
     }
   }
@@ -107,7 +110,7 @@ export class CalleeWatch extends CardGuard {
     if (state === 'valid') return undefined;
     if (state === 'unsigned') return 'it has no signature';
     const reasons = signatures.flatMap(({ reason }) => reason ?? []);
-    this.logger.warn({ url, state, signatures }, 'No signature of an agent card is valid');
+    this.logger.warn({ url: shownUrl(url), state, signatures }, 'No signature of an agent card is valid');
     return `its signature ${[...new Set(reasons)].join('; ')}`;
   }
 
@@ -138,7 +141,7 @@ export class CalleeWatch extends CardGuard {
         changes.filter((it) => it.significant).map(({ path }) => path),
       );
     }
-    throw new Error(`The card of ${url} is changing too often to be compared`);
+    throw new Error(`The card of ${shownUrl(url)} is changing too often to be compared`);
   }
 
   /** What a change means that nobody has accepted. */
@@ -156,15 +159,19 @@ export class CalleeWatch extends CardGuard {
     const outcome = !significant ? 'minor' : { allow: 'allowed', warn: 'warned', block: 'blocked' }[policy];
     this.changeCount.inc({ outcome });
     const paths = changes.map(({ path }) => path);
-    if (significant && policy !== 'allow') this.logger.warn({ url, paths, policy }, "An agent's card has changed");
-    else this.logger.log({ url, paths }, "An agent's card has changed");
+    if (significant && policy !== 'allow')
+      this.logger.warn({ url: shownUrl(url), paths, policy }, "An agent's card has changed");
+    else this.logger.log({ url: shownUrl(url), paths }, "An agent's card has changed");
   }
 
   private stillInUse(known: Admitted): undefined {
     known.seenAt = Date.now();
     if (!known.pin) return;
     this.options.pins.inUse(known.pin).catch((error: unknown) => {
-      this.logger.warn({ err: error, url: known.pin?.url }, 'That a card was seen could not be written down');
+      this.logger.warn(
+        { err: error, url: shownUrl(known.pin?.url ?? '') },
+        'That a card was seen could not be written down',
+      );
     });
   }
 }

@@ -83,6 +83,14 @@ describe('a signature of a card', () => {
     expect(report).toMatchObject({ state: 'untrusted', signatures: [{ kid: 'stranger' }] });
   });
 
+  it('that says it is one of a notification is refused, whatever it is over', async () => {
+    const report = await verified({ ...CARD, signatures: [await sign(CANONICAL, { typ: 'parley-notification+jws' })] });
+    expect(report).toMatchObject({
+      state: 'invalid',
+      signatures: [{ reason: 'is not a JWS with a protected header' }],
+    });
+  });
+
   it('whose key cannot be had is untrusted', async () => {
     const unreachable: KeySource = {
       url: 'http://a/keys',

@@ -1,4 +1,5 @@
 import { type ReceivedCard } from '#libs/a2a-client';
+import { SIGNATURE_TYPES } from '#libs/platform';
 import { canonicalAgentCard, canonicalJson, compactCardText, isJsonObject, type JsonObject } from '#libs/protocol';
 import { decodeProtectedHeader, errors, flattenedVerify } from 'jose';
 import type { CardKeys, KeySource, KeyTrust } from './card-keys.js';
@@ -92,8 +93,8 @@ function readSignature(value: unknown): Jws | undefined {
   const { protected: head, signature } = value;
   if (typeof head !== 'string' || typeof signature !== 'string') return undefined;
   try {
-    const { alg, kid, jku, crit } = decodeProtectedHeader({ protected: head });
-    if (crit !== undefined) return undefined;
+    const { alg, kid, jku, crit, typ } = decodeProtectedHeader({ protected: head });
+    if (crit !== undefined || typ === SIGNATURE_TYPES.notification) return undefined;
     return {
       header: { ...text('alg', alg), ...text('kid', kid), ...text('jku', jku) },
       parts: { protected: head, signature },

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { AgentCatalog, UnknownAgent } from '#libs/executor';
 import { ServiceAddress } from '#libs/platform';
+import { hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
@@ -23,6 +24,7 @@ export class AgentReferences {
   async resolve(reference: string, tenant: string): Promise<string> {
     if (/^https?:/i.test(reference)) {
       if (!URL.canParse(reference)) throw new UnknownAgent('the URL is not valid', 'AGENT_NOT_FOUND');
+      if (hasUserinfo(reference)) throw new UnknownAgent(`the URL ${NO_USERINFO}`, 'AGENT_NOT_FOUND');
       return reference.replace(/\/+$/, '');
     }
     const path = reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
@@ -60,5 +62,5 @@ export class AgentReferences {
 }
 
 function nobody(reference: string): UnknownAgent {
-  return new UnknownAgent(`there is no agent "${reference.slice(0, 200)}"`, 'AGENT_NOT_FOUND');
+  return new UnknownAgent(`there is no agent "${shownUrl(reference).slice(0, 200)}"`, 'AGENT_NOT_FOUND');
 }

@@ -1,4 +1,4 @@
-import { type FieldViolation, isJsonObject, type JsonObject } from '#libs/protocol';
+import { type FieldViolation, isJsonObject, type JsonObject, hasUserinfo, NO_USERINFO } from '#libs/protocol';
 import {
   type Callee,
   type ConversationSettings,
@@ -51,10 +51,13 @@ function reference(body: JsonObject, field: string, required = false): RequestPr
   if (value === undefined || value === null) return required ? [wrong(field, 'is required')] : [];
   if (typeof value !== 'string') return [wrong(field, 'must be the name, the path or the URL of an agent')];
   if (value.trim() === '') return [wrong(field, 'must not be empty')];
+  if (hasUserinfo(value)) return [outside(field, NO_USERINFO)];
   return value.length > LONGEST_REFERENCE ? [outside(field, 'is too long')] : [];
 }
 
 const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+/** There are three callees. */
+const MOST_CREDENTIALS = 10;
 const CALLEES: readonly string[] = ['requester', 'target', 'announce'] satisfies Callee[];
 
 /** A secret is for an agent elsewhere: ours know the caller anyway. */
@@ -63,7 +66,9 @@ function credentials(body: JsonObject): RequestProblem[] {
   if (auth === undefined || auth === null) return [];
   if (!isJsonObject(auth))
     return [wrong('auth', 'must be an object: the names of credentials by requester, target, announce')];
-  return Object.entries(auth).flatMap(([callee, name]) => {
+  const entries = Object.entries(auth);
+  if (entries.length > MOST_CREDENTIALS) return [wrong('auth', `must not have more than ${MOST_CREDENTIALS} members`)];
+  return entries.flatMap(([callee, name]) => {
     const field = `auth.${callee.slice(0, 64)}`;
     const agent = body[callee];
     if (!CALLEES.includes(callee)) return [wrong(field, 'is none of requester, target, announce')];

@@ -93,7 +93,7 @@ function summaryOf(
   return {
     conversationId: header.taskId,
     requester: nameOf('requester', settings),
-    target: settings.target,
+    target: nameOf('target', settings),
     maxTurns: settings.maxTurns,
     createdAt: header.createdAt.toISOString(),
     updatedAt: header.updatedAt.toISOString(),

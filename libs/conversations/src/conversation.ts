@@ -1,3 +1,4 @@
+import { withoutUserinfo } from '#libs/protocol';
 /** Whose turn it is: the requester speaks in even turns, the target in odd ones. */
 export type Side = 'requester' | 'target';
 
@@ -70,6 +71,7 @@ export function speakerOf(turn: number): Side {
   return turn % 2 === 0 ? 'requester' : 'target';
 }
 
+/** How a side was named, as it is shown. */
 export function nameOf(side: Side, settings: Pick<ConversationSettings, 'requester' | 'target'>): string {
-  return side === 'target' ? settings.target : (settings.requester ?? UNKNOWN_AGENT);
+  return withoutUserinfo(side === 'target' ? settings.target : (settings.requester ?? UNKNOWN_AGENT));
 }

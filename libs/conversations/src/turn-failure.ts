@@ -1,6 +1,6 @@
 import { AgentCallError, type AgentCallFailure, type CalledTask } from '#libs/a2a-client';
 import { UnknownAgent } from '#libs/executor';
-import { A2AError, firstText } from '#libs/protocol';
+import { A2AError, briefText, firstText } from '#libs/protocol';
 import { TIMEOUT, type TurnFailure } from './conversation.js';
 
 const CODES: Record<AgentCallFailure, [code: string, retryable: boolean]> = {
@@ -36,7 +36,7 @@ export function callFailure(error: unknown): TurnFailure | undefined {
 
 /** Why an agent's answer is no turn; `undefined` where it is one. */
 export function answerFailure({ reply, state, status }: CalledTask): TurnFailure | undefined {
-  const said = firstText(status?.message?.parts ?? [])?.trim();
+  const said = briefText(firstText(status?.message?.parts ?? [])?.trim() ?? '');
   const failure = (code: string, what: string): TurnFailure => {
     return { code, message: said ? `${what}: ${said}` : what, retryable: false };
   };

@@ -22,6 +22,29 @@ describe('cursors', () => {
     );
   });
 
+  it('of whatever text are refused, or read as they would be written', () => {
+    const texts = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 300 }),
+      fc.stringMatching(/^[0-9a-z]{0,13}(~[\w-]{0,5}\.[0-9a-z]{0,15}(\.\d{0,12})?){0,4}$/),
+      fc
+        .tuple(places, fc.nat(), fc.string({ unit: 'binary', maxLength: 3 }))
+        .map(([place, at, noise]) => spoiled(encodeCursor(place), at, noise)),
+    );
+    fc.assert(
+      fc.property(texts, (text) => {
+        try {
+          const { position, partly, at } = decodeCursor(text);
+          expect(encodeCursor({ position, partly, at })).toBe(text);
+          for (const reached of position.values()) expect(BigInt.asIntN(64, reached)).toBe(reached);
+          for (const frames of partly.values()) expect(frames).toBeLessThan(2 ** 31);
+        } catch (error) {
+          expect(error).toMatchObject({ reason: 'INVALID_PARAMS', violations: [{ field: 'since' }] });
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it.each([
     '',
     ' ',
@@ -34,7 +57,24 @@ describe('cursors', () => {
     '1~a.1~',
     '1'.repeat(12),
     `1${'~a.1'.repeat(20_000)}`,
+    // Beyond what the database counts to.
+    '1~a.zzzzzzzzzzzzz',
+    `1~a.${(2n ** 63n).toString(36)}`,
+    // Beyond the last day.
+    'zzzzzzzzzzz',
+    // Never written so.
+    '01~a.1',
+    '1~a.01',
+    '1~a.1.01',
+    '1~a.1~a.1',
+    '1~a.1~b.1~a.2',
   ])('that nobody gave out are refused (%#)', (text) => {
     expect(() => decodeCursor(text)).toThrow(/since/);
   });
 });
+
+/** The text with something else in place of one character. */
+function spoiled(text: string, at: number, noise: string): string {
+  const place = at % text.length;
+  return `${text.slice(0, place)}${noise}${text.slice(place + 1)}`;
+}

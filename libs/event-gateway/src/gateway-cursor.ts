@@ -1,4 +1,4 @@
-import { invalidParams } from '#libs/protocol';
+import { type A2AError, invalidParams } from '#libs/protocol';
 import type { CommitPosition } from '#libs/tasks';
 
 /** Where a client stands. */
@@ -13,6 +13,8 @@ export interface Place {
 
 const FORMAT = /^[0-9a-z]{1,11}(~[\w-]{1,32}\.[0-9a-z]{1,13}(\.\d{1,9})?)*$/;
 const MAX_LENGTH = 64 * 1024;
+/** Positions are bigint in the database. */
+const LAST_POSITION = 2n ** 63n - 1n;
 
 /** A place as an opaque text that goes into a URL as it is. */
 export function encodeCursor({ position, partly, at }: Place): string {
@@ -25,11 +27,23 @@ export function encodeCursor({ position, partly, at }: Place): string {
   return text;
 }
 
-/** @throws A2AError INVALID_PARAMS naming `since` */
+/** Takes what `encodeCursor` writes, and nothing else. @throws A2AError INVALID_PARAMS naming `since` */
 export function decodeCursor(text: string): Place {
-  if (text.length > MAX_LENGTH || !FORMAT.test(text)) {
-    throw invalidParams({ field: 'since', description: 'is not a cursor of this service' });
-  }
+  if (text.length > MAX_LENGTH || !FORMAT.test(text)) throw notACursor();
+  const place = read(text);
+  const { position, at } = place;
+  if (Number.isNaN(at.getTime())) throw notACursor();
+  for (const reached of position.values()) if (reached > LAST_POSITION) throw notACursor();
+  // What has leading zeros, or names a writer twice.
+  if (encodeCursor(place) !== text) throw notACursor();
+  return place;
+}
+
+export function notACursor(): A2AError {
+  return invalidParams({ field: 'since', description: 'is not a cursor of this service' });
+}
+
+function read(text: string): Place {
   const [at = '0', ...entries] = text.split('~');
   const position = new Map<string, bigint>();
   const partly = new Map<string, number>();

@@ -1,7 +1,7 @@
 import { A2AError, invalidParams } from '#libs/protocol';
 import { COMMITS_KEPT_MS, type CommittedEvent, type TaskScope } from '#libs/tasks';
 import type { Projected } from './event-projection.js';
-import { decodeCursor, type Place } from './gateway-cursor.js';
+import { decodeCursor, notACursor, type Place } from './gateway-cursor.js';
 
 /** What a client wants to see, of what is its own. */
 export interface GatewayQuery {
@@ -18,6 +18,9 @@ export interface GatewayQuery {
 const ONLY_ON_REQUEST = 'tool';
 const IDS = ['runId', 'conversationId', 'taskId', 'contextId'] as const;
 const MAX_ID = 512;
+/** No service gave out a cursor before this time, or gives one out that is so far ahead of its own clock. */
+const FIRST_CURSOR = Date.UTC(2020, 0);
+const LARGEST_CLOCK_DIFFERENCE_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Reads the parameters of the gateway. Parameters of another name are left alone.
@@ -65,7 +68,9 @@ function readId(query: Record<string, unknown>, name: (typeof IDS)[number]): str
 
 function readCursor(text: string): Place {
   const place = decodeCursor(text);
-  if (place.at.getTime() >= Date.now() - COMMITS_KEPT_MS) return place;
+  const [at, now] = [place.at.getTime(), Date.now()];
+  if (at < FIRST_CURSOR || at > now + LARGEST_CLOCK_DIFFERENCE_MS) throw notACursor();
+  if (at >= now - COMMITS_KEPT_MS) return place;
   throw new A2AError('INVALID_PARAMS', {
     message: 'The cursor is too old: what came after it is no longer kept in order; begin anew without it',
     violations: [{ field: 'since', description: 'is too old' }],

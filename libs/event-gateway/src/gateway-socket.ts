@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
 import {
   Authentication,
+  BrowserGuard,
   type Caller,
   CallLimits,
   EVENTS_PROTOCOL,
@@ -56,6 +57,7 @@ export class GatewaySocket {
   constructor(
     private readonly gateway: EventGateway,
     private readonly shutdown: Shutdown,
+    private readonly browsers: BrowserGuard,
     private readonly authentication: Authentication,
     private readonly openCalls: OpenCalls,
     private readonly limits: CallLimits,
@@ -78,6 +80,8 @@ export class GatewaySocket {
 
   private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
+    const refusal = this.browsers.refusal(request, PATH);
+    if (refusal) return refuse(socket, refusal.status, refusal.message);
     const url = URL.parse(request.url ?? '/', 'http://unused');
     if (url?.pathname !== PATH) return refuse(socket, 404, 'There is nothing at this address');
     if (this.shutdown.started.aborted) return refuse(socket, 503, 'The service is shutting down');
@@ -106,11 +110,8 @@ export class GatewaySocket {
     }
   }
 
-  /** @throws A2AError UNAUTHENTICATED, or PERMISSION_DENIED, also for a page of another origin that has no credentials */
+  /** @throws A2AError UNAUTHENTICATED, or PERMISSION_DENIED */
   private async callerOf(request: IncomingMessage): Promise<Caller> {
-    if (!this.authentication.required && !isOwnOrigin(request)) {
-      throw new A2AError('PERMISSION_DENIED', { message: 'Pages of another origin may not connect' });
-    }
     const caller = await this.authentication.caller(upgradeCredentials(request.headers));
     if (!caller.permissions.has('agents')) throw permissionDenied(['agents']);
     return caller;
@@ -169,12 +170,6 @@ function endAccess(client: WebSocket): boolean {
   return true;
 }
 
-/** A browser names the page's origin; where callers have no identity, only pages of this service may read along. */
-function isOwnOrigin({ headers }: IncomingMessage): boolean {
-  const { origin, host } = headers;
-  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
-}
-
 /** The protocol that is spoken; never one that carries a ticket, which the answer would repeat. */
 function handleProtocols(offered: Set<string>): string | false {
   return offered.has(EVENTS_PROTOCOL) && EVENTS_PROTOCOL;
@@ -211,6 +206,7 @@ const TITLES: Readonly<Record<number, string>> = {
   403: 'Forbidden',
   404: 'Not Found',
   410: 'Gone',
+  421: 'Misdirected Request',
   429: 'Too Many Requests',
   500: 'Internal Server Error',
   503: 'Service Unavailable',

@@ -16,6 +16,10 @@ export interface CallContext {
   protocolVersion?: '0.3';
   /** Set when a Task of this process calls in-process: the calling Task and its reference (`node#attempt`). */
   parent?: { taskId: string; reference: string };
+  /** The revision that an in-process call asks for; a Message's own metadata never does. Absent: the newest. */
+  revision?: string;
+  /** The same as a replica says it over the wire: to be believed only as RevisionClaims reads it. */
+  revisionClaim?: string;
   /** `Idempotency-Key`: the same key and request of a caller at an agent is the same Task. */
   idempotencyKey?: string;
   /** Makes the id of a new Task; the founding dialect has its own (row B3). */
@@ -44,6 +48,12 @@ export interface RequestContext {
   readonly recovered: number;
   /** The recorded events of this Task's whole log, read from the store. For recovery. */
   log(): Promise<readonly TaskEvent[]>;
+  /**
+   * Whether the Task takes this event, which is then the next one to be yielded. For an executor that has something else
+   * to say where it does not; any other just yields, and its Task ends FAILED.
+   * @throws ContentTooLarge
+   */
+  admit(event: TaskEvent): void;
   /** Resolves when every event yielded so far is durable. Await it before a side effect that must not be repeated unrecorded. */
   flush(): Promise<void>;
 }

@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { Metrics, NO_KEY, ReplicaLife, ReplicaSignals, Shutdown, type SignalTopic } from '#libs/platform';
+import {
+  Metrics,
+  NO_KEY,
+  ReplicaLife,
+  ReplicaSignals,
+  Shutdown,
+  type SignalTopic,
+  throughOutage,
+} from '#libs/platform';
 import {
   A2AError,
-  isActiveState,
+  ContentTooLarge,
   isTerminalState,
-  isWaitingState,
   type Message,
   type SendMessageRequest,
   statusUpdate,
@@ -28,6 +35,7 @@ import type { CallContext } from './agent-executor.js';
 import type { Execution } from './execution.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { newHeader, taskMetadata } from './new-task.js';
+import { TaskCancels } from './task-cancels.js';
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
 
 /** A cancel was stored for a Task that another replica executes. Whoever executes anything looks. */
@@ -53,19 +61,25 @@ export class ExecutionRegistry {
   private readonly logger = new Logger(ExecutionRegistry.name);
   private readonly executions = new Map<string, TaskExecution>();
   private readonly requests: IdempotentRequests;
+  private readonly cancels: TaskCancels;
+  private readonly leaving = new AbortController();
   private draining = false;
-  private stopped = false;
 
   constructor(
     private readonly store: TaskStore,
     private readonly recorder: TaskRecorder,
-    private readonly feed: TaskFeed,
+    feed: TaskFeed,
     private readonly replica: ReplicaLife,
     shutdown: Shutdown,
     metrics: Metrics,
     @Optional() private readonly signals?: ReplicaSignals,
   ) {
     this.requests = new IdempotentRequests(store, feed, this);
+    this.cancels = new TaskCancels(store, feed, {
+      toCancel: async (agent, taskId, call) => this.executing(taskId) ?? this.claimForCancel(agent, taskId, call),
+      announceCancel: () => this.signals?.send(CANCEL_REQUESTED, NO_KEY),
+      stopping: this.leaving.signal,
+    });
     shutdown.register('intake', () => this.drain());
     shutdown.register('executions', ({ signal }) => this.stop(signal));
     metrics.gauge('parley_executions', 'Executions under way in this replica', [], () => this.size);
@@ -80,9 +94,22 @@ export class ExecutionRegistry {
     return this.executions.has(taskId);
   }
 
+  /** The claims of the executions under way, as far as the store knows of them. */
+  claims(): TaskClaim[] {
+    return [...this.executions.values()].filter(({ holdsClaim }) => holdsClaim).map(({ claim }) => claim);
+  }
+
+  /** Ends an execution whose claim is another replica's by now, unless it has ended meanwhile. */
+  lose({ taskId, token }: TaskClaim): void {
+    const execution = this.executions.get(taskId);
+    if (!execution?.holdsClaim || execution.claim.token !== token) return;
+    this.logger.warn({ taskId }, 'Another replica has taken a task over: its execution here ends');
+    execution.interrupt();
+  }
+
   /**
    * Makes a Task for the Message and starts its execution, detached from the caller.
-   * @throws A2AError with status 503 while the process shuts down
+   * @throws A2AError with status 503 while the process shuts down, with status 413 where the Message is too large
    */
   begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once?: Idempotency): Execution {
     this.refuseWhileDraining(call);
@@ -90,7 +117,7 @@ export class ExecutionRegistry {
     const recording = this.recorder.create(header, this.replica.replicaId, randomUUID(), once);
     const message = { ...request.message, taskId: header.taskId, contextId: header.contextId };
     const task = submittedTask(recording, message, taskMetadata(agent, request));
-    recording.record({ task, ...(call.jobs && { jobs: call.jobs }) });
+    accept(recording, { task, ...(call.jobs && { jobs: call.jobs }) });
     const { metadata } = request;
     const hold = once !== undefined;
     return this.run(agent, { recording, call, userMessage: message, metadata, task: null, recovered: 0, hold });
@@ -124,9 +151,10 @@ export class ExecutionRegistry {
     const message = { ...request.message, taskId, contextId: stored.header.contextId };
     const working = statusUpdate(recording, 'TASK_STATE_WORKING');
     try {
-      recording.record({ ...working, received: message, ...(call.jobs && { jobs: call.jobs }) });
+      accept(recording, { ...working, received: message, ...(call.jobs && { jobs: call.jobs }) });
     } catch (error) {
-      await this.store.release({ taskId, token });
+      await this.giveBack({ taskId, token });
+      if (error instanceof A2AError) throw error;
       throw new A2AError('UNSUPPORTED_OPERATION', { message: 'The task is being worked on', cause: error });
     }
     const { metadata } = request;
@@ -168,26 +196,19 @@ export class ExecutionRegistry {
   /**
    * Cancels a Task, wherever it stands: the wish is stored, then the replica that executes the Task ends it, and this
    * resolves with the Task once CANCELED is durable. A waiting Task whose executor has something to cancel is executed
-   * once more, with a signal that is already aborted.
-   * @throws A2AError TASK_NOT_FOUND, TASK_NOT_CANCELABLE where it has ended (also while it was being canceled)
+   * once more, with a signal that is already aborted. A Task that changes hands meanwhile is waited for as well.
+   * @throws A2AError TASK_NOT_FOUND, TASK_NOT_CANCELABLE where it has ended (also while it was being canceled); with
+   * status 503 where this process stops before that is known: the wish stays
    */
-  async cancel(agent: ServedAgent, taskId: string, call: CallContext): Promise<Task> {
-    await this.store.requestCancel(taskId);
-    const execution = this.executions.get(taskId) ?? (await this.claimForCancel(agent, taskId, call));
-    if (!execution) this.signals?.send(CANCEL_REQUESTED, NO_KEY);
-    const task = execution ? await execution.cancel() : await this.settledElsewhere(taskId);
-    if (task.status.state === 'TASK_STATE_CANCELED') return task;
-    // It began to wait before it saw the cancel; nobody executes it now.
-    if (isWaitingState(task.status.state)) return this.cancel(agent, taskId, call);
-    const message = `The task has ended: ${task.status.state}`;
-    throw new A2AError('TASK_NOT_CANCELABLE', { message, metadata: { taskId } });
+  cancel(agent: ServedAgent, taskId: string, call: CallContext): Promise<Task> {
+    return this.cancels.cancel(agent, taskId, call);
   }
 
   /** Ends the executions of this process that somebody wishes to cancel, be it at another replica. */
   async cancelRequested(): Promise<void> {
     if (this.executions.size === 0) return;
     for (const taskId of await this.store.cancelRequests(this.replica.replicaId)) {
-      const execution = this.executions.get(taskId);
+      const execution = this.executing(taskId);
       if (execution && !execution.canceled) void execution.cancel().catch(() => undefined);
     }
   }
@@ -203,7 +224,7 @@ export class ExecutionRegistry {
     const running = Promise.allSettled([...this.executions.values()].map((execution) => execution.settled));
     const late = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     if (!signal.aborted) await Promise.race([running, late]);
-    this.stopped = true;
+    this.leaving.abort();
     for (const execution of this.executions.values()) execution.interrupt();
   }
 
@@ -218,19 +239,30 @@ export class ExecutionRegistry {
 
   private async finish(execution: TaskExecution, recording: TaskRecording): Promise<void> {
     if (execution.breakage) await this.failBroken(recording);
+    this.forget(execution);
+  }
+
+  private forget(execution: TaskExecution): void {
     if (this.executions.get(execution.taskId) === execution) this.executions.delete(execution.taskId);
+  }
+
+  /** The execution of a Task in this process, unless it can no longer write. */
+  private executing(taskId: string): TaskExecution | undefined {
+    const execution = this.executions.get(taskId);
+    return execution?.failure ? undefined : execution;
   }
 
   /** The database refused an event's content: what it took before stands, and the Task ends with a reason. */
   private async failBroken(recording: TaskRecording): Promise<void> {
     try {
-      const stored = await this.store.load(recording.taskId);
+      const stored = await throughOutage(() => this.store.load(recording.taskId), this.leaving.signal);
       if (!stored) return;
       const ending = this.recorder.continue(stored, recording.token);
       ending.record(statusUpdate(ending, 'TASK_STATE_FAILED', 'What the agent answered could not be stored.'));
       await ending.flush();
     } catch (error) {
-      this.logger.error({ err: error, taskId: recording.taskId }, 'A task could not be ended');
+      if (this.leaving.signal.aborted) return;
+      this.logger.error({ err: error, taskId: recording.taskId }, 'A task could not be ended; it is tried again');
     }
   }
 
@@ -246,21 +278,18 @@ export class ExecutionRegistry {
       await execution.accepted;
       return execution;
     } catch (error) {
-      if (!this.draining) await this.store.release(claim);
+      if (!this.draining) await this.giveBack(claim);
       throw error;
     }
   }
 
-  /** Another replica executes the Task: it finds the wish, or whoever adopts the Task does. */
-  private async settledElsewhere(taskId: string): Promise<Task> {
-    const header = await this.store.header(taskId);
-    if (header && isActiveState(header.state)) {
-      const events = this.feed.follow(taskId, header.lastSequence, { until: 'waiting' });
-      while (!(await events.next()).done);
+  /** A claim that was taken in vain. Where this fails, OwnClaims finds it. */
+  private async giveBack(claim: TaskClaim): Promise<void> {
+    try {
+      await this.store.release(claim);
+    } catch (error) {
+      this.logger.warn({ err: error, taskId: claim.taskId }, 'A claim could not be given back; it is tried again');
     }
-    const stored = await this.store.load(taskId);
-    if (!stored) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
-    return stored.task;
   }
 
   /** `undefined` where the Task is executed, or has ended. */
@@ -277,7 +306,12 @@ export class ExecutionRegistry {
     const turn = { recording, call, userMessage: last, metadata: undefined, task: stored.task, recovered: 0 };
     const start = { ...turn, canceled: true };
     if (agent.executor.cancelGrace > 0) return this.run(agent, start);
-    return new TaskExecution({ ...start, executor: agent.executor, readLog: () => this.readLog(recording) });
+    const readLog = (): Promise<readonly TaskEvent[]> => this.readLog(recording);
+    const execution = new TaskExecution({ ...start, executor: agent.executor, readLog });
+    // It has nothing to execute, and is an execution until its end is durable all the same.
+    this.executions.set(taskId, execution);
+    void execution.settled.catch(() => undefined).then(() => this.finish(execution, recording));
+    return execution;
   }
 
   private async refusal(taskId: string): Promise<A2AError> {
@@ -290,7 +324,18 @@ export class ExecutionRegistry {
 
   /** What an execution of this process calls for is no new work: it lets the execution end within the grace time. */
   private refuseWhileDraining({ parent }: CallContext): void {
-    if (this.stopped || (this.draining && !parent))
+    if (this.leaving.signal.aborted || (this.draining && !parent))
       throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
+  }
+}
+
+/** Records what a Message begins with. @throws A2AError INVALID_REQUEST with status 413 where it is too large */
+function accept(recording: TaskRecording, event: TaskEvent): void {
+  try {
+    recording.record(event);
+  } catch (error) {
+    if (!(error instanceof ContentTooLarge)) throw error;
+    const options = { message: error.message, detailReason: 'MESSAGE_TOO_LARGE', status: 413, cause: error };
+    throw new A2AError('INVALID_REQUEST', options);
   }
 }

@@ -3,12 +3,16 @@ export { AgentExecutor, type CallContext, type RequestContext, TaskCanceled } fr
 export { AgentCatalog, type AgentDetails, type ServedAgent, type SkillSchema, UnknownAgent } from './agent-catalog.js';
 export { type Execution, ExecutionInterrupted } from './execution.js';
 export { type NodeSpec, type NodeType, NodeTypes } from './node-types.js';
+export { SharedUse } from './shared-use.js';
 export { CANCEL_REQUESTED, ExecutionRegistry, type RecoveredTurn } from './execution-registry.js';
 export { REVISION_KEY } from './new-task.js';
 export { ExecutorModule } from './executor.module.js';
+export { CLAIM_LOOK_MS } from './own-claims.js';
 export { TaskRecovery } from './task-recovery.js';
 export { LiveEvents } from './live-events.js';
 export { readIdempotencyKey } from './idempotency-key.js';
 export { OwnAgents, OwnAgentsModule } from './own-agents.js';
 export { calleeOf, type Hop, HOP_CHAIN, HopChains, hopMetadata, hopsOf, keptHops } from './hop-chain.js';
 export { HopChainModule } from './hop-chain.module.js';
+export { REVISION_CLAIM, RevisionClaims } from './revision-claim.js';
+export { RevisionClaimModule } from './revision-claim.module.js';

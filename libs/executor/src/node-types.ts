@@ -1,5 +1,6 @@
 import type { JsonObject } from '#libs/protocol';
 import type { AgentExecutor } from './agent-executor.js';
+import type { SharedUse } from './shared-use.js';
 
 /** A node as the node types see it. */
 export interface NodeSpec {
@@ -11,8 +12,11 @@ export interface NodeSpec {
 /** One kind of node. */
 export interface NodeType {
   readonly name: string;
-  /** What is wrong with a node's config, one sentence each; empty where nothing is. */
-  problems(node: NodeSpec): string[];
+  /**
+   * What is wrong with a node's config, one sentence each; empty where nothing is.
+   * @param use what the workflow's nodes before it use of what they share
+   */
+  problems(node: NodeSpec, use?: SharedUse): string[];
   /** Makes the node's executor; its config may have become invalid since it was saved. */
   executor(node: NodeSpec): AgentExecutor;
 }
@@ -28,5 +32,5 @@ export abstract class NodeTypes {
   abstract executor(node: NodeSpec): AgentExecutor;
 
   /** What is wrong with a node's type and config, one sentence each; empty where nothing is. */
-  abstract problems(node: NodeSpec): string[];
+  abstract problems(node: NodeSpec, use?: SharedUse): string[];
 }

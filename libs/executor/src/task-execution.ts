@@ -1,12 +1,21 @@
 import { Logger } from '@nestjs/common';
-import { isTerminalState, isWaitingState, type Message, statusUpdate, type Task, type TaskState } from '#libs/protocol';
-import { ClaimLost, type TaskEvent, type TaskRecording } from '#libs/tasks';
+import {
+  ContentTooLarge,
+  isTerminalState,
+  isWaitingState,
+  type Message,
+  statusUpdate,
+  type Task,
+  type TaskState,
+} from '#libs/protocol';
+import { ClaimLost, type TaskClaim, type TaskEvent, type TaskRecording } from '#libs/tasks';
 import { type AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
 import { type Execution, ExecutionInterrupted } from './execution.js';
 import { LiveEvents } from './live-events.js';
 
 /** What an executor may yield before the journal has caught up; then it waits. */
 const MAX_BACKLOG = 256;
+const MAX_BACKLOG_BYTES = 1024 ** 2;
 
 export interface ExecutionStart {
   executor: AgentExecutor;
@@ -35,11 +44,14 @@ export class TaskExecution implements Execution {
   private settlement: Promise<Task> | undefined;
   /** Resolves when the executor's generator has ended, whatever came of it. */
   private ended: Promise<void> = Promise.resolve();
+  /** Resolves `run`. */
+  private leave: () => void = () => undefined;
 
   constructor(private readonly start: ExecutionStart) {
     this.recording = start.recording;
     this.begunAs = { task: start.recording.task(), sequence: start.recording.lastSequence };
     this.live = start.call.parent && new LiveEvents();
+    this.recording.onFailure = (failure) => this.giveUp(failure);
     if (start.canceled) this.controller.abort(new TaskCanceled());
   }
 
@@ -61,16 +73,35 @@ export class TaskExecution implements Execution {
     return this.settlement;
   }
 
-  /** Why the Task's events can no longer be written although the claim is ours; `undefined` in all other cases. */
-  get breakage(): Error | undefined {
-    const { failure } = this.recording;
-    return failure instanceof ClaimLost ? undefined : failure;
+  get claim(): TaskClaim {
+    return { taskId: this.taskId, token: this.recording.token };
   }
 
-  /** Starts the executor. Resolves when this process has nothing more to do for the Task; never rejects. */
+  /** Whether the store has this claim for certain, unless another replica took it. */
+  get holdsClaim(): boolean {
+    return this.recording.claims;
+  }
+
+  /** Why the Task's events can no longer be written here. */
+  get failure(): Error | undefined {
+    return this.recording.failure;
+  }
+
+  /** The same, where the claim is ours all the same; `undefined` in all other cases. */
+  get breakage(): Error | undefined {
+    return this.failure instanceof ClaimLost ? undefined : this.failure;
+  }
+
+  /**
+   * Starts the executor. Resolves when this process has nothing more to do for the Task, at once where it cannot write
+   * it any more; never rejects.
+   */
   run(): Promise<void> {
-    this.ended = this.execute().finally(() => this.live?.end());
-    return this.ended.then(() => this.recording.flush()).catch(() => undefined);
+    return new Promise((resolve) => {
+      this.leave = resolve;
+      this.ended = this.execute().finally(() => this.live?.end());
+      void this.ended.then(() => this.recording.flush()).then(resolve, () => resolve());
+    });
   }
 
   /**
@@ -88,8 +119,13 @@ export class TaskExecution implements Execution {
   /** Stops working on the Task without ending it: it stays claimed by this replica until another adopts it. */
   interrupt(): void {
     this.recording.abandon();
+  }
+
+  /** Nothing that the executor still does can be told: it is stopped at once, and a call of its own with it. */
+  private giveUp(failure: Error): void {
     this.live?.end();
-    this.controller.abort(new ExecutionInterrupted('This process stops'));
+    this.controller.abort(failure instanceof ClaimLost ? new ExecutionInterrupted(failure.message) : failure);
+    this.leave();
   }
 
   private async settle(): Promise<Task> {
@@ -112,7 +148,8 @@ export class TaskExecution implements Execution {
       await this.consume();
       this.end('The agent ended without finishing the task.');
     } catch (error) {
-      if (this.interrupted(error)) return;
+      if (this.failure || this.interrupted(error)) return;
+      if (error instanceof ContentTooLarge) return this.exceeded(error);
       // An executor that is canceled may well throw: its end is CANCELED, and nothing to look into.
       const level = this.canceled ? 'debug' : 'error';
       TaskExecution.logger[level](
@@ -128,8 +165,17 @@ export class TaskExecution implements Execution {
       if (this.recording.settled) return;
       this.record(event);
       if (endsTurn(event)) return;
-      if (this.recording.backlog >= MAX_BACKLOG) await this.recording.flush();
+      const { backlog, backlogBytes } = this.recording;
+      if (backlog >= MAX_BACKLOG || backlogBytes >= MAX_BACKLOG_BYTES) await this.recording.flush();
     }
+  }
+
+  /** What the agent made of the Task is too large: the agent is stopped, and its caller is told which limit that was. */
+  private exceeded(limit: ContentTooLarge): void {
+    const { agent } = this.start.call;
+    TaskExecution.logger.warn({ taskId: this.taskId, agent, limit: limit.message }, 'A task exceeded a limit');
+    this.end(limit.message);
+    this.controller.abort(limit);
   }
 
   /** The last word, where the executor did not have it. */
@@ -174,6 +220,7 @@ export class TaskExecution implements Execution {
       signal: this.controller.signal,
       recovered: start.recovered,
       log: () => start.readLog(),
+      admit: (event) => recording.admit(event),
       flush: () => recording.flush(),
     };
   }

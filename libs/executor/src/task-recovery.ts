@@ -1,18 +1,31 @@
-import { Injectable, Logger, Optional } from '@nestjs/common';
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { NO_KEY, REPLICA_LEFT, ReplicaLife, ReplicaSignals, ServiceAddress, Shutdown } from '#libs/platform';
 import { isTerminalState, isWaitingState, type Message, statusUpdate } from '#libs/protocol';
-import { type RecordedEvent, type StoredTask, type TaskClaim, TaskFold, TaskRecorder, TaskStore } from '#libs/tasks';
-import { AgentCatalog, type ServedAgent } from './agent-catalog.js';
+import {
+  ClaimLost,
+  type RecordedEvent,
+  type StoredTask,
+  type TaskClaim,
+  TaskFold,
+  TaskRecorder,
+  TaskStore,
+} from '#libs/tasks';
+import { AgentCatalog, type ServedAgent, UnknownAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import { ExecutionRegistry } from './execution-registry.js';
 import { REVISION_KEY } from './new-task.js';
+import { CLAIM_LOOK_MS, OwnClaims } from './own-claims.js';
 
 const SWEEP_MS = 1000;
 const BATCH = 32;
+/** So often an agent is asked for in vain before a Task that somebody wishes to cancel is canceled without it. */
+const TRIES_BEFORE_CANCEL = 3;
 
 /**
- * Takes over the Tasks of replicas that are gone, and goes on with them or ends them with a reason. A living replica's
- * Tasks are never touched.
+ * Takes over the Tasks of replicas that are gone, and those that this replica claims without executing them, and goes
+ * on with them or ends them with a reason. The Tasks of other living replicas are never touched. What fails for a
+ * passing reason is tried again after a pause, as long as it takes: only an agent that is gone for good, or that cannot
+ * go on, ends its Task.
  */
 @Injectable()
 export class TaskRecovery {
@@ -21,6 +34,7 @@ export class TaskRecovery {
   private sweeping = false;
   private again = false;
   private stopped = false;
+  private readonly ownClaims: OwnClaims;
 
   constructor(
     private readonly store: TaskStore,
@@ -31,7 +45,9 @@ export class TaskRecovery {
     private readonly address: ServiceAddress,
     shutdown: Shutdown,
     @Optional() private readonly signals?: ReplicaSignals,
+    @Optional() @Inject(CLAIM_LOOK_MS) claimLookMs = 5_000,
   ) {
+    this.ownClaims = new OwnClaims(store, registry, replica, claimLookMs);
     shutdown.register('intake', () => this.stop());
   }
 
@@ -49,6 +65,12 @@ export class TaskRecovery {
 
   /** One look at the claims; resolves with the number of Tasks taken over. */
   async sweep(): Promise<number> {
+    const adopted = await this.adoptOrphans();
+    await this.takeUpIdle();
+    return adopted;
+  }
+
+  private async adoptOrphans(): Promise<number> {
     const dead = await this.replica.deadReplicas();
     const gone = [...dead, ...(await this.replica.unknownReplicas(await this.store.claimants()))];
     let adopted = 0;
@@ -63,6 +85,13 @@ export class TaskRecovery {
     // A replica is forgotten only after its Tasks were taken over.
     if (!this.stopped) for (const replicaId of dead) await this.replica.forget(replicaId);
     return adopted;
+  }
+
+  private async takeUpIdle(): Promise<void> {
+    if (this.stopped) return;
+    const claims = await this.ownClaims.due();
+    for (const claim of claims) if (!this.stopped) await this.recover(claim, claim.failures);
+    if (claims.length > 0) await this.registry.cancelRequested();
   }
 
   /** One sweep at a time; what is asked for meanwhile comes right after. */
@@ -84,30 +113,48 @@ export class TaskRecovery {
     if (!this.stopped) this.timer = setTimeout(() => void this.sweepAndWait(), SWEEP_MS);
   }
 
-  private async recover(claim: TaskClaim): Promise<void> {
+  private async recover(claim: TaskClaim, failures = 0): Promise<void> {
     try {
-      const stored = await this.store.load(claim.taskId);
-      if (!stored || isTerminalState(stored.header.state) || isWaitingState(stored.header.state)) {
-        await this.store.release(claim);
-        return;
-      }
-      const agent = await this.agentOf(stored);
-      if (agent?.executor.recovery === 'restart') await this.restart(agent, stored, claim);
-      else await this.fail(stored, claim);
+      await this.takeUp(claim, failures);
+      this.ownClaims.settled(claim);
     } catch (error) {
-      this.logger.error({ err: error, taskId: claim.taskId }, 'A task could not be recovered');
+      if (error instanceof ClaimLost) return this.ownClaims.settled(claim);
+      this.ownClaims.failed(claim, failures + 1);
+      this.logger.error({ err: error, taskId: claim.taskId }, 'A task could not be recovered; it is tried again');
     }
   }
 
-  private async agentOf({ header, task }: StoredTask): Promise<ServedAgent | undefined> {
+  private async takeUp(claim: TaskClaim, failures: number): Promise<void> {
+    const stored = await this.store.load(claim.taskId);
+    if (!stored || isTerminalState(stored.header.state) || isWaitingState(stored.header.state)) {
+      await this.store.release(claim);
+      return;
+    }
+    const agent = await this.agentOf(stored, failures);
+    if (agent?.executor.recovery === 'restart') await this.restart(agent, stored, claim);
+    else await this.fail(stored, claim);
+  }
+
+  /**
+   * `undefined` where the agent is gone for good.
+   * @throws whatever hindered the look: that decides nothing, unless somebody has waited long enough to cancel the Task
+   */
+  private async agentOf({ header, task }: StoredTask, failures: number): Promise<ServedAgent | undefined> {
+    const { taskId, agent } = header;
     const revision = task.metadata?.[REVISION_KEY];
-    return this.catalog
-      .inTenant(header.tenant)
-      .resolve(header.agent, typeof revision === 'string' ? revision : undefined)
-      .catch((error: unknown) => {
-        this.logger.warn({ err: error, taskId: header.taskId, agent: header.agent }, 'The agent of a task is gone');
-        return undefined;
-      });
+    try {
+      const catalog = this.catalog.inTenant(header.tenant);
+      return await catalog.resolve(agent, typeof revision === 'string' ? revision : undefined);
+    } catch (error) {
+      const gone = error instanceof UnknownAgent;
+      if (!gone && (failures < TRIES_BEFORE_CANCEL || !(await this.shallBeCanceled(taskId)))) throw error;
+      this.logger.warn({ err: error, taskId, agent }, 'A task has to do without its agent');
+      return undefined;
+    }
+  }
+
+  private async shallBeCanceled(taskId: string): Promise<boolean> {
+    return (await this.store.cancelRequests(this.replica.replicaId)).includes(taskId);
   }
 
   private async restart(agent: ServedAgent, stored: StoredTask, claim: TaskClaim): Promise<void> {
@@ -118,9 +165,9 @@ export class TaskRecovery {
 
   private async fail(stored: StoredTask, claim: TaskClaim): Promise<void> {
     const recording = this.recorder.continue(stored, claim.token);
-    const canceled = await this.store.cancelRequests(this.replica.replicaId);
+    const canceled = await this.shallBeCanceled(claim.taskId);
     const sentence = 'The process that worked on this task stopped, and its agent cannot go on from there.';
-    if (canceled.includes(claim.taskId)) recording.record(statusUpdate(recording, 'TASK_STATE_CANCELED'));
+    if (canceled) recording.record(statusUpdate(recording, 'TASK_STATE_CANCELED'));
     else recording.record(statusUpdate(recording, 'TASK_STATE_FAILED', sentence));
     await recording.flush();
   }

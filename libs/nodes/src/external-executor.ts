@@ -20,6 +20,9 @@ import {
   type StreamResponse,
   textPart,
   userMessage,
+  hasUserinfo,
+  NO_USERINFO,
+  shownUrl,
 } from '#libs/protocol';
 import { NodeExecutor, type NodeEvent, type NodeWork } from './node-executor.js';
 import { NodeFailure } from './node-failure.js';
@@ -68,7 +71,7 @@ export class ExternalExecutor extends NodeExecutor {
         return await this.#cancel(context, url, answer.task ?? known?.remote);
       context.signal.throwIfAborted();
       if (error instanceof AgentCallError)
-        throw new NodeFailure(`external agent call to ${url}: ${error.message}`, { cause: error });
+        throw new NodeFailure(`external agent call to ${shownUrl(url)}: ${error.message}`, { cause: error });
       throw error;
     }
     return yield* ended(context, url, answer);
@@ -128,6 +131,7 @@ export class ExternalExecutor extends NodeExecutor {
   #url(): string {
     const { endpoint_url: url } = this.node.config;
     if (typeof url !== 'string' || url === '') throw new NodeFailure(missingEndpoint(this.node));
+    if (hasUserinfo(url)) throw new NodeFailure(`external agent call to ${shownUrl(url)}: endpoint_url ${NO_USERINFO}`);
     return url;
   }
 
@@ -157,11 +161,11 @@ async function* ended(context: RequestContext, url: string, answer: RemoteAnswer
       yield statusUpdate(context, answer.outcome, answer.status?.message?.parts);
       return undefined;
     case 'TASK_STATE_CANCELED':
-      throw new NodeFailure(`external agent ${url} canceled`);
+      throw new NodeFailure(`external agent ${shownUrl(url)} canceled`);
     case 'TASK_STATE_REJECTED':
-      throw new NodeFailure(`external agent ${url} rejected`);
+      throw new NodeFailure(`external agent ${shownUrl(url)} rejected`);
     default:
-      throw new NodeFailure(`external agent ${url} failed`);
+      throw new NodeFailure(`external agent ${shownUrl(url)} failed`);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { AgentDirectory } from '#libs/a2a-client';
 import type { AgentExecutor, HopChains, NodeSpec, NodeType } from '#libs/executor';
+import { hasUserinfo, NO_USERINFO } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
 import { ExternalExecutor, missingEndpoint } from './external-executor.js';
 
@@ -21,6 +22,7 @@ export class ExternalNode implements NodeType {
     const isUrl = typeof endpoint === 'string' && /^https?:/i.test(endpoint) && URL.canParse(endpoint);
     return new ConfigProblems(node)
       .unless(isUrl, 'endpoint_url must be an http or https URL')
+      .unless(!isUrl || !hasUserinfo(endpoint), `endpoint_url ${NO_USERINFO}; name a credential in auth`)
       .check('timeout', 'must be a number of seconds, at least 1', (it) => typeof it === 'number' && it >= 1)
       .check('auth', 'must be the name of a credential', (it) => typeof it === 'string' && CREDENTIAL_NAME.test(it))
       .strings('prompt').found;

@@ -1,4 +1,4 @@
-import { type AgentExecutor, type NodeSpec, type NodeType, NodeTypes, UnknownAgent } from '#libs/executor';
+import { type AgentExecutor, type NodeSpec, type NodeType, NodeTypes, SharedUse, UnknownAgent } from '#libs/executor';
 import type { JsonObject } from '#libs/protocol';
 
 /** The node types of this process. */
@@ -26,8 +26,8 @@ export class NodeTypeRegistry extends NodeTypes {
     return executor;
   }
 
-  override problems(node: NodeSpec): string[] {
+  override problems(node: NodeSpec, use = new SharedUse()): string[] {
     const type = this.#types.get(node.type);
-    return type ? type.problems(node) : [`unknown node type "${node.type}"`];
+    return type ? type.problems(node, use) : [`unknown node type "${node.type}"`];
   }
 }

@@ -35,10 +35,10 @@ export class NodesModule {
       imports: [agents, HopChainModule, ...others.map(({ from }) => from)],
       providers: [
         { provide: LlmProvider, inject: [AppConfig, OutboundHttp], useFactory: llmOf },
-        { provide: ToolRegistry, inject: [OutboundHttp], useFactory: builtInTools },
+        { provide: ToolRegistry, inject: [OutboundHttp, AppConfig], useFactory: builtInTools },
         {
           provide: NodeTypes,
-          inject: [LlmProvider, ToolRegistry, AgentDirectory, HopChains, ...others.map(({ type }) => type)],
+          inject: [AppConfig, LlmProvider, ToolRegistry, AgentDirectory, HopChains, ...others.map(({ type }) => type)],
           useFactory: nodeTypes,
         },
       ],
@@ -52,11 +52,16 @@ function llmOf({ llm }: AppConfig, http: OutboundHttp): LlmProvider {
   return new OpenAiLlm({ ...llm, baseUrl: llm.baseUrl, fetch: http.trusting(llm.baseUrl) });
 }
 
-function builtInTools(http: OutboundHttp): ToolRegistry {
-  return new ToolRegistry([new CurrentTime(), new Calculator(), new HttpGet(http.fetch)]);
+function builtInTools(http: OutboundHttp, { content }: AppConfig): ToolRegistry {
+  return new ToolRegistry([
+    new CurrentTime(),
+    new Calculator(),
+    new HttpGet(http.fetch, undefined, content.jsonMembers),
+  ]);
 }
 
 function nodeTypes(
+  { content }: AppConfig,
   llm: LlmProvider,
   tools: ToolRegistry,
   agents: AgentDirectory,
@@ -66,10 +71,10 @@ function nodeTypes(
   return new NodeTypeRegistry([
     new InputNode(),
     new AgentNode(llm),
-    new ToolNode(tools),
+    new ToolNode(tools, content.renderedText),
     new OutputNode(),
     new ExternalNode(agents, hops),
-    new ScriptNode(),
+    new ScriptNode(content),
     ...others,
   ]);
 }

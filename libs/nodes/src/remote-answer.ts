@@ -20,7 +20,7 @@ export interface RemoteTask {
 export class RemoteAnswer {
   task: RemoteTask | undefined;
   status: TaskStatus | undefined;
-  #artifacts: Artifact[] = [];
+  #artifacts = new Map<string, Artifact>();
   #message: Part[] | undefined;
 
   apply(event: StreamResponse): void {
@@ -29,7 +29,7 @@ export class RemoteAnswer {
     } else if ('task' in event) {
       this.task = { taskId: event.task.id, contextId: event.task.contextId };
       this.status = event.task.status;
-      this.#artifacts = [...(event.task.artifacts ?? [])];
+      this.#artifacts = new Map((event.task.artifacts ?? []).map((it) => [it.artifactId, ownCopy(it)]));
     } else if ('statusUpdate' in event) {
       this.task ??= { taskId: event.statusUpdate.taskId, contextId: event.statusUpdate.contextId };
       this.status = event.statusUpdate.status;
@@ -47,7 +47,7 @@ export class RemoteAnswer {
 
   /** Row E5: the first text of the first Artifact, else its data as JSON, else `no output`. */
   get output(): string {
-    const parts = this.#message ?? this.#artifacts[0]?.parts ?? [];
+    const parts = this.#message ?? this.#artifacts.values().next().value?.parts ?? [];
     const text = firstText(parts);
     if (text !== undefined) return text;
     const data = firstData(parts);
@@ -56,9 +56,13 @@ export class RemoteAnswer {
 
   #applyArtifact({ artifact, append, taskId, contextId }: TaskArtifactUpdateEvent): void {
     this.task ??= { taskId, contextId };
-    const index = this.#artifacts.findIndex((it) => it.artifactId === artifact.artifactId);
-    const known = this.#artifacts[index];
-    if (known === undefined) this.#artifacts.push(artifact);
-    else this.#artifacts[index] = append ? { ...known, parts: [...known.parts, ...artifact.parts] } : artifact;
+    const known = append ? this.#artifacts.get(artifact.artifactId) : undefined;
+    if (known) known.parts.push(...artifact.parts);
+    else this.#artifacts.set(artifact.artifactId, ownCopy(artifact));
   }
+}
+
+/** Chunks are added to it. */
+function ownCopy(artifact: Artifact): Artifact {
+  return { ...artifact, parts: [...artifact.parts] };
 }

@@ -1,16 +1,44 @@
-import type { AgentExecutor, NodeSpec, NodeType } from '#libs/executor';
-import { scriptProblems } from './script/parse-script.js';
+import type { AgentExecutor, NodeSpec, NodeType, SharedUse } from '#libs/executor';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/platform';
+import { NodeExecutor, type NodeWork } from './node-executor.js';
+import { NodeFailure } from './node-failure.js';
+import { InvalidScript, scriptProblems } from './script/parse-script.js';
 import { ScriptedAgent } from './script/scripted-agent.js';
 
 /** `script`: a scripted agent. */
 export class ScriptNode implements NodeType {
   readonly name = 'script';
 
-  problems(node: NodeSpec): string[] {
-    return scriptProblems(node.config.script).map((problem) => `script node "${node.id}": ${problem}`);
+  constructor(private readonly limits: ContentLimits = DEFAULT_CONTENT_LIMITS) {}
+
+  problems(node: NodeSpec, use?: SharedUse): string[] {
+    const problems = scriptProblems(node.config.script, this.limits, use);
+    return problems.map((problem) => `script node "${node.id}": ${problem}`);
   }
 
   executor(node: NodeSpec): AgentExecutor {
-    return new ScriptedAgent(node.config.script);
+    try {
+      return new ScriptedAgent(node.config.script, this.limits);
+    } catch (error) {
+      if (error instanceof InvalidScript) return new UnusableScript(node, error.message);
+      throw error;
+    }
+  }
+}
+
+/** A script that was saved when more was allowed. */
+class UnusableScript extends NodeExecutor {
+  override readonly recovery = 'restart';
+
+  constructor(
+    node: NodeSpec,
+    private readonly problem: string,
+  ) {
+    super(node);
+  }
+
+  // oxlint-disable-next-line require-yield -- there is nothing to do but to fail
+  protected override async *work(): NodeWork {
+    throw new NodeFailure(`the script cannot be used: ${this.problem}`);
   }
 }

@@ -1,13 +1,27 @@
-import { isJsonObject, type JsonValue } from '#libs/protocol';
+import { isJsonObject, type JsonValue, TextBudget } from '#libs/protocol';
 
-/** A copy with `{{text}}` replaced in every string, at any depth. What is put in is not read again (row D9). */
-export function withText<T extends JsonValue>(value: T, text: string): T {
-  return replaced(value, text) as T;
+const PLACEHOLDER = '{{text}}';
+
+/**
+ * A copy with `{{text}}` replaced in every string, at any depth. What is put in is not read again (row D9).
+ * @param budget what all strings together may come to
+ * @throws ContentTooLarge beyond it, before anything is put together
+ */
+export function withText<T extends JsonValue>(value: T, text: string, budget = new TextBudget()): T {
+  return replaced(value, text, budget) as T;
 }
 
-function replaced(value: JsonValue, text: string): JsonValue {
-  if (typeof value === 'string') return value.replaceAll('{{text}}', () => text);
-  if (Array.isArray(value)) return value.map((item) => replaced(item, text));
+function replaced(value: JsonValue, text: string, budget: TextBudget): JsonValue {
+  if (typeof value === 'string') return filled(value, text, budget);
+  if (Array.isArray(value)) return value.map((item) => replaced(item, text, budget));
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaced(item, text)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaced(item, text, budget)]));
+}
+
+function filled(value: string, text: string, budget: TextBudget): string {
+  budget.spend(value.length);
+  return value.replaceAll(PLACEHOLDER, () => {
+    budget.spend(text.length - PLACEHOLDER.length);
+    return text;
+  });
 }

@@ -32,9 +32,18 @@ describe('tool nodes', () => {
     });
   });
 
-  it.each([[{ args: { expression: '3' } }], [{ expression: '3' }]])('takes %j of the Message instead', async (data) => {
-    const events = await played(type.executor(calculator), turn([{ data }]));
-    expect(artifactParts(events)).toEqual([{ text: '3', mediaType: 'text/plain' }]);
+  it.each([[{ args: { expression: '3' } }], [{ expression: '3' }]])(
+    'takes %j of a Message where it has none',
+    async (data) => {
+      const events = await played(type.executor(node({ tool: 'calculator' })), turn([{ data }]));
+      expect(artifactParts(events)).toEqual([{ text: '3', mediaType: 'text/plain' }]);
+    },
+  );
+
+  it.each([[{ args: { expression: '3' } }], [{ expression: '3' }]])('keeps its own against %j', async (data) => {
+    const fixed = node({ tool: 'calculator', args: { expression: '20 + 1' } });
+    const events = await played(type.executor(fixed), turn([{ text: 'x' }, { data }]));
+    expect(artifactParts(events)).toEqual([{ text: '21', mediaType: 'text/plain' }]);
   });
 
   it.each([

@@ -1,27 +1,34 @@
 import type { AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
-import { firstData, firstText, isJsonObject, type JsonObject, type Message } from '#libs/protocol';
+import { DEFAULT_CONTENT_LIMITS } from '#libs/platform';
+import { ContentTooLarge, hasUserinfo, isJsonObject, type JsonObject, NO_USERINFO, TextBudget } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
+import { NodeFailure } from './node-failure.js';
 import { NodeExecutor, type NodeWork, workStep } from './node-executor.js';
 import { resultParts } from './result-parts.js';
-import { withText } from './text-placeholder.js';
+import { shownArgs, toolArgs } from './tool-args.js';
 import type { ToolRegistry } from './tools/tool-registry.js';
 
 /** `tool`: runs a registered tool. */
 export class ToolNode implements NodeType {
   readonly name = 'tool';
 
-  constructor(private readonly tools: ToolRegistry) {}
+  constructor(
+    private readonly tools: ToolRegistry,
+    private readonly renderedText = DEFAULT_CONTENT_LIMITS.renderedText,
+  ) {}
 
   problems(node: NodeSpec): string[] {
-    const { tool } = node.config;
+    const { tool, args } = node.config;
     const problems = new ConfigProblems(node).check('args', 'must be an object', isJsonObject);
+    const url = isJsonObject(args) ? args.url : undefined;
+    problems.unless(typeof url !== 'string' || !hasUserinfo(url), `args.url ${NO_USERINFO}`);
     if (typeof tool !== 'string' || tool === '') return problems.unless(false, 'missing tool config').found;
     const known = this.tools.names.join(', ');
     return problems.unless(this.tools.find(tool) !== undefined, `unknown tool "${tool}" (known: ${known})`).found;
   }
 
   executor(node: NodeSpec): AgentExecutor {
-    return new ToolExecutor(node, this.tools);
+    return new ToolExecutor(node, this.tools, this.renderedText);
   }
 }
 
@@ -32,6 +39,7 @@ class ToolExecutor extends NodeExecutor {
   constructor(
     node: NodeSpec,
     private readonly tools: ToolRegistry,
+    private readonly renderedText: number,
   ) {
     super(node);
     this.#tool = typeof node.config.tool === 'string' ? node.config.tool : '';
@@ -39,17 +47,18 @@ class ToolExecutor extends NodeExecutor {
   }
 
   protected override async *work(context: RequestContext): NodeWork {
-    const args = argsOf(context.userMessage, this.node.config.args);
-    yield workStep(context, 'tool.call', { tool: this.#tool, args });
+    const args = this.#args(context);
+    yield workStep(context, 'tool.call', { tool: this.#tool, args: shownArgs(args) });
     const result = await this.tools.run(this.#tool, args, { signal: context.signal });
     yield workStep(context, 'tool.result', { tool: this.#tool, result });
     return resultParts(result);
   }
-}
 
-/** The Message's data, or its `args`; without any, the node's own arguments with the Message's text put in. */
-function argsOf({ parts }: Message, own: unknown): JsonObject {
-  const data = firstData(parts);
-  if (isJsonObject(data)) return isJsonObject(data.args) ? data.args : data;
-  return isJsonObject(own) ? withText(own, firstText(parts) ?? '') : {};
+  #args({ userMessage }: RequestContext): JsonObject {
+    try {
+      return toolArgs(userMessage, this.node.config.args, new TextBudget(this.renderedText));
+    } catch (error) {
+      throw error instanceof ContentTooLarge ? new NodeFailure(error.message, { cause: error }) : error;
+    }
+  }
 }

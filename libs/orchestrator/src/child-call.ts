@@ -4,11 +4,13 @@ import { AgentCallError, type AgentClient, type AgentDirectory, CalledTask, type
 import {
   A2A_ERRORS,
   A2AError,
+  ContentTooLarge,
   isJsonObject,
   isWaitingState,
   type RunEventNote,
   type SendMessageRequest,
   type StreamResponse,
+  shownUrl,
 } from '#libs/protocol';
 import { callFailure, type ChildEnding, childEnding } from './child-ending.js';
 import type { ChildOutcome } from './node-run.js';
@@ -172,7 +174,10 @@ export class ChildCall {
     try {
       await this.spec.onTask(taskId);
     } catch (error) {
-      this.logger.warn({ err: error, taskId, url: this.spec.url }, 'The task of a child could not be remembered');
+      this.logger.warn(
+        { err: error, taskId, url: shownUrl(this.spec.url) },
+        'The task of a child could not be remembered',
+      );
     }
   }
 
@@ -192,8 +197,12 @@ export class ChildCall {
   }
 
   private causeOf(error: unknown): string {
-    if (error instanceof AgentCallError || error instanceof A2AError) return error.message;
-    this.logger.error({ err: error, node: this.spec.node.id, url: this.spec.url }, 'The call of a node failed');
+    if (error instanceof AgentCallError || error instanceof A2AError || error instanceof ContentTooLarge)
+      return error.message;
+    this.logger.error(
+      { err: error, node: this.spec.node.id, url: shownUrl(this.spec.url) },
+      'The call of a node failed',
+    );
     return 'internal error';
   }
 }

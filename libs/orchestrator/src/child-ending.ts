@@ -1,5 +1,5 @@
 import type { CalledTask } from '#libs/a2a-client';
-import { type Artifact, firstText, type Part, type TaskState } from '#libs/protocol';
+import { type Artifact, briefText, firstText, type Part, type TaskState, shownUrl } from '#libs/protocol';
 import type { WorkflowNode } from './workflow.js';
 
 /** How a call to an agent came to its end. */
@@ -37,14 +37,17 @@ export function childEnding(node: WorkflowNode, url: string, child: CalledTask):
 
 /** The node's error where the call itself failed (row E4). */
 export function callFailure(node: WorkflowNode, url: string, cause: string): ChildEnding {
-  return { kind: 'failed', error: node.type === 'external' ? `external agent call to ${url}: ${cause}` : cause };
+  return {
+    kind: 'failed',
+    error: node.type === 'external' ? `external agent call to ${shownUrl(url)}: ${cause}` : cause,
+  };
 }
 
 function endError(node: WorkflowNode, url: string, child: CalledTask): string {
   const word = child.state === undefined ? '' : stateWord(child.state);
-  const said = firstText(child.status?.message?.parts ?? [])?.trim();
-  if (node.type === 'external') return `external agent ${url} ${word}${said ? `: ${said}` : ''}`;
-  const cause = said?.replace(/^Error: /, '');
+  const said = briefText(firstText(child.status?.message?.parts ?? [])?.trim() ?? '');
+  if (node.type === 'external') return `external agent ${shownUrl(url)} ${word}${said ? `: ${said}` : ''}`;
+  const cause = said.replace(/^Error: /, '');
   if (word === 'failed') return cause || 'the node failed';
   return `the node was ${word}${cause ? `: ${cause}` : ''}`;
 }

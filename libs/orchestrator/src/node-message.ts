@@ -8,6 +8,7 @@ import {
   type Part,
   renderTemplate,
   type TemplateResolver,
+  TextBudget,
   textPart,
 } from '#libs/protocol';
 import { outputText } from './node-output.js';
@@ -22,12 +23,26 @@ export interface MessageSource {
   nodes: ReadonlyMap<string, NodeRun>;
 }
 
-/** The Parts of the Message that a node is called with: its text, and for a tool its arguments (rows C10, K2, D1-D9). */
-export function nodeParts(node: WorkflowNode, graph: WorkflowGraph, run: MessageSource): Part[] {
+/**
+ * The Parts of the Message that a node is called with: its text, and for a tool its arguments (rows C10, K2, D1-D9).
+ * @param budget what all of it together may come to
+ * @throws ContentTooLarge beyond it, before anything is put together
+ */
+export function nodeParts(
+  node: WorkflowNode,
+  graph: WorkflowGraph,
+  run: MessageSource,
+  budget = new TextBudget(),
+): Part[] {
   const resolve = templateResolver(run);
-  const text = textPart(nodeText(node, graph, run, resolve));
+  const text = textPart(nodeText(node, graph, run, { resolve, budget }));
   if (node.type !== 'tool') return [text];
-  return [text, dataPart({ args: rendered(node.config['args'] ?? {}, resolve) })];
+  return [text, dataPart({ args: rendered(node.config['args'] ?? {}, { resolve, budget }) })];
+}
+
+interface Rendering {
+  resolve: TemplateResolver;
+  budget: TextBudget;
 }
 
 /** What references of a run stand for. The id of an input means the input, whatever a node of that id answered (rows D7, K1). */
@@ -42,17 +57,25 @@ export function templateResolver(run: MessageSource): TemplateResolver {
 /** Where the config of a node type keeps its text, where that is not `prompt`. */
 const TEXT_KEYS: Readonly<Record<string, string>> = { conversation: 'message', brainstorm: 'idea' };
 
-function nodeText(node: WorkflowNode, graph: WorkflowGraph, run: MessageSource, resolve: TemplateResolver): string {
+function nodeText(
+  node: WorkflowNode,
+  graph: WorkflowGraph,
+  run: MessageSource,
+  { resolve, budget }: Rendering,
+): string {
   const fallback = `Execute node ${node.id}`;
   if (node.type === 'input') {
     const input = inputValue(run.inputs, node.id);
     return input === undefined ? fallback : inputText(input);
   }
   const prompt = node.config[TEXT_KEYS[node.type] ?? 'prompt'];
-  if (typeof prompt === 'string' && prompt !== '') return renderTemplate(prompt, resolve);
+  if (typeof prompt === 'string' && prompt !== '') return renderTemplate(prompt, resolve, budget);
   const texts = graph.parents(node.id).map((parent) => parentText(parent, run));
-  return texts.filter((text) => text !== '').join('\n\n') || fallback;
+  for (const text of texts) budget.spend(text.length + SEPARATOR.length);
+  return texts.filter((text) => text !== '').join(SEPARATOR) || fallback;
 }
+
+const SEPARATOR = '\n\n';
 
 function parentText(parent: string, { nodes, inputs }: MessageSource): string {
   const run = nodes.get(parent);
@@ -65,9 +88,9 @@ function inputArtifact(value: JsonValue): Artifact {
   return { artifactId: '', parts: [textPart(inputText(value))] };
 }
 
-function rendered(value: JsonValue, resolve: TemplateResolver): JsonValue {
-  if (typeof value === 'string') return renderTemplate(value, resolve);
-  if (Array.isArray(value)) return value.map((item) => rendered(item, resolve));
+function rendered(value: JsonValue, rendering: Rendering): JsonValue {
+  if (typeof value === 'string') return renderTemplate(value, rendering.resolve, rendering.budget);
+  if (Array.isArray(value)) return value.map((item) => rendered(item, rendering));
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, rendered(item, resolve)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, rendered(item, rendering)]));
 }

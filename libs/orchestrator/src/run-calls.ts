@@ -1,9 +1,10 @@
 import type { CallOptions } from '#libs/a2a-client';
 import type { Hop, RequestContext } from '#libs/executor';
 import type { Job } from '#libs/platform';
+import { ContentTooLarge, type Part, TextBudget } from '#libs/protocol';
 import { type ChildNews, ChildCall, cancelWaiting } from './child-call.js';
 import { cancelJob } from './child-cancel.js';
-import { nodeUrl } from './node-address.js';
+import { nodeUrl, refuseUserinfo } from './node-address.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
 import { nodeParts } from './node-message.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
@@ -11,6 +12,7 @@ import { answerParts } from './run-answer.js';
 import { RunChildren } from './run-children.js';
 import type { RunServices } from './run-services.js';
 import type { RunState } from './run-state.js';
+import type { WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
 /** The run that calls are made for. */
@@ -28,6 +30,8 @@ export class RunCalls {
   /** Nodes whose current call was decided by this process: no earlier one can have made it. */
   private readonly fresh = new Set<string>();
   private readonly children: RunChildren;
+  /** Characters that this process has put together for the run's nodes. */
+  private rendered = 0;
 
   constructor(
     private readonly services: RunServices,
@@ -79,6 +83,11 @@ export class RunCalls {
     return Promise.all(nodes.map((node) => this.cancelOne(node)));
   }
 
+  /** Closes a node's connection and cancels its agent's Task, whose outcome nobody asks for. */
+  giveUp(node: NodeRun): void {
+    void this.cancelOne(node).catch(() => undefined);
+  }
+
   /** Tries again what did not reach the agent; `undefined` where there is nothing to try. */
   cancelAgain({ node: nodeId, agentUrl, taskId, outcome }: CanceledChild): Job | undefined {
     if (outcome !== 'unreachable' || taskId === undefined) return undefined;
@@ -119,10 +128,10 @@ export class RunCalls {
   }
 
   private call(node: NodeRun, known: string | undefined): ChildCall {
-    const { graph, state, context, revision } = this.run;
+    const { graph, context, revision } = this.run;
     const definition = graph.node(node.id);
     const url = this.urlOf(node) ?? '';
-    const parts = node.answer ? answerParts(node.answer, node.id) : nodeParts(definition, graph, state);
+    const { parts, fault } = this.partsFor(node);
     const waiting =
       node.answer && node.taskId !== undefined ? { taskId: node.taskId, contextId: node.contextId } : undefined;
     const hops = callsOthers(node) ? this.hopsTo(url) : [];
@@ -135,10 +144,37 @@ export class RunCalls {
       options: this.options(node),
       ...(timeout !== undefined && { timeout }),
       ...(known !== undefined && { known }),
-      ...(node.type === 'external' && { refuse: () => this.services.hops.refuseCall(url, this.run.hops) }),
+      refuse: () => {
+        if (fault) throw fault;
+        if (node.type === 'external') this.refuse(definition, url);
+      },
       onTask: (taskId) => this.remember(node, taskId, url),
       tell: this.tell,
     });
+  }
+
+  /** Throws where the external agent of a node must not be called. */
+  private refuse(node: WorkflowNode, url: string): void {
+    refuseUserinfo(node);
+    this.services.hops.refuseCall(url, this.run.hops);
+  }
+
+  /** What a node is sent; nothing, and why, where that would be too much. */
+  private partsFor(node: NodeRun): { parts: Part[]; fault?: ContentTooLarge } {
+    const { graph, state } = this.run;
+    const { renderedText, task } = this.services.content;
+    if (node.answer) return { parts: answerParts(node.answer, node.id) };
+    const budget = new TextBudget(renderedText);
+    try {
+      const parts = nodeParts(graph.node(node.id), graph, state, budget);
+      this.rendered += budget.spent;
+      if (this.rendered > task)
+        throw ContentTooLarge.of('what was rendered for the nodes of the run', task, 'TASK_LIMIT');
+      return { parts };
+    } catch (error) {
+      if (error instanceof ContentTooLarge) return { parts: [], fault: error };
+      throw error;
+    }
   }
 
   /** The calls that led to the run, and the one of this agent. */
@@ -168,11 +204,12 @@ export class RunCalls {
   }
 
   private options(node: NodeRun): CallOptions {
-    const { context, graph } = this.run;
+    const { context, graph, revision } = this.run;
     const { auth } = graph.node(node.id).config;
     return {
       scope: context.call.scope,
       parent: { taskId: context.taskId, reference: childReference(node.id, node.attempts) },
+      ...(node.type !== 'external' && { revision }),
       // An own agent makes one Task of it, in whichever replica it comes to.
       ...(node.type !== 'external' && node.messageId !== undefined && { idempotencyKey: node.messageId }),
       ...(node.type === 'external' && typeof auth === 'string' && auth !== '' && { credential: auth }),

@@ -4,7 +4,9 @@ import {
   artifactUpdate,
   firstText,
   type Part,
+  briefText,
   runEventMetadata,
+  runEventNote,
   statusUpdate,
   type TaskReference,
   type TaskState,
@@ -78,6 +80,22 @@ export function waitingEvents(reference: TaskReference, state: RunState): TaskEv
   const asking = statusUpdate(reference, waiting, undefined, runEventMetadata(askNote(first)));
   asking.statusUpdate.status.message = agentMessage(reference, question(first), { [NODE_KEY]: first.id });
   return [...others.map((node) => stepEvent(reference, askNote(node))), asking];
+}
+
+/** A step or an end without the run's state, and with the beginning of its texts. */
+export function shortened(event: TaskEvent): TaskEvent {
+  if (!('statusUpdate' in event)) return event;
+  const { status, metadata, ...reference } = event.statusUpdate;
+  const note = runEventNote(metadata);
+  const text = firstText(status.message?.parts ?? []);
+  const { state: _state, error, ...payload } = note?.payload ?? {};
+  const words = { ...payload, ...(typeof error === 'string' && { error: briefText(error) }) };
+  return statusUpdate(
+    reference,
+    status.state,
+    text === undefined ? undefined : briefText(text),
+    note && runEventMetadata({ ...note, payload: words }),
+  );
 }
 
 function askNote(node: NodeRun): ReturnType<typeof inputRequired.note> {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, type Message } from '#libs/protocol';
+import { ContentTooLarge, isJsonObject, type JsonObject, type JsonValue, type Message } from '#libs/protocol';
 import type { WorkflowDefinition } from './workflow.js';
 
 const USER_INPUT = '__user_input__';
@@ -32,4 +32,22 @@ export function inputsOf(message: Message, definition: WorkflowDefinition): Json
   const texts = message.parts.flatMap(({ text }) => (text === undefined ? [] : [text]));
   const byText = texts.length === 0 ? [] : definition.nodes.filter((node) => node.type === 'input');
   return Object.fromEntries([...byText.map(({ id }) => [id, texts.join('\n')] as const), ...named]);
+}
+
+/** As many nodes as a workflow may have. */
+const MOST_INPUTS = 1_000;
+
+/**
+ * A Message's text is the input of every `input` node: together they may be far more than was sent. Its data names
+ * inputs, each of which is kept under its name.
+ * @throws ContentTooLarge
+ */
+export function refuseLargeInputs({ parts }: Message, { nodes }: WorkflowDefinition, limit: number): void {
+  const named = parts.reduce((sum, { data }) => sum + (isJsonObject(data) ? Object.keys(data).length : 0), 0);
+  if (named > MOST_INPUTS) throw new ContentTooLarge(`a run has at most ${MOST_INPUTS} inputs; these are ${named}`);
+  const characters = parts.reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
+  if (characters * nodes.length <= limit) return;
+  const inputs = nodes.filter(({ type }) => type === 'input').length;
+  if (characters * inputs > limit)
+    throw ContentTooLarge.of(`the text of the message as the input of ${inputs} nodes`, limit, 'ARTIFACT_LIMIT');
 }

@@ -1,5 +1,6 @@
 import type { AgentDirectory } from '#libs/a2a-client';
 import type { HopChains } from '#libs/executor';
+import type { ContentLimits } from '#libs/platform';
 import type { TaskStore } from '#libs/tasks';
 import type { RunChildStore } from './run-child-store.js';
 
@@ -13,4 +14,6 @@ export interface RunServices {
   address: { readonly internalUrl: string };
   /** Whether own nodes are called in this process, so that their Tasks name their run themselves. */
   localDispatch: boolean;
+  /** How large what a run puts together may be. */
+  content: ContentLimits;
 }

@@ -78,6 +78,14 @@ export class RunState implements RunFacts {
     return Object.fromEntries([...inputs, ...outputs.filter(([, text]) => text !== '')]);
   }
 
+  /** About how many characters the state map has. */
+  get size(): number {
+    let characters = 0;
+    for (const value of Object.values(this.inputs)) characters += typeof value === 'string' ? value.length : 0;
+    for (const node of this.nodes.values()) characters += outputText(node).length;
+    return characters;
+  }
+
   /** The Artifacts of rows C11 and C12: each input as a text, and those of each node that has some. */
   artifactMap(): Record<string, Artifact[]> {
     const inputs = Object.entries(this.inputs).map(([id, value]): [string, Artifact[]] => {

@@ -1,4 +1,4 @@
-import { type Artifact, firstText, type JsonObject, type Part } from '#libs/protocol';
+import { type Artifact, firstText, type JsonObject, type Part, withoutUserinfo } from '#libs/protocol';
 import type { TaskEvent, TaskHeader } from '#libs/tasks';
 import { nodeUrl } from './node-address.js';
 import { nodeParts } from './node-message.js';
@@ -118,7 +118,7 @@ function nodeView(node: WorkflowNode, run: NodeRun, { definition, baseUrl, child
     status: run.status,
     attempts: run.attempts,
     ...(taskId !== undefined && { taskId }),
-    agentUrl: run.agentUrl ?? nodeUrl(definition.name, node, baseUrl) ?? '',
+    agentUrl: withoutUserinfo(run.agentUrl ?? nodeUrl(definition.name, node, baseUrl) ?? ''),
     ...(run.status === 'input-required' && { waitsFor: waitsFor(run) }),
     artifacts: run.artifacts,
     ...(run.error !== undefined && { error: run.error }),

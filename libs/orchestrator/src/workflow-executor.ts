@@ -1,8 +1,8 @@
 import { AgentExecutor, hopMetadata, hopsOf, keptHops, type RequestContext } from '#libs/executor';
-import { type JsonObject, type SendMessageRequest, submittedTask } from '#libs/protocol';
+import { A2AError, ContentTooLarge, type JsonObject, type SendMessageRequest, submittedTask } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { failedEvents } from './run-ending.js';
-import { inputsOf } from './run-inputs.js';
+import { inputsOf, refuseLargeInputs } from './run-inputs.js';
 import { runMetadata } from './run-metadata.js';
 import type { RunServices } from './run-services.js';
 import { RunState } from './run-state.js';
@@ -35,7 +35,14 @@ export class WorkflowExecutor extends AgentExecutor {
   }
 
   override check(request: SendMessageRequest): void {
-    this.services.hops.refuseReentry(`workflows/${this.workflow.definition.name}`, hopsOf(request));
+    const { definition } = this.workflow;
+    this.services.hops.refuseReentry(`workflows/${definition.name}`, hopsOf(request));
+    try {
+      refuseLargeInputs(request.message, definition, this.services.content.artifact);
+    } catch (error) {
+      if (!(error instanceof ContentTooLarge)) throw error;
+      throw new A2AError('INVALID_PARAMS', { message: `The message is too large: ${error.message}` });
+    }
   }
 
   override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {

@@ -21,7 +21,9 @@ export class WorkflowExecutors {
     address: ServiceAddress,
     config: AppConfig,
   ) {
-    this.services = { directory, tasks, children, hops, address, localDispatch: config.nodeDispatch === 'local' };
+    const { content, nodeDispatch } = config;
+    const localDispatch = nodeDispatch === 'local';
+    this.services = { directory, tasks, children, hops, address, localDispatch, content };
   }
 
   of(workflow: WorkflowRevision): WorkflowExecutor {

@@ -1,5 +1,5 @@
-import type { NodeTypes } from '#libs/executor';
-import type { WorkflowDefinition } from './workflow.js';
+import { type NodeTypes, SharedUse } from '#libs/executor';
+import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
 
 /** One thing that is wrong with a definition. */
@@ -14,14 +14,18 @@ export const WORKFLOW_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
 
-/** Everything for which a definition is refused at save, one entry per problem; empty where it may be saved. */
+/** A caller reads no more. */
+const MOST_PROBLEMS = 100;
+
+/** For what a definition is refused at save, one entry per problem, at most 100; empty where it may be saved. */
 export function workflowProblems(definition: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {
   const references = [...duplicateProblems(definition), ...edgeProblems(definition)];
-  return [
+  const problems = [
     ...namingProblems(definition),
     ...(references.length > 0 ? references : cycleProblems(definition)),
     ...configProblems(definition, nodeTypes),
   ];
+  return problems.slice(0, MOST_PROBLEMS);
 }
 
 function namingProblems({ name, nodes }: WorkflowDefinition): WorkflowProblem[] {
@@ -53,9 +57,19 @@ function edgeProblems({ nodes, edges }: WorkflowDefinition): WorkflowProblem[] {
 }
 
 function configProblems({ nodes }: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {
+  const use = new SharedUse();
   return [...nodes.entries()].flatMap(([index, node]) =>
-    nodeTypes.problems(node).map((message) => ({ path: `nodes[${index}]`, message })),
+    [...descriptionProblems(node), ...nodeTypes.problems(node, use)].map((message) => ({
+      path: `nodes[${index}]`,
+      message,
+    })),
   );
+}
+
+/** Nodes of all types may be described; it is what their cards say. */
+function descriptionProblems({ id, type, config: { description } }: WorkflowNode): string[] {
+  if (description === undefined || typeof description === 'string') return [];
+  return [`${type} node "${id}": description must be a string`];
 }
 
 function cycleProblems(definition: WorkflowDefinition): WorkflowProblem[] {

@@ -1,5 +1,5 @@
 import { type Hop, type RequestContext, TaskCanceled } from '#libs/executor';
-import type { RunEventNote } from '#libs/protocol';
+import { ContentTooLarge, type RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { ChildNews } from './child-call.js';
 import type { ChildEnding } from './child-ending.js';
@@ -13,6 +13,7 @@ import {
   completedEvent,
   completedEvents,
   failedEvents,
+  shortened,
   stepEvent,
   waitingEvents,
 } from './run-ending.js';
@@ -44,7 +45,10 @@ export class WorkflowRun {
   private readonly state: RunState;
   private answerTaken = false;
 
-  constructor(services: RunServices, start: WorkflowRunStart) {
+  constructor(
+    private readonly services: RunServices,
+    start: WorkflowRunStart,
+  ) {
     this.context = start.context;
     this.graph = start.graph;
     this.state = start.state;
@@ -126,11 +130,22 @@ export class WorkflowRun {
   private *hearAll(first: ChildNews): Generator<TaskEvent> {
     for (let news: ChildNews | undefined = first; news !== undefined; news = this.inbox.poll()) {
       yield* this.hear(news);
-      if (news.ending?.kind === 'failed') return;
+      if (this.state.node(news.nodeId).status === 'failed') return;
     }
   }
 
   private *hear(news: ChildNews): Generator<TaskEvent> {
+    try {
+      yield* this.take(news);
+    } catch (error) {
+      if (!(error instanceof ContentTooLarge)) throw error;
+      const node = this.state.node(news.nodeId);
+      if (news.ending === undefined) this.calls.giveUp(node);
+      yield this.fail(node, error.message, `node "${node.id}": ${error.message}`);
+    }
+  }
+
+  private *take(news: ChildNews): Generator<TaskEvent> {
     const node = this.state.node(news.nodeId);
     const { step, ending } = news;
     if (step) yield this.step({ type: step.type, node_id: node.id, node_type: node.type, payload: step.payload });
@@ -173,7 +188,7 @@ export class WorkflowRun {
     );
     const children = await this.calls.cancel(active);
     for (const child of children) yield this.canceled(child);
-    for (const event of canceledEvents(this.context, this.state, children)) yield this.record(event);
+    for (const event of canceledEvents(this.context, this.state, children)) yield this.lastWord(event);
   }
 
   /** With what is to be tried again: it commits with the outcome that wants it. */
@@ -192,7 +207,23 @@ export class WorkflowRun {
       failed: () => failedEvents(context, state),
       'input-required': () => waitingEvents(context, state),
     }[outcome]();
-    for (const event of events) yield this.record(event);
+    for (const event of events) yield this.lastWord(event);
+  }
+
+  /** What the log says already is left out of an end that would be too large. */
+  private lastWord(event: TaskEvent): TaskEvent {
+    if (this.state.size <= this.services.content.artifact && this.isAdmitted(event)) return this.record(event);
+    return this.record(shortened(event));
+  }
+
+  private isAdmitted(event: TaskEvent): boolean {
+    try {
+      this.context.admit(event);
+      return true;
+    } catch (error) {
+      if (error instanceof ContentTooLarge) return false;
+      throw error;
+    }
   }
 
   private step(note: RunEventNote): TaskEvent {
@@ -200,6 +231,7 @@ export class WorkflowRun {
   }
 
   private record(event: TaskEvent): TaskEvent {
+    this.context.admit(event);
     this.state.apply(event);
     return event;
   }

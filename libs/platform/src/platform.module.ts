@@ -1,10 +1,12 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { Logger } from 'nestjs-pino';
 import { DataSource } from 'typeorm';
 import { AppConfig } from './config/app-config.js';
 import { Database, type EntityClass, type MigrationClass } from './database/database.js';
 import { PLATFORM_MIGRATIONS } from './database/platform-migrations.js';
 import { HealthModule } from './operations/health.module.js';
 import { HttpConnections } from './operations/http-connections.js';
+import { InFlight } from './operations/in-flight.js';
 import { LoggingModule } from './operations/logging.js';
 import { Metrics } from './operations/metrics.js';
 import { Readiness } from './operations/readiness.js';
@@ -31,7 +33,7 @@ export interface PlatformOptions {
 @Module({})
 export class PlatformModule {
   static forRoot(options: PlatformOptions): DynamicModule {
-    const providers = [OutboundHttp, Metrics, Readiness, Shutdown, ServiceAddress, SigningKeys];
+    const providers = [InFlight, OutboundHttp, Metrics, Readiness, Shutdown, ServiceAddress, SigningKeys];
     return {
       module: PlatformModule,
       global: true,
@@ -43,14 +45,15 @@ export class PlatformModule {
         { provide: AppConfig, useValue: options.config },
         {
           provide: Database,
-          inject: [Shutdown, Readiness],
-          useFactory: (shutdown: Shutdown, readiness: Readiness) =>
+          inject: [Shutdown, Readiness, Logger],
+          useFactory: (shutdown: Shutdown, readiness: Readiness, log: Logger) =>
             openDatabase(
               options.config,
               [...PLATFORM_MIGRATIONS, ...options.migrations],
               options.entities ?? [],
               shutdown,
               readiness,
+              log,
             ),
         },
         { provide: SecretBox, inject: [AppConfig, Database], useFactory: openSecretBox },

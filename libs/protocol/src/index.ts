@@ -1,6 +1,15 @@
 export { type JsonObject, type JsonValue, isJsonObject } from './json.js';
 export { isActiveState, isTerminalState, isWaitingState, TASK_STATES, type TaskState } from './task-state.js';
-export { dataPart, firstData, firstText, type Message, type Part, type Role, textPart } from './message.js';
+export {
+  contentLength,
+  dataPart,
+  firstData,
+  firstText,
+  type Message,
+  type Part,
+  type Role,
+  textPart,
+} from './message.js';
 export type {
   Artifact,
   SendMessageResponse,
@@ -86,5 +95,9 @@ export {
 } from './codec/v0-3-values.js';
 export { canonicalAgentCard, compactCardText } from './card/canonical-card.js';
 export { canonicalJson } from './card/canonical-json.js';
-export { renderTemplate, type TemplateResolver } from './template.js';
+export { briefText } from './brief-text.js';
+export { ContentTooLarge } from './content-too-large.js';
+export { hasUserinfo, NO_USERINFO, shownUrl, withoutUserinfo } from './shown-url.js';
+export { isRenderingOf, renderTemplate, type TemplateResolver } from './template.js';
+export { TextBudget } from './text-budget.js';
 export { artifactReference } from './template-artifact.js';

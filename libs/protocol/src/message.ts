@@ -46,3 +46,16 @@ export function firstText(parts: readonly Part[]): string | undefined {
 export function firstData(parts: readonly Part[]): JsonValue | undefined {
   return parts.find((part) => part.data !== undefined)?.data;
 }
+
+/** What a Part costs beside its content. */
+const PART_LENGTH = 64;
+
+/** About how many characters Parts have as JSON. */
+export function contentLength(parts: readonly Part[]): number {
+  let characters = 0;
+  for (const { text, raw, url, data } of parts) {
+    characters += PART_LENGTH + (text ?? raw ?? url ?? '').length;
+    if (data !== undefined) characters += JSON.stringify(data).length;
+  }
+  return characters;
+}

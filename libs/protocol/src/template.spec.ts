@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { dataPart, textPart } from './message.js';
 import type { Artifact } from './task.js';
 import { artifactReference } from './template-artifact.js';
-import { renderTemplate } from './template.js';
+import { isRenderingOf, renderTemplate } from './template.js';
+import { TextBudget } from './text-budget.js';
 
 const artifact = (...parts: Artifact['parts']): Artifact => ({ artifactId: 'a1', parts });
 
@@ -36,6 +37,34 @@ describe('renderTemplate', () => {
   });
 });
 
+describe('a budget of characters', () => {
+  const long = 'x'.repeat(100);
+
+  test('is for the result, not for the template', () => {
+    const budget = new TextBudget(11);
+    expect(renderTemplate('{{a}}{{a}}-', () => 'short', budget)).toBe('shortshort-');
+    expect(budget.spent).toBe(11);
+    expect(() => renderTemplate('-', () => 'short', budget)).toThrow(
+      'the rendered text has more than 11 characters (RENDERED_TEXT_LIMIT)',
+    );
+  });
+
+  test('stops as soon as it is used up', () => {
+    let resolved = 0;
+    const resolve = () => {
+      resolved += 1;
+      return long;
+    };
+    expect(() => renderTemplate('{{a}}'.repeat(1_000), resolve, new TextBudget(6_000))).toThrow('RENDERED_TEXT_LIMIT');
+    expect(resolved).toBeLessThan(30);
+  });
+
+  test('leaves what is not resolved as it counts it', () => {
+    expect(renderTemplate('{{a}}', () => undefined, new TextBudget(5))).toBe('{{a}}');
+    expect(() => renderTemplate('{{a}}', () => undefined, new TextBudget(4))).toThrow('RENDERED_TEXT_LIMIT');
+  });
+});
+
 describe('artifactReference', () => {
   test('is the first text, wherever it stands among the Parts (B2, D2)', () => {
     expect(artifactReference(artifact(dataPart({ n: 1 }), textPart('words')), [])).toBe('words');
@@ -65,5 +94,23 @@ describe('artifactReference', () => {
     expect(artifactReference(artifact(textPart('t')), ['foo', 'bar'])).toBe('t');
     expect(artifactReference(artifact(textPart('t'), dataPart(1)), ['data', 'x'])).toBe('t');
     expect(artifactReference(undefined, [])).toBeUndefined();
+  });
+});
+
+describe('a rendering of a template', () => {
+  it.each([
+    ['plain', 'plain', true],
+    ['plain', 'plain ', false],
+    ['{{a}}', '', true],
+    ['{{a}}', 'anything', true],
+    ['x{{a}}y', 'xy', true],
+    ['x{{a}}y', 'x', false],
+    ['xx{{a}}xx', 'xxx', false],
+    ['x{{a}}y{{b.data}}z', 'x1y2z', true],
+    ['x{{a}}y{{b}}z', 'x1z', false],
+    ['x{{a}}y', 'x{{a}}y', true],
+    ['{{ a }}', 'b', false],
+  ])('%s may become %s: %s', (template, text, expected) => {
+    expect(isRenderingOf(template, text)).toBe(expected);
   });
 });

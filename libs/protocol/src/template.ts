@@ -1,4 +1,7 @@
+import { TextBudget } from './text-budget.js';
+
 const REFERENCE = /\{\{(\w+(?:\.\w+)*)\}\}/g;
+const WHOLE_REFERENCE = /\{\{\w+(?:\.\w+)*\}\}/;
 
 /**
  * The text that a reference stands for; `undefined` leaves it as it is written.
@@ -6,10 +9,33 @@ const REFERENCE = /\{\{(\w+(?:\.\w+)*)\}\}/g;
  */
 export type TemplateResolver = (id: string, suffix: readonly string[]) => string | undefined;
 
-/** Replaces each `{{reference}}` of a text (row D1). What a reference resolves to is not read again (row D9). */
-export function renderTemplate(text: string, resolve: TemplateResolver): string {
+/**
+ * Replaces each `{{reference}}` of a text (row D1). What a reference resolves to is not read again (row D9).
+ * @param budget what the result, and whatever else shares it, may come to
+ * @throws ContentTooLarge beyond it, before anything is put together
+ */
+export function renderTemplate(text: string, resolve: TemplateResolver, budget = new TextBudget()): string {
+  budget.spend(text.length);
   return text.replace(REFERENCE, (written, path: string) => {
     const [id = '', ...suffix] = path.split('.');
-    return resolve(id, suffix) ?? written;
+    const value = resolve(id, suffix);
+    if (value === undefined) return written;
+    budget.spend(value.length - written.length);
+    return value;
   });
+}
+
+/** Whether a text is what may come of a template: all that stands around its references, in order, and anything between. */
+export function isRenderingOf(template: string, text: string): boolean {
+  const [head = '', ...rest] = template.split(WHOLE_REFERENCE);
+  const tail = rest.pop();
+  if (tail === undefined) return text === template;
+  if (!text.startsWith(head)) return false;
+  let position = head.length;
+  for (const literal of rest) {
+    const found = text.indexOf(literal, position);
+    if (found < 0) return false;
+    position = found + literal.length;
+  }
+  return text.length - tail.length >= position && text.endsWith(tail);
 }

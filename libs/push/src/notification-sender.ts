@@ -33,7 +33,7 @@ export class NotificationSender {
     if (secrets === undefined) return UNREADABLE;
     const legacyBody = isLegacyConfig(config) ? await this.legacy.of(event) : undefined;
     const notification = notificationOf(config, event, legacyBody);
-    const signature = await this.signer.sign(notification);
+    const signature = await this.signer.sign(notification, config.url);
     const headers = { ...notificationHeaders(config, secrets, notification), [NOTIFICATION_SIGNATURE]: signature };
     const url = new URL(config.url);
     const { body } = notification;

@@ -1,4 +1,4 @@
-import { type Database, isRolledBack } from '#libs/platform';
+import { type Database, isRolledBack, onceWritable } from '#libs/platform';
 import type { PoolClient } from 'pg';
 
 /** Deadlocks are rare: two in a row are rarer. */
@@ -8,12 +8,12 @@ const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '2s'`;
 /**
  * Does some work in one transaction; what it throws rolls back. The journal may wait for what it locks, so a process that
  * stands still in the middle of it loses the session: PostgreSQL rolls back two seconds later. Where PostgreSQL sacrifices
- * it to end a deadlock, the work is done again; so it changes nothing but the database.
+ * it to end a deadlock, or only reads at the moment, the work is done again; so it changes nothing but the database.
  */
 export async function inTransaction<T>(database: Database, work: (client: PoolClient) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await once(database, work);
+      return await onceWritable(() => once(database, work));
     } catch (error) {
       if (tries >= TRIES || !isRolledBack(error)) throw error;
     }

@@ -5,6 +5,7 @@ const HEADER_BYTES = 20;
 /** PostgreSQL counts time in microseconds from 2000-01-01. */
 const EPOCH_OFFSET_MS = 946_684_800_000;
 const NULL_LENGTH = -1;
+const LONG = 16 * 1024;
 
 /**
  * A column of a batch as PostgreSQL's binary form of a one-dimensional array, which neither side has to escape or
@@ -20,8 +21,8 @@ export class BinaryArray {
 
   /** Of a text or json column. */
   text(value: string): void {
-    // UTF-8 takes at most three bytes for each UTF-16 code unit.
-    this.reserve(4 + value.length * 3);
+    // UTF-8 takes at most three bytes for each UTF-16 code unit; a long text is worth to be measured.
+    this.reserve(4 + (value.length > LONG ? Buffer.byteLength(value) : value.length * 3));
     const length = this.buffer.write(value, this.end + 4, 'utf8');
     this.buffer.writeInt32BE(length, this.end);
     this.end += 4 + length;

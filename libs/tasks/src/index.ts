@@ -1,5 +1,6 @@
 export { type RecordedEvent, type TaskEvent, toStreamResponse } from './task-event.js';
 export { applyTaskEvent, TaskEventRefused, TaskFold } from './task-fold.js';
+export { TaskLimitExceeded } from './task-limits.js';
 export { firstTaskIdOf, newTaskId } from './task-id.js';
 export {
   ANONYMOUS_SCOPE,
@@ -17,7 +18,8 @@ export {
 export { PostgresTaskStore } from './postgres-task-store.js';
 export { TASK_MIGRATIONS } from './task-migrations.js';
 export { TaskMetrics } from './task-metrics.js';
-export { type JournalSource, TaskJournal } from './task-journal.js';
+export type { JournalSource, WaitingEvent } from './journal-queue.js';
+export { TaskJournal } from './task-journal.js';
 export { FEED_POLL_MS, type FollowOptions, TASK_PROGRESS, TaskFeed } from './task-feed.js';
 export { ClaimLost, TaskRecording } from './task-recording.js';
 export { TaskRecorder } from './task-recorder.js';

@@ -26,9 +26,16 @@ export const JOURNAL_SETTINGS = {
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   jit: 'off',
+  // Limits that the role or the database has are for statements that somebody would ask again; these are asked for ever.
+  statement_timeout: '0',
+  lock_timeout: '0',
+  idle_session_timeout: '0',
   // Its statements need no check that a Task has not ended: they make it themselves.
   'parley.journal': 'on',
 };
+
+/** PostgreSQL drops a session that sends it a message of 1 GiB, and `pg` throws where nobody catches it at two. */
+const MOST_BYTES = 768 * 1024 ** 2;
 
 const texts = new Map<string, string>();
 
@@ -51,6 +58,8 @@ export function batchStatement(batch: readonly JournalEntry[]): QueryConfig {
     ...(shape.children ? buffersOf(childColumns(batch)) : []),
     ...(shape.jobs ? buffersOf(jobColumns(batch)) : []),
   ];
+  const bytes = values.reduce((sum, { length }) => sum + length, 0);
+  if (bytes > MOST_BYTES) throw new RangeError(`A batch of ${bytes} bytes is more than one statement takes`);
   return { ...named(shape), values };
 }
 

@@ -4,6 +4,7 @@ import { Database } from '#libs/platform';
 import type { Pool, PoolClient } from 'pg';
 import { WRITER_SETTING } from './journal-sql.js';
 import { batchStatement, JOURNAL_SETTINGS } from './journal-statement.js';
+import { eventBytes } from './log-size.js';
 import type { RecordedEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
 import { listStatement } from './task-list-statement.js';
@@ -36,7 +37,7 @@ export class PostgresTaskStore extends TaskStore {
   private readonly journal: Pool;
   private session: JournalSession | undefined;
   /** For what is small beside a large table, as the work in flight is. */
-  private readonly claims: Pool;
+  private readonly small: Pool;
 
   constructor(database: Database) {
     super();
@@ -44,7 +45,7 @@ export class PostgresTaskStore extends TaskStore {
     // One session: batches are written in the order in which they come.
     const writer = `'${randomBytes(6).toString('base64url')}'`;
     this.journal = database.tunedPool('journal', 1, { ...JOURNAL_SETTINGS, [WRITER_SETTING]: writer });
-    this.claims = database.tunedPool('claims', 1, JOURNAL_SETTINGS);
+    this.small = database.tunedPool('claims', 1, JOURNAL_SETTINGS);
   }
 
   /**
@@ -66,6 +67,11 @@ export class PostgresTaskStore extends TaskStore {
       session.writers -= 1;
       if (session.writers === 0) this.leave(session);
     }
+  }
+
+  /** A server that only reads refuses it, though it changes nothing. The next batch has the same session. */
+  async probe(): Promise<void> {
+    await this.journal.query('UPDATE task_writer SET position = position WHERE false');
   }
 
   private leave(session: JournalSession): void {
@@ -114,16 +120,24 @@ export class PostgresTaskStore extends TaskStore {
   }
 
   async claim(taskId: string, replicaId: string, token: string): Promise<StoredTask | undefined> {
+    try {
+      const header = await this.claimHeader(taskId, replicaId, token);
+      return header && fold(header, await this.events(taskId, 0, header.lastSequence));
+    } catch (error) {
+      // Also where the claim itself failed: perhaps only its answer was lost. Where this fails too, `claims` shows it.
+      await this.release({ taskId, token }).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private async claimHeader(taskId: string, replicaId: string, token: string): Promise<TaskHeader | undefined> {
     const result = await this.pool.query<HeaderRow>({
       name: 'task-claim',
       text: `UPDATE task SET replica_id = $2, claim_token = $3
              WHERE task_id = $1 AND claim_token IS NULL AND state NOT IN ${ENDED} RETURNING ${HEADER_COLUMNS}`,
       values: [taskId, replicaId, token],
     });
-    const row = result.rows[0];
-    if (!row) return undefined;
-    const header = toHeader(row);
-    return fold(header, await this.events(taskId, 0, header.lastSequence));
+    return result.rows[0] && toHeader(result.rows[0]);
   }
 
   async adopt(replicaId: string, fromReplicaIds: readonly string[], limit: number): Promise<TaskClaim[]> {
@@ -139,8 +153,26 @@ export class PostgresTaskStore extends TaskStore {
     return result.rows.map((row) => ({ taskId: row.task_id, token: row.claim_token }));
   }
 
+  async claims(replicaId: string): Promise<TaskClaim[]> {
+    const result = await this.small.query<{ task_id: string; claim_token: string }>({
+      name: 'claims',
+      text: 'SELECT task_id, claim_token FROM task WHERE replica_id = $1',
+      values: [replicaId],
+    });
+    return result.rows.map((row) => ({ taskId: row.task_id, token: row.claim_token }));
+  }
+
+  async renew(claim: TaskClaim, token: string): Promise<boolean> {
+    const result = await this.pool.query('UPDATE task SET claim_token = $3 WHERE task_id = $1 AND claim_token = $2', [
+      claim.taskId,
+      claim.token,
+      token,
+    ]);
+    return result.rowCount === 1;
+  }
+
   async claimants(): Promise<string[]> {
-    const result = await this.claims.query<{ replica_id: string }>(
+    const result = await this.small.query<{ replica_id: string }>(
       'SELECT DISTINCT replica_id FROM task WHERE replica_id IS NOT NULL',
     );
     return result.rows.map((row) => row.replica_id);
@@ -162,7 +194,7 @@ export class PostgresTaskStore extends TaskStore {
   }
 
   async cancelRequests(replicaId: string): Promise<string[]> {
-    const result = await this.claims.query<{ task_id: string }>({
+    const result = await this.small.query<{ task_id: string }>({
       name: 'cancel-requests',
       text: 'SELECT task_id FROM task WHERE replica_id = $1 AND cancel_requested_at IS NOT NULL',
       values: [replicaId],
@@ -218,8 +250,11 @@ function fold(header: TaskHeader, events: readonly RecordedEvent[]): StoredTask 
   const [first, ...rest] = events;
   if (!first) throw new Error(`The log of task ${header.taskId} is empty`);
   const task = TaskFold.begin(first.event);
+  let bytes = eventBytes(first.event, first.json);
   for (const recorded of rest) {
-    if (recorded.sequence <= header.lastSequence) task.apply(recorded.event);
+    if (recorded.sequence > header.lastSequence) break;
+    task.apply(recorded.event);
+    bytes += eventBytes(recorded.event, recorded.json);
   }
-  return { header, task: task.task() };
+  return { header, task: task.task(), bytes };
 }

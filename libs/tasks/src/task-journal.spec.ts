@@ -1,11 +1,17 @@
+import { loadConfig, Readiness } from '#libs/platform';
+import type { JournalSource, WaitingEvent } from './journal-queue.js';
+import { TaskJournal } from './task-journal.js';
 import type { JournalEntry, JournalOutcome, TaskStore } from './task-store.js';
-import { type JournalSource, TaskJournal } from './task-journal.js';
 
 /** A store whose statements the test lets through one by one. */
 class HeldStore {
   readonly batches: { entries: readonly JournalEntry[]; answer(outcome: unknown): void }[] = [];
   /** What the logs hold, as the JSON of their events. */
   logs: Record<string, string[]> = {};
+  /** Whether it takes no writes at all. */
+  away = false;
+  /** How many times more the logs cannot be looked at. */
+  unreadable = 0;
   private notify: (() => void) | undefined;
 
   write(entries: readonly JournalEntry[]): Promise<JournalOutcome[]> {
@@ -19,7 +25,15 @@ class HeldStore {
     });
   }
 
+  probe(): Promise<void> {
+    return this.away ? Promise.reject(new Error('Connection refused')) : Promise.resolve();
+  }
+
   lastSequences(): Promise<Map<string, number>> {
+    if (this.unreadable > 0) {
+      this.unreadable -= 1;
+      return Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+    }
     return Promise.resolve(new Map(Object.entries(this.logs).map(([taskId, log]) => [taskId, log.length])));
   }
 
@@ -40,7 +54,7 @@ class HeldStore {
 /** A task whose events are mere counts. */
 class Source implements JournalSource {
   readonly outcomes: unknown[] = [];
-  private recorded = 0;
+  waitingEvents: WaitingEvent[] = [];
   private drained = 0;
   private readonly waiters: (() => void)[] = [];
 
@@ -49,16 +63,17 @@ class Source implements JournalSource {
     private readonly journal: TaskJournal,
   ) {}
 
-  record(): void {
-    this.recorded += 1;
-    this.journal.enqueue(this);
+  record(bytes = 2): void {
+    this.waitingEvents.push({ mark: this.journal.enqueue(this, bytes), bytes });
   }
 
-  drain(): JournalEntry | undefined {
-    if (this.recorded === this.drained) return undefined;
+  drain(upTo = Number.POSITIVE_INFINITY): JournalEntry | undefined {
+    const count = this.waitingEvents.filter(({ mark }) => mark <= upTo).length;
+    if (count === 0) return undefined;
     const after = this.drained;
-    this.drained = this.recorded;
-    const events = Array.from({ length: this.recorded - after }, (_, index) => ({
+    this.drained += count;
+    this.waitingEvents = this.waitingEvents.slice(count);
+    const events = Array.from({ length: count }, (_, index) => ({
       taskId: this.taskId,
       sequence: after + index + 1,
       event: { artifactUpdate: { taskId: this.taskId, contextId: 'c', artifact: { artifactId: 'a', parts: [] } } },
@@ -78,13 +93,22 @@ class Source implements JournalSource {
   }
 }
 
-function setUp(): { store: HeldStore; source(taskId: string): Source } {
+function setUp(env: Record<string, string> = {}): {
+  store: HeldStore;
+  journal: TaskJournal;
+  readiness: Readiness;
+  source(taskId: string): Source;
+} {
   const store = new HeldStore();
-  const journal = new TaskJournal(
-    store as unknown as TaskStore,
-    { batchWritten: () => undefined, reached: () => undefined, writeRefused: () => undefined } as never,
-  );
-  return { store, source: (taskId) => new Source(taskId, journal) };
+  const readiness = new Readiness();
+  const ignore = (): void => undefined;
+  const metrics = { batchWritten: ignore, reached: ignore, writeRefused: ignore, watchJournal: ignore };
+  const journal = new TaskJournal(store as unknown as TaskStore, metrics as never, loadConfig(env), readiness);
+  return { store, journal, readiness, source: (taskId) => new Source(taskId, journal) };
+}
+
+function told(entries: readonly JournalEntry[]): string[] {
+  return entries.map(({ taskId, events }) => `${taskId} +${events.length}`);
 }
 
 describe('TaskJournal', () => {
@@ -196,5 +220,158 @@ describe('TaskJournal', () => {
     expect(next.entries.map((entry) => entry.taskId)).toEqual(['later']);
     next.answer(['written']);
     expect(await later.outcome(0)).toBe('written');
+  });
+
+  describe('with more bytes than one batch takes', () => {
+    it('takes what was recorded first, over all Tasks', async () => {
+      const { store, journal, source } = setUp({ JOURNAL_BATCH_LIMIT: '1kb' });
+      const [parent, child] = [source('parent'), source('child')];
+      parent.record(400);
+      child.record(400);
+      // Came of what the child recorded, so it may not be durable before that.
+      parent.record(400);
+      child.record(400);
+      const first = await store.batch(0);
+      expect(told(first.entries)).toEqual(['parent +1', 'child +1']);
+      const second = await store.batch(1);
+      expect(told(second.entries)).toEqual(['parent +1', 'child +1']);
+      expect(journal.bytes).toBe(1600);
+      first.answer(['written', 'written']);
+      second.answer(['written', 'written']);
+      expect(await child.outcome(1)).toBe('written');
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(journal.bytes).toBe(0);
+    });
+
+    it('takes one event of any size', async () => {
+      const { store, source } = setUp({ JOURNAL_BATCH_LIMIT: '1kb' });
+      const [large, small] = [source('large'), source('small')];
+      large.record(5000);
+      small.record(1);
+      expect(told((await store.batch(0)).entries)).toEqual(['large +1']);
+      expect(told((await store.batch(1)).entries)).toEqual(['small +1']);
+    });
+  });
+
+  describe('where an entry breaks the connection', () => {
+    const broken = new Error('Connection terminated unexpectedly');
+
+    it('writes the others, and fails it alone', async () => {
+      const { store, source } = setUp();
+      const [good, bad] = [source('good'), source('bad')];
+      good.record();
+      bad.record();
+      (await store.batch(0)).answer(broken);
+      (await store.batch(1)).answer(broken);
+      const alone = await store.batch(2);
+      expect(told(alone.entries)).toEqual(['good +1']);
+      alone.answer(['written']);
+      for (let index = 3; index < 7; index++) (await store.batch(index)).answer(broken);
+      expect(await bad.outcome(0)).toEqual({ failed: broken });
+      expect(good.outcomes).toEqual(['written']);
+    });
+
+    it('recognises what was committed when the answer was lost again', async () => {
+      const { store, source } = setUp();
+      const [one, two] = [source('one'), source('two')];
+      one.record();
+      two.record();
+      (await store.batch(0)).answer(broken);
+      const again = await store.batch(1);
+      store.logs = { one: ['{}'], two: ['{}'] };
+      again.answer(broken);
+      expect([await one.outcome(0), await two.outcome(0)]).toEqual(['written', 'written']);
+      expect(store.batches).toHaveLength(2);
+    });
+
+    it('lets no later batch overtake what is written again because of it', async () => {
+      const { store, source } = setUp();
+      const [bad, x, y] = [source('bad'), source('x'), source('y')];
+      for (const it of [bad, x, y]) it.record();
+      const refusal = Object.assign(new Error('invalid input syntax for type json'), { code: '22P02' });
+      const first = await store.batch(0);
+      x.record();
+      y.record();
+      const second = await store.batch(1);
+      first.answer(refusal);
+      second.answer(['fenced', 'fenced']);
+      (await store.batch(2)).answer(refusal);
+      (await store.batch(3)).answer(['written']);
+      (await store.batch(4)).answer(['written']);
+      const rewritten = await store.batch(5);
+      expect(told(rewritten.entries)).toEqual(['x +1']);
+      y.record();
+      await new Promise((resolve) => setImmediate(resolve));
+      rewritten.answer(['written']);
+      const next = await store.batch(6);
+      expect(told(next.entries)).toEqual(['y +1']);
+      expect(next.entries[0]?.after).toBe(1);
+      next.answer(['written']);
+      const last = await store.batch(7);
+      expect(last.entries[0]?.after).toBe(2);
+      last.answer(['written']);
+      expect(await y.outcome(2)).toBe('written');
+    });
+
+    it('waits for a database that is away, however long, and fails nothing', async () => {
+      const { store, source } = setUp();
+      const task = source('a');
+      task.record();
+      store.away = true;
+      (await store.batch(0)).answer(broken);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(store.batches).toHaveLength(1);
+      store.away = false;
+      (await store.batch(1)).answer(['written']);
+      expect(await task.outcome(0)).toBe('written');
+    });
+
+    it.each([
+      ['could not extend file: No space left on device', '53100'],
+      ['cannot execute INSERT in a read-only transaction', '25006'],
+      ['canceling statement due to user request', '57014'],
+    ])('takes what the database cannot do at the moment for no fault of the entry: %s', async (message, code) => {
+      const { store, source } = setUp();
+      const task = source('a');
+      task.record();
+      for (let index = 0; index < 5; index++)
+        (await store.batch(index)).answer(Object.assign(new Error(message), { code }));
+      (await store.batch(5)).answer(['written']);
+      expect(await task.outcome(0)).toBe('written');
+    });
+
+    it('fails an entry alone that is an internal error of the database every time', async () => {
+      const { store, source } = setUp();
+      const task = source('a');
+      task.record();
+      const internal = Object.assign(new Error('cache lookup failed'), { code: 'XX000' });
+      for (let index = 0; index < 4; index++) (await store.batch(index)).answer(internal);
+      expect(await task.outcome(0)).toEqual({ failed: internal });
+    });
+
+    it('takes nothing for the fault of an entry that only could not be looked up', async () => {
+      const { store, source } = setUp();
+      const task = source('a');
+      task.record();
+      store.unreadable = 5;
+      (await store.batch(0)).answer(broken);
+      (await store.batch(1)).answer(['written']);
+      expect(await task.outcome(0)).toBe('written');
+      expect(store.unreadable).toBe(0);
+    });
+  });
+
+  it('makes the replica not ready while it stands still and something waits', async () => {
+    const { store, readiness, source } = setUp({ JOURNAL_STALL_LIMIT: '1s' });
+    expect(await readiness.outcomes()).toMatchObject({ journal: true });
+    const task = source('a');
+    task.record(3);
+    const batch = await store.batch(0);
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    expect((await readiness.outcomes())['journal']).toMatch(/^Nothing was written for \d+ s although 3 bytes wait$/);
+    batch.answer(['written']);
+    await task.outcome(0);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await readiness.outcomes()).toMatchObject({ journal: true });
   });
 });

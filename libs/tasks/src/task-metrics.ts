@@ -10,7 +10,7 @@ export class TaskMetrics {
   private readonly latency;
   private readonly refused;
 
-  constructor(metrics: Metrics) {
+  constructor(private readonly metrics: Metrics) {
     const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
     this.states = metrics.counter('parley_tasks_total', 'Tasks that reached a state, as committed by this replica', [
       'state',
@@ -21,6 +21,13 @@ export class TaskMetrics {
       'parley_journal_refused_total',
       'Writes that came too late: another replica had taken the task over',
     );
+  }
+
+  /** What waits to be written, asked at every reading. */
+  watchJournal(journal: { seconds(): number; bytes(): number }): void {
+    const age = 'For how long nothing was written although something waits';
+    this.metrics.gauge('parley_journal_stall_seconds', age, [], () => journal.seconds());
+    this.metrics.gauge('parley_journal_bytes', 'Bytes of events that are not yet durable', [], () => journal.bytes());
   }
 
   /** A commit left a Task in this state. */

@@ -1,22 +1,25 @@
 import { Injectable } from '@nestjs/common';
+import { AppConfig, InFlight } from '#libs/platform';
 import { TaskFeed } from './task-feed.js';
 import { TaskFold } from './task-fold.js';
 import { TaskJournal } from './task-journal.js';
-import { TaskRecording } from './task-recording.js';
+import { type RecordingServices, TaskRecording } from './task-recording.js';
+import type { TaskLimits } from './log-size.js';
 import type { Idempotency, StoredTask, TaskHeader } from './task-store.js';
 
 /** The only writer of Tasks: every change of every Task goes through a recording that it opened. */
 @Injectable()
 export class TaskRecorder {
-  constructor(
-    private readonly journal: TaskJournal,
-    private readonly feed: TaskFeed,
-  ) {}
+  private readonly services: RecordingServices;
+
+  constructor(journal: TaskJournal, feed: TaskFeed, inFlight: InFlight, config: AppConfig) {
+    this.services = { journal, feed, inFlight, limits: limitsOf(config) };
+  }
 
   /** Begins a Task's log, claimed by the replica. The first event recorded must be the Task. */
   create(header: TaskHeader, replicaId: string, token: string, idempotency?: Idempotency): TaskRecording {
     const create = { header, replicaId, ...(idempotency && { idempotency }) };
-    return new TaskRecording(this.journal, this.feed, { header, token, create });
+    return new TaskRecording(this.services, { header, token, create });
   }
 
   /**
@@ -24,11 +27,16 @@ export class TaskRecorder {
    * @param idempotency the key of the follow-up Message that the first event takes in
    */
   continue(stored: StoredTask, token: string, idempotency?: Idempotency): TaskRecording {
-    return new TaskRecording(this.journal, this.feed, {
+    return new TaskRecording(this.services, {
       header: stored.header,
       token,
       fold: TaskFold.from(stored.task),
+      bytes: stored.bytes,
       ...(idempotency && { keyed: { header: stored.header, idempotency } }),
     });
   }
+}
+
+function limitsOf({ memory, content }: AppConfig): TaskLimits {
+  return { event: memory.eventBytes, artifact: content.artifact, log: content.task };
 }

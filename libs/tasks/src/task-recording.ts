@@ -1,9 +1,12 @@
-import type { Job } from '#libs/platform';
+import type { InFlight, Job } from '#libs/platform';
 import { isTerminalState, isWaitingState, type Task, type TaskState } from '#libs/protocol';
+import type { JournalSource, WaitingEvent } from './journal-queue.js';
+import { RecordedBytes } from './recorded-bytes.js';
 import { type RecordedEvent, type TaskEvent, toStreamResponse } from './task-event.js';
 import type { TaskFeed } from './task-feed.js';
 import { TaskEventRefused, TaskFold } from './task-fold.js';
-import type { JournalSource, TaskJournal } from './task-journal.js';
+import { eventBytes, LogSize, type TaskLimits } from './log-size.js';
+import type { TaskJournal } from './task-journal.js';
 import type { JournalEntry, JournalOutcome, TaskHeader } from './task-store.js';
 
 /** The claim to the Task was lost: another replica writes it now, or it has ended. Nothing more can be recorded here. */
@@ -17,6 +20,16 @@ interface RecordingStart {
   create?: NonNullable<JournalEntry['create']>;
   keyed?: NonNullable<JournalEntry['keyed']>;
   fold?: TaskFold;
+  /** Of the log so far. */
+  bytes?: number;
+}
+
+/** Where a recording's events go, and what they count for meanwhile. */
+export interface RecordingServices {
+  journal: TaskJournal;
+  feed: TaskFeed;
+  inFlight: InFlight;
+  limits: TaskLimits;
 }
 
 interface Waiter {
@@ -33,23 +46,33 @@ export class TaskRecording implements JournalSource {
   readonly taskId: string;
   readonly contextId: string;
   readonly token: string;
+  /** Called once, when nothing more can be recorded here (see `failure`). */
+  onFailure: ((failure: Error) => void) | undefined;
   private readonly header: TaskHeader;
   private create: JournalEntry['create'];
   private keyed: JournalEntry['keyed'];
   private fold: TaskFold | undefined;
   private pending: RecordedEvent[] = [];
-  private jobs: Job[] | undefined;
+  /** Of each pending event: its place among the events of all Tasks, and its bytes. */
+  private marks: WaitingEvent[] = [];
   private sequence: number;
   private durable: number;
   private updatedAt: Date;
+  /** The Task's status after the events that the journal has taken. */
+  private drained: { state: TaskState; updatedAt: Date };
   private broken: Error | undefined;
   private waiters: Waiter[] = [];
+  private readonly memory: RecordedBytes;
+  private readonly size: LogSize;
+  /** The event that was asked about last, serialised. */
+  private admitted: { event: TaskEvent; json: string } | undefined;
 
   constructor(
-    private readonly journal: TaskJournal,
-    private readonly feed: TaskFeed,
+    private readonly services: RecordingServices,
     start: RecordingStart,
   ) {
+    this.memory = new RecordedBytes(services.inFlight, start.header);
+    this.size = new LogSize(services.limits, start.bytes ?? 0);
     this.header = start.header;
     this.taskId = start.header.taskId;
     this.contextId = start.header.contextId;
@@ -60,6 +83,7 @@ export class TaskRecording implements JournalSource {
     this.sequence = start.create ? 0 : start.header.lastSequence;
     this.durable = this.sequence;
     this.updatedAt = start.header.updatedAt;
+    this.drained = { state: start.header.state, updatedAt: start.header.updatedAt };
   }
 
   get lastSequence(): number {
@@ -71,9 +95,19 @@ export class TaskRecording implements JournalSource {
     return this.sequence - this.durable;
   }
 
+  /** Their bytes. */
+  get backlogBytes(): number {
+    return this.memory.waiting;
+  }
+
   /** Why nothing more can be recorded: ClaimLost, or what the database said of an event. */
   get failure(): Error | undefined {
     return this.broken;
+  }
+
+  /** Whether the store knows of the claim, and is to know of it until this recording says otherwise. */
+  get claims(): boolean {
+    return this.durable > 0 && !this.broken && !this.settled;
   }
 
   get state(): TaskState | undefined {
@@ -91,21 +125,35 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
+   * Whether the log takes an event of this size; for an executor that has something else to say where it does not.
+   * @throws TaskLimitExceeded
+   */
+  admit(event: TaskEvent): void {
+    if (this.admitted?.event !== event) this.admitted = { event, json: JSON.stringify(toStreamResponse(event)) };
+    this.size.check(event, eventBytes(event, this.admitted.json));
+  }
+
+  /**
    * Adds an event to the log. It is durable after `flush`.
-   * @throws TaskEventRefused if the Task's life does not allow it, ClaimLost if the claim is gone
+   * @throws TaskEventRefused if the Task's life does not allow it, TaskLimitExceeded if it is too large; the Task is as
+   * it was then. ClaimLost if the claim is gone
    */
   record(event: TaskEvent): RecordedEvent {
     if (this.broken) throw this.broken;
     if (this.settled) throw new TaskEventRefused(`The task takes no more events: ${this.state}`);
+    const json = this.admitted?.event === event ? this.admitted.json : JSON.stringify(toStreamResponse(event));
+    this.admitted = undefined;
+    const bytes = eventBytes(event, json);
+    this.size.check(event, bytes);
     if (this.fold) this.fold.apply(event);
     else this.fold = TaskFold.begin(event);
+    this.size.take(event, bytes);
     this.sequence += 1;
     if ('statusUpdate' in event) this.updatedAt = new Date(event.statusUpdate.status.timestamp ?? Date.now());
-    if (!('artifactUpdate' in event) && event.jobs) (this.jobs ??= []).push(...event.jobs);
-    const json = JSON.stringify(toStreamResponse(event));
     const recorded: RecordedEvent = { taskId: this.taskId, sequence: this.sequence, event, json };
     this.pending.push(recorded);
-    this.journal.enqueue(this);
+    this.memory.recorded(bytes);
+    this.marks.push({ mark: this.services.journal.enqueue(this, bytes), bytes });
     return recorded;
   }
 
@@ -141,13 +189,36 @@ export class TaskRecording implements JournalSource {
   }
 
   /** For the journal. */
-  drain(): JournalEntry | undefined {
+  get waitingEvents(): readonly WaitingEvent[] {
+    return this.marks;
+  }
+
+  /** For the journal. */
+  drain(upTo?: number): JournalEntry | undefined {
     if (this.pending.length === 0 || this.broken || !this.fold) return undefined;
-    const { pending: events, create, keyed, jobs } = this;
+    if (upTo !== undefined && this.marks.at(-1)!.mark > upTo) return this.drainPart(upTo);
+    const { pending, fold, updatedAt } = this;
     this.pending = [];
-    this.jobs = undefined;
+    this.marks = [];
+    return this.entry(pending, fold.state, updatedAt);
+  }
+
+  /** Where a batch would be too large with everything: the Task is written as it was after the last event that fits. */
+  private drainPart(upTo: number): JournalEntry | undefined {
+    const count = this.marks.findIndex(({ mark }) => mark > upTo);
+    if (count === 0) return undefined;
+    this.marks.splice(0, count);
+    const events = this.pending.splice(0, count);
+    const status = statusAfter(events) ?? this.drained;
+    return this.entry(events, status.state, status.updatedAt);
+  }
+
+  private entry(events: RecordedEvent[], state: TaskState, updatedAt: Date): JournalEntry {
+    const { create, keyed } = this;
     this.create = undefined;
     this.keyed = undefined;
+    this.drained = { state, updatedAt };
+    const jobs = jobsOf(events);
     return {
       taskId: this.taskId,
       token: this.token,
@@ -156,8 +227,8 @@ export class TaskRecording implements JournalSource {
       after: (events[0]?.sequence ?? 1) - 1,
       events,
       ...(jobs && { jobs }),
-      state: this.fold.state,
-      updatedAt: this.updatedAt,
+      state,
+      updatedAt,
     };
   }
 
@@ -170,8 +241,11 @@ export class TaskRecording implements JournalSource {
       return;
     }
     this.durable = entry.after + entry.events.length;
-    this.feed.publish(entry.events);
-    this.wake(this.settled && this.backlog === 0 ? Number.POSITIVE_INFINITY : this.durable);
+    const done = this.settled && this.backlog === 0;
+    if (done) this.memory.release();
+    else this.memory.written(entry.events);
+    this.services.feed.publish(entry.events);
+    this.wake(done ? Number.POSITIVE_INFINITY : this.durable);
   }
 
   private wake(upTo: number): void {
@@ -180,14 +254,32 @@ export class TaskRecording implements JournalSource {
     for (const waiter of done) waiter.resolve();
   }
 
+  /** The first reason stands: what was under way behind it is fenced only because of it. */
   private fail(error: Error): void {
+    if (this.broken) return;
     this.broken = error;
     this.pending = [];
-    this.feed.lost(this.taskId);
+    this.marks = [];
+    this.memory.release();
+    this.services.feed.lost(this.taskId);
     const { waiters } = this;
     this.waiters = [];
     for (const waiter of waiters) waiter.reject(error);
+    this.onFailure?.(error);
   }
+}
+
+function statusAfter(events: readonly RecordedEvent[]): { state: TaskState; updatedAt: Date } | undefined {
+  const last = events.findLast(({ event }) => 'statusUpdate' in event || 'task' in event)?.event;
+  if (!last || 'artifactUpdate' in last) return undefined;
+  const { state, timestamp } = 'task' in last ? last.task.status : last.statusUpdate.status;
+  return { state, updatedAt: new Date(timestamp ?? Date.now()) };
+}
+
+function jobsOf(events: readonly RecordedEvent[]): Job[] | undefined {
+  let jobs: Job[] | undefined;
+  for (const { event } of events) if (!('artifactUpdate' in event) && event.jobs) (jobs ??= []).push(...event.jobs);
+  return jobs;
 }
 
 function asError(failed: unknown): Error {

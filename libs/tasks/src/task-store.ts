@@ -28,6 +28,8 @@ export interface TaskHeader extends TaskScope {
 export interface StoredTask {
   header: TaskHeader;
   task: Task;
+  /** Of its log. */
+  bytes?: number;
 }
 
 /** The right to write one Task, until someone else claims it. `token` is new with every claim and fences its writes. */
@@ -94,6 +96,9 @@ export abstract class TaskStore {
    */
   abstract write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]>;
 
+  /** Writes nothing, as batches are written: resolves where they can be at the moment, rejects with what the database says. */
+  abstract probe(): Promise<void>;
+
   /** The Task and its header, or `undefined` where it is unknown or out of scope. No scope: any Task (internal callers). */
   abstract load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined>;
 
@@ -106,7 +111,10 @@ export abstract class TaskStore {
   /** Newest status first, then by id. `total` counts all that match, without the page. */
   abstract list(query: TaskQuery): Promise<{ tasks: StoredTask[]; total: number }>;
 
-  /** Claims a Task that nobody executes and that has not ended; `undefined` if it is not so. */
+  /**
+   * Claims a Task that nobody executes and that has not ended; `undefined` if it is not so. A claim that fails is given
+   * back; where that fails too, `claims` shows it.
+   */
   abstract claim(taskId: string, replicaId: string, token: string): Promise<StoredTask | undefined>;
 
   /**
@@ -114,6 +122,12 @@ export abstract class TaskStore {
    * write afterwards is fenced. Replicas that adopt at the same time never get the same Task.
    */
   abstract adopt(replicaId: string, fromReplicaIds: readonly string[], limit: number): Promise<TaskClaim[]>;
+
+  /** Everything that a replica claims. */
+  abstract claims(replicaId: string): Promise<TaskClaim[]>;
+
+  /** Gives a claim a new token, so that whatever is written with the old one is fenced; `false` if it has another. */
+  abstract renew(claim: TaskClaim, token: string): Promise<boolean>;
 
   /** The replicas that claim something. */
   abstract claimants(): Promise<string[]>;

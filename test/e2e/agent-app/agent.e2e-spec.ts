@@ -6,6 +6,7 @@ import type { AgentCard } from '#libs/protocol';
 import { getTask, rest, rpc, sendTask } from '../../support/a2a.js';
 import { apiKeyEnv, testCaller } from '../../support/callers.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { sendRaw } from '../../support/raw-request.js';
 import { until } from '../../support/until.js';
 import { AgentProcess, callsIn } from './agent-process.js';
 
@@ -54,6 +55,18 @@ describe('the stand-alone agent', () => {
     expect((await fetch(`${url}/nothing`)).status).toBe(401);
     const task = await sendTask(`${url}/a2a`, 'say it', { headers: ann.headers });
     expect(task.artifacts?.[0]?.parts[0]?.text).toBe('say it');
+  });
+
+  it('serves no page of somebody else, and no host that is not its own', async () => {
+    const url = await start('--script', scriptFile('alone', [{ complete: 'done' }])).ready();
+    const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
+    const body = JSON.stringify({ message: { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: 'hi' }] } });
+    const send = async (more: Record<string, string>): Promise<number> =>
+      (await sendRaw(url, { method: 'POST', target: '/a2a/message:send', headers: { ...headers, ...more }, body }))
+        .status;
+    expect(await send({ origin: 'https://evil.example' })).toBe(403);
+    expect(await send({ host: 'evil.example' })).toBe(421);
+    expect(await send({})).toBe(200);
   });
 
   it('serves one scripted agent, writes a line per call, and ends with 0 on SIGTERM', async () => {

@@ -1,14 +1,28 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { jest } from '@jest/globals';
 import { EmbeddedPostgres, PostgresRefusal } from '#libs/platform';
 import pg from 'pg';
+import { describeAsRootOnLinux } from '../../support/as-root-on-linux.js';
+import { postmasterIn } from '../../support/postmaster.js';
 import { EmbeddedUserProcess } from './embedded-user-process.js';
 
-jest.setTimeout(30_000);
+jest.setTimeout(120_000);
 
 let dataDir: string;
 const cleanups: (() => unknown)[] = [];
@@ -24,13 +38,13 @@ afterEach(async () => {
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 describe('EmbeddedPostgres', () => {
-  it('starts, keeps its data, its port and its password over a restart, and leaves no process behind', async () => {
+  it('starts, keeps its data, its address and its password over a restart, and leaves no process behind', async () => {
     const first = await started();
     const url = first.url;
     await query(url, 'CREATE TABLE kept (n int)');
     await query(url, 'INSERT INTO kept VALUES (7)');
     await first.stop();
-    await expect(query(url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+    await expect(query(url, 'SELECT 1')).rejects.toThrow(/ENOENT|ECONNREFUSED/);
 
     const second = await started();
     expect(second.url).toBe(url);
@@ -41,9 +55,9 @@ describe('EmbeddedPostgres', () => {
     const server = await started();
     expect(statSync(join(dataDir, 'postgres', 'password')).mode & 0o077).toBe(0);
     expect(statSync(join(dataDir, 'postgres', 'cluster')).mode & 0o077).toBe(0);
-    expect(await query(server.url, 'SHOW listen_addresses')).toEqual([{ listen_addresses: '127.0.0.1' }]);
-    const withoutPassword = server.url.replace(/:[^:@]*@/, ':wrong@');
-    await expect(query(withoutPassword, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+    expect(await query(server.url, 'SHOW listen_addresses')).toEqual([{ listen_addresses: '' }]);
+    expect(statSync(socketFolder(server.url)).mode & 0o777).toBe(0o700);
+    await expect(query(wrongPassword(server.url), 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
   });
 
   it('is adopted after its starter was killed', async () => {
@@ -63,10 +77,10 @@ describe('EmbeddedPostgres', () => {
     await one.stop();
     expect(await query(two.url, 'SELECT 1 AS alive')).toEqual([{ alive: 1 }]);
     await two.stop();
-    await expect(query(two.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+    await expect(query(two.url, 'SELECT 1')).rejects.toThrow(/ENOENT|ECONNREFUSED/);
   });
 
-  it('is started again on its port when it dies in use', async () => {
+  it('is started again at its address when it dies in use', async () => {
     const server = await started();
     const url = server.url;
     const pid = serverPid();
@@ -86,19 +100,6 @@ describe('EmbeddedPostgres', () => {
     expect(await query((await started()).url, 'SELECT 1 AS alive')).toEqual([{ alive: 1 }]);
   });
 
-  it('moves to another port, and keeps that one, when its own is taken', async () => {
-    const first = await started();
-    const taken = Number(new URL(first.url).port);
-    await first.stop();
-    const squatter = await listenOn(taken);
-    const second = await started();
-    const moved = new URL(second.url).port;
-    expect(moved).not.toBe(String(taken));
-    await second.stop();
-    squatter.close();
-    expect(new URL((await started()).url).port).toBe(moved);
-  });
-
   it('works below a directory that only its owner may pass, and does not open that one to others', async () => {
     const closed = newDirectory();
     const inside = join(closed, 'data');
@@ -107,6 +108,17 @@ describe('EmbeddedPostgres', () => {
     cleanups.push(() => server.stop());
     expect(await query(server.url, 'SELECT 1 AS alive')).toEqual([{ alive: 1 }]);
     expect(statSync(closed).mode & 0o777).toBe(0o700);
+  });
+
+  it('makes the data directory private, and new ones above it as usual', async () => {
+    const above = newDirectory();
+    chmodSync(above, 0o755);
+    cleanups.push(() => rmSync(above, { recursive: true, force: true }));
+    const inside = join(above, 'new', 'data');
+    await started('socket', inside);
+    expect(statSync(inside).mode & 0o066).toBe(0);
+    expect(statSync(dirname(inside)).mode & 0o777).toBe(0o777 & ~process.umask());
+    expect(existsSync(join(inside, 'postgres', 'cluster'))).toBe(true);
   });
 
   it('refuses a data directory of another major version and leaves it alone', async () => {
@@ -123,11 +135,142 @@ describe('EmbeddedPostgres', () => {
   });
 });
 
-async function started(): Promise<EmbeddedPostgres> {
-  const server = await EmbeddedPostgres.start({ dataDir });
+describe('EmbeddedPostgres on loopback, where a system has no Unix sockets', () => {
+  it('listens on no other address, and keeps its port', async () => {
+    const first = await started('loopback');
+    expect(await query(first.url, 'SHOW listen_addresses')).toEqual([{ listen_addresses: '127.0.0.1' }]);
+    expect(await query(first.url, 'SHOW unix_socket_directories')).toEqual([{ unix_socket_directories: '' }]);
+    await first.stop();
+    expect((await started('loopback')).url).toBe(first.url);
+  });
+
+  it('moves to another port, and keeps that one, when its own is taken', async () => {
+    const first = await started('loopback');
+    const taken = Number(new URL(first.url).port);
+    await first.stop();
+    const squatter = await listenOn(taken);
+    const second = await started('loopback');
+    const moved = new URL(second.url).port;
+    expect(moved).not.toBe(String(taken));
+    await second.stop();
+    squatter.close();
+    expect(new URL((await started('loopback')).url).port).toBe(moved);
+  });
+});
+
+describe('EmbeddedPostgres and what an earlier version left', () => {
+  it('moves a server that was left on a port to the socket, with its data', async () => {
+    const old = await EmbeddedUserProcess.start(dataDir, 'loopback');
+    const pid = serverPid();
+    await query(old.url, 'CREATE TABLE older (n int)');
+    await old.kill();
+    const server = await started();
+    expect(await query(server.url, 'SELECT count(*)::int AS n FROM older')).toEqual([{ n: 0 }]);
+    expect(new URL(server.url).hostname).toMatch(/^%2F/);
+    expect(serverPid()).not.toBe(pid);
+    await expect(query(old.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('leaves the server on its port while another process uses it', async () => {
+    const old = await EmbeddedUserProcess.start(dataDir, 'loopback');
+    const server = await started();
+    expect(server.url).toBe(old.url);
+    await old.stop();
+    expect(await query(server.url, 'SELECT 1 AS alive')).toEqual([{ alive: 1 }]);
+  });
+
+  it('replaces rules that let anybody in, also those of a server that runs', async () => {
+    const rules = join(dataDir, 'postgres', 'cluster', 'pg_hba.conf');
+    writeFileSync(rules, 'local all all trust\nhost all all 127.0.0.1/32 trust\n');
+    const first = await started();
+    await expect(query(wrongPassword(first.url), 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+    writeFileSync(rules, 'local all all trust\nhost all all 127.0.0.1/32 trust\n');
+    await query(first.url, 'SELECT pg_reload_conf()');
+    await untilAnswers(wrongPassword(first.url));
+    await started();
+    await untilRefused(wrongPassword(first.url));
+  });
+
+  it('closes what was open to others', async () => {
+    await (await started()).stop();
+    const home = join(dataDir, 'postgres');
+    const files = ['port', 'lock.sqlite', 'server.log'].map((name) => join(home, name));
+    for (const file of files) writeFileSync(file, '', { flag: 'a' });
+    for (const file of files) chmodSync(file, 0o644);
+    chmodSync(home, 0o755);
+    await started();
+    expect(files.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
+    expect(statSync(home).mode & 0o067).toBe(0);
+  });
+});
+
+describeAsRootOnLinux('EmbeddedPostgres as root (which lends it an account)', () => {
+  it('leaves data to the account that owns it, and says when that is one that many share', async () => {
+    const directory = newDirectory();
+    cleanups.push(() => rmSync(directory, { recursive: true, force: true }));
+    await (await started('socket', directory)).stop();
+    const nobody = Number(/^nobody:[^:]*:(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))?.[1]);
+    chown(join(directory, 'postgres', 'cluster'), nobody);
+    rmSync(join(directory, 'postgres', 'socket'), { recursive: true });
+
+    const warnings: string[] = [];
+    const server = await EmbeddedPostgres.start({ dataDir: directory, onWarning: (it) => warnings.push(it) });
+    cleanups.push(() => server.stop());
+    expect(await query(server.url, 'SELECT 1 AS alive')).toEqual([{ alive: 1 }]);
+    expect(postmasterIn(directory).uid).toBe(nobody);
+    expect(warnings).toEqual([expect.stringContaining('nobody')]);
+  });
+});
+
+describe('EmbeddedPostgres where the path of DATA_DIR is too long for a socket', () => {
+  it('has its socket in a short folder of its own, and not in one that somebody else put there', async () => {
+    const long = join(newDirectory(), 'd'.repeat(90));
+    chmodSync(dirname(long), 0o755);
+    cleanups.push(() => rmSync(dirname(long), { recursive: true, force: true }));
+    const first = await started('socket', long);
+    const folder = socketFolder(first.url);
+    expect(folder.length).toBeLessThan(60);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    // Of root's service it lies in one of root's that only the server's group passes: nobody else of its account.
+    const short = process.getuid?.() === 0 ? dirname(folder) : folder;
+    if (short !== folder) {
+      const { uid, gid, mode } = statSync(short);
+      expect([uid, mode & 0o777, gid]).toEqual([0, 0o710, statSync(folder).gid]);
+    }
+    const again = await started('socket', long);
+    expect(again.url).toBe(first.url);
+    await again.stop();
+    await first.stop();
+    expect(existsSync(short)).toBe(false);
+
+    mkdirSync(folder, { mode: 0o777, recursive: true });
+    chmodSync(short, 0o777);
+    cleanups.push(() => rmSync(short, { recursive: true, force: true }));
+    const third = await started('socket', long);
+    expect(socketFolder(third.url)).not.toBe(folder);
+    expect(await query(third.url, 'SELECT 1 AS alive')).toEqual([{ alive: 1 }]);
+  });
+});
+
+async function started(listening?: 'socket' | 'loopback', directory = dataDir): Promise<EmbeddedPostgres> {
+  const server = await EmbeddedPostgres.start({ dataDir: directory, ...(listening && { listening }) });
   // Idempotent, so tests may stop it themselves.
   cleanups.push(() => server.stop());
   return server;
+}
+
+function chown(path: string, uid: number): void {
+  lchownSync(path, uid, uid);
+  if (!lstatSync(path).isDirectory()) return;
+  for (const name of readdirSync(path)) chown(join(path, name), uid);
+}
+
+function socketFolder(url: string): string {
+  return decodeURIComponent(new URL(url).hostname);
+}
+
+function wrongPassword(url: string): string {
+  return url.replace(/:[^:@]*@/, ':wrong@');
 }
 
 function newDirectory(): string {
@@ -164,6 +307,17 @@ async function untilAnswers(url: string): Promise<void> {
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+  }
+}
+
+async function untilRefused(url: string): Promise<void> {
+  for (;;) {
+    const refused = await query(url, 'SELECT 1').then(
+      () => false,
+      (error: { code?: string }) => error.code === '28P01',
+    );
+    if (refused) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 

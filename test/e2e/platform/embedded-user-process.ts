@@ -13,11 +13,11 @@ export class EmbeddedUserProcess {
     private readonly lines: AsyncIterator<string>,
   ) {}
 
-  static async start(dataDir: string): Promise<EmbeddedUserProcess> {
+  static async start(dataDir: string, listening: 'socket' | 'loopback' = 'socket'): Promise<EmbeddedUserProcess> {
     const hooks = join(HERE, '../../support/typescript-hooks.mjs');
     const child = spawn(
       process.execPath,
-      ['--conditions=source', '--import', hooks, join(HERE, 'embedded-user.ts'), dataDir],
+      ['--conditions=source', '--import', hooks, join(HERE, 'embedded-user.ts'), dataDir, listening],
       {
         stdio: ['pipe', 'pipe', 'inherit'],
         env: { PATH: process.env['PATH'] },

@@ -155,15 +155,44 @@ describe('addresses', () => {
     expect(received).toEqual([]);
   });
 
-  it('lets through what the operator allowed: a range, a host, itself, one trusted URL', async () => {
+  it('lets through what the operator allowed: a range, a host, one trusted URL', async () => {
     expect((await door({ ...OPEN, OUTBOUND_ALLOW: '127.0.0.0/8' }).fetch(base)).status).toBe(200);
     expect(
       (await door({ ...OPEN, OUTBOUND_ALLOW: 'localhost' }).fetch(base.replace('127.0.0.1', 'localhost'))).status,
     ).toBe(200);
-    expect((await door({ ...OPEN, INTERNAL_URL: base }).fetch(base)).status).toBe(200);
     const outside = door(OPEN);
     expect((await outside.trusting(base)(base)).status).toBe(200);
     await expect(outside.fetch(base)).rejects.toBeInstanceOf(OutboundRefusedError);
+  });
+
+  it('lets the service itself be called by those who call it, at its own places, and by nobody else', async () => {
+    const http = door({ ...OPEN, INTERNAL_URL: base });
+    const own = http.reachingSelf((url) => url.startsWith(`${base}/own/`));
+    for (const fetch of [own.fetch, own.cachedFetch]) {
+      expect((await fetch(`${base}/own/x`)).status).toBe(200);
+      await expect(fetch(`${base}/own/../x`)).rejects.toBeInstanceOf(OutboundRefusedError);
+      await expect(fetch(`${base}/x`)).rejects.toBeInstanceOf(OutboundRefusedError);
+    }
+    await expect(http.fetch(`${base}/own/x`)).rejects.toBeInstanceOf(OutboundRefusedError);
+  });
+
+  it('loopback is open to others only while nobody is asked who calls', async () => {
+    const asking = { AUTH_MODE: 'api-key', AUTH_API_KEYS: 'ann:0123456789abcdef' };
+    expect((await door().fetch(base)).status).toBe(200);
+    await expect(door(asking).fetch(base)).rejects.toBeInstanceOf(OutboundRefusedError);
+    expect((await door({ ...asking, OUTBOUND_ALLOW: '127.0.0.1' }).fetch(base)).status).toBe(200);
+  });
+
+  it('calls no URL with a password, nor follows a redirect to one', async () => {
+    const url = base.replace('//', '//user:secret@');
+    await expect(door().request({ url: new URL(url), method: 'GET', headers: {} })).rejects.toMatchObject({
+      refusal: 'userinfo',
+      message: expect.not.stringContaining('secret'),
+    });
+    expect(received).toEqual([]);
+    answer = (_request, response) => response.writeHead(302, { location: `${url}/x` }).end();
+    await expect(door().fetch(base)).rejects.toMatchObject({ refusal: 'userinfo' });
+    expect(received).toHaveLength(1);
   });
 });
 

@@ -39,6 +39,8 @@ async function send(method: string, path: string, options: CallOptions, key: str
     return await fetch(path, {
       method,
       headers: {
+        // No page of another origin can send it unasked; on plain HTTP a browser says nothing else of where a GET is from.
+        'x-requested-with': 'parley-console',
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
         ...headers,

@@ -1,4 +1,4 @@
-import { JWKS_PATH, type SigningKeys } from '#libs/platform';
+import { JWKS_PATH, SIGNATURE_TYPES, type SigningKeys } from '#libs/platform';
 import {
   type AgentCard,
   type AgentCardSignature,
@@ -45,7 +45,7 @@ export class CardSigner {
     const { kid, key } = await this.keys.signing();
     const content = canonicalJson(canonicalAgentCard(encodeAgentCard(card)));
     const jws = await new FlattenedSign(Buffer.from(content))
-      .setProtectedHeader({ alg: 'ES256', typ: 'JOSE', kid, jku: `${baseUrl}${JWKS_PATH}` })
+      .setProtectedHeader({ alg: 'ES256', typ: SIGNATURE_TYPES.card, kid, jku: `${baseUrl}${JWKS_PATH}` })
       .sign(key);
     return { protected: jws.protected as string, signature: jws.signature };
   }

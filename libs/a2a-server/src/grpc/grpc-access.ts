@@ -1,13 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import {
+  ArrivingBody,
   type Authentication,
   type Caller,
   type CallLimits,
+  inFlightError,
   limitName,
   type OpenCalls,
   permissionDenied,
   presentedCredentials,
 } from '#libs/access';
+import type { AppConfig, InFlight } from '#libs/platform';
 
 /** The door of the gRPC binding: the same credentials as over HTTP, as metadata of the same names. */
 export class GrpcAccess {
@@ -15,6 +18,8 @@ export class GrpcAccess {
     private readonly authentication: Authentication,
     private readonly openCalls: OpenCalls,
     private readonly limits: CallLimits,
+    private readonly inFlight: InFlight,
+    private readonly config: Pick<AppConfig, 'bodyLimit' | 'requestTimeoutMs'>,
   ) {}
 
   /** Who calls. Rejects with an A2AError where it is nobody that may call agents, which is all that gRPC serves. */
@@ -27,6 +32,18 @@ export class GrpcAccess {
   /** As CallLimits. @throws A2AError RATE_LIMITED */
   enter(caller: Caller, peer: string): () => void {
     return this.limits.enter(limitName(caller, addressOf(peer)));
+  }
+
+  /** How long a message may take to come, in milliseconds. */
+  get messageTimeoutMs(): number {
+    return this.config.requestTimeoutMs;
+  }
+
+  /** Counts a message as it comes. @throws A2AError where too much is in flight already */
+  message(caller: Caller): ArrivingBody {
+    const body = ArrivingBody.enter(this.inFlight, caller, this.config.bodyLimit);
+    if (typeof body === 'string') throw inFlightError(body);
+    return body;
   }
 
   /** As CallLimits. @throws A2AError RATE_LIMITED */

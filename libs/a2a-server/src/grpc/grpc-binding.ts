@@ -14,8 +14,9 @@ import type { RequestHandler } from '../request-handler.js';
 import type { StreamItem } from '../stream-item.js';
 import type { GrpcAccess } from './grpc-access.js';
 import { grpcAgent } from './grpc-agent.js';
-import { answerMetadata, grpcCall, headersOf } from './grpc-call.js';
+import { answerMetadata, grpcCall } from './grpc-call.js';
 import type { GrpcRequest } from './grpc-definition.js';
+import { admissionOf } from './grpc-door.js';
 import { grpcError } from './grpc-status.js';
 
 type UnaryCall = ServerUnaryCall<GrpcRequest, unknown>;
@@ -38,8 +39,8 @@ const UNKNOWN = { code: status.UNAUTHENTICATED, details: 'The credentials of thi
 const SLOW = { code: status.RESOURCE_EXHAUSTED, details: 'The reader has taken nothing for 30 seconds' };
 
 /**
- * The gRPC binding (section 10): the same operations, checks and errors as the others. Checks come in this order:
- * version, message, caller, limits, agent, parameters. A call that is canceled or whose deadline passes ends the reading, never
+ * The gRPC binding (section 10): the same operations, checks and errors as the others. Whoever comes here has passed the
+ * door (grpcDoor). Checks come in this order: version, message, agent, parameters. A call that is canceled or whose deadline passes ends the reading, never
  * the work.
  */
 export class GrpcBinding {
@@ -49,6 +50,7 @@ export class GrpcBinding {
     private readonly handler: RequestHandler,
     private readonly access: GrpcAccess,
     private readonly baseUrl: () => string,
+    private readonly jsonMembers: number,
   ) {}
 
   /** The handlers of every method, by its name. */
@@ -69,16 +71,13 @@ export class GrpcBinding {
   }
 
   private async unary(operation: UnaryOperation, grpc: UnaryCall, done: sendUnaryData<unknown>): Promise<void> {
-    const ends: (() => void)[] = [];
     try {
-      const { agent, params, call } = await this.opened(grpc, ends);
+      const { agent, params, call } = await this.opened(grpc);
       const result = await operation.result(this.handler, agent, params, call);
       grpc.sendMetadata(answerMetadata(call));
       done(null, result);
     } catch (error) {
       done(grpcError(error));
-    } finally {
-      for (const end of ends) end();
     }
   }
 
@@ -89,7 +88,7 @@ export class GrpcBinding {
     this.open.add(abort);
     const ends: (() => void)[] = [];
     try {
-      const { agent, params, call, caller } = await this.opened(grpc, ends);
+      const { agent, params, call, caller } = await this.opened(grpc);
       ends.push(this.access.stream(caller, grpc.getPeer()));
       ends.push(this.access.watch(caller, () => abort.abort(ACCESS_ENDED)));
       const { signal } = abort;
@@ -105,13 +104,10 @@ export class GrpcBinding {
     }
   }
 
-  /** @param ends what to call when the call is over */
-  private async opened(grpc: UnaryCall | StreamCall, ends: (() => void)[]): Promise<Opened> {
-    const headers = headersOf(grpc.metadata);
+  private async opened(grpc: UnaryCall | StreamCall): Promise<Opened> {
+    const { caller, headers } = admissionOf(grpc.metadata);
     requireSupportedVersion(String(headers['a2a-version'] ?? '').trim());
-    const params = grpc.request.params();
-    const caller = await this.access.caller(headers);
-    ends.push(this.access.enter(caller, grpc.getPeer()));
+    const params = grpc.request.params(this.jsonMembers);
     const scope = { tenant: caller.tenant, owner: caller.owner };
     const tenant = typeof params.tenant === 'string' ? params.tenant : '';
     const path = grpcAgent(tenant);

@@ -12,11 +12,13 @@ import {
   type Task,
 } from '#libs/protocol';
 import type { OPERATIONS } from '../operations.js';
+import { tooManyMembersError } from '../validation/too-many-members.js';
+import { encodesMoreMembers, JSON_IN_CANCEL, JSON_IN_SEND, type JsonPlaces } from './wire-members.js';
 
 /** A request as it came: its bytes are read inside the handler, where a bad one is refused like in other bindings. */
 export interface GrpcRequest {
-  /** The parameters as ProtoJSON. @throws A2AError PARSE_ERROR */
-  params(): JsonObject;
+  /** The parameters as ProtoJSON. @throws A2AError PARSE_ERROR; INVALID_REQUEST where their JSON has more members */
+  params(mostMembers: number): JsonObject;
 }
 
 interface Method {
@@ -31,15 +33,21 @@ interface Method {
 
 /** The service of `a2a.proto` as the official SDK compiled it, with ProtoJSON on our side of it. */
 export const GRPC_METHODS: Readonly<Record<keyof typeof OPERATIONS, Method>> = {
-  SendMessage: method(A2AService.sendMessage, sdk.SendMessageRequest, (value: SendMessageResponse) =>
-    encodeSendMessageResponse(value),
+  SendMessage: method(
+    A2AService.sendMessage,
+    sdk.SendMessageRequest,
+    (value: SendMessageResponse) => encodeSendMessageResponse(value),
+    JSON_IN_SEND,
   ),
-  SendStreamingMessage: method(A2AService.sendStreamingMessage, sdk.SendMessageRequest, (value: StreamResponse) =>
-    encodeStreamResponse(value),
+  SendStreamingMessage: method(
+    A2AService.sendStreamingMessage,
+    sdk.SendMessageRequest,
+    (value: StreamResponse) => encodeStreamResponse(value),
+    JSON_IN_SEND,
   ),
   GetTask: method(A2AService.getTask, sdk.GetTaskRequest, (value: Task) => encodeTask(value)),
   ListTasks: method(A2AService.listTasks, sdk.ListTasksRequest, encodeList),
-  CancelTask: method(A2AService.cancelTask, sdk.CancelTaskRequest, (value: Task) => encodeTask(value)),
+  CancelTask: method(A2AService.cancelTask, sdk.CancelTaskRequest, (value: Task) => encodeTask(value), JSON_IN_CANCEL),
   SubscribeToTask: method(A2AService.subscribeToTask, sdk.SubscribeToTaskRequest, (value: StreamResponse) =>
     encodeStreamResponse(value),
   ),
@@ -84,6 +92,7 @@ function method<Request, Response, Value>(
   definition: SdkMethod<Request, Response>,
   codec: { toJSON(value: Request): unknown },
   encode: (value: Value) => Response,
+  json: JsonPlaces = {},
 ): Method {
   const { path, responseStream, requestDeserialize, responseSerialize } = definition;
   return {
@@ -91,7 +100,12 @@ function method<Request, Response, Value>(
     requestStream: false,
     responseStream,
     requestSerialize: definition.requestSerialize,
-    requestDeserialize: (bytes) => ({ params: () => read(bytes, requestDeserialize, codec) }),
+    requestDeserialize: (bytes) => ({
+      params: (mostMembers) => {
+        if (encodesMoreMembers(bytes, json, mostMembers)) throw tooManyMembersError(mostMembers);
+        return read(bytes, requestDeserialize, codec);
+      },
+    }),
     responseSerialize: (value) => responseSerialize(encode(value as Value)),
     responseDeserialize: definition.responseDeserialize,
   };

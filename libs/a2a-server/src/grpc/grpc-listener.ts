@@ -4,6 +4,7 @@ import type { RequestHandler } from '../request-handler.js';
 import type { GrpcAccess } from './grpc-access.js';
 import { GrpcBinding } from './grpc-binding.js';
 import { GRPC_SERVICE } from './grpc-definition.js';
+import { grpcDoor } from './grpc-door.js';
 
 export interface GrpcListenerOptions {
   handler: RequestHandler;
@@ -12,6 +13,8 @@ export interface GrpcListenerOptions {
   baseUrl: () => string;
   /** Bytes of the largest request. */
   messageLimit: number;
+  /** Members of the JSON in one request. */
+  jsonMembers: number;
 }
 
 /** Calls under way on one connection; clients keep what is more to themselves until one is over. */
@@ -26,9 +29,10 @@ export class GrpcListener {
   private readonly health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
   private readonly server: Server;
 
-  constructor({ handler, access, baseUrl, messageLimit }: GrpcListenerOptions) {
-    this.binding = new GrpcBinding(handler, access, baseUrl);
+  constructor({ handler, access, baseUrl, messageLimit, jsonMembers }: GrpcListenerOptions) {
+    this.binding = new GrpcBinding(handler, access, baseUrl, jsonMembers);
     this.server = new Server({
+      interceptors: [grpcDoor(access)],
       'grpc.max_receive_message_length': messageLimit,
       'grpc.max_send_message_length': -1,
       'grpc.max_concurrent_streams': MOST_STREAMS,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Authentication, CallLimits, OpenCalls } from '#libs/access';
-import { AppConfig, Readiness, ServiceAddress, Shutdown } from '#libs/platform';
+import { AppConfig, InFlight, Readiness, ServiceAddress, Shutdown } from '#libs/platform';
 import { RequestHandler } from '../request-handler.js';
 import { GrpcAccess } from './grpc-access.js';
 
@@ -15,6 +15,7 @@ export class GrpcServer {
     private readonly authentication: Authentication,
     private readonly openCalls: OpenCalls,
     private readonly limits: CallLimits,
+    private readonly inFlight: InFlight,
     private readonly config: AppConfig,
     private readonly address: ServiceAddress,
     private readonly readiness: Readiness,
@@ -26,15 +27,16 @@ export class GrpcServer {
    * @throws Error where the port is taken
    */
   async listen(): Promise<number | undefined> {
-    const { grpcPort, host, bodyLimit } = this.config;
+    const { grpcPort, host, bodyLimit, content } = this.config;
     if (grpcPort === undefined) return undefined;
     const { GrpcListener } = await import('./grpc-listener.js');
     const baseUrl = (): string => this.address.publicBaseUrl();
     const listener = new GrpcListener({
       handler: this.handler,
-      access: new GrpcAccess(this.authentication, this.openCalls, this.limits),
+      access: new GrpcAccess(this.authentication, this.openCalls, this.limits, this.inFlight, this.config),
       baseUrl,
       messageLimit: bodyLimit,
+      jsonMembers: content.jsonMembers,
     });
     const port = await listener.listen(host, grpcPort).catch((error: unknown) => {
       throw new Error('GRPC_PORT: nothing can listen there', { cause: error });

@@ -7,6 +7,7 @@ import { publicError } from '../public-error.js';
 const BY_HTTP_STATUS: Readonly<Record<number, status>> = {
   401: status.UNAUTHENTICATED,
   403: status.PERMISSION_DENIED,
+  408: status.DEADLINE_EXCEEDED,
   409: status.ALREADY_EXISTS,
   413: status.RESOURCE_EXHAUSTED,
   429: status.RESOURCE_EXHAUSTED,

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { scopeOf } from '#libs/access';
 import type { ServiceAddress } from '#libs/platform';
-import { type CallContext, readIdempotencyKey } from '#libs/executor';
+import { type CallContext, readIdempotencyKey, REVISION_CLAIM } from '#libs/executor';
 import { activated } from '../extensions.js';
 import { type AgentBase, agentPath, type BaseParams } from './agent-base.js';
 
@@ -22,11 +22,17 @@ export function callContext(base: AgentBase, request: FastifyRequest, address: P
     extensions: activatedExtensions(request.headers['a2a-extensions']),
     baseUrl: address.publicBaseUrl(request.raw),
     ...idempotency(request.headers['idempotency-key']),
+    ...revisionClaim(request.headers[REVISION_CLAIM]),
   };
 }
 
 function idempotency(header: string | string[] | undefined): Pick<CallContext, 'idempotencyKey'> | undefined {
   return header === undefined ? undefined : { idempotencyKey: readIdempotencyKey(header) };
+}
+
+/** One that is written twice is none of ours. */
+function revisionClaim(header: string | string[] | undefined): Pick<CallContext, 'revisionClaim'> | undefined {
+  return header === undefined ? undefined : { revisionClaim: String(header) };
 }
 
 /** Says which of the extensions that the caller asked for are active (section 4.6). */

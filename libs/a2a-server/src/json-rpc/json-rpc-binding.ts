@@ -13,8 +13,8 @@ import type { RequestHandler } from '../request-handler.js';
 import { readId, readRequest, type RpcId, type RpcRequest } from './envelope.js';
 import { errorResponse, resultResponse, RpcFraming } from './rpc-response.js';
 
-/** What HTTP itself must be told: who are you, too large, not JSON, too many, and shutting down: clients and balancers act on it. */
-const HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 413, 415, 429, 503]);
+/** What HTTP itself must be told: who are you, too large, not JSON, not our host, too many, and shutting down: clients and balancers act on it. */
+const HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 413, 415, 421, 429, 503]);
 
 /**
  * The JSON-RPC binding (section 9). Errors are JSON-RPC errors with HTTP 200, except for HTTP_STATUSES, which have the

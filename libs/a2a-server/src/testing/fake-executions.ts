@@ -66,6 +66,7 @@ export class FakeExecutions {
       signal: new AbortController().signal,
       recovered: 0,
       log: async () => [],
+      admit: () => undefined,
       flush: async () => undefined,
     };
     const done = this.work(agent, context);

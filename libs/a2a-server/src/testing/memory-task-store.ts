@@ -42,6 +42,10 @@ export class MemoryTaskStore extends TaskStore {
     return row;
   }
 
+  override probe(): Promise<void> {
+    return Promise.resolve();
+  }
+
   override async load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined> {
     const row = this.rows.get(taskId);
     return row && (!scope || inScope(row.header, scope)) ? row : undefined;
@@ -81,6 +85,14 @@ export class MemoryTaskStore extends TaskStore {
   }
 
   override adopt(): Promise<never> {
+    throw new Error('Not part of this fake');
+  }
+
+  override claims(): Promise<never> {
+    throw new Error('Not part of this fake');
+  }
+
+  override renew(): Promise<never> {
     throw new Error('Not part of this fake');
   }
 

@@ -1,4 +1,5 @@
 import type { TaskHeader } from '#libs/tasks';
+import { withoutUserinfo } from '#libs/protocol';
 import type { AgentTurn, BrainstormProgress, BrainstormStatus } from '../brainstorm-progress.js';
 import type { StoppedAgent } from '../brainstorm-steps.js';
 import type { CanonicalState } from '../core/canonical-state.js';
@@ -49,7 +50,7 @@ export function brainstormView(header: TaskHeader, progress: BrainstormProgress)
     iteration: state.meta.iteration,
     maxIterations: spec.maxIterations,
     agents: spec.agents.map(({ agent, name, role, llm: { provider, model }, skills }) => {
-      return { agent, name, role, provider, model, skills };
+      return { agent: withoutUserinfo(agent), name, role, provider, model, skills };
     }),
     state,
     provenance: progress.provenance,

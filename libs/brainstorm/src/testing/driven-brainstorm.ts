@@ -201,6 +201,7 @@ export class DrivenBrainstorm {
       metadata: undefined,
       signal: this.controller.signal,
       log: async () => [...this.log],
+      admit: () => undefined,
       flush: async () => {
         this.durable = this.log.length;
       },

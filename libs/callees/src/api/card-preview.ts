@@ -1,15 +1,24 @@
-import { AgentCallError, CARD_PATH, hostCardUrl, ownCardUrl, readAgentCard } from '#libs/a2a-client';
+import { AgentCallError, CARD_PATH, hostCardUrl, isOfService, ownCardUrl, readAgentCard } from '#libs/a2a-client';
 import {
   type OutboundAnswer,
   OutboundConnectError,
+  type OutboundDoor,
   OutboundHttp,
   OutboundInterruptedError,
   OutboundRefusedError,
   OutboundTimeoutError,
   OutboundTooLongError,
+  ServiceAddress,
   malformed,
 } from '#libs/platform';
-import { type AgentCard, decodeAgentCard, isJsonObject, type JsonObject } from '#libs/protocol';
+import {
+  type AgentCard,
+  decodeAgentCard,
+  isJsonObject,
+  type JsonObject,
+  hasUserinfo,
+  NO_USERINFO,
+} from '#libs/protocol';
 import { Injectable } from '@nestjs/common';
 import { agentPlace } from '../agent-place.js';
 import { type CalleeCardStatus, CalleeCards } from '../callee-cards.js';
@@ -41,20 +50,26 @@ const MAX_URL = 2_000;
 /** Reads agents' cards for people who are about to call them. Nothing is pinned by looking. */
 @Injectable()
 export class CardPreviews {
+  private readonly http: OutboundDoor;
+
   constructor(
-    private readonly http: OutboundHttp,
+    http: OutboundHttp,
+    address: ServiceAddress,
     private readonly signatures: CardSignatures,
     private readonly cards: CalleeCards,
-  ) {}
+  ) {
+    this.http = http.reachingSelf((url) => isOfService(url, address.ownUrls));
+  }
 
   /**
    * @param url of an agent or of its card
-   * @throws ProblemError 400 for what is no URL
+   * @throws ProblemError 400 for what is no URL, or one with a password
    */
   async of(url: string | undefined, tenant: string): Promise<CardPreview> {
     if (url === undefined || url.length > MAX_URL || !URL.canParse(url) || !/^https?:/i.test(url)) {
       throw malformed({ path: 'url', detail: `must be an http or https URL of at most ${MAX_URL} characters` });
     }
+    if (hasUserinfo(url)) throw malformed({ path: 'url', detail: NO_USERINFO });
     const problems: CardProblem[] = [];
     for (const cardUrl of placesOf(url)) {
       const found = await this.read(cardUrl);

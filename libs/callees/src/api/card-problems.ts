@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { isJsonObject, type JsonObject, type JsonValue, hasUserinfo, NO_USERINFO } from '#libs/protocol';
 
 /** Something that is wrong with a card, or that its callers should know. */
 export interface CardProblem {
@@ -48,6 +48,7 @@ function* interfaceProblems(value: JsonValue | undefined): Generator<CardProblem
     const { url, protocolBinding } = isJsonObject(item) ? item : {};
     // A gRPC endpoint may be host:port.
     if (protocolBinding !== 'GRPC') yield* urlProblems(`${path}[${place}].url`, url);
+    else if (typeof url === 'string' && hasUserinfo(url)) yield error(`${path}[${place}].url`, NO_USERINFO);
   }
   const bindings = value.map((it) => (isJsonObject(it) ? it['protocolBinding'] : undefined));
   if (!bindings.some((it) => typeof it === 'string' && SPOKEN.test(it))) {
@@ -59,6 +60,7 @@ function* urlProblems(path: string, url: JsonValue | undefined): Generator<CardP
   if (typeof url !== 'string') return;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     return yield error(path, 'must be an http(s) URL');
+  if (hasUserinfo(url)) yield error(path, NO_USERINFO);
   if (new URL(url).protocol === 'http:') yield warning(path, 'is not encrypted');
 }
 

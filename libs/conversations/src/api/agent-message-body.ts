@@ -1,6 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { malformed, refuseTooDeep } from '#libs/platform';
-import { InvalidProtocolValue, isJsonObject, type Message, readStreamResponse } from '#libs/protocol';
+import {
+  InvalidProtocolValue,
+  isJsonObject,
+  type Message,
+  readStreamResponse,
+  hasUserinfo,
+  NO_USERINFO,
+} from '#libs/protocol';
 
 const LONGEST_URL = 2_000;
 
@@ -19,6 +26,7 @@ export class AgentMessageBody {
     if (typeof url !== 'string' || url.length > LONGEST_URL || !/^https?:/i.test(url) || !URL.canParse(url)) {
       throw malformed({ path: 'url', detail: `must be an http or https URL of at most ${LONGEST_URL} characters` });
     }
+    if (hasUserinfo(url)) throw malformed({ path: 'url', detail: NO_USERINFO });
     if (!isJsonObject(message)) throw malformed({ path: 'message', detail: 'must be a Message' });
     return Object.assign(new AgentMessageBody(), { url, message: readMessage(message) });
   }

@@ -35,7 +35,7 @@ export class Conversations {
    */
   async start(body: JsonObject, call: ApiCall, idempotencyKey?: string): Promise<string> {
     refuseProblems(body);
-    const agent = await this.catalog.resolve(CONVERSATIONS_PATH);
+    const agent = await this.catalog.inTenant(call.scope.tenant).resolve(CONVERSATIONS_PATH);
     const context = callOf(agent, call);
     // Under a key the Message has the key's name, so that the same body is the same request.
     const fields = idempotencyKey === undefined ? {} : { messageId: idempotencyKey };

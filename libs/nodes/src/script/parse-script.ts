@@ -1,9 +1,16 @@
-import { RE2JS } from 're2js';
+import { SharedUse } from '#libs/executor';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/platform';
 import { isJsonObject, type JsonValue } from '#libs/protocol';
+import { Expression } from './expression.js';
 import type { Script, ScriptCondition, ScriptRule, ScriptStep } from './script.js';
 import { stepProblem } from './step-problem.js';
 
 const MAX_PATTERN = 1_000;
+/** Problems that one script is told of. */
+const MOST_PROBLEMS = 20;
+
+/** What is limited of scripts. */
+export type ScriptLimits = Pick<ContentLimits, 'scriptRules' | 'expressions' | 'expressionSize'>;
 
 /** A script that could not be read; the message names every problem. */
 export class InvalidScript extends Error {
@@ -13,31 +20,55 @@ export class InvalidScript extends Error {
   }
 }
 
-/** Every problem of a script, each as one sentence that begins with its place; empty where it can be run. */
-export function scriptProblems(json: JsonValue | undefined): string[] {
-  return new ScriptReader().read(json).problems;
+/**
+ * What is wrong with a script, each as one sentence that begins with its place, at most 20; empty where it can be run.
+ * @param use of the workflow that the script belongs to
+ */
+export function scriptProblems(
+  json: JsonValue | undefined,
+  limits: ScriptLimits = DEFAULT_CONTENT_LIMITS,
+  use = new SharedUse(),
+): string[] {
+  return new ScriptReader(limits, use).read(json).problems;
 }
 
 /** @throws InvalidScript */
-export function parseScript(json: JsonValue | undefined): Script {
-  const { script, problems } = new ScriptReader().read(json);
+export function parseScript(json: JsonValue | undefined, limits: ScriptLimits = DEFAULT_CONTENT_LIMITS): Script {
+  const { script, problems } = new ScriptReader(limits, new SharedUse()).read(json);
   if (problems.length > 0) throw new InvalidScript(problems);
   return script;
 }
 
 class ScriptReader {
   readonly #problems: string[] = [];
+  #size = 0;
+  #exhausted = false;
+
+  constructor(
+    private readonly limits: ScriptLimits,
+    private readonly use: SharedUse,
+  ) {}
 
   read(json: JsonValue | undefined): { script: Script; problems: string[] } {
-    const script: Script = { rules: [], otherwise: [] };
+    const script: Script = { rules: [], otherwise: [], size: 0 };
     if (!isJsonObject(json)) {
       this.#problems.push('script must be an object with rules and otherwise');
     } else {
       this.#unknownKeys('script', json, ['rules', 'otherwise']);
-      script.rules = this.#list('rules', json.rules).map((rule, index) => this.#rule(`rules[${index}]`, rule));
+      script.rules = this.#rules(json.rules).map((rule, index) => this.#rule(`rules[${index}]`, rule));
       script.otherwise = this.#steps('otherwise', json.otherwise);
     }
-    return { script, problems: this.#problems };
+    script.size = this.#size;
+    return { script, problems: this.#problems.slice(0, MOST_PROBLEMS) };
+  }
+
+  /** What is beyond the limit is not looked at. */
+  #rules(json: JsonValue | undefined): JsonValue[] {
+    const rules = this.#list('rules', json);
+    const { scriptRules } = this.limits;
+    if (rules.length <= scriptRules) return rules;
+    this.#problems.push(`rules must not have more than ${scriptRules} entries (SCRIPT_RULES_LIMIT)`);
+    return [];
   }
 
   #rule(place: string, json: JsonValue): ScriptRule {
@@ -64,18 +95,31 @@ class ScriptReader {
     return { ...(messageId && { messageId }), ...(text && { text }), ...(isTurn && { turn: Number(turn) }) };
   }
 
-  #pattern(place: string, json: JsonValue | undefined): RE2JS | undefined {
+  #pattern(place: string, json: JsonValue | undefined): Expression | undefined {
     if (json === undefined) return undefined;
     if (typeof json !== 'string' || json.length > MAX_PATTERN) {
       this.#problems.push(`${place} must be a regular expression of at most ${MAX_PATTERN} characters`);
       return undefined;
     }
+    if (this.#exhausted || this.#isTooMuch('characters', json.length, this.limits.expressions, 'EXPRESSIONS_LIMIT'))
+      return undefined;
     try {
-      return RE2JS.compile(json);
+      const expression = Expression.of(json);
+      this.#size += expression.size;
+      this.#isTooMuch('instructions', expression.size, this.limits.expressionSize, 'EXPRESSION_SIZE_LIMIT');
+      return expression;
     } catch {
       this.#problems.push(`${place} is not a regular expression that RE2 knows`);
       return undefined;
     }
+  }
+
+  /** The expressions of a whole workflow count together; beyond the limit none is compiled any more. */
+  #isTooMuch(unit: string, amount: number, limit: number, variable: string): boolean {
+    if (this.use.add(`expressions: ${unit}`, amount) <= limit) return false;
+    this.#exhausted = true;
+    this.#problems.push(`the regular expressions of the workflow have more than ${limit} ${unit} (${variable})`);
+    return true;
   }
 
   #steps(place: string, json: JsonValue | undefined): ScriptStep[] {

@@ -1,5 +1,5 @@
-import type { RE2JS } from 're2js';
 import type { Artifact, Part } from '#libs/protocol';
+import type { Expression } from './expression.js';
 
 /** What a scripted agent does next: exactly one key (contract, "Scripted agent"). */
 export type ScriptStep =
@@ -17,8 +17,8 @@ export type ScriptStep =
   | { reject: string };
 
 export interface ScriptCondition {
-  messageId?: RE2JS;
-  text?: RE2JS;
+  messageId?: Expression;
+  text?: Expression;
   turn?: number;
 }
 
@@ -31,4 +31,6 @@ export interface ScriptRule {
 export interface Script {
   rules: ScriptRule[];
   otherwise: ScriptStep[];
+  /** Instructions that its expressions are compiled to. */
+  size: number;
 }

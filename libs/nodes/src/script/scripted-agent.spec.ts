@@ -1,5 +1,6 @@
 import { type JsonValue, userMessage } from '#libs/protocol';
 import { outline, played, taskWith, turn } from '../testing/turn.js';
+import { SharedUse } from '#libs/executor';
 import { InvalidScript, scriptProblems } from './parse-script.js';
 import { ScriptedAgent } from './scripted-agent.js';
 
@@ -169,5 +170,55 @@ describe('scriptProblems', () => {
     expect(
       scriptProblems({ rules: [{ when: { messageId: '.', text: '.', turn: 1 }, steps }], otherwise: steps }),
     ).toEqual([]);
+  });
+
+  const limits = { scriptRules: 3, expressions: 30, expressionSize: 100 };
+  const matching = (...texts: string[]): JsonValue => ({
+    rules: texts.map((text) => ({ when: { text }, steps: [{ complete: text }] })),
+    otherwise: [],
+  });
+
+  it.each<[JsonValue, string]>([
+    [matching('a', 'b', 'c', 'd'), 'rules must not have more than 3 entries (SCRIPT_RULES_LIMIT)'],
+    [
+      matching('a'.repeat(20), 'b'.repeat(11)),
+      'the regular expressions of the workflow have more than 30 characters (EXPRESSIONS_LIMIT)',
+    ],
+    [
+      matching('(a?){50}'),
+      'the regular expressions of the workflow have more than 100 instructions (EXPRESSION_SIZE_LIMIT)',
+    ],
+  ])('limits rules and expressions', (script, problem) => {
+    expect(scriptProblems(script, limits)).toEqual([problem]);
+  });
+
+  it('counts the expressions of a whole workflow together', () => {
+    const use = new SharedUse();
+    expect(scriptProblems(matching('a'.repeat(20)), limits, use)).toEqual([]);
+    expect(scriptProblems(matching('b'.repeat(20)), limits, use)).toEqual([
+      'the regular expressions of the workflow have more than 30 characters (EXPRESSIONS_LIMIT)',
+    ]);
+  });
+
+  it('tells at most twenty problems', () => {
+    expect(scriptProblems({ otherwise: Array.from({ length: 1_000 }, () => 1) })).toHaveLength(20);
+  });
+});
+
+describe('texts that rules look at', () => {
+  const saying = (text: string): JsonValue => ({ rules: [{ when: { text }, steps: [{ complete: 'found' }] }] });
+  const says = async (agent: ScriptedAgent, text: string): Promise<boolean> =>
+    (await played(agent, turn(text))).length > 0;
+
+  it('end after 65,536 characters', async () => {
+    const agent = new ScriptedAgent(saying('end'));
+    expect(await says(agent, `${'x'.repeat(65_533)}end`)).toBe(true);
+    expect(await says(agent, `${'x'.repeat(65_534)}end`)).toBe(false);
+  });
+
+  it('end earlier where the expressions are large', async () => {
+    const agent = new ScriptedAgent(saying('(?:x{500}|end)'));
+    expect(await says(agent, `${'y'.repeat(1_000)}end`)).toBe(true);
+    expect(await says(agent, `${'y'.repeat(10_000)}end`)).toBe(false);
   });
 });

@@ -1,10 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AgentExecutor, type RequestContext } from '#libs/executor';
-import { agentMessage, artifactUpdate, firstText, type JsonValue, type Message, statusUpdate } from '#libs/protocol';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/platform';
+import {
+  agentMessage,
+  artifactUpdate,
+  ContentTooLarge,
+  firstText,
+  type JsonValue,
+  type Message,
+  type Part,
+  statusUpdate,
+  TextBudget,
+} from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { withText } from '../text-placeholder.js';
 import { parseScript } from './parse-script.js';
 import type { Script, ScriptCondition, ScriptStep } from './script.js';
+
+/** Rules look at the beginning of a text. */
+const MOST_LOOKED_AT = 65_536;
+/**
+ * What all rules together may cost, in characters times instructions; that is what RE2 promises in the worst case.
+ */
+const MOST_STEPS = 2_000_000;
 
 /**
  * An agent that does what its script says and nothing else (contract, "Scripted agent"). After a crash it goes on
@@ -13,17 +31,24 @@ import type { Script, ScriptCondition, ScriptStep } from './script.js';
 export class ScriptedAgent extends AgentExecutor {
   override readonly recovery = 'restart';
   readonly #script: Script;
+  /** How many characters of a text its rules look at. */
+  readonly #window: number;
 
   /** @throws InvalidScript */
-  constructor(script: JsonValue | undefined) {
+  constructor(
+    script: JsonValue | undefined,
+    private readonly limits: ContentLimits = DEFAULT_CONTENT_LIMITS,
+  ) {
     super();
-    this.#script = parseScript(script);
+    this.#script = parseScript(script, limits);
+    this.#window = Math.floor(Math.min(MOST_LOOKED_AT, MOST_STEPS / Math.max(1, this.#script.size)));
   }
 
   override reply(message: Message): Message | undefined {
     const [first] = this.#stepsFor(message, 1);
     if (message.taskId !== undefined || first === undefined || !('reply' in first)) return undefined;
-    const { reply: parts } = filled(first, message);
+    const parts = this.#direct(first, message);
+    if (parts === undefined) return undefined;
     const {
       taskId: _taskId,
       contextId,
@@ -43,13 +68,31 @@ export class ScriptedAgent extends AgentExecutor {
         continue;
       }
       position += 1;
-      if (position > recovered) yield eventOf(context, filled(step, userMessage), `step-${turn}-${index + 1}`);
+      if (position > recovered) yield eventOf(context, this.#filled(step, userMessage), `step-${turn}-${index + 1}`);
       if (endsTurn(step)) return;
     }
   }
 
+  /** What would be too much to answer with is left to a Task, which says so when it fails. */
+  #direct(step: Extract<ScriptStep, { reply: unknown }>, message: Message): Part[] | undefined {
+    try {
+      return this.#filled(step, message).reply;
+    } catch (error) {
+      if (error instanceof ContentTooLarge) return undefined;
+      throw error;
+    }
+  }
+
+  /** The step with the incoming text put in; JSON in, JSON out. */
+  #filled<T extends ScriptStep>(step: T, { parts }: Message): T {
+    const budget = new TextBudget(this.limits.renderedText);
+    return withText(step as unknown as JsonValue, firstText(parts) ?? '', budget) as unknown as T;
+  }
+
   #stepsFor(message: Message, turn: number): readonly ScriptStep[] {
-    const rule = this.#script.rules.find(({ when }) => holds(when, message, turn));
+    const text = firstText(message.parts) ?? '';
+    const seen = text.length > this.#window ? text.slice(0, this.#window) : text;
+    const rule = this.#script.rules.find(({ when }) => holds(when, { messageId: message.messageId, text: seen, turn }));
     return rule ? rule.steps : this.#script.otherwise;
   }
 }
@@ -59,15 +102,10 @@ function turnOf({ task }: RequestContext): number {
   return 1 + (task?.history ?? []).filter(({ role }) => role === 'ROLE_USER').length;
 }
 
-function holds(when: ScriptCondition, { messageId, parts }: Message, turn: number): boolean {
-  if (when.turn !== undefined && when.turn !== turn) return false;
-  if (when.messageId && !when.messageId.test(messageId)) return false;
-  return !when.text || when.text.test(firstText(parts) ?? '');
-}
-
-/** The step with the incoming text put in; JSON in, JSON out. */
-function filled<T extends ScriptStep>(step: T, { parts }: Message): T {
-  return withText(step as unknown as JsonValue, firstText(parts) ?? '') as unknown as T;
+function holds(when: ScriptCondition, asked: { messageId: string; text: string; turn: number }): boolean {
+  if (when.turn !== undefined && when.turn !== asked.turn) return false;
+  if (when.messageId && !when.messageId.test(asked.messageId)) return false;
+  return !when.text || when.text.test(asked.text);
 }
 
 function eventOf(context: RequestContext, step: ScriptStep, artifactId: string): NodeEvent {

@@ -15,6 +15,7 @@ export function turn(content: string | Part[] | Message, fields: Partial<Request
     signal: new AbortController().signal,
     recovered: 0,
     log: async () => [],
+    admit: () => undefined,
     flush: async () => undefined,
     ...fields,
   };

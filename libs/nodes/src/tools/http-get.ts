@@ -1,5 +1,11 @@
-import { OutboundRefusedError, OutboundTimeoutError } from '#libs/platform';
-import type { JsonObject, JsonValue } from '#libs/protocol';
+import {
+  DEFAULT_CONTENT_LIMITS,
+  hasMoreMembers,
+  OutboundRefusedError,
+  OutboundTimeoutError,
+  tooManyMembers,
+} from '#libs/platform';
+import { type JsonObject, type JsonValue, hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
 import { NodeFailure } from '../node-failure.js';
 import type { Tool, ToolContext } from './tool.js';
 
@@ -20,24 +26,37 @@ export class HttpGet implements Tool {
   constructor(
     private readonly fetch: typeof globalThis.fetch,
     private readonly timeoutMs = TIMEOUT_MS,
+    private readonly mostMembers = DEFAULT_CONTENT_LIMITS.jsonMembers,
   ) {}
 
   async run({ url }: JsonObject, { signal }: ToolContext): Promise<JsonValue> {
     const address = url as string;
     if (!URL.canParse(address) || !/^https?:/i.test(address))
       throw new NodeFailure('http_get: url must be an http or https URL');
+    if (hasUserinfo(address)) throw new NodeFailure(`http_get: url ${NO_USERINFO}`);
     try {
       const response = await this.fetch(address, {
         signal: AbortSignal.any([signal, AbortSignal.timeout(this.timeoutMs)]),
       });
       if (!response.ok) {
         await response.body?.cancel();
-        throw new NodeFailure(`http_get: HTTP ${response.status} from ${address}`);
+        throw new NodeFailure(`http_get: HTTP ${response.status} from ${shownUrl(address)}`);
       }
-      return valueOf(await textOf(response), response.headers.get('content-type') ?? '');
+      return this.#valueOf(await textOf(response), response.headers.get('content-type') ?? '');
     } catch (error) {
       signal.throwIfAborted();
       throw error instanceof NodeFailure ? error : new NodeFailure(`http_get: ${causeOf(error)}`, { cause: error });
+    }
+  }
+
+  #valueOf(text: string, contentType: string): JsonValue {
+    if (!/[/+]json\b/i.test(contentType)) return text;
+    if (hasMoreMembers(text, this.mostMembers))
+      throw new NodeFailure(`http_get: the answer ${tooManyMembers(this.mostMembers)}`);
+    try {
+      return JSON.parse(text) as JsonValue;
+    } catch {
+      return text;
     }
   }
 }
@@ -52,15 +71,6 @@ async function textOf(response: Response): Promise<string> {
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
-}
-
-function valueOf(text: string, contentType: string): JsonValue {
-  if (!/[/+]json\b/i.test(contentType)) return text;
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
 }
 
 function causeOf(error: unknown): string {

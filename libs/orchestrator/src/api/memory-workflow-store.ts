@@ -11,10 +11,15 @@ interface Held {
 export class MemoryWorkflowStore extends WorkflowStore {
   private readonly held = new Map<string, Held>();
   private changes = 0;
-  private readonly tenants = new ByTenant(() => new MemoryWorkflowStore());
+  private readonly tenants = new ByTenant(() => new MemoryWorkflowStore(this));
+
+  constructor(private readonly common?: MemoryWorkflowStore) {
+    super();
+  }
 
   inTenant(tenant: string): WorkflowStore {
-    return tenant === '' ? this : this.tenants.of(tenant);
+    const common = this.common ?? this;
+    return tenant === '' ? common : common.tenants.of(tenant);
   }
 
   async version(): Promise<string> {

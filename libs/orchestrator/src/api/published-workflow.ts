@@ -92,10 +92,9 @@ export class PublishedWorkflow {
     }
   }
 
-  /** The card's fields are those of row F6. */
+  /** Cards are public: what a node's config says to its model, or to its caller, stands in none of them. */
   private makeNode(node: WorkflowNode): ServedAgent {
-    const prompt = node.config.system_prompt;
-    const description = typeof prompt === 'string' && prompt !== '' ? prompt : `Upal ${node.type} node: ${node.id}`;
+    const description = describe(node, this.revision.definition.name);
     const skill = { id: node.id, name: `${node.type}: ${node.id}`, description, tags: [node.type] };
     return {
       path: `${this.path}/nodes/${node.id}`,
@@ -108,4 +107,11 @@ export class PublishedWorkflow {
       executor: this.makers.nodeTypes.executor(node),
     };
   }
+}
+
+/** What the author wrote for callers to read, else what everybody knows. */
+function describe({ id, type, config }: WorkflowNode, workflow: string): string {
+  const { description } = config;
+  const written = typeof description === 'string' && description.trim() !== '';
+  return written ? description : `${type} node ${id} of workflow ${workflow}`;
 }

@@ -1,24 +1,28 @@
 import { Readable } from 'node:stream';
 import { BadRequestException, Injectable, type OnModuleInit, PayloadTooLargeException } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import { AppConfig, hasMoreMembers } from '#libs/platform';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
 
 const RUN_ROUTE = '/api/workflows/:name/run';
 
 /**
  * Is kinder to bodies than Fastify. Everywhere in `/api` an empty one is no body, whatever its content type says. And a
- * body of `POST /api/workflows/{name}/run` that is empty or no JSON stands for no inputs (row F2); there it is read as
- * JSON whatever its content type says, so that a bare `curl -d` works.
+ * body of `POST /api/workflows/{name}/run` that is empty, or is called JSON and is none, stands for no inputs (row F2).
  */
 @Injectable()
 export class RequestBodies implements OnModuleInit {
-  constructor(private readonly host: HttpAdapterHost) {}
+  constructor(
+    private readonly host: HttpAdapterHost,
+    private readonly config: AppConfig,
+  ) {}
 
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     fastify.addHook('preParsing', async (request, _reply, payload) => {
       const route = request.routeOptions.url ?? '';
-      if (route === RUN_ROUTE) return asJson(request, payload);
+      if (route === RUN_ROUTE && (isEmpty(request) || isCalledJson(request)))
+        return asJson(request, payload, this.config.content.jsonMembers);
       if (route.startsWith('/api/') && isEmpty(request)) delete request.raw.headers['content-type'];
       return payload;
     });
@@ -30,12 +34,16 @@ function isEmpty({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] === undefined && (length === undefined || length === '0');
 }
 
-async function asJson(request: FastifyRequest, payload: RequestPayload): Promise<RequestPayload> {
+function isCalledJson({ headers }: FastifyRequest): boolean {
+  return /^application\/json *(;|$)/i.test(headers['content-type'] ?? '');
+}
+
+async function asJson(request: FastifyRequest, payload: RequestPayload, mostMembers: number): Promise<RequestPayload> {
   const limit = request.routeOptions.bodyLimit;
   // Somebody may have read it to its end already: it would not end again.
   if (Number(request.headers['content-length']) > limit) throw new PayloadTooLargeException();
   const sent = await readAll(payload, limit);
-  const body = isJson(sent) ? sent : Buffer.from('{}');
+  const body = isJson(sent, mostMembers) ? sent : Buffer.from('{}');
   request.raw.headers['content-type'] = 'application/json';
   request.raw.headers['content-length'] = String(body.length);
   return Readable.from([body], { objectMode: false });
@@ -57,9 +65,11 @@ function readAll(payload: RequestPayload, limit: number): Promise<Buffer> {
   return promise;
 }
 
-function isJson(body: Buffer): boolean {
+/** One with too many members is left to the parser, which refuses it. */
+function isJson(body: Buffer, mostMembers: number): boolean {
+  const text = body.toString();
   try {
-    JSON.parse(body.toString());
+    if (!hasMoreMembers(text, mostMembers)) JSON.parse(text);
     return true;
   } catch {
     return false;

@@ -1,9 +1,10 @@
-import { AgentExecutor, NodeTypes, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { AgentExecutor, NodeTypes, OwnAgents, type ServedAgent, UnknownAgent } from '#libs/executor';
 import { AppConfig } from '#libs/platform';
 import type { A2AError } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import fc from 'fast-check';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
+import { CatalogServices } from './catalog-services.js';
 import { MemoryWorkflowStore } from './memory-workflow-store.js';
 import { WorkflowCatalog } from './workflow-catalog.js';
 
@@ -29,8 +30,9 @@ function setUp() {
   const nodeTypes = new KnownTypes();
   const executors = { of: (_revision: WorkflowRevision) => new Silent() };
   const config = { serviceName: 'house', serviceDescription: 'All of it' } as AppConfig;
-  const catalog = new WorkflowCatalog(store, nodeTypes, executors as never, config);
-  return { store, nodeTypes, catalog };
+  const own = new OwnAgents();
+  const catalog = new WorkflowCatalog(store, new CatalogServices(nodeTypes, executors as never, config, own));
+  return { store, nodeTypes, own, catalog };
 }
 
 function workflow(name: string, ...nodes: string[]): WorkflowDefinition {
@@ -56,16 +58,26 @@ describe('WorkflowCatalog', () => {
     await refusal(catalog.resolve('nodes/b'));
     expect(await catalog.inTenant('t').resolve('workflows/theirs')).toBe(await theirs.resolve('workflows/theirs'));
     expect(catalog.inTenant('')).toBe(catalog);
+    expect((await theirs.inTenant('').resolve('')).skills.map((skill) => skill.id)).toEqual(['ours']);
+    expect(theirs.inTenant('t')).toBe(theirs);
   });
 
-  it('resolves a workflow and a node, with the fields of rows F4 and F6', async () => {
+  it("has the service's own agents in every tenant", async () => {
+    const { own, catalog } = setUp();
+    const agent = { path: 'conversations', name: 'conversations' } as ServedAgent;
+    own.add(agent);
+    for (const tenant of ['', 't', 'u']) expect(await catalog.inTenant(tenant).resolve('conversations')).toBe(agent);
+  });
+
+  it('resolves a workflow and a node, with the fields of row F4 and what the author says of them', async () => {
     const { store, catalog } = setUp();
     await store.create({
       ...workflow('w', 'a'),
       description: 'Does it',
       nodes: [
-        { id: 'a', type: 'agent', config: { system_prompt: 'You translate' } },
+        { id: 'a', type: 'agent', config: { description: 'Translates', system_prompt: 'You translate' } },
         { id: 'in', type: 'input', config: {} },
+        { id: 'b', type: 'agent', config: { description: ' ', system_prompt: 'You translate', prompt: 'Do it' } },
       ],
     });
     expect(await catalog.resolve('workflows/w')).toMatchObject({
@@ -78,7 +90,7 @@ describe('WorkflowCatalog', () => {
     expect(await catalog.resolve('workflows/w/nodes/a')).toMatchObject({
       path: 'workflows/w/nodes/a',
       name: 'a',
-      description: 'You translate',
+      description: 'Translates',
       skills: [
         {
           id: 'a',
@@ -88,7 +100,8 @@ describe('WorkflowCatalog', () => {
         },
       ],
     });
-    expect((await catalog.resolve('workflows/w/nodes/in')).description).toBe('Upal input node: in');
+    expect((await catalog.resolve('workflows/w/nodes/in')).description).toBe('input node in of workflow w');
+    expect((await catalog.resolve('workflows/w/nodes/b')).description).toBe('agent node b of workflow w');
   });
 
   it('has one skill of the service for each workflow', async () => {

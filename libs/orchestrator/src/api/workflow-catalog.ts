@@ -1,21 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import {
-  AgentCatalog,
-  type AgentDetails,
-  AgentExecutor,
-  NodeTypes,
-  OwnAgents,
-  type ServedAgent,
-  UnknownAgent,
-} from '#libs/executor';
-import { AppConfig } from '#libs/platform';
+import { AgentCatalog, type AgentDetails, AgentExecutor, type ServedAgent, UnknownAgent } from '#libs/executor';
 import { type A2AError, invalidParams } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { ByTenant } from '../by-tenant.js';
 import type { WorkflowRevision } from '../workflow.js';
-import { WorkflowExecutors } from '../workflow-executors.js';
 import { WorkflowStore } from '../workflow-store.js';
 import { AgentPage } from './agent-page.js';
+import { CatalogServices } from './catalog-services.js';
 import { PublishedWorkflow } from './published-workflow.js';
 
 const SERVICE_VERSION = '0.1.0';
@@ -32,24 +23,22 @@ export class WorkflowCatalog extends AgentCatalog {
   private readonly published = new WeakMap<WorkflowRevision, PublishedWorkflow>();
   private kept: { version: string; service: ServedAgent } | undefined;
   private readonly tenants = new ByTenant((tenant) => this.of(tenant));
+  private tenant = '';
 
   constructor(
     private readonly store: WorkflowStore,
-    private readonly nodeTypes: NodeTypes,
-    private readonly executors: WorkflowExecutors,
-    private readonly config: AppConfig,
-    private readonly own: OwnAgents = new OwnAgents(),
+    private readonly services: CatalogServices,
   ) {
     super();
   }
 
   override inTenant(tenant: string): AgentCatalog {
-    return tenant === '' ? this : this.tenants.of(tenant);
+    return tenant === this.tenant ? this : this.tenants.of(tenant);
   }
 
   async resolve(path: string, revision?: string): Promise<ServedAgent> {
     if (path === '') return this.service();
-    const own = this.own.at(path);
+    const own = this.services.own.at(path);
     if (own) return own;
     const [root, first, below, second, ...rest] = path.split('/');
     if (root === 'nodes' && first && below === undefined) return this.nodeAnywhere(first);
@@ -87,7 +76,9 @@ export class WorkflowCatalog extends AgentCatalog {
   }
 
   private of(tenant: string): WorkflowCatalog {
-    return new WorkflowCatalog(this.store.inTenant(tenant), this.nodeTypes, this.executors, this.config);
+    const catalog = new WorkflowCatalog(this.store.inTenant(tenant), this.services);
+    catalog.tenant = tenant;
+    return catalog;
   }
 
   /** The version is read before the workflows: what is kept may be newer than it says, never older. */
@@ -112,8 +103,8 @@ export class WorkflowCatalog extends AgentCatalog {
   private serviceOf(workflows: readonly WorkflowRevision[]): ServedAgent {
     return {
       path: '',
-      name: this.config.serviceName,
-      description: this.config.serviceDescription,
+      name: this.services.config.serviceName,
+      description: this.services.config.serviceDescription,
       version: SERVICE_VERSION,
       skills: workflows.flatMap((it) => this.publish(it).agent.skills),
       inputModes: ['text/plain', 'application/json'],
@@ -152,10 +143,8 @@ export class WorkflowCatalog extends AgentCatalog {
   private publish(revision: WorkflowRevision): PublishedWorkflow {
     const known = this.published.get(revision);
     if (known) return known;
-    const made = new PublishedWorkflow(revision, {
-      nodeTypes: this.nodeTypes,
-      workflow: (it) => this.executors.of(it),
-    });
+    const { nodeTypes, executors } = this.services;
+    const made = new PublishedWorkflow(revision, { nodeTypes, workflow: (it) => executors.of(it) });
     this.published.set(revision, made);
     return made;
   }

@@ -9,6 +9,7 @@ import { RevisionPurge } from '../storage/revision-purge.js';
 import { PostgresWorkflowStore } from '../storage/postgres-workflow-store.js';
 import { WorkflowExecutors } from '../workflow-executors.js';
 import { WorkflowStore } from '../workflow-store.js';
+import { CatalogServices } from './catalog-services.js';
 import { WorkflowCatalog } from './workflow-catalog.js';
 
 /** Workflows and the agents that they are. Needs PlatformModule and JobsModule. */
@@ -26,6 +27,7 @@ export class WorkflowModule {
         CancelRetries,
         RevisionPurge,
         WorkflowExecutors,
+        CatalogServices,
         { provide: AgentCatalog, useClass: WorkflowCatalog },
       ],
       exports: [WorkflowStore, RunChildStore, CancelOutcomes, AgentCatalog, ...agents],

@@ -1,4 +1,5 @@
 import { HopChains, type RequestContext, TaskCanceled } from '#libs/executor';
+import { DEFAULT_CONTENT_LIMITS } from '#libs/platform';
 import { type Message, statusUpdate, submittedTask, type Task, type TaskState, userMessage } from '#libs/protocol';
 import {
   ANONYMOUS_SCOPE,
@@ -131,6 +132,7 @@ export class DrivenRun {
       metadata: undefined,
       signal: this.controller.signal,
       log: async () => [...this.log],
+      admit: () => undefined,
       flush: async () => {
         this.durable = this.log.length;
       },
@@ -154,6 +156,7 @@ export class DrivenRun {
       hops: new HopChains(Buffer.from('a secret')),
       address: { internalUrl: 'http://own' },
       localDispatch: this.localDispatch,
+      content: DEFAULT_CONTENT_LIMITS,
     };
   }
 }

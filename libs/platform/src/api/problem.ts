@@ -19,25 +19,31 @@ export interface Problem {
   errors?: ProblemEntry[];
 }
 
-/** An error of `/api` that its caller may see: text and entries are sent as they are. */
+/** A caller reads no more. */
+const MOST_ENTRIES = 100;
+
+/** An error of `/api` that its caller may see: text and entries are sent as they are, the first hundred of them. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
+  readonly errors: readonly ProblemEntry[];
 
   constructor(
     readonly status: number,
     detail: string,
-    readonly errors: readonly ProblemEntry[] = [],
+    errors: readonly ProblemEntry[] = [],
   ) {
     super(detail);
+    this.errors = errors.slice(0, MOST_ENTRIES);
   }
 }
 
 /** A request whose body, query or header is not as documented: 400, naming each field. */
 export function malformed(...errors: ProblemEntry[]): ProblemError {
+  const told = errors.slice(0, MOST_ENTRIES);
   return new ProblemError(
     400,
-    errors.map(({ path, detail }) => (path === '' ? detail : `${path}: ${detail}`)).join('; '),
-    errors,
+    told.map(({ path, detail }) => (path === '' ? detail : `${path}: ${detail}`)).join('; '),
+    told,
   );
 }
 

@@ -1,5 +1,7 @@
 import type { AuthConfig } from './auth-config.js';
+import type { ContentLimits } from './content-limits.js';
 import type { LimitsConfig } from './limits-config.js';
+import type { MemoryConfig } from './memory-config.js';
 
 export type NodeDispatch = 'local' | 'http';
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
@@ -37,6 +39,8 @@ export class AppConfig {
   readonly grpcPublicUrl?: string;
   /** Absent: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl?: string;
+  /** Of the same database, for plain queries; it may be a pooler of transactions. Absent: `databaseUrl`. */
+  readonly databasePoolUrl?: string;
   /** Absolute. */
   readonly dataDir!: string;
   /** Without a trailing slash. */
@@ -45,6 +49,8 @@ export class AppConfig {
   readonly trustedProxies!: readonly string[];
   /** Without a trailing slash. Absent: loopback on the bound port. */
   readonly internalUrl?: string;
+  /** Hosts of requests that are served beside our own: `host`, `host:port`, `*.host` or `*`, in lower case. */
+  readonly allowedHosts!: readonly string[];
   readonly nodeDispatch!: NodeDispatch;
   readonly auth!: AuthConfig;
   /** Keys of 32 bytes that secrets in the database are encrypted with: the first one encrypts, all decrypt. */
@@ -57,6 +63,9 @@ export class AppConfig {
   readonly bodyLimit!: number;
   /** What one caller may ask of one replica. */
   readonly limits!: LimitsConfig;
+  readonly memory!: MemoryConfig;
+  /** How large what goes through may be. */
+  readonly content!: ContentLimits;
   /** How long a request may take to arrive. */
   readonly requestTimeoutMs!: number;
   readonly shutdownGraceMs!: number;

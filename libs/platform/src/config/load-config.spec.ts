@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import fc from 'fast-check';
+import { DEFAULT_CONTENT_LIMITS } from './content-limits.js';
 import { ConfigError } from './config-error.js';
 import { type Environment, loadConfig } from './load-config.js';
 
@@ -10,6 +11,7 @@ describe('loadConfig', () => {
       host: '127.0.0.1',
       dataDir: resolve('./.data'),
       trustedProxies: [],
+      allowedHosts: [],
       nodeDispatch: 'local',
       auth: { mode: 'none', keys: [] },
       credentialsKeys: [],
@@ -18,6 +20,14 @@ describe('loadConfig', () => {
       cards: { signing: true, signatures: 'warn', trustedKeys: [], changes: 'warn' },
       bodyLimit: 4_194_304,
       limits: { rate: undefined, concurrency: undefined, streams: undefined },
+      memory: {
+        inFlightBytes: expect.any(Number),
+        callerInFlightBytes: expect.any(Number),
+        eventBytes: 64 * 1024 ** 2,
+        journalBatchBytes: 32 * 1024 ** 2,
+        journalStallMs: 15_000,
+      },
+      content: DEFAULT_CONTENT_LIMITS,
       requestTimeoutMs: 120_000,
       shutdownGraceMs: 20_000,
       logLevel: 'info',
@@ -92,7 +102,12 @@ describe('loadConfig', () => {
     ['GRPC_PORT', 'x'],
     ['GRPC_PUBLIC_URL', 'grpc.example.com'],
     ['GRPC_PUBLIC_URL', 'ftp://grpc.example.com:21'],
+    ['GRPC_PUBLIC_URL', 'user:secret@grpc.example.com:443'],
+    ['INTERNAL_URL', 'http://user:secret@balancer:8080'],
+    ['LLM_BASE_URL', 'http://user:secret@localhost:11434/v1'],
+    ['CARD_TRUSTED_KEYS', 'https://user:secret@example.com/jwks.json'],
     ['DATABASE_URL', 'mysql://secret@db/x'],
+    ['DATABASE_URL', 'postgres://u:secret@db/x?require_auth=md5'],
     ['PUBLIC_URL', 'ftp://secret.example'],
     ['PUBLIC_URL', 'https://user:secret@example.com'],
     ['TRUSTED_PROXIES', '10.0.0.0/33'],

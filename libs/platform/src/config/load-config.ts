@@ -4,7 +4,11 @@ import { z } from 'zod';
 import { AppConfig, type LlmConfig } from './app-config.js';
 import { type AuthConfig, readAuth } from './auth-config.js';
 import { ConfigError } from './config-error.js';
+import { DATABASE_VARIABLES, databaseProblems } from './database-config.js';
+import { HOST_VARIABLES } from './hosts-config.js';
+import { CONTENT_VARIABLES, contentLimitsOf } from './content-limits.js';
 import { LIMIT_VARIABLES, limitsOf } from './limits-config.js';
+import { MEMORY_VARIABLES, memoryOf } from './memory-config.js';
 import { parseBytes, parseDuration } from './quantities.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -23,7 +27,7 @@ export function loadConfig(env: Environment): AppConfig {
   // What a bad HOST would need cannot be said.
   const auth = lines.some((line) => line.startsWith('HOST:')) ? { problems: [] } : readAuth(given);
   const key = llmApiKey(given);
-  lines.push(...auth.problems, ...(key.problem ? [key.problem] : []));
+  lines.push(...auth.problems, ...databaseProblems(given), ...(key.problem ? [key.problem] : []));
   if (!parsed.success || !auth.config || lines.length > 0) throw new ConfigError(lines);
   return new AppConfig(toConfig(parsed.data, auth.config, key.value));
 }
@@ -41,10 +45,6 @@ const httpUrl = z
 const grpcTarget = z
   .string()
   .refine((text) => isGrpcTarget(text), 'must be host:port, or an https:// or http:// URL of the gRPC endpoint');
-
-const databaseUrl = z
-  .string()
-  .refine((text) => ['postgres:', 'postgresql:'].includes(protocolOf(text)), 'must be a postgres:// URL');
 
 const addresses = listOf(isAddressOrRange, 'must be a comma-separated list of IP addresses or CIDR ranges');
 const destinations = listOf(
@@ -94,11 +94,12 @@ const VARIABLES = z.object({
     .default('127.0.0.1'),
   GRPC_PORT: port.optional(),
   GRPC_PUBLIC_URL: grpcTarget.optional(),
-  DATABASE_URL: databaseUrl.optional(),
+  ...DATABASE_VARIABLES,
   DATA_DIR: z.string().default('./.data'),
   PUBLIC_URL: httpUrl.optional(),
   TRUSTED_PROXIES: addresses.default([]),
   INTERNAL_URL: httpUrl.optional(),
+  ...HOST_VARIABLES,
   NODE_DISPATCH: z.enum(['local', 'http'], 'must be local or http').default('local'),
   OUTBOUND_ALLOW: destinations.default([]),
   LLM_BASE_URL: httpUrl.optional(),
@@ -109,6 +110,8 @@ const VARIABLES = z.object({
   CARD_CHANGE_POLICY: z.enum(['allow', 'warn', 'block'], 'must be allow, warn or block').default('warn'),
   BODY_LIMIT: bodyLimit.default(4 * 1024 ** 2),
   ...LIMIT_VARIABLES,
+  ...MEMORY_VARIABLES,
+  ...CONTENT_VARIABLES,
   REQUEST_TIMEOUT: requestTimeout.default(120_000),
   SHUTDOWN_GRACE: shutdownGrace.default(20_000),
   TASK_RETENTION: taskRetention.optional(),
@@ -160,10 +163,12 @@ function toConfig(values: Variables, auth: AuthConfig, apiKey: string | undefine
     grpcPort: values.GRPC_PORT,
     grpcPublicUrl: values.GRPC_PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
+    databasePoolUrl: values.DATABASE_POOL_URL,
     dataDir: resolve(values.DATA_DIR),
     publicUrl: values.PUBLIC_URL,
     trustedProxies: values.TRUSTED_PROXIES,
     internalUrl: values.INTERNAL_URL,
+    allowedHosts: values.ALLOWED_HOSTS,
     nodeDispatch: values.NODE_DISPATCH,
     auth,
     credentialsKeys: values.CREDENTIALS_KEY,
@@ -177,6 +182,8 @@ function toConfig(values: Variables, auth: AuthConfig, apiKey: string | undefine
     },
     bodyLimit: values.BODY_LIMIT,
     limits: limitsOf(values, auth.mode),
+    memory: memoryOf(values, auth.mode !== 'none'),
+    content: contentLimitsOf(values, values.BODY_LIMIT),
     requestTimeoutMs: values.REQUEST_TIMEOUT,
     shutdownGraceMs: values.SHUTDOWN_GRACE,
     taskRetentionMs: values.TASK_RETENTION,
@@ -218,7 +225,7 @@ function isHttpUrl(text: string): boolean {
 
 function isGrpcTarget(text: string): boolean {
   if (isHttpUrl(text)) return true;
-  return /^[^\s/]+:\d{1,5}$/.test(text) && URL.canParse(`http://${text}`);
+  return /^[^\s/@]+:\d{1,5}$/.test(text) && URL.canParse(`http://${text}`);
 }
 
 function isOrigin(text: string): boolean {

@@ -1,7 +1,9 @@
 import pg from 'pg';
 import { DataSource, type DataSourceOptions, type EntitySchema, type Logger, type MigrationInterface } from 'typeorm';
-import { CONNECT_TIMEOUT_MS, connectionOptions, KEEP_ALIVE_DELAY_MS } from './connection-options.js';
+import { clientOf, CONNECT_TIMEOUT_MS, connectionOptions, KEEP_ALIVE_DELAY_MS } from './connection-options.js';
 import { migrate } from './migrate.js';
+import { ReadOnlySessions, watchedPools } from './read-only-sessions.js';
+import { withoutNames } from './unnamed-statements.js';
 
 export type MigrationClass = new () => MigrationInterface;
 // TypeORM's own type for an entity class.
@@ -10,7 +12,10 @@ export type EntityClass =
   | EntitySchema;
 
 export interface DatabaseOptions {
+  /** Direct, or pooled by session. */
   url: string;
+  /** The same database for plain queries, also through a pooler of transactions; `url` where absent. */
+  poolUrl?: string;
   /** In the order of their timestamps, as TypeORM runs them. */
   migrations: readonly MigrationClass[];
   entities?: readonly EntityClass[];
@@ -21,26 +26,32 @@ export interface DatabaseOptions {
 const POOL_SIZE = 20;
 const TYPEORM_POOL_SIZE = 5;
 
-/** PostgreSQL as this process sees it. A restart of the server fails the statements in flight and nothing else. */
+/**
+ * PostgreSQL as this process sees it. A restart of the server fails the statements in flight and nothing else; while
+ * another one takes its place, statements that write wait for up to ten seconds, and after that all sessions are its.
+ */
 export class Database {
   private constructor(
-    /** For the hot path. */
+    /** For the hot path: statements and transactions that keep nothing of their session, neither settings nor locks. */
     readonly pool: pg.Pool,
     /** For migrations and plain reads. */
     readonly dataSource: DataSource,
     private readonly options: DatabaseOptions,
+    private readonly sessions: ReadOnlySessions,
   ) {}
 
   private readonly tuned: pg.Pool[] = [];
 
   /** Connects and brings the schema up to date, however many processes do so at once. */
   static async open(options: DatabaseOptions): Promise<Database> {
-    const pool = new pg.Pool({ ...connectionOptions(options.url), max: POOL_SIZE, idleTimeoutMillis: 60_000 });
+    const sessions = new ReadOnlySessions();
+    const Pool = watchedPools(sessions);
+    const pool = new Pool({ ...plainQueryOptions(options), max: POOL_SIZE, idleTimeoutMillis: 60_000 });
     surviveErrors(pool, options.onError);
-    const dataSource = new DataSource(dataSourceOptions(options));
+    const dataSource = new DataSource(dataSourceOptions(options, Pool));
     try {
       await migrate(options.url, dataSource);
-      return new Database(pool, dataSource, options);
+      return new Database(pool, dataSource, options, sessions);
     } catch (error) {
       await Promise.allSettled([pool.end(), dataSource.isInitialized ? dataSource.destroy() : undefined]);
       throw error;
@@ -52,7 +63,8 @@ export class Database {
    * session raises `error` more than once): watch its `end`.
    */
   session(purpose: string): pg.Client {
-    const client = new pg.Client({
+    const Client = clientOf(this.options.url);
+    const client = new Client({
       ...connectionOptions(this.options.url),
       application_name: `parley:${process.pid}:${purpose}`,
     });
@@ -73,10 +85,21 @@ export class Database {
       max: size,
       onConnect: (client) => client.query(set.join('; ')),
     };
-    const pool = new pg.Pool(options);
+    const Pool = watchedPools(this.sessions);
+    const pool = new Pool(options);
     surviveErrors(pool, this.options.onError);
     this.tuned.push(pool);
     return pool;
+  }
+
+  /** Ends the sessions of all pools as soon as nobody uses them: they may be those of a server that was replaced. */
+  renewSessions(): void {
+    this.sessions.renew();
+  }
+
+  /** Calls the listener when all sessions are replaced: whoever has one of his own does the same with it. */
+  onSessionsRenewed(listener: () => void): void {
+    this.sessions.onRenewal(listener);
   }
 
   async ping(): Promise<void> {
@@ -90,21 +113,27 @@ export class Database {
   }
 }
 
+function plainQueryOptions({ url, poolUrl }: DatabaseOptions): pg.PoolConfig {
+  if (poolUrl === undefined) return connectionOptions(url);
+  return { ...connectionOptions(poolUrl), Client: withoutNames(clientOf(poolUrl)) };
+}
+
 /** Without listeners the loss of a session ends the process: an idle one is the pool's, a borrowed one raises its own. */
 function surviveErrors(pool: pg.Pool, onError: (error: Error) => void = () => undefined): void {
   pool.on('error', onError);
   pool.on('connect', (client) => client.on('error', () => undefined));
 }
 
-function dataSourceOptions(options: DatabaseOptions): DataSourceOptions {
+function dataSourceOptions(options: DatabaseOptions, Pool: typeof pg.Pool): DataSourceOptions {
   return {
     type: 'postgres',
     url: options.url,
     applicationName: `parley:${process.pid}`,
+    driver: { ...pg, Pool },
     poolSize: TYPEORM_POOL_SIZE,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     poolErrorHandler: options.onError ?? (() => undefined),
-    extra: { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS },
+    extra: { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS, Client: clientOf(options.url) },
     uuidExtension: 'pgcrypto',
     installExtensions: false,
     synchronize: false,

@@ -1,6 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { DataSource } from 'typeorm';
-import { connectionOptions } from './connection-options.js';
+import { clientOf, connectionOptions } from './connection-options.js';
 
 /** Any number that nobody else uses for an advisory lock: the ASCII codes of "parley". */
 export const MIGRATION_LOCK = '123563833845113';
@@ -11,7 +11,8 @@ const OLDEST_VERSION = 150_000;
  * one process at a time do so; the others wait and find nothing left to do.
  */
 export async function migrate(url: string, dataSource: DataSource): Promise<void> {
-  const session = new pg.Client(connectionOptions(url));
+  const Client = clientOf(url);
+  const session = new Client(connectionOptions(url));
   session.on('error', () => undefined);
   await session.connect();
   try {

@@ -1,17 +1,36 @@
-import { isOutage, throughOutage } from './outage.js';
+import { isOutage, onceWritable, throughOutage } from './outage.js';
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code });
 
 test.each([
   ['08006', true],
-  ['57P01', true],
   ['53300', true],
   ['40P01', true],
+  ['25006', true],
+  ['57014', true],
+  ['57P01', true],
+  ['57P02', true],
+  ['57P03', true],
+  ['57P04', true],
+  ['57P05', true],
+  ['55P03', true],
+  ['58030', true],
+  ['58P01', true],
+  ['XX000', true],
   ['ECONNRESET', true],
+  ['EPIPE', true],
+  ['25001', false],
+  ['25P02', false],
+  ['55000', false],
+  ['XX001', false],
   ['23505', false],
   ['22P05', false],
 ])('a failure with %s is an outage: %s', (code, outage) => {
   expect(isOutage(failure(code))).toBe(outage);
+});
+
+test.each(['FATAL', 'PANIC'])('whatever ends the session with %s is an outage', (severity) => {
+  expect(isOutage(Object.assign(failure('55000'), { severity }))).toBe(true);
 });
 
 test('a mistake of ours is no outage', () => {
@@ -37,5 +56,28 @@ describe('throughOutage', () => {
     const waiting = throughOutage(() => Promise.reject(failure('57P01')), stop.signal);
     stop.abort(new Error('stopped'));
     await expect(waiting).rejects.toThrow('stopped');
+  });
+});
+
+describe('onceWritable', () => {
+  it('does it again while the server only reads', async () => {
+    const outcomes = [failure('25006'), failure('25006'), 'done'];
+    const transaction = async (): Promise<string> => {
+      const outcome = outcomes.shift();
+      if (typeof outcome === 'string') return outcome;
+      throw outcome ?? new Error('Asked too often');
+    };
+    expect(await onceWritable(transaction)).toBe('done');
+  });
+
+  it.each(['57014', '40P01', 'ECONNRESET'])('gives any other error at once: %s', async (code) => {
+    const error = failure(code);
+    let tries = 0;
+    const transaction = (): Promise<never> => {
+      tries += 1;
+      return Promise.reject(error);
+    };
+    await expect(onceWritable(transaction)).rejects.toBe(error);
+    expect(tries).toBe(1);
   });
 });

@@ -2,24 +2,44 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
+const LONGEST_READ_ONLY_MS = 10_000;
 
 /**
- * What may succeed when it is done again: PostgreSQL classes 08 (connection), 57P (shutdown, crash), 53 (resources), 40
- * (rolled back for another transaction's sake); and failures of the socket or the pool.
+ * SQLSTATEs of what passes: classes 08 (connection), 40 (rolled back for another transaction's sake), 53 (resources), 58
+ * (the server's system) and 57P (shutdown, crash, start); a server that only reads, as a standby does and a primary that
+ * was replaced; statements canceled, by somebody or by a limit on their time; locks not to be had in time; and what a
+ * server says that dies.
+ */
+const PASSING = /^(08...|40...|53...|58...|57P..|25006|57014|55P03|XX000)$/;
+
+/**
+ * What may succeed when it is done again: what passes at the server (see above), whatever it ends the session with, and
+ * failures of the socket or the pool.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return false;
+  const state = sqlState(error);
+  return state === undefined || PASSING.test(state) || endsSession(error);
+}
+
+/** What the server said an error is; `undefined` where no server said it. */
+export function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code === 'string' && code.length === 5 && !code.startsWith('E')) {
-    return ['08', '57P', '53', '40'].some((it) => code.startsWith(it));
-  }
-  return true;
+  return typeof code === 'string' && code.length === 5 && !code.startsWith('E') ? code : undefined;
+}
+
+/** Whether the server refused to write at all. Then the statement, and the transaction that it is part of, did nothing. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlState(error) === '25006';
+}
+
+function endsSession(error: unknown): boolean {
+  return ['FATAL', 'PANIC'].includes((error as { severity?: string }).severity ?? '');
 }
 
 /** Whether PostgreSQL rolled a transaction back so that another one could go on (class 40: deadlocks). */
 export function isRolledBack(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && /^40...$/.test(code);
+  return sqlState(error)?.startsWith('40') ?? false;
 }
 
 /**
@@ -35,5 +55,23 @@ export async function throughOutage<T>(statement: () => Promise<T>, signal: Abor
       if (!isOutage(error)) throw error;
     }
     await delay(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+/**
+ * Does again what a server refused because it only reads, for ten seconds: so long a replacement of the primary may take.
+ * For whole transactions; the sessions they come to after that are new ones (see ReadOnlySessions).
+ */
+export async function onceWritable<T>(transaction: () => Promise<T>, cause?: unknown): Promise<T> {
+  const deadline = performance.now() + LONGEST_READ_ONLY_MS;
+  let refusal = cause;
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    if (refusal !== undefined) await delay(pause);
+    try {
+      return await transaction();
+    } catch (error) {
+      if (!isReadOnly(error) || performance.now() > deadline) throw error;
+      refusal = error;
+    }
   }
 }

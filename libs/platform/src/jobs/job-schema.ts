@@ -9,7 +9,7 @@ export async function migrateJobQueue(database: Database): Promise<void> {
   await session.connect();
   try {
     await session.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    await runMigrations({ pgPool: database.pool, logger: await jobLog() });
+    await runMigrations({ pgPool: database.tunedPool('job-migration', 1, {}), logger: await jobLog() });
   } finally {
     await session.end().catch(() => undefined);
   }

@@ -19,16 +19,16 @@ export class HealthController {
     return { status: 'ok', info: {}, error: {}, details: {} };
   }
 
-  /** 503 while the database is out of reach, migrations are missing, or the service is shutting down. */
+  /** 503 while the database is out of reach, nothing can be written to it, or the service is shutting down. */
   @Get('ready')
   @HealthCheck()
   async ready(): Promise<HealthCheckResult> {
     const outcomes = Object.entries(await this.readiness.outcomes());
     return this.health.check(
       outcomes.map(
-        ([name, good]) =>
+        ([name, outcome]) =>
           () =>
-            this.indicate(name, good),
+            this.indicate(name, outcome),
       ),
     );
   }
@@ -39,8 +39,9 @@ export class HealthController {
     return this.health.check([() => this.indicate('started', this.readiness.started)]);
   }
 
-  private indicate(name: string, good: boolean) {
+  private indicate(name: string, outcome: boolean | string) {
     const indicator = this.indicators.check(name);
-    return good ? indicator.up() : indicator.down();
+    if (typeof outcome === 'string') return indicator.down(outcome);
+    return outcome ? indicator.up() : indicator.down();
   }
 }

@@ -13,25 +13,29 @@ export class Readiness {
   /** Set once the service listens. */
   started = false;
 
-  /** The check fails by throwing, rejecting, returning `false`, or taking longer than two seconds. */
+  /**
+   * The check fails by throwing, rejecting, taking longer than two seconds, or returning `false` or a sentence that says
+   * why, for whoever may ask.
+   */
   add(name: string, check: ReadinessCheck): void {
     this.checks.set(name, check);
   }
 
-  /** Each check's outcome; only names leave the process, never an error's text. */
-  async outcomes(): Promise<Record<string, boolean>> {
-    const entries = [...this.checks].map(async ([name, check]) => [name, await passes(check)] as const);
+  /** Each check's outcome: whether it passed, or the sentence that says why not. No error's text leaves the process. */
+  async outcomes(): Promise<Record<string, boolean | string>> {
+    const entries = [...this.checks].map(async ([name, check]) => [name, await outcomeOf(check)] as const);
     return { ...Object.fromEntries(await Promise.all(entries)), accepting: !this.draining };
   }
 }
 
-async function passes(check: ReadinessCheck): Promise<boolean> {
+async function outcomeOf(check: ReadinessCheck): Promise<boolean | string> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS);
   });
   try {
-    return await Promise.race([Promise.resolve(check()).then((result) => result !== false), late]);
+    const told = Promise.resolve(check()).then((result) => (typeof result === 'string' ? result : result !== false));
+    return await Promise.race([told, late]);
   } catch {
     return false;
   } finally {

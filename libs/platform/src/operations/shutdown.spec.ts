@@ -34,6 +34,18 @@ describe('Shutdown', () => {
     expect(reached).toBe(true);
   });
 
+  it('ends what the parts of a service have begun that could not be put together', async () => {
+    const config = loadConfig({});
+    const shutdown = new Shutdown(config, new Readiness());
+    const ran: string[] = [];
+    shutdown.register('server', () => ran.push('server'));
+    shutdown.register('database', () => ran.push('database'));
+    await Shutdown.afterFailedStart(loadConfig({}));
+    expect(ran).toEqual([]);
+    await Shutdown.afterFailedStart(config);
+    expect(ran).toEqual(['database', 'server']);
+  });
+
   it('tells the steps when the grace time is over', async () => {
     const { shutdown } = make('10ms');
     let told = false;

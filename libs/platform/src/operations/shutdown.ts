@@ -25,6 +25,8 @@ export type ShutdownStep = (context: ShutdownContext) => unknown;
 
 /** What a step may still take after the grace time, to give its work to another replica. */
 const LETTING_GO_MS = 3_000;
+/** By the configuration of the process that they end. */
+const SHUTDOWNS = new WeakMap<AppConfig, Shutdown>();
 const FIRST_AFTER_LISTENING = SHUTDOWN_PHASES.indexOf('sessions');
 
 /**
@@ -42,7 +44,19 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
   constructor(
     private readonly config: AppConfig,
     private readonly readiness: Readiness,
-  ) {}
+  ) {
+    SHUTDOWNS.set(config, this);
+  }
+
+  /**
+   * Ends what was begun of a service that could not be put together: then there is no application that could be closed,
+   * and what its parts have registered so far is all there is. Ends at once where no part has begun anything.
+   */
+  static async afterFailedStart(config: AppConfig): Promise<void> {
+    const shutdown = SHUTDOWNS.get(config);
+    await shutdown?.beforeApplicationShutdown();
+    await shutdown?.onApplicationShutdown();
+  }
 
   /** Aborted as soon as the shutdown begins. */
   get started(): AbortSignal {

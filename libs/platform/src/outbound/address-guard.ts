@@ -5,7 +5,7 @@ import { isLoopbackHost } from '../config/loopback.js';
 export interface AddressPolicy {
   /** Host names, IP addresses or CIDR ranges (`OUTBOUND_ALLOW`). */
   allow: readonly string[];
-  /** Whether this machine may be called: true while the service itself listens on loopback only. */
+  /** Whether this machine may be called: true where whoever asks for a call is on this machine as well. */
   loopback: boolean;
 }
 

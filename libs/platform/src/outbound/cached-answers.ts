@@ -2,14 +2,15 @@ import { cacheStores, type Dispatcher, interceptors } from 'undici';
 
 const MAX_ENTRIES = 1_000;
 const MAX_BYTES = 32 * 1024 ** 2;
-const MAX_ENTRY_BYTES = 2 * 1024 ** 2;
+/** Of one answer; a longer one is an error at the caching door. */
+export const MAX_CACHED_BODY = 2 * 1024 ** 2;
 
 /** An HTTP cache in memory for GET (RFC 9111). */
 export class CachedAnswers {
   private readonly store = new cacheStores.MemoryCacheStore({
     maxCount: MAX_ENTRIES,
     maxSize: MAX_BYTES,
-    maxEntrySize: MAX_ENTRY_BYTES,
+    maxEntrySize: MAX_CACHED_BODY,
   });
 
   /** One more layer over a dispatcher. */

@@ -1,5 +1,6 @@
 import { types } from 'node:util';
-import { OutboundInterruptedError, OutboundTimeoutError } from './outbound-errors.js';
+import { MAX_CACHED_BODY } from './cached-answers.js';
+import { OutboundInterruptedError, OutboundTimeoutError, OutboundTooLongError } from './outbound-errors.js';
 import type { OutboundTimes } from './outbound-call.js';
 
 /** What a caller may add to a `fetch` of the outbound door. */
@@ -31,6 +32,7 @@ export class CallLimits {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'UND_ERR_HEADERS_TIMEOUT') return new OutboundTimeoutError('first-byte', { cause: error });
     if (code === 'UND_ERR_BODY_TIMEOUT') return new OutboundTimeoutError('idle', { cause: error });
+    if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return new OutboundTooLongError(MAX_CACHED_BODY);
     if (code === 'UND_ERR_INVALID_ARG') return new TypeError(error.message, { cause: error });
     return new OutboundInterruptedError(`The connection broke (${code ?? error.name})`, { cause: error });
   }

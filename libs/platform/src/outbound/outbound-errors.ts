@@ -1,5 +1,5 @@
-/** Why a call was refused: the address that it would reach, where it was redirected to, or its scheme. */
-export type OutboundRefusal = 'address' | 'redirect' | 'scheme';
+/** Why a call was refused: the address that it would reach, where it was redirected to, its scheme, or a password in it. */
+export type OutboundRefusal = 'address' | 'redirect' | 'scheme' | 'userinfo';
 
 /** An outbound call that Parley itself refused: nothing left this machine. Never worth a retry. */
 export class OutboundRefusedError extends Error {

@@ -5,7 +5,7 @@ import { AppConfig } from '../config/app-config.js';
 import { isLoopbackHost } from '../config/loopback.js';
 import { Metrics } from '../operations/metrics.js';
 import { AddressGuard, bareHost, defaultPort } from './address-guard.js';
-import { CachedAnswers } from './cached-answers.js';
+import { CachedAnswers, MAX_CACHED_BODY } from './cached-answers.js';
 import { guardedAgent } from './guarded-agent.js';
 import { CallLimits, type OutboundInit } from './call-limits.js';
 import type { OutboundAnswer, OutboundCall, OutboundTimes } from './outbound-call.js';
@@ -23,10 +23,24 @@ interface Exchange {
   redirected: boolean;
 }
 
+/** Ways through the door: each has the rules of all. */
+export interface OutboundDoor {
+  readonly fetch: OutboundFetch;
+  readonly cachedFetch: OutboundFetch;
+  readonly request: OutboundRequester;
+  readonly cachedRequest: OutboundRequester;
+  readonly freshUntil: (url: URL, headers: Record<string, string>) => number;
+}
+
+/** Connections of one guard: plain ones, and those behind the HTTP cache. */
+interface Connections {
+  plain: Dispatcher;
+  caching: Dispatcher;
+}
+
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-const MAX_CACHED_BODY = 2 * 1024 ** 2;
 
 /**
  * The one door for HTTP calls to other machines. Addresses are checked when the connection is made (`AddressGuard`).
@@ -36,11 +50,12 @@ const MAX_CACHED_BODY = 2 * 1024 ** 2;
  * abort rejects with the signal's reason. The answer's status is never an error.
  */
 @Injectable()
-export class OutboundHttp {
+export class OutboundHttp implements OutboundDoor {
   private readonly guard: AddressGuard;
+  private readonly ownGuard: AddressGuard;
   private readonly open: Dispatcher[] = [];
-  private readonly plain: Dispatcher;
-  private readonly caching: Dispatcher;
+  private readonly others: Connections;
+  private readonly own: Connections;
   private readonly cached = new CachedAnswers();
   private readonly refused: (reason: OutboundRefusal) => void;
 
@@ -50,27 +65,28 @@ export class OutboundHttp {
   ) {
     const refusals = metrics?.counter(
       'parley_outbound_refused_total',
-      'Calls to other machines that were refused here, by what was wrong: address, redirect or scheme',
+      'Calls to other machines that were refused here, by what was wrong: address, redirect, scheme or userinfo',
       ['reason'],
     );
     this.refused = (reason) => refusals?.inc({ reason });
     this.guard = this.newGuard();
-    if (config.internalUrl) this.guard.allowOrigin(config.internalUrl);
-    this.plain = this.agent(this.guard);
-    this.caching = this.agent(this.guard, MAX_CACHED_BODY).compose(this.cached.layer);
+    this.ownGuard = this.newGuard();
+    for (const url of [config.internalUrl, config.publicUrl]) if (url !== undefined) this.ownGuard.allowOrigin(url);
+    this.others = this.connections(this.guard);
+    this.own = this.connections(this.ownGuard);
   }
 
   /** Has the signature and meaning of the global `fetch`, at a fraction of its CPU time. */
-  readonly fetch: OutboundFetch = (input, init) => this.counted(fetchOver(this.plain, input, init));
+  readonly fetch: OutboundFetch = (input, init) => this.counted(fetchOver(this.others.plain, input, init));
 
   /** `fetch` with an HTTP cache (RFC 9111): fresh answers come from memory, stale ones are revalidated. Bodies to 2 MiB. */
-  readonly cachedFetch: OutboundFetch = (input, init) => this.counted(fetchOver(this.caching, input, init));
+  readonly cachedFetch: OutboundFetch = (input, init) => this.counted(fetchOver(this.others.caching, input, init));
 
   /** Keeps the rules of `fetch`, but makes none of the web's objects: for calls by the thousand. */
-  readonly request: OutboundRequester = (call) => this.counted(requestOver(this.plain, call));
+  readonly request: OutboundRequester = (call) => this.counted(requestOver(this.others.plain, call));
 
   /** `request` through the cache of `cachedFetch`. */
-  readonly cachedRequest: OutboundRequester = (call) => this.counted(requestOver(this.caching, call));
+  readonly cachedRequest: OutboundRequester = (call) => this.counted(requestOver(this.others.caching, call));
 
   /** Until when a GET with these headers (names in lower case) is answered by the cache alone; 0 where it is not. */
   readonly freshUntil = (url: URL, headers: Record<string, string>): number => this.cached.freshUntil(url, headers);
@@ -84,6 +100,23 @@ export class OutboundHttp {
   }
 
   /**
+   * The door for whoever calls this service itself, at URLs that `isOwn` knows: these may be called although private.
+   * All others are as closed as ever, and no caller's URL may come to such a door but as the name of something own.
+   */
+  reachingSelf(isOwn: (url: string) => boolean): OutboundDoor {
+    const to = (url: string): Connections => (isOwn(url) ? this.own : this.others);
+    const hrefOf = (input: string | URL | Request): string =>
+      new URL(input instanceof Request ? input.url : input).href;
+    return {
+      fetch: (input, init) => this.counted(fetchOver(to(hrefOf(input)).plain, input, init)),
+      cachedFetch: (input, init) => this.counted(fetchOver(to(hrefOf(input)).caching, input, init)),
+      request: (call) => this.counted(requestOver(to(call.url.href).plain, call)),
+      cachedRequest: (call) => this.counted(requestOver(to(call.url.href).caching, call)),
+      freshUntil: this.freshUntil,
+    };
+  }
+
+  /**
    * Whether a call to this URL may be let through, as far as that can be told before its host is looked up: `false` only
    * for an address that is written out (in any form, also `localhost`) and refused.
    */
@@ -94,9 +127,9 @@ export class OutboundHttp {
     return this.guard.permits(host, Number(url.port || defaultPort(url.protocol)), local ? '127.0.0.1' : host);
   }
 
-  /** Lets every caller reach this service itself, once its address is known. */
+  /** Lets `reachingSelf` reach this service, once its address is known. */
   allowSelf(url: string): void {
-    this.guard.allowOrigin(url);
+    this.ownGuard.allowOrigin(url);
   }
 
   /** Ends idle connections and cuts those in use. */
@@ -111,8 +144,17 @@ export class OutboundHttp {
     return outcome;
   }
 
+  /**
+   * Without authentication every caller is on this machine, as the service listens there alone. With it a caller may
+   * come from anywhere, through a proxy on this machine, and shall reach nothing that only this machine can.
+   */
   private newGuard(): AddressGuard {
-    return new AddressGuard({ allow: this.config.outboundAllow, loopback: isLoopbackHost(this.config.host) });
+    const { host, auth, outboundAllow: allow } = this.config;
+    return new AddressGuard({ allow, loopback: auth.mode === 'none' && isLoopbackHost(host) });
+  }
+
+  private connections(guard: AddressGuard): Connections {
+    return { plain: this.agent(guard), caching: this.agent(guard, MAX_CACHED_BODY).compose(this.cached.layer) };
   }
 
   private agent(guard: AddressGuard, maxResponseSize?: number): Dispatcher {
@@ -152,6 +194,9 @@ function send(agent: Dispatcher, call: OutboundRequest, limits: CallLimits): Pro
   const { url } = call;
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new OutboundRefusedError(`Calls over ${url.protocol} are not allowed`, 'scheme');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new OutboundRefusedError('Calls of URLs with a user name or password are not allowed', 'userinfo');
   }
   const answer = new ReceivedAnswer(limits);
   const request = {

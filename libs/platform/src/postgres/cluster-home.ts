@@ -1,45 +1,61 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PostgresRefusal } from './postgres-refusal.js';
-import { accountMay, type ServerAccount } from './server-account.js';
+import { closeToOthers, writePrivate } from './private-file.js';
+import { accountMay, type ServerAccount, serverAccount, withPrivateGroup } from './server-account.js';
 
 /** Where the files of the embedded PostgreSQL lie. */
 export interface ClusterHome {
-  /** The directory of everything below. */
+  /** The directory of everything below. Nobody but Parley's user and PostgreSQL's account passes it. */
   directory: string;
   /** PostgreSQL's own data directory. */
   cluster: string;
+  /** The folder of the server's socket, where a socket's path may be that long. */
+  socketFolder: string;
+  /** Else this names it. */
+  socketFile: string;
   portFile: string;
   passwordFile: string;
   lockFile: string;
   logFile: string;
 }
 
+/** Whose the files are: `undefined` where PostgreSQL runs as whoever runs Parley. */
+export interface Lodging {
+  home: ClusterHome;
+  account: ServerAccount | undefined;
+}
+
 /** Where root keeps data and programs that an unprivileged account must reach. */
 export const ROOT_STATE_DIRECTORY = '/var/lib/parley';
 
 /**
- * Prepares `<dataDir>/postgres`. When root lends PostgreSQL another account that cannot pass a directory above
- * `dataDir` (a home with mode 0700), nothing of the user's is opened up: the files lie in
- * `/var/lib/parley/<name made from dataDir>` instead, and `<dataDir>/postgres/LOCATION` says so. Only `dataDir` itself and
- * what is in it become passable (not readable) to others.
+ * Prepares `<dataDir>/postgres`, and closes it and what earlier versions left open in it to everybody else. When root
+ * lends PostgreSQL another account that cannot pass a directory above `dataDir` (a home with mode 0700), nothing of the
+ * user's is opened up: the files lie in `/var/lib/parley/<name made from dataDir>` instead, and
+ * `<dataDir>/postgres/LOCATION` says so. Only `dataDir` itself becomes passable (not readable) to others.
  */
-export function clusterHome(dataDir: string, account: ServerAccount | undefined): ClusterHome {
-  mkdirSync(dataDir, { recursive: true });
+export function prepareLodging(dataDir: string): Lodging {
+  // New directories above it are made as usual: the server's account has to pass them.
+  mkdirSync(dirname(dataDir), { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const real = realpathSync(dataDir);
   const own = join(real, 'postgres');
   mkdirSync(own, { recursive: true, mode: 0o700 });
-  if (!account) return filesIn(own);
-  if (canPass(account, dirname(real))) {
-    makePassable(real);
-    makePassable(own);
-    return filesIn(own);
-  }
   const elsewhere = join(ROOT_STATE_DIRECTORY, createHash('sha256').update(real).digest('hex').slice(0, 16));
+  const ordinary = serverAccount(ownerOf(join(own, 'cluster')) ?? ownerOf(join(elsewhere, 'cluster')));
+  if (!ordinary) return { home: filesIn(closed(own)), account: undefined };
+  const account = withPrivateGroup(ordinary);
+  for (const passing of [account, ordinary]) {
+    if (!canPass(passing, dirname(real))) continue;
+    makePassable(real);
+    return { home: filesIn(closed(own, passing)), account: passing };
+  }
   makeRootDirectory(elsewhere);
-  writeFileSync(join(own, 'LOCATION'), `${elsewhere}\n`);
-  return filesIn(elsewhere);
+  writePrivate(join(own, 'LOCATION'), `${elsewhere}\n`);
+  closed(own);
+  return { home: filesIn(closed(elsewhere, account)), account };
 }
 
 /** Whether the account can reach things in the directory through every directory above it. */
@@ -48,6 +64,10 @@ export function canPass(account: ServerAccount, directory: string): boolean {
     if (!accountMay(account, statSync(current), 1)) return false;
     if (current === dirname(current)) return true;
   }
+}
+
+function ownerOf(cluster: string): number | undefined {
+  return statSync(cluster, { throwIfNoEntry: false })?.uid;
 }
 
 function makeRootDirectory(directory: string): void {
@@ -67,13 +87,28 @@ function makePassable(directory: string): void {
   if ((mode & 0o111) !== 0o111) chmodSync(directory, (mode & 0o7777) | 0o111);
 }
 
+/** The owner's alone; the group of the account that must reach its files may pass it, and no more. */
+function closed(directory: string, account?: ServerAccount): string {
+  closeToOthers(directory);
+  if (account) {
+    chownSync(directory, -1, account.gid);
+    chmodSync(directory, 0o710);
+  }
+  return directory;
+}
+
 function filesIn(directory: string): ClusterHome {
-  return {
+  const file = (name: string) => join(directory, name);
+  const home = {
     directory,
-    cluster: join(directory, 'cluster'),
-    portFile: join(directory, 'port'),
-    passwordFile: join(directory, 'password'),
-    lockFile: join(directory, 'lock.sqlite'),
-    logFile: join(directory, 'server.log'),
+    cluster: file('cluster'),
+    socketFolder: file('socket'),
+    socketFile: file('socket-folder'),
+    portFile: file('port'),
+    passwordFile: file('password'),
+    lockFile: file('lock.sqlite'),
+    logFile: file('server.log'),
   };
+  for (const path of [home.portFile, home.passwordFile, home.logFile, `${home.logFile}.1`]) closeToOthers(path);
+  return home;
 }

@@ -15,6 +15,7 @@ import { promisify } from 'node:util';
 import type { ClusterHome } from './cluster-home.js';
 import type { PostgresPrograms } from './postgres-programs.js';
 import { PostgresRefusal } from './postgres-refusal.js';
+import { writePrivate } from './private-file.js';
 import { serverEnvironment } from './server-process.js';
 import type { ServerAccount } from './server-account.js';
 
@@ -33,6 +34,24 @@ export async function ensureCluster(
   if (!existsSync(versionFile)) await createCluster(home, programs, account);
   refuseOtherMajor(readFileSync(versionFile, 'utf8').trim(), programs.majorVersion, home.cluster);
   return readFileSync(home.passwordFile, 'utf8').trim();
+}
+
+/** Who may connect, and how: `pg_hba.conf` in the server's own words. Nobody without the password, whichever way he comes. */
+const ACCESS_RULES = `# Written by Parley at every start of the server: what is changed here is lost.
+# TYPE  DATABASE  USER  ADDRESS       METHOD
+local   all       all                 scram-sha-256
+host    all       all   127.0.0.1/32  scram-sha-256
+`;
+
+/** Puts the rules of access into the data directory. @returns whether there were others, which a running server still has */
+export function ensureAccessRules(home: ClusterHome, account: ServerAccount | undefined): boolean {
+  const path = join(home.cluster, 'pg_hba.conf');
+  if (existsSync(path) && readFileSync(path, 'utf8') === ACCESS_RULES) return false;
+  const draft = join(home.directory, `draft-${process.pid}-access`);
+  rmSync(draft, { force: true });
+  writeOwned(draft, ACCESS_RULES, account);
+  renameSync(draft, path);
+  return true;
 }
 
 async function createCluster(
@@ -57,7 +76,7 @@ async function createCluster(
   } catch (cause) {
     throw new Error(`initdb failed: ${(cause as { stderr?: string }).stderr?.trim() ?? String(cause)}`, { cause });
   }
-  writeFileSync(home.passwordFile, `${password}\n`, { mode: 0o600 });
+  writePrivate(home.passwordFile, `${password}\n`);
   renameSync(data, home.cluster);
   rmSync(draft, { recursive: true, force: true });
 }

@@ -1,26 +1,37 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { type ClusterHome, clusterHome } from './cluster-home.js';
+import { prepareLodging } from './cluster-home.js';
 import { ensureCluster, SUPERUSER } from './cluster.js';
 import { withHomeLock } from './home-lock.js';
-import { postgresPrograms, type PostgresPrograms } from './postgres-programs.js';
-import { postmasterState, readPostmasterFile } from './postmaster-file.js';
-import { type ServerAccount, serverAccount } from './server-account.js';
-import { requestStop } from './server-process.js';
-import { runningServer } from './running-server.js';
+import { postgresPrograms } from './postgres-programs.js';
+import { accountWarning } from './server-account.js';
+import {
+  databaseUrl,
+  isSocket,
+  type Listening,
+  newAddress,
+  reclaimAddress,
+  type ServerAddress,
+  usualListening,
+} from './server-address.js';
+import { runningServer, type ServerSetup, stopServer } from './running-server.js';
+import { removeShortFolder } from './socket-folder.js';
 
 export interface EmbeddedPostgresOptions {
   /** The service's data directory; PostgreSQL's files lie in `postgres/` below it. */
   dataDir: string;
+  /** What a server that is started here listens on; a Unix socket unless the system has none (Windows). */
+  listening?: Listening;
   /** Told when the server has died and is being started again. */
   onRevival?: (problem?: Error) => void;
+  /** Told what the operator had better change. */
+  onWarning?: (warning: string) => void;
 }
 
 const DATABASE = 'parley';
 const START_LOCK_WAIT_MS = 120_000;
 const STOP_LOCK_WAIT_MS = 10_000;
 const LAST_SESSIONS_WAIT_MS = 500;
-const STOP_WAIT_MS = 15_000;
 const POLL_MS = 25;
 const REVIVAL_PAUSE_MS = 1_000;
 
@@ -28,32 +39,37 @@ const REVIVAL_PAUSE_MS = 1_000;
  * A PostgreSQL server of our own, from the programs that npm installed, for as long as some local process uses it.
  *
  * Starting is adopting: a server that runs on the data directory already (another process started it, or its starter
- * was killed) is used as it is. Any number of local processes may start and stop at once. The port survives restarts.
- * A server that dies while in use is started again on the same port. As root it runs under another account
- * (`serverAccount`). Loopback only, with a password that only this account can read.
+ * was killed) is used as it is. Any number of local processes may start and stop at once. The address survives
+ * restarts. A server that dies while in use is started again at the same address. As root it runs under another
+ * account (`serverAccount`). It listens on a Unix socket that no other user reaches, or where there are none on
+ * loopback; with a password that only this account can read and that no server is told (`ScramClient`).
  */
 export class EmbeddedPostgres {
   private stopping = false;
   private revival: Promise<void> | undefined;
   private session!: pg.Client;
-  private port!: number;
+  private address: ServerAddress | undefined;
 
   private constructor(
-    private readonly home: ClusterHome,
-    private readonly programs: PostgresPrograms,
-    private readonly account: ServerAccount | undefined,
-    private readonly password: string,
+    private readonly setup: ServerSetup,
+    private readonly listening: Listening,
     private readonly onRevival: (problem?: Error) => void,
   ) {}
 
-  /** Throws `PostgresRefusal` where the operator must change something first. */
+  /** Throws `PostgresRefusal` where the operator must change something first. Leaves no server behind when it throws. */
   static async start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-    const account = serverAccount();
-    const home = clusterHome(options.dataDir, account);
+    const lodging = prepareLodging(options.dataDir);
+    const { home, account } = lodging;
     const programs = postgresPrograms(account, home.directory);
+    const warning = accountWarning(account);
+    if (warning !== undefined) options.onWarning?.(warning);
     return withHomeLock(home.lockFile, START_LOCK_WAIT_MS, async () => {
-      const password = await ensureCluster(home, programs, account);
-      const server = new EmbeddedPostgres(home, programs, account, password, options.onRevival ?? (() => undefined));
+      const setup = { ...lodging, programs, password: await ensureCluster(home, programs, account) };
+      const server = new EmbeddedPostgres(
+        setup,
+        options.listening ?? usualListening(),
+        options.onRevival ?? (() => undefined),
+      );
       await server.join();
       await server.ensureDatabase();
       return server;
@@ -62,7 +78,7 @@ export class EmbeddedPostgres {
 
   /** The connection string of the service's database, with a superuser who may create others. */
   get url(): string {
-    return `postgres://${SUPERUSER}:${this.password}@127.0.0.1:${this.port}/${DATABASE}`;
+    return databaseUrl(this.address!, SUPERUSER, this.setup.password, DATABASE);
   }
 
   /** Gives the server up; stops it if nobody else has a session. Close your own sessions first. Idempotent. */
@@ -70,19 +86,32 @@ export class EmbeddedPostgres {
     if (this.stopping) return;
     this.stopping = true;
     await this.revival;
-    await withHomeLock(this.home.lockFile, STOP_LOCK_WAIT_MS, async () => {
-      const last = await this.isLastUser();
-      await this.session.end().catch(() => undefined);
-      if (last) await this.stopServer();
-    });
+    await withHomeLock(this.setup.home.lockFile, STOP_LOCK_WAIT_MS, () => this.leave());
   }
 
   /** Connects to the server of the data directory, starting it where there is none. The caller holds the lock. */
   private async join(): Promise<void> {
-    const server = await runningServer(this.home, this.programs, this.account, this.password, this.port);
+    let server = await runningServer(this.setup, () => this.wantedAddress());
+    if (await this.isOutdated(server)) {
+      await server.session.end().catch(() => undefined);
+      await stopServer(this.setup);
+      server = await runningServer(this.setup, () => this.wantedAddress());
+    }
     this.session = server.session;
-    this.port = server.port;
+    this.address = server.address;
     this.session.once('end', () => this.revive());
+  }
+
+  private wantedAddress(): ServerAddress | Promise<ServerAddress> {
+    const { home, account } = this.setup;
+    if (this.address) return reclaimAddress(this.address, account);
+    return newAddress(home, account, this.listening);
+  }
+
+  /** A server that an earlier version left behind on a port moves to the socket, once nobody else uses it. */
+  private async isOutdated({ address, session }: { address: ServerAddress; session: pg.Client }): Promise<boolean> {
+    if (this.address || this.listening !== 'socket' || isSocket(address)) return false;
+    return isOnlySession(session);
   }
 
   /** This session is how other processes see that the server is in use, and how this one sees that it died. */
@@ -95,7 +124,7 @@ export class EmbeddedPostgres {
   private async reviveUntilJoined(): Promise<void> {
     while (!this.stopping) {
       try {
-        return await withHomeLock(this.home.lockFile, START_LOCK_WAIT_MS, () => this.join());
+        return await withHomeLock(this.setup.home.lockFile, START_LOCK_WAIT_MS, () => this.join());
       } catch (problem) {
         this.onRevival(problem as Error);
         await delay(REVIVAL_PAUSE_MS, undefined, { ref: false });
@@ -104,37 +133,42 @@ export class EmbeddedPostgres {
   }
 
   private async ensureDatabase(): Promise<void> {
-    const { rowCount } = await this.session.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
-    if (rowCount === 0) await this.session.query(`CREATE DATABASE ${DATABASE}`);
-  }
-
-  /** A backend outlives its client by a few milliseconds, so sessions that we have just closed get a moment to go. */
-  private async isLastUser(): Promise<boolean> {
-    const deadline = Date.now() + LAST_SESSIONS_WAIT_MS;
     try {
-      for (;;) {
-        const { rowCount } = await this.session.query(
-          `SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1`,
-        );
-        if (rowCount === 0) return true;
-        if (Date.now() > deadline) return false;
-        await delay(POLL_MS);
-      }
-    } catch {
-      return false;
+      const { rowCount } = await this.session.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
+      if (rowCount === 0) await this.session.query(`CREATE DATABASE ${DATABASE}`);
+    } catch (error) {
+      this.stopping = true;
+      await this.leave();
+      throw error;
     }
   }
 
-  private async stopServer(): Promise<void> {
-    const postmaster = readPostmasterFile(this.home.cluster);
-    if (!postmaster) return;
-    await requestStop(postmaster.pid, this.home, this.programs);
-    const deadline = Date.now() + STOP_WAIT_MS;
-    while (Date.now() < deadline && isRunning(this.home.cluster)) await delay(POLL_MS);
+  /** The caller holds the lock. */
+  private async leave(): Promise<void> {
+    const last = await isOnlySession(this.session);
+    await this.session.end().catch(() => undefined);
+    if (!last) return;
+    await stopServer(this.setup);
+    removeShortFolder(this.setup.home);
   }
 }
 
-function isRunning(cluster: string): boolean {
-  const postmaster = readPostmasterFile(cluster);
-  return postmaster !== undefined && postmasterState(postmaster.pid, cluster) === 'running';
+/**
+ * Whether nobody else uses the server. A backend outlives its client by a few milliseconds, so sessions that have just
+ * been closed get a moment to go.
+ */
+async function isOnlySession(session: pg.Client): Promise<boolean> {
+  const deadline = Date.now() + LAST_SESSIONS_WAIT_MS;
+  try {
+    for (;;) {
+      const { rowCount } = await session.query(
+        `SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1`,
+      );
+      if (rowCount === 0) return true;
+      if (Date.now() > deadline) return false;
+      await delay(POLL_MS);
+    }
+  } catch {
+    return false;
+  }
 }

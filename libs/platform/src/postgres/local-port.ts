@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { writePrivate } from './private-file.js';
 
 /** Below the ranges from which systems take the local ports of outgoing connections, so that nobody takes it by chance. */
 const LOWEST = 15_000;
@@ -21,7 +22,7 @@ export async function keptPort(file: string): Promise<number> {
 }
 
 export function keepPort(file: string, port: number): void {
-  writeFileSync(file, `${port}\n`);
+  writePrivate(file, `${port}\n`);
 }
 
 function readPort(file: string): number | undefined {

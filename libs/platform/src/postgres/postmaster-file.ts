@@ -1,18 +1,22 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
+import type { ServerAddress } from './server-address.js';
 
 /** What PostgreSQL writes into `postmaster.pid` of its data directory. */
 export interface PostmasterFile {
   pid: number;
-  port: number;
+  /** Absent until the server listens. */
+  address?: ServerAddress;
 }
 
 /** `undefined` where no server has claimed the data directory. */
 export function readPostmasterFile(cluster: string): PostmasterFile | undefined {
   try {
     const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
-    return { pid: Number(lines[0]), port: Number(lines[3]) };
+    const [pid, port, folder, host] = [Number(lines[0]), Number(lines[3]), lines[4], lines[5]];
+    const listening = folder || host;
+    return { pid, ...(listening && port > 0 && { address: { host: listening, port } }) };
   } catch {
     return undefined;
   }

@@ -1,48 +1,53 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import type { ClusterHome } from './cluster-home.js';
-import { SUPERUSER } from './cluster.js';
-import { keepPort, keptPort } from './local-port.js';
+import type pg from 'pg';
+import { ScramClient } from '../database/scram-client.js';
+import type { Lodging } from './cluster-home.js';
+import { ensureAccessRules, SUPERUSER } from './cluster.js';
 import type { PostgresPrograms } from './postgres-programs.js';
-import { disownPostmasterFile, postmasterState, readPostmasterFile } from './postmaster-file.js';
-import type { ServerAccount } from './server-account.js';
-import { logTail, spawnServer } from './server-process.js';
+import { disownPostmasterFile, type PostmasterFile, postmasterState, readPostmasterFile } from './postmaster-file.js';
+import { databaseUrl, keepAddress, type ServerAddress } from './server-address.js';
+import { logTail, requestReload, requestStop, spawnServer } from './server-process.js';
 
 /** Crash recovery replays at most a gigabyte of log (`max_wal_size`): well within this. */
 const READY_WAIT_MS = 120_000;
 /** A server that was killed keeps its shared memory in use until its last process has noticed. */
 const REFUSAL_WAIT_MS = 10_000;
+const STOP_WAIT_MS = 15_000;
 const POLL_MS = 25;
 const RETRY_MS = 250;
 const CONNECT_TIMEOUT_MS = 5_000;
 
+/** Everything that a server is started from. */
+export interface ServerSetup extends Lodging {
+  programs: PostgresPrograms;
+  /** The superuser's. */
+  password: string;
+}
+
 export interface RunningServer {
-  port: number;
+  address: ServerAddress;
   /** A superuser's session on the maintenance database. Its errors are swallowed: watch its `end`. */
   session: pg.Client;
 }
 
 /**
- * The server of the data directory: the one that runs, or a new one. `fixedPort` is a port that clients hold already;
- * without it the kept port is used, or another where that one is taken. The caller holds the home's lock.
+ * The server of the data directory: the one that runs, wherever it listens, or a new one at the address that is asked
+ * for then. The caller holds the home's lock.
  */
 export async function runningServer(
-  home: ClusterHome,
-  programs: PostgresPrograms,
-  account: ServerAccount | undefined,
-  password: string,
-  fixedPort: number | undefined,
+  setup: ServerSetup,
+  address: () => ServerAddress | Promise<ServerAddress>,
 ): Promise<RunningServer> {
+  const { home, programs, account } = setup;
   const refusedAfter = Date.now() + REFUSAL_WAIT_MS;
   for (;;) {
     const found = runningPostmaster(home.cluster);
-    const child = found
-      ? undefined
-      : spawnServer(home, programs, account, fixedPort ?? (await keptPort(home.portFile)));
-    const server = await whenReady(home, password, child);
+    if (ensureAccessRules(home, account) && found) await requestReload(found.pid, home, programs);
+    const child = found ? undefined : spawnServer(home, programs, account, await address());
+    const server = await whenReady(setup, child);
     if (server) {
-      keepPort(home.portFile, server.port);
+      keepAddress(home, server.address);
       return server;
     }
     if (Date.now() > refusedAfter)
@@ -51,42 +56,45 @@ export async function runningServer(
   }
 }
 
-function runningPostmaster(cluster: string): boolean {
+/** Stops the server in order, and waits a while for its end. The caller holds the home's lock. */
+export async function stopServer({ home, programs }: ServerSetup): Promise<void> {
+  const postmaster = readPostmasterFile(home.cluster);
+  if (!postmaster) return;
+  await requestStop(postmaster.pid, home, programs);
+  const deadline = Date.now() + STOP_WAIT_MS;
+  // Its own files, this one among them, are gone a moment before the process is.
+  while (Date.now() < deadline && postmasterState(postmaster.pid, home.cluster) === 'running') await delay(POLL_MS);
+}
+
+function runningPostmaster(cluster: string): PostmasterFile | undefined {
   const file = readPostmasterFile(cluster);
-  if (!file) return false;
+  if (!file) return undefined;
   const state = postmasterState(file.pid, cluster);
   if (state === 'zombie' || state === 'other') disownPostmasterFile(cluster);
-  return state === 'running';
+  return state === 'running' ? file : undefined;
 }
 
 /** `undefined` once the server has ended. */
-async function whenReady(
-  home: ClusterHome,
-  password: string,
-  child: ChildProcess | undefined,
-): Promise<RunningServer | undefined> {
+async function whenReady(setup: ServerSetup, child: ChildProcess | undefined): Promise<RunningServer | undefined> {
+  const { cluster } = setup.home;
   let ended = false;
   child?.once('exit', () => (ended = true));
   child?.once('error', () => (ended = true));
   const deadline = Date.now() + READY_WAIT_MS;
   while (!ended && Date.now() < deadline) {
-    const file = readPostmasterFile(home.cluster);
-    if (!child && (!file || postmasterState(file.pid, home.cluster) !== 'running')) return undefined;
-    const ours = file && (!child || file.pid === child.pid);
-    const session = ours && file.port > 0 ? await tryConnect(home, password, file.port) : undefined;
-    if (session) return { port: file!.port, session };
+    const file = readPostmasterFile(cluster);
+    if (!child && (!file || postmasterState(file.pid, cluster) !== 'running')) return undefined;
+    const address = !child || file?.pid === child.pid ? file?.address : undefined;
+    const session = address && (await tryConnect(setup, address));
+    if (session) return { address, session };
     await delay(POLL_MS);
   }
   return undefined;
 }
 
-async function tryConnect(home: ClusterHome, password: string, port: number): Promise<pg.Client | undefined> {
-  const session = new pg.Client({
-    host: '127.0.0.1',
-    port,
-    user: SUPERUSER,
-    password,
-    database: 'postgres',
+async function tryConnect({ home, password }: ServerSetup, address: ServerAddress): Promise<pg.Client | undefined> {
+  const session = new ScramClient({
+    connectionString: databaseUrl(address, SUPERUSER, password, 'postgres'),
     application_name: `parley:${process.pid}:supervisor`,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,

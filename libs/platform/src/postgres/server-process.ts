@@ -4,13 +4,12 @@ import { promisify } from 'node:util';
 import type { ClusterHome } from './cluster-home.js';
 import type { PostgresPrograms } from './postgres-programs.js';
 import type { ServerAccount } from './server-account.js';
+import { isSocket, LOOPBACK, type ServerAddress } from './server-address.js';
 
 const MAX_LOG_BYTES = 10 * 1024 ** 2;
 const TAIL_BYTES = 2_000;
 
 const SETTINGS: Record<string, string> = {
-  listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
   max_connections: '200',
   shared_buffers: '128MB',
   fsync: 'on',
@@ -24,6 +23,19 @@ const SETTINGS: Record<string, string> = {
   log_line_prefix: '%m [%p] ',
 };
 
+/** In `/dev/shm` other processes of the account could open the server's segments; among its own files they cannot. */
+const LENT_ACCOUNT_SETTINGS: Record<string, string> = { dynamic_shared_memory_type: 'mmap' };
+
+/** A socket, or a port of this machine; never both, and never another address. */
+function listenOn(address: ServerAddress): Record<string, string> {
+  if (!isSocket(address)) return { listen_addresses: LOOPBACK, unix_socket_directories: '' };
+  return {
+    listen_addresses: '',
+    unix_socket_directories: `"${address.host.replaceAll('"', '""')}"`,
+    unix_socket_permissions: '0700',
+  };
+}
+
 /**
  * Starts PostgreSQL in a session of its own: neither Ctrl-C nor the death of this process reaches it. Its output goes
  * to the home's log file.
@@ -32,12 +44,13 @@ export function spawnServer(
   home: ClusterHome,
   programs: PostgresPrograms,
   account: ServerAccount | undefined,
-  port: number,
+  address: ServerAddress,
 ): ChildProcess {
   const log = openLog(home.logFile);
-  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const settings = Object.entries({ ...SETTINGS, ...listenOn(address), ...(account && LENT_ACCOUNT_SETTINGS) });
+  const options = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   try {
-    const server = spawn(programs.postgres, ['-D', home.cluster, '-p', String(port), ...settings], {
+    const server = spawn(programs.postgres, ['-D', home.cluster, '-p', String(address.port), ...options], {
       detached: true,
       windowsHide: true,
       stdio: ['ignore', log, log],
@@ -58,6 +71,12 @@ export async function requestStop(pid: number, home: ClusterHome, programs: Post
   if (process.platform === 'win32')
     await promisify(execFile)(programs.pgCtl, ['stop', '-D', home.cluster, '-m', 'fast', '-W']);
   else process.kill(pid, 'SIGINT');
+}
+
+/** Asks the server to read its files of settings and rules again; sessions that have begun stay. */
+export async function requestReload(pid: number, home: ClusterHome, programs: PostgresPrograms): Promise<void> {
+  if (process.platform === 'win32') await promisify(execFile)(programs.pgCtl, ['reload', '-D', home.cluster]);
+  else process.kill(pid, 'SIGHUP');
 }
 
 /** The environment of the caller could change the server's locale and settings, so it gets next to none of it. */

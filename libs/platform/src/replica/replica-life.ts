@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type pg from 'pg';
 import { Database } from '../database/database.js';
+import { isReadOnly } from '../database/outage.js';
 
 const HEARTBEAT_MS = 2_000;
 const RECONNECT_MS = 250;
@@ -28,6 +29,7 @@ export class ReplicaLife {
   private reconnecting: Promise<void> | undefined;
   private readonly heirs: ((replicaId: string) => Promise<void>)[] = [];
   private others = 0;
+  private rejoinedAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly database: Database) {}
 
@@ -51,13 +53,17 @@ export class ReplicaLife {
     await this.session?.end().catch(() => undefined);
   }
 
-  /** The ids of replicas that have died or are frozen, never this one. Takes 300 ms longer when there are any. */
+  /**
+   * The ids of replicas that have died or are frozen, never this one. Takes 300 ms longer when there are any. None while
+   * this one cannot show that it lives, and for three seconds after: what took its session may have taken theirs as well.
+   */
   async deadReplicas(): Promise<string[]> {
+    if (this.cannotJudge) return [];
     const suspects = await this.replicasWithoutLife();
     if (suspects.length === 0) return [];
     await delay(CONFIRM_MS);
     const confirmed = new Set(await this.replicasWithoutLife());
-    return suspects.filter((id) => confirmed.has(id));
+    return this.cannotJudge ? [] : suspects.filter((id) => confirmed.has(id));
   }
 
   /** Which of these ids no replica has, living or dead: what they claim belongs to nobody. */
@@ -80,6 +86,10 @@ export class ReplicaLife {
     await this.database.pool.query('DELETE FROM replica WHERE id = $1', [replicaId]);
   }
 
+  private get cannotJudge(): boolean {
+    return this.reconnecting !== undefined || performance.now() - this.rejoinedAt < SERVER_START_SECONDS * 1000;
+  }
+
   private async join(): Promise<void> {
     const session = this.database.session('replica');
     try {
@@ -89,7 +99,7 @@ export class ReplicaLife {
       await session.end().catch(() => undefined);
       throw error;
     }
-    session.once('end', () => this.rejoin());
+    session.once('end', () => this.rejoin(session));
     this.session = session;
   }
 
@@ -106,17 +116,33 @@ export class ReplicaLife {
   }
 
   /** A new session takes a new key, since the server may not have noticed yet that the old session is gone. */
-  private rejoin(): void {
-    if (this.ended) return;
+  private rejoin(lost: pg.Client): void {
+    if (this.ended || this.session !== lost) return;
     this.session = undefined;
     this.reconnecting ??= this.joinUntilDone().finally(() => (this.reconnecting = undefined));
   }
 
-  private async joinUntilDone(): Promise<void> {
+  /**
+   * The session's server only reads: another one may have taken its place. Until there is a session that may write this
+   * one is kept, with its lock: where it is the same server after all, this replica never seems dead.
+   */
+  private replace(old: pg.Client): void {
+    this.reconnecting ??= this.joinUntilDone(true)
+      .then(() => old.end().catch(() => undefined))
+      .finally(() => (this.reconnecting = undefined));
+  }
+
+  /** @param readOnly whether the server only read a moment ago: then its other sessions are replaced as well */
+  private async joinUntilDone(readOnly = false): Promise<void> {
+    let renew = readOnly;
     while (!this.ended) {
       try {
-        return await this.join();
-      } catch {
+        await this.join();
+        this.rejoinedAt = performance.now();
+        if (renew) this.database.renewSessions();
+        return;
+      } catch (error) {
+        renew ||= isReadOnly(error);
         await delay(RECONNECT_MS, undefined, { ref: false });
       }
     }
@@ -132,8 +158,9 @@ export class ReplicaLife {
       );
       if (rows[0]) this.others = rows[0].peers;
       else await session.end();
-    } catch {
-      // The session broke: its `end` brings the next one.
+    } catch (error) {
+      // Where the session broke, its `end` brings the next one.
+      if (isReadOnly(error)) this.replace(session);
     }
   }
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type IncomingRequest, requestedBaseUrl, TrustedProxies } from './forwarded.js';
+import { forwardedHost, type IncomingRequest, requestedBaseUrl, TrustedProxies } from './forwarded.js';
 
 const proxies = new TrustedProxies(['10.0.0.0/8', '::1']);
 const FORWARDED = {
@@ -72,12 +72,29 @@ describe('requestedBaseUrl', () => {
     expect(requestedBaseUrl(request(headers, '10.0.0.1'), proxies)).toBe('http://inside');
   });
 
-  it.each([undefined, '', 'a b', 'a/b', 'user@evil.example', 'a.example:port', 'a"b'])(
-    'has no answer to the host %p',
-    (host) => {
-      expect(requestedBaseUrl(request({ host }), proxies)).toBeUndefined();
-    },
-  );
+  it.each([
+    undefined,
+    '',
+    'a b',
+    'a/b',
+    'user@evil.example',
+    'a.example:port',
+    'a"b',
+    'a:65536',
+    '1.2.3.4.5',
+    '[1::2::3]',
+  ])('has no answer to the host %p', (host) => {
+    expect(requestedBaseUrl(request({ host }), proxies)).toBeUndefined();
+  });
+});
+
+describe('forwardedHost', () => {
+  it('is what the outermost trusted proxy says, whatever that is, and nothing where no such proxy says so', () => {
+    expect(forwardedHost(request(FORWARDED, '10.0.0.1'), proxies)).toBe('agents.example.com');
+    expect(forwardedHost(request({ 'x-forwarded-host': 'evil, a b' }, '::1'), proxies)).toBe('a b');
+    expect(forwardedHost(request(FORWARDED, '192.0.2.1'), proxies)).toBeUndefined();
+    expect(forwardedHost(request({ host: 'inside' }, '10.0.0.1'), proxies)).toBeUndefined();
+  });
 });
 
 function request(

@@ -41,19 +41,34 @@ export const FORWARDED_HEADERS = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-For
 export function requestedBaseUrl(request: IncomingRequest, proxies: TrustedProxies): string | undefined {
   const { headers, socket } = request;
   const hops = trustedHops(request, proxies);
-  const forwarded = (name: string): string[] =>
-    hops === 0 ? [] : entries(headers[`x-forwarded-${name}`]).slice(-hops);
+  const forwarded = (name: string): string[] => believed(headers, name, hops);
   const host = forwarded('host')[0] ?? headers.host;
   if (host === undefined || !HOST.test(host)) return undefined;
   const proto = forwarded('proto')[0]?.toLowerCase();
   const scheme = proto === 'https' || proto === 'http' ? proto : socket.encrypted ? 'https' : 'http';
   const prefixes = forwarded('prefix').filter((it) => it !== '/');
   const prefix = prefixes.every((it) => PREFIX.test(it)) ? prefixes.map((it) => it.replace(/\/+$/, '')).join('') : '';
-  return `${scheme}://${host}${prefix}`;
+  const url = `${scheme}://${host}${prefix}`;
+  // A port beyond 65535, numbers that are no address: text of the right form can still be no host.
+  return URL.canParse(url) ? url : undefined;
+}
+
+/**
+ * The host that the outermost trusted proxy says it was called by; `undefined` where none says so. It may be no host at
+ * all.
+ */
+export function forwardedHost(request: IncomingRequest, proxies: TrustedProxies): string | undefined {
+  if (request.headers['x-forwarded-host'] === undefined) return undefined;
+  return believed(request.headers, 'host', trustedHops(request, proxies))[0];
 }
 
 const HOST = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i;
 const PREFIX = /^(\/(?!\.{1,2}(\/|$))[a-z0-9._~-]+)+\/?$/i;
+
+/** What the trusted proxies wrote into one of their headers, the outermost first. */
+function believed(headers: IncomingHttpHeaders, name: string, hops: number): string[] {
+  return hops === 0 ? [] : entries(headers[`x-forwarded-${name}`]).slice(-hops);
+}
 
 /** How many proxies in a row, from the one that is connected here outward, are trusted. */
 function trustedHops({ headers, socket }: IncomingRequest, proxies: TrustedProxies): number {

@@ -2,7 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { AppConfig } from '../config/app-config.js';
 import { isLoopbackHost } from '../config/loopback.js';
 import { OutboundHttp } from '../outbound/outbound-http.js';
-import { FORWARDED_HEADERS, type IncomingRequest, requestedBaseUrl, TrustedProxies } from './forwarded.js';
+import {
+  FORWARDED_HEADERS,
+  forwardedHost,
+  type IncomingRequest,
+  requestedBaseUrl,
+  TrustedProxies,
+} from './forwarded.js';
 
 /** Where this service is found: by itself and by others. */
 @Injectable()
@@ -42,6 +48,12 @@ export class ServiceAddress {
     return this.config.internalUrl ?? this.bound ?? `http://127.0.0.1:${this.config.port}`;
   }
 
+  /** The base URLs that are this service's by its configuration, whatever a request says; no slash at the end. */
+  get ownUrls(): string[] {
+    const { publicUrl } = this.config;
+    return publicUrl === undefined ? [this.internalUrl] : [this.internalUrl, publicUrl];
+  }
+
   /** The headers of a request that decide about its base URL, beside Host. */
   get variesBy(): readonly string[] {
     return this.config.publicUrl === undefined && this.config.trustedProxies.length > 0 ? FORWARDED_HEADERS : [];
@@ -57,6 +69,11 @@ export class ServiceAddress {
     const { origin, protocol, port, hostname } = new URL(baseUrl);
     const bound = new URL(this.bound);
     return origin === baseUrl && protocol === bound.protocol && port === bound.port && isLoopbackHost(hostname);
+  }
+
+  /** The host by which a trusted proxy was called; `undefined` where there is none, or it does not say. */
+  forwardedHost(request: IncomingRequest): string | undefined {
+    return forwardedHost(request, this.proxies);
   }
 
   /** The base URL to tell a caller: `PUBLIC_URL`, else what the request says, without a trailing slash. */

@@ -64,6 +64,7 @@ export class PostgresSignals extends ReplicaSignals {
       listening: (heard) => this.catchUp(heard),
       lost: (error) => this.lost(error),
     });
+    database.onSessionsRenewed(() => this.listener.renew());
   }
 
   send(topic: SignalTopic, key: string): void {

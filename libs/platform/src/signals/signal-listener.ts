@@ -40,6 +40,11 @@ export class SignalListener {
     void this.sync();
   }
 
+  /** Hears on another session from now on: the one that it has may be that of a server that was replaced. */
+  renew(): void {
+    if (this.session) this.discard(new Error('The session is replaced: its server only reads'));
+  }
+
   async end(): Promise<void> {
     this.ended = true;
     const { session } = this;

@@ -1,0 +1,32 @@
+import type { Artifact, StreamResponse } from '#libs/protocol';
+import { AnswerSize } from './answer-size.js';
+
+const artifact = (artifactId: string, characters: number): Artifact => ({
+  artifactId,
+  parts: [{ text: 'x'.repeat(characters) }],
+});
+const update = (artifactId: string, characters: number, append = false): StreamResponse => ({
+  artifactUpdate: { taskId: 't', contextId: 'c', artifact: artifact(artifactId, characters), append },
+});
+
+describe('AnswerSize', () => {
+  const limits = { artifact: 1_000, task: 2_500 };
+
+  it('limits an Artifact by all its chunks', () => {
+    const size = new AnswerSize(limits);
+    size.take(update('a', 600));
+    size.take(update('a', 600));
+    expect(() => size.take(update('a', 600, true))).toThrow(
+      'an artifact of the agent has more than 1000 characters (ARTIFACT_LIMIT)',
+    );
+  });
+
+  it('limits all Artifacts together; a snapshot stands for what came before', () => {
+    const size = new AnswerSize(limits);
+    for (const id of ['a', 'b', 'c']) size.take(update(id, 700));
+    const status = { state: 'TASK_STATE_WORKING' as const };
+    size.take({ task: { id: 't', contextId: 'c', status, artifacts: [artifact('a', 700)] } });
+    for (const id of ['b', 'c']) size.take(update(id, 700));
+    expect(() => size.take(update('d', 700))).toThrow("the agent's answer has more than 2500 characters (TASK_LIMIT)");
+  });
+});

@@ -1,0 +1,37 @@
+import type { ContentLimits } from '#libs/platform';
+import { type Artifact, contentLength, type StreamResponse } from '#libs/protocol';
+import { AgentCallError } from './agent-call-error.js';
+
+/**
+ * How much an agent elsewhere has answered in one call. Each of its events is short enough; without an end they would
+ * still be too much to keep.
+ */
+export class AnswerSize {
+  private readonly artifacts = new Map<string, number>();
+  private total = 0;
+
+  constructor(private readonly limits: Pick<ContentLimits, 'artifact' | 'task'>) {}
+
+  /** Counts what an event adds to the answer. @throws AgentCallError `invalid-response` beyond the limits */
+  take(response: StreamResponse): void {
+    if ('artifactUpdate' in response) return this.add(response.artifactUpdate.artifact, response.artifactUpdate.append);
+    if (!('task' in response)) return;
+    this.artifacts.clear();
+    this.total = 0;
+    for (const artifact of response.task.artifacts ?? []) this.add(artifact, false);
+  }
+
+  private add({ artifactId, parts }: Artifact, append: boolean | undefined): void {
+    const before = this.artifacts.get(artifactId) ?? 0;
+    const after = contentLength(parts) + (append ? before : 0);
+    this.artifacts.set(artifactId, after);
+    this.total += after - before;
+    if (after > this.limits.artifact)
+      throw tooLarge('an artifact of the agent', this.limits.artifact, 'ARTIFACT_LIMIT');
+    if (this.total > this.limits.task) throw tooLarge("the agent's answer", this.limits.task, 'TASK_LIMIT');
+  }
+}
+
+function tooLarge(what: string, limit: number, variable: string): AgentCallError {
+  return new AgentCallError('invalid-response', `${what} has more than ${limit} characters (${variable})`);
+}

@@ -1,0 +1,96 @@
+import type { IncomingMessage } from 'node:http';
+import { Injectable, Logger } from '@nestjs/common';
+import { AppConfig, ServiceAddress } from '#libs/platform';
+import type { A2AError } from '#libs/protocol';
+import { foreignPage, hostNotServed } from '../access-errors.js';
+import { routeAccess } from '../route-access.js';
+import { readHost } from './host-name.js';
+import { isForeignPage } from './page-origin.js';
+import { ServedHosts } from './served-hosts.js';
+
+const logger = new Logger('BrowserGuard');
+
+/** Probes call by whatever address they find, and are told no more than that the service lives. */
+const HEALTH = /^\/health\//;
+
+/**
+ * Keeps web pages of others from calling this service through the browser of somebody who can reach it: ADR 20. What is
+ * no browser passes, as long as it calls by a host that is served.
+ */
+@Injectable()
+export class BrowserGuard {
+  private readonly hosts: ServedHosts;
+  private readonly ownHosts: readonly string[];
+  private readonly listed: ReadonlySet<string>;
+  private told = false;
+
+  constructor(
+    config: Pick<AppConfig, 'auth' | 'allowedHosts' | 'corsOrigins' | 'publicUrl' | 'internalUrl' | 'host'>,
+    private readonly address: Pick<ServiceAddress, 'forwardedHost'>,
+  ) {
+    const urls = [config.publicUrl, config.internalUrl].filter((url) => url !== undefined);
+    this.ownHosts = urls.map((url) => new URL(url).host);
+    // Where callers have to say who they are, a page that came by a name of its own has nothing to say.
+    const checked = config.auth.mode === 'none' || config.allowedHosts.length > 0;
+    const named = [bracketed(config.host), ...this.ownHosts.map(withoutPort), ...config.allowedHosts];
+    this.hosts = new ServedHosts(checked ? named : ['*']);
+    this.listed = new Set(config.corsOrigins);
+  }
+
+  /** Whether nothing at all speaks against a request: that of every client that is no browser and behind no proxy. */
+  clears({ headers, url, socket }: IncomingMessage): boolean {
+    return (
+      headers.origin === undefined &&
+      headers['sec-fetch-site'] === undefined &&
+      headers['x-forwarded-host'] === undefined &&
+      url?.charCodeAt(0) === SLASH &&
+      this.hosts.serves(headers.host, socket)
+    );
+  }
+
+  /**
+   * Why a request is not served: 421 for a host that is not ours, 403 for a page that is not.
+   * @param route the pattern that the router matched; `undefined` where it matched none
+   */
+  refusal(request: IncomingMessage, route: string | undefined): A2AError | undefined {
+    if (route !== undefined && HEALTH.test(route)) return undefined;
+    const { headers, socket } = request;
+    const isPublic = routeAccess(request.method ?? '', route) === 'public';
+    const forwarded = this.address.forwardedHost(request);
+    // What a proxy was called by decides only about what is not for everybody: it shows nothing else.
+    const named = [
+      ...targetHost(request.url),
+      headers.host,
+      ...(isPublic || forwarded === undefined ? [] : [forwarded]),
+    ];
+    const strange = named.findIndex((host) => !this.hosts.serves(host, socket));
+    if (strange >= 0) return this.notServed(named[strange]);
+    const pages = { own: [forwarded ?? headers.host, ...this.ownHosts], listed: this.listed };
+    return !isPublic && isForeignPage(headers, pages) ? foreignPage() : undefined;
+  }
+
+  private notServed(host: string | undefined): A2AError {
+    const shown = host !== undefined && readHost(host) ? host : undefined;
+    if (!this.told)
+      logger.warn({ host: shown }, 'A request for a host that is not served here; ALLOWED_HOSTS names more');
+    this.told = true;
+    return hostNotServed(shown);
+  }
+}
+
+const SLASH = 47;
+
+/** The host of a request target in absolute form (RFC 9112, section 3.2.2), which stands above the Host header. */
+function targetHost(target = ''): (string | undefined)[] {
+  if (target.charCodeAt(0) === SLASH || target === '*') return [];
+  return [/^https?:\/\/([^/?#]*)/i.exec(target)?.[1]];
+}
+
+/** Hosts of URLs count on every port: a port is not what a page can take over. */
+function withoutPort(host: string): string {
+  return host.replace(/:\d+$/, '');
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http';
+
+/** So many are read at the same time. */
+const AT_ONCE = 4;
+
+/**
+ * Reads the bodies of requests that were refused to their ends, and drops them: a caller that is still sending would see
+ * a broken connection instead of its answer. A few at a time: of each connection Node reads megabytes before it looks at
+ * the next, and hundreds of them at once would keep it from everything else.
+ */
+export class RefusedBodies {
+  private readonly waiting = new Set<IncomingMessage>();
+  private reading = 0;
+
+  /** The answer may be sent already; what comes of the body waits in the connection until it is its turn. */
+  drop(request: IncomingMessage): void {
+    // From here on Node leaves the body to us.
+    request.pause();
+    request.read(0);
+    this.waiting.add(request);
+    request.once('close', () => this.waiting.delete(request));
+    this.next();
+  }
+
+  private next(): void {
+    for (const request of this.waiting) {
+      if (this.reading >= AT_ONCE) return;
+      this.waiting.delete(request);
+      if (request.destroyed) continue;
+      this.reading += 1;
+      let over = false;
+      const done = (): void => {
+        if (over) return;
+        over = true;
+        this.reading -= 1;
+        this.next();
+      };
+      request.once('end', done).once('close', done).once('error', done);
+      request.resume();
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import type { ReplicaLife } from '#libs/platform';
+import type { TaskClaim, TaskStore } from '#libs/tasks';
+import type { ExecutionRegistry } from './execution-registry.js';
+
+/** Injected in milliseconds: how often a replica compares what it claims with what it executes, default 5,000. */
+export const CLAIM_LOOK_MS = Symbol('CLAIM_LOOK_MS');
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** A claim of this replica that it does not execute. */
+export interface IdleClaim extends TaskClaim {
+  /** How often it could not be taken up. */
+  failures: number;
+}
+
+/**
+ * Compares the claims of this replica with its executions. A claim without an execution (a statement failed, or its
+ * answer was lost) is to be taken up; an execution without its claim (this process was frozen, and another replica took
+ * the Task over) is ended at once, whether it writes or not.
+ */
+export class OwnClaims {
+  /** The tokens that nobody executed at the last look: perhaps they were just being claimed. */
+  private idle = new Set<string>();
+  private readonly troubled = new Map<string, IdleClaim & { dueAt: number }>();
+  private lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly store: TaskStore,
+    private readonly registry: ExecutionRegistry,
+    private readonly replica: ReplicaLife,
+    private readonly lookMs: number,
+  ) {}
+
+  /** The claims that shall be taken up now: nobody else here works on them, whatever was begun with an older token. */
+  async due(): Promise<IdleClaim[]> {
+    const claims: IdleClaim[] = [];
+    const now = performance.now();
+    for (const claim of this.troubled.values()) if (claim.dueAt <= now) claims.push(claim);
+    if (now - this.lookedAt >= this.lookMs) claims.push(...(await this.look()));
+    const renewed: IdleClaim[] = [];
+    for (const claim of claims) {
+      const token = randomUUID();
+      if (await this.store.renew(claim, token)) renewed.push(this.keep({ ...claim, token }));
+      else this.troubled.delete(claim.taskId);
+    }
+    return renewed;
+  }
+
+  /** The claim is executed, or was let go. */
+  settled({ taskId }: TaskClaim): void {
+    this.troubled.delete(taskId);
+  }
+
+  /** The claim could not be taken up: it is due again after a pause, longer each time. */
+  failed(claim: TaskClaim, failures: number): void {
+    const pause = Math.min(FIRST_PAUSE_MS, this.lookMs) * 2 ** (failures - 1);
+    this.keep({ ...claim, failures }, performance.now() + Math.min(pause, LONGEST_PAUSE_MS));
+  }
+
+  private keep(claim: IdleClaim, dueAt = performance.now()): IdleClaim {
+    const { taskId, token, failures } = claim;
+    this.troubled.set(taskId, { taskId, token, failures, dueAt });
+    return claim;
+  }
+
+  private async look(): Promise<IdleClaim[]> {
+    const executed = this.registry.claims();
+    const claims = await this.store.claims(this.replica.replicaId);
+    this.lookedAt = performance.now();
+    const tokens = new Map(claims.map(({ taskId, token }) => [taskId, token]));
+    for (const claim of executed) if (tokens.get(claim.taskId) !== claim.token) this.registry.lose(claim);
+    const idle = claims.filter(({ taskId }) => !this.registry.has(taskId) && !this.troubled.has(taskId));
+    const before = this.idle;
+    this.idle = new Set(idle.map(({ token }) => token));
+    return idle.filter(({ token }) => before.has(token)).map((claim) => ({ ...claim, failures: 0 }));
+  }
+}

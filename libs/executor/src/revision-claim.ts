@@ -1,0 +1,53 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { A2AError } from '#libs/protocol';
+import type { TaskScope } from '#libs/tasks';
+
+/** The header by which a replica that calls an agent for a run says which revision the run was started with. */
+export const REVISION_CLAIM = 'parley-revision';
+
+/** Whose call at which agent a claim is for. */
+export interface ClaimedCall {
+  agent: string;
+  scope: TaskScope;
+}
+
+/** A claim is refused that takes longer from one replica to another; their clocks may differ by less than this. */
+const CLAIM_MS = 60_000;
+const CONTEXT = 'parley-revision-1';
+const MAX_LENGTH = 1024;
+
+/**
+ * Signs and reads the revisions that calls between replicas ask for (HMAC-SHA-256 with the secret that the replicas
+ * share): a call of an agent by a revision other than its newest is a run's affair, which nobody else can ask for. A
+ * claim holds for one agent, one owner and a minute.
+ */
+export class RevisionClaims {
+  constructor(private readonly secret: Buffer) {}
+
+  sign(call: ClaimedCall, revision: string, now = Date.now()): string {
+    const content = Buffer.from(JSON.stringify([revision, now + CLAIM_MS])).toString('base64url');
+    return `${content}.${this.signature(call, content).toString('base64url')}`;
+  }
+
+  /**
+   * The revision that a claim asks for.
+   * @throws A2AError INVALID_REQUEST where it was not signed by one of us for this call, or has ended
+   */
+  read(call: ClaimedCall, claim: string, now = Date.now()): string {
+    const [content = '', signature = '', ...rest] = claim.length > MAX_LENGTH ? [] : claim.split('.');
+    const [given, expected] = [Buffer.from(signature, 'base64url'), this.signature(call, content)];
+    if (rest.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) throw refused();
+    const [revision, ends] = JSON.parse(Buffer.from(content, 'base64url').toString()) as [string, number];
+    if (now >= ends) throw refused();
+    return revision;
+  }
+
+  private signature({ agent, scope: { tenant, owner } }: ClaimedCall, content: string): Buffer {
+    const signed = JSON.stringify([CONTEXT, tenant, owner, agent, content]);
+    return createHmac('sha256', this.secret).update(signed).digest();
+  }
+}
+
+function refused(): A2AError {
+  return new A2AError('INVALID_REQUEST', { message: `${REVISION_CLAIM}: is not signed for this call, or has ended` });
+}

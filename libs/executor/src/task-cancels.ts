@@ -1,0 +1,73 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { A2AError, isActiveState, isTerminalState, type Task } from '#libs/protocol';
+import type { TaskFeed, TaskStore } from '#libs/tasks';
+import type { ServedAgent } from './agent-catalog.js';
+import type { CallContext } from './agent-executor.js';
+import type { TaskExecution } from './task-execution.js';
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1_000;
+
+/** The executions of a process, as ExecutionRegistry has them. */
+interface CancelableExecutions {
+  /** The execution of a Task in this process; or one that begins now, only to cancel it, where nobody executes it. */
+  toCancel(agent: ServedAgent, taskId: string, call: CallContext): Promise<TaskExecution | undefined>;
+  /** Tells other replicas that a cancel is stored. */
+  announceCancel(): void;
+  /** Aborted when this process executes nothing any more. */
+  readonly stopping: AbortSignal;
+}
+
+/** Cancels of Tasks, wherever they are executed. */
+export class TaskCancels {
+  constructor(
+    private readonly store: TaskStore,
+    private readonly feed: TaskFeed,
+    private readonly executions: CancelableExecutions,
+  ) {}
+
+  /** See ExecutionRegistry.cancel. */
+  async cancel(agent: ServedAgent, taskId: string, call: CallContext): Promise<Task> {
+    await this.store.requestCancel(taskId);
+    const { stopping } = this.executions;
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      const task = await this.attempt(agent, taskId, call);
+      if (task?.status.state === 'TASK_STATE_CANCELED') return task;
+      if (task && isTerminalState(task.status.state)) throw hasEnded(task);
+      // It began to wait before it saw the cancel, or it changes hands: somebody else may execute it by now, or nobody.
+      await delay(pause, undefined, { signal: stopping }).catch(() => undefined);
+      if (stopping.aborted) throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
+    }
+  }
+
+  /** The Task as the attempt left it; `undefined` where this process lost it meanwhile. */
+  private async attempt(agent: ServedAgent, taskId: string, call: CallContext): Promise<Task | undefined> {
+    const execution = await this.executions.toCancel(agent, taskId, call);
+    if (!execution) return this.settledElsewhere(taskId);
+    try {
+      return await execution.cancel();
+    } catch (error) {
+      if (!execution.failure) throw error;
+      return undefined;
+    }
+  }
+
+  /** Another replica executes the Task: it finds the wish, or whoever adopts the Task does. */
+  private async settledElsewhere(taskId: string): Promise<Task> {
+    this.executions.announceCancel();
+    const header = await this.store.header(taskId);
+    if (header && isActiveState(header.state)) {
+      const { stopping: signal } = this.executions;
+      const events = this.feed.follow(taskId, header.lastSequence, { until: 'waiting', signal });
+      while (!(await events.next()).done);
+    }
+    const stored = await this.store.load(taskId);
+    if (!stored) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
+    return stored.task;
+  }
+}
+
+function hasEnded({ id: taskId, status }: Task): A2AError {
+  const message = `The task has ended: ${status.state}`;
+  return new A2AError('TASK_NOT_CANCELABLE', { message, metadata: { taskId } });
+}

@@ -1,0 +1,81 @@
+import { getHeapStatistics } from 'node:v8';
+import { z } from 'zod';
+import { parseBytes, parseDuration } from './quantities.js';
+
+/** What may be in memory on its way into the database. Bytes are those of JSON as UTF-8. */
+export interface MemoryConfig {
+  /** Of requests under way, of what they made of Tasks that are at work, and of events that are not yet durable. */
+  readonly inFlightBytes: number;
+  /** The same, of one caller; Infinity where callers have no names and nothing is said. */
+  readonly callerInFlightBytes: number;
+  /** Of one event of a Task. */
+  readonly eventBytes: number;
+  /** Of the events that one statement of the journal writes. */
+  readonly journalBatchBytes: number;
+  /** How long the journal may stand still while events wait, before the replica says that it is not ready. */
+  readonly journalStallMs: number;
+}
+
+const MEBIBYTE = 1024 ** 2;
+/** A message to PostgreSQL has at most 1 GiB, and a string of V8 half of that. */
+const MOST = 256 * MEBIBYTE;
+const MOST_IN_FLIGHT = 1024 ** 4;
+/** The rest of the heap is for what is not counted: values beside their texts, answers, what is not collected yet. */
+const HEAP_PER_BYTE = 4;
+const LEAST_IN_FLIGHT = 32 * MEBIBYTE;
+const MAX_STALL_MS = 3_600_000;
+
+const size = (most: number) =>
+  z
+    .string()
+    .transform((text) => parseBytes(text) ?? 0)
+    .refine(
+      (bytes) => bytes >= 1024 && bytes <= most,
+      `must be a size such as 512kb or 32mb, from 1kb to ${shown(most)}`,
+    );
+
+const stall = z
+  .string()
+  .transform((text) => parseDuration(text) ?? -1)
+  .refine((ms) => ms >= 1000 && ms <= MAX_STALL_MS, 'must be a duration such as 15s, from one second to one hour');
+
+/** The variables of `MemoryConfig`. */
+export const MEMORY_VARIABLES = {
+  IN_FLIGHT_LIMIT: size(MOST_IN_FLIGHT).optional(),
+  CALLER_IN_FLIGHT_LIMIT: size(MOST_IN_FLIGHT).optional(),
+  EVENT_LIMIT: size(MOST).default(64 * MEBIBYTE),
+  JOURNAL_BATCH_LIMIT: size(MOST).default(32 * MEBIBYTE),
+  JOURNAL_STALL_LIMIT: stall.default(15_000),
+};
+
+interface Values {
+  IN_FLIGHT_LIMIT?: number;
+  CALLER_IN_FLIGHT_LIMIT?: number;
+  EVENT_LIMIT: number;
+  JOURNAL_BATCH_LIMIT: number;
+  JOURNAL_STALL_LIMIT: number;
+}
+
+/**
+ * What is in flight follows from the heap that this process may have, unless it is said. Half of it is one caller's,
+ * where callers have names.
+ * @param heapBytes the most that V8 lets the heap grow to
+ */
+export function memoryOf(
+  values: Values,
+  callersHaveNames: boolean,
+  heapBytes = getHeapStatistics().heap_size_limit,
+): MemoryConfig {
+  const inFlightBytes = values.IN_FLIGHT_LIMIT ?? Math.max(LEAST_IN_FLIGHT, Math.floor(heapBytes / HEAP_PER_BYTE));
+  return {
+    inFlightBytes,
+    callerInFlightBytes: values.CALLER_IN_FLIGHT_LIMIT ?? (callersHaveNames ? inFlightBytes / 2 : Infinity),
+    eventBytes: values.EVENT_LIMIT,
+    journalBatchBytes: values.JOURNAL_BATCH_LIMIT,
+    journalStallMs: values.JOURNAL_STALL_LIMIT,
+  };
+}
+
+function shown(bytes: number): string {
+  return bytes % 1024 ** 4 === 0 ? `${bytes / 1024 ** 3}gb` : `${bytes / MEBIBYTE}mb`;
+}

@@ -1,0 +1,94 @@
+import pg from 'pg';
+import { isReadOnly, onceWritable } from './outage.js';
+
+/** While the server only reads, new sessions do so as well: there is no use in replacing all of them all the time. */
+const LEAST_PAUSE_MS = 5_000;
+
+/** What pg hears of the server, message by message. */
+interface ServerWords {
+  on(event: 'errorMessage', listener: (error: unknown) => void): void;
+}
+
+/**
+ * Replaces the sessions of a process that turned out to be read-only. A standby, a primary that was replaced, and a
+ * session that began while the database only read (`default_transaction_read_only`) stay so, and give old answers or
+ * refuse every write, while the service behind the same address may write long since. So a refusal ends all sessions
+ * of all pools: idle ones at once, others once they are given back. Costs nothing while nothing is refused.
+ */
+export class ReadOnlySessions {
+  private readonly pools = new Set<pg.Pool>();
+  private readonly generations = new WeakMap<object, number>();
+  private generation = 0;
+  private renewedAt = Number.NEGATIVE_INFINITY;
+  private readonly listeners: (() => void)[] = [];
+
+  /** To be called before the pool has sessions. */
+  watch(pool: pg.Pool): void {
+    this.pools.add(pool);
+    pool.on('connect', (client) => this.watchSession(client));
+    // The pool takes no session back that is being ended.
+    pool.on('release', (_error, client) => {
+      if (this.isOld(client)) void (client as pg.PoolClient & Pick<pg.Client, 'end'>).end();
+    });
+  }
+
+  /** Calls the listener when sessions are to be replaced. */
+  onRenewal(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** Ends every session that was begun until now. */
+  renew(): void {
+    this.generation += 1;
+    this.renewedAt = performance.now();
+    for (const pool of this.pools) {
+      for (let idle = pool.idleCount; idle > 0; idle -= 1) pool.connect((_error, client) => client?.release());
+    }
+    for (const listener of this.listeners) listener();
+  }
+
+  private watchSession(client: pg.ClientBase): void {
+    this.generations.set(client, this.generation);
+    const { connection } = client as unknown as { connection: ServerWords };
+    connection.on('errorMessage', (error) => {
+      if (isReadOnly(error)) this.refused(client);
+    });
+  }
+
+  private refused(client: pg.ClientBase): void {
+    const known = this.isOld(client);
+    this.generations.set(client, Number.NEGATIVE_INFINITY);
+    if (!known && performance.now() - this.renewedAt > LEAST_PAUSE_MS) this.renew();
+  }
+
+  private isOld(client: pg.ClientBase): boolean {
+    return (this.generations.get(client) ?? this.generation) < this.generation;
+  }
+}
+
+/**
+ * A pool class whose sessions are watched. Its own `query` does a statement again, for ten seconds, that was refused
+ * because the server only reads: nothing was done by it.
+ */
+export function watchedPools(sessions: ReadOnlySessions): typeof pg.Pool {
+  return class WatchedPool extends pg.Pool {
+    constructor(options?: pg.PoolConfig) {
+      super(options);
+      sessions.watch(this);
+      this.query = onceWritableOf(this.query.bind(this) as Statement) as typeof this.query;
+    }
+  };
+}
+
+type Statement = (...values: unknown[]) => Promise<unknown>;
+
+function onceWritableOf(query: Statement): Statement {
+  return (...values) => {
+    const answer = query(...values);
+    if (typeof values.at(-1) === 'function') return answer;
+    return answer.catch((error: unknown) => {
+      if (!isReadOnly(error)) throw error;
+      return onceWritable(() => query(...values), error);
+    });
+  };
+}

@@ -1,0 +1,62 @@
+import { contentLength, isTerminalState } from '#libs/protocol';
+import type { TaskEvent } from './task-event.js';
+import { jsonBytes, TaskLimitExceeded } from './task-limits.js';
+
+/** Bytes of one event, of one Artifact with all its chunks, and of the log of one Task. */
+export interface TaskLimits {
+  readonly event: number;
+  readonly artifact: number;
+  readonly log: number;
+}
+
+/** A Task that may hold no more still takes its end, where that is short, and a few words before it. */
+const END_ROOM = 64 * 1024;
+const FEW_WORDS = 16 * 1024;
+
+/** How many bytes an event adds to its log: its JSON, and about those of the Message that it answers to. */
+export function eventBytes(event: TaskEvent, json: string): number {
+  const received = 'statusUpdate' in event ? event.received : undefined;
+  return received ? jsonBytes(json) + contentLength(received.parts) : jsonBytes(json);
+}
+
+/** How large the log of one Task is, and the Artifacts of this turn. */
+export class LogSize {
+  private artifacts: Map<string, number> | undefined;
+
+  /** @param bytes of what the log holds already */
+  constructor(
+    private readonly limits: TaskLimits,
+    private bytes: number,
+  ) {}
+
+  /** @throws TaskLimitExceeded where an event of so many bytes is too much in itself, for the log, or for its Artifact */
+  check(event: TaskEvent, bytes: number): void {
+    const { limits } = this;
+    if (bytes > limits.event) throw TaskLimitExceeded.ofEvent(limits.event);
+    if (this.bytes + bytes > limits.log && !this.isLastWord(event, bytes)) throw TaskLimitExceeded.ofLog(limits.log);
+    if ('artifactUpdate' in event && this.artifactAfter(event, bytes) > limits.artifact)
+      throw TaskLimitExceeded.ofArtifact(limits.artifact);
+  }
+
+  /** Counts an event that the log took. */
+  take(event: TaskEvent, bytes: number): void {
+    this.bytes += bytes;
+    if (!('artifactUpdate' in event)) return;
+    const { artifactId } = event.artifactUpdate.artifact;
+    (this.artifacts ??= new Map<string, number>()).set(artifactId, this.artifactAfter(event, bytes));
+  }
+
+  private isLastWord(event: TaskEvent, bytes: number): boolean {
+    if (bytes <= FEW_WORDS && this.bytes + bytes <= this.limits.log + END_ROOM) return true;
+    return bytes <= END_ROOM && ends(event);
+  }
+
+  private artifactAfter({ artifactUpdate }: Extract<TaskEvent, { artifactUpdate: unknown }>, bytes: number): number {
+    const before = artifactUpdate.append ? this.artifacts?.get(artifactUpdate.artifact.artifactId) : undefined;
+    return (before ?? 0) + bytes;
+  }
+}
+
+function ends(event: TaskEvent): boolean {
+  return 'statusUpdate' in event && isTerminalState(event.statusUpdate.status.state);
+}

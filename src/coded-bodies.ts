@@ -1,0 +1,21 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { A2AError } from '#libs/protocol';
+
+/**
+ * Refuses bodies that are compressed, unread: 415, and `Accept-Encoding` says what is taken (RFC 9110, sections 12.5.3
+ * and 15.5.16). A little of them can become any amount.
+ */
+export function refuseCodedBodies(fastify: FastifyInstance): void {
+  fastify.addHook('preParsing', ({ headers }, reply, payload, done) => {
+    if (headers['content-encoding'] === undefined || !isCoded(headers)) return done(null, payload);
+    void reply.header('accept-encoding', 'identity');
+    const message = 'The request body must not be compressed: its Content-Encoding is not supported';
+    done(new A2AError('CONTENT_TYPE_NOT_SUPPORTED', { message, status: 415 }));
+  });
+}
+
+function isCoded(headers: IncomingHttpHeaders): boolean {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  return hasBody && headers['content-encoding']?.trim().toLowerCase() !== 'identity';
+}

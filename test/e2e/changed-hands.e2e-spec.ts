@@ -1,0 +1,182 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { type AgentCatalog, ExecutionInterrupted } from '#libs/executor';
+import { userMessage } from '#libs/protocol';
+import { idleClaims, takenUp } from '../support/idle-claims.js';
+import { LedExecutor } from '../support/led-executor.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { agentAt, callAt, catalogOf, type InnerReplica, innerReplica } from '../support/replica.js';
+import { before, until } from '../support/until.js';
+
+jest.setTimeout(120_000);
+
+const PATH = 'workflows/led';
+const CALL = callAt(PATH);
+const MESSAGE = { message: userMessage('go') };
+
+/** What the survivor executes, and what any other does. */
+const adopter = new LedExecutor('restart');
+const AGENT = agentAt(PATH, adopter);
+const FAILING = agentAt('workflows/failing', new LedExecutor('fail'));
+
+let server: TestDatabase;
+let survivor: InnerReplica;
+/** Set: what looking for agents fails with. */
+let outage: Error | undefined;
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  server = await freshDatabase({ empty: true });
+  survivor = await innerReplica(server.url, whereReachable());
+});
+
+afterAll(async () => {
+  await survivor.end();
+  await server.drop();
+});
+
+describe('an owner that another replica took for dead', () => {
+  it('stops its executor when a write is refused', async () => {
+    await withOwner(async ({ owner, taskId, executor }) => {
+      const { signal } = await executor.begun();
+      await takeOver(owner);
+      executor.say('TASK_STATE_WORKING', 'too late');
+      await until(() => signal.aborted, { what: 'the signal of the first execution' });
+      expect(signal.reason).toBeInstanceOf(ExecutionInterrupted);
+      expect(owner.registry.has(taskId)).toBe(false);
+    });
+  });
+
+  it('stops its executor also where that writes nothing, and no other', async () => {
+    await withOwner(async ({ owner, taskId, executor }) => {
+      const { signal } = await executor.begun();
+      const other = owner.registry.begin(agentAt('workflows/other', executor), MESSAGE, CALL);
+      await other.accepted;
+      const going = await executor.begun(2);
+      await owner.recovery.sweep();
+      expect(signal.aborted).toBe(false);
+      await server.query(`UPDATE task SET replica_id = 'adopter', claim_token = 'new' WHERE task_id = $1`, [taskId]);
+      await owner.recovery.sweep();
+      expect(signal.reason).toBeInstanceOf(ExecutionInterrupted);
+      expect(going.signal.aborted).toBe(false);
+    });
+  });
+
+  it('answers a cancel with what its adopter makes of it', async () => {
+    await withOwner(async ({ owner, taskId, agent }) => {
+      await takeOver(owner);
+      expect((await before(owner.registry.cancel(agent, taskId, CALL))).status.state).toBe('TASK_STATE_CANCELED');
+    });
+  });
+
+  it('answers a cancel with TASK_NOT_CANCELABLE where the Task has ended meanwhile', async () => {
+    await withOwner(async ({ owner, taskId, agent }) => {
+      await takeOver(owner);
+      adopter.say('TASK_STATE_COMPLETED');
+      await until(async () => (await state(taskId)) === 'TASK_STATE_COMPLETED', { what: 'the end of the Task' });
+      const cancel = before(owner.registry.cancel(agent, taskId, CALL));
+      await expect(cancel).rejects.toMatchObject({ reason: 'TASK_NOT_CANCELABLE' });
+    });
+  });
+});
+
+describe('a Task that is taken over while its agent cannot be looked up', () => {
+  it('goes on when it can be', async () => {
+    await whileAgentsAreAway(async (taskId) => {
+      await survivor.recovery.sweep();
+      expect(await state(taskId)).toBe('TASK_STATE_SUBMITTED');
+      expect(await idleClaims(server, survivor)).toEqual([taskId]);
+      outage = undefined;
+      await takenUp(server, survivor);
+      adopter.say('TASK_STATE_COMPLETED');
+      await until(async () => (await state(taskId)) === 'TASK_STATE_COMPLETED', { what: 'the end of the Task' });
+    });
+  });
+
+  it('can be canceled all the same', async () => {
+    await whileAgentsAreAway(async (taskId) => {
+      await survivor.recovery.sweep();
+      const cancel = survivor.registry.cancel(AGENT, taskId, CALL);
+      await takenUp(server, survivor);
+      expect((await before(cancel)).status.state).toBe('TASK_STATE_CANCELED');
+    });
+  });
+});
+
+it('a Task whose end could not be stored is ended later', async () => {
+  const executor = new LedExecutor('fail');
+  const { write } = survivor.store;
+  let refusals = 2;
+  survivor.store.write = async (batch) => {
+    const refused = batch.some(({ events }) => events.some(({ sequence }) => sequence > 1)) && refusals-- > 0;
+    if (refused) throw Object.assign(new Error('refused'), { code: '22P05' });
+    return write.call(survivor.store, batch);
+  };
+  const { taskId, accepted } = survivor.registry.begin({ ...FAILING, executor }, MESSAGE, callAt(FAILING.path));
+  await accepted;
+  executor.say('TASK_STATE_WORKING');
+  await until(() => !survivor.registry.has(taskId), { what: 'the execution to end' });
+  expect(await idleClaims(server, survivor)).toEqual([taskId]);
+  await takenUp(server, survivor);
+  survivor.store.write = write;
+  expect(await state(taskId)).toBe('TASK_STATE_FAILED');
+});
+
+interface Owned {
+  owner: InnerReplica;
+  taskId: string;
+  agent: typeof AGENT;
+  executor: LedExecutor;
+}
+
+/** A second replica that executes a Task. */
+async function withOwner(scenario: (owned: Owned) => Promise<void>): Promise<void> {
+  const executor = new LedExecutor();
+  const agent = { ...AGENT, executor };
+  const owner = await innerReplica(server.url, [agent]);
+  try {
+    const { taskId, accepted } = owner.registry.begin(agent, MESSAGE, CALL);
+    await accepted;
+    await scenario({ owner, taskId, agent, executor });
+  } finally {
+    await owner.end();
+  }
+}
+
+/** Resolves when the survivor has the Task of an owner that lives. */
+async function takeOver(owner: InnerReplica): Promise<void> {
+  const frozen = async (): Promise<boolean> => {
+    const { replicaId } = owner.life;
+    await server.query(`UPDATE replica SET heartbeat_at = now() - interval '1 minute' WHERE id = $1`, [replicaId]);
+    return (await survivor.recovery.sweep()) > 0;
+  };
+  await until(frozen, { what: 'the Task to be taken over' });
+}
+
+async function whileAgentsAreAway(scenario: (taskId: string) => Promise<void>): Promise<void> {
+  await withOwner(async ({ owner, taskId }) => {
+    await owner.die();
+    outage = new Error('Connection terminated unexpectedly');
+    try {
+      await scenario(taskId);
+    } finally {
+      outage = undefined;
+    }
+  });
+}
+
+function whereReachable(): AgentCatalog {
+  const { route, list, resolve } = catalogOf([AGENT, FAILING]);
+  const catalog: AgentCatalog = {
+    inTenant: () => catalog,
+    resolve: (path) => (outage ? Promise.reject(outage) : resolve(path)),
+    route,
+    list,
+  };
+  return catalog;
+}
+
+async function state(taskId: string): Promise<string | undefined> {
+  const [row] = await server.query<{ state: string }>('SELECT state FROM task WHERE task_id = $1', [taskId]);
+  return row?.state;
+}

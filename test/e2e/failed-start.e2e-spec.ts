@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { jest } from '@jest/globals';
+import { freshDataDir, postmasters, startParley, startRefused } from '../support/parley.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(300_000);
+
+const WITHIN = 120_000;
+
+describe('a start that fails', () => {
+  const data = freshDataDir();
+  let taken: Server;
+  let port: string;
+
+  beforeAll(async () => {
+    taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    port = String((taken.address() as AddressInfo).port);
+  });
+
+  afterAll(async () => {
+    taken?.close();
+    await data.remove();
+  });
+
+  it.each([
+    ['because its port is taken', () => ({ PORT: port }), 'EADDRINUSE'],
+    ['because the port of gRPC is taken', () => ({ GRPC_PORT: port }), 'GRPC_PORT'],
+  ])('%s says so and stops the embedded database', async (_why, env, reason) => {
+    const { code, logs } = await startRefused({ dataDir: data.path, env: env(), within: WITHIN });
+    expect(logs).toContain(reason);
+    expect(code).toBe(1);
+    expect(postmasters(data.path)).toEqual([]);
+  });
+
+  it('leaves the embedded database to another process that uses it', async () => {
+    const other = await startParley({ dataDir: data.path });
+    try {
+      const before = postmasters(data.path);
+      expect(before).toHaveLength(1);
+      const { code } = await startRefused({ dataDir: data.path, env: { PORT: port }, within: WITHIN });
+      expect(code).toBe(1);
+      expect(postmasters(data.path)).toEqual(before);
+      await until(async () => (await fetch(`${other.url}/health/ready`)).ok, { what: 'the other process to be ready' });
+    } finally {
+      await other.stop();
+    }
+  });
+});

@@ -1,0 +1,30 @@
+import { message, VERSION } from './a2a.js';
+
+/**
+ * Sends one caller's Messages, one after the other, while something else goes on, and gives how many were answered.
+ * Throws for the first that is not answered well.
+ */
+export async function besides(base: string, other: Promise<unknown>): Promise<number> {
+  let answered = 0;
+  let over = false;
+  const ended = other.finally(() => (over = true));
+  ended.catch(() => undefined);
+  while (!over || answered < 3) {
+    await answer(base, answered);
+    answered += 1;
+  }
+  await ended;
+  return answered;
+}
+
+async function answer(base: string, id: number): Promise<void> {
+  const response = await fetch(base, {
+    method: 'POST',
+    headers: { ...VERSION, 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id, method: 'SendMessage', params: { message: message('still there?') } }),
+    signal: AbortSignal.timeout(60_000),
+  });
+  const text = await response.text();
+  if (!response.ok || !text.includes('TASK_STATE_COMPLETED'))
+    throw new Error(`Message ${id} of the other caller: ${response.status} ${text.slice(0, 500)}`);
+}

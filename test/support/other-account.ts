@@ -1,0 +1,54 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { createInterface } from 'node:readline';
+import { before } from './until.js';
+
+/** Another user of this machine: an account by its numbers, with no further groups. */
+export class OtherAccount {
+  private readonly children = new Set<ChildProcess>();
+
+  constructor(
+    readonly uid: number,
+    readonly gid: number,
+  ) {}
+
+  /** Runs a script (an ES module's text) as that user; gives what it wrote to standard output, as JSON. */
+  async run<T>(script: string, argument: unknown): Promise<T> {
+    const child = this.spawn(script, argument);
+    let out = '';
+    let problems = '';
+    child.stdout!.on('data', (chunk: Buffer) => (out += chunk));
+    child.stderr!.on('data', (chunk: Buffer) => (problems += chunk));
+    const [code] = (await before(once(child, 'close'), { within: 60_000, what: 'the other user' })) as [number];
+    if (code !== 0) throw new Error(`The other user's script ended with ${code}: ${problems}`);
+    return JSON.parse(out) as T;
+  }
+
+  /** Starts a script that stays; gives the first line that it wrote. It ends with `end`. */
+  async begin(script: string, argument: unknown): Promise<string> {
+    const child = this.spawn(script, argument);
+    const lines = createInterface({ input: child.stdout! });
+    const [line] = (await before(once(lines, 'line'), { within: 60_000, what: 'the other user' })) as [string];
+    return line;
+  }
+
+  /** Ends every script that was begun. */
+  end(): void {
+    for (const child of this.children) child.kill('SIGKILL');
+  }
+
+  private spawn(script: string, argument: unknown): ChildProcess {
+    const text = `const given = JSON.parse(process.argv[1]);\n${script}`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', text, JSON.stringify(argument)], {
+      uid: this.uid,
+      gid: this.gid,
+      cwd: tmpdir(),
+      env: {},
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.children.add(child);
+    child.once('exit', () => this.children.delete(child));
+    return child;
+  }
+}

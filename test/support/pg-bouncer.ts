@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { freePort } from './parley.js';
+import { until } from './until.js';
+
+const PROGRAM = '/usr/sbin/pgbouncer';
+const asRoot = process.getuid?.() === 0;
+
+/**
+ * A group of tests with Debian's PgBouncer, which is installed where it is missing and this process may; elsewhere they
+ * are reported as skipped, with the reason.
+ */
+export function describeWithPgBouncer(name: string, tests: () => void): void {
+  const reason = whyNone();
+  if (reason === undefined) describe(name, tests);
+  else describe['skip'](`${name} (skipped: ${reason})`, tests);
+}
+
+export type PoolMode = 'session' | 'transaction' | 'statement';
+
+/** A running PgBouncer in front of the server of a URL, for any of its databases. */
+export class PgBouncer {
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly folder: string,
+    private readonly target: URL,
+    private readonly port: number,
+  ) {}
+
+  static async start(databaseUrl: string, mode: PoolMode): Promise<PgBouncer> {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-pgbouncer-'));
+    chmodSync(folder, 0o755);
+    const [target, port] = [new URL(databaseUrl), await freePort()];
+    const file = join(folder, 'pgbouncer.ini');
+    writeFileSync(file, settings(target, port, mode), { mode: 0o644 });
+    // It refuses to run as root.
+    const child = spawn(PROGRAM, [...(asRoot ? ['-u', 'nobody'] : []), file], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let log = '';
+    for (const output of [child.stdout, child.stderr]) output.on('data', (chunk: Buffer) => (log += chunk));
+    const pooler = new PgBouncer(child, folder, target, port);
+    await until(() => answers(pooler.url), { within: 60_000, what: 'PgBouncer' }).catch(async (error: Error) => {
+      await pooler.stop();
+      throw new Error(`${error.message}: ${log}`);
+    });
+    return pooler;
+  }
+
+  /** The database through this pooler. */
+  get url(): string {
+    return Object.assign(new URL(this.target), { host: `127.0.0.1:${this.port}` }).href;
+  }
+
+  /** How many statements came through it to its database. */
+  async statements(): Promise<number> {
+    const admin = new pg.Client({
+      connectionString: Object.assign(new URL(this.url), { pathname: '/pgbouncer' }).href,
+    });
+    await admin.connect();
+    try {
+      const { rows } = await admin.query<{ database: string; total_query_count: string }>('SHOW STATS');
+      const name = this.target.pathname.slice(1);
+      return Number(rows.find(({ database }) => database === name)?.total_query_count ?? 0);
+    } finally {
+      await admin.end();
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
+      const exit = once(this.child, 'exit');
+      this.child.kill('SIGQUIT');
+      await exit;
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+function settings({ hostname, port, username, password }: URL, ownPort: number, mode: PoolMode): string {
+  const secret = password === '' ? '' : ` password='${decodeURIComponent(password)}'`;
+  return [
+    '[databases]',
+    `* = host=${hostname} port=${port || '5432'} user=${username}${secret}`,
+    '[pgbouncer]',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${ownPort}`,
+    'unix_socket_dir =',
+    'auth_type = any',
+    `pool_mode = ${mode}`,
+    'default_pool_size = 40',
+    '',
+  ].join('\n');
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function whyNone(): string | undefined {
+  if (existsSync(PROGRAM)) return undefined;
+  if (process.platform !== 'linux' || !asRoot || !runs('--version'))
+    return 'no PgBouncer here, nor may it be installed';
+  process.stdout.write('Installing PgBouncer for tests (only the first time) …\n');
+  const installed = runs('update') && runs('install', '-y', '--no-install-recommends', 'pgbouncer');
+  return installed && existsSync(PROGRAM) ? undefined : 'no PgBouncer here, and apt-get could not install it';
+}
+
+function runs(...args: string[]): boolean {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  return spawnSync('apt-get', args, { stdio: 'ignore', env }).status === 0;
+}

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { until } from './until.js';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const GUIDE = join(ROOT, 'docs/PUSH.md');
+const VERIFIER = join(ROOT, 'docs/push/verify-notification.mjs');
+
+/** The receiver of docs/PUSH.md as a reader runs it: its code block and the verifier beside it, letter by letter. */
+export class SampleReceiver {
+  private constructor(
+    readonly url: string,
+    private readonly child: ChildProcess,
+    private readonly folder: string,
+    private readonly printed: { out: string; err: string },
+  ) {}
+
+  /** @param url where it listens, on 127.0.0.1; the port has to be free */
+  static async start(parleyUrl: string, url: string): Promise<SampleReceiver> {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-receiver-'));
+    writeFileSync(join(folder, 'receiver.mjs'), codeOfGuide());
+    copyFileSync(VERIFIER, join(folder, 'verify-notification.mjs'));
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const env = { PATH: process.env.PATH ?? '', PARLEY_URL: parleyUrl, HOOK_URL: url };
+    const child = spawn(process.execPath, ['receiver.mjs'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const printed = { out: '', err: '' };
+    child.stdout.on('data', (chunk: Buffer) => (printed.out += chunk));
+    child.stderr.on('data', (chunk: Buffer) => (printed.err += chunk));
+    const receiver = new SampleReceiver(url, child, folder, printed);
+    await until(() => listens(url), { within: 60_000, what: `the receiver of the guide to listen: ${printed.err}` });
+    return receiver;
+  }
+
+  /** Sends it a request. @returns its status, and why it refused */
+  async take(headers: Record<string, string>, body: string): Promise<{ status: number; reason: string }> {
+    const before = this.printed.err.length;
+    const { status } = await fetch(this.url, { method: 'POST', headers, body });
+    if (status === 401) await until(() => this.printed.err.length > before, { within: 60_000, what: 'its reason' });
+    return { status, reason: this.printed.err.slice(before).trim() };
+  }
+
+  /** How often it printed that it has taken a notification. */
+  taken(id: string): number {
+    return this.printed.out.split('\n').filter((line) => line.startsWith(`${id} `)).length;
+  }
+
+  get output(): string {
+    return this.printed.out;
+  }
+
+  async stop(): Promise<void> {
+    const exit = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    if (this.child.exitCode === null) await exit;
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+function codeOfGuide(): string {
+  const code = /## Verifying\n[^]*?```js\n([^]*?)```/.exec(readFileSync(GUIDE, 'utf8'))?.[1];
+  if (code === undefined) throw new Error(`${GUIDE} has no code block under "Verifying"`);
+  return code;
+}
+
+async function listens(url: string): Promise<boolean> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

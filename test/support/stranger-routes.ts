@@ -1,0 +1,67 @@
+/** A route of `/api` with an id of its kind, and what is sent with it. */
+export type ApiRoute = [method: string, path: string, body?: (id: string) => unknown];
+
+/** Of the ids of Tasks: each is asked of every kind of Task. */
+export const RUN_ROUTES: readonly ApiRoute[] = [
+  ['GET', '/runs/{id}'],
+  ['GET', '/runs/{id}/workflow'],
+  ['GET', '/runs/{id}/nodes/q'],
+  ['GET', '/runs/{id}/events'],
+  ['GET', '/runs/{id}/events?since=1'],
+  ['POST', '/runs/{id}/cancel'],
+  ['GET', '/deliveries?taskId={id}'],
+];
+
+export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
+  ['GET', '/conversations/{id}'],
+  ['GET', '/conversations/{id}/events'],
+  ['GET', '/conversations/{id}/events?since=1'],
+  ['POST', '/conversations/{id}/cancel'],
+  ['POST', '/conversations/{id}/pause'],
+  ['POST', '/conversations/{id}/resume'],
+  ['POST', '/conversations/{id}/stop'],
+  ['POST', '/conversations/{id}/turns', () => ({ text: 'mine now' })],
+];
+
+export const BRAINSTORM_ROUTES: readonly ApiRoute[] = [
+  ['GET', '/brainstorms/{id}'],
+  ['GET', '/brainstorms/{id}/events'],
+  ['GET', '/brainstorms/{id}/events?since=1'],
+  ['POST', '/brainstorms/{id}/iterate'],
+  ['POST', '/brainstorms/{id}/approve'],
+  ['POST', '/brainstorms/{id}/cancel'],
+];
+
+export const DELIVERY_ROUTES: readonly ApiRoute[] = [['POST', '/deliveries/{id}/redeliver']];
+
+/** Of what the callers of a tenant share. */
+export const WORKFLOW_ROUTES: readonly ApiRoute[] = [
+  ['GET', '/workflows/{id}'],
+  ['PUT', '/workflows/{id}', (name) => ({ name, nodes: [{ id: 'a', type: 'agent' }], edges: [] })],
+  ['POST', '/workflows/{id}/runs', () => ({ inputs: { in: 'mine' } })],
+  ['POST', '/workflows/{id}/run', () => ({ inputs: { in: 'mine' } })],
+  ['DELETE', '/workflows/{id}'],
+];
+
+export const CREDENTIAL_ROUTES: readonly ApiRoute[] = [
+  ['GET', '/credentials/{id}'],
+  ['PUT', '/credentials/{id}', () => ({ kind: 'api-key', value: 'mine' })],
+  ['DELETE', '/credentials/{id}'],
+];
+
+export const CARD_ROUTES: readonly ApiRoute[] = [
+  ['GET', '/agent-cards/{id}'],
+  ['POST', '/agent-cards/{id}/accept', () => ({})],
+];
+
+/** Every route of `/api` that is asked, as OpenAPI names it: without its query, and with `{}` for what differs. */
+export function askedRoutes(): Set<string> {
+  const all = [RUN_ROUTES, CONVERSATION_ROUTES, BRAINSTORM_ROUTES, DELIVERY_ROUTES].flat();
+  const shared = [WORKFLOW_ROUTES, CREDENTIAL_ROUTES, CARD_ROUTES].flat();
+  return new Set(
+    [...all, ...shared].map(([method, path]) => {
+      const place = path.replace(/\?.*/, '').replace('/nodes/q', '/nodes/{node}');
+      return `${method} /api${place.replaceAll(/\{\w+\}/g, '{}')}`;
+    }),
+  );
+}

@@ -1,0 +1,29 @@
+import { IdentityProvider } from './identity-provider.js';
+import { type Stage, useStage } from './stage.js';
+import { Api } from './workflow.js';
+
+/** A service whose callers' tokens name their tenants. */
+export interface TenantStage {
+  readonly stage: Stage;
+  /** The environment of further replicas. */
+  readonly env: Record<string, string>;
+  /** The API as someone of a tenant calls it, at the stage's service unless told otherwise. */
+  caller(sub: string, org: string, url?: string): Promise<Api>;
+}
+
+/** @param extra further environment of the service */
+export function useTenants(extra: Record<string, string> = {}): TenantStage {
+  const env: Record<string, string> = {};
+  let provider: IdentityProvider | undefined;
+  beforeAll(async () => {
+    provider = await IdentityProvider.start();
+    Object.assign(env, provider.env(), extra);
+  });
+  const stage = useStage({ env });
+  afterAll(() => provider?.stop());
+  const caller = async (sub: string, org: string, url = stage.parley.url): Promise<Api> => {
+    const headers = await provider!.headers({ sub, org, scope: 'agents workflows admin' });
+    return new Api(url, headers);
+  };
+  return { stage, env, caller };
+}
