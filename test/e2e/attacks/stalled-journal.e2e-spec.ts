@@ -1,0 +1,81 @@
+import { jest } from '@jest/globals';
+import pg from 'pg';
+import { sendTask, send } from '../../support/a2a.js';
+import { DatabaseLink } from '../../support/database-link.js';
+import { type Parley, startParley } from '../../support/parley.js';
+import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { metric } from '../../support/service-metrics.js';
+import { until } from '../../support/until.js';
+import { Api, echo, linear, unique } from '../../support/workflow.js';
+
+jest.setTimeout(120_000);
+
+let database: TestDatabase;
+let link: DatabaseLink;
+let parley: Parley;
+let base: string;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  link = await DatabaseLink.to(database.url);
+  parley = await startParley({ databaseUrl: link.url, env: { JOURNAL_STALL_LIMIT: '1s' } });
+  const api = new Api(parley.url);
+  const { name } = await api.save(linear(unique('echo'), echo('echo')));
+  base = api.base(name, 'echo');
+});
+
+afterAll(async () => {
+  await parley?.stop();
+  await link?.stop();
+  await database?.drop();
+});
+
+async function readiness(): Promise<{ status: number; body: { error?: Record<string, { message?: string }> } }> {
+  const response = await fetch(`${parley.url}/health/ready`);
+  return { status: response.status, body: (await response.json()) as never };
+}
+
+it('a journal that stands still makes the replica not ready, which says why, and goes on afterwards', async () => {
+  const blocker = new pg.Client({ connectionString: database.url });
+  await blocker.connect();
+  try {
+    await blocker.query('BEGIN; LOCK TABLE task_event IN ACCESS EXCLUSIVE MODE');
+    const sent = sendTask(base, 'waits');
+    const refused = await until(
+      async () => {
+        const told = await readiness();
+        return told.status === 503 && told;
+      },
+      { within: 60_000, what: 'the replica not to be ready' },
+    );
+    expect(refused.body.error?.['journal']?.message).toMatch(/^Nothing was written for \d+ s although \d+ bytes wait$/);
+    expect(await metric(parley, 'parley_journal_stall_seconds')).toBeGreaterThan(1);
+    expect(await metric(parley, 'parley_journal_bytes')).toBeGreaterThan(0);
+    await blocker.query('ROLLBACK');
+    expect((await sent).status.state).toBe('TASK_STATE_COMPLETED');
+    await until(async () => (await readiness()).status === 200, { within: 60_000, what: 'the replica to be ready' });
+    expect(await metric(parley, 'parley_journal_stall_seconds')).toBe(0);
+  } finally {
+    await blocker.end();
+  }
+});
+
+it('a Message that breaks the connection to the database fails alone', async () => {
+  const poison = 'the text that no database takes';
+  link.breakOn(poison);
+  const others = Array.from({ length: 20 }, (_, index) => sendTask(base, `text ${index}`));
+  const poisoned = send(base, poison).then(
+    () => 'accepted',
+    (error: Error) => error.message,
+  );
+  expect((await Promise.all(others)).map(({ status }) => status.state)).toEqual(
+    others.map(() => 'TASK_STATE_COMPLETED'),
+  );
+  expect(await poisoned).toContain('Internal error');
+  expect((await sendTask(base, 'afterwards')).status.state).toBe('TASK_STATE_COMPLETED');
+  const [stored] = await database.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM task_event WHERE payload::text LIKE $1',
+    [`%${poison}%`],
+  );
+  expect(stored?.count).toBe(0);
+});
