@@ -1,6 +1,7 @@
 /**
- * `npm run fuzz -- --cases N [--seed S]`: installs and builds what is missing, then sends a service of its own so many
- * broken requests (test/fuzz). Ends with 0 only if no answer was a fault of the service, and none was missing.
+ * `npm run fuzz -- --cases N [--seed S]`: installs and builds what is missing, then sends services of its own, one for
+ * each AUTH_MODE, so many broken requests (test/fuzz). Ends with 0 only if no answer was a fault of the service, none was
+ * missing, and none stood still.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';

@@ -8,7 +8,7 @@ import { Api, echo, input, linear, output, ruled, script, unique, type Workflow 
 type Names = Readonly<Record<string, string>>;
 
 /** How many of each kind there are at once. */
-const SETS = 8;
+const SETS = 6;
 
 /** Things that cases may meet: Tasks that wait, have ended or work, conversations, brainstorms, keys, deliveries. */
 export class Corpus {

@@ -1,6 +1,7 @@
 import type { FuzzCase, Outcome } from './fuzz-case.js';
-import type { FuzzOptions } from './options.js';
-import type { Memory } from './watched-service.js';
+import type { ServiceOptions } from './options.js';
+import { SlowCases } from './slow-cases.js';
+import type { LoopDelay, Memory, Pause } from './watched-service.js';
 
 /** What memory may grow by between a tenth of the cases and their end: caches fill, and a heap is never quite the same. */
 const HEAP_GROWTH = 24 * 1024 * 1024;
@@ -11,25 +12,33 @@ interface Failure {
   outcome: Outcome;
 }
 
-/** What came of all cases. */
+/** What came of all cases that one service was sent. */
 export class FuzzReport {
   readonly failures: Failure[] = [];
   /** After the first tenth, and at the end. */
   start: Memory = { resident: 0, heap: 0 };
   end: Memory = { resident: 0, heap: 0 };
+  loop: LoopDelay = { max: 0, p999: 0, pauses: [] };
   /** Lines that the service logged as errors. */
   logged: string[] = [];
   exitCode: number | null = null;
   private readonly endpoints = new Map<string, Map<string, number>>();
+  private readonly slow = new SlowCases();
   private readonly begun = performance.now();
+  private seconds = 0;
+  private unavailable = 0;
 
-  constructor(private readonly options: FuzzOptions) {}
+  constructor(private readonly options: ServiceOptions) {}
 
-  add(fuzzCase: FuzzCase, outcome: Outcome): void {
+  /** @param from when the case was sent; Unix milliseconds */
+  add(fuzzCase: FuzzCase, outcome: Outcome, from = Date.now()): void {
     const statuses = this.endpoints.get(fuzzCase.endpoint) ?? new Map<string, number>();
     this.endpoints.set(fuzzCase.endpoint, statuses);
     statuses.set(outcome.status, (statuses.get(outcome.status) ?? 0) + 1);
+    if (outcome.status.startsWith('503')) this.unavailable++;
+    this.slow.add(fuzzCase, from, Date.now());
     if (outcome.failure !== undefined) this.failures.push({ fuzzCase, outcome });
+    this.seconds = (performance.now() - this.begun) / 1000;
   }
 
   get cases(): number {
@@ -38,8 +47,8 @@ export class FuzzReport {
 
   /** Everything that is wrong, one line each; empty: nothing is. */
   problems(): string[] {
-    const { heap } = this.start;
-    const grown = this.end.heap - heap;
+    const grown = this.end.heap - this.start.heap;
+    const { pauseLimit } = this.options;
     return [
       ...this.failures.map(
         ({ fuzzCase, outcome }) => `case ${fuzzCase.index}, ${fuzzCase.endpoint}: ${outcome.failure}`,
@@ -47,6 +56,9 @@ export class FuzzReport {
       ...this.logged.map((line) => `logged: ${line.slice(0, 1000)}`),
       ...(this.exitCode === 0 ? [] : [`the service ended with ${this.exitCode}`]),
       ...(grown > HEAP_GROWTH ? [`the heap grew by ${megabytes(grown)}`] : []),
+      ...(pauseLimit > 0 && this.loop.max > pauseLimit
+        ? [`the event loop stood still for ${this.loop.max.toFixed(0)} ms; ${pauseLimit} ms are allowed`]
+        : []),
     ];
   }
 
@@ -70,16 +82,31 @@ export class FuzzReport {
       const all = [...statuses.values()].reduce((sum, count) => sum + count, 0);
       return `${endpoint.padEnd(72)} ${String(all).padStart(7)}   ${counts.join(', ')}`;
     });
-    const seconds = (performance.now() - this.begun) / 1000;
+    return [`AUTH_MODE=${this.options.auth}`, ...rows].join('\n');
+  }
+
+  summary(): string {
+    const { cases, seconds, start, end, loop, unavailable } = this;
     const faults = this.failures.filter(({ outcome }) => /^5|^grpc (2|13|15)$/.test(outcome.status)).length;
     const hangs = this.failures.filter(({ outcome }) => outcome.status === 'hang').length;
+    const share = ((unavailable / Math.max(1, cases)) * 100).toFixed(3);
     return [
-      ...rows,
-      '',
-      `${this.cases} cases at ${this.endpoints.size} endpoints in ${seconds.toFixed(0)} s: ${faults} answers of 5xx, ${hangs} hangs, ${this.failures.length} failures in all`,
-      `heap after a collection: ${megabytes(this.start.heap)} at 10 %, ${megabytes(this.end.heap)} at the end; resident: ${megabytes(this.start.resident)}, ${megabytes(this.end.resident)}`,
-      `logged as errors: ${this.logged.length}`,
+      `AUTH_MODE=${this.options.auth}: ${cases} cases at ${this.endpoints.size} endpoints in ${seconds.toFixed(0)} s, ${(cases / seconds).toFixed(0)} a second`,
+      `  ${faults} answers of 5xx, ${hangs} hangs, ${this.failures.length} failures in all; 503 with Retry-After: ${unavailable} (${share} %); logged as errors: ${this.logged.length}`,
+      `  event loop: at most ${loop.max.toFixed(0)} ms late, p99.9 ${loop.p999.toFixed(1)} ms`,
+      ...loop.pauses.map((pause) => `    ${this.told(pause)}`),
+      `  heap after a collection: ${megabytes(start.heap)} at 10 %, ${megabytes(end.heap)} at the end; resident: ${megabytes(start.resident)}, ${megabytes(end.resident)}`,
     ].join('\n');
+  }
+
+  /** What a pause was, and which cases may have made it. */
+  private told(pause: Pause): string {
+    const { ms, cpuMs, gcMs, gc } = pause;
+    const collected = gcMs > 0 ? `, ${gcMs.toFixed(0)} ms in collections (${gc.join(', ')})` : '';
+    // Where the thread hardly worked, no case made it.
+    const cases = cpuMs > ms / 3 ? this.slow.during(pause.from, pause.to) : [];
+    const suspects = cases.length > 0 ? `; under way: ${cases.join(', ')}` : '';
+    return `${ms.toFixed(0)} ms, of which its thread worked ${cpuMs.toFixed(0)} ms${collected}${suspects}`;
   }
 }
 

@@ -2,47 +2,52 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Api } from '../support/workflow.js';
 import { Corpus } from './corpus.js';
 import type { FuzzCase, Outcome, Seed } from './fuzz-case.js';
+import { beginCaller } from './fuzz-caller.js';
 import { FuzzReport } from './fuzz-report.js';
 import { type CaseSource, generateCase } from './generate-case.js';
-import type { FuzzOptions } from './options.js';
+import type { ServiceOptions } from './options.js';
 import { A2A_SEEDS } from './seeds/a2a-seeds.js';
 import { apiSeeds, type OpenApi } from './seeds/api-seeds.js';
 import { SERVICE_SEEDS } from './seeds/service-seeds.js';
 import { grpcOutcome, httpOutcome } from './verdict.js';
 import { WatchedService } from './watched-service.js';
 import { RawGrpc } from './wire/grpc-wire.js';
-import { sendHttp } from './wire/http-wire.js';
+import { RawHttp } from './wire/http-wire.js';
 
 /** A machine that does other work as well may be slow; a hang is for ever. */
 const DEADLINE_MS = 30_000;
 /** Cases until what they have used up is made anew. */
-const RENEW_EVERY = 500;
+const RENEW_EVERY = 800;
 /** What is still under way after the last case has this long to come to rest before memory is measured. */
 const REST_MS = 2_000;
 
 /** Sends the cases to a service of its own on a given database. */
 export async function runFuzz(
-  options: FuzzOptions,
+  options: ServiceOptions,
   databaseUrl: string,
   say: (line: string) => void = () => undefined,
 ): Promise<FuzzReport> {
-  const service = await WatchedService.start(databaseUrl, options.auth);
-  const api = new Api(service.parley.url, service.credentials);
+  const caller = await beginCaller(options.auth);
+  const service = await WatchedService.start(databaseUrl, caller.env);
+  const { port, host } = new URL(service.parley.url);
+  const api = new Api(service.parley.url, caller.headers);
   const corpus = await Corpus.make(api, options.auth === 'api-key');
-  const grpc = new RawGrpc(await service.grpcTarget());
+  const wires = { grpc: new RawGrpc(await service.grpcTarget()), http: new RawHttp(Number(port)) };
   const report = new FuzzReport(options);
   try {
-    const { host } = new URL(service.parley.url);
     const seeds = grouped(await seedsOf(api));
-    const source = { seeds, corpus, seed: options.seed, host, credentials: service.credentials };
-    await sendAll(options, source, { service, grpc, report, say });
+    const source = { seeds, corpus, seed: options.seed, host, credentials: caller.headers };
+    await sendAll(options, source, { service, ...wires, report, say });
     await delay(options.only.length > 0 ? 200 : REST_MS);
+    report.loop = await service.loopDelay();
     report.end = await service.memory();
   } finally {
-    grpc.close();
+    wires.grpc.close();
+    wires.http.close();
     await corpus.stop();
     report.exitCode = await service.stop().catch(() => null);
     report.logged = service.errors();
+    await caller.stop();
   }
   return report;
 }
@@ -50,23 +55,27 @@ export async function runFuzz(
 interface Sending {
   service: WatchedService;
   grpc: RawGrpc;
+  http: RawHttp;
   report: FuzzReport;
   say: (line: string) => void;
 }
 
-async function sendAll(options: FuzzOptions, source: CaseSource, sending: Sending): Promise<void> {
+async function sendAll(options: ServiceOptions, source: CaseSource, sending: Sending): Promise<void> {
   const { service, report, say } = sending;
-  const total = options.only.length || options.cases;
-  const step = Math.max(1, Math.floor(total / 10));
+  const { only, cases, first, workers } = options;
+  const total = only.length || cases;
+  const step = Math.max(1, Math.ceil(total / 10));
+  await service.watchLoop();
   for (let from = 0; from < total && service.parley.running(); from += step) {
     const indices = Array.from(
       { length: Math.min(step, total - from) },
-      (_, at) => options.only[from + at] ?? from + at,
+      (_, at) => only[from + at] ?? first + from + at,
     );
-    await sendSome(indices, options.workers, source, sending);
+    await sendSome(indices, workers, source, sending);
     if (from === 0) {
-      await delay(options.only.length > 0 ? 0 : REST_MS);
+      await delay(only.length > 0 ? 0 : REST_MS);
       report.start = await service.memory();
+      await service.watchLoop();
     }
     say(`${Math.min(from + step, total)} of ${total} cases, ${report.failures.length} failures`);
   }
@@ -79,16 +88,16 @@ async function sendSome(indices: number[], workers: number, source: CaseSource, 
       const index = indices[at] as number;
       if (at > 0 && at % RENEW_EVERY === 0) await source.corpus.renew();
       const fuzzCase = generateCase(source, index);
-      sending.report.add(fuzzCase, await outcomeOf(fuzzCase, sending));
+      const from = Date.now();
+      sending.report.add(fuzzCase, await outcomeOf(fuzzCase, sending), from);
     }
   };
   await Promise.all(Array.from({ length: workers }, work));
 }
 
-async function outcomeOf(fuzzCase: FuzzCase, { service, grpc }: Sending): Promise<Outcome> {
+async function outcomeOf(fuzzCase: FuzzCase, { grpc, http }: Sending): Promise<Outcome> {
   if (fuzzCase.transport === 'grpc') return grpcOutcome(fuzzCase, await grpc.send(fuzzCase, DEADLINE_MS));
-  const port = Number(new URL(service.parley.url).port);
-  return httpOutcome(fuzzCase, await sendHttp(port, fuzzCase, DEADLINE_MS));
+  return httpOutcome(fuzzCase, await http.send(fuzzCase, DEADLINE_MS));
 }
 
 async function seedsOf(api: Api): Promise<Seed[]> {

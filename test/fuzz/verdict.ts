@@ -9,13 +9,15 @@ const INTERNALS =
 const INTERNAL_ERROR = /"code":\s*-32603\b/;
 const GRPC_FAULTS: Readonly<Record<number, string>> = { 2: 'UNKNOWN', 13: 'INTERNAL', 15: 'DATA_LOSS' };
 
-/** What came of a case over HTTP. */
-export function httpOutcome({ owed }: FuzzCase, { status, stream, text, late }: WireAnswer): Outcome {
+/** What came of a case over HTTP. A service may be unavailable for a moment, where it says when to come back. */
+export function httpOutcome({ owed }: FuzzCase, answer: WireAnswer): Outcome {
+  const { status, stream, text, late, retryAfter } = answer;
   if (late) return { status: 'hang', text, failure: 'no answer in time' };
   if (status === undefined) {
     return { status: 'closed', text, ...(owed && { failure: 'the connection was closed without an answer' }) };
   }
   const told = { status: stream ? `${status} stream` : String(status), text };
+  if (status === 503 && retryAfter) return { ...told, ...internalsIn(text) };
   if (status >= 500) return { ...told, failure: `status ${status}` };
   return { ...told, ...faultIn(text) };
 }
@@ -36,9 +38,12 @@ export function grpcOutcome({ owed, headers = {} }: FuzzCase, { code, text, late
 }
 
 function faultIn(text: string): Pick<Outcome, 'failure'> {
+  return INTERNAL_ERROR.test(text) ? { failure: 'JSON-RPC -32603' } : internalsIn(text);
+}
+
+function internalsIn(text: string): Pick<Outcome, 'failure'> {
   const told = INTERNALS.exec(text.replaceAll(/"parts":.*/g, ''));
-  if (told && !ECHOES.test(text)) return { failure: `tells internals: ${told[0]}` };
-  return INTERNAL_ERROR.test(text) ? { failure: 'JSON-RPC -32603' } : {};
+  return told && !ECHOES.test(text) ? { failure: `tells internals: ${told[0]}` } : {};
 }
 
 /** The documentation's own scripts, and metrics that name the runtime. */

@@ -16,6 +16,24 @@ const RAW_TEXTS: Readonly<Record<string, string>> = {
   proto: '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
 };
 
+/** As much as a body may hold, made of very little each. */
+const FLOODS: Readonly<Record<string, string>> = {
+  members: `{${many(16_000, (index) => `"k${index}":0`)}}`,
+  items: `[${many(90_000, () => '0')}]`,
+  objects: `[${many(60_000, () => '{}')}]`,
+  texts: `[${many(12_000, () => '{"text":"x"}')}]`,
+  data: `[${many(1_000, (index) => `{"data":{"k${index}":[1,{"deep":[null,true]}],"text":"${'x'.repeat(100)}"}}`)}]`,
+  calls: `[${many(3_000, () => '{"jsonrpc":"2.0","id":1,"method":"ListTasks"}')}]`,
+  nodes: `[${many(3_000, (index) => `{"id":"n${index}","type":"agent"}`)}]`,
+  rules: `[${many(2_000, (index) => `{"when":{"text":"a{1,${(index % 900) + 1}}b"},"steps":[{"echo":true}]}`)}]`,
+  text: `"${'y'.repeat(200_000)}"`,
+};
+const RAW_TEXTS_AND_FLOODS: Readonly<Record<string, string>> = { ...RAW_TEXTS, ...FLOODS };
+
+function many(count: number, item: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => item(index)).join(',');
+}
+
 const TEXTS = [
   '',
   ' ',
@@ -73,6 +91,8 @@ export function oddValue(random: SeededRandom): JsonValue {
   if (kind === 0) return Array.from({ length: 2000 }, (_, index) => index);
   if (kind === 1) return Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`k${index}`, index]));
   if (kind === 2) return random.between(-1000, 1000);
+  // Dear to read: enough of them where there are many cases.
+  if (kind === 3 && random.between(0, 39) === 0) return `${RAW}${random.pick(Object.keys(FLOODS))}`;
   return random.pick(VALUES);
 }
 
@@ -82,5 +102,8 @@ export function oddText(random: SeededRandom): string {
 
 /** JSON, with the raw texts in their places. */
 export function textOf(value: JsonValue): string {
-  return JSON.stringify(value).replaceAll(/"@@raw:(\w+)"/g, (whole, name: string) => RAW_TEXTS[name] ?? whole);
+  return JSON.stringify(value).replaceAll(
+    /"@@raw:(\w+)"/g,
+    (whole, name: string) => RAW_TEXTS_AND_FLOODS[name] ?? whole,
+  );
 }

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { FuzzCase } from '../fuzz-case.js';
+import { AnswerReader } from './answer-reader.js';
 
 /** What came back: the status of the last answer, and the beginning of what it said. */
 export interface WireAnswer {
@@ -9,41 +10,84 @@ export interface WireAnswer {
   stream: boolean;
   text: string;
   late: boolean;
+  /** Whether it says when to come back. */
+  retryAfter: boolean;
 }
 
 /** What is read of a stream or of an answer that is not owed before the connection is cut. */
 const STREAM_MS = 30;
-const MOST_KEPT = 64 * 1024;
+const UNOWED_MS = 300;
+const MOST_IDLE = 64;
 
-/** Sends a case on a connection of its own and reads the answer. Never rejects. */
-export function sendHttp(port: number, fuzzCase: FuzzCase, deadlineMs: number): Promise<WireAnswer> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-    const answer = new AnswerReader(fuzzCase.bytes.subarray(0, 5).toString() === 'HEAD ');
-    let late = false;
-    let timer = setTimeout(
-      () => {
-        late = fuzzCase.owed;
-        socket.destroy();
-      },
-      fuzzCase.owed ? deadlineMs : 300,
-    );
-    socket.on('data', (chunk: Buffer) => {
-      answer.take(chunk);
-      if (answer.complete) socket.destroy();
-      if (!answer.stream) return;
-      clearTimeout(timer);
-      timer = setTimeout(() => socket.destroy(), STREAM_MS);
-    });
-    socket.on('end', () => socket.destroy());
-    socket.on('error', () => undefined);
+/** Sends cases over HTTP: on connections that answers left in order, where a case is a whole request; else on new ones. */
+export class RawHttp {
+  private readonly idle: Socket[] = [];
+
+  constructor(private readonly port: number) {}
+
+  /** Never rejects. */
+  async send(fuzzCase: FuzzCase, deadlineMs: number): Promise<WireAnswer> {
+    const reused = isWhole(fuzzCase) ? this.idle.pop() : undefined;
+    const answer = reused && (await this.exchange(reused, fuzzCase, deadlineMs));
+    // A connection may be closed just as it is used again: only one that is new owes an answer.
+    return answer ?? ((await this.exchange(this.open(), fuzzCase, deadlineMs)) as WireAnswer);
+  }
+
+  close(): void {
+    this.idle.forEach((socket) => socket.destroy());
+  }
+
+  private open(): Socket {
+    const socket = connect({ port: this.port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
     socket.on('close', () => {
-      clearTimeout(timer);
-      const { status, stream, text } = answer;
-      resolve({ status, stream, text, late });
+      const place = this.idle.indexOf(socket);
+      if (place >= 0) this.idle.splice(place, 1);
     });
-    socket.once('connect', () => send(socket, fuzzCase));
-  });
+    return socket.on('error', () => undefined).on('end', () => socket.destroy());
+  }
+
+  /** `undefined` where a connection that was used before gave nothing. */
+  private exchange(socket: Socket, fuzzCase: FuzzCase, deadlineMs: number): Promise<WireAnswer | undefined> {
+    const used = !socket.connecting;
+    const answer = new AnswerReader(fuzzCase.bytes.subarray(0, 5).toString() === 'HEAD ');
+    return new Promise((resolve) => {
+      let late = false;
+      const cut = (): void => void socket.destroy();
+      const give = (): void => {
+        clearTimeout(timer);
+        socket.off('data', take).off('close', give);
+        const { status, stream, text, retryAfter } = answer;
+        resolve(used && !answer.begun && !late ? undefined : { status, stream, text, late, retryAfter });
+      };
+      const take = (chunk: Buffer): void => {
+        answer.take(chunk);
+        if (answer.complete && answer.reusable && isWhole(fuzzCase) && this.keep(socket)) give();
+        else if (answer.complete) cut();
+        if (!answer.stream) return;
+        clearTimeout(timer);
+        timer = setTimeout(cut, STREAM_MS);
+      };
+      const giveUp = (): void => {
+        late = fuzzCase.owed;
+        cut();
+      };
+      let timer = setTimeout(giveUp, fuzzCase.owed ? deadlineMs : UNOWED_MS);
+      socket.on('data', take).on('close', give);
+      if (used) send(socket, fuzzCase);
+      else socket.once('connect', () => send(socket, fuzzCase));
+    });
+  }
+
+  private keep(socket: Socket): boolean {
+    if (this.idle.length >= MOST_IDLE) return false;
+    this.idle.push(socket);
+    return true;
+  }
+}
+
+/** A request that leaves the connection in order once it is answered. */
+function isWhole({ transport, owed, delivery }: FuzzCase): boolean {
+  return transport === 'http' && owed && delivery.kind === 'whole';
 }
 
 function send(socket: Socket, { bytes, delivery }: FuzzCase): void {
@@ -56,41 +100,4 @@ function send(socket: Socket, { bytes, delivery }: FuzzCase): void {
   const begun = bytes.subarray(0, delivery.at);
   if (delivery.half) socket.end(begun);
   else socket.write(begun, () => setTimeout(() => socket.destroy(), 5));
-}
-
-/** Reads HTTP as far as it takes to know where an answer ends. */
-class AnswerReader {
-  private pieces: Buffer[] = [];
-  private length = 0;
-  status: number | undefined;
-  stream = false;
-  complete = false;
-
-  constructor(private readonly headOnly: boolean) {}
-
-  get text(): string {
-    return Buffer.concat(this.pieces).toString('latin1');
-  }
-
-  take(chunk: Buffer): void {
-    this.length += chunk.length;
-    if (this.length - chunk.length < MOST_KEPT) this.pieces.push(chunk);
-    if (this.stream || this.complete) return;
-    const { text } = this;
-    const start = text.search(/HTTP\/1\.1 (?!100)\d{3}/);
-    const end = text.indexOf('\r\n\r\n', start);
-    if (start < 0 || end < 0) return;
-    const head = text.slice(start, end).toLowerCase();
-    this.status = Number(head.slice(9, 12));
-    this.stream = this.status === 101 || head.includes('text/event-stream');
-    this.complete = !this.stream && this.isComplete(head, text, end + 4);
-  }
-
-  private isComplete(head: string, text: string, from: number): boolean {
-    if (this.headOnly) return true;
-    const length = /content-length: (\d+)/.exec(head)?.[1];
-    if (length !== undefined) return this.length - from >= Number(length) || this.status === 304;
-    if (head.includes('transfer-encoding: chunked')) return text.endsWith('0\r\n\r\n') || this.length > MOST_KEPT;
-    return this.status === 204 || this.status === 304;
-  }
 }

@@ -1,0 +1,70 @@
+import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+
+/**
+ * `NODE_OPTIONS=--import=<this file>`: watches the event loop of the service from inside; `parleyEventLoop` is read over
+ * the inspector. Nothing counts before `begin()` and while it is suspended.
+ */
+const RESOLUTION_MS = 5;
+/** Shorter pauses are in the histogram alone. */
+const NOTED_MS = 50;
+const LONGEST = 3;
+const BUSIEST = 5;
+const GC_NOTED_MS = 5;
+const KINDS = { 1: 'scavenge', 2: 'minor mark-sweep', 4: 'mark-sweep', 8: 'incremental marking', 16: 'weak callbacks' };
+
+/** One for each stretch of time that was watched: histograms of delays cannot be added up. */
+const stretches = [];
+/** The longest so far, and those in which most was worked. */
+let pauses = [];
+let collections = [];
+let delays;
+let last;
+
+new PerformanceObserver((list) => {
+  for (const { startTime, duration, detail } of list.getEntries()) {
+    if (delays && duration >= GC_NOTED_MS) collections.push({ startTime, duration, kind: KINDS[detail.kind] });
+  }
+  collections = collections.slice(-200);
+}).observe({ entryTypes: ['gc'] });
+
+setInterval(() => {
+  const now = { at: performance.now(), cpu: process.threadCpuUsage() };
+  if (delays && last && now.at - last.at - RESOLUTION_MS >= NOTED_MS) setImmediate(note, last, now);
+  last = now;
+}, RESOLUTION_MS).unref();
+
+/** Says what there was in a pause: collections are told a moment later, and the machine may have run others. */
+function note(from, to) {
+  const within = collections.filter((it) => it.startTime < to.at && it.startTime + it.duration > from.at);
+  const cpu = (usage) => (usage.user + usage.system) / 1000;
+  pauses.push({
+    ms: to.at - from.at - RESOLUTION_MS,
+    cpuMs: cpu(to.cpu) - cpu(from.cpu),
+    gcMs: within.reduce((sum, { duration }) => sum + duration, 0),
+    gc: [...new Set(within.map(({ kind }) => kind))],
+    from: performance.timeOrigin + from.at,
+    to: performance.timeOrigin + to.at,
+  });
+  const longest = pauses.toSorted((a, b) => b.ms - a.ms);
+  const busiest = pauses.toSorted((a, b) => b.cpuMs - a.cpuMs).slice(0, BUSIEST);
+  pauses = longest.filter((it, place) => place < LONGEST || busiest.includes(it));
+}
+
+globalThis.parleyEventLoop = {
+  begin() {
+    last = undefined;
+    delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+    delays.enable();
+  },
+  suspend() {
+    if (!delays) return;
+    delays.disable();
+    if (delays.count > 0) stretches.push(delays);
+    delays = undefined;
+  },
+  /** Milliseconds, without the time that the timer itself sleeps; a percentile is that of the worst stretch. */
+  read() {
+    const worst = (of) => Math.max(0, ...stretches.map((it) => of(it) / 1e6 - RESOLUTION_MS));
+    return { max: worst((it) => it.max), p999: worst((it) => it.percentile(99.9)), pauses };
+  },
+};

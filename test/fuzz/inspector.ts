@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+
+interface Answer {
+  id?: number;
+  result?: unknown;
+  error?: { message: string };
+}
+
+/** As much of the Chrome DevTools protocol as is needed. */
+export class Inspector {
+  private last = 0;
+
+  private constructor(private readonly socket: WebSocket) {}
+
+  static async open(address: string): Promise<Inspector> {
+    const socket = new WebSocket(address);
+    await once(socket, 'open');
+    return new Inspector(socket);
+  }
+
+  /** Rejects with what the inspector says, and where the process is gone. */
+  call(method: string, params: object = {}): Promise<unknown> {
+    const id = ++this.last;
+    return new Promise((resolve, reject) => {
+      const gone = (): void => reject(new Error(`${method}: the inspector is gone`));
+      const take = (data: Buffer): void => {
+        const answer = JSON.parse(data.toString()) as Answer;
+        if (answer.id !== id) return;
+        this.socket.off('message', take).off('close', gone);
+        if (answer.error) reject(new Error(`${method}: ${answer.error.message}`));
+        else resolve(answer.result);
+      };
+      this.socket.on('message', take).on('close', gone);
+      this.socket.send(JSON.stringify({ id, method, params }));
+    });
+  }
+
+  /** What an expression is in the process; a value that JSON can say. */
+  async evaluate<T>(expression: string): Promise<T> {
+    const params = { expression, returnByValue: true };
+    const { result, exceptionDetails } = (await this.call('Runtime.evaluate', params)) as {
+      result: { value?: unknown };
+      exceptionDetails?: { text: string };
+    };
+    if (exceptionDetails) throw new Error(`${expression}: ${exceptionDetails.text}`);
+    return result.value as T;
+  }
+
+  close(): void {
+    this.socket.terminate();
+  }
+}
