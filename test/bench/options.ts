@@ -1,6 +1,17 @@
 import { parseArgs } from 'node:util';
 
-export const CASES = ['send', 'stream', 'read', 'dag', 'streams', 'gateway', 'chunks', 'outbound', 'kill'] as const;
+export const CASES = [
+  'send',
+  'stream',
+  'read',
+  'dag',
+  'streams',
+  'gateway',
+  'chunks',
+  'outbound',
+  'flood',
+  'kill',
+] as const;
 export type CaseName = (typeof CASES)[number];
 
 /** How a run of the benchmark is made: what, how long, how large. */
@@ -26,7 +37,7 @@ export interface BenchOptions {
 }
 
 export const USAGE = `npm run bench [-- options]
-  --quick           in under 3 minutes: fewer rounds, 32 connections, smaller tables, nothing killed
+  --quick           in under 3 minutes: fewer rounds, 32 connections, smaller tables, nothing killed or flooded
   --case name …     only these: ${CASES.join(', ')}
   --check           measure Parley alone and compare its CPU with results/baseline.json; exits 1 where it grew
   --record          write results/baseline.json, which holds the figures of a full and of a quick run
@@ -52,7 +63,7 @@ export function readOptions(args: string[]): BenchOptions {
   });
   const { quick, check, record } = values;
   const named = [...values.case, ...positionals].map(caseName);
-  const measured = quick ? CASES.filter((name) => name !== 'kill') : [...CASES];
+  const measured = quick ? CASES.filter((name) => name !== 'kill' && name !== 'flood') : [...CASES];
   const usual = check ? GUARDED : measured;
   const { connections, rounds, seconds } = values;
   return {

@@ -2,6 +2,7 @@ import type { Bench, Row } from '../comparison.ts';
 import type { CaseName } from '../options.ts';
 import { chunksCase } from './chunks.ts';
 import { dagCase } from './dag.ts';
+import { floodCase } from './flood.ts';
 import { gatewayCase } from './gateway.ts';
 import { killCase } from './kill.ts';
 import { outboundCase } from './outbound.ts';
@@ -19,5 +20,6 @@ export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   gateway: gatewayCase,
   chunks: chunksCase,
   outbound: outboundCase,
+  flood: floodCase,
   kill: killCase,
 };
