@@ -1,5 +1,6 @@
 // Verifies agent cards of Parley. Needs `@a2a-js/sdk` and `jose` (npm install @a2a-js/sdk jose).
 import { verifyAgentCardSignature } from '@a2a-js/sdk';
+import { decodeProtectedHeader } from 'jose';
 
 /**
  * Makes a verifier for the cards of one Parley service. Take its base URL from your own configuration, never from a card:
@@ -18,7 +19,9 @@ export function cardVerifier(parleyUrl) {
    * @returns the card; rejects where no signature is genuine
    */
   return async (card) => {
-    await verify(card);
+    // The same key signs notifications, which say so in their type.
+    const signatures = card.signatures?.filter((it) => decodeProtectedHeader(it).typ === 'JOSE');
+    await verify({ ...card, signatures });
     return card;
   };
 }
