@@ -18,7 +18,7 @@ export class RefusedBodies {
     request.pause();
     request.read(0);
     this.waiting.add(request);
-    request.once('close', () => this.waiting.delete(request));
+    request.socket.once('close', () => this.waiting.delete(request));
     this.next();
   }
 
@@ -26,16 +26,20 @@ export class RefusedBodies {
     for (const request of this.waiting) {
       if (this.reading >= AT_ONCE) return;
       this.waiting.delete(request);
-      if (request.destroyed) continue;
+      const { socket } = request;
+      if (socket.destroyed) continue;
       this.reading += 1;
       let over = false;
       const done = (): void => {
         if (over) return;
         over = true;
+        socket.off('close', done);
         this.reading -= 1;
         this.next();
       };
-      request.once('end', done).once('close', done).once('error', done);
+      // A request that was answered already hears no more of its connection.
+      socket.once('close', done);
+      request.once('end', done).once('error', done);
       request.resume();
     }
   }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import type { JsonObject } from '#libs/protocol';
 import { detail, rpc, type RpcReply, sendParams, sendTask, VERSION } from '../../support/a2a.js';
@@ -103,7 +103,7 @@ describe('a caller that sends as much as it can', () => {
 
 describe('callers that leave', () => {
   const [ann, bob] = [testCaller('ann'), testCaller('bob')];
-  const stage = useStage({ env: { ...apiKeyEnv(ann, bob), GRPC_PORT: '0' } });
+  const stage = useStage({ env: { ...apiKeyEnv(ann, bob), GRPC_PORT: '0', CALLER_IN_FLIGHT_LIMIT: '8mb' } });
 
   it('leave nothing behind, also where it is still being found out who they are', async () => {
     const { hostname, port } = new URL(stage.parley.url);
@@ -122,6 +122,36 @@ describe('callers that leave', () => {
         }),
       );
     }
+    await nothingInFlight(stage.parley.url);
+  });
+
+  it('keep no place once they were refused', async () => {
+    const { hostname, port, host } = new URL(stage.parley.url);
+    const head = (length: number): string =>
+      `POST /a2a HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${bob.key}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+    const open = async (text: string): Promise<{ socket: Socket; answers(): string }> => {
+      const socket = connect(Number(port), hostname).setEncoding('utf8');
+      let answers = '';
+      socket.on('data', (piece: string) => (answers += piece));
+      await once(socket, 'connect');
+      socket.write(text);
+      return { socket, answers: () => answers };
+    };
+    // As much as may be on its way, of which nothing comes.
+    const first = await open(head(3_000_000));
+    await until(async () => (await metric(stage.parley, 'parley_in_flight_bytes')) >= 3_000_000, { what: 'the first' });
+    const refused = async (length: number) => {
+      const caller = await open(head(length));
+      await until(() => caller.answers().includes('HTTP/1.1 429'), { what: 'a refusal' });
+      return caller;
+    };
+    for (let leaver = 0; leaver < 12; leaver += 1) (await refused(4_000_000)).socket.destroy();
+    const stayer = await refused(4_000_000);
+    stayer.socket.write(`${' '.repeat(4_000_000)}GET /health/live HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    await until(() => stayer.answers().includes('HTTP/1.1 200'), { what: 'the next answer of the connection' });
+    stayer.socket.destroy();
+    first.socket.destroy();
     await nothingInFlight(stage.parley.url);
   });
 
