@@ -7,13 +7,18 @@ const LEAST_PAUSE_MS = 5_000;
 /** What pg hears of the server, message by message. */
 interface ServerWords {
   on(event: 'errorMessage', listener: (error: unknown) => void): void;
+  on(event: 'parameterStatus', listener: (status: { parameterName: string; parameterValue: string }) => void): void;
 }
+
+/** What PostgreSQL says of a session at its start, and whenever it changes (from version 14 on). */
+const SAYS_READ_ONLY = new Set(['default_transaction_read_only', 'in_hot_standby']);
 
 /**
  * Replaces the sessions of a process that turned out to be read-only. A standby, a primary that was replaced, and a
  * session that began while the database only read (`default_transaction_read_only`) stay so, and give old answers or
  * refuse every write, while the service behind the same address may write long since. So a refusal ends all sessions
- * of all pools: idle ones at once, others once they are given back. Costs nothing while nothing is refused.
+ * of all pools: idle ones at once, others once they are given back. Sessions that begin while the server only reads are
+ * replaced again until they do not. Costs nothing while nothing is refused.
  */
 export class ReadOnlySessions {
   private readonly pools = new Set<pg.Pool>();
@@ -21,11 +26,11 @@ export class ReadOnlySessions {
   private generation = 0;
   private renewedAt = Number.NEGATIVE_INFINITY;
   private readonly listeners: (() => void)[] = [];
+  private again?: NodeJS.Timeout;
 
   /** To be called before the pool has sessions. */
   watch(pool: pg.Pool): void {
     this.pools.add(pool);
-    pool.on('connect', (client) => this.watchSession(client));
     // The pool takes no session back that is being ended.
     pool.on('release', (_error, client) => {
       if (this.isOld(client)) void (client as pg.PoolClient & Pick<pg.Client, 'end'>).end();
@@ -41,24 +46,36 @@ export class ReadOnlySessions {
   renew(): void {
     this.generation += 1;
     this.renewedAt = performance.now();
+    clearTimeout(this.again);
+    this.again = undefined;
     for (const pool of this.pools) {
       for (let idle = pool.idleCount; idle > 0; idle -= 1) pool.connect((_error, client) => client?.release());
     }
     for (const listener of this.listeners) listener();
   }
 
-  private watchSession(client: pg.ClientBase): void {
+  /** To be called before the session is begun. */
+  watchSession(client: pg.ClientBase): void {
     this.generations.set(client, this.generation);
     const { connection } = client as unknown as { connection: ServerWords };
     connection.on('errorMessage', (error) => {
       if (isReadOnly(error)) this.refused(client);
+    });
+    connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
+      if (SAYS_READ_ONLY.has(parameterName) && parameterValue === 'on') this.renewSoon();
     });
   }
 
   private refused(client: pg.ClientBase): void {
     const known = this.isOld(client);
     this.generations.set(client, Number.NEGATIVE_INFINITY);
-    if (!known && performance.now() - this.renewedAt > LEAST_PAUSE_MS) this.renew();
+    if (!known) this.renewSoon();
+  }
+
+  private renewSoon(): void {
+    const pause = this.renewedAt + LEAST_PAUSE_MS - performance.now();
+    if (pause <= 0) return this.renew();
+    this.again ??= setTimeout(() => this.renew(), pause).unref();
   }
 
   private isOld(client: pg.ClientBase): boolean {
@@ -72,10 +89,21 @@ export class ReadOnlySessions {
  */
 export function watchedPools(sessions: ReadOnlySessions): typeof pg.Pool {
   return class WatchedPool extends pg.Pool {
-    constructor(options?: pg.PoolConfig) {
-      super(options);
+    constructor(options: pg.PoolConfig = {}) {
+      super({ ...options, Client: watchedSessions(sessions, options.Client ?? pg.Client) });
       sessions.watch(this);
       this.query = onceWritableOf(this.query.bind(this) as Statement) as typeof this.query;
+    }
+  };
+}
+
+/** What a session is says its very start. */
+function watchedSessions(sessions: ReadOnlySessions, Client: new () => pg.ClientBase): new () => pg.ClientBase {
+  const Session = Client as typeof pg.Client;
+  return class WatchedSession extends Session {
+    constructor(config?: string | pg.ClientConfig) {
+      super(config);
+      sessions.watchSession(this);
     }
   };
 }

@@ -36,6 +36,7 @@ export class JobPool {
   private readonly ended: Promise<void>;
   private runner: Runner | undefined;
   private pool: WorkerPool | undefined;
+  private listener: EventEmitter | undefined;
 
   constructor(private readonly start: JobPoolStart) {
     this.attempts = new JobAttempts(start.handlers, start.metrics);
@@ -46,6 +47,12 @@ export class JobPool {
   /** Resolves when the pool was stopped; rejects when it ended by a fault. */
   get over(): Promise<void> {
     return this.ended;
+  }
+
+  /** Listens with another session: the one it has may be that of a server that was replaced. */
+  listenAnew(): void {
+    // The queue lets a session go whose connection says that it broke.
+    this.listener?.emit('error', new Error('The session is replaced'));
   }
 
   /** Takes no more jobs. */
@@ -78,6 +85,12 @@ export class JobPool {
     const events: WorkerEvents = new EventEmitter();
     events.on('pool:create', ({ workerPool }) => {
       this.pool = workerPool;
+    });
+    events.on('pool:listen:success', ({ client }) => {
+      this.listener = client;
+    });
+    events.on('pool:listen:release', () => {
+      this.listener = undefined;
     });
     const register = once((workerId: string) => this.start.workers.register(workerId, this.ending.signal));
     return {

@@ -42,6 +42,7 @@ export class Jobs {
     this.workers = new JobWorkers(database, replica);
     this.metrics = new JobMetrics(metrics, () => this.waiting());
     this.sessions = database.tunedPool('jobs', JOB_SESSIONS, {});
+    database.onSessionsRenewed(() => this.pool?.listenAnew());
     replica.onForget((replicaId) => this.workers.free(replicaId));
     shutdown.register('intake', () => this.drain());
     shutdown.register('executions', ({ signal }) => this.pool?.stop(signal));
