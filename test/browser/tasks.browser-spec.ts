@@ -42,7 +42,9 @@ describe('the view of Tasks', () => {
     await page.getByLabel('State').selectOption('');
     await page.getByLabel('Agent', { exact: true }).fill(`workflows/${name}/nodes/says`);
     await page.getByRole('button', { name: 'Search' }).click();
+    // While it is looked for, there is neither.
     await links(page).filter({ hasText: asking.id }).waitFor({ state: 'detached' });
+    await links(page).filter({ hasText: done.id }).waitFor();
     expect(await links(page).allInnerTexts()).toEqual([done.id]);
     await page.goto(at(`?context=${asking.contextId}`));
     await links(page).filter({ hasText: asking.id }).waitFor();
