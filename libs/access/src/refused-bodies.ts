@@ -14,9 +14,14 @@ export class RefusedBodies {
 
   /** The answer may be sent already; what comes of the body waits in the connection until it is its turn. */
   drop(request: IncomingMessage): void {
-    // From here on Node leaves the body to us.
-    request.pause();
-    request.read(0);
+    // What came with the head is dropped; after that nothing is read, nor kept, until it is this body's turn.
+    request.once('data', () => {
+      if (!this.waiting.has(request)) return;
+      request.pause();
+      request.socket.pause();
+    });
+    // The answer is sent, and nothing is read: that alone would be idleness to Node, which closes such a connection.
+    request.on('timeout', () => undefined);
     this.waiting.add(request);
     request.socket.once('close', () => this.waiting.delete(request));
     this.next();
@@ -41,6 +46,7 @@ export class RefusedBodies {
       socket.once('close', done);
       request.once('end', done).once('error', done);
       request.resume();
+      socket.resume();
     }
   }
 }
