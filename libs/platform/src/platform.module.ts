@@ -7,6 +7,7 @@ import { PLATFORM_MIGRATIONS } from './database/platform-migrations.js';
 import { HealthModule } from './operations/health.module.js';
 import { HttpConnections } from './operations/http-connections.js';
 import { InFlight } from './operations/in-flight.js';
+import { MemoryRelease } from './operations/memory-release.js';
 import { LoggingModule } from './operations/logging.js';
 import { Metrics } from './operations/metrics.js';
 import { Readiness } from './operations/readiness.js';
@@ -42,6 +43,7 @@ export class PlatformModule {
       providers: [
         ...providers,
         HttpConnections,
+        MemoryRelease,
         { provide: AppConfig, useValue: options.config },
         {
           provide: Database,

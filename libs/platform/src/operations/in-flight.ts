@@ -38,6 +38,7 @@ export class InFlight {
   /** By caller; one that has nothing in flight is not kept. */
   private readonly callers = new Map<string, Counted>();
   private readonly all: Counted = { moving: 0, kept: 0 };
+  private large = 0;
   private readonly refusals;
 
   constructor(
@@ -53,6 +54,11 @@ export class InFlight {
   /** Of all callers. */
   get total(): number {
     return this.all.moving + this.all.kept;
+  }
+
+  /** Of everything large that ever came in, whether it is done with or not. */
+  get largeBytes(): number {
+    return this.large;
   }
 
   /** Under which name a caller's bytes are counted. */
@@ -81,6 +87,7 @@ export class InFlight {
   add(account: string, moving: number, kept = 0): void {
     this.all.moving += moving;
     this.all.kept += kept;
+    if (moving > SMALL_REQUEST) this.large += moving;
     const held = this.callers.get(account);
     if (!held) {
       if (moving !== 0 || kept !== 0) this.callers.set(account, { moving, kept });
