@@ -5,17 +5,16 @@ FROM ${NODE_IMAGE} AS base
 WORKDIR /parley
 ENV NPM_CONFIG_UPDATE_NOTIFIER=false
 
-# Not `npm ci`: the lock names the optional packages of one platform only, and `npm ci` refuses it on every other.
 # Optional packages hold the embedded PostgreSQL and a Node for machines without one; the image needs neither.
 FROM base AS build
 COPY package.json package-lock.json .npmrc ./
-RUN npm install --no-audit --no-fund
+RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build
 
 FROM base AS dependencies
 COPY package.json package-lock.json .npmrc ./
-RUN npm install --omit=dev --omit=optional --no-audit --no-fund
+RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 
 FROM base
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/var/lib/parley

@@ -16,6 +16,7 @@ export const CHECKS = {
     '--config',
     '.dependency-cruiser.cjs',
   ],
+  lock: () => [pinnedNode(), join(ROOT, 'scripts', 'lock-check.mjs')],
   'house rules': () => [pinnedNode(), join(ROOT, 'scripts', 'house-rules.mjs')],
   'unit tests': () => jest(['--selectProjects', 'unit']),
 };

@@ -79,6 +79,15 @@ export function tool(path) {
   return join(MODULES, path);
 }
 
+/** Runs the npm that runs this script, else the one on the PATH, to its end; gives what `spawnSync` gives. */
+export function runNpm(args, cwd) {
+  const npm = process.env.npm_execpath;
+  const options = { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] };
+  return npm?.endsWith('.js')
+    ? spawnSync(process.env.npm_node_execpath ?? process.execPath, [npm, ...args], options)
+    : spawnSync('npm', args, { ...options, shell: process.platform === 'win32' });
+}
+
 /** Writes one line for the person who waits, where it disturbs no output of the command itself. */
 export function say(line) {
   process.stderr.write(`${line}\n`);
@@ -91,17 +100,11 @@ function fail(message) {
 
 function installDependencies() {
   mkdirSync(MODULES, { recursive: true });
-  const npm = process.env.npm_execpath;
-  const outcome = npm?.endsWith('.js')
-    ? spawnSync(process.env.npm_node_execpath ?? process.execPath, [npm, ...INSTALL_ARGUMENTS], INSTALL_OPTIONS)
-    : spawnSync('npm', INSTALL_ARGUMENTS, { ...INSTALL_OPTIONS, shell: process.platform === 'win32' });
+  // `ci` installs what package-lock.json says, to the letter, and refuses one that package.json says otherwise than.
+  const outcome = runNpm(['ci', '--no-audit', '--no-fund', '--loglevel=error'], ROOT);
   if (outcome.error) fail(`npm could not be started: ${outcome.error.message}`);
   if (outcome.status !== 0) fail(`Installing the dependencies failed.\n${outcome.stdout}${outcome.stderr}`);
 }
-
-// --no-save: an install for use leaves package-lock.json as it is.
-const INSTALL_ARGUMENTS = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
-const INSTALL_OPTIONS = { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] };
 
 function installFingerprint() {
   const lock = readText(join(ROOT, 'package-lock.json'));
