@@ -9,6 +9,8 @@ const shared = {
 
 export default {
   maxWorkers: 2,
+  // A safety net, which no test's outcome depends on; one wait (test/support/until.ts) is given up before it.
+  testTimeout: 120_000,
   workerIdleMemoryLimit: '512MB',
   coverageProvider: 'v8',
   projects: [

@@ -22,7 +22,7 @@ beforeAll(async () => {
   locked = await startParley({ databaseUrl: stage.database.url, env });
   stage.defer(() => locked.stop());
   await stage.api.save(linear(WORKFLOW, input('in'), echo('a')));
-}, 60_000);
+});
 
 beforeEach(() => void (canary.hits = 0));
 

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { inBrowser, useBrowser } from '../support/browser.js';
 import { Talks } from '../support/conversation.js';
 import { FakeAgent } from '../support/fake-agent.js';
@@ -9,7 +8,6 @@ import { Api, external, linear, unique } from '../support/workflow.js';
 
 describe('a console whose service is killed', () => {
   const browser = useBrowser();
-  jest.setTimeout(120_000);
   let database: TestDatabase;
   let parley: Parley;
   let agent: FakeAgent;
@@ -22,12 +20,12 @@ describe('a console whose service is killed', () => {
     parley = await start();
     agent = await FakeAgent.start({ streaming: true });
     agent.always(holds('the answer'));
-  }, 90_000);
+  });
   afterAll(async () => {
     await agent?.stop();
     await parley?.stop();
     await database?.drop();
-  }, 60_000);
+  });
 
   inBrowser('shows the same when it is back, and what came meanwhile once', async () => {
     const api = new Api(parley.url);

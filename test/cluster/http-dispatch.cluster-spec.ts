@@ -81,7 +81,7 @@ describe('NODE_DISPATCH=http with the balancer as INTERNAL_URL', () => {
     await delay(2_000);
     going = false;
     await cutting;
-    const runs = await Promise.all(runIds.map((runId) => stage.at(0).ended(runId, 30_000)));
+    const runs = await Promise.all(runIds.map((runId) => stage.at(0).ended(runId)));
     expect(runs.map(({ status, error }) => error ?? status)).toEqual(Array(runs.length).fill('completed'));
     for (const { contextId } of runs) expect(await doubled(contextId)).toEqual([]);
   });
@@ -92,7 +92,7 @@ describe('NODE_DISPATCH=http with the balancer as INTERNAL_URL', () => {
     await working(runId);
     const owner = await stage.cluster.owned(runId);
     await stage.cluster.kill(stage.cluster.replicas.find((replica) => replica !== owner)!);
-    const run = await stage.api.ended(runId, 30_000);
+    const run = await stage.api.ended(runId);
     expect([run.status, run.error]).toEqual(['completed', undefined]);
     expect(run.result?.[0]?.parts).toHaveLength(1);
   });
@@ -102,7 +102,7 @@ describe('NODE_DISPATCH=http with the balancer as INTERNAL_URL', () => {
     const runId = await stage.api.start(workflow.name, { in: 'x' });
     await working(runId);
     await stage.cluster.kill(await stage.cluster.owned(runId));
-    const run = await stage.api.ended(runId, 30_000);
+    const run = await stage.api.ended(runId);
     expect([run.status, run.error]).toEqual(['completed', undefined]);
     expect(await doubled(run.contextId)).toEqual([]);
   });

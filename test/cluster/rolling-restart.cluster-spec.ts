@@ -87,7 +87,7 @@ describe('every replica is stopped and replaced, one after the other, under load
       await stage.cluster.retire(old);
     }
     going = false;
-    await before(Promise.all([...clients, ...longRuns]), { within: 40_000, what: 'the clients to end' });
+    await before(Promise.all([...clients, ...longRuns]), { what: 'the clients to end' });
     expect(failures).toEqual([]);
     expect(told.filter(({ state }) => state !== 'TASK_STATE_COMPLETED')).toEqual([]);
     const stored = new Map((await storedLogs(stage.database.query)).map((log) => [log.taskId, log]));
@@ -95,5 +95,5 @@ describe('every replica is stopped and replaced, one after the other, under load
     await until(async () => (await storedLogs(stage.database.query)).every(hasEnded), { what: 'every Task to end' });
     expect((await storedLogs(stage.database.query)).flatMap(logProblems)).toEqual([]);
     process.stderr.write(`rolling restart: ${told.length} requests and runs acknowledged and completed\n`);
-  }, 120_000);
+  });
 });

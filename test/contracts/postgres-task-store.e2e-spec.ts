@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Database, type Job, migrateJobQueue, PLATFORM_MIGRATIONS } from '#libs/platform';
 import { PostgresTaskStore, TASK_MIGRATIONS } from '#libs/tasks';
@@ -6,8 +5,6 @@ import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { StatementFaults } from '../support/statement-faults.js';
 import { newDraft } from './task-draft.js';
 import { describeTaskStore } from './task-store.contract.js';
-
-jest.setTimeout(60_000);
 
 let server: TestDatabase;
 let database: Database;

@@ -45,7 +45,7 @@ beforeAll(async () => {
     ],
     edges: [],
   });
-}, 60_000);
+});
 
 afterAll(() => second?.stop());
 

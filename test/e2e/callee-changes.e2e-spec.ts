@@ -35,7 +35,7 @@ beforeAll(async () => {
   const start = (CARD_CHANGE_POLICY: string): Promise<Parley> =>
     startParley({ databaseUrl: stage.database.url, env: { CARD_CHANGE_POLICY } });
   [blocking, blockingToo, allowing] = await Promise.all([start('block'), start('block'), start('allow')]);
-}, 90_000);
+});
 
 afterAll(async () => {
   for (const agent of agents) await agent.stop();

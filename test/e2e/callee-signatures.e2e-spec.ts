@@ -31,7 +31,7 @@ beforeAll(async () => {
   keyUrl = `http://127.0.0.1:${(keyServer.address() as AddressInfo).port}`;
   const env = { CARD_SIGNATURES: 'require', CARD_TRUSTED_KEYS: `${keyUrl}/keys.json`, CARD_CHANGE_POLICY: 'allow' };
   strict = await startParley({ databaseUrl: stage.database.url, env });
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const agent of agents) await agent.stop();

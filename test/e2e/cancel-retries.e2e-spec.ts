@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { FakeAgent } from '../support/fake-agent.js';
 import { holds } from '../support/fake-behaviour.js';
 import { type Parley, startParley } from '../support/parley.js';
@@ -7,8 +6,6 @@ import { before, until } from '../support/until.js';
 import { Api, external, linear, unique } from '../support/workflow.js';
 
 const stage = useStage();
-jest.setTimeout(60_000);
-
 interface Cancel {
   children: { node: string; agentUrl: string; taskId?: string; outcome: string }[];
 }
@@ -23,7 +20,7 @@ describe('a cancel that did not reach its agent', () => {
     expect((await outcomes(runId)).children).toEqual([{ ...child, outcome: 'unreachable' }]);
     await until(async () => (await counted(stage.parley, 'unreachable')) === 1, { what: 'a try in vain' });
     await fake.comeUp();
-    await until(async () => (await outcome(runId)) === 'acknowledged', { within: 30_000, what: 'the acknowledgement' });
+    await until(async () => (await outcome(runId)) === 'acknowledged', { what: 'the acknowledgement' });
     expect(fake.cancels).toEqual([child.taskId]);
     expect(await counted(stage.parley, 'acknowledged')).toBe(1);
     const again = await stage.api.call<Cancel>('POST', `/runs/${runId}/cancel`);
@@ -40,7 +37,7 @@ describe('a cancel that did not reach its agent', () => {
     expect(canceled.body.children).toMatchObject([{ outcome: 'unreachable' }]);
     await second.kill9();
     await fake.comeUp();
-    await until(async () => (await outcome(runId)) === 'acknowledged', { within: 40_000, what: 'the acknowledgement' });
+    await until(async () => (await outcome(runId)) === 'acknowledged', { what: 'the acknowledgement' });
     expect(fake.cancels).toEqual(fake.taskIds());
   });
 
@@ -52,8 +49,8 @@ describe('a cancel that did not reach its agent', () => {
     await second.kill9();
     await unanswered;
     fake.options.cancel = 'acknowledge';
-    await before(stage.api.ended(runId, 40_000), { within: 40_000 });
-    await until(async () => (await outcome(runId)) === 'acknowledged', { within: 30_000, what: 'the acknowledgement' });
+    await before(stage.api.ended(runId));
+    await until(async () => (await outcome(runId)) === 'acknowledged', { what: 'the acknowledgement' });
     expect(fake.cancels).toHaveLength(2);
     expect(fake.sends).toHaveLength(1);
   });
@@ -73,7 +70,7 @@ describe('a cancel that did not reach its agent', () => {
     await gone.goDown();
     expect((await stage.api.ended(runId)).status).toBe('failed');
     await gone.comeUp();
-    await until(() => gone.cancels.length > 0, { within: 30_000, what: 'CancelTask' });
+    await until(() => gone.cancels.length > 0, { what: 'CancelTask' });
     expect(gone.cancels).toEqual(gone.taskIds());
   });
 });

@@ -136,7 +136,7 @@ describe('who may look at cards of agents', () => {
 
   beforeAll(async () => {
     guarded = await startParley({ databaseUrl: stage.database.url, env: apiKeyEnv(ann) });
-  }, 60_000);
+  });
 
   afterAll(() => guarded?.stop());
 

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { type AgentCatalog, ExecutionInterrupted } from '#libs/executor';
 import { userMessage } from '#libs/protocol';
@@ -7,8 +6,6 @@ import { LedExecutor } from '../support/led-executor.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { agentAt, callAt, catalogOf, type InnerReplica, innerReplica } from '../support/replica.js';
 import { before, until } from '../support/until.js';
-
-jest.setTimeout(120_000);
 
 const PATH = 'workflows/led';
 const CALL = callAt(PATH);

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { AgentExecutor, type RequestContext } from '#libs/executor';
 import { type Message, statusUpdate, userMessage } from '#libs/protocol';
@@ -8,8 +7,6 @@ import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { agentAt, callAt, type InnerReplica, innerReplica } from '../support/replica.js';
 import type { Fault } from '../support/statement-faults.js';
 import { before, until } from '../support/until.js';
-
-jest.setTimeout(120_000);
 
 const FAULTS: readonly Fault[] = ['refused', 'unanswered'];
 /** No scenario has more statements than this. */
@@ -120,7 +117,7 @@ describe.each(FAULTS)('when a statement is %s, no claim stays that nobody execut
         await takenUp(server, survivor);
         return (await state(taskId)) === end;
       };
-      await until(ended, { within: 30_000, what: `${end}, after statement failed: ${failed}` });
+      await until(ended, { what: `${end}, after statement failed: ${failed}` });
       await owner.end();
     });
   });

@@ -12,7 +12,7 @@ const clients: GatewayClient[] = [];
 
 beforeAll(async () => {
   second = await startParley({ databaseUrl: stage.database.url });
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const client of clients) await client.cut();
@@ -121,7 +121,7 @@ describe('the event gateway', () => {
     const seen = sequences([...frames, ...last.events]);
     for (const its of seen.values()) expect(its).toEqual([1, 2, 3, 4]);
     await until(() => sequences(whole.events).size === seen.size, { what: 'the client that stayed' });
-  }, 60_000);
+  });
 
   it('a client that stops reading disturbs nobody, and comes back where it was', async () => {
     const stalled = await watch(stage.parley.url, { streams: 'task' });
@@ -134,11 +134,10 @@ describe('the event gateway', () => {
     await until(() => (sequences(lively.events).get(id) ?? []).length === 4, { what: 'the lively client' });
     stalled.socket.resume();
     await until(() => (sequences(stalled.events).get(id) ?? []).length === 4, {
-      within: 30_000,
       what: 'the stalled one',
     });
     for (const its of sequences(stalled.events).values()) expect(its).toEqual([1, 2, 3, 4]);
-  }, 60_000);
+  });
 
   it('refuses what it cannot read, naming the field', async () => {
     const { url } = stage.parley;
@@ -181,5 +180,5 @@ describe('the event gateway', () => {
     expect(sequences(client.events).get(first.id)).toEqual(range(1, sequences(client.events).get(first.id)!.length));
     await third.stop();
     expect(client.closed).toMatchObject({ code: 1001 });
-  }, 60_000);
+  });
 });

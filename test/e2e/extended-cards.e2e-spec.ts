@@ -107,7 +107,7 @@ describe('the extended card of a tenant', () => {
     issuer = await startTokenIssuer();
     database = await freshDatabase();
     parley = await startParley({ databaseUrl: database.url, env: issuer.env });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await parley?.stop();

@@ -17,7 +17,7 @@ const clients: GatewayClient[] = [];
 
 beforeAll(async () => {
   second = await startParley({ databaseUrl: stage.database.url });
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const client of clients) await client.cut();
@@ -106,5 +106,5 @@ describe('conversations in the event gateway', () => {
       expect(told).toEqual(turns.map(({ turn, text, fromAgent }) => ({ turn, text, from: fromAgent })));
     }
     await until(() => first.events.length === CONVERSATIONS * EVENTS, { what: 'the client that stayed' });
-  }, 120_000);
+  });
 });

@@ -32,7 +32,7 @@ it.each([
   const { socket, text } = silentClient(stage.parley.url, path);
   // Only what it sends after the cut tells a client of it.
   const talking = setInterval(() => socket.writable && socket.write(' '), 50);
-  await before(new Promise((resolve) => socket.on('close', resolve)), { within: 8_000, what: 'the service to cut it' });
+  await before(new Promise((resolve) => socket.on('close', resolve)), { what: 'the service to cut it' });
   clearInterval(talking);
   expect(text()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
 });
@@ -41,6 +41,6 @@ it('clients that never say goodbye do not hold the end of the service up', async
   const parley = await startParley({ databaseUrl: stage.database.url, env: { SHUTDOWN_GRACE: '1' } });
   const clients = [silentClient(parley.url, '/events'), silentClient(parley.url, '/elsewhere')];
   await until(() => clients.every((it) => it.text().startsWith('HTTP/1.1')), { what: 'the answers' });
-  expect(await before(parley.stop(), { within: 12_000, what: 'Parley to end' })).toBe(0);
+  expect(await before(parley.stop(), { what: 'Parley to end' })).toBe(0);
   for (const { socket } of clients) socket.destroy();
 });

@@ -80,7 +80,7 @@ describe('gRPC', () => {
       const stream =
         operation === 'SubscribeToTask' ? await wire.open('', operation, { id: task.id }, jane.headers) : begun;
       expect((await api.call('DELETE', `/keys/${jane.id}`)).status).toBe(204);
-      const end = await before(ending(stream), { within: 6_000, what: 'the stream to end' });
+      const end = await before(ending(stream), { what: 'the stream to end' });
       expect(end).toMatchObject({ code: status.UNAUTHENTICATED });
       expect((await wire.refusal('', 'GetTask', { id: task.id }, jane.headers)).code).toBe(status.UNAUTHENTICATED);
       const rows = await stage.database.query<{ state: string }>('SELECT state FROM task WHERE task_id = $1', [

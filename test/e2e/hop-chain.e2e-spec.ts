@@ -34,7 +34,7 @@ async function ring(onward: ((next: number) => Forward)[]): Promise<{
       return answers(`${agent.options.name} passed it on`);
     });
   }
-  return { agents, last: before(promise, { within: 20_000, what: 'the ring to close' }) };
+  return { agents, last: before(promise, { what: 'the ring to close' }) };
 }
 
 const passedOn = (call: FakeCall): JsonObject => call.message?.metadata ?? {};

@@ -45,7 +45,7 @@ describe('isolation', () => {
         new Set([marks[index]]),
       );
     });
-  }, 120_000);
+  });
 
   it('200 blocking Messages to one node in parallel each get their own answer', async () => {
     const workflow = await stage.api.save(linear(unique('many'), echo('a')));
@@ -53,7 +53,7 @@ describe('isolation', () => {
     const tasks = await Promise.all(texts.map((text) => sendTask(stage.api.base(workflow.name, 'a'), text)));
     expect(tasks.map((task) => firstText(task))).toEqual(texts);
     expect(new Set(tasks.map(({ id }) => id)).size).toBe(200);
-  }, 60_000);
+  });
 
   it('a client that stops reading changes nothing for the others or for the run', async () => {
     const steps = range(1, 300).map((n) => ({
@@ -66,14 +66,14 @@ describe('isolation', () => {
     const task = await sendTask(base, 'x'.repeat(40_000), { configuration: { returnImmediately: true } });
     const deaf = range(1, 10).map(() => unread(base, task));
     const reader = await subscribe(base, task.id, 0);
-    const frames = await reader.all({ within: 30_000 });
+    const frames = await reader.all();
     const sequences = ids(frames.filter(({ data }) => data.result !== undefined && !('task' in data.result)));
     expect(sequences).toEqual(range(sequences[0] ?? 0, sequences.at(-1) ?? 0));
     expect(frames.filter(({ data }) => data.result !== undefined && 'artifactUpdate' in data.result)).toHaveLength(300);
     expect((await stage.api.finish(linear(unique('deaf'), echo('a')))).status).toBe('completed');
     deaf.forEach((socket) => socket.destroy());
     expect((await fetch(`${stage.parley.url}/health/live`)).status).toBe(200);
-  }, 60_000);
+  });
 
   it('a hundred readers that come and go change nothing for the run', async () => {
     const steps = range(1, 30).flatMap((): JsonObject[] => [{ status: 'working' }, { sleep: 20 }]);
@@ -92,7 +92,7 @@ describe('isolation', () => {
     const frames = await (await stage.api.events(runId)).all();
     expect(run.status).toBe('completed');
     expect(ids(frames)).toEqual(range(1, frames.length));
-  }, 60_000);
+  });
 });
 
 /** Asks for a Task's whole log over a connection of its own and never reads a byte of it. */

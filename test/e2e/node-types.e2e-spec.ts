@@ -1,10 +1,7 @@
-import { jest } from '@jest/globals';
 import { FakeLlm } from '../support/fake-llm.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { Api, echo, input, linear, output, step, textOf, unique, type WorkflowNode } from '../support/workflow.js';
-
-jest.setTimeout(30_000);
 
 const KEY = 'sk-never-to-be-seen';
 let database: TestDatabase;
@@ -20,13 +17,13 @@ beforeAll(async () => {
     env: { LLM_BASE_URL: llm.url, LLM_API_KEY: KEY, LLM_MODEL: 'house-model' },
   });
   api = new Api(parley.url);
-}, 90_000);
+});
 
 afterAll(async () => {
   await parley?.stop();
   await llm?.stop();
   await database?.drop();
-}, 60_000);
+});
 
 beforeEach(() => {
   llm.answer = () => 'an answer';

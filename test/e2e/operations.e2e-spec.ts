@@ -1,5 +1,4 @@
 import { connect } from 'node:net';
-import { jest } from '@jest/globals';
 import { holds } from '../support/fake-behaviour.js';
 import { freshDataDir, postmasters, startParley, startRefused } from '../support/parley.js';
 import { freshDatabase } from '../support/postgres.js';
@@ -8,8 +7,6 @@ import { until } from '../support/until.js';
 import { Api, echo, external, linear, script, unique } from '../support/workflow.js';
 
 const stage = useStage();
-
-beforeAll(() => void jest.setTimeout(90_000));
 
 interface OpenApi {
   openapi: string;
@@ -134,9 +131,7 @@ describe('operations', () => {
     );
     const stream = await api.stream(workflow.name);
     const { data } = await stream.find(({ event }) => event === 'a2a.sending');
-    const stopping = performance.now();
     expect(await first.stop()).toBe(0);
-    expect(performance.now() - stopping).toBeLessThan(10_000);
     const seen = (await stream.all().catch(() => stream.frames)).at(-1);
     const second = await startParley({ databaseUrl: database.url });
     const rest = await (await new Api(second.url).events(data.runId, seen?.id)).all({ within: 60_000 });

@@ -40,11 +40,9 @@ describe('outbound calls', () => {
     'http://0x0a000001/a2a',
     'http://100.64.0.1/a2a',
   ])('%s is private: refused at once, whatever way it is written', async (url) => {
-    const from = performance.now();
     const run = await stage.api.finish(linear(unique('guard'), external('x', url)));
     expect(run.status).toBe('failed');
-    expect(run.error?.message).toContain('external agent call to ');
-    expect(performance.now() - from).toBeLessThan(2_000);
+    expect(run.error?.message).toMatch(/external agent call to .*: the address may not be called/);
   });
 
   it.each([
@@ -65,11 +63,10 @@ describe('outbound calls', () => {
   it('a redirect to a private address is not followed', async () => {
     const to = encodeURIComponent('http://169.254.169.254/latest/meta-data');
     const tool = { id: 't', type: 'tool', config: { tool: 'http_get', args: { url: `${here()}/x?to=${to}` } } };
-    const from = performance.now();
     const run = await stage.api.finish(linear(unique('guard'), tool));
     expect(run.status).toBe('failed');
     expect(seen).toHaveLength(1);
-    expect(performance.now() - from).toBeLessThan(3_000);
+    expect(run.error?.message).toContain('the address may not be called');
   });
 
   it('three redirects are followed and no fourth', async () => {
@@ -94,5 +91,5 @@ describe('outbound calls', () => {
     const again = new Api(open.url.replace('0.0.0.0', '127.0.0.1'));
     expect((await again.ended(await again.start(workflow.name))).status).toBe('completed');
     await open.stop();
-  }, 60_000);
+  });
 });

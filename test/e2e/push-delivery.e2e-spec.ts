@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import pg from 'pg';
 import { notificationVerifier } from '../../docs/push/verify-notification.mjs';
 import type { JsonObject, Task } from '#libs/protocol';
@@ -10,8 +9,6 @@ import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { linear, script, unique } from '../support/workflow.js';
 
 const stage = useStage();
-jest.setTimeout(90_000);
-
 const STEPS: JsonObject[] = [
   { status: 'working', text: 'one' },
   { artifact: { parts: [{ text: 'a' }] } },
@@ -49,7 +46,7 @@ describe('notifications', () => {
     hook.statuses = [503, 200, 500, 302];
     const base = await scripted(STEPS);
     await sendTask(base, 'go', inline(hook));
-    await hook.ended(30_000);
+    await hook.ended();
     expect(hook.story).toEqual(STORY);
     expect(hook.received.map(({ answered }) => answered)).toEqual([503, 200, 500, 302, 200, 200, 200, 200]);
     const [failed, again] = hook.received;
@@ -111,7 +108,7 @@ describe('notifications', () => {
     await parley.kill9();
     parley = await startParley({ databaseUrl: stage.database.url, env: { PORT: port } });
     stage.defer(() => parley.stop());
-    await until(async () => (await attempts('retried')) > 0, { within: 20_000, what: 'an attempt in vain' });
+    await until(async () => (await attempts('retried')) > 0, { what: 'an attempt in vain' });
     await hook.comeUp();
     await hook.ended(60_000);
     const sequences = hook.accepted.map(({ id }) => Number(id.split('.')[1]));
@@ -146,7 +143,7 @@ describe('notifications', () => {
     expect(await unanswered).toBe('unanswered');
     await gate.query('ROLLBACK');
     await gate.end();
-    await hook.ended(40_000);
+    await hook.ended();
     expect(hook.story).toEqual(['task', 'TASK_STATE_COMPLETED']);
   });
 

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { rpc, sendTask } from '../support/a2a.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
@@ -7,8 +6,6 @@ import { linear, script, unique } from '../support/workflow.js';
 import { notificationVerifier } from '../../docs/push/verify-notification.mjs';
 
 const stage = useStage();
-jest.setTimeout(60_000);
-
 interface Delivery {
   id: string;
   taskId: string;

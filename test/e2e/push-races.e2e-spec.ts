@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import type { JsonObject } from '#libs/protocol';
 import { getTask, rpc, sendTask } from '../support/a2a.js';
 import { type Parley, startParley } from '../support/parley.js';
@@ -10,13 +9,12 @@ import { linear, script, unique } from '../support/workflow.js';
 
 const TASKS = 40;
 const stage = useStage();
-jest.setTimeout(60_000);
 let second: Parley;
 
 beforeAll(async () => {
   second = await startParley({ databaseUrl: stage.database.url });
   stage.defer(() => second.stop());
-}, 60_000);
+});
 
 it('a config made at another replica, at any moment of a Task, misses nothing from then on', async () => {
   const hook = await WebhookReceiver.start();

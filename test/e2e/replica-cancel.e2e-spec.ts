@@ -1,11 +1,8 @@
-import { jest } from '@jest/globals';
 import { userMessage } from '#libs/protocol';
 import { LedExecutor } from '../support/led-executor.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { agentAt, callAt, type InnerReplica, innerReplica } from '../support/replica.js';
 import { before, until } from '../support/until.js';
-
-jest.setTimeout(30_000);
 
 const LOST = new LedExecutor('fail');
 const RESTARTED = new LedExecutor('restart');

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { RecordedEvent } from '#libs/tasks';
 import { userMessage } from '#libs/protocol';
 import { allowConnections, endSessions } from '../support/database-faults.js';
@@ -7,8 +6,6 @@ import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { agentAt, callAt, type InnerReplica, innerReplica } from '../support/replica.js';
 import { range } from '../support/sse.js';
 import { before, until } from '../support/until.js';
-
-jest.setTimeout(30_000);
 
 const PATH = 'workflows/led';
 const CALL = callAt(PATH);

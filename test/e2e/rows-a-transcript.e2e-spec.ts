@@ -207,7 +207,6 @@ describe('endings', () => {
         expect(events.map(({ cseq }) => cseq)).toEqual(range(1, events.length));
       }
     },
-    60_000,
   );
 
   it('A11, K6 a text that contains the token is a turn like any other', async () => {

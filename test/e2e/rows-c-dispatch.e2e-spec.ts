@@ -1,12 +1,9 @@
 import { once } from 'node:events';
 import { createServer, request as forward, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { jest } from '@jest/globals';
 import { freePort, type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { Api, diamond, echo, input, output, type Run, script, says, unique } from '../support/workflow.js';
-
-jest.setTimeout(60_000);
 
 /** What the outside sees of a run, without ids and times. */
 function essence({ status, state, result, nodes }: Run): unknown {
@@ -48,7 +45,7 @@ describe('row C15: nodes called in the process or over the wire', () => {
       env: { PORT: String(port), NODE_DISPATCH: 'http', INTERNAL_URL },
     });
     local = await startParley({ databaseUrl: database.url, env: { NODE_DISPATCH: 'local', INTERNAL_URL } });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await local?.stop();

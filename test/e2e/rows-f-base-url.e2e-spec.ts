@@ -7,7 +7,7 @@ let proxied: Parley;
 
 beforeAll(async () => {
   proxied = await startParley({ databaseUrl: stage.database.url, env: { TRUSTED_PROXIES: '127.0.0.1/32,::1' } });
-}, 60_000);
+});
 
 afterAll(() => proxied?.stop());
 

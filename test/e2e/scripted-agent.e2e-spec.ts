@@ -166,9 +166,8 @@ describe('the scripted agent: rules', () => {
 
   it('a regular expression that explodes elsewhere takes linear time here', async () => {
     const base = await rules([{ when: { text: '^(a+)+$' }, steps: says('matched') }], says('not'));
-    const from = performance.now();
+    // One that backtracks would never answer.
     expect(await words(base, `${'a'.repeat(50_000)}!`)).toBe('not');
-    expect(performance.now() - from).toBeLessThan(2_000);
   });
 
   it.each<[string, unknown]>([

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { jest } from '@jest/globals';
 import type { JsonObject } from '#libs/protocol';
 import { rpc, sendTask } from '../support/a2a.js';
 import { keepCredential, newSecret } from '../support/credentials.js';
@@ -10,8 +9,6 @@ import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { Api, external, linear, type Run, script, unique } from '../support/workflow.js';
-
-jest.setTimeout(90_000);
 
 const newKey = (): string => randomBytes(32).toString('base64');
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
   other = await startParley({ databaseUrl: stage.database.url, env });
   const { name } = await stage.api.save(linear(unique('signed'), input('in'), echo('a'), output('out')));
   places = ['/a2a', `/a2a/workflows/${name}`, `/a2a/workflows/${name}/nodes/a`];
-}, 60_000);
+});
 
 afterAll(() => other?.stop());
 

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { JsonValue, Task } from '#libs/protocol';
 import { rpc, sendTask } from '../support/a2a.js';
 import { BrainstormApi, payloadOf, transforms } from '../support/brainstorm.js';
@@ -14,7 +13,6 @@ import type { Api } from '../support/workflow.js';
 
 const tenants = useTenants();
 const { stage } = tenants;
-jest.setTimeout(120_000);
 const LONG = 60_000;
 
 let ann: Api;

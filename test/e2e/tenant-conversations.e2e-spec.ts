@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { AgentCard, Task } from '#libs/protocol';
 import { rest, rpc, sendTask } from '../support/a2a.js';
 import { outlines, Talks } from '../support/conversation.js';
@@ -14,7 +13,6 @@ import { type Api, linear, script, says, unique } from '../support/workflow.js';
 
 const tenants = useTenants();
 const { stage } = tenants;
-jest.setTimeout(120_000);
 const LONG = 60_000;
 
 let ann: Api;

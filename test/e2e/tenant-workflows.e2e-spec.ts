@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { JsonObject } from '#libs/protocol';
 import { sendTask } from '../support/a2a.js';
 import { BrainstormApi, transforms } from '../support/brainstorm.js';
@@ -15,7 +14,6 @@ const LONG = 60_000;
 describe.each(['local', 'http'])('workflows of tenants, NODE_DISPATCH=%s', (dispatch) => {
   const tenants = useTenants({ NODE_DISPATCH: dispatch });
   const { stage } = tenants;
-  jest.setTimeout(120_000);
   let acme: Api;
   let other: Api;
 
@@ -101,7 +99,6 @@ describe.each(['local', 'http'])('workflows of tenants, NODE_DISPATCH=%s', (disp
 describe('what a tenant has', () => {
   const tenants = useTenants({ TASK_RETENTION: '1s' });
   const { stage } = tenants;
-  jest.setTimeout(120_000);
 
   it('goes with its age, be it a conversation, a brainstorm or a run, and only what has ended', async () => {
     const ann = await tenants.caller('ann', 'acme');

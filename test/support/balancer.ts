@@ -34,7 +34,7 @@ export class Balancer {
     const all = async (): Promise<void> => {
       while (!urls.every((url) => this.ready.has(url))) await once(this.changes, 'change');
     };
-    await before(all(), { within: 20_000, what: 'every replica to be ready' });
+    await before(all(), { what: 'every replica to be ready' });
   }
 
   /** The same, without waiting. */

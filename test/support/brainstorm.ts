@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '#libs/protocol';
 import type { FakeAgent, FakeCall } from './fake-agent.js';
 import { answersParts, type FakeBehaviour } from './fake-behaviour.js';
 import { type SseFrame, SseReader } from './sse.js';
-import { until } from './until.js';
+import { SAFETY_NET_MS, until } from './until.js';
 import type { Api, ApiReply } from './workflow.js';
 
 export interface Payload {
@@ -88,11 +88,11 @@ export class BrainstormApi {
   }
 
   /** Waits until it is no longer active. */
-  rested(id: string, within = 20_000): Promise<Brainstorm> {
+  rested(id: string, within = SAFETY_NET_MS): Promise<Brainstorm> {
     return this.reached(id, (it) => it.status !== 'active', within);
   }
 
-  reached(id: string, fits: (brainstorm: Brainstorm) => boolean, within = 20_000): Promise<Brainstorm> {
+  reached(id: string, fits: (brainstorm: Brainstorm) => boolean, within = SAFETY_NET_MS): Promise<Brainstorm> {
     return until(
       async () => {
         const brainstorm = await this.get(id);

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { jest } from '@jest/globals';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
@@ -32,7 +31,6 @@ export interface OpenOptions {
  * @param names leads to this machine: `evil.example`
  */
 export function useBrowser(names: readonly string[] = []): Tab {
-  jest.setTimeout(60_000);
   let browser: Browser | undefined;
   let contexts: BrowserContext[] = [];
   let thrown: Error[] = [];
@@ -41,7 +39,7 @@ export function useBrowser(names: readonly string[] = []): Tab {
     const resolver = rules === '' ? [] : [`--host-resolver-rules=${rules}`];
     const args = ['--no-sandbox', '--disable-dev-shm-usage', ...resolver];
     browser = await chromium.launch({ executablePath: PATH, args });
-  }, 60_000);
+  });
   afterEach(async () => {
     const [open, faults] = [contexts, thrown];
     [contexts, thrown] = [[], []];
@@ -59,7 +57,7 @@ export function useBrowser(names: readonly string[] = []): Tab {
         reducedMotion: 'reduce',
       });
       contexts.push(context);
-      context.setDefaultTimeout(15_000);
+      context.setDefaultTimeout(60_000);
       const page = await context.newPage();
       page.on('pageerror', (error) => thrown.push(error));
       await page.goto(url);

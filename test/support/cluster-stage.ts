@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { FakeAgent, type FakeAgentOptions } from './fake-agent.js';
 import type { Parley } from './parley.js';
 import { freshDatabase, type TestDatabase } from './postgres.js';
@@ -19,7 +18,6 @@ export interface ClusterStage {
 
 /** Sets a cluster up before all tests of a file and strikes it after them. */
 export function useCluster(options: ClusterOptions): ClusterStage {
-  jest.setTimeout(60_000);
   const fakes: FakeAgent[] = [];
   const stage = {
     at: (index: number) => new Api(stage.replica(index).url),
@@ -38,11 +36,11 @@ export function useCluster(options: ClusterOptions): ClusterStage {
     stage.database = await freshDatabase();
     stage.cluster = await ReplicaCluster.start(stage.database, options);
     stage.api = new Api(stage.cluster.balancer.url);
-  }, 90_000);
+  });
   afterAll(async () => {
     for (const fake of fakes) await fake.stop();
     await stage.cluster?.stop();
     await stage.database?.drop();
-  }, 60_000);
+  });
   return stage;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#libs/protocol';
 import { type SseFrame, SseReader } from './sse.js';
-import { until } from './until.js';
+import { SAFETY_NET_MS, until } from './until.js';
 import type { Api, ApiReply } from './workflow.js';
 
 /** An event of the `a2a` stream, as it comes. */
@@ -56,7 +56,7 @@ export class Talks {
   }
 
   /** Starts a conversation and gives all its events. */
-  async play(body: JsonObject, within = 20_000): Promise<A2aFrame[]> {
+  async play(body: JsonObject, within = SAFETY_NET_MS): Promise<A2aFrame[]> {
     const reader = await this.events(await this.start(body));
     return (await reader.all({ within })).map(({ data }) => data);
   }
@@ -65,7 +65,7 @@ export class Talks {
     return this.api.call('POST', `/conversations/${id}/${name}`, body);
   }
 
-  reached(id: string, fits: (it: Conversation) => boolean, within = 20_000): Promise<Conversation> {
+  reached(id: string, fits: (it: Conversation) => boolean, within = SAFETY_NET_MS): Promise<Conversation> {
     return until(
       async () => {
         const it = await this.get(id);
@@ -75,7 +75,7 @@ export class Talks {
     );
   }
 
-  ended(id: string, within = 30_000): Promise<Conversation> {
+  ended(id: string, within = SAFETY_NET_MS): Promise<Conversation> {
     return this.reached(id, ({ status }) => status === 'complete', within);
   }
 }

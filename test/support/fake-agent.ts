@@ -214,6 +214,10 @@ export class FakeAgent {
       await delay(behaviour.delay);
       return this.answer(call, response, behaviour.then);
     }
+    if ('until' in behaviour) {
+      await until(behaviour.until, { what: 'the moment to answer' });
+      return this.answer(call, response, behaviour.then);
+    }
     if ('hang' in behaviour) return;
     if ('rpcError' in behaviour)
       return rpcError(response, call, behaviour.rpcError.code, behaviour.rpcError.message, behaviour.rpcError.data);

@@ -23,7 +23,9 @@ export type FakeBehaviour =
   /** The whole body, instead of anything sensible. */
   | { body: string; contentType?: string }
   /** Waits, then does the other. */
-  | { delay: number; then: FakeBehaviour };
+  | { delay: number; then: FakeBehaviour }
+  /** Waits until the probe is true, then does the other. */
+  | { until: () => boolean; then: FakeBehaviour };
 
 /** A Task with one text Artifact, completed. */
 export const answers = (text: string): FakeBehaviour => answersParts({ text, mediaType: 'text/plain' });
@@ -49,3 +51,6 @@ export const holds = (text = 'released'): FakeBehaviour => ({
 });
 
 export const after = (delay: number, then: FakeBehaviour): FakeBehaviour => ({ delay, then });
+
+/** Waits for what else happens in the test, so that an order is made and not hoped for. */
+export const when = (until: () => boolean, then: FakeBehaviour): FakeBehaviour => ({ until, then });

@@ -17,7 +17,7 @@ export class OwnPostgres {
     const script = resolve(import.meta.dirname, 'postgres-supervisor.mjs');
     const supervisor = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
     const lines = createInterface({ input: supervisor.stdout });
-    const [url] = (await before(once(lines, 'line'), { within: 30_000, what: 'PostgreSQL' })) as [string];
+    const [url] = (await before(once(lines, 'line'), { what: 'PostgreSQL' })) as [string];
     return new OwnPostgres(supervisor, lines, url);
   }
 
@@ -40,7 +40,7 @@ export class OwnPostgres {
   private async tell(command: string, answer: string): Promise<void> {
     const answered = once(this.lines, 'line');
     this.supervisor.stdin?.write(`${command}\n`);
-    const [line] = (await before(answered, { within: 30_000, what: `PostgreSQL to be ${answer}` })) as [string];
+    const [line] = (await before(answered, { what: `PostgreSQL to be ${answer}` })) as [string];
     if (line !== answer) throw new Error(`PostgreSQL was to be ${answer}: ${line}`);
   }
 }

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { before, until } from './until.js';
+import { SAFETY_NET_MS, before, until } from './until.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -39,7 +39,7 @@ export interface Parley {
 /** Starts the built service on a free port of 127.0.0.1 and waits for its ready line. */
 export async function startParley(options: ParleyOptions = {}): Promise<Parley> {
   const service = spawnParley(options);
-  const limit = { within: options.within ?? 60_000, what: 'the ready line' };
+  const limit = { within: options.within ?? SAFETY_NET_MS, what: 'the ready line' };
   const url = await until(() => {
     if (service.child.exitCode !== null)
       throw new Error(`Parley ended with ${service.child.exitCode}: ${service.logs()}`);
@@ -61,7 +61,7 @@ export async function startParley(options: ParleyOptions = {}): Promise<Parley> 
       if (!ended()) {
         const exit = once(service.child, 'exit');
         service.child.kill('SIGTERM');
-        await before(exit, { within: 30_000, what: 'Parley to stop' }).catch(async (error: Error) => {
+        await before(exit, { what: 'Parley to stop' }).catch(async (error: Error) => {
           service.child.kill('SIGKILL');
           await exit;
           throw error;
@@ -83,7 +83,7 @@ export async function startRefused(options: ParleyOptions): Promise<{ code: numb
   const service = spawnParley(options);
   const closed = once(service.child, 'close');
   try {
-    await before(closed, { within: options.within ?? 20_000, what: 'Parley to refuse its configuration' });
+    await before(closed, { within: options.within ?? SAFETY_NET_MS, what: 'Parley to refuse its configuration' });
   } finally {
     service.child.kill('SIGKILL');
   }

@@ -73,7 +73,7 @@ export class SseReader<T = unknown> {
 
   /** Reads to the end of the stream and gives every frame of it. */
   async all(deadline: Deadline = {}): Promise<SseFrame<T>[]> {
-    const limit = { within: 20_000, what: 'the end of the stream', ...deadline };
+    const limit = { what: 'the end of the stream', ...deadline };
     while (!this.ended) await before(this.changed(), limit);
     if (this.failure !== undefined) throw this.failure;
     return this.frames;

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { FakeAgent, type FakeAgentOptions } from './fake-agent.js';
 import { type Parley, type ParleyOptions, startParley } from './parley.js';
 import { freshDatabase, type TestDatabase } from './postgres.js';
@@ -17,7 +16,6 @@ export interface Stage {
 
 /** Sets a stage up before all tests of a file and strikes it after them. */
 export function useStage(options: Omit<ParleyOptions, 'databaseUrl'> = {}): Stage {
-  jest.setTimeout(30_000);
   const ends: (() => unknown)[] = [];
   const stage = {
     fake: async (fakeOptions?: FakeAgentOptions) => {
@@ -31,11 +29,11 @@ export function useStage(options: Omit<ParleyOptions, 'databaseUrl'> = {}): Stag
     stage.database = await freshDatabase();
     stage.parley = await startParley({ ...options, databaseUrl: stage.database.url });
     stage.api = new Api(stage.parley.url);
-  }, 90_000);
+  });
   afterAll(async () => {
     for (const end of ends.reverse()) await end();
     await stage.parley?.stop();
     await stage.database?.drop();
-  }, 60_000);
+  });
   return stage;
 }

@@ -37,11 +37,11 @@ async function recreate(serverUrl) {
   await client.end();
 }
 
-/** Whether the service says within half a minute that it is ready. What it says after that is read too. */
+/** Whether the service says within a minute that it is ready. What it says after that is read too. */
 function untilReady(stdout) {
   return new Promise((resolve) => {
     let text = '';
-    const limit = setTimeout(() => resolve(false), 30_000);
+    const limit = setTimeout(() => resolve(false), 60_000);
     const settle = (isReady) => {
       clearTimeout(limit);
       resolve(isReady);

@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** Less than a test's own limit (jest.config.mjs), so that the failure names what was waited for. */
+export const SAFETY_NET_MS = 60_000;
+
 export interface Deadline {
-  /** Milliseconds until the wait is given up; 10,000 unless told otherwise. */
+  /** Milliseconds until the wait is given up; a minute unless told otherwise: a safety net, which no test asserts. */
   within?: number;
   /** What is waited for, as the failure names it. */
   what?: string;
@@ -12,7 +15,7 @@ export async function until<T>(
   probe: () => T | undefined | false | Promise<T | undefined | false>,
   deadline: Deadline = {},
 ): Promise<T> {
-  const { within = 10_000, what = 'a condition' } = deadline;
+  const { within = SAFETY_NET_MS, what = 'a condition' } = deadline;
   const end = performance.now() + within;
   for (;;) {
     const value = await probe();
@@ -24,7 +27,7 @@ export async function until<T>(
 
 /** The promise's value; throws when the deadline passes first. */
 export async function before<T>(promise: Promise<T>, deadline: Deadline = {}): Promise<T> {
-  const { within = 10_000, what = 'a promise' } = deadline;
+  const { within = SAFETY_NET_MS, what = 'a promise' } = deadline;
   const stop = new AbortController();
   const late = delay(within, undefined, { signal: stop.signal }).then(() => {
     throw new Error(`Waited ${within} ms for ${what}`);

@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { StreamResponse } from '#libs/protocol';
-import { until } from './until.js';
+import { SAFETY_NET_MS, until } from './until.js';
 
 /** One request that a receiver got, with the status that it answered. */
 export interface ReceivedNotification {
@@ -59,7 +59,7 @@ export class WebhookReceiver {
   }
 
   /** Waits until it has taken a terminal status. */
-  async ended(within = 15_000): Promise<void> {
+  async ended(within = SAFETY_NET_MS): Promise<void> {
     await until(() => /COMPLETED|FAILED|CANCELED|REJECTED/.test(this.story.at(-1) ?? ''), {
       within,
       what: 'the terminal notification',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Artifact, JsonObject, JsonValue } from '#libs/protocol';
 import { type SseFrame, SseReader } from './sse.js';
-import { until } from './until.js';
+import { SAFETY_NET_MS, until } from './until.js';
 
 export interface WorkflowNode {
   id: string;
@@ -154,17 +154,17 @@ export class Api {
   }
 
   /** Saves a workflow, runs it to its end, and gives the run. */
-  async finish(workflow: Workflow, inputs: JsonObject = {}, within = 20_000): Promise<Run> {
+  async finish(workflow: Workflow, inputs: JsonObject = {}, within = SAFETY_NET_MS): Promise<Run> {
     await this.save(workflow);
     return this.ended(await this.start(workflow.name, inputs), within);
   }
 
   /** Waits until a run has completed, failed or was canceled. */
-  ended(runId: string, within = 20_000): Promise<Run> {
+  ended(runId: string, within = SAFETY_NET_MS): Promise<Run> {
     return this.reached(runId, ['completed', 'failed', 'canceled'], within);
   }
 
-  reached(runId: string, statuses: string[], within = 20_000): Promise<Run> {
+  reached(runId: string, statuses: string[], within = SAFETY_NET_MS): Promise<Run> {
     const what = `run ${runId} to be ${statuses.join(' or ')}`;
     return until(
       async () => {

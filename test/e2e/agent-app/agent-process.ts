@@ -34,14 +34,14 @@ export class AgentProcess {
         if (this.child.exitCode !== null) throw new Error(`The agent ended: ${this.written}`);
         return /^Agent \S+ is ready on (\S+)$/m.exec(this.written)?.[1];
       },
-      { within: 30_000, what: 'the ready line' },
+      { what: 'the ready line' },
     );
   }
 
   /** The exit code, once it has ended. */
   async ended(): Promise<number | null> {
     if (this.child.exitCode === null && this.child.signalCode === null) {
-      await before(once(this.child, 'close'), { within: 30_000, what: 'the agent to end' });
+      await before(once(this.child, 'close'), { what: 'the agent to end' });
     }
     return this.child.exitCode;
   }

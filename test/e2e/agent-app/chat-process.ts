@@ -28,7 +28,6 @@ export class ChatProcess {
     this.type(line);
     const index = this.answers++;
     return until(() => [...this.written.matchAll(/^(?:you> )*(?:agent|error)> (.*)\n/gm)][index]?.[1], {
-      within: 20_000,
       what: `an answer to ${line}: ${this.written}`,
     });
   }
@@ -45,7 +44,7 @@ export class ChatProcess {
 
   async ended(): Promise<number | null> {
     if (this.child.exitCode === null && this.child.signalCode === null) {
-      await before(once(this.child, 'close'), { within: 20_000, what: 'the chat to end' });
+      await before(once(this.child, 'close'), { what: 'the chat to end' });
     }
     return this.child.exitCode;
   }

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { getTask, sendTask } from '../../support/a2a.js';
 import { FakeAgent } from '../../support/fake-agent.js';
 import { answers, ends } from '../../support/fake-behaviour.js';
@@ -6,8 +5,6 @@ import { FakeLlm } from '../../support/fake-llm.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { AgentProcess } from './agent-process.js';
 import { ChatProcess } from './chat-process.js';
-
-jest.setTimeout(60_000);
 
 const cleanups: (() => unknown)[] = [];
 let database: TestDatabase;

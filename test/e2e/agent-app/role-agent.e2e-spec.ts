@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { JsonObject } from '#libs/protocol';
 import { outline, rest, rpc, sendParams, stream } from '../../support/a2a.js';
 import { BrainstormApi } from '../../support/brainstorm.js';
@@ -7,8 +6,6 @@ import { startParley } from '../../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { Api } from '../../support/workflow.js';
 import { AgentProcess } from './agent-process.js';
-
-jest.setTimeout(90_000);
 
 const STATE = {
   idea: 'A shared garden calendar',

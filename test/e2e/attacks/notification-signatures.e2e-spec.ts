@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { AgentCard } from '@a2a-js/sdk';
-import { jest } from '@jest/globals';
 import { canonicalAgentCard, canonicalJson, type JsonObject } from '#libs/protocol';
 import {
   calculateJwkThumbprint,
@@ -23,8 +22,6 @@ import { until } from '../../support/until.js';
 import { type ReceivedNotification, WebhookReceiver } from '../../support/webhook-receiver.js';
 import { Api, linear, script, unique } from '../../support/workflow.js';
 
-jest.setTimeout(120_000);
-
 const SIGNATURE = 'x-a2a-notification-signature';
 const ID = 'x-a2a-notification-id';
 
@@ -46,7 +43,7 @@ beforeAll(async () => {
   // From here on the guide's receiver stands at the address that the notification was for.
   await Promise.all([hook.stop(), other.stop()]);
   receiver = await SampleReceiver.start(parley.url, hook.url);
-}, 120_000);
+});
 
 afterAll(async () => {
   await receiver?.stop();

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import pg from 'pg';
 import { sendTask, send } from '../../support/a2a.js';
 import { DatabaseLink } from '../../support/database-link.js';
@@ -7,8 +6,6 @@ import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { metric } from '../../support/service-metrics.js';
 import { until } from '../../support/until.js';
 import { Api, echo, linear, unique } from '../../support/workflow.js';
-
-jest.setTimeout(120_000);
 
 let database: TestDatabase;
 let link: DatabaseLink;

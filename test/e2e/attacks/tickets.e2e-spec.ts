@@ -16,7 +16,7 @@ let api: Api;
 beforeAll(async () => {
   other = await startParley({ databaseUrl: stage.database.url, env });
   api = new Api(stage.parley.url, ann.headers);
-}, 90_000);
+});
 
 afterAll(() => other?.stop());
 

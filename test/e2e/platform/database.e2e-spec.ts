@@ -1,11 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import { Database, EmbeddedPostgres, type MigrationClass, PLATFORM_MIGRATIONS, ReplicaLife } from '#libs/platform';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-
-jest.setTimeout(30_000);
 
 class CreateThing1800000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -15,14 +15,11 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { jest } from '@jest/globals';
 import { EmbeddedPostgres, PostgresRefusal } from '#libs/platform';
 import pg from 'pg';
 import { describeAsRootOnLinux } from '../../support/as-root-on-linux.js';
 import { postmasterIn } from '../../support/postmaster.js';
 import { EmbeddedUserProcess } from './embedded-user-process.js';
-
-jest.setTimeout(120_000);
 
 let dataDir: string;
 const cleanups: (() => unknown)[] = [];

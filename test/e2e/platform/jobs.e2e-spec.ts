@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import {
   AppConfig,
@@ -18,8 +17,6 @@ import {
 } from '#libs/platform';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { until } from '../../support/until.js';
-
-jest.setTimeout(60_000);
 
 interface Replica {
   database: Database;
@@ -193,8 +190,8 @@ describe('Jobs', () => {
     await until(async () => (await pretendToAsk(jobs)) === 'refused', { what: 'the server to be closed' });
     await openServer();
     await until(async () => (await pretendToAsk(jobs)) === 'taken', { what: 'the server to be back' });
-    await until(() => done.includes(2), { within: 30_000, what: 'the next job' });
-    await until(async () => (await queued()) === 0, { within: 30_000, what: 'an empty queue' });
+    await until(() => done.includes(2), { what: 'the next job' });
+    await until(async () => (await queued()) === 0, { what: 'an empty queue' });
     expect(done.filter((n) => n === 1).length).toBeGreaterThan(0);
   });
 

@@ -4,9 +4,6 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { jest } from '@jest/globals';
-
-jest.setTimeout(30_000);
 
 const HERE = import.meta.dirname;
 let dataDir: string;

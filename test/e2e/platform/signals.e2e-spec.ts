@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import {
   Database,
   Metrics,
@@ -12,8 +11,6 @@ import {
 import { allowConnections, endSessions } from '../../support/database-faults.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { until } from '../../support/until.js';
-
-jest.setTimeout(30_000);
 
 const TOPIC = { name: 'thing', shards: 16 };
 
