@@ -1,13 +1,17 @@
 /**
  * `npm run check`: every check, each with its time, and the output of those that fail. Exits 1 when one does.
- * With names as arguments (`node scripts/check.mjs lint types`) only those, with their output.
+ * With names as arguments (`node scripts/check.mjs lint types`) only those, with their output; with `--without-tests` all
+ * but the unit tests, for who runs `npm test` as well.
  */
 import { spawnSync } from 'node:child_process';
 import { ROOT, ensureInstalled } from './prepare.mjs';
 import { CHECKS } from './checks.mjs';
 
-const chosen = process.argv.slice(2);
-const names = chosen.length > 0 ? chosen : Object.keys(CHECKS);
+const withoutTests = process.argv.includes('--without-tests');
+const chosen = process.argv.slice(2).filter((argument) => argument !== '--without-tests');
+const names = (chosen.length > 0 ? chosen : Object.keys(CHECKS)).filter(
+  (name) => !withoutTests || name !== 'unit tests',
+);
 const unknown = names.filter((name) => !(name in CHECKS));
 if (unknown.length > 0) {
   console.error(`Unknown check: ${unknown.join(', ')}. There are: ${Object.keys(CHECKS).join(', ')}.`);
