@@ -1,3 +1,5 @@
+import { dirname, join, resolve } from 'node:path';
+import { attach } from './support/attached-process.mjs';
 import { copyBuiltService } from './support/built-service.mjs';
 import { startTestPostgres } from './support/postgres-process.mjs';
 import { migrateTemplate } from './support/template-database.mjs';
@@ -12,6 +14,16 @@ export default async function setup() {
   const main = copyBuiltService();
   if (main === undefined) return;
   process.env.PARLEY_TEST_MAIN = main;
+  // Kept beside the copy, and gone with it: what the first start compiles, no other compiles again.
+  process.env.NODE_COMPILE_CACHE ??= join(dirname(main), 'compiled');
   const template = await migrateTemplate(process.env.PARLEY_TEST_POSTGRES, main);
   if (template !== undefined) process.env.PARLEY_TEST_TEMPLATE = template;
+  process.env.PARLEY_TEST_SERVICES = await lendServices();
+}
+
+/** Starts what lends services to test files (support/shared-services.ts), and gives its URL. */
+function lendServices() {
+  const file = (name) => resolve(import.meta.dirname, 'support', name);
+  const hooks = ['--conditions=source', '--import', file('typescript-hooks.mjs')];
+  return attach([...hooks, file('shared-services.ts')], 'The services that test files share');
 }

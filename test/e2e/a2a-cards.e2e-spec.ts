@@ -1,7 +1,7 @@
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { echo, input, linear, output, unique, type Workflow } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let workflow: Workflow;
 let places: string[];
 

@@ -1,10 +1,10 @@
 import type { ListTasksResponse, Task } from '#libs/protocol';
 import { blamedFields, rest, rpc, sendTask } from '../support/a2a.js';
 import { range } from '../support/sse.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { echo, ruled, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let base: string;
 let asks: string;
 const tasks: Task[] = [];

@@ -12,11 +12,11 @@ import {
   VERSION,
 } from '../support/a2a.js';
 import { ids, range, type SseFrame, SseReader } from '../support/sse.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { ruled, script, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let base: string;
 const at = (node: string): string => `${base}/nodes/${node}`;
 type RpcFrame = SseFrame<RpcReply<StreamResponse>['body']>;

@@ -1,12 +1,12 @@
 import type { JsonObject } from '#libs/protocol';
 import { answers } from '../support/fake-behaviour.js';
 import { SseReader } from '../support/sse.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 
 const MESSAGE = { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: 'hello', mediaType: 'text/plain' }] };
 
 describe('POST /api/agent-messages', () => {
-  const stage = useStage();
+  const stage = useSharedStage();
   const send = (body: unknown) => stage.api.call('POST', '/agent-messages', body);
   const read = async (body: JsonObject) => {
     const url = `${stage.parley.url}/api/agent-messages`;

@@ -1,10 +1,10 @@
 import { getTask, sendTask } from '../support/a2a.js';
 import { keepCredential, newSecret } from '../support/credentials.js';
 import { answers, ends } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { external, linear, textOf, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 describe('a remote Task that asks for authentication', () => {
   it('makes the run wait for it, in its own words, and goes on with the next Message', async () => {

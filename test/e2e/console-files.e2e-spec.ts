@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 describe('the files of the console', () => {
-  const stage = useStage();
+  const stage = useSharedStage();
   const get = (path: string, accept = 'text/html') => fetch(`${stage.parley.url}${path}`, { headers: { accept } });
 
   it('row F10: GET / returns the console, and so does every deep link', async () => {

@@ -4,10 +4,10 @@ import { Talks } from '../support/conversation.js';
 import { keepCredential, newSecret } from '../support/credentials.js';
 import type { FakeAgent } from '../support/fake-agent.js';
 import { answers } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { linear, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let talks: Talks;
 let brainstorms: BrainstormApi;
 

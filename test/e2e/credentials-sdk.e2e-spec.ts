@@ -1,9 +1,9 @@
 import { keepCredential, newSecret } from '../support/credentials.js';
 import { startGuardedSdkServer } from '../support/guarded-sdk-server.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { external, linear, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 const EVERY = (['1.0', '0.3'] as const).flatMap((version) =>
   (['JSONRPC', 'HTTP+JSON'] as const).flatMap((binding) =>

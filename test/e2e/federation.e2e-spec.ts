@@ -1,10 +1,10 @@
 import { type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { Api, echo, external, input, linear, output, ruled, script, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let database: TestDatabase;
 let other: Parley;
 let remote: Api;

@@ -1,11 +1,11 @@
 import { rpc, sendParams, sendTask, stream, subscribe, VERSION } from '../support/a2a.js';
 import { holds } from '../support/fake-behaviour.js';
 import { SseReader } from '../support/sse.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { external, linear, script, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 describe('quiet streams', () => {
   it('a comment comes every 15 s, over A2A and over /api, so that nothing between takes the stream for dead', async () => {

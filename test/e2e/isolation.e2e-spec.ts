@@ -3,10 +3,10 @@ import type { JsonObject, Task } from '#libs/protocol';
 import { firstText, sendTask, subscribe } from '../support/a2a.js';
 import { answers } from '../support/fake-behaviour.js';
 import { ids, range } from '../support/sse.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { diamond, echo, external, input, linear, output, script, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 describe('isolation', () => {
   it("C16 200 runs in parallel: none sees another's data", async () => {

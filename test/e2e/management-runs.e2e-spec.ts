@@ -1,11 +1,11 @@
 import type { JsonObject } from '#libs/protocol';
 import { holds } from '../support/fake-behaviour.js';
 import { ids, range } from '../support/sse.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { before } from '../support/until.js';
 import { echo, external, input, linear, output, type Run, script, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 interface Cancel {
   runId: string;

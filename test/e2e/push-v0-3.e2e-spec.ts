@@ -9,12 +9,12 @@ import {
 import { randomUUID } from 'node:crypto';
 import { notificationVerifier } from '../../docs/push/verify-notification.mjs';
 import { rpc, sendTask } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { linear, ruled, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let hook: WebhookReceiver;
 let base: string;
 

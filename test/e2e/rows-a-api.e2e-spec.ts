@@ -4,11 +4,11 @@ import type { FakeAgent } from '../support/fake-agent.js';
 import { answers, holds } from '../support/fake-behaviour.js';
 import { rpc, sendTask, stream } from '../support/a2a.js';
 import { ids, range } from '../support/sse.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { echo, input, linear, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let talks: Talks;
 let a: FakeAgent;
 let b: FakeAgent;

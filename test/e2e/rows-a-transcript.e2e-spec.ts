@@ -2,11 +2,11 @@ import type { FakeAgent } from '../support/fake-agent.js';
 import { after, answers, answersParts, ends, type FakeBehaviour } from '../support/fake-behaviour.js';
 import { type A2aFrame, outline, outlines, Talks } from '../support/conversation.js';
 import { ids, range } from '../support/sse.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { echo, input, linear, script, says, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 let talks: Talks;

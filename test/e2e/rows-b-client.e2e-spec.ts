@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import type { JsonObject, Part } from '#libs/protocol';
 import { sendTask } from '../support/a2a.js';
 import { answers, answersParts } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { external, linear, script, textOf, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter((it) => !it.includes('\0'));
 const json = fc
   .jsonValue({ maxDepth: 3 })

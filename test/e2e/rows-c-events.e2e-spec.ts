@@ -1,10 +1,10 @@
 import type { JsonObject } from '#libs/protocol';
 import { answers } from '../support/fake-behaviour.js';
 import { ids, range, type SseFrame } from '../support/sse.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { echo, external, input, linear, output, type RunEvent, step, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 /** The events of one node, without those that come from inside it. */
 function ofNode(frames: SseFrame<RunEvent>[], id: string): SseFrame<RunEvent>[] {

@@ -1,9 +1,9 @@
 import { after, answers, ends, holds, when } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { external, linear, output, unique, type Workflow } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 const broken = { rpcError: { code: -32000, message: 'broken' } };
 
 /** Nodes without edges: all start at once. */

@@ -1,10 +1,10 @@
 import type { JsonObject } from '#libs/protocol';
 import type { FakeAgent } from '../support/fake-agent.js';
 import { answers, answersParts, type FakeBehaviour } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { external, input, linear, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let source: FakeAgent;
 let target: FakeAgent;
 

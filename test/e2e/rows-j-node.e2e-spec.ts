@@ -2,11 +2,11 @@ import type { CanonicalState } from '#libs/brainstorm';
 import { payloadOf, STEP, transforms } from '../support/brainstorm.js';
 import type { FakeAgent } from '../support/fake-agent.js';
 import { holds } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { echo, input, linear, output, type Run, unique, type WorkflowNode } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let a: FakeAgent;
 let b: FakeAgent;
 

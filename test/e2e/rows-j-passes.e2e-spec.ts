@@ -1,9 +1,9 @@
 import { AGREED, BrainstormApi, payloadOf, STEP, transforms } from '../support/brainstorm.js';
 import type { FakeAgent } from '../support/fake-agent.js';
 import { ends } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let brainstorms: BrainstormApi;
 
 beforeAll(() => {

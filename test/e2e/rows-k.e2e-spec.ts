@@ -2,11 +2,11 @@ import type { Message, Task } from '#libs/protocol';
 import { getTask, outline, rpc, sendParams, sendTask, stream } from '../support/a2a.js';
 import { answers, answersParts, holds } from '../support/fake-behaviour.js';
 import { ids, range } from '../support/sse.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { before } from '../support/until.js';
 import { echo, external, input, linear, output, script, textOf, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 describe('rows K: traps of the founding documents (K1 with D7, K2 with C10, K4 with B14, K8, K9, K13 with C8, K10 with F6, K14 with E6)', () => {
   it('K3 1.0 shapes are what a caller of 1.0 gets: ProtoJSON states and roles, Parts without a type', async () => {

@@ -1,7 +1,7 @@
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { external, input, linear, output, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 describe('what is known of a run beyond its state', () => {
   it('the workflow as it was when the run was started, also after it was deleted', async () => {

@@ -1,9 +1,9 @@
 import type { JsonObject } from '#libs/protocol';
 import { firstText, getTask, outline, rpc, send, sendTask, stream } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { linear, ruled, script, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 /** The base of a script node that answers with these steps. */
 async function steps(...list: JsonObject[]): Promise<string> {

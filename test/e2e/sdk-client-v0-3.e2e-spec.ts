@@ -7,11 +7,11 @@ import {
 } from 'a2a-sdk-v0/client';
 import type { Message, Task } from 'a2a-sdk-v0';
 import { randomUUID } from 'node:crypto';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { input, linear, output, ruled, script, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let workflow: string;
 
 beforeAll(async () => {

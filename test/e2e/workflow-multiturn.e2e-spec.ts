@@ -1,10 +1,10 @@
 import { getTask, outline, rpc, sendParams, sendTask, stream } from '../support/a2a.js';
 import { ends } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { echo, external, input, linear, output, ruled, step, unique, type Workflow } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 const asks = ruled('ask', [
   { when: { turn: 1 }, steps: [{ ask: 'Which colour for {{text}}?' }] },

@@ -11,7 +11,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 export function copyBuiltService() {
   if (!existsSync(join(ROOT, 'dist/src/main.js'))) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'parley-built-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
   cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction');

@@ -109,6 +109,7 @@ function spawnParley(options: ParleyOptions): { child: ChildProcess; logs(): str
 }
 
 function environment({ databaseUrl, dataDir, env }: ParleyOptions): Record<string, string> {
+  const compileCache = process.env.NODE_COMPILE_CACHE;
   return {
     PATH: process.env.PATH ?? '',
     HOME: process.env.HOME ?? '/tmp',
@@ -116,6 +117,7 @@ function environment({ databaseUrl, dataDir, env }: ParleyOptions): Record<strin
     HOST: '127.0.0.1',
     LOG_LEVEL: 'warn',
     SHUTDOWN_GRACE: '2',
+    ...(compileCache !== undefined && { NODE_COMPILE_CACHE: compileCache }),
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
     ...(dataDir !== undefined && { DATA_DIR: dataDir }),
     ...env,

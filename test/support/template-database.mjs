@@ -20,6 +20,7 @@ export async function migrateTemplate(serverUrl, main) {
       HOST: '127.0.0.1',
       DATABASE_URL: url.href,
       LOG_LEVEL: 'error',
+      ...(process.env.NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }),
     },
     stdio: ['ignore', 'pipe', 'ignore'],
   });

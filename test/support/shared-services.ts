@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Parley, startParley } from './parley.js';
+import { freshDatabase, type TestDatabase } from './postgres.js';
+import type { Lent, TakenBack } from './shared-stage.js';
+import { SAFETY_NET_MS } from './until.js';
+
+// Lends services with the usual environment to test files, each to one at a time, until standard input closes. The first
+// line it prints is its URL: `POST /` lends one, `DELETE /<lease>` gives it back (see shared-stage.ts).
+
+interface Service {
+  parley: Parley;
+  database: TestDatabase;
+}
+
+interface Loan extends Service {
+  /** How much it had written when it was lent. */
+  from: number;
+}
+
+const idle: Service[] = [];
+const loans = new Map<string, Loan>();
+
+const server = createServer((request, response) => void serve(request, response));
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}/\n`);
+process.stdin.on('error', () => undefined).once('close', () => void end());
+process.stdin.resume();
+process.on('SIGINT', () => undefined);
+
+async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  // Between two files a connection that is kept is closed as the next request comes.
+  response.setHeader('connection', 'close');
+  try {
+    const answer = request.method === 'POST' ? await lend() : await takeBack((request.url ?? '').slice(1));
+    response.end(JSON.stringify(answer));
+  } catch (error) {
+    response.writeHead(500).end(String(error));
+  }
+}
+
+async function lend(): Promise<Lent> {
+  const lease = randomUUID();
+  const { parley, database } = (await wellOne()) ?? (await started());
+  loans.set(lease, { parley, database, from: parley.logs().length });
+  return { lease, url: parley.url, pid: parley.pid };
+}
+
+/** Whether it may be lent again; if not, why, with what it wrote while it was lent. */
+async function takeBack(lease: string): Promise<TakenBack> {
+  const loan = loans.get(lease);
+  if (loan === undefined) throw new Error(`Nothing is lent as ${lease}`);
+  loans.delete(lease);
+  const ailment = await ailmentOf(loan);
+  if (ailment === undefined) {
+    idle.push(loan);
+    return {};
+  }
+  const written = loan.parley.logs().slice(loan.from);
+  await strike(loan);
+  return { unwell: `${ailment}\n${written}` };
+}
+
+/** One that nobody uses and that is still well; those that are not, are ended. */
+async function wellOne(): Promise<Service | undefined> {
+  for (let service = idle.pop(); service !== undefined; service = idle.pop()) {
+    if ((await ailmentOf(service)) === undefined) return service;
+    await strike(service);
+  }
+  return undefined;
+}
+
+async function ailmentOf({ parley }: Service): Promise<string | undefined> {
+  if (!parley.running()) return 'The service has ended';
+  try {
+    const { status } = await fetch(`${parley.url}/health/ready`, { signal: AbortSignal.timeout(SAFETY_NET_MS) });
+    return status === 200 ? undefined : `The service is not ready: ${status}`;
+  } catch (error) {
+    return `The service does not answer: ${String(error)}`;
+  }
+}
+
+async function started(): Promise<Service> {
+  const database = await freshDatabase();
+  return { database, parley: await startParley({ databaseUrl: database.url }) };
+}
+
+async function strike({ parley, database }: Service): Promise<void> {
+  await parley.kill9();
+  await database.drop();
+}
+
+/** The tests are over, or whoever ran them is gone, and perhaps the database server as well. */
+async function end(): Promise<void> {
+  await Promise.allSettled([...idle, ...loans.values()].map(strike));
+  process.exit();
+}
