@@ -2,11 +2,11 @@ import type { Page } from 'playwright-core';
 import type { JsonObject } from '#libs/protocol';
 import { inBrowser, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
 import { answers } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { external, linear, ruled, script, unique } from '../support/workflow.js';
 
 describe('the view of agents', () => {
-  const stage = useStage();
+  const stage = useSharedStage();
   const browser = useBrowser();
   const at = (path: string) => `${stage.parley.url}/agents${path}`;
   const one = (agent: string, tab = 'card') => at(`/one?${new URLSearchParams({ agent, tab })}`);

@@ -1,6 +1,6 @@
 import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
 import { consoleCount, consoleLines } from '../support/console-page.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { type ToldEvent, tellRun, type ToldWorkflow } from '../support/told-run.js';
 
 const COLORS: [string, string][] = [
@@ -43,7 +43,7 @@ function largeRun(): ToldEvent[] {
 }
 
 describe('the console panel', () => {
-  const stage = useStage();
+  const stage = useSharedStage();
   const browser = useBrowser();
 
   const tell = async (workflow: ToldWorkflow, events: ToldEvent[], theme: 'light' | 'dark' = 'light') => {

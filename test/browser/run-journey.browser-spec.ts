@@ -5,7 +5,7 @@ import { AgentProcess } from '../e2e/agent-app/agent-process.js';
 import { inBrowser, useBrowser } from '../support/browser.js';
 import { consoleCount, consoleLines, drawEdge, nodeOf, nodeReaches } from '../support/console-page.js';
 import { freshDatabase } from '../support/postgres.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { unique } from '../support/workflow.js';
 
 const SCRIPT = {
@@ -14,7 +14,7 @@ const SCRIPT = {
 };
 
 describe('from an empty canvas to a result', () => {
-  const stage = useStage();
+  const stage = useSharedStage();
   const browser = useBrowser();
 
   const startAgent = async (): Promise<string> => {

@@ -2,11 +2,11 @@ import type { Page } from 'playwright-core';
 import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
 import { consoleCount, nodeOf, nodeReaches } from '../support/console-page.js';
 import { holds } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { echo, external, input, linear, output, script, unique, type Workflow } from '../support/workflow.js';
 
 describe('the view of a run', () => {
-  const stage = useStage();
+  const stage = useSharedStage();
   const browser = useBrowser();
 
   const run = async (workflow: Workflow, inputs = {}): Promise<string> => {

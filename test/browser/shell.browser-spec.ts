@@ -1,10 +1,10 @@
 import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 
 const VIEWS = ['Workflows', 'Runs', 'Conversations', 'Brainstorms', 'Agents', 'Tasks'];
 
 describe('the console', () => {
-  const stage = useStage();
+  const stage = useSharedStage();
   const browser = useBrowser();
 
   inBrowser('row F10: is served at / and shows its views', async () => {

@@ -2,13 +2,13 @@ import type { Page } from 'playwright-core';
 import { inBrowser, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
 import { Talks } from '../support/conversation.js';
 import { answers } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { input, linear, output, says, script, unique } from '../support/workflow.js';
 
 describe('the view of Tasks', () => {
-  const stage = useStage();
+  const stage = useSharedStage();
   const browser = useBrowser();
   const at = (path: string) => `${stage.parley.url}/tasks${path}`;
   const badge = (page: Page, status: string) => page.locator(`header [data-status="${status}"]`);
