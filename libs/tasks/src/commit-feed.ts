@@ -26,7 +26,8 @@ interface Follower {
 export class CommitFeed implements OnModuleDestroy {
   private readonly followers = new Set<Follower>();
   private readonly others: SignalSubscription | undefined;
-  private reached: Map<string, bigint> | undefined;
+  /** How far the log was read for those who follow; one look for all that begin before it is answered. */
+  private reached: Promise<Map<string, bigint>> | undefined;
   private poll: NodeJS.Timeout | undefined;
   private reading = false;
   private behind = false;
@@ -89,9 +90,15 @@ export class CommitFeed implements OnModuleDestroy {
     this.poll = setInterval(() => this.look(), this.pollMs).unref();
   }
 
-  /** From here on everything that is committed is held for those who follow. */
+  /** From here on everything that is committed is held for those who follow. A look that fails is not kept. */
   private async begun(): Promise<void> {
-    this.reached ??= new Map((await this.log.position()).position);
+    const reached = (this.reached ??= this.log.position().then(({ position }) => new Map(position)));
+    try {
+      await reached;
+    } catch (error) {
+      if (this.reached === reached) this.reached = undefined;
+      throw error;
+    }
   }
 
   private unregister(follower: Follower): void {
@@ -123,7 +130,7 @@ export class CommitFeed implements OnModuleDestroy {
   }
 
   private async readToEnd(): Promise<void> {
-    const { reached } = this;
+    const reached = await this.reached;
     if (!reached) return;
     for (let page = await this.log.read(reached, PAGE); page.length > 0; page = await this.log.read(reached, PAGE)) {
       for (const commit of page) {

@@ -1,0 +1,117 @@
+import { CommitFeed } from './commit-feed.js';
+import { type Commit, CommitLog, type CommitPosition } from './commit-log.js';
+
+const WRITER = 'w';
+const FROM_THE_START: CommitPosition = new Map();
+
+let log: HeldLog;
+let feed: CommitFeed;
+let stop: AbortController;
+
+beforeEach(() => {
+  log = new HeldLog();
+  feed = new CommitFeed(log, undefined, 3_600_000);
+  stop = new AbortController();
+});
+
+afterEach(() => stop.abort());
+
+it('misses nothing for two followers that begin at once', async () => {
+  const first = feed.follow(FROM_THE_START, stop.signal);
+  const one = first.next();
+  const second = feed.follow(FROM_THE_START, stop.signal);
+  const other = second.next();
+  await log.answerPosition();
+  await log.whenReadToEnd();
+  // Committed by another process, and told by no signal yet: the second follower's own look comes after it.
+  log.commit();
+  await log.answerPosition();
+  await log.whenReadToEnd();
+  log.commit();
+  feed.committed();
+  expect(positionOf(await one)).toBe(1n);
+  expect(positionOf(await first.next())).toBe(2n);
+  expect(positionOf(await other)).toBe(1n);
+  expect(positionOf(await second.next())).toBe(2n);
+});
+
+it('begins anew where the position could not be read', async () => {
+  const failed = feed.follow(FROM_THE_START, stop.signal).next();
+  await log.answerPosition(new Error('no connection'));
+  await expect(failed).rejects.toThrow('no connection');
+  const next = feed.follow(FROM_THE_START, stop.signal).next();
+  await log.answerPosition();
+  await log.whenReadToEnd();
+  log.commit();
+  feed.committed();
+  expect(positionOf(await next)).toBe(1n);
+});
+
+it('gives a follower that comes after the last one left what is committed from then on', async () => {
+  const left = new AbortController();
+  const gone = feed.follow(FROM_THE_START, left.signal).next();
+  left.abort();
+  await log.answerPosition();
+  expect((await gone).done).toBe(true);
+  log.commit();
+  const next = feed.follow(FROM_THE_START, stop.signal);
+  const first = next.next();
+  await log.answerPosition();
+  expect(positionOf(await first)).toBe(1n);
+  const second = next.next();
+  await log.whenReadToEnd();
+  log.commit();
+  feed.committed();
+  expect(positionOf(await second)).toBe(2n);
+});
+
+function positionOf({ value }: IteratorResult<Commit>): bigint | undefined {
+  return (value as Commit | undefined)?.position;
+}
+
+/** One writer's commits, whose position is answered when the test says so, with what is committed then. */
+class HeldLog extends CommitLog {
+  private committed = 0n;
+  private readonly asked: { resolve(position: CommitPosition): void; reject(error: Error): void }[] = [];
+  private readToEnd = 0;
+
+  commit(): void {
+    this.committed += 1n;
+  }
+
+  /** Lets the oldest question for the position have its answer; nothing where nobody asks. */
+  async answerPosition(error?: Error): Promise<void> {
+    await turns();
+    const asked = this.asked.shift();
+    if (error) asked?.reject(error);
+    else asked?.resolve(new Map([[WRITER, this.committed]]));
+    await turns();
+  }
+
+  /** Resolves when a reader has found the end of the log. */
+  async whenReadToEnd(): Promise<void> {
+    while (this.readToEnd === 0) await turns();
+    await turns();
+  }
+
+  override async position(): Promise<{ position: CommitPosition; at: Date }> {
+    const position = await new Promise<CommitPosition>((resolve, reject) => this.asked.push({ resolve, reject }));
+    return { position, at: new Date(0) };
+  }
+
+  override async read(after: CommitPosition): Promise<Commit[]> {
+    const commits: Commit[] = [];
+    for (let position = (after.get(WRITER) ?? 0n) + 1n; position <= this.committed; position += 1n) {
+      commits.push({ writer: WRITER, position, committedAt: new Date(0), events: [] });
+    }
+    if (commits.length === 0) this.readToEnd += 1;
+    return commits;
+  }
+
+  override async forget(): Promise<void> {}
+}
+
+/** Whatever was to happen without an answer from outside has happened. */
+function turns(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
