@@ -1,6 +1,7 @@
 import type { JsonObject } from '#libs/protocol';
 import { outlines, Talks } from '../support/conversation.js';
 import { answers, holds } from '../support/fake-behaviour.js';
+import { EventGate } from '../support/event-gate.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { ids, range } from '../support/sse.js';
 import { useStage } from '../support/stage.js';
@@ -92,6 +93,25 @@ describe('kill -9 of the replica that a conversation runs in', () => {
     expect(herald.sends).toHaveLength(1);
     expect(b.sends).toHaveLength(1);
     expect(outlines(await (await new Talks(stage.api).events(id)).all())).toEqual(['0 hello', '1 B1', 'complete done']);
+  });
+
+  it('a resume that came while the conversation began to wait is not lost with the replica that took it', async () => {
+    const { parley, talks } = await mortal();
+    const here = new Talks(stage.api);
+    const [a, b] = [await stage.fake(), await stage.fake({ streaming: true })];
+    a.always(answers('A1'));
+    b.next(holds('B1')).always(answers('B2'));
+    const gate = await EventGate.holding(stage.database, 'The conversation is paused.');
+    stage.defer(() => gate.end());
+    const id = await here.start({ requester: a.url, target: b.url, message: 'hello', maxTurns: 2 });
+    await b.sent();
+    await here.command(id, 'pause');
+    b.release();
+    await gate.reached();
+    expect((await talks.command(id, 'resume')).status).toBe(202);
+    await parley.kill9();
+    await gate.end();
+    expect((await here.ended(id)).turns.map(({ text }) => text)).toEqual(['hello', 'B1', 'A1', 'B2']);
   });
 
   it('a paused conversation waits in the database, and any replica resumes it', async () => {

@@ -12,6 +12,7 @@ import type { ConversationServices } from './conversation-services.js';
 import type { ConversationState } from './conversation-state.js';
 import type { PendingTurn } from './dialogue.js';
 import { ANNOUNCE_SKIP, isToken } from './reply-text.js';
+import { wakeJob } from './wake-job.js';
 
 /**
  * One execution of a conversation, or of the rest of one. What is to do next follows from the folded log alone, whether
@@ -97,10 +98,13 @@ export class ConversationRun {
     return this.step({ command });
   }
 
-  /** The Task waits, so that no replica holds it and whoever gets the next command goes on with it. */
+  /**
+   * The Task waits, so that no replica holds it and whoever gets the next command goes on with it. A command that came
+   * before this is durable, and was not seen here, is found by the job of the same commit.
+   */
   private wait(): TaskEvent {
     const waiting = statusUpdate(this.context, 'TASK_STATE_INPUT_REQUIRED', 'The conversation is paused.');
-    return this.record(waiting);
+    return this.record({ ...waiting, jobs: [wakeJob(this.context.taskId, this.state.command)] });
   }
 
   /** The announcement comes after the end and is told nowhere (rows A13, A14, A24); its failure changes nothing. */

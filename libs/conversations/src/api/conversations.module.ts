@@ -13,6 +13,7 @@ import { PostgresConversationCommands } from '../storage/postgres-conversation-c
 import { AgentMessagesController } from './agent-messages.controller.js';
 import { ConversationList } from './conversation-list.js';
 import { ConversationStreams } from './conversation-streams.js';
+import { ConversationWaking } from './conversation-waking.js';
 import { Conversations } from './conversations.js';
 import { ConversationsController } from './conversations.controller.js';
 
@@ -79,7 +80,7 @@ export class ConversationsModule {
       module: ConversationsModule,
       imports: [executor, agent, agents],
       controllers: [ConversationsController, AgentMessagesController],
-      providers: [Conversations, ConversationList, ConversationStreams],
+      providers: [Conversations, ConversationList, ConversationStreams, ConversationWaking],
     };
   }
 }

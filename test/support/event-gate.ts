@@ -1,0 +1,51 @@
+import pg from 'pg';
+import type { TestDatabase } from './postgres.js';
+import { until } from './until.js';
+
+const LOCK = 4_711;
+
+/** Holds back the commit of events with a text, in whichever process they are written, until the test lets them pass. */
+export class EventGate {
+  private ended = false;
+
+  private constructor(private readonly session: pg.Client) {}
+
+  static async holding(database: TestDatabase, text: string): Promise<EventGate> {
+    const session = new pg.Client({ connectionString: database.url });
+    await session.connect();
+    await session.query('SELECT pg_advisory_lock($1)', [LOCK]);
+    await session.query(`
+      CREATE FUNCTION held_event() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        PERFORM pg_advisory_xact_lock(${LOCK});
+        RETURN NEW;
+      END $$`);
+    await session.query(`
+      CREATE TRIGGER held_event BEFORE INSERT ON task_event FOR EACH ROW
+      WHEN (NEW.payload::text LIKE ${session.escapeLiteral(`%${text}%`)}) EXECUTE FUNCTION held_event()`);
+    return new EventGate(session);
+  }
+
+  /** Resolves when such an event is about to be committed. */
+  async reached(): Promise<void> {
+    await until(() => this.isWaitedFor(), { what: 'an event to be held back' });
+  }
+
+  /** Lets everything pass from now on. */
+  async end(): Promise<void> {
+    if (this.ended) return;
+    this.ended = true;
+    await this.session.query('SELECT pg_advisory_unlock($1)', [LOCK]);
+    await this.session.query('DROP TRIGGER held_event ON task_event');
+    await this.session.query('DROP FUNCTION held_event');
+    await this.session.end();
+  }
+
+  private async isWaitedFor(): Promise<boolean> {
+    const { rowCount } = await this.session.query(
+      `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND NOT granted`,
+      [LOCK],
+    );
+    return rowCount === 1;
+  }
+}
