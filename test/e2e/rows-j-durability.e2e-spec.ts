@@ -1,13 +1,20 @@
-import type { JsonValue } from '#libs/protocol';
-import { BrainstormApi, payloadOf, STEP, transforms } from '../support/brainstorm.js';
+import type { JsonObject, JsonValue } from '#libs/protocol';
+import { AGREED, BrainstormApi, payloadOf, STEP, transforms } from '../support/brainstorm.js';
 import { type FakeStep, holds } from '../support/fake-behaviour.js';
 import { type Parley, startParley } from '../support/parley.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { ids, range } from '../support/sse.js';
 import { useStage } from '../support/stage.js';
 import { before, until } from '../support/until.js';
-import { Api } from '../support/workflow.js';
+import { Api, linear, script, unique } from '../support/workflow.js';
 
 const stage = useStage();
+/** A state after which nothing is left to do, as an agent may answer it. */
+const AGREEMENT = {
+  ...{ idea: 'an idea', architecture: '', risks: [], assumptions: [], open_questions: [] },
+  ...(AGREED as unknown as JsonObject),
+};
+
 let doomed: Parley;
 let there: BrainstormApi;
 let here: BrainstormApi;
@@ -67,6 +74,29 @@ describe('rows J: a brainstorm survives kill -9 of its replica', () => {
     expect((await here.get(id)).state.architecture).toBe('kept');
   });
 
+  it('the Task of an own agent that no event names yet is found again: it is not called twice', async () => {
+    const database = await freshDatabase();
+    stage.defer(() => database.drop());
+    const first = await startParley({ databaseUrl: database.url });
+    stage.defer(() => first.kill9().catch(() => undefined));
+    const [workflow, node] = [unique('own'), unique('node')];
+    const api = new Api(first.url);
+    const says: JsonObject[] = [{ artifact: { parts: [{ data: AGREEMENT }] } }, { complete: 'done' }];
+    await api.save(linear(workflow, script(node, { status: 'working' }, { sleep: 2_000 }, ...says)));
+    const other = await stage.fake();
+    other.always(transforms());
+    const agents = [{ agent: `workflows/${workflow}/nodes/${node}` }, other];
+    const id = await new BrainstormApi(api).start(agents, { maxIterations: 1 });
+    const sighted = () => database.query('SELECT FROM task_event WHERE task_id = $1 AND sequence = 4', [id]);
+    await until(async () => (await sighted()).length > 0, { what: 'the Task of the node to be named' });
+    await first.kill9();
+    await cutBefore(database, id, 'agent.phase');
+    const second = await startParley({ databaseUrl: database.url });
+    stage.defer(() => second.stop());
+    expect((await new BrainstormApi(new Api(second.url)).rested(id, 60_000)).status).toBe('converged');
+    expect(await database.query('SELECT task_id FROM task WHERE parent_task_id = $1', [id])).toHaveLength(1);
+  });
+
   it('J7 an approval and a cancel reach the replica that executes', async () => {
     const [a, b] = [await stage.fake({ streaming: true }), await stage.fake({ streaming: true })];
     a.always((call, index) => (index % 2 === 1 ? holds() : transforms({ metrics: { confidence: 0.6 } })(call, index)));
@@ -83,3 +113,14 @@ describe('rows J: a brainstorm survives kill -9 of its replica', () => {
     await until(() => a.cancels.length === 2, { what: 'both Tasks to be canceled' });
   });
 });
+
+/** Leaves a log as it is where its process died before it could write a step and what follows. */
+async function cutBefore(database: TestDatabase, taskId: string, step: string): Promise<void> {
+  const [event] = await database.query<{ sequence: number }>(
+    'SELECT min(sequence) AS sequence FROM task_event WHERE task_id = $1 AND payload::text LIKE $2',
+    [taskId, `%${step}%`],
+  );
+  const values = [taskId, event?.sequence];
+  await database.query('DELETE FROM task_event WHERE task_id = $1 AND sequence >= $2', values);
+  await database.query('UPDATE task SET last_sequence = $2::int - 1 WHERE task_id = $1', values);
+}

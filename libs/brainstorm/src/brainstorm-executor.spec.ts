@@ -87,6 +87,21 @@ describe('BrainstormExecutor', () => {
     ]);
   });
 
+  it('after a crash the Task of a call that no event names is found by its parent, and not made again', async () => {
+    const whole = new DrivenBrainstorm(agentsThat({}), specOf(['a', 'b'], { maxIterations: 1 }));
+    await whole.start();
+    const cut = types(whole.log).lastIndexOf('agent.started') + 1;
+    const agents = agentsThat({});
+    for (const [id, responses] of whole.agents.kept) agents.kept.set(id, responses);
+    const rest = new DrivenBrainstorm(agents, whole.spec);
+    const [, second] = [...whole.agents.kept.keys()];
+    rest.children.push({ taskId: 'of another call', parentReference: '1.0#1' });
+    rest.children.push({ taskId: second ?? '', parentReference: '1.1#1' });
+    expect(await rest.recover(whole.log.slice(0, cut))).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(agents.calls.map(({ agent, kind }) => [agent, kind])).toEqual([['b', 'follow']]);
+    expect(outline(rest.log)).toEqual(outline(whole.log));
+  });
+
   it('J16 a failed pass goes on after iterate, with a new Message to the agent that failed', async () => {
     const agents = agentsThat({
       b: (payload, nth) => (nth === 0 ? new AgentCallError('client-error', 'HTTP 400') : agrees(payload, nth)),

@@ -1,5 +1,6 @@
 import type { CallOptions } from '#libs/a2a-client';
 import { type Hop, type RequestContext, TaskCanceled } from '#libs/executor';
+import { throughOutage } from '#libs/platform';
 import type { TaskEvent } from '#libs/tasks';
 import { withoutUserinfo } from '#libs/protocol';
 import { AgentCall, cancelTask } from './agent-call.js';
@@ -36,6 +37,8 @@ export class BrainstormRun {
   private readonly context: RequestContext;
   private readonly progress: BrainstormProgress;
   private call: AgentCall | undefined;
+  /** Whether an earlier process may have made the next call already. */
+  private repeated: boolean;
 
   constructor(
     private readonly services: BrainstormServices,
@@ -43,6 +46,7 @@ export class BrainstormRun {
   ) {
     this.context = start.context;
     this.progress = start.progress;
+    this.repeated = start.context.recovered > 0;
   }
 
   async *events(): AsyncGenerator<TaskEvent> {
@@ -82,13 +86,17 @@ export class BrainstormRun {
     const { context, progress } = this;
     await context.flush();
     const place = this.placeOf(turn);
+    const known = turn.taskId ?? (this.repeated ? await this.madeBefore(turn) : undefined);
+    this.repeated = false;
     this.call = new AgentCall(this.services.directory, {
       url: this.urlOf(turn),
       request: turnRequest(progress, turn, { contextId: context.contextId, hops: this.hopsTo(turn) }),
       options: { ...this.options(turn), signal: context.signal },
       refuse: () => this.services.hops.refuseCall(this.calleeOf(turn), this.start.hops),
-      ...(turn.taskId !== undefined && { known: turn.taskId }),
+      ...(known !== undefined && { known }),
     });
+    if (known !== undefined && turn.taskId === undefined)
+      yield this.step('agent.phase', { ...place, taskId: known, phase: 'working' });
     const answer = this.call.run();
     let next = await answer.next();
     for (; !next.done; next = await answer.next()) {
@@ -117,20 +125,33 @@ export class BrainstormRun {
   private async stopAgents(): Promise<StoppedAgent[]> {
     const turn = this.progress.pass?.agents.find(({ status }) => status === 'running');
     if (turn === undefined) return [];
-    const { agent, taskId } = turn;
+    const { agent } = turn;
     if (this.call) return [{ agent, ...(await this.call.cancel()) }];
+    const taskId = turn.taskId ?? (await this.madeBefore(turn));
     if (taskId === undefined) return [{ agent, outcome: 'not-started' }];
     const target = { url: this.urlOf(turn), options: this.options(turn) };
     return [{ agent, taskId, outcome: await cancelTask(this.services.directory, target, taskId) }];
   }
 
-  private options({ position, attempts }: AgentTurn): CallOptions {
+  /** The Task of a call that the log does not name: an agent of our own has it, with the call as its parent. */
+  private async madeBefore(turn: AgentTurn): Promise<string | undefined> {
+    const { signal, taskId } = this.context;
+    const made = await throughOutage(() => this.services.tasks.children(taskId), signal);
+    return made.find(({ parentReference }) => parentReference === this.referenceOf(turn))?.taskId;
+  }
+
+  /** What a call's Task calls the call. */
+  private referenceOf({ position, attempts }: AgentTurn): string {
+    return `${this.progress.pass?.iteration ?? 0}.${position}#${attempts}`;
+  }
+
+  private options(turn: AgentTurn): CallOptions {
     const { call, taskId } = this.context;
     const { timeoutMs, agents } = this.progress.spec;
-    const { auth: credential, target } = agents[position] ?? {};
+    const { auth: credential, target } = agents[turn.position] ?? {};
     return {
       scope: call.scope,
-      parent: { taskId, reference: `${this.progress.pass?.iteration ?? 0}.${position}#${attempts}` },
+      parent: { taskId, reference: this.referenceOf(turn) },
       ...(credential !== undefined && target && 'url' in target && { credential, onlyToHosts: true }),
       ...(timeoutMs !== undefined && { timeouts: { firstEvent: timeoutMs, idle: timeoutMs } }),
     };

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
 import { HopChains } from '#libs/executor';
 import { ServiceAddress } from '#libs/platform';
+import { TaskStore } from '#libs/tasks';
 import { Approvals } from './approvals.js';
 
 /** What every brainstorm needs of the process it runs in. */
@@ -13,5 +14,6 @@ export class BrainstormServices {
     readonly hops: HopChains,
     /** Where the agents of this service are called; read at each call, since it is known only after listening. */
     readonly address: ServiceAddress,
+    readonly tasks: TaskStore,
   ) {}
 }

@@ -11,7 +11,7 @@ import {
   type TaskState,
   userMessage,
 } from '#libs/protocol';
-import { ANONYMOUS_SCOPE, applyTaskEvent, type TaskEvent } from '#libs/tasks';
+import { ANONYMOUS_SCOPE, applyTaskEvent, type TaskEvent, type TaskHeader, type TaskStore } from '#libs/tasks';
 import { Approvals } from '../approvals.js';
 import { BrainstormAgent } from '../brainstorm-agent.js';
 import { BrainstormProgress } from '../brainstorm-progress.js';
@@ -142,6 +142,8 @@ async function aborted(signal: AbortSignal | undefined): Promise<never> {
 export class DrivenBrainstorm {
   readonly log: TaskEvent[] = [];
   readonly approvals = new FakeApprovals();
+  /** The Tasks of our own agents that it called for. */
+  readonly children: Pick<TaskHeader, 'taskId' | 'parentReference'>[] = [];
   /** How many events the executor has waited for to be durable. */
   durable = 0;
   private controller = new AbortController();
@@ -191,7 +193,9 @@ export class DrivenBrainstorm {
 
   private async turn(task: Task | null, recovered: number): Promise<TaskState> {
     const address = { internalUrl: 'http://own' } as ServiceAddress;
-    const { executor } = new BrainstormAgent(new BrainstormServices(this.agents, this.approvals, HOPS, address));
+    const tasks = { children: async () => this.children } as unknown as TaskStore;
+    const services = new BrainstormServices(this.agents, this.approvals, HOPS, address, tasks);
+    const { executor } = new BrainstormAgent(services);
     const context: RequestContext = {
       ...REFERENCE,
       userMessage: userMessage('any'),
