@@ -24,6 +24,13 @@ export class WebhookReceiver {
   readonly received: ReceivedNotification[] = [];
   /** The status of the next answers, in order; then 200. */
   statuses: number[] = [];
+  /** Whether it holds its answers back until `release`. */
+  holds = false;
+  /** Requests that have no answer yet, all that came, and the most that were under way at once. */
+  underWay = 0;
+  requests = 0;
+  mostUnderWay = 0;
+  private readonly held: (() => void)[] = [];
   /** Headers of every answer. */
   answerHeaders: Record<string, string> = {};
 
@@ -66,6 +73,12 @@ export class WebhookReceiver {
     });
   }
 
+  /** Answers what it holds back, and everything from now on. */
+  release(): void {
+    this.holds = false;
+    for (const answer of this.held.splice(0)) answer();
+  }
+
   /** Refuses connections until `comeUp`. */
   async goDown(): Promise<void> {
     this.server.closeAllConnections();
@@ -87,6 +100,11 @@ export class WebhookReceiver {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
     const body = Buffer.concat(pieces).toString();
+    this.requests += 1;
+    this.underWay += 1;
+    this.mostUnderWay = Math.max(this.mostUnderWay, this.underWay);
+    response.once('close', () => (this.underWay -= 1));
+    if (this.holds) await new Promise<void>((resolve) => this.held.push(resolve));
     const answered = this.statuses.shift() ?? 200;
     const id = String(request.headers['x-a2a-notification-id']);
     const event = JSON.parse(body) as StreamResponse;

@@ -1,37 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { Database, Jobs } from '#libs/platform';
-import { deliverJob } from './deliver-job.js';
+import { Database } from '#libs/platform';
+import { DUE_CONFIG, type DueConfig } from './due-config.js';
+import { RECEIVER_OF_URL } from './push-lane-migration.js';
+import { PushLanes } from './push-lanes.js';
 import type { AttemptOutcome } from './retry-plan.js';
-import type { KeptSecrets } from './push-secrets.js';
 import { inTransaction } from './transaction.js';
 
-/** A config with what is to be sent to it. */
-export interface DueConfig extends KeptSecrets {
-  pushId: string;
-  turn: number;
-  tenant: string;
-  owner: string;
-  url: string;
-  scheme: string | null;
-  wireVersion: string;
-  deliveredSequence: number;
-  /** Failures since the last success. */
-  attempts: number;
-}
-
-/** How far each config has come. Every change proves the turn, so that of two jobs of one config only the newer counts. */
+/** How far each config has come. Every change proves the turn, so that of two that have one config only the newer counts. */
 @Injectable()
 export class DeliveryStore {
   constructor(
     private readonly database: Database,
-    private readonly jobs: Jobs,
+    private readonly lanes: PushLanes,
   ) {}
-
-  /** The config of a turn; `undefined` where it is over, or the config deleted or disabled. */
-  async due(pushId: string, turn: number): Promise<DueConfig | undefined> {
-    const { rows } = await this.database.pool.query<DueConfig>(`${CONFIG} AND turn = $2 AND scheduled`, [pushId, turn]);
-    return rows[0];
-  }
 
   /** The config whatever its turn; `undefined` where it is deleted. */
   async config(pushId: string): Promise<DueConfig | undefined> {
@@ -48,14 +29,10 @@ export class DeliveryStore {
     return rowCount === 1;
   }
 
-  /** The receiver did not take an event; the next attempt is a job of the same transaction. */
+  /** The receiver did not take an event: the config waits for its next attempt. */
   async failed(config: DueConfig, sequence: number, outcome: AttemptOutcome, next: Date): Promise<void> {
-    const { pushId, turn } = config;
-    await inTransaction(this.database, async (client) => {
-      const values = [...ledgerValues(config, sequence, outcome, 'pending'), turn, next];
-      const { rowCount } = await client.query(FAILED, values);
-      if (rowCount === 1) await this.jobs.enqueue([deliverJob(pushId, turn + 1, next)], client);
-    });
+    const values = [...ledgerValues(config, sequence, outcome, 'pending'), config.turn, next];
+    await this.database.pool.query(FAILED, values);
   }
 
   /** Nothing more is sent to a config, for this reason. */
@@ -64,12 +41,9 @@ export class DeliveryStore {
     await this.database.pool.query(DISABLED, values);
   }
 
-  /** The turn goes on in another job. */
-  async continueAt({ pushId, turn }: DueConfig, at: Date): Promise<void> {
-    await inTransaction(this.database, async (client) => {
-      const { rowCount } = await client.query(CONTINUE, [pushId, turn]);
-      if (rowCount === 1) await this.jobs.enqueue([deliverJob(pushId, turn + 1, at)], client);
-    });
+  /** The config waits behind those that wait already, or until a time. */
+  async putBack({ pushId, turn }: DueConfig, until?: Date): Promise<void> {
+    await this.database.pool.query(PUT_BACK, [pushId, turn, until ?? null]);
   }
 
   /** Ends the turn if nothing is left to send; the next event makes a new one. @returns whether it is over */
@@ -86,30 +60,23 @@ export class DeliveryStore {
   /** Has a config that failed go on at once, also where it was disabled. @returns whether there is such a config */
   async retryNow(pushId: string): Promise<boolean> {
     return inTransaction(this.database, async (client) => {
-      const { rows } = await client.query<{ turn: number }>(RETRY_NOW, [pushId]);
-      await this.jobs.enqueue(
-        rows.map(({ turn }) => deliverJob(pushId, turn)),
-        client,
-      );
+      const { rows } = await client.query<{ receiver: string }>(RETRY_NOW, [pushId]);
+      for (const { receiver } of rows) await this.lanes.call(receiver, client);
       return rows.length > 0;
+    });
+  }
+
+  /** Has a config wait for its receiver that a replica of an earlier version scheduled with a job of its own. */
+  async takeOver(pushId: string, turn: number): Promise<void> {
+    await inTransaction(this.database, async (client) => {
+      const { rows } = await client.query<{ receiver: string }>(TAKE_OVER, [pushId, turn]);
+      for (const { receiver } of rows) await this.lanes.call(receiver, client);
     });
   }
 
   /** Notes one more attempt at an event that its receiver has had. */
   async repeated(config: DueConfig, sequence: number, { status, error }: AttemptOutcome): Promise<void> {
     await this.database.pool.query(REPEATED, [config.pushId, sequence, status ?? null, error ?? null]);
-  }
-
-  /** Begins a new job for turns that no job seems to work on any more. @returns how many */
-  async revive(): Promise<number> {
-    return inTransaction(this.database, async (client) => {
-      const { rows } = await client.query<{ pushId: string; turn: number }>(REVIVE);
-      await this.jobs.enqueue(
-        rows.map(({ pushId, turn }) => deliverJob(pushId, turn)),
-        client,
-      );
-      return rows.length;
-    });
   }
 }
 
@@ -118,11 +85,7 @@ function ledgerValues(config: DueConfig, sequence: number, outcome: AttemptOutco
   return [pushId, sequence, taskId, tenant, owner, status, outcome.status ?? null, outcome.error ?? null];
 }
 
-const CONFIG = `
-  SELECT push_id AS "pushId", turn, task_id AS "taskId", config_id AS "configId", tenant, owner, url, scheme,
-         secrets AS sealed, token, credentials,
-         wire_version AS "wireVersion", delivered_sequence AS "deliveredSequence", attempts
-  FROM push_config WHERE push_id = $1 AND deleted_at IS NULL`;
+const CONFIG = `SELECT ${DUE_CONFIG} FROM push_config WHERE push_id = $1 AND deleted_at IS NULL`;
 
 /** In one statement with the change of the config, and only with it. */
 const LEDGER = `
@@ -140,42 +103,44 @@ const DELIVERED = `
 
 const FAILED = `
   WITH moved AS (
-    UPDATE push_config SET attempts = attempts + 1, next_attempt_at = $10, turn = turn + 1, updated_at = now()
+    UPDATE push_config SET attempts = attempts + 1, next_attempt_at = $10, due_at = $10, lane = NULL,
+      turn = turn + 1, updated_at = now()
     WHERE push_id = $1 AND turn = $9
     RETURNING push_id
   )${LEDGER}`;
 
 const DISABLED = `
   WITH moved AS (
-    UPDATE push_config SET attempts = attempts + 1, next_attempt_at = NULL, scheduled = false, disabled_reason = $10,
-      updated_at = now()
+    UPDATE push_config SET attempts = attempts + 1, next_attempt_at = NULL, scheduled = false, due_at = NULL, lane = NULL,
+      disabled_reason = $10, updated_at = now()
     WHERE push_id = $1 AND turn = $9
     RETURNING push_id
   )${LEDGER}`;
 
-const CONTINUE = `
-  UPDATE push_config SET turn = turn + 1, updated_at = now() WHERE push_id = $1 AND turn = $2 AND scheduled`;
+const PUT_BACK = `
+  UPDATE push_config SET due_at = coalesce($3, now()), lane = NULL, turn = turn + 1, updated_at = now()
+  WHERE push_id = $1 AND turn = $2 AND scheduled`;
 
 const LOCK = `
   SELECT delivered_sequence FROM push_config WHERE push_id = $1 AND turn = $2 AND scheduled FOR UPDATE`;
 
 const REST = `
-  UPDATE push_config SET scheduled = false, updated_at = now()
+  UPDATE push_config SET scheduled = false, due_at = NULL, lane = NULL, updated_at = now()
   WHERE push_id = $1 AND NOT EXISTS (
     SELECT FROM task WHERE task.task_id = push_config.task_id AND task.last_sequence > push_config.delivered_sequence)`;
 
 const RETRY_NOW = `
   UPDATE push_config SET disabled_reason = NULL, attempts = 0, next_attempt_at = NULL, scheduled = true, turn = turn + 1,
-    updated_at = now()
+    receiver = coalesce(receiver, ${RECEIVER_OF_URL}), due_at = now(), lane = NULL, updated_at = now()
   WHERE push_id = $1 AND deleted_at IS NULL
-  RETURNING turn`;
+  RETURNING receiver`;
+
+const TAKE_OVER = `
+  UPDATE push_config SET turn = turn + 1, receiver = coalesce(receiver, ${RECEIVER_OF_URL}), due_at = now(), lane = NULL,
+    updated_at = now()
+  WHERE push_id = $1 AND turn = $2 AND scheduled
+  RETURNING receiver`;
 
 const REPEATED = `
   UPDATE push_delivery SET attempts = attempts + 1, last_status = $3, last_error = $4, updated_at = now()
   WHERE push_id = $1 AND sequence = $2`;
-
-const REVIVE = `
-  UPDATE push_config SET turn = turn + 1, updated_at = now()
-  WHERE scheduled AND updated_at < now() - interval '15 minutes'
-    AND (next_attempt_at IS NULL OR next_attempt_at < now() - interval '15 minutes')
-  RETURNING push_id AS "pushId", turn`;

@@ -1,4 +1,4 @@
-import type { DueConfig } from './delivery-store.js';
+import type { DueConfig } from './due-config.js';
 import type { PushSecrets } from './push-secrets.js';
 import { notificationHeaders, notificationId, notificationOf, readNotificationId } from './notification-request.js';
 

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '#libs/tasks';
-import type { DueConfig } from './delivery-store.js';
+import type { DueConfig } from './due-config.js';
 import type { PushSecrets } from './push-secrets.js';
 
 /** Stays the same however often a notification is sent, so that its receiver can tell repeats. */

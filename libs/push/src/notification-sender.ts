@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { OutboundHttp } from '#libs/platform';
 import { type RecordedEvent, TaskStore } from '#libs/tasks';
-import type { DueConfig } from './delivery-store.js';
+import type { DueConfig } from './due-config.js';
 import { LegacyBodies } from './legacy-bodies.js';
 import { isLegacyConfig, NOTIFICATION_SIGNATURE, notificationHeaders, notificationOf } from './notification-request.js';
 import { NotificationSigner } from './notification-signer.js';

@@ -10,8 +10,8 @@ import {
 } from '#libs/protocol';
 import { TaskRetention, type TaskScope } from '#libs/tasks';
 import type { ClientBase } from 'pg';
-import { deliverJob } from './deliver-job.js';
 import { type CheckedPushConfig, PushConfigs, type PushRegistration, type ShownPushConfig } from './push-configs.js';
+import { PushLanes } from './push-lanes.js';
 import { PushSecretBox } from './push-secrets.js';
 import { pushConfigProblems } from './push-target.js';
 import { openRegistration, readRegistration, REGISTER, sealedRegistration } from './registration.js';
@@ -41,7 +41,8 @@ interface ConfigRow {
 export class PostgresPushConfigs extends PushConfigs {
   constructor(
     private readonly database: Database,
-    private readonly jobs: Jobs,
+    private readonly lanes: PushLanes,
+    jobs: Jobs,
     private readonly outbound: OutboundHttp,
     private readonly secrets: PushSecretBox,
     retention: TaskRetention,
@@ -76,11 +77,8 @@ export class PostgresPushConfigs extends PushConfigs {
       await refuseTooMany(client, taskId, config.id);
       if (!isTerminalState(task.state)) await client.query(MARK_TASK, [taskId]);
       const values = this.valuesOf(registration, registration.after ?? task.last_sequence);
-      const { rows } = await client.query<{ push_id: string; turn: number }>(KEEP, values);
-      await this.jobs.enqueue(
-        rows.map(({ push_id, turn }) => deliverJob(push_id, turn)),
-        client,
-      );
+      await client.query(KEEP, values);
+      await this.lanes.call(new URL(config.url).origin, client);
       return shownConfig(taskId, config);
     });
   }
@@ -117,7 +115,8 @@ export class PostgresPushConfigs extends PushConfigs {
     const { tenant, owner } = scope;
     const sealed = this.secrets.seal({ taskId, configId }, { token, credentials: authentication?.credentials });
     const scheme = authentication?.scheme ?? null;
-    return [randomUUID(), taskId, configId, tenant, owner, url, scheme, sealed, wireVersion, after];
+    const { origin } = new URL(url);
+    return [randomUUID(), taskId, configId, tenant, owner, url, scheme, sealed, wireVersion, after, origin];
   }
 
   private shown({
@@ -170,16 +169,15 @@ const COUNT_OTHERS = `
 /** A deleted one begins anew; any other goes on where it stands. */
 const KEEP = `
   INSERT INTO push_config AS held (push_id, task_id, config_id, tenant, owner, url, scheme, secrets,
-                                   wire_version, delivered_sequence, scheduled, turn)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, true, 1)
+                                   wire_version, delivered_sequence, receiver, scheduled, due_at, turn)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, true, now(), 1)
   ON CONFLICT (task_id, config_id) DO UPDATE SET
     url = excluded.url, scheme = excluded.scheme, secrets = excluded.secrets, token = NULL, credentials = NULL,
-    wire_version = excluded.wire_version,
+    wire_version = excluded.wire_version, receiver = excluded.receiver, due_at = excluded.due_at, lane = NULL,
     delivered_sequence = CASE WHEN held.deleted_at IS NULL THEN held.delivered_sequence
                               ELSE excluded.delivered_sequence END,
     scheduled = true, turn = held.turn + 1, attempts = 0, next_attempt_at = NULL, disabled_reason = NULL,
-    deleted_at = NULL, updated_at = now()
-  RETURNING push_id, turn`;
+    deleted_at = NULL, updated_at = now()`;
 
 const LIST = `
   SELECT task_id, config_id, url, scheme, secrets AS sealed, token FROM push_config
@@ -188,6 +186,6 @@ const LIST = `
 const KNOWN = 'SELECT FROM push_config WHERE task_id = $1 AND config_id = $2';
 
 const FORGET = `
-  UPDATE push_config SET deleted_at = now(), updated_at = now(), scheduled = false, turn = turn + 1,
-    token = NULL, scheme = NULL, credentials = NULL, secrets = NULL
+  UPDATE push_config SET deleted_at = now(), updated_at = now(), scheduled = false, due_at = NULL, lane = NULL,
+    turn = turn + 1, token = NULL, scheme = NULL, credentials = NULL, secrets = NULL
   WHERE task_id = $1 AND config_id = $2 AND deleted_at IS NULL`;

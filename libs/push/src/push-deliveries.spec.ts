@@ -1,17 +1,25 @@
 import type { JobContext, JobHandler, Jobs, Metrics } from '#libs/platform';
 import type { RecordedEvent, TaskStore } from '#libs/tasks';
-import type { DeliveryStore, DueConfig } from './delivery-store.js';
+import type { DeliveryStore } from './delivery-store.js';
+import type { DueConfig } from './due-config.js';
 import type { NotificationSender } from './notification-sender.js';
 import { PushDeliveries } from './push-deliveries.js';
+import type { PushLanes } from './push-lanes.js';
 import type { AttemptOutcome } from './retry-plan.js';
 
 const TAKEN: AttemptOutcome = { delivered: true, status: 200 };
 const BUSY: AttemptOutcome = { delivered: false, status: 503 };
 const GONE: AttemptOutcome = { delivered: false, status: 410 };
+const DOWN: AttemptOutcome = { delivered: false, error: 'connect' };
+const JOB = { receiver: 'http://hook.test', holder: 'h' };
 
 let told: string[];
 let outcomes: AttemptOutcome[];
 let config: DueConfig;
+/** What waits for the receiver, in this order. */
+let waiting: DueConfig[];
+let entered: boolean;
+let leaves: boolean[];
 let rests: boolean[];
 let context: JobContext;
 let run: (payload: unknown) => Promise<void>;
@@ -21,6 +29,8 @@ beforeEach(() => {
   told = [];
   outcomes = [];
   rests = [true];
+  leaves = [true];
+  entered = true;
   log = 3;
   context = { signal: new AbortController().signal, attempt: 1, last: false };
   config = {
@@ -39,59 +49,109 @@ beforeEach(() => {
     deliveredSequence: 0,
     attempts: 0,
   };
+  waiting = [config];
   run = deliveries();
 });
 
 it('sends what lies between the cursor and the end of the log, in order', async () => {
   config.deliveredSequence = 1;
-  await run({ pushId: 'p', turn: 1 });
-  expect(told).toEqual(['sent 2', 'delivered 2', 'sent 3', 'delivered 3', 'rest']);
+  await run(JOB);
+  expect(told).toEqual(['sent 2', 'delivered 2', 'sent 3', 'delivered 3', 'rest', 'left']);
 });
 
 it('looks again where an event came in the last moment', async () => {
   rests = [false, true];
   log = 0;
-  await run({ pushId: 'p', turn: 1 });
-  expect(told).toEqual(['rest', 'rest']);
+  await run(JOB);
+  expect(told).toEqual(['rest', 'put back p', 'rest', 'left']);
+});
+
+it('looks again where something is being committed as it wants to leave', async () => {
+  leaves = [false, true];
+  waiting = [];
+  await run(JOB);
+  expect(told).toEqual(['left']);
+});
+
+it('takes one config after the other, and lets others have their turn after some events', async () => {
+  log = 11;
+  waiting = [config, { ...config, pushId: 'q', deliveredSequence: 10 }];
+  rests = [false, true, true];
+  await run(JOB);
+  expect(told.filter((it) => !it.startsWith('delivered'))).toEqual([
+    ...[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((sequence) => `sent ${sequence}`),
+    'rest',
+    'put back p',
+    'sent 11',
+    'rest',
+    'sent 11',
+    'rest',
+    'left',
+  ]);
 });
 
 it('stops at a failure, and counts failures anew after a success', async () => {
   config.attempts = 18;
   outcomes = [TAKEN, BUSY];
-  await run({ pushId: 'p', turn: 1 });
+  await run(JOB);
   expect(told.slice(0, 3)).toEqual(['sent 1', 'delivered 1', 'sent 2']);
-  expect(told.slice(3)).toEqual([expect.stringMatching(/^failed 2 in (\d{1,3}|1000)$/)]);
+  expect(told.slice(3)).toEqual([expect.stringMatching(/^failed 2 in (\d{1,3}|1000)$/), 'left']);
 });
 
 it('disables a config with its twentieth failure, and at once with 410', async () => {
   config.attempts = 19;
-  outcomes = [BUSY];
-  await run({ pushId: 'p', turn: 1 });
-  outcomes = [GONE];
-  config.attempts = 0;
-  await run({ pushId: 'p', turn: 1 });
+  waiting = [config, { ...config, attempts: 0 }];
+  outcomes = [BUSY, GONE];
+  await run(JOB);
   expect(told).toEqual([
     'sent 1',
     'disabled 1: 20 attempts failed, the last one with 503',
     'sent 1',
     'disabled 1: The receiver answered 410 Gone',
+    'left',
   ]);
 });
 
-it('does nothing for a turn that is over', async () => {
-  await run({ pushId: 'p', turn: 2 });
+it('rests from a receiver that gives no answer, longer each time, and keeps its lane', async () => {
+  outcomes = [DOWN];
+  await run(JOB);
+  expect(told[1]).toMatch(/^failed 1/);
+  expect(told[2]).toMatch(/^goes on in (9\d\d|1000) after 1$/);
+  told = [];
+  outcomes = [DOWN];
+  waiting = [config];
+  await run({ ...JOB, failures: 4 });
+  expect(told.at(-1)).toMatch(/^goes on in 1(5\d\d\d|6000) after 5$/);
+});
+
+it('forgets the failures with any answer', async () => {
+  outcomes = [BUSY];
+  await run({ ...JOB, failures: 4 });
+  expect(told.at(-1)).toBe('left');
+});
+
+it('does nothing where others have all lanes', async () => {
+  entered = false;
+  await run(JOB);
   expect(told).toEqual([]);
+});
+
+it('goes on with others where one cannot be sent by a fault of ours', async () => {
+  const broken = { ...config, pushId: 'broken' };
+  waiting = [broken, { ...config, deliveredSequence: 2 }];
+  await run(JOB);
+  expect(told).toEqual(['put back broken', 'sent 3', 'delivered 3', 'rest', 'left']);
 });
 
 it('counts no failure where the process stops', async () => {
   const stop = new AbortController();
   stop.abort(new Error('stops'));
   context = { ...context, signal: stop.signal };
-  await expect(run({ pushId: 'p', turn: 1 })).rejects.toThrow('stops');
+  await expect(run(JOB)).rejects.toThrow('stops');
   expect(told).toEqual([]);
 });
 
-/** The handler of `push.deliver` over fakes that write down what they are asked for. */
+/** The handler of `push.serve` over fakes that write down what they are asked for. */
 function deliveries(): (payload: unknown) => Promise<void> {
   const handlers = new Map<string, JobHandler<unknown>>();
   const jobs = {
@@ -100,14 +160,15 @@ function deliveries(): (payload: unknown) => Promise<void> {
   };
   const metrics = { counter: () => ({ inc: () => undefined }) };
   const tasks = {
-    events: async (_id: string, after: number) =>
+    events: async (_id: string, after: number, limit: number) =>
       Array.from(
-        { length: Math.max(log - after, 0) },
+        { length: Math.min(Math.max(log - after, 0), limit) },
         (_, index) => ({ sequence: after + index + 1 }) as RecordedEvent,
       ),
   };
   const sender = {
-    send: async (_config: DueConfig, { sequence }: RecordedEvent) => {
+    send: async ({ pushId }: DueConfig, { sequence }: RecordedEvent) => {
+      if (pushId === 'broken') throw new Error('a fault of ours');
       told.push(`sent ${sequence}`);
       return outcomes.shift() ?? TAKEN;
     },
@@ -115,18 +176,33 @@ function deliveries(): (payload: unknown) => Promise<void> {
   new PushDeliveries(
     jobs as unknown as Jobs,
     metrics as unknown as Metrics,
+    fakeLanes() as unknown as PushLanes,
     fakeStore() as unknown as DeliveryStore,
     tasks as unknown as TaskStore,
     sender as unknown as NotificationSender,
   );
-  const handler = handlers.get('push.deliver');
+  const handler = handlers.get('push.serve');
   if (!handler) throw new Error('Nobody does the deliveries');
   return (payload) => handler.run(handler.read(payload), context);
 }
 
+function fakeLanes(): Partial<PushLanes> {
+  return {
+    enter: async (job) => (entered ? { ...job, number: 0 } : undefined),
+    next: async () => waiting.shift(),
+    goOn: async ({ failures }, at) => {
+      told.push(`goes on in ${at.getTime() - Date.now()} after ${failures}`);
+    },
+    leave: async () => {
+      const left = leaves.shift() ?? true;
+      if (left) told.push('left');
+      return left;
+    },
+  };
+}
+
 function fakeStore(): Partial<DeliveryStore> {
   return {
-    due: async (_pushId, turn) => (turn === config.turn ? config : undefined),
     delivered: async (_config, sequence) => {
       told.push(`delivered ${sequence}`);
       return true;
@@ -136,6 +212,10 @@ function fakeStore(): Partial<DeliveryStore> {
     },
     disabled: async (_config, sequence, _outcome, reason) => {
       told.push(`disabled ${sequence}: ${reason}`);
+    },
+    putBack: async (given, until) => {
+      told.push(`put back ${given.pushId}`);
+      if (until === undefined) waiting.push(given);
     },
     rest: async () => {
       told.push('rest');

@@ -1,32 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { type JobContext, Jobs, Metrics } from '#libs/platform';
-import { type RecordedEvent, TaskStore } from '#libs/tasks';
-import { DELIVER, type DeliverPayload, readDeliverPayload } from './deliver-job.js';
-import { DeliveryStore, type DueConfig } from './delivery-store.js';
+import { TaskStore } from '#libs/tasks';
+import { DELIVER, readDeliverPayload } from './deliver-job.js';
+import { DeliveryStore } from './delivery-store.js';
+import type { DueConfig } from './due-config.js';
 import { NotificationSender } from './notification-sender.js';
-import { Receivers } from './receivers.js';
+import { type PushLane, PushLanes } from './push-lanes.js';
 import { readRedelivery, REDELIVER, type RedeliverPayload } from './redeliver-job.js';
-import { type AttemptOutcome, finalReason, pauseAfter } from './retry-plan.js';
+import { type AttemptOutcome, finalReason, isUnanswered, pauseAfter, restAfter } from './retry-plan.js';
+import { readServePayload, SERVE, type ServePayload } from './serve-job.js';
 
-/** Events read at once. */
+/** Events of one Task that are sent before others of the same receiver have their turn. */
 const PAGE = 10;
 /** How long one job goes on while others may wait for its place. */
 const TURN_MS = 10_000;
+/** Before it is looked again for what is being committed at this moment. */
+const COMMITTING_MS = 20;
+/** After a fault of ours, which is no attempt. */
+const FAULT_PAUSE_MS = 30_000;
 const REVIVE = { name: 'push.revive', match: '*/10 * * * *' };
 
 /**
- * Sends notifications: one job at a time for each config, which reads the Task's log from the last event that the
- * receiver took. So every event is sent, in order, at least once, and none before the one ahead of it was taken.
+ * Sends notifications: a job for each lane of a receiver, which takes the configs that wait for it, the one that has
+ * waited longest first, and reads each one's log from the last event that was taken. So every event is sent, in order,
+ * at least once, and none before the one ahead of it was taken; and a receiver that does not answer has its lanes
+ * waiting and nothing else.
  */
 @Injectable()
 export class PushDeliveries {
   private readonly logger = new Logger(PushDeliveries.name);
-  private readonly receivers = new Receivers();
   private readonly attempts;
 
   constructor(
     jobs: Jobs,
     metrics: Metrics,
+    private readonly lanes: PushLanes,
     private readonly store: DeliveryStore,
     private readonly tasks: TaskStore,
     private readonly sender: NotificationSender,
@@ -36,57 +45,58 @@ export class PushDeliveries {
       'Attempts at push notifications in this replica: retried ones come again, disabled ones ended their config',
       ['outcome'],
     );
-    jobs.register(DELIVER, { read: readDeliverPayload, run: (payload, context) => this.deliver(payload, context) });
+    jobs.register(SERVE, { read: readServePayload, run: (payload, context) => this.serve(payload, context) });
+    jobs.register(DELIVER, { read: readDeliverPayload, run: ({ pushId, turn }) => store.takeOver(pushId, turn) });
     jobs.register(REDELIVER, { read: readRedelivery, run: (payload, context) => this.redeliver(payload, context) });
     jobs.register(REVIVE.name, { read: () => undefined, run: () => this.revive() });
     jobs.every(REVIVE);
   }
 
-  private async deliver({ pushId, turn }: DeliverPayload, { signal }: JobContext): Promise<void> {
-    let config = await this.store.due(pushId, turn);
-    const until = Date.now() + TURN_MS;
-    while (config) {
-      const events: RecordedEvent[] = await this.tasks.events(config.taskId, config.deliveredSequence, PAGE);
-      if (events.length === 0 && (await this.store.rest(config))) return;
-      for (const event of events) {
-        if (Date.now() > until) return this.store.continueAt(config, new Date());
-        if (!(await this.attempt(config, event, signal))) return;
-        config = { ...config, deliveredSequence: event.sequence, attempts: 0 };
-      }
-    }
-  }
-
-  /** @returns whether the next event may follow */
-  private async attempt(config: DueConfig, event: RecordedEvent, signal: AbortSignal): Promise<boolean> {
-    const { origin } = new URL(config.url);
-    const wait = this.receivers.enter(origin);
-    if (wait > 0) {
-      await this.store.continueAt(config, new Date(Date.now() + wait * (1 + Math.random() / 4)));
-      return false;
-    }
-    const outcome = await this.send(config, event, signal, origin);
-    if (!outcome.delivered) {
-      await this.fail(config, event.sequence, outcome);
-      return false;
-    }
-    this.attempts.inc({ outcome: 'delivered' });
-    return this.store.delivered(config, event.sequence, outcome);
-  }
-
-  private async send(
-    config: DueConfig,
-    event: RecordedEvent,
-    signal: AbortSignal,
-    origin: string,
-  ): Promise<AttemptOutcome> {
-    let outcome: AttemptOutcome | undefined;
-    try {
+  private async serve(job: ServePayload, { signal }: JobContext): Promise<void> {
+    const lane = await this.lanes.enter(job);
+    if (!lane) return;
+    for (const until = Date.now() + TURN_MS; ;) {
       signal.throwIfAborted();
-      outcome = await this.sender.send(config, event, signal);
-      return outcome;
-    } finally {
-      this.receivers.leave(origin, outcome);
+      const config = await this.lanes.next(lane);
+      if (config) await this.work(lane, config, until, signal);
+      else if (await this.lanes.leave(lane)) return;
+      else await delay(COMMITTING_MS);
+      if (config && lane.failures > 0) return this.lanes.goOn(lane, new Date(Date.now() + restAfter(lane.failures)));
+      if (Date.now() > until) return this.lanes.goOn(lane, new Date());
     }
+  }
+
+  private async work(lane: PushLane, config: DueConfig, until: number, signal: AbortSignal): Promise<void> {
+    try {
+      const outcome = await this.deliver(config, until, signal);
+      if (outcome) lane.failures = isUnanswered(outcome) ? lane.failures + 1 : 0;
+    } catch (error) {
+      signal.throwIfAborted();
+      // Others of the same receiver do not wait for it. Where the database is away, this fails as well, and the job.
+      await this.store.putBack(config, new Date(Date.now() + FAULT_PAUSE_MS));
+      const { pushId, taskId } = config;
+      this.logger.error({ err: error, pushId, taskId }, 'A push notification could not be sent; it is tried again');
+    }
+  }
+
+  /** @returns what came of the last attempt, if there was one */
+  private async deliver(first: DueConfig, until: number, signal: AbortSignal): Promise<AttemptOutcome | undefined> {
+    let config = first;
+    let outcome: AttemptOutcome | undefined;
+    const events = await this.tasks.events(config.taskId, config.deliveredSequence, PAGE);
+    for (const event of events) {
+      if (outcome && Date.now() > until) break;
+      outcome = await this.sender.send(config, event, signal);
+      if (!outcome.delivered) {
+        await this.fail(config, event.sequence, outcome);
+        return outcome;
+      }
+      this.attempts.inc({ outcome: 'delivered' });
+      if (!(await this.store.delivered(config, event.sequence, outcome))) return outcome;
+      config = { ...config, deliveredSequence: event.sequence, attempts: 0 };
+    }
+    if (!(await this.store.rest(config))) await this.store.putBack(config);
+    return outcome;
   }
 
   private async fail(config: DueConfig, sequence: number, outcome: AttemptOutcome): Promise<void> {
@@ -113,7 +123,7 @@ export class PushDeliveries {
   }
 
   private async revive(): Promise<void> {
-    const configs = await this.store.revive();
-    if (configs > 0) this.logger.warn({ configs }, 'Deliveries that no job worked on any more go on');
+    const lost = await this.lanes.revive();
+    if (lost > 0) this.logger.warn({ lost }, 'Deliveries that no job worked on any more go on');
   }
 }

@@ -1,5 +1,6 @@
 import { enqueueFrom } from '#libs/platform';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { CreatePushLane1700000000930 } from './push-lane-migration.js';
 
 /**
  * The configs of Tasks, and who wakes them. A Task's row says whether it has configs, so that an event of any other Task
@@ -121,4 +122,5 @@ export const PUSH_MIGRATIONS = [
   CreatePushConfig1700000000700,
   CreatePushDelivery1700000000710,
   SealPushSecrets1700000000810,
+  CreatePushLane1700000000930,
 ];

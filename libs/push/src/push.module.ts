@@ -7,6 +7,7 @@ import { NotificationSigner } from './notification-signer.js';
 import { PostgresPushConfigs } from './postgres-push-configs.js';
 import { PushConfigs } from './push-configs.js';
 import { PushDeliveries } from './push-deliveries.js';
+import { PushLanes } from './push-lanes.js';
 import { PushSecretBox } from './push-secrets.js';
 import { SealSecretsJob } from './seal-secrets-job.js';
 
@@ -21,6 +22,7 @@ export class PushModule {
       controllers: [DeliveriesController],
       providers: [
         { provide: PushConfigs, useClass: PostgresPushConfigs },
+        PushLanes,
         DeliveryStore,
         DeliveryLedger,
         PushSecretBox,

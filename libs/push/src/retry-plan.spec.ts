@@ -4,7 +4,7 @@ import {
   OutboundRefusedError,
   OutboundTimeoutError,
 } from '#libs/platform';
-import { answered, finalReason, MAX_ATTEMPTS, pauseAfter, unanswered } from './retry-plan.js';
+import { answered, finalReason, isUnanswered, MAX_ATTEMPTS, pauseAfter, restAfter, unanswered } from './retry-plan.js';
 
 const NO_LUCK = (): number => 0;
 const HOUR = 3_600_000;
@@ -72,5 +72,17 @@ describe('the end', () => {
     expect(finalReason(answered(503, undefined), MAX_ATTEMPTS)).toBe('20 attempts failed, the last one with 503');
     const timeout = { delivered: false, error: 'timeout' };
     expect(finalReason(timeout, MAX_ATTEMPTS)).toBe('20 attempts failed, the last one with a timeout error');
+  });
+});
+
+describe('a receiver that gives no answer', () => {
+  it('is left alone, longer each time', () => {
+    expect([1, 2, 3, 4, 5, 6, 7, 8].map(restAfter)).toEqual([1e3, 2e3, 4e3, 8e3, 16e3, 32e3, 60e3, 60e3]);
+  });
+
+  it('is not one that answers with an error, or whose connection broke in the middle of an answer', () => {
+    expect(['connect', 'timeout'].map((error) => isUnanswered({ delivered: false, error }))).toEqual([true, true]);
+    expect(isUnanswered({ delivered: false, status: 503 })).toBe(false);
+    expect(isUnanswered({ delivered: false, error: 'interrupted' })).toBe(false);
   });
 });

@@ -9,6 +9,8 @@ import {
 export const MAX_ATTEMPTS = 20;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30 * 60_000;
+const FIRST_REST_MS = 1_000;
+const LONGEST_REST_MS = 60_000;
 const GONE = 410;
 
 /** What came of one attempt. */
@@ -53,4 +55,14 @@ export function finalReason(outcome: AttemptOutcome, attempts: number): string |
 export function pauseAfter(attempts: number, { retryAfterMs = 0 }: AttemptOutcome, random = Math.random): number {
   const full = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), LONGEST_PAUSE_MS);
   return Math.max(full * (0.75 + random() / 4), Math.min(retryAfterMs, LONGEST_PAUSE_MS));
+}
+
+/** Whether the receiver said nothing at all: it is not asked again at once, for whichever Task. */
+export function isUnanswered({ error }: AttemptOutcome): boolean {
+  return error === 'connect' || error === 'timeout';
+}
+
+/** How long a receiver is left alone, in milliseconds, after so many attempts without an answer: a second to a minute. */
+export function restAfter(failures: number): number {
+  return Math.min(FIRST_REST_MS * 2 ** (failures - 1), LONGEST_REST_MS);
 }

@@ -1,0 +1,21 @@
+import type { KeptSecrets } from './push-secrets.js';
+
+/** A config with what is to be sent to it. */
+export interface DueConfig extends KeptSecrets {
+  pushId: string;
+  turn: number;
+  tenant: string;
+  owner: string;
+  url: string;
+  scheme: string | null;
+  wireVersion: string;
+  deliveredSequence: number;
+  /** Failures since the last success. */
+  attempts: number;
+}
+
+/** Its columns. */
+export const DUE_CONFIG = `
+  push_id AS "pushId", turn, task_id AS "taskId", config_id AS "configId", tenant, owner, url, scheme,
+  secrets AS sealed, token, credentials,
+  wire_version AS "wireVersion", delivered_sequence AS "deliveredSequence", attempts`;

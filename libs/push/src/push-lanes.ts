@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import { Database, Jobs } from '#libs/platform';
+import type { ClientBase } from 'pg';
+import { DUE_CONFIG, type DueConfig } from './due-config.js';
+import { type ServePayload, serveJob } from './serve-job.js';
+
+/** Lanes of one receiver, over all replicas: so many attempts at it are under way at once, half of a replica's jobs. */
+const LANES = 2;
+
+/** A lane of a receiver that a job works in. */
+export interface PushLane extends ServePayload {
+  number: number;
+}
+
+/**
+ * The lanes of receivers: what waits for a receiver waits in a table, and costs nothing until a lane comes to it. A lane
+ * belongs to the job that entered it, whichever process does that; what a process had in hand that died is taken up by
+ * the next that does its job.
+ */
+@Injectable()
+export class PushLanes {
+  constructor(
+    private readonly database: Database,
+    private readonly jobs: Jobs,
+  ) {}
+
+  /** Has a lane of a receiver begin, unless enough are at work; in the transaction that gives it something to do. */
+  async call(receiver: string, client: Pick<ClientBase, 'query'>): Promise<void> {
+    await client.query('SELECT push_call($1, $2)', [receiver, LANES]);
+  }
+
+  /** `undefined` where other jobs have all lanes: they do what this one would. */
+  async enter(job: ServePayload): Promise<PushLane | undefined> {
+    const { receiver, holder } = job;
+    const { rows } = await this.database.pool.query<{ number: number | null }>(ENTER, [receiver, holder, LANES]);
+    const number = rows[0]?.number ?? null;
+    return number === null ? undefined : { ...job, number };
+  }
+
+  /** Takes the config in hand that has waited longest; `undefined` where none is due. */
+  async next({ receiver, number }: PushLane): Promise<DueConfig | undefined> {
+    const { rows } = await this.database.pool.query<DueConfig>({
+      name: 'push-next',
+      text: NEXT,
+      values: [receiver, number],
+    });
+    return rows[0];
+  }
+
+  /** The lane goes on later, or after jobs that have waited for their place; until then it counts as at work. */
+  async goOn(lane: ServePayload, at: Date): Promise<void> {
+    await this.jobs.enqueue([serveJob(lane, at)]);
+  }
+
+  /** Ends the lane where nothing is due. @returns whether it did */
+  async leave({ receiver, holder }: PushLane): Promise<boolean> {
+    const { rows } = await this.database.pool.query<{ left: boolean }>(LEAVE, [receiver, holder]);
+    return rows[0]?.left ?? false;
+  }
+
+  /** Begins lanes for what nobody seems to work on any more. @returns how many lanes and configs were lost */
+  async revive(): Promise<number> {
+    const { rows } = await this.database.pool.query<{ lost: number }>(REVIVE);
+    await this.database.pool.query(CALL_WAITING, [LANES]);
+    return rows[0]?.lost ?? 0;
+  }
+}
+
+const ENTER = 'SELECT push_enter($1, $2, $3) AS number';
+
+// Configs with an event that is being committed are passed over: the lane does not end before that is.
+const NEXT = `
+  UPDATE push_config SET lane = $2, turn = turn + 1, updated_at = now()
+  WHERE push_id = (
+    SELECT push_id FROM push_config
+    WHERE receiver = $1 AND scheduled AND lane IS NULL AND due_at <= now()
+    ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+  RETURNING ${DUE_CONFIG}`;
+
+const LEAVE = 'SELECT push_leave($1, $2) AS left';
+
+const LONG_AGO = `updated_at < now() - interval '15 minutes'`;
+
+const REVIVE = `
+  WITH lanes AS (DELETE FROM push_lane WHERE ${LONG_AGO} RETURNING receiver),
+  configs AS (
+    UPDATE push_config SET lane = NULL, turn = turn + 1, updated_at = now()
+    WHERE lane IS NOT NULL AND ${LONG_AGO} RETURNING receiver)
+  SELECT (SELECT count(*) FROM lanes)::int + (SELECT count(*) FROM configs)::int AS lost`;
+
+const CALL_WAITING = `
+  SELECT push_call(receiver, $1) FROM (
+    SELECT DISTINCT receiver FROM push_config
+    WHERE scheduled AND lane IS NULL AND due_at < now() - interval '15 minutes') AS waiting`;
