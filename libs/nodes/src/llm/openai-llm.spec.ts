@@ -69,6 +69,25 @@ describe('OpenAiLlm', () => {
     await expect(llm().answer({ model: 'm', messages, signal })).rejects.toThrow('model "m" gave no answer: HTTP 401');
   });
 
+  it.each([200, 400])('reads no more of an answer without an end than it takes (%s)', async (endless) => {
+    const piece = new Uint8Array(1024 * 1024).fill(0x20);
+    let pieces = 0;
+    let canceled = false;
+    const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+      pull: (controller) => {
+        if (++pieces > 100) throw new Error('too much was read');
+        controller.enqueue(piece);
+      },
+      cancel: () => void (canceled = true),
+    });
+    const headers = { 'content-type': 'application/json' };
+    const model = new OpenAiLlm({ baseUrl, fetch: async () => new Response(body, { status: endless, headers }) });
+    const failure = endless === 200 ? 'model "m": the answer is longer than 16777216 bytes' : 'HTTP 400';
+    await expect(model.answer({ model: 'm', messages, signal })).rejects.toThrow(failure);
+    expect(pieces).toBeLessThan(30);
+    expect(canceled).toBe(true);
+  });
+
   it('ends with the signal', async () => {
     const reason = new Error('canceled');
     await expect(llm().answer({ model: 'm', messages, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);

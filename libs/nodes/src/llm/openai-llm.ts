@@ -1,10 +1,13 @@
 import OpenAI, { APIError } from 'openai';
 import { type Part, textPart } from '#libs/protocol';
 import { NodeFailure } from '../node-failure.js';
+import { AnswerTooLong, boundedFetch } from './bounded-fetch.js';
 import { ECHO_MODEL, EchoLlm } from './echo-llm.js';
 import { type LlmAnswer, type LlmMessage, LlmProvider, type LlmRequest } from './llm-provider.js';
 
 const TIMEOUT_MS = 120_000;
+/** As many as an agent's answer may have. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 export interface OpenAiLlmOptions {
   baseUrl: string;
@@ -26,7 +29,7 @@ export class OpenAiLlm extends LlmProvider {
       apiKey: options.apiKey ?? 'none',
       organization: null,
       project: null,
-      fetch: options.fetch,
+      fetch: boundedFetch(options.fetch, MAX_ANSWER_BYTES),
       timeout: TIMEOUT_MS,
       maxRetries: 2,
       logLevel: 'off',
@@ -70,6 +73,7 @@ function tokensOf(usage: { prompt_tokens: number; completion_tokens: number; tot
 }
 
 function failureOf(model: string, error: unknown): unknown {
+  if (error instanceof AnswerTooLong) return new NodeFailure(`model "${model}": ${error.message}`, { cause: error });
   if (!(error instanceof APIError)) return error;
   const cause = error.status === undefined ? 'it cannot be reached' : `HTTP ${error.status}`;
   return new NodeFailure(`model "${model}" gave no answer: ${cause}`, { cause: error });

@@ -1,0 +1,28 @@
+/** An answer is longer than anybody can use. */
+export class AnswerTooLong extends Error {
+  override readonly name = 'AnswerTooLong';
+  constructor(maxBytes: number) {
+    super(`the answer is longer than ${maxBytes} bytes`);
+  }
+}
+
+/** A `fetch` whose bodies fail with AnswerTooLong beyond so many bytes, decoded; the rest is not read. */
+export function boundedFetch(send: typeof fetch, maxBytes: number): typeof fetch {
+  return async (input, init) => {
+    const response = await send(input, init);
+    if (!response.body) return response;
+    const { status, statusText, headers } = response;
+    return new Response(response.body.pipeThrough(counted(maxBytes)), { status, statusText, headers });
+  };
+}
+
+function counted(maxBytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  let bytes = 0;
+  return new TransformStream({
+    transform(piece, controller) {
+      bytes += piece.byteLength;
+      if (bytes > maxBytes) throw new AnswerTooLong(maxBytes);
+      controller.enqueue(piece);
+    },
+  });
+}
