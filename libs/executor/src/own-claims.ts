@@ -8,6 +8,8 @@ export const CLAIM_LOOK_MS = Symbol('CLAIM_LOOK_MS');
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
+/** For what does not pass by itself. */
+const LONGEST_LASTING_PAUSE_MS = 60 * 60_000;
 
 /** A claim of this replica that it does not execute. */
 export interface IdleClaim extends TaskClaim {
@@ -53,10 +55,14 @@ export class OwnClaims {
     this.troubled.delete(taskId);
   }
 
-  /** The claim could not be taken up: it is due again after a pause, longer each time. */
-  failed(claim: TaskClaim, failures: number): void {
+  /**
+   * The claim could not be taken up: it is due again after a pause, longer each time, up to a minute, or to an hour
+   * where the reason does not pass by itself.
+   */
+  failed(claim: TaskClaim, failures: number, lasting = false): void {
     const pause = Math.min(FIRST_PAUSE_MS, this.lookMs) * 2 ** (failures - 1);
-    this.keep({ ...claim, failures }, performance.now() + Math.min(pause, LONGEST_PAUSE_MS));
+    const longest = lasting ? LONGEST_LASTING_PAUSE_MS : LONGEST_PAUSE_MS;
+    this.keep({ ...claim, failures }, performance.now() + Math.min(pause, longest));
   }
 
   private keep(claim: IdleClaim, dueAt = performance.now()): IdleClaim {

@@ -6,6 +6,7 @@ import {
   type RecordedEvent,
   type StoredTask,
   type TaskClaim,
+  TaskEventRefused,
   TaskFold,
   TaskRecorder,
   TaskStore,
@@ -117,10 +118,14 @@ export class TaskRecovery {
     try {
       await this.takeUp(claim, failures);
       this.ownClaims.settled(claim);
+      if (failures > 0) this.logger.log({ taskId: claim.taskId, failures }, 'A task was recovered after all');
     } catch (error) {
       if (error instanceof ClaimLost) return this.ownClaims.settled(claim);
-      this.ownClaims.failed(claim, failures + 1);
-      this.logger.error({ err: error, taskId: claim.taskId }, 'A task could not be recovered; it is tried again');
+      this.ownClaims.failed(claim, failures + 1, isLasting(error));
+      // Told once: it may be tried again for ever.
+      const level = failures === 0 ? 'error' : 'debug';
+      const facts = { err: error, taskId: claim.taskId, failures };
+      this.logger[level](facts, 'A task could not be recovered; it is tried again, less often each time');
     }
   }
 
@@ -183,6 +188,11 @@ export class TaskRecovery {
       }),
     };
   }
+}
+
+/** Whether the log itself is at fault, which no database that comes back mends. */
+function isLasting(error: unknown): boolean {
+  return error instanceof TaskEventRefused || error instanceof SyntaxError || error instanceof TypeError;
 }
 
 /** The turn that was under way: the last Message accepted, the Task before it, and where its own events begin. */

@@ -1,0 +1,66 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import type { ReplicaLife, ServiceAddress, Shutdown } from '#libs/platform';
+import { TaskEventRefused, type TaskRecorder, type TaskStore } from '#libs/tasks';
+import type { AgentCatalog } from './agent-catalog.js';
+import type { ExecutionRegistry } from './execution-registry.js';
+import { TaskRecovery } from './task-recovery.js';
+
+const HOUR_MS = 3_600_000;
+
+let errors: jest.SpiedFunction<Logger['error']>;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  errors = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+  jest.spyOn(Logger.prototype, 'debug').mockReturnValue();
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});
+
+it('tries a Task whose log cannot be folded less often each time, down to once an hour, and tells of it once', async () => {
+  const loads = await loadsIn(3 * HOUR_MS, () => new TaskEventRefused('The first event of a task is the task itself'));
+  expect(loads).toBeGreaterThan(10);
+  expect(loads).toBeLessThan(20);
+  expect(errors).toHaveBeenCalledTimes(1);
+});
+
+it('tries what may pass every minute, and tells of it once as well', async () => {
+  const loads = await loadsIn(HOUR_MS, () => new Error('Connection terminated unexpectedly'));
+  expect(loads).toBeGreaterThan(50);
+  expect(loads).toBeLessThan(75);
+  expect(errors).toHaveBeenCalledTimes(1);
+});
+
+/** How often a Task that this replica claims is loaded in vain while the replica looks once a second. */
+async function loadsIn(milliseconds: number, failure: () => Error): Promise<number> {
+  let loads = 0;
+  const store = {
+    claimants: async () => [],
+    claims: async () => [{ taskId: 't', token: 'a' }],
+    renew: async () => true,
+    load: async () => {
+      loads += 1;
+      throw failure();
+    },
+  };
+  const registry = { has: () => false, claims: () => [], cancelRequested: async () => undefined };
+  const replica = { replicaId: 'r', deadReplicas: async () => [], unknownReplicas: async () => [] };
+  const recovery = new TaskRecovery(
+    store as unknown as TaskStore,
+    {} as TaskRecorder,
+    registry as unknown as ExecutionRegistry,
+    {} as AgentCatalog,
+    replica as unknown as ReplicaLife,
+    {} as ServiceAddress,
+    { register: () => undefined } as unknown as Shutdown,
+  );
+  for (let passed = 0; passed < milliseconds; passed += 1_000) {
+    await recovery.sweep();
+    jest.advanceTimersByTime(1_000);
+  }
+  return loads;
+}
