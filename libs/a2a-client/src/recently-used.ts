@@ -18,4 +18,8 @@ export class RecentlyUsed<V> {
     const oldest = this.#values.keys().next();
     if (this.#values.size > MAX_ENTRIES && !oldest.done) this.#values.delete(oldest.value);
   }
+
+  delete(key: string): void {
+    this.#values.delete(key);
+  }
 }

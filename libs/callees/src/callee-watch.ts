@@ -69,7 +69,7 @@ export class CalleeWatch extends CardGuard {
     if (known?.card === (received ?? CARDLESS)) {
       if (Date.now() - known.seenAt < SEEN_MS) return undefined;
       // A key may have been withdrawn meanwhile.
-      if (this.options.config.signatures !== 'require') return this.stillInUse(known);
+      if (this.options.config.signatures !== 'require') return this.stillInUse(key, known);
     }
     return this.examine(tenant, agentPlace(agentUrl), received).then((pin) => {
       this.admitted.set(key, { card: received ?? CARDLESS, pin, seenAt: Date.now() });
@@ -164,14 +164,16 @@ export class CalleeWatch extends CardGuard {
     else this.logger.log({ url: shownUrl(url), paths }, "An agent's card has changed");
   }
 
-  private stillInUse(known: Admitted): undefined {
+  /** What was forgotten meanwhile, or pinned anew, is examined with the next call. */
+  private stillInUse(key: string, known: Admitted): undefined {
     known.seenAt = Date.now();
-    if (!known.pin) return;
-    this.options.pins.inUse(known.pin).catch((error: unknown) => {
-      this.logger.warn(
-        { err: error, url: shownUrl(known.pin?.url ?? '') },
-        'That a card was seen could not be written down',
-      );
+    const { pin } = known;
+    if (!pin) return;
+    const noted = this.options.pins.inUse(pin).then((isPinned) => {
+      if (!isPinned && this.admitted.get(key) === known) this.admitted.delete(key);
+    });
+    noted.catch((error: unknown) => {
+      this.logger.warn({ err: error, url: shownUrl(pin.url) }, 'That a card was seen could not be written down');
     });
   }
 }

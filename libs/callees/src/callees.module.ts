@@ -8,15 +8,17 @@ import { CalleeCards } from './callee-cards.js';
 import { CalleeWatch } from './callee-watch.js';
 import { CardKeys } from './card-keys.js';
 import { CardPins } from './card-pins.js';
+import { CardPurgeJob } from './card-purge-job.js';
 import { CardSignatures } from './card-signatures.js';
 import { PostgresCardPins } from './storage/postgres-card-pins.js';
 
-/** The agents that this service calls: whether their cards can be trusted. Needs PlatformModule and AccessModule. */
+/** The agents that this service calls: whether their cards can be trusted. Needs PlatformModule, JobsModule and AccessModule. */
 @Module({
   controllers: [CardsController, CardPreviewController],
   providers: [
     CalleeCards,
     CardPreviews,
+    CardPurgeJob,
     { provide: CardPins, useClass: PostgresCardPins },
     {
       provide: CardSignatures,

@@ -45,6 +45,12 @@ export abstract class CardPins {
   /** The agent says again what is pinned: nothing waits to be accepted any more. */
   abstract seenAgain(pin: CardPin): Promise<void>;
 
-  /** The pinned card is in use. */
-  abstract inUse(pin: CardPin): Promise<void>;
+  /** The pinned card is in use. @returns whether it still is the pinned one */
+  abstract inUse(pin: CardPin): Promise<boolean>;
+
+  /**
+   * Forgets the cards of agents that nobody has called since a time, but those of which a change waits to be accepted.
+   * @returns how many; gives up when the signal aborts
+   */
+  abstract forget(unseenSince: Date, signal: AbortSignal): Promise<number>;
 }

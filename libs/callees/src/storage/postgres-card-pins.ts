@@ -6,6 +6,7 @@ import { type CardPin, CardPins, type SeenCard, type SeenChange } from '../card-
 
 /** The changes that are kept of one card; older ones go. */
 const KEPT_CHANGES = 50;
+const FORGOTTEN_AT_ONCE = 500;
 
 @Injectable()
 export class PostgresCardPins extends CardPins {
@@ -45,8 +46,17 @@ export class PostgresCardPins extends CardPins {
     await this.database.pool.query(SEEN_AGAIN, [id, hash]);
   }
 
-  override async inUse({ id, hash }: CardPin): Promise<void> {
-    await this.database.pool.query(IN_USE, [id, hash]);
+  override async inUse({ id, hash }: CardPin): Promise<boolean> {
+    const { rowCount } = await this.database.pool.query(IN_USE, [id, hash]);
+    return rowCount === 1;
+  }
+
+  override async forget(unseenSince: Date, signal: AbortSignal): Promise<number> {
+    let forgotten = 0;
+    for (let gone = FORGOTTEN_AT_ONCE; gone === FORGOTTEN_AT_ONCE && !signal.aborted; forgotten += gone) {
+      gone = (await this.database.pool.query(FORGET, [unseenSince, FORGOTTEN_AT_ONCE])).rowCount ?? 0;
+    }
+    return forgotten;
   }
 }
 
@@ -82,6 +92,10 @@ const SEEN_AGAIN = `
   UPDATE callee_card SET seen_hash = NULL, seen_name = NULL, seen_card = NULL, last_seen_at = now() WHERE id = $1 AND hash = $2`;
 
 const IN_USE = 'UPDATE callee_card SET last_seen_at = now() WHERE id = $1 AND hash = $2';
+
+const FORGET = `
+  DELETE FROM callee_card WHERE seen_hash IS NULL AND last_seen_at < $1 AND id = ANY(ARRAY(
+    SELECT id FROM callee_card WHERE seen_hash IS NULL AND last_seen_at < $1 LIMIT $2))`;
 
 /** The pin goes first: who finds it moved writes nothing. A row that is there already says so by its times. */
 function noting(pin: string, acceptedAt: string): string {

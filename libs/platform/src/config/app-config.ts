@@ -26,6 +26,8 @@ export interface CardConfig {
   /** URLs of JWK Sets whose keys are trusted for cards of any origin. */
   readonly trustedKeys: readonly string[];
   readonly changes: CardChangePolicy;
+  /** How long the pinned card of an agent is kept that is not called any more; absent: for ever. */
+  readonly retentionMs?: number;
 }
 
 /** What the environment says, checked once at the start by `loadConfig`. A class, so that it can be injected. */

@@ -64,6 +64,7 @@ describe('loadConfig', () => {
       REQUEST_TIMEOUT: '30',
       SHUTDOWN_GRACE: '500ms',
       TASK_RETENTION: '30d',
+      CARD_RETENTION: '365d',
       CREDENTIALS_KEY: `${Buffer.alloc(32, 1).toString('base64')}, ${Buffer.alloc(32, 255).toString('base64url')}`,
       CORS_ORIGINS: 'https://a.example,http://localhost:5173',
     });
@@ -83,6 +84,7 @@ describe('loadConfig', () => {
         signatures: 'require',
         trustedKeys: ['https://keys.example/a.json', 'https://keys.example/b.json'],
         changes: 'block',
+        retentionMs: 31_536_000_000,
       },
       bodyLimit: 1_572_864,
       limits: { rate: { requests: 6000, perMs: 60_000 }, concurrency: 20, streams: undefined },
@@ -131,6 +133,7 @@ describe('loadConfig', () => {
     ['SHUTDOWN_GRACE', '2 weeks'],
     ['TASK_RETENTION', '0s'],
     ['TASK_RETENTION', 'for ever'],
+    ['CARD_RETENTION', '23h'],
     ['LOG_LEVEL', 'secret'],
     ['CORS_ORIGINS', 'https://secret.example/path'],
     ['SERVICE_NAME', 'x'.repeat(101)],

@@ -86,6 +86,13 @@ const taskRetention = z
   .transform((text) => parseDuration(text) ?? -1)
   .refine((ms) => ms >= 1000, 'must be a duration such as 30d, 12h or 90m, at least one second');
 
+const DAY_MS = 86_400_000;
+
+const cardRetention = z
+  .string()
+  .transform((text) => parseDuration(text) ?? -1)
+  .refine((ms) => ms >= DAY_MS, 'must be a duration such as 365d or 24h, at least one day');
+
 const VARIABLES = z.object({
   PORT: port.default(3000),
   HOST: z
@@ -115,6 +122,7 @@ const VARIABLES = z.object({
   REQUEST_TIMEOUT: requestTimeout.default(120_000),
   SHUTDOWN_GRACE: shutdownGrace.default(20_000),
   TASK_RETENTION: taskRetention.optional(),
+  CARD_RETENTION: cardRetention.optional(),
   CREDENTIALS_KEY: credentialsKeys.default([]),
   LOG_LEVEL: z
     .enum(
@@ -179,6 +187,7 @@ function toConfig(values: Variables, auth: AuthConfig, apiKey: string | undefine
       signatures: values.CARD_SIGNATURES,
       trustedKeys: values.CARD_TRUSTED_KEYS,
       changes: values.CARD_CHANGE_POLICY,
+      retentionMs: values.CARD_RETENTION,
     },
     bodyLimit: values.BODY_LIMIT,
     limits: limitsOf(values, auth.mode),

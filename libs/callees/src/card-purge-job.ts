@@ -1,0 +1,30 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { AppConfig, Jobs } from '#libs/platform';
+import { CardPins } from './card-pins.js';
+
+const NAME = 'callees.purge';
+const EVERY_NIGHT = '7 3 * * *';
+
+/** Forgets the cards of agents that were not called for `CARD_RETENTION`; without it cards are kept for ever. */
+@Injectable()
+export class CardPurgeJob {
+  private readonly logger = new Logger(CardPurgeJob.name);
+
+  constructor(
+    jobs: Jobs,
+    { cards }: AppConfig,
+    private readonly pins: CardPins,
+  ) {
+    const { retentionMs } = cards;
+    if (retentionMs === undefined) return;
+    jobs.register(NAME, { read: () => undefined, run: (_payload, { signal }) => this.run(retentionMs, signal) });
+    jobs.every({ name: NAME, match: EVERY_NIGHT });
+  }
+
+  private async run(retentionMs: number, signal: AbortSignal): Promise<void> {
+    const unseenSince = new Date(Date.now() - retentionMs);
+    const cards = await this.pins.forget(unseenSince, signal);
+    if (cards > 0) this.logger.log({ cards, unseenSince }, 'Forgot the cards of agents that are not called any more');
+    signal.throwIfAborted();
+  }
+}
