@@ -39,6 +39,21 @@ describe('TASK_RETENTION', () => {
     expect(again).not.toBe(runId);
   });
 
+  it('old keys are found by their age, however many are young', async () => {
+    await stage.database.query(
+      `INSERT INTO task_key (tenant, owner, agent, key, fingerprint, task_id, created_at)
+       SELECT 't', 'o', 'a', 'k' || n, 'f', 'none', CASE WHEN n <= 3 THEN now() - interval '1 day' ELSE now() + interval '1 day' END
+       FROM generate_series(1, 20000) AS n`,
+    );
+    await stage.database.query('ANALYZE task_key');
+    const plan = await stage.database.query(
+      `EXPLAIN SELECT ctid FROM task_key WHERE created_at < now() - interval '1 hour' ORDER BY created_at LIMIT 500`,
+    );
+    expect(JSON.stringify(plan)).toContain('task_key_age');
+    await purgedUntil(async () => (await youngAndOld()).old === 0);
+    expect(await youngAndOld()).toEqual({ young: 19_997, old: 0 });
+  });
+
   it('a Task that has not ended stays, with every Task that it called for', async () => {
     const fake = await stage.fake({ streaming: true });
     fake.always(holds());
@@ -153,4 +168,13 @@ async function revisionsOf(name: string): Promise<string[]> {
     [name],
   );
   return rows.map(({ revision }) => revision);
+}
+
+async function youngAndOld(): Promise<{ young: number; old: number }> {
+  const [row] = await stage.database.query<{ young: number; old: number }>(
+    `SELECT count(*) FILTER (WHERE created_at > now())::int AS young,
+            count(*) FILTER (WHERE created_at < now() - interval '1 hour')::int AS old
+     FROM task_key WHERE owner = 'o'`,
+  );
+  return row ?? { young: 0, old: 0 };
 }

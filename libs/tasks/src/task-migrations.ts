@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { IndexTaskKeyAge1700000000940 } from './task-key-age-migration.js';
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
@@ -177,4 +178,5 @@ export const TASK_MIGRATIONS = [
   AddKeySequence1700000000103,
   GuardEndedTasks1700000000110,
   CreateTaskCommit1700000000120,
+  IndexTaskKeyAge1700000000940,
 ];

@@ -99,7 +99,7 @@ interface Found {
   ended: string[] | null;
 }
 
-/** Looks for few rows among many, whatever the statistics say; keys are the exception, they have no index by age. */
+/** Looks for few rows among many, whatever the statistics say. */
 const PURGE_SETTINGS = { enable_hashjoin: 'off', enable_mergejoin: 'off', jit: 'off', synchronous_commit: 'off' };
 
 /** Ids that Parley makes of the time begin with a hexadecimal digit. */
@@ -130,4 +130,4 @@ const DELETE_EVENTS = 'DELETE FROM task_event WHERE task_id = ANY($1::text[])';
 const DELETE_TASKS = `DELETE FROM task WHERE task_id = ANY($1::text[]) AND state IN ${ENDED}`;
 
 const DELETE_KEYS = `
-  DELETE FROM task_key WHERE ctid = ANY(ARRAY(SELECT ctid FROM task_key WHERE created_at < $1 LIMIT $2))`;
+  DELETE FROM task_key WHERE ctid = ANY(ARRAY(SELECT ctid FROM task_key WHERE created_at < $1 ORDER BY created_at LIMIT $2))`;

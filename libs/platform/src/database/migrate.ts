@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { clientOf, connectionOptions } from './connection-options.js';
@@ -5,6 +6,7 @@ import { clientOf, connectionOptions } from './connection-options.js';
 /** Any number that nobody else uses for an advisory lock: the ASCII codes of "parley". */
 export const MIGRATION_LOCK = '123563833845113';
 const OLDEST_VERSION = 150_000;
+const LOCK_LOOK_MS = 50;
 
 /**
  * Connects the data source and runs its missing migrations, each in a transaction of its own. An advisory lock lets
@@ -17,12 +19,26 @@ export async function migrate(url: string, dataSource: DataSource): Promise<void
   await session.connect();
   try {
     await refuseOldServer(session);
-    await session.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await takeMigrationLock(session);
     await dataSource.initialize();
     await dataSource.runMigrations({ transaction: 'each' });
   } finally {
     await session.end().catch(() => undefined);
   }
+}
+
+/**
+ * Resolves when this session alone may migrate. It looks again and again: a statement that waited would keep a snapshot,
+ * and an index that is made concurrently waits for the end of all of those.
+ */
+export async function takeMigrationLock(session: pg.Client): Promise<void> {
+  const taken = async (): Promise<boolean> => {
+    const { rows } = await session.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
+      MIGRATION_LOCK,
+    ]);
+    return rows[0]?.taken ?? false;
+  };
+  while (!(await taken())) await delay(LOCK_LOOK_MS);
 }
 
 async function refuseOldServer(session: pg.Client): Promise<void> {

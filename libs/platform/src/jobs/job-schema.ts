@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.js';
-import { MIGRATION_LOCK } from '../database/migrate.js';
+import { takeMigrationLock } from '../database/migrate.js';
 import { jobLog } from './job-log.js';
 
 /** Brings the queue's own schema (`graphile_worker`) up to date, one process at a time. */
@@ -8,7 +8,7 @@ export async function migrateJobQueue(database: Database): Promise<void> {
   const session = database.session('migration');
   await session.connect();
   try {
-    await session.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await takeMigrationLock(session);
     await runMigrations({ pgPool: database.tunedPool('job-migration', 1, {}), logger: await jobLog() });
   } finally {
     await session.end().catch(() => undefined);
