@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@nestjs/common';
 import { isOutage, sqlState } from '#libs/platform';
+import type { RecordedEvent } from './task-event.js';
 import type { JournalEntry, JournalOutcome, TaskStore } from './task-store.js';
 
 export type WriteOutcome = JournalOutcome | { failed: unknown };
@@ -143,15 +144,16 @@ export class JournalWriter {
     );
   }
 
-  /** The answer to the first try was lost, so some entries may be committed already: their logs reach as far as we wrote. */
+  /** The answer to the first try was lost, so some entries may be committed already: their logs hold what we wrote. */
   private async rewrite(entries: readonly JournalEntry[]): Promise<JournalOutcome[]> {
-    const reached = await this.store.lastSequences(entries.map((entry) => entry.taskId));
-    const missing = entries.filter((entry) => (reached.get(entry.taskId) ?? 0) <= entry.after);
+    const found = new Map<JournalEntry, RecordedEvent[]>();
+    for (const entry of entries) {
+      found.set(entry, await this.store.recorded(entry.taskId, entry.after, entry.events.length + 1));
+    }
+    const missing = entries.filter((entry) => found.get(entry)?.length === 0);
     const outcomes = missing.length === 0 ? [] : await this.writeMissing(missing);
     const written = new Map(missing.map((entry, index) => [entry, outcomes[index]]));
-    return Promise.all(
-      entries.map(async (entry) => written.get(entry) ?? ((await this.isCommitted(entry)) ? 'written' : 'fenced')),
-    );
+    return entries.map((entry) => written.get(entry) ?? (isCommitted(entry, found.get(entry)) ? 'written' : 'fenced'));
   }
 
   private async writeMissing(missing: readonly JournalEntry[]): Promise<JournalOutcome[]> {
@@ -162,15 +164,14 @@ export class JournalWriter {
       throw error;
     }
   }
+}
 
-  /**
-   * Whether the log holds these very events. Its length proves nothing: whoever took the Task over in the meantime may
-   * have written just as much.
-   */
-  private async isCommitted({ taskId, after, events }: JournalEntry): Promise<boolean> {
-    const stored = await this.store.events(taskId, after, events.length + 1);
-    return stored.length === events.length && stored.every(({ json }, index) => json === events[index]?.json);
-  }
+/**
+ * Whether the log holds these very events. Its length proves nothing: whoever took the Task over in the meantime may
+ * have written just as much.
+ */
+function isCommitted({ events }: JournalEntry, stored: readonly RecordedEvent[] = []): boolean {
+  return stored.length === events.length && stored.every(({ json }, index) => json === events[index]?.json);
 }
 
 /**

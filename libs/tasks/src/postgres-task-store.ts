@@ -100,14 +100,13 @@ export class PostgresTaskStore extends TaskStore {
     return result.rows[0] && toHeader(result.rows[0]);
   }
 
-  async events(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
-    const result = await this.pool.query<EventRow>({
-      name: 'task-events',
-      text: `SELECT task_id, sequence, payload::text, received::text FROM task_event
-             WHERE task_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`,
-      values: [taskId, afterSequence, limit],
-    });
-    return result.rows.map(toRecordedEvent);
+  events(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
+    return eventsOver(this.pool, taskId, afterSequence, limit);
+  }
+
+  /** Not over the pool of plain queries: a pooler may give those to a standby. */
+  override recorded(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
+    return eventsOver(this.journal, taskId, afterSequence, limit);
   }
 
   async list(query: TaskQuery): Promise<{ tasks: StoredTask[]; total: number }> {
@@ -243,6 +242,16 @@ export class PostgresTaskStore extends TaskStore {
     const kept = headers.filter((header) => logs.get(header.taskId)?.length);
     return kept.map((header) => fold(header, logs.get(header.taskId) ?? []));
   }
+}
+
+async function eventsOver(pool: Pool, taskId: string, after: number, limit: number): Promise<RecordedEvent[]> {
+  const result = await pool.query<EventRow>({
+    name: 'task-events',
+    text: `SELECT task_id, sequence, payload::text, received::text FROM task_event
+           WHERE task_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`,
+    values: [taskId, after, limit],
+  });
+  return result.rows.map(toRecordedEvent);
 }
 
 /** Events that came after the header was read are left out: header and Task agree. */

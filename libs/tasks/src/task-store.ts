@@ -108,6 +108,14 @@ export abstract class TaskStore {
   /** At most `limit` events after `afterSequence`, in order. */
   abstract events(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]>;
 
+  /**
+   * The same, asked where batches are written: what `write` did is there, which a reader elsewhere may not know yet, and
+   * nothing else is, which a server that was replaced may still have.
+   */
+  recorded(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
+    return this.events(taskId, afterSequence, limit);
+  }
+
   /** Newest status first, then by id. `total` counts all that match, without the page. */
   abstract list(query: TaskQuery): Promise<{ tasks: StoredTask[]; total: number }>;
 
