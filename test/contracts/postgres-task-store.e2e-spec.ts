@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { Database, type Job, migrateJobQueue, PLATFORM_MIGRATIONS } from '#libs/platform';
-import { PostgresTaskStore, TASK_MIGRATIONS } from '#libs/tasks';
+import { PostgresTaskStore, type StoredTask, TASK_MIGRATIONS, TaskCounts } from '#libs/tasks';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { StatementFaults } from '../support/statement-faults.js';
 import { newDraft } from './task-draft.js';
@@ -34,6 +35,119 @@ describe('PostgresTaskStore when a statement fails', () => {
     await expect(store.claim(draft.taskId, replicaId, 'mine')).rejects.toThrow('Connection terminated');
     expect(await store.claims(replicaId)).toEqual([]);
     expect(await store.claim(draft.taskId, replicaId, 'again')).toBeDefined();
+  });
+});
+
+describe('PostgresTaskStore and what it reads', () => {
+  const scope = (owner: string) => ({ tenant: '', owner });
+
+  it('reads no Artifact for a list without them', async () => {
+    const store = new PostgresTaskStore(database);
+    const owner = randomUUID();
+    const [short, long] = [newDraft({ owner }), newDraft({ owner })];
+    const chunks = Array.from({ length: 200 }, (_, index) => long.chunk(String(index)));
+    await store.write([short.created(short.chunk('a')), long.created(...chunks)]);
+    await server.query(`UPDATE task_event SET payload = '"unreadable"' WHERE artifact AND task_id = ANY($1)`, [
+      [short.taskId, long.taskId],
+    ]);
+    const told = await store.list({ scope: scope(owner), artifacts: false, limit: 10 });
+    expect(told.map(({ task }) => task.artifacts)).toEqual([undefined, undefined]);
+    await expect(store.load(short.taskId)).rejects.toThrow();
+  });
+
+  it('reads what an earlier version has written, which says nothing of sizes and Artifacts', async () => {
+    const store = new PostgresTaskStore(database);
+    const owner = randomUUID();
+    const [short, long] = [newDraft({ owner }), newDraft({ owner })];
+    const chunks = Array.from({ length: 200 }, (_, index) => long.chunk(String(index)));
+    const ended = long.status('TASK_STATE_COMPLETED', 'done');
+    await store.write([short.created(short.chunk('a')), long.created(...chunks, ended)]);
+    const taskIds = [short.taskId, long.taskId];
+    const list = (artifacts: boolean) => store.list({ scope: scope(owner), artifacts, limit: 10 });
+    const [full, told] = [await list(true), await list(false)];
+    await forget(taskIds);
+    const tasks = (stored: StoredTask[]) => stored.map(({ task }) => task);
+    expect(tasks(await list(true))).toEqual(tasks(full));
+    expect(tasks(await list(false))).toEqual(tasks(told));
+    const [before, after] = [full, await list(true)].map((stored) => stored.map(({ bytes }) => bytes!));
+    expect(after).toEqual(before);
+    await store.write([short.continued(short.token, 2, short.status('TASK_STATE_COMPLETED'))]);
+    expect((await store.load(short.taskId))?.task.artifacts).toHaveLength(1);
+  });
+
+  /** As it was before the columns were there. */
+  async function forget(taskIds: string[]): Promise<void> {
+    await server.query('UPDATE task SET log_bytes = NULL, artifact_bytes = NULL WHERE task_id = ANY($1)', [taskIds]);
+    await server.query('UPDATE task_event SET artifact = NULL WHERE task_id = ANY($1)', [taskIds]);
+  }
+});
+
+describe('Counts of Tasks in PostgreSQL', () => {
+  const count = (owner: string) => new PostgresTaskStore(database).count({ scope: { tenant: '', owner } });
+  const rows = (owner: string) =>
+    server.query('SELECT writer, tasks FROM task_count WHERE owner = $1 ORDER BY writer', [owner]);
+
+  it('are exact while several journals write, Tasks are deleted and moved, and counts are merged', async () => {
+    const owner = randomUUID();
+    const stores = Array.from({ length: 4 }, () => new PostgresTaskStore(database));
+    const counts = new TaskCounts(database);
+    const going = new AbortController();
+    const merging = (async () => {
+      while (!going.signal.aborted) await counts.merge(going.signal);
+    })();
+    const deleted = stores.map(async (store) => {
+      let gone = 0;
+      for (let round = 0; round < 25; round += 1) {
+        const drafts = Array.from({ length: 8 }, () => newDraft({ owner, agent: `workflows/${round % 3}` }));
+        await store.write(drafts.map((draft) => draft.created()));
+        await store.write(drafts.map((draft) => draft.continued(draft.token, 1, draft.status('TASK_STATE_COMPLETED'))));
+        const ids = drafts.slice(0, round % 4).map(({ taskId }) => taskId);
+        await server.query('DELETE FROM task WHERE task_id = ANY($1)', [ids]);
+        gone += ids.length;
+      }
+      return gone;
+    });
+    const gone = (await Promise.all(deleted)).reduce((sum, it) => sum + it, 0);
+    going.abort();
+    await merging;
+    expect(gone).toBe(144);
+    expect(await count(owner)).toBe(4 * 25 * 8 - gone);
+    const [{ counted, there }] = (await server.query(
+      `SELECT (SELECT json_agg(it) FROM (SELECT agent, state, sum(tasks)::int AS tasks FROM task_count
+               WHERE owner = $1 GROUP BY agent, state HAVING sum(tasks) <> 0 ORDER BY agent) AS it) AS counted,
+              (SELECT json_agg(it) FROM (SELECT agent, state, count(*)::int AS tasks FROM task
+               WHERE owner = $1 GROUP BY agent, state ORDER BY agent) AS it) AS there`,
+      [owner],
+    )) as [{ counted: unknown; there: unknown }];
+    expect(counted).toEqual(there);
+  });
+
+  it('are one row for each state when their writers are gone, and none where nothing is left', async () => {
+    const owner = randomUUID();
+    const draft = newDraft({ owner });
+    await new PostgresTaskStore(database).write([draft.created(draft.status('TASK_STATE_COMPLETED'))]);
+    expect(await rows(owner)).toEqual([{ writer: expect.stringMatching(/./), tasks: '1' }]);
+    await server.query('DELETE FROM task_writer');
+    const counts = new TaskCounts(database);
+    await counts.merge(new AbortController().signal);
+    expect(await rows(owner)).toEqual([{ writer: '', tasks: '1' }]);
+    await server.query('DELETE FROM task WHERE task_id = $1', [draft.taskId]);
+    expect(await count(owner)).toBe(0);
+    await counts.merge(new AbortController().signal);
+    expect(await rows(owner)).toEqual([]);
+  });
+
+  it('do not change where the statement of a batch fails', async () => {
+    const owner = randomUUID();
+    const store = new PostgresTaskStore(database);
+    const [made, refused] = [newDraft({ owner }), newDraft({ owner })];
+    await store.write([made.created()]);
+    const broken = refused.created();
+    const unreadable = { ...broken, events: broken.events.map((event) => ({ ...event, json: 'not JSON' })) };
+    const end = made.continued(made.token, 1, made.status('TASK_STATE_COMPLETED'));
+    await expect(store.write([end, unreadable])).rejects.toThrow('json');
+    expect(await count(owner)).toBe(1);
+    expect(await store.count({ scope: { tenant: '', owner }, state: 'TASK_STATE_SUBMITTED' })).toBe(1);
   });
 });
 

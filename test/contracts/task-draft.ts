@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
+import { statusUpdate, submittedTask, type TaskState, textPart, userMessage } from '#libs/protocol';
 import {
   ANONYMOUS_SCOPE,
   type JournalEntry,
@@ -54,6 +54,10 @@ export function newDraft(options: DraftOptions = {}) {
     token,
     at,
     status: (state: TaskState, text?: string): TaskEvent => statusUpdate(reference, state, text),
+    /** A chunk of the Task's only Artifact. */
+    chunk: (text: string): TaskEvent => ({
+      artifactUpdate: { ...reference, artifact: { artifactId: 'a', parts: [textPart(text)] }, append: true },
+    }),
     created(...events: TaskEvent[]): JournalEntry {
       const message = userMessage(options.text ?? 'hello', { messageId: 'm1' });
       const task = submittedTask(reference, message, options.metadata);

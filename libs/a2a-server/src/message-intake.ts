@@ -1,6 +1,6 @@
 import { A2AError, invalidParams, isTerminalState, type SendMessageRequest } from '#libs/protocol';
 import { AgentCatalog, type CallContext, ExecutionRegistry, REVISION_KEY, type ServedAgent } from '#libs/executor';
-import { type StoredTask, type TaskHeader, type TaskStore } from '#libs/tasks';
+import { begunTask, type TaskHeader, type TaskStore } from '#libs/tasks';
 import type { Accepted } from './accepted.js';
 import { idempotencyKeyOf } from './extensions.js';
 import { checkMediaTypes } from './media-types.js';
@@ -54,9 +54,8 @@ export class MessageIntake {
     request: SendMessageRequest,
     call: CallContext,
   ): Promise<Accepted> {
-    const stored = await this.tasks.load(taskId, call.scope);
-    if (!stored || !isFoundAt(agent, stored.header)) throw taskNotFound(taskId);
-    const { header } = stored;
+    const header = await this.tasks.header(taskId, call.scope);
+    if (!header || !isFoundAt(agent, header)) throw taskNotFound(taskId);
     const { contextId } = request.message;
     if (contextId !== undefined && contextId !== header.contextId) {
       throw invalidParams({ field: 'message.contextId', description: 'is not the context of the task' });
@@ -69,7 +68,7 @@ export class MessageIntake {
         metadata: { taskId, state: header.state },
       });
     }
-    const target = await ownerOf(this.catalog, agent, stored);
+    const target = await ownerOf(this.catalog, this.tasks, agent, header);
     checkMediaTypes(target, request);
     await target.executor.check?.(request, call);
     if (key === undefined) return { execution: await this.executions.resume(target, taskId, request, call) };
@@ -82,13 +81,17 @@ export function isFoundAt(agent: ServedAgent, header: TaskHeader): boolean {
   return agent.path === '' || agent.path === header.agent;
 }
 
-/** The agent that a Task belongs to, in the revision that it was accepted by. @throws UnknownAgent */
+/**
+ * The agent that a Task belongs to, in the revision that it was accepted by: its log begins with that.
+ * @throws UnknownAgent
+ */
 export async function ownerOf(
   catalog: AgentCatalog,
+  tasks: Pick<TaskStore, 'events'>,
   agent: ServedAgent,
-  { header, task }: StoredTask,
+  header: TaskHeader,
 ): Promise<ServedAgent> {
-  const accepted = task.metadata?.[REVISION_KEY];
+  const accepted = (await begunTask(tasks, header.taskId))?.metadata?.[REVISION_KEY];
   const revision = typeof accepted === 'string' ? accepted : undefined;
   if (header.agent === agent.path && (revision === undefined || revision === agent.version)) return agent;
   return catalog.inTenant(header.tenant).resolve(header.agent, revision);

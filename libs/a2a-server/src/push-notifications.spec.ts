@@ -1,6 +1,6 @@
 import { A2AError, invalidParams, type SendMessageRequest, type TaskPushNotificationConfig } from '#libs/protocol';
 import { type CheckedPushConfig, PushConfigs, type PushRegistration, type ShownPushConfig } from '#libs/push';
-import type { StoredTask } from '#libs/tasks';
+import type { TaskHeader } from '#libs/tasks';
 import type { Accepted } from './accepted.js';
 import { PushNotifications } from './push-notifications.js';
 import { callTo, textRequest } from './testing/fake-service.js';
@@ -51,9 +51,9 @@ beforeEach(() => {
   push = new PushNotifications(find, configs);
 });
 
-async function find(_agent: unknown, taskId: string): Promise<StoredTask> {
+async function find(_agent: unknown, taskId: string): Promise<TaskHeader> {
   if (taskId === 'foreign') throw new A2AError('TASK_NOT_FOUND');
-  return { header: { taskId } } as StoredTask;
+  return { taskId } as TaskHeader;
 }
 
 function pushed(url: string, message: Partial<SendMessageRequest['message']> = {}): SendMessageRequest {

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { A2AError, invalidParams, type SendMessageRequest, type TaskPushNotificationConfig } from '#libs/protocol';
 import type { CallContext, ServedAgent } from '#libs/executor';
 import type { CheckedPushConfig, PushConfigs, PushRegistration, ShownPushConfig } from '#libs/push';
-import { newTaskId, type StoredTask } from '#libs/tasks';
+import { newTaskId, type TaskHeader } from '#libs/tasks';
 import type { Accepted } from './accepted.js';
 
 /** Finds a Task for a caller. @throws A2AError TASK_NOT_FOUND */
-type FindTask = (agent: ServedAgent, taskId: string, call: CallContext) => Promise<StoredTask>;
+type FindTask = (agent: ServedAgent, taskId: string, call: CallContext) => Promise<TaskHeader>;
 
 /** The operations on push notification configs (A2A 1.0, sections 3.1.7 to 3.1.10), and configs that Messages bring. */
 export class PushNotifications {
@@ -25,8 +25,7 @@ export class PushNotifications {
     call: CallContext,
   ): Promise<ShownPushConfig> {
     const configs = this.offered();
-    const { header } = await this.find(agent, request.taskId, call);
-    const { taskId } = header;
+    const { taskId } = await this.find(agent, request.taskId, call);
     const config = configs.check(request);
     return configs.register({ taskId, scope: call.scope, config, wireVersion: wireVersionOf(call) });
   }

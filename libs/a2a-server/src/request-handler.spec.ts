@@ -257,6 +257,21 @@ describe('GetTask, CancelTask, ListTasks', () => {
     await expect(service.handler.cancelTask(agent, { id: 'nope' }, call)).rejects.toMatchObject({ code: -32001 });
   });
 
+  it('looks at the row of a task alone, and at no log, where that tells enough', async () => {
+    const task = await sendForTask('workflows/echo', textRequest('hi'));
+    service.store.load = () => Promise.reject(new Error('A log was read'));
+    const { handler } = service;
+    const call = callTo('workflows/echo');
+    const agent = await handler.agent(call);
+    await expect(handler.cancelTask(agent, { id: task.id }, call)).rejects.toMatchObject({
+      reason: 'TASK_NOT_CANCELABLE',
+    });
+    await expect(subscribe('workflows/echo', task.id)).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
+    const late = { message: userMessage('late', { taskId: task.id }) };
+    await expect(send('workflows/echo', late)).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
+    await expect(send('workflows/ask', late)).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
+  });
+
   it('pages through every task once, newest first', async () => {
     for (let index = 0; index < 7; index++) {
       const reference = { taskId: `t${index}`, contextId: index % 2 ? 'odd' : 'even' };

@@ -23,7 +23,14 @@ import {
   type ServedAgent,
 } from '#libs/executor';
 import { PushConfigs } from '#libs/push';
-import { type RecordedEvent, type StoredTask, TaskFeed, TaskStore, toStreamResponse } from '#libs/tasks';
+import {
+  type RecordedEvent,
+  TaskFeed,
+  type TaskFilter,
+  type TaskHeader,
+  TaskStore,
+  toStreamResponse,
+} from '#libs/tasks';
 import { isFoundAt, MessageIntake, ownerOf, taskNotFound } from './message-intake.js';
 import type { ServedAgentCard } from './cards/agent-card.js';
 import { ServedCards } from './cards/served-cards.js';
@@ -132,43 +139,48 @@ export class RequestHandler {
   }
 
   async getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext): Promise<Task> {
-    const stored = await this.find(agent, request.id, call);
+    const stored = await this.tasks.load(request.id, call.scope);
+    if (!stored || !isFoundAt(agent, stored.header)) throw taskNotFound(request.id);
     return withHistoryLength(stored.task, request.historyLength);
   }
 
   /** The caller's Tasks at this agent, or of every agent at the service; newest status first (section 3.1.4). */
   async listTasks(agent: ServedAgent, request: ListTasksRequest, call: CallContext): Promise<ListTasksResponse> {
     const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE;
-    const { tasks, total } = await this.tasks.list({
+    const filter: TaskFilter = {
       scope: call.scope,
       ...(agent.path !== '' && { agent: agent.path }),
       ...(request.contextId !== undefined && { contextId: request.contextId }),
       ...(request.status !== undefined && { state: request.status }),
       ...(request.statusTimestampAfter !== undefined && { updatedAfter: new Date(request.statusTimestampAfter) }),
-      ...(request.pageToken !== undefined && { before: decodePageToken(request.pageToken) }),
-      limit: pageSize + 1,
-    });
+    };
+    const before = request.pageToken === undefined ? undefined : decodePageToken(request.pageToken);
+    const artifacts = request.includeArtifacts ?? false;
+    const [tasks, totalSize] = await Promise.all([
+      this.tasks.list({ ...filter, artifacts, before, limit: pageSize + 1 }),
+      this.tasks.count(filter),
+    ]);
     const page = tasks.slice(0, pageSize);
     const last = page.at(-1);
     return {
       tasks: page.map((stored) => asListed(stored.task, request)),
       nextPageToken: last && tasks.length > pageSize ? encodePageToken(last.header) : '',
       pageSize,
-      totalSize: total,
+      totalSize,
     };
   }
 
   /** The Task once its cancellation is durable. */
   async cancelTask(agent: ServedAgent, request: CancelTaskRequest, call: CallContext): Promise<Task> {
-    const stored = await this.find(agent, request.id, call);
-    const { state } = stored.header;
+    const header = await this.find(agent, request.id, call);
+    const { state } = header;
     if (isTerminalState(state)) {
       throw new A2AError('TASK_NOT_CANCELABLE', {
         message: `The task has already ended (${state})`,
         metadata: { taskId: request.id, state },
       });
     }
-    return this.executions.cancel(await ownerOf(this.catalog, agent, stored), request.id, call);
+    return this.executions.cancel(await ownerOf(this.catalog, this.tasks, agent, header), request.id, call);
   }
 
   /** See TaskSubscription for what a cursor does. A refusal is thrown by the first `next()`. */
@@ -186,10 +198,10 @@ export class RequestHandler {
     return this.cards.extendedCard(agent, call);
   }
 
-  private async find(agent: ServedAgent, taskId: string, call: CallContext): Promise<StoredTask> {
-    const stored = await this.tasks.load(taskId, call.scope);
-    if (!stored || !isFoundAt(agent, stored.header)) throw taskNotFound(taskId);
-    return stored;
+  private async find(agent: ServedAgent, taskId: string, call: CallContext): Promise<TaskHeader> {
+    const header = await this.tasks.header(taskId, call.scope);
+    if (!header || !isFoundAt(agent, header)) throw taskNotFound(taskId);
+    return header;
   }
 
   /** The Task in its next terminal or waiting state, also when another process brings it there. */

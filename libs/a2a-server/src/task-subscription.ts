@@ -1,8 +1,6 @@
 import { A2AError, invalidParams, isTerminalState, type Task } from '#libs/protocol';
-import { applyTaskEvent, type StoredTask, type TaskFeed, type TaskStore } from '#libs/tasks';
+import { foldLog, type TaskFeed, type TaskHeader, type TaskStore } from '#libs/tasks';
 import { eventItem, type StreamItem, taskItem } from './stream-item.js';
-
-const REPLAY_PAGE = 500;
 
 export interface SubscriptionOptions {
   /** The last sequence that the caller has seen (`Last-Event-ID` or `?since=`). */
@@ -37,7 +35,7 @@ export class TaskSubscription {
 
   /** @param find gives the Task; its refusal is thrown by the first `next()` */
   async *follow(
-    find: () => Promise<StoredTask>,
+    find: () => Promise<TaskHeader>,
     options: SubscriptionOptions,
   ): AsyncGenerator<StreamItem, void, undefined> {
     const { taskId, since, opening, replayed } = await this.open(await find(), options.since);
@@ -50,38 +48,31 @@ export class TaskSubscription {
   }
 
   /** Where the stream begins, and with what. */
-  private async open(stored: StoredTask, cursor: number | undefined): Promise<Opening> {
-    const { taskId, lastSequence, state } = stored.header;
+  private async open(header: TaskHeader, cursor: number | undefined): Promise<Opening> {
+    const { taskId, lastSequence, state } = header;
     const since = cursor ?? lastSequence;
     const ended = isTerminalState(state);
-    if (ended && cursor === undefined) throw alreadyEnded(stored);
+    if (ended && cursor === undefined) throw alreadyEnded(header);
     if (since > lastSequence) {
       throw invalidParams({ field: 'since', description: `is beyond the task's last event, ${lastSequence}` });
     }
     const replayed = ended && since === lastSequence;
     if (since === 0) return { taskId, since, opening: [], replayed };
-    const task = since === lastSequence ? stored.task : await this.taskAt(taskId, since);
-    return { taskId, since, opening: [taskItem(task, since)], replayed };
+    return { taskId, since, opening: [taskItem(await this.taskAt(header, since), since)], replayed };
   }
 
-  /** The Task folded from its log up to a sequence. */
-  private async taskAt(taskId: string, sequence: number): Promise<Task> {
-    let task: Task | undefined;
-    let folded = 0;
-    while (folded < sequence) {
-      const events = await this.tasks.events(taskId, folded, Math.min(REPLAY_PAGE, sequence - folded));
-      if (events.length === 0) break;
-      for (const recorded of events) task = applyTaskEvent(task, recorded.event);
-      folded += events.length;
-    }
-    if (!task || folded < sequence) throw new Error(`The log of task ${taskId} ends before ${sequence}`);
-    return task;
+  private async taskAt({ taskId, lastSequence }: TaskHeader, sequence: number): Promise<Task> {
+    const stored = sequence === lastSequence ? await this.tasks.load(taskId) : undefined;
+    if (stored?.header.lastSequence === sequence) return stored.task;
+    const fold = await foldLog(this.tasks, taskId, sequence);
+    if (!fold) throw new Error(`The log of task ${taskId} ends before ${sequence}`);
+    return fold.task();
   }
 }
 
-function alreadyEnded({ header }: StoredTask): A2AError {
+function alreadyEnded({ taskId, state }: TaskHeader): A2AError {
   return new A2AError('UNSUPPORTED_OPERATION', {
-    message: `The task has ended (${header.state}): there is nothing to subscribe to`,
-    metadata: { taskId: header.taskId, state: header.state },
+    message: `The task has ended (${state}): there is nothing to subscribe to`,
+    metadata: { taskId, state },
   });
 }

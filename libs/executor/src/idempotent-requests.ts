@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { A2AError, isWaitingState, type SendMessageRequest, type Task } from '#libs/protocol';
-import { type Idempotency, type KeyedRequest, type TaskFeed, TaskFold, type TaskStore } from '#libs/tasks';
+import { foldLog, type Idempotency, type KeyedRequest, type TaskFeed, type TaskStore } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import { type Execution, ExecutionInterrupted } from './execution.js';
 
-const PAGE = 500;
 /** For a Task that someone has claimed and not yet written to: two seconds. */
 const CONTENDED_TRIES = 100;
 const CONTENDED_MS = 20;
@@ -107,16 +106,7 @@ export class IdempotentRequests {
 
   /** The Task as it stood at a place in its log. */
   private async taskAt(taskId: string, sequence: number): Promise<Task> {
-    let fold: TaskFold | undefined;
-    for (let folded = 0; folded < sequence;) {
-      const events = await this.store.events(taskId, folded, Math.min(PAGE, sequence - folded));
-      if (events.length === 0) break;
-      for (const { event } of events) {
-        if (fold) fold.apply(event);
-        else fold = TaskFold.begin(event);
-      }
-      folded += events.length;
-    }
+    const fold = await foldLog(this.store, taskId, sequence);
     if (!fold) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
     return fold.task();
   }

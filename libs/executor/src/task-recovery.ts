@@ -130,8 +130,10 @@ export class TaskRecovery {
   }
 
   private async takeUp(claim: TaskClaim, failures: number): Promise<void> {
-    const stored = await this.store.load(claim.taskId);
-    if (!stored || isTerminalState(stored.header.state) || isWaitingState(stored.header.state)) {
+    const header = await this.store.header(claim.taskId);
+    const goesOn = header && !isTerminalState(header.state) && !isWaitingState(header.state);
+    const stored = goesOn ? await this.store.load(claim.taskId) : undefined;
+    if (!stored) {
       await this.store.release(claim);
       return;
     }

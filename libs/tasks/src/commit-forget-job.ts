@@ -1,16 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { Jobs } from '#libs/platform';
 import { COMMITS_KEPT_MS, CommitLog } from './commit-log.js';
+import { TaskCounts } from './task-counts.js';
 
 const NAME = 'tasks.forget-commits';
 const EVERY_HOUR = '17 * * * *';
 
-/** Has commits forgotten that no reader may go on from any more. */
+/** Has commits forgotten that no reader may go on from any more, and the counts of their writers merged. */
 @Injectable()
 export class CommitForgetJob {
-  constructor(jobs: Jobs, log: CommitLog) {
-    const run = (_payload: undefined, { signal }: { signal: AbortSignal }): Promise<void> =>
-      log.forget(new Date(Date.now() - COMMITS_KEPT_MS), signal);
+  constructor(jobs: Jobs, log: CommitLog, counts: TaskCounts) {
+    const run = async (_payload: undefined, { signal }: { signal: AbortSignal }): Promise<void> => {
+      await log.forget(new Date(Date.now() - COMMITS_KEPT_MS), signal);
+      await counts.merge(signal);
+    };
     jobs.register(NAME, { read: () => undefined, run });
     jobs.every({ name: NAME, match: EVERY_HOUR });
   }

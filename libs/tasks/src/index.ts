@@ -1,5 +1,7 @@
 export { type RecordedEvent, type TaskEvent, toStreamResponse } from './task-event.js';
 export { applyTaskEvent, TaskEventRefused, TaskFold } from './task-fold.js';
+export { begunTask } from './begun-task.js';
+export { foldLog } from './fold-log.js';
 export { TaskLimitExceeded } from './task-limits.js';
 export { firstTaskIdOf, newTaskId } from './task-id.js';
 export {
@@ -10,6 +12,7 @@ export {
   type KeyedRequest,
   type StoredTask,
   type TaskClaim,
+  type TaskFilter,
   type TaskHeader,
   type TaskQuery,
   type TaskScope,
@@ -27,6 +30,7 @@ export { COMMITS_KEPT_MS, type Commit, CommitLog, type CommitPosition, type Comm
 export { COMMIT_POLL_MS, CommitFeed } from './commit-feed.js';
 export { CommitForgetJob } from './commit-forget-job.js';
 export { PostgresCommitLog } from './postgres-commit-log.js';
+export { TaskCounts } from './task-counts.js';
 export { TaskPurge } from './task-purge.js';
 export { TaskPurgeJob } from './task-purge-job.js';
 export { TaskRetention } from './task-retention.js';

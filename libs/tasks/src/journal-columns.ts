@@ -1,9 +1,16 @@
 import { isTerminalState, isWaitingState } from '#libs/protocol';
 import { BinaryArray } from './binary-array.js';
+import { eventBytes } from './log-size.js';
 import type { Idempotency, JournalEntry, TaskHeader } from './task-store.js';
 
 // In the order in which the statements count their parameters.
-export const EVENT_COLUMNS = { taskId: 'text', sequence: 'integer', payload: 'json', received: 'json' } as const;
+export const EVENT_COLUMNS = {
+  taskId: 'text',
+  sequence: 'integer',
+  payload: 'json',
+  received: 'json',
+  artifact: 'boolean',
+} as const;
 
 export const CREATED_COLUMNS = {
   taskId: 'text',
@@ -19,6 +26,8 @@ export const CREATED_COLUMNS = {
   lastSequence: 'integer',
   createdAt: 'timestamp',
   updatedAt: 'timestamp',
+  logBytes: 'integer',
+  artifactBytes: 'integer',
 } as const;
 
 export const CONTINUED_COLUMNS = {
@@ -29,6 +38,8 @@ export const CONTINUED_COLUMNS = {
   state: 'text',
   updatedAt: 'timestamp',
   settled: 'boolean',
+  logBytes: 'integer',
+  artifactBytes: 'integer',
 } as const;
 
 export const KEY_COLUMNS = {
@@ -63,6 +74,7 @@ export function addEvents(columns: Columns<typeof EVENT_COLUMNS>, { taskId, even
     columns.payload.text(json);
     const received = 'statusUpdate' in event ? event.received : undefined;
     columns.received.optional(received && JSON.stringify(received));
+    columns.artifact.boolean('artifactUpdate' in event);
   }
 }
 
@@ -85,6 +97,7 @@ export function addCreated(
   columns.lastSequence.integer(entry.after + entry.events.length);
   columns.createdAt.timestamp(header.createdAt);
   columns.updatedAt.timestamp(entry.updatedAt);
+  addBytes(columns, entry);
 }
 
 export function addContinued(columns: Columns<typeof CONTINUED_COLUMNS>, entry: JournalEntry): void {
@@ -95,6 +108,19 @@ export function addContinued(columns: Columns<typeof CONTINUED_COLUMNS>, entry: 
   columns.state.text(entry.state);
   columns.updatedAt.timestamp(entry.updatedAt);
   columns.settled.boolean(isSettled(entry));
+  addBytes(columns, entry);
+}
+
+/** How much the events add to the log, and how much of that is of Artifacts. */
+function addBytes(columns: { logBytes: BinaryArray; artifactBytes: BinaryArray }, { events }: JournalEntry): void {
+  let [log, artifacts] = [0, 0];
+  for (const { event, json } of events) {
+    const bytes = eventBytes(event, json);
+    log += bytes;
+    if ('artifactUpdate' in event) artifacts += bytes;
+  }
+  columns.logBytes.integer(log);
+  columns.artifactBytes.integer(artifacts);
 }
 
 export interface Keyed {

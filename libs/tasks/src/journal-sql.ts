@@ -18,7 +18,7 @@ export interface BatchShape {
  * columns of the sections that the shape names, in this order: events, new Tasks, continued ones, keys, children, jobs.
  */
 export function batchText({ continued, keyed, children, jobs }: BatchShape): string {
-  const from = { keys: 18 + (continued ? 7 : 0), children: 0, jobs: 0 };
+  const from = { keys: 21 + (continued ? 9 : 0), children: 0, jobs: 0 };
   from.children = from.keys + (keyed ? 7 : 0);
   from.jobs = from.children + (children ? 3 : 0);
   const made = [keyed && newUnderKey(from.keys), children && OF_A_HOLDER].filter(Boolean).join(' AND ');
@@ -40,9 +40,10 @@ const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELE
 
 const CREATED = `
   INSERT INTO task (task_id, context_id, tenant, owner, agent, parent_task_id, parent_reference, replica_id,
-                    claim_token, state, last_sequence, created_at, updated_at)
-  SELECT * FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
-                       $13::text[], $14::text[], $15::int[], $16::timestamptz[], $17::timestamptz[]) AS fresh (task_id)`;
+                    claim_token, state, last_sequence, created_at, updated_at, log_bytes, artifact_bytes)
+  SELECT * FROM unnest($6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
+                       $14::text[], $15::text[], $16::int[], $17::timestamptz[], $18::timestamptz[], $19::int[],
+                       $20::int[]) AS fresh (task_id)`;
 
 const MADE = `
   ON CONFLICT (task_id) DO NOTHING
@@ -53,10 +54,13 @@ const CONTINUED = `
     state = entry.state,
     last_sequence = entry.last_sequence,
     updated_at = entry.updated_at,
+    log_bytes = task.log_bytes + entry.log_bytes,
+    artifact_bytes = task.artifact_bytes + entry.artifact_bytes,
     replica_id = CASE WHEN entry.settled THEN NULL ELSE task.replica_id END,
     claim_token = CASE WHEN entry.settled THEN NULL ELSE task.claim_token END
-  FROM unnest($18::text[], $19::text[], $20::int[], $21::int[], $22::text[], $23::timestamptz[], $24::boolean[])
-    AS entry (task_id, token, after, last_sequence, state, updated_at, settled)
+  FROM unnest($21::text[], $22::text[], $23::int[], $24::int[], $25::text[], $26::timestamptz[], $27::boolean[],
+              $28::int[], $29::int[])
+    AS entry (task_id, token, after, last_sequence, state, updated_at, settled, log_bytes, artifact_bytes)
   WHERE task.task_id = entry.task_id AND task.claim_token = entry.token AND task.last_sequence = entry.after
     AND task.state NOT IN ${ENDED}`;
 
@@ -68,9 +72,10 @@ const ALSO_CONTINUED = 'SELECT task_id, after, last_sequence FROM continued';
 
 // IS TRUE keeps the planner from making a join of it: the ids that were written are hashed once.
 const LOGGED = `
-  INSERT INTO task_event (task_id, sequence, payload, received, recorded_at)
-  SELECT task_id, sequence, payload, received, now()
-  FROM unnest($1::text[], $2::int[], $3::json[], $4::json[]) AS event (task_id, sequence, payload, received)
+  INSERT INTO task_event (task_id, sequence, payload, received, artifact, recorded_at)
+  SELECT task_id, sequence, payload, received, artifact, now()
+  FROM unnest($1::text[], $2::int[], $3::json[], $4::json[], $5::boolean[])
+    AS event (task_id, sequence, payload, received, artifact)
   WHERE (event.task_id IN (SELECT task_id FROM written)) IS TRUE`;
 
 // A writer's positions grow in the order of its commits: its row is locked until the commit, so that of two commits the
@@ -95,7 +100,7 @@ committed AS (
 const KEPT = (at: number): string => `
 held AS (
   SELECT task.task_id
-  FROM task JOIN unnest($18::text[], $19::text[], $20::int[]) AS entry (task_id, token, after) USING (task_id)
+  FROM task JOIN unnest($21::text[], $22::text[], $23::int[]) AS entry (task_id, token, after) USING (task_id)
   WHERE task.task_id = ANY ($${at}::text[]) AND task.claim_token = entry.token AND task.last_sequence = entry.after
     AND task.state NOT IN ${ENDED}
   FOR UPDATE OF task
@@ -132,7 +137,7 @@ parents AS MATERIALIZED (
 ),
 disowned AS MATERIALIZED (
   SELECT task_id FROM called
-  WHERE parent_id <> ALL ($5) AND parent_id <> ALL (ARRAY(SELECT task_id FROM parents))
+  WHERE parent_id <> ALL ($6) AND parent_id <> ALL (ARRAY(SELECT task_id FROM parents))
 )`;
 
 const OF_A_HOLDER = '(fresh.task_id IN (SELECT task_id FROM disowned)) IS NOT TRUE';

@@ -4,10 +4,9 @@ import { Database } from '#libs/platform';
 import type { Pool, PoolClient } from 'pg';
 import { WRITER_SETTING } from './journal-sql.js';
 import { batchStatement, JOURNAL_SETTINGS } from './journal-statement.js';
-import { eventBytes } from './log-size.js';
+import { StoredTaskReader } from './stored-task-reader.js';
+import { TaskCounts } from './task-counts.js';
 import type { RecordedEvent } from './task-event.js';
-import { TaskFold } from './task-fold.js';
-import { listStatement } from './task-list-statement.js';
 import { type EventRow, HEADER_COLUMNS, type HeaderRow, toHeader, toRecordedEvent } from './task-rows.js';
 import {
   type JournalEntry,
@@ -15,6 +14,7 @@ import {
   type KeyedRequest,
   type StoredTask,
   type TaskClaim,
+  type TaskFilter,
   type TaskHeader,
   type TaskQuery,
   type TaskScope,
@@ -38,6 +38,8 @@ export class PostgresTaskStore extends TaskStore {
   private session: JournalSession | undefined;
   /** For what is small beside a large table, as the work in flight is. */
   private readonly small: Pool;
+  private readonly reader: StoredTaskReader;
+  private readonly counts: TaskCounts;
 
   constructor(database: Database) {
     super();
@@ -46,6 +48,8 @@ export class PostgresTaskStore extends TaskStore {
     const writer = `'${randomBytes(6).toString('base64url')}'`;
     this.journal = database.tunedPool('journal', 1, { ...JOURNAL_SETTINGS, [WRITER_SETTING]: writer });
     this.small = database.tunedPool('claims', 1, JOURNAL_SETTINGS);
+    this.reader = new StoredTaskReader(database.pool);
+    this.counts = new TaskCounts(database);
   }
 
   /**
@@ -82,12 +86,8 @@ export class PostgresTaskStore extends TaskStore {
     );
   }
 
-  async load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined> {
-    const header = await this.header(taskId, scope);
-    if (!header) return undefined;
-    const events = await this.events(taskId, 0, header.lastSequence);
-    // Purged in between.
-    return events.length === 0 ? undefined : fold(header, events);
+  load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined> {
+    return this.reader.load(taskId, scope);
   }
 
   async header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {
@@ -109,19 +109,18 @@ export class PostgresTaskStore extends TaskStore {
     return eventsOver(this.journal, taskId, afterSequence, limit);
   }
 
-  async list(query: TaskQuery): Promise<{ tasks: StoredTask[]; total: number }> {
-    const { page, count } = listStatement(query);
-    const [rows, total] = await Promise.all([
-      this.pool.query<HeaderRow>(page),
-      this.pool.query<{ total: number }>(count),
-    ]);
-    return { tasks: await this.foldAll(rows.rows.map(toHeader)), total: total.rows[0]?.total ?? 0 };
+  list(query: TaskQuery): Promise<StoredTask[]> {
+    return this.reader.list(query);
+  }
+
+  count(filter: TaskFilter): Promise<number> {
+    return this.counts.of(filter);
   }
 
   async claim(taskId: string, replicaId: string, token: string): Promise<StoredTask | undefined> {
     try {
       const header = await this.claimHeader(taskId, replicaId, token);
-      return header && fold(header, await this.events(taskId, 0, header.lastSequence));
+      return header && (await this.reader.fold(header));
     } catch (error) {
       // Also where the claim itself failed: perhaps only its answer was lost. Where this fails too, `claims` shows it.
       await this.release({ taskId, token }).catch(() => undefined);
@@ -133,7 +132,8 @@ export class PostgresTaskStore extends TaskStore {
     const result = await this.pool.query<HeaderRow>({
       name: 'task-claim',
       text: `UPDATE task SET replica_id = $2, claim_token = $3
-             WHERE task_id = $1 AND claim_token IS NULL AND state NOT IN ${ENDED} RETURNING ${HEADER_COLUMNS}`,
+             WHERE task_id = $1 AND claim_token IS NULL AND state NOT IN ${ENDED}
+             RETURNING ${HEADER_COLUMNS}, log_bytes, artifact_bytes`,
       values: [taskId, replicaId, token],
     });
     return result.rows[0] && toHeader(result.rows[0]);
@@ -227,21 +227,6 @@ export class PostgresTaskStore extends TaskStore {
     });
     return new Map(result.rows.map((row) => [row.task_id, row.last_sequence]));
   }
-
-  private async foldAll(headers: readonly TaskHeader[]): Promise<StoredTask[]> {
-    if (headers.length === 0) return [];
-    const result = await this.pool.query<EventRow>({
-      name: 'tasks-events',
-      text: `SELECT task_id, sequence, payload::text, received::text FROM task_event
-             WHERE task_id = ANY($1::text[]) ORDER BY task_id, sequence`,
-      values: [headers.map((header) => header.taskId)],
-    });
-    const logs = new Map<string, RecordedEvent[]>(headers.map((header) => [header.taskId, []]));
-    for (const row of result.rows) logs.get(row.task_id)?.push(toRecordedEvent(row));
-    // Those without a log were purged in between.
-    const kept = headers.filter((header) => logs.get(header.taskId)?.length);
-    return kept.map((header) => fold(header, logs.get(header.taskId) ?? []));
-  }
 }
 
 async function eventsOver(pool: Pool, taskId: string, after: number, limit: number): Promise<RecordedEvent[]> {
@@ -252,18 +237,4 @@ async function eventsOver(pool: Pool, taskId: string, after: number, limit: numb
     values: [taskId, after, limit],
   });
   return result.rows.map(toRecordedEvent);
-}
-
-/** Events that came after the header was read are left out: header and Task agree. */
-function fold(header: TaskHeader, events: readonly RecordedEvent[]): StoredTask {
-  const [first, ...rest] = events;
-  if (!first) throw new Error(`The log of task ${header.taskId} is empty`);
-  const task = TaskFold.begin(first.event);
-  let bytes = eventBytes(first.event, first.json);
-  for (const recorded of rest) {
-    if (recorded.sequence > header.lastSequence) break;
-    task.apply(recorded.event);
-    bytes += eventBytes(recorded.event, recorded.json);
-  }
-  return { header, task: task.task(), bytes };
 }

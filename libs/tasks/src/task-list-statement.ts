@@ -1,34 +1,32 @@
 import type { QueryConfig } from 'pg';
-import { HEADER_COLUMNS } from './task-rows.js';
-import type { TaskQuery } from './task-store.js';
+import type { TaskFilter, TaskQuery } from './task-store.js';
 
-/** The page of a TaskQuery and the count of all that match it. */
-export function listStatement(query: TaskQuery): { page: QueryConfig; count: QueryConfig } {
-  const values: unknown[] = [query.scope.tenant, query.scope.owner];
+/** A filter as conditions on `task`; those on tenant, owner, agent and state hold for `task_count` as well. */
+export function conditionsOf(filter: TaskFilter): { conditions: string[]; values: unknown[] } {
+  const values: unknown[] = [filter.scope.tenant, filter.scope.owner];
   const conditions = ['tenant = $1', 'owner = $2'];
   const add = (sql: (parameter: string) => string, value: unknown): void => {
     values.push(value);
     conditions.push(sql(`$${values.length}`));
   };
-  if (query.agent !== undefined) addAgent(add, query.agent);
-  if (query.contextId !== undefined) add((it) => `context_id = ${it}`, query.contextId);
-  if (query.state !== undefined) add((it) => `state = ${it}`, query.state);
-  if (query.updatedAfter !== undefined) add((it) => `updated_at >= ${it}`, query.updatedAfter);
-  const count = {
-    text: `SELECT count(*)::int AS total FROM task WHERE ${conditions.join(' AND ')}`,
-    values: [...values],
-  };
+  if (filter.agent !== undefined) addAgent(add, filter.agent);
+  if (filter.contextId !== undefined) add((it) => `context_id = ${it}`, filter.contextId);
+  if (filter.state !== undefined) add((it) => `state = ${it}`, filter.state);
+  if (filter.updatedAfter !== undefined) add((it) => `updated_at >= ${it}`, filter.updatedAfter);
+  return { conditions, values };
+}
+
+/** The rows of a page. @param columns of `task`, and of what `from` adds to it */
+export function pageStatement(query: TaskQuery, columns: string, from: string): QueryConfig {
+  const { conditions, values } = conditionsOf(query);
   if (query.before !== undefined) {
     values.push(query.before.updatedAt, query.before.taskId);
     conditions.push(`(updated_at, task_id) < ($${values.length - 1}, $${values.length})`);
   }
   values.push(query.limit);
-  const page = {
-    text: `SELECT ${HEADER_COLUMNS} FROM task WHERE ${conditions.join(' AND ')}
-           ORDER BY updated_at DESC, task_id DESC LIMIT $${values.length}`,
-    values,
-  };
-  return { page, count };
+  const page = `SELECT * FROM task WHERE ${conditions.join(' AND ')}
+                ORDER BY updated_at DESC, task_id DESC LIMIT $${values.length}`;
+  return { text: `SELECT ${columns} FROM (${page}) AS task ${from} ORDER BY updated_at DESC, task_id DESC`, values };
 }
 
 function addAgent(add: (sql: (parameter: string) => string, value: unknown) => void, agent: string): void {

@@ -1,5 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { IndexTaskKeyAge1700000000940 } from './task-key-age-migration.js';
+import { CreateTaskCount1700000000131 } from './task-count-migration.js';
+import { AddTaskSize1700000000130 } from './task-size-migration.js';
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
@@ -178,5 +180,7 @@ export const TASK_MIGRATIONS = [
   AddKeySequence1700000000103,
   GuardEndedTasks1700000000110,
   CreateTaskCommit1700000000120,
+  AddTaskSize1700000000130,
+  CreateTaskCount1700000000131,
   IndexTaskKeyAge1700000000940,
 ];

@@ -17,6 +17,13 @@ export interface HeaderRow {
   parent_reference: string | null;
   created_at: Date;
   updated_at: Date;
+  log_bytes?: number | null;
+  artifact_bytes?: number | null;
+}
+
+/** A Task with its log, where that is short: pairs of an event and the Message that it received, as JSON in a row. */
+export interface StoredRow extends HeaderRow {
+  events: string | null;
 }
 
 export interface EventRow {
@@ -39,6 +46,7 @@ export function toHeader(row: HeaderRow): TaskHeader {
     ...(row.parent_reference !== null && { parentReference: row.parent_reference }),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    ...sizeOf(row),
   };
 }
 
@@ -56,9 +64,18 @@ export function toRecordedEvent(row: EventRow): RecordedEvent {
   };
 }
 
+function sizeOf({ log_bytes: log, artifact_bytes: artifacts }: HeaderRow): Pick<TaskHeader, 'size'> {
+  return typeof log === 'number' && typeof artifacts === 'number' ? { size: { log, artifacts } } : {};
+}
+
 function parseEvent(row: EventRow): TaskEvent {
-  const response = JSON.parse(row.payload) as StreamResponse;
-  if ('message' in response) throw new Error(`Event ${row.task_id}#${row.sequence} is not a task event`);
-  if (!('statusUpdate' in response) || row.received === null) return response;
-  return { statusUpdate: response.statusUpdate, received: JSON.parse(row.received) as Message };
+  return parseTaskEvent(JSON.parse(row.payload), row.received === null ? null : JSON.parse(row.received));
+}
+
+/** An event of a log as it is stored, and the Message that it received. */
+export function parseTaskEvent(payload: unknown, received: unknown): TaskEvent {
+  const response = payload as StreamResponse;
+  if ('message' in response) throw new Error('A log holds something that is no task event');
+  if (!('statusUpdate' in response) || received === null) return response;
+  return { statusUpdate: response.statusUpdate, received: received as Message };
 }

@@ -22,6 +22,8 @@ export interface TaskHeader extends TaskScope {
   createdAt: Date;
   /** Time of the newest status (section 3.1.4 sorts by it). */
   updatedAt: Date;
+  /** Bytes of the log, and those of Artifacts among them; absent where nobody had to know. */
+  size?: { log: number; artifacts: number };
 }
 
 /** A Task folded from its log up to `header.lastSequence`. */
@@ -73,13 +75,19 @@ export interface JournalEntry {
 /** `fenced`: the claim was lost, the log is elsewhere, or the Task has ended. Nothing of the entry was written. */
 export type JournalOutcome = 'written' | 'fenced';
 
-export interface TaskQuery {
+/** Which Tasks are meant. */
+export interface TaskFilter {
   scope: TaskScope;
   /** An agent path, or `workflows/*` for every agent one step below `workflows`; absent: every agent. */
   agent?: string;
   contextId?: string;
   state?: TaskState;
   updatedAfter?: Date;
+}
+
+export interface TaskQuery extends TaskFilter {
+  /** `false`: the Tasks come without Artifacts, and nothing is read of any. */
+  artifacts?: boolean;
   /** Exclusive position: the last row of the page before. */
   before?: { updatedAt: Date; taskId: string };
   limit: number;
@@ -116,8 +124,11 @@ export abstract class TaskStore {
     return this.events(taskId, afterSequence, limit);
   }
 
-  /** Newest status first, then by id. `total` counts all that match, without the page. */
-  abstract list(query: TaskQuery): Promise<{ tasks: StoredTask[]; total: number }>;
+  /** Newest status first, then by id. */
+  abstract list(query: TaskQuery): Promise<StoredTask[]>;
+
+  /** How many Tasks match, exactly. By tenant, owner, agent and state at the same cost however many there are. */
+  abstract count(filter: TaskFilter): Promise<number>;
 
   /**
    * Claims a Task that nobody executes and that has not ended; `undefined` if it is not so. A claim that fails is given

@@ -4,6 +4,7 @@ import { CommitLog } from './commit-log.js';
 import { PostgresCommitLog } from './postgres-commit-log.js';
 import { TaskMetrics } from './task-metrics.js';
 import { PostgresTaskStore } from './postgres-task-store.js';
+import { TaskCounts } from './task-counts.js';
 import { TaskFeed } from './task-feed.js';
 import { TaskJournal } from './task-journal.js';
 import { TaskRecorder } from './task-recorder.js';
@@ -16,12 +17,13 @@ import { TaskStore } from './task-store.js';
     { provide: TaskStore, useClass: PostgresTaskStore },
     { provide: CommitLog, useClass: PostgresCommitLog },
     CommitFeed,
+    TaskCounts,
     TaskMetrics,
     TaskJournal,
     TaskFeed,
     TaskRecorder,
     TaskRetention,
   ],
-  exports: [TaskStore, CommitLog, CommitFeed, TaskFeed, TaskRecorder, TaskRetention],
+  exports: [TaskStore, CommitLog, CommitFeed, TaskCounts, TaskFeed, TaskRecorder, TaskRetention],
 })
 export class TasksModule {}

@@ -4,6 +4,7 @@ import {
   type RecordedEvent,
   type StoredTask,
   type TaskEvent,
+  type TaskFilter,
   type TaskHeader,
   type TaskQuery,
   type TaskScope,
@@ -52,24 +53,32 @@ export class MemoryTaskStore extends TaskStore {
   }
 
   override async header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {
-    return (await this.load(taskId, scope))?.header;
+    const row = this.rows.get(taskId);
+    return row && (!scope || inScope(row.header, scope)) ? row.header : undefined;
   }
 
   override async events(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
     return (this.logs.get(taskId) ?? []).slice(afterSequence, afterSequence + limit);
   }
 
-  override async list(query: TaskQuery): Promise<{ tasks: StoredTask[]; total: number }> {
-    const { scope, agent, contextId, state, updatedAfter, before, limit } = query;
-    const matching = [...this.rows.values()]
+  override async list(query: TaskQuery): Promise<StoredTask[]> {
+    const { before, limit } = query;
+    const matching = this.matching(query);
+    return (before ? matching.filter(({ header }) => comparePlaces(header, before) < 0) : matching).slice(0, limit);
+  }
+
+  override async count(filter: TaskFilter): Promise<number> {
+    return this.matching(filter).length;
+  }
+
+  private matching({ scope, agent, contextId, state, updatedAfter }: TaskFilter): StoredTask[] {
+    return [...this.rows.values()]
       .filter(({ header }) => inScope(header, scope))
       .filter(({ header }) => agent === undefined || header.agent === agent)
       .filter(({ header }) => contextId === undefined || header.contextId === contextId)
       .filter(({ header }) => state === undefined || header.state === state)
       .filter(({ header }) => updatedAfter === undefined || header.updatedAt >= updatedAfter)
       .toSorted((a, b) => comparePlaces(b.header, a.header));
-    const after = before ? matching.filter(({ header }) => comparePlaces(header, before) < 0) : matching;
-    return { tasks: after.slice(0, limit), total: matching.length };
   }
 
   override async lastSequences(taskIds: readonly string[]): Promise<Map<string, number>> {

@@ -72,7 +72,7 @@ export class BrainstormList {
     const fitting: StoredTask[] = [];
     for (let after = before; ;) {
       const query = { scope, agent: BRAINSTORM_PATH, state, before: after, limit: wanted };
-      const { tasks } = await this.tasks.list(query);
+      const tasks = await this.tasks.list(query);
       fitting.push(...tasks.filter(({ task }) => status === undefined || statusOf(task) === status));
       after = tasks.at(-1)?.header;
       if (fitting.length >= wanted || tasks.length < wanted) return fitting.slice(0, wanted);

@@ -44,14 +44,13 @@ export class ConversationList {
     };
   }
 
-  private async inState(
+  private inState(
     state: TaskState | undefined,
     { before, pageSize }: ConversationQuery,
     scope: TaskScope,
   ): Promise<StoredTask[]> {
     const limit = pageSize + 1;
-    const query = { scope, agent: CONVERSATIONS_PATH, state, before, limit };
-    return (await this.tasks.list(query)).tasks;
+    return this.tasks.list({ scope, agent: CONVERSATIONS_PATH, state, before, limit });
   }
 }
 

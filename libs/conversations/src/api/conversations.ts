@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
-import { AgentCatalog, type CallContext, ExecutionRegistry, type ServedAgent } from '#libs/executor';
+import { AgentCatalog, type CallContext, ExecutionRegistry, REVISION_KEY, type ServedAgent } from '#libs/executor';
 import { ProblemError } from '#libs/platform';
 import { A2AError, dataPart, isTerminalState, type JsonObject, userMessage } from '#libs/protocol';
-import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
+import { begunTask, type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
 import { CONVERSATIONS_PATH } from '../conversation-agent.js';
 import { type CommandKind, ConversationCommands } from '../conversation-command.js';
 import { readSettings } from '../conversation-metadata.js';
@@ -44,11 +44,15 @@ export class Conversations {
     return execution.taskId;
   }
 
-  /** @throws ProblemError 404 */
+  /**
+   * The conversation with its Task as that began.
+   * @throws ProblemError 404
+   */
   async find(conversationId: string, scope: TaskScope): Promise<StoredTask> {
-    const stored = ID.test(conversationId) ? await this.tasks.load(conversationId, scope) : undefined;
-    if (!stored || !readSettings(stored.task.metadata)) throw new ProblemError(404, 'conversation not found');
-    return stored;
+    const header = ID.test(conversationId) ? await this.tasks.header(conversationId, scope) : undefined;
+    const task = header && (await begunTask(this.tasks, conversationId));
+    if (!task || !readSettings(task.metadata)) throw new ProblemError(404, 'conversation not found');
+    return { header, task };
   }
 
   /** @throws ProblemError 404 */

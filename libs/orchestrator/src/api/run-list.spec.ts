@@ -32,7 +32,7 @@ function listOf(tasks: StoredTask[]): RunList {
         const later = header.updatedAt.getTime() - before.updatedAt.getTime();
         return later < 0 || (later === 0 && header.taskId < before.taskId);
       });
-    return { tasks: found.slice(0, limit), total: found.length };
+    return found.slice(0, limit);
   };
   return new RunList({ list } as unknown as TaskStore, new MemoryWorkflowStore());
 }

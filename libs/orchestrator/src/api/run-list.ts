@@ -49,11 +49,10 @@ export class RunList {
     };
   }
 
-  private async inState(state: TaskState | undefined, query: RunQuery, scope: TaskScope): Promise<StoredTask[]> {
+  private inState(state: TaskState | undefined, query: RunQuery, scope: TaskScope): Promise<StoredTask[]> {
     const agent = `workflows/${query.workflow ?? '*'}`;
     const { before, pageSize } = query;
-    const { tasks } = await this.tasks.list({ scope, agent, state, before, limit: pageSize + 1 });
-    return tasks;
+    return this.tasks.list({ scope, agent, state, before, limit: pageSize + 1 });
   }
 
   private async summary({ header, task }: StoredTask): Promise<RunSummary> {

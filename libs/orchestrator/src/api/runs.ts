@@ -3,7 +3,7 @@ import type { ApiCall } from '#libs/access';
 import { AgentCatalog, type CallContext, ExecutionRegistry, type ServedAgent, UnknownAgent } from '#libs/executor';
 import { ProblemError } from '#libs/platform';
 import { A2AError, dataPart, isTerminalState, type JsonObject, type Task, userMessage } from '#libs/protocol';
-import { type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
+import { begunTask, type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import { CancelOutcomes } from '../cancel-outcomes.js';
 import type { CanceledChild, RunStatus } from '../node-run.js';
 import { RunChildStore } from '../run-child-store.js';
@@ -85,7 +85,7 @@ export class Runs {
    * @throws ProblemError 404
    */
   async workflow(runId: string, scope: TaskScope): Promise<WorkflowDefinition> {
-    const { header, task } = await this.load(runId, scope);
+    const { header, task } = await this.begun(runId, scope);
     return this.definition(header, task);
   }
 
@@ -108,8 +108,8 @@ export class Runs {
    * @throws ProblemError 404; 409 for a run that has ended otherwise
    */
   async cancel(runId: string, call: ApiCall): Promise<CancelReport> {
-    const stored = await this.load(runId, call.scope);
-    if (!isTerminalState(stored.header.state)) await this.cancelRunning(stored, call);
+    const begun = await this.begun(runId, call.scope);
+    if (!isTerminalState(begun.header.state)) await this.cancelRunning(begun, call);
     const { status, children } = await this.show(runId, call);
     if (status !== 'canceled') throw new ProblemError(409, `the run has ended: it is ${status}`);
     return { runId, status, children: children ?? [] };
@@ -125,10 +125,12 @@ export class Runs {
     }
   }
 
-  private async load(runId: string, scope: TaskScope): Promise<StoredTask> {
-    const stored = RUN_ID.test(runId) ? await this.tasks.load(runId, scope) : undefined;
-    if (!stored || !isRun(stored.header)) throw unknownRun();
-    return stored;
+  /** The run with its Task as that began. */
+  private async begun(runId: string, scope: TaskScope): Promise<StoredTask> {
+    const header = await this.header(runId, scope);
+    const task = await begunTask(this.tasks, runId);
+    if (!task) throw unknownRun();
+    return { header, task };
   }
 
   private async definition(header: TaskHeader, task: Task | undefined): Promise<WorkflowDefinition> {

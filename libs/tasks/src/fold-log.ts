@@ -1,0 +1,26 @@
+import { TaskFold } from './task-fold.js';
+import type { TaskStore } from './task-store.js';
+
+const PAGE = 500;
+
+/**
+ * A Task as it stood at a place in its log, folded page by page; `undefined` where the log ends before that.
+ * @param sequence from 1 on
+ */
+export async function foldLog(
+  store: Pick<TaskStore, 'events'>,
+  taskId: string,
+  sequence: number,
+): Promise<TaskFold | undefined> {
+  let fold: TaskFold | undefined;
+  for (let folded = 0; folded < sequence;) {
+    const events = await store.events(taskId, folded, Math.min(PAGE, sequence - folded));
+    if (events.length === 0) return undefined;
+    for (const { event } of events) {
+      if (fold) fold.apply(event);
+      else fold = TaskFold.begin(event);
+    }
+    folded += events.length;
+  }
+  return fold;
+}

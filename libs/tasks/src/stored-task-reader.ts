@@ -1,0 +1,142 @@
+import type { Pool } from 'pg';
+import type { TaskEvent } from './task-event.js';
+import { TaskFold } from './task-fold.js';
+import { pageStatement } from './task-list-statement.js';
+import {
+  type EventRow,
+  HEADER_COLUMNS,
+  parseTaskEvent,
+  type StoredRow,
+  toHeader,
+  toRecordedEvent,
+} from './task-rows.js';
+import type { StoredTask, TaskHeader, TaskQuery, TaskScope } from './task-store.js';
+
+/** A log of at most so many events and bytes comes with its Task's row; of a page of many Tasks, the smaller ones do. */
+const FEW_EVENTS = 64;
+const FEW_BYTES = 1024 * 1024;
+const FEW_BYTES_IN_LIST = 16 * 1024;
+/** Longer logs are folded page by page: about so many bytes, and at most so many events, are here at once. */
+const PAGE_BYTES = 1024 * 1024;
+const PAGE_EVENTS = 1000;
+
+interface ReadOptions {
+  /** Whether Artifacts are folded; where not, none of their bytes leave the database. */
+  artifacts: boolean;
+}
+
+/**
+ * Reads Tasks and folds their logs. What is here at once is the folded Task and a page of its log, however long that is;
+ * a short log and its Task come in one answer of the database.
+ */
+export class StoredTaskReader {
+  constructor(private readonly pool: Pool) {}
+
+  async load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined> {
+    const { rows } = await this.pool.query<StoredRow>({
+      name: 'task-stored',
+      text: `SELECT ${STORED_COLUMNS} FROM task ${withLog(FEW_BYTES, true)}
+             WHERE task.task_id = $1 AND ($2::text IS NULL OR (task.tenant = $2 AND task.owner = $3))`,
+      values: [taskId, scope?.tenant ?? null, scope?.owner ?? null],
+    });
+    return rows[0] && this.stored(rows[0], { artifacts: true });
+  }
+
+  async list(query: TaskQuery): Promise<StoredTask[]> {
+    const artifacts = query.artifacts ?? true;
+    const { rows } = await this.pool.query<StoredRow>(
+      pageStatement(query, STORED_COLUMNS, withLog(FEW_BYTES_IN_LIST, artifacts)),
+    );
+    const tasks: StoredTask[] = [];
+    for (const row of rows) {
+      // One after the other: together the pages of many long logs would be as large as one of them.
+      const stored = await this.stored(row, { artifacts });
+      // Purged in between.
+      if (stored) tasks.push(stored);
+    }
+    return tasks;
+  }
+
+  /** The Task as it stands at `header.lastSequence`; `undefined` where it was purged in between. */
+  async fold(header: TaskHeader, { artifacts }: ReadOptions = { artifacts: true }): Promise<StoredTask | undefined> {
+    const limit = pageEvents(header);
+    let [fold, bytes, after, pages]: [TaskFold | undefined, number, number, number] = [undefined, 0, 0, 0];
+    for (let found = limit; found === limit; pages += 1) {
+      const values = [header.taskId, after, limit, header.lastSequence];
+      const { rows } = await this.pool.query<EventRow>({ ...(artifacts ? PAGE : PAGE_WITHOUT_ARTIFACTS), values });
+      for (const row of rows) {
+        bytes += row.payload.length + (row.received?.length ?? 0);
+        fold = applied(fold, toRecordedEvent(row).event);
+        after = row.sequence;
+      }
+      found = rows.length;
+    }
+    // A purge deletes a whole log at once: where the Task is still there, no page was missing.
+    if (!fold || (pages > 1 && !(await this.isThere(header.taskId)))) return undefined;
+    return { header, task: fold.task(), bytes: header.size?.log ?? bytes };
+  }
+
+  private async isThere(taskId: string): Promise<boolean> {
+    const { rowCount } = await this.pool.query({
+      name: 'task-there',
+      text: 'SELECT FROM task WHERE task_id = $1',
+      values: [taskId],
+    });
+    return rowCount === 1;
+  }
+
+  private async stored(row: StoredRow, options: ReadOptions): Promise<StoredTask | undefined> {
+    const header = toHeader(row);
+    if (row.events === null) return this.fold(header, options);
+    let fold: TaskFold | undefined;
+    for (const [response, received] of JSON.parse(`[${row.events}]`) as [unknown, unknown][]) {
+      fold = applied(fold, parseTaskEvent(response, received));
+    }
+    return fold && { header, task: fold.task(), bytes: header.size?.log };
+  }
+}
+
+function applied(fold: TaskFold | undefined, event: TaskEvent): TaskFold {
+  if (!fold) return TaskFold.begin(event);
+  fold.apply(event);
+  return fold;
+}
+
+function pageEvents({ size, lastSequence }: TaskHeader): number {
+  const usual = size ? size.log / lastSequence : 0;
+  return Math.min(Math.max(Math.floor(PAGE_BYTES / Math.max(usual, 1)), 1), PAGE_EVENTS);
+}
+
+const STORED_COLUMNS = `${HEADER_COLUMNS}, size.log_bytes, size.artifact_bytes, log.events`;
+
+/** Rows of before the column was there tell by their text. */
+const OF_ARTIFACT = `coalesce(artifact, starts_with(payload::text, '{"artifactUpdate"'))`;
+
+/** Sizes that are not kept are measured, and a log that is short comes along as pairs of an event and what it received. */
+function withLog(fewBytes: number, artifacts: boolean): string {
+  const bytes = 'octet_length(payload::text) + coalesce(octet_length(received::text), 0)';
+  const sum = (filter: string): string =>
+    `(SELECT coalesce(sum(${bytes}) ${filter}, 0)::int FROM task_event WHERE task_event.task_id = task.task_id)`;
+  return `
+    CROSS JOIN LATERAL (
+      SELECT coalesce(task.log_bytes, ${sum('')}) AS log_bytes,
+             coalesce(task.artifact_bytes, ${sum(`FILTER (WHERE ${OF_ARTIFACT})`)}) AS artifact_bytes
+      OFFSET 0
+    ) AS size
+    CROSS JOIN LATERAL (
+      SELECT string_agg('[' || payload::text || ',' || coalesce(received::text, 'null') || ']', ',' ORDER BY sequence)
+             AS events
+      FROM task_event
+      WHERE task.last_sequence <= ${FEW_EVENTS}
+        AND size.log_bytes ${artifacts ? '' : '- size.artifact_bytes'} <= ${fewBytes}
+        AND task_event.task_id = task.task_id AND sequence <= task.last_sequence
+        ${artifacts ? '' : `AND NOT ${OF_ARTIFACT}`}
+    ) AS log`;
+}
+
+const events = (which: string): string => `
+  SELECT task_id, sequence, payload::text, received::text FROM task_event
+  WHERE task_id = $1 AND sequence > $2 AND sequence <= $4 ${which} ORDER BY sequence LIMIT $3`;
+
+const PAGE = { name: 'task-log', text: events('') };
+const PAGE_WITHOUT_ARTIFACTS = { name: 'task-log-told', text: events(`AND NOT ${OF_ARTIFACT}`) };

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#libs/platform';
+import type { Pool } from 'pg';
+import type { TaskFilter } from './task-store.js';
+import { conditionsOf } from './task-list-statement.js';
+
+const MERGED_AT_ONCE = 1000;
+
+/**
+ * How many Tasks match a filter, exactly. What the counts by tenant, owner, agent and state tell is read from them, at
+ * the same cost however many Tasks there are; contexts and times are counted among the Tasks that have them.
+ */
+@Injectable()
+export class TaskCounts {
+  private readonly pool: Pool;
+
+  constructor(database: Database) {
+    this.pool = database.pool;
+  }
+
+  async of(filter: TaskFilter): Promise<number> {
+    const { conditions, values } = conditionsOf(filter);
+    const isKept = filter.contextId === undefined && filter.updatedAfter === undefined;
+    const from = isKept ? 'coalesce(sum(tasks), 0)::int AS total FROM task_count' : 'count(*)::int AS total FROM task';
+    const { rows } = await this.pool.query<{ total: number }>({
+      text: `SELECT ${from} WHERE ${conditions.join(' AND ')}`,
+      values,
+    });
+    return rows[0]?.total ?? 0;
+  }
+
+  /** Merges the counts of writers that write no more into one row for each; gives up when the signal aborts. */
+  async merge(signal: AbortSignal): Promise<void> {
+    for (let merged = MERGED_AT_ONCE; merged === MERGED_AT_ONCE && !signal.aborted;) {
+      const { rows } = await this.pool.query<{ merged: number }>(MERGE, [MERGED_AT_ONCE]);
+      merged = rows[0]?.merged ?? 0;
+    }
+    if (!signal.aborted) await this.pool.query(FORGET_ZEROS);
+  }
+}
+
+// Nothing waits for a row that somebody else holds, so that nobody waits in a circle. A writer that is taken for gone
+// and comes back makes new rows.
+const MERGE = `
+  WITH picked AS MATERIALIZED (
+    SELECT tenant, owner, agent, state, writer FROM task_count
+    WHERE writer <> '' AND writer NOT IN (SELECT writer FROM task_writer)
+    LIMIT $1 FOR UPDATE SKIP LOCKED
+  ),
+  gone AS (
+    DELETE FROM task_count USING picked
+    WHERE (task_count.tenant, task_count.owner, task_count.agent, task_count.state, task_count.writer)
+        = (picked.tenant, picked.owner, picked.agent, picked.state, picked.writer)
+    RETURNING task_count.*
+  ),
+  merged AS (
+    INSERT INTO task_count AS held (tenant, owner, agent, state, writer, tasks)
+    SELECT tenant, owner, agent, state, '', sum(tasks) FROM gone
+    GROUP BY tenant, owner, agent, state ORDER BY tenant, owner, agent, state
+    ON CONFLICT (tenant, owner, agent, state, writer) DO UPDATE SET tasks = held.tasks + EXCLUDED.tasks
+  )
+  SELECT count(*)::int AS merged FROM gone`;
+
+const FORGET_ZEROS = `
+  DELETE FROM task_count WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM task_count WHERE writer = '' AND tasks = 0 FOR UPDATE SKIP LOCKED)) AND tasks = 0`;
