@@ -4,7 +4,7 @@ import { Database, type Job, migrateJobQueue, PLATFORM_MIGRATIONS } from '#libs/
 import { PostgresTaskStore, type StoredTask, TASK_MIGRATIONS, TaskCounts } from '#libs/tasks';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { StatementFaults } from '../support/statement-faults.js';
-import { newDraft } from './task-draft.js';
+import { newDraft, REPLICA } from './task-draft.js';
 import { describeTaskStore } from './task-store.contract.js';
 
 let server: TestDatabase;
@@ -80,6 +80,81 @@ describe('PostgresTaskStore and what it reads', () => {
     await server.query('UPDATE task SET log_bytes = NULL, artifact_bytes = NULL WHERE task_id = ANY($1)', [taskIds]);
     await server.query('UPDATE task_event SET artifact = NULL WHERE task_id = ANY($1)', [taskIds]);
   }
+});
+
+describe('Snapshots in PostgreSQL', () => {
+  const CHUNKS = 100;
+  const chunksOf = (draft: ReturnType<typeof newDraft>) =>
+    Array.from({ length: CHUNKS }, (_, index) => draft.chunk(`${index} `));
+  const kept = (taskId: string) => server.query('SELECT sequence FROM task_snapshot WHERE task_id = $1', [taskId]);
+  const unreadable = (taskId: string, from: number) =>
+    server.query(`UPDATE task_event SET payload = '"unreadable"' WHERE task_id = $1 AND sequence > $2`, [taskId, from]);
+
+  it('are made by the first reader of a settled Task with a long log, and read by the others', async () => {
+    const store = new PostgresTaskStore(database);
+    const [ended, short, live] = [newDraft(), newDraft(), newDraft()];
+    const end = ended.status('TASK_STATE_COMPLETED', 'done');
+    await store.write([
+      ended.created(...chunksOf(ended), end),
+      short.created(short.chunk('a'), short.status('TASK_STATE_COMPLETED')),
+      live.created(live.status('TASK_STATE_WORKING'), ...chunksOf(live)),
+    ]);
+    const [first] = await Promise.all([store.load(ended.taskId), store.load(short.taskId), store.load(live.taskId)]);
+    expect(await kept(ended.taskId)).toEqual([{ sequence: CHUNKS + 2 }]);
+    expect(await kept(short.taskId)).toEqual([]);
+    expect(await kept(live.taskId)).toEqual([]);
+    await unreadable(ended.taskId, 0);
+    expect(await store.load(ended.taskId)).toEqual(first);
+    await server.query('DELETE FROM task WHERE task_id = $1', [ended.taskId]);
+    expect(await kept(ended.taskId)).toEqual([]);
+  });
+
+  it('are written with the events that settle the Task, unless those are fenced', async () => {
+    const store = new PostgresTaskStore(database);
+    const [made, fenced, at] = [newDraft(), newDraft(), CHUNKS + 1];
+    await store.write([made.created(...chunksOf(made)), fenced.created(...chunksOf(fenced))]);
+    const end = (draft: typeof made, token: string) => {
+      const entry = draft.continued(token, at, draft.status('TASK_STATE_COMPLETED'));
+      return { ...entry, snapshot: { task: `{"id":"${draft.taskId}"}`, artifacts: '[]' } };
+    };
+    const outcomes = await store.write([end(made, made.token), end(fenced, 'another token'), newDraft().created()]);
+    expect(outcomes).toEqual(['written', 'fenced', 'written']);
+    expect((await store.load(made.taskId))?.task).toEqual({ id: made.taskId, artifacts: [] });
+    expect(await kept(fenced.taskId)).toEqual([]);
+  });
+
+  it('are gone on from where the Task has gone on', async () => {
+    const store = new PostgresTaskStore(database);
+    const draft = newDraft();
+    await store.write([draft.created(...chunksOf(draft), draft.status('TASK_STATE_INPUT_REQUIRED', '?'))]);
+    await store.load(draft.taskId);
+    const [at, token] = [CHUNKS + 2, randomUUID()];
+    expect((await store.claim(draft.taskId, REPLICA, token))?.task.artifacts?.[0]?.parts).toHaveLength(CHUNKS);
+    const more = [draft.status('TASK_STATE_WORKING'), ...chunksOf(draft)];
+    await store.write([draft.continued(token, at, ...more, draft.status('TASK_STATE_COMPLETED', 'done'))]);
+    await server.query(`UPDATE task_event SET payload = '"unreadable"' WHERE task_id = $1 AND sequence <= $2`, [
+      draft.taskId,
+      at,
+    ]);
+    const loaded = await store.load(draft.taskId);
+    expect(loaded?.task.artifacts?.[0]?.parts).toHaveLength(2 * CHUNKS);
+    expect(loaded?.task.history?.map(({ parts }) => parts[0]?.text)).toEqual(['hello', '?', 'done']);
+    expect(await kept(draft.taskId)).toEqual([{ sequence: at + CHUNKS + 2 }]);
+    expect((await store.load(draft.taskId))?.task).toEqual(loaded?.task);
+  });
+
+  it.each(['refused', 'unanswered'] as const)('do not fail the read that could not keep one: %s', async (fault) => {
+    const faults = new StatementFaults(database);
+    const store = new PostgresTaskStore(database);
+    const draft = newDraft();
+    await store.write([draft.created(...chunksOf(draft), draft.status('TASK_STATE_COMPLETED'))]);
+    faults.fail(1, fault, /INTO task_snapshot/);
+    const first = await store.load(draft.taskId);
+    expect(faults.hasFailed).toBe(true);
+    expect(first?.task.artifacts?.[0]?.parts).toHaveLength(CHUNKS);
+    expect(await store.load(draft.taskId)).toEqual(first);
+    expect(await kept(draft.taskId)).toEqual([{ sequence: CHUNKS + 2 }]);
+  });
 });
 
 describe('Counts of Tasks in PostgreSQL', () => {

@@ -3,7 +3,7 @@ import { rpc } from '../support/a2a.js';
 import { useStage } from '../support/stage.js';
 import { echo, linear, unique } from '../support/workflow.js';
 
-const LIMIT = 120_000;
+const LIMIT = 300_000;
 const TASKS = 100;
 const CHUNKS = 10_000;
 

@@ -65,6 +65,8 @@ export const JOB_COLUMNS = {
   priority: 'integer',
 } as const;
 
+export const SNAPSHOT_COLUMNS = { taskId: 'text', sequence: 'integer', task: 'json', artifacts: 'json' } as const;
+
 export type Columns<T> = { [name in keyof T]: BinaryArray };
 
 export function addEvents(columns: Columns<typeof EVENT_COLUMNS>, { taskId, events }: JournalEntry): void {
@@ -174,6 +176,18 @@ export function jobColumns(entries: readonly JournalEntry[]): Columns<typeof JOB
       if (job.priority !== undefined) columns.priority.integer(job.priority);
       else columns.priority.null();
     }
+  }
+  return columns;
+}
+
+export function snapshotColumns(entries: readonly JournalEntry[]): Columns<typeof SNAPSHOT_COLUMNS> {
+  const columns = newColumns(SNAPSHOT_COLUMNS);
+  for (const { taskId, after, events, snapshot } of entries) {
+    if (!snapshot) continue;
+    columns.taskId.text(taskId);
+    columns.sequence.integer(after + events.length);
+    columns.task.text(snapshot.task);
+    columns.artifacts.optional(snapshot.artifacts);
   }
   return columns;
 }

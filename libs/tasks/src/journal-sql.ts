@@ -9,18 +9,20 @@ export interface BatchShape {
   keyed: boolean;
   children: boolean;
   jobs: boolean;
+  snapshots: boolean;
 }
 
 /**
  * The text of the statement that writes a whole batch, hence in one commit. A Task's events are inserted only if its row
  * was: a new row, or one that still carries this writer's token at the sequence the writer believes in and has not ended.
  * The ids of the Tasks that were written come back; the others are fenced and left no trace. Its parameters are the
- * columns of the sections that the shape names, in this order: events, new Tasks, continued ones, keys, children, jobs.
+ * columns of the sections that the shape names, in this order: events, new Tasks, continued ones, keys, children, jobs, snapshots.
  */
-export function batchText({ continued, keyed, children, jobs }: BatchShape): string {
-  const from = { keys: 21 + (continued ? 9 : 0), children: 0, jobs: 0 };
+export function batchText({ continued, keyed, children, jobs, snapshots }: BatchShape): string {
+  const from = { keys: 21 + (continued ? 9 : 0), children: 0, jobs: 0, snapshots: 0 };
   from.children = from.keys + (keyed ? 7 : 0);
   from.jobs = from.children + (children ? 3 : 0);
+  from.snapshots = from.jobs + (jobs ? 7 : 0);
   const made = [keyed && newUnderKey(from.keys), children && OF_A_HOLDER].filter(Boolean).join(' AND ');
   const moved = [keyed && movedUnderKey(from.keys), children && AFTER_THE_PARENTS].filter(Boolean);
   const parts = [
@@ -31,6 +33,7 @@ export function batchText({ continued, keyed, children, jobs }: BatchShape): str
     `written AS (${WRITTEN}${continued ? ` UNION ALL ${ALSO_CONTINUED}` : ''})`,
     `logged AS (${LOGGED})`,
     POSITIONED,
+    ...(snapshots ? [FOLDED(from.snapshots)] : []),
     ...(jobs ? [QUEUED(from.jobs)] : []),
   ];
   return `WITH ${parts.join(', ')} SELECT task_id FROM written${jobs ? ', queued' : ''}`;
@@ -144,6 +147,15 @@ const OF_A_HOLDER = '(fresh.task_id IN (SELECT task_id FROM disowned)) IS NOT TR
 
 // A row that this statement has moved can no longer be locked by it.
 const AFTER_THE_PARENTS = '(SELECT count(*) FROM parents) >= 0';
+
+const FOLDED = (at: number): string => `
+folded AS (
+  INSERT INTO task_snapshot (task_id, sequence, task, artifacts)
+  SELECT * FROM unnest($${at}::text[], $${at + 1}::int[], $${at + 2}::json[], $${at + 3}::json[]) AS settled (task_id)
+  WHERE (settled.task_id IN (SELECT task_id FROM written)) IS TRUE
+  ON CONFLICT (task_id) DO UPDATE
+    SET sequence = EXCLUDED.sequence, task = EXCLUDED.task, artifacts = EXCLUDED.artifacts
+)`;
 
 // Only of Tasks that were written.
 const QUEUED = (at: number): string => `

@@ -29,6 +29,11 @@ export class LogSize {
     private bytes: number,
   ) {}
 
+  /** Of all that the log holds. */
+  get total(): number {
+    return this.bytes;
+  }
+
   /** @throws TaskLimitExceeded where an event of so many bytes is too much in itself, for the log, or for its Artifact */
   check(event: TaskEvent, bytes: number): void {
     const { limits } = this;

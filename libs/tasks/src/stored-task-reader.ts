@@ -10,10 +10,11 @@ import {
   toHeader,
   toRecordedEvent,
 } from './task-rows.js';
+import { fromSnapshot, LONG_LOG } from './task-snapshot.js';
+import { TaskSnapshots } from './task-snapshots.js';
 import type { StoredTask, TaskHeader, TaskQuery, TaskScope } from './task-store.js';
 
-/** A log of at most so many events and bytes comes with its Task's row; of a page of many Tasks, the smaller ones do. */
-const FEW_EVENTS = 64;
+/** A short log of at most so many bytes comes with its Task's row; of a page of many Tasks, the smaller ones do. */
 const FEW_BYTES = 1024 * 1024;
 const FEW_BYTES_IN_LIST = 16 * 1024;
 /** Longer logs are folded page by page: about so many bytes, and at most so many events, are here at once. */
@@ -30,7 +31,11 @@ interface ReadOptions {
  * a short log and its Task come in one answer of the database.
  */
 export class StoredTaskReader {
-  constructor(private readonly pool: Pool) {}
+  private readonly snapshots: TaskSnapshots;
+
+  constructor(private readonly pool: Pool) {
+    this.snapshots = new TaskSnapshots(pool);
+  }
 
   async load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined> {
     const { rows } = await this.pool.query<StoredRow>({
@@ -60,7 +65,12 @@ export class StoredTaskReader {
   /** The Task as it stands at `header.lastSequence`; `undefined` where it was purged in between. */
   async fold(header: TaskHeader, { artifacts }: ReadOptions = { artifacts: true }): Promise<StoredTask | undefined> {
     const limit = pageEvents(header);
-    let [fold, bytes, after, pages]: [TaskFold | undefined, number, number, number] = [undefined, 0, 0, 0];
+    const snapshot = await this.snapshots.read(header, artifacts);
+    const from = snapshot?.sequence ?? 0;
+    if (snapshot && from === header.lastSequence)
+      return { header, task: fromSnapshot(snapshot), bytes: header.size?.log };
+    let fold = snapshot && TaskFold.from(fromSnapshot(snapshot));
+    let [bytes, after, pages] = [0, from, 0];
     for (let found = limit; found === limit; pages += 1) {
       const values = [header.taskId, after, limit, header.lastSequence];
       const { rows } = await this.pool.query<EventRow>({ ...(artifacts ? PAGE : PAGE_WITHOUT_ARTIFACTS), values });
@@ -73,7 +83,9 @@ export class StoredTaskReader {
     }
     // A purge deletes a whole log at once: where the Task is still there, no page was missing.
     if (!fold || (pages > 1 && !(await this.isThere(header.taskId)))) return undefined;
-    return { header, task: fold.task(), bytes: header.size?.log ?? bytes };
+    const task = fold.task();
+    if (artifacts) await this.snapshots.keep(header, task, header.size?.log ?? bytes, from);
+    return { header, task, bytes: header.size?.log ?? bytes };
   }
 
   private async isThere(taskId: string): Promise<boolean> {
@@ -87,6 +99,10 @@ export class StoredTaskReader {
 
   private async stored(row: StoredRow, options: ReadOptions): Promise<StoredTask | undefined> {
     const header = toHeader(row);
+    if (row.folded !== null) {
+      const task = fromSnapshot({ task: row.folded, artifacts: row.artifacts });
+      return { header, task, bytes: header.size?.log };
+    }
     if (row.events === null) return this.fold(header, options);
     let fold: TaskFold | undefined;
     for (const [response, received] of JSON.parse(`[${row.events}]`) as [unknown, unknown][]) {
@@ -107,7 +123,8 @@ function pageEvents({ size, lastSequence }: TaskHeader): number {
   return Math.min(Math.max(Math.floor(PAGE_BYTES / Math.max(usual, 1)), 1), PAGE_EVENTS);
 }
 
-const STORED_COLUMNS = `${HEADER_COLUMNS}, size.log_bytes, size.artifact_bytes, log.events`;
+const STORED_COLUMNS = `${HEADER_COLUMNS}, size.log_bytes, size.artifact_bytes, log.events,
+  snapshot.folded, snapshot.artifacts`;
 
 /** Rows of before the column was there tell by their text. */
 const OF_ARTIFACT = `coalesce(artifact, starts_with(payload::text, '{"artifactUpdate"'))`;
@@ -117,6 +134,7 @@ function withLog(fewBytes: number, artifacts: boolean): string {
   const bytes = 'octet_length(payload::text) + coalesce(octet_length(received::text), 0)';
   const sum = (filter: string): string =>
     `(SELECT coalesce(sum(${bytes}) ${filter}, 0)::int FROM task_event WHERE task_event.task_id = task.task_id)`;
+  const isSmall = `size.log_bytes ${artifacts ? '' : '- size.artifact_bytes'} <= ${fewBytes}`;
   return `
     CROSS JOIN LATERAL (
       SELECT coalesce(task.log_bytes, ${sum('')}) AS log_bytes,
@@ -127,11 +145,16 @@ function withLog(fewBytes: number, artifacts: boolean): string {
       SELECT string_agg('[' || payload::text || ',' || coalesce(received::text, 'null') || ']', ',' ORDER BY sequence)
              AS events
       FROM task_event
-      WHERE task.last_sequence <= ${FEW_EVENTS}
-        AND size.log_bytes ${artifacts ? '' : '- size.artifact_bytes'} <= ${fewBytes}
+      WHERE task.last_sequence <= ${LONG_LOG} AND ${isSmall}
         AND task_event.task_id = task.task_id AND sequence <= task.last_sequence
         ${artifacts ? '' : `AND NOT ${OF_ARTIFACT}`}
-    ) AS log`;
+    ) AS log
+    LEFT JOIN LATERAL (
+      SELECT kept.task::text AS folded, ${artifacts ? 'kept.artifacts::text' : 'NULL'} AS artifacts
+      FROM task_snapshot AS kept
+      WHERE task.last_sequence > ${LONG_LOG} AND ${isSmall}
+        AND kept.task_id = task.task_id AND kept.sequence = task.last_sequence
+    ) AS snapshot ON true`;
 }
 
 const events = (which: string): string => `

@@ -6,6 +6,7 @@ import { type RecordedEvent, type TaskEvent, toStreamResponse } from './task-eve
 import type { TaskFeed } from './task-feed.js';
 import { TaskEventRefused, TaskFold } from './task-fold.js';
 import { eventBytes, LogSize, type TaskLimits } from './log-size.js';
+import { isWorthSnapshot, snapshotBytes, type TaskSnapshot, toSnapshot } from './task-snapshot.js';
 import type { TaskJournal } from './task-journal.js';
 import type { JournalEntry, JournalOutcome, TaskHeader } from './task-store.js';
 
@@ -64,6 +65,7 @@ export class TaskRecording implements JournalSource {
   private waiters: Waiter[] = [];
   private readonly memory: RecordedBytes;
   private readonly size: LogSize;
+  private snapshot: TaskSnapshot | undefined;
   /** The event that was asked about last, serialised. */
   private admitted: { event: TaskEvent; json: string } | undefined;
 
@@ -153,8 +155,19 @@ export class TaskRecording implements JournalSource {
     const recorded: RecordedEvent = { taskId: this.taskId, sequence: this.sequence, event, json };
     this.pending.push(recorded);
     this.memory.recorded(bytes);
-    this.marks.push({ mark: this.services.journal.enqueue(this, bytes), bytes });
+    this.enqueue(bytes + this.takeSnapshot(this.fold));
     return recorded;
+  }
+
+  private enqueue(bytes: number): void {
+    this.marks.push({ mark: this.services.journal.enqueue(this, bytes), bytes });
+  }
+
+  /** Of a Task that has ended, where that is worth it. @returns its bytes, which are written with the last event */
+  private takeSnapshot(fold: TaskFold): number {
+    if (!isTerminalState(fold.state) || !isWorthSnapshot(this.sequence, this.size.total)) return 0;
+    this.snapshot = toSnapshot(fold.task());
+    return snapshotBytes(this.snapshot);
   }
 
   /** The Task as recorded so far, durable or not. */
@@ -215,6 +228,7 @@ export class TaskRecording implements JournalSource {
 
   private entry(events: RecordedEvent[], state: TaskState, updatedAt: Date): JournalEntry {
     const { create, keyed } = this;
+    const snapshot = this.pending.length === 0 ? this.snapshot : undefined;
     this.create = undefined;
     this.keyed = undefined;
     this.drained = { state, updatedAt };
@@ -226,6 +240,7 @@ export class TaskRecording implements JournalSource {
       ...(keyed && { keyed }),
       after: (events[0]?.sequence ?? 1) - 1,
       events,
+      ...(snapshot && { snapshot }),
       ...(jobs && { jobs }),
       state,
       updatedAt,

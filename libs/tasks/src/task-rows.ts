@@ -21,8 +21,10 @@ export interface HeaderRow {
   artifact_bytes?: number | null;
 }
 
-/** A Task with its log, where that is short: pairs of an event and the Message that it received, as JSON in a row. */
+/** A Task with its snapshot, or with its log: pairs of an event and the Message that it received, as JSON in a row. */
 export interface StoredRow extends HeaderRow {
+  folded: string | null;
+  artifacts: string | null;
   events: string | null;
 }
 

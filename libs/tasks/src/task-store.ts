@@ -1,6 +1,7 @@
 import type { Job } from '#libs/platform';
 import type { Task, TaskState } from '#libs/protocol';
 import type { RecordedEvent } from './task-event.js';
+import type { TaskSnapshot } from './task-snapshot.js';
 
 /** Whose Tasks a caller may see. */
 export interface TaskScope {
@@ -65,6 +66,8 @@ export interface JournalEntry {
   /** `lastSequence` before these events. */
   after: number;
   events: readonly RecordedEvent[];
+  /** The Task after these events, where it is worth to be kept folded. */
+  snapshot?: TaskSnapshot;
   /** Enqueued in the same commit; not at all where the entry is fenced. */
   jobs?: readonly Job[];
   /** The state and status time after these events; a terminal or waiting state releases the claim. */

@@ -1,0 +1,66 @@
+import { statusUpdate, submittedTask, textPart, userMessage } from '#libs/protocol';
+import type { TaskEvent } from './task-event.js';
+import { TaskRecording } from './task-recording.js';
+import { LONG_LOG, MOST_SNAPSHOT_BYTES } from './task-snapshot.js';
+
+const REFERENCE = { taskId: 't', contextId: 'c' };
+const SCOPE = { tenant: '', owner: '', agent: 'workflows/w' };
+const BEGINNING = {
+  createdAt: new Date(0),
+  updatedAt: new Date(0),
+  state: 'TASK_STATE_SUBMITTED',
+  lastSequence: 0,
+} as const;
+
+/** A recording, and the bytes that the journal was told of each of its events. */
+function begun(): { recording: TaskRecording; bytes: number[] } {
+  const bytes: number[] = [];
+  const services = {
+    journal: { enqueue: (_source: unknown, of: number) => bytes.push(of) },
+    inFlight: { add: () => undefined },
+    limits: { event: Infinity, artifact: Infinity, log: Infinity },
+  };
+  const header = { ...REFERENCE, ...SCOPE, ...BEGINNING };
+  const create = { header, replicaId: 'r' };
+  const recording = new TaskRecording(services as never, { header, token: 'k', create });
+  recording.record({ task: submittedTask(REFERENCE, userMessage('hi')) });
+  return { recording, bytes };
+}
+
+function chunk(text: string): TaskEvent {
+  return { artifactUpdate: { ...REFERENCE, artifact: { artifactId: 'a', parts: [textPart(text)] }, append: true } };
+}
+
+describe('The snapshot of a Task', () => {
+  it('comes with the events that end it after a long log, and counts as they do', () => {
+    const { recording, bytes } = begun();
+    for (let index = 0; index < LONG_LOG; index += 1) recording.record(chunk(String(index)));
+    expect(recording.drain()?.snapshot).toBeUndefined();
+    const end = recording.record(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
+    const { snapshot } = recording.drain()!;
+    const { artifacts, ...task } = recording.task();
+    expect(JSON.parse(snapshot!.task)).toEqual(task);
+    expect(JSON.parse(snapshot!.artifacts!)).toEqual(artifacts);
+    expect(bytes.at(-1)).toBe(end.json.length + snapshot!.task.length + snapshot!.artifacts!.length);
+  });
+
+  it('comes with the last of them where they are written in two batches', () => {
+    const { recording } = begun();
+    for (let index = 0; index < LONG_LOG; index += 1) recording.record(chunk(String(index)));
+    recording.record(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
+    expect(recording.drain(LONG_LOG)?.snapshot).toBeUndefined();
+    expect(recording.drain()?.snapshot).toBeDefined();
+  });
+
+  it.each([
+    ['a short log', 5, 'a', 'TASK_STATE_COMPLETED'],
+    ['a very large one', LONG_LOG, 'a'.repeat(MOST_SNAPSHOT_BYTES / LONG_LOG), 'TASK_STATE_COMPLETED'],
+    ['one that goes on', LONG_LOG, 'a', 'TASK_STATE_WORKING'],
+    ['one that waits', LONG_LOG, 'a', 'TASK_STATE_INPUT_REQUIRED'],
+  ] as const)('is not made of %s', (_of, chunks, text, state) => {
+    const { recording } = begun();
+    for (let index = 0; index < chunks; index += 1) recording.record(chunk(text));
+    recording.record(statusUpdate(REFERENCE, state));
+    expect(recording.drain()?.snapshot).toBeUndefined();
+  });
+});
