@@ -378,6 +378,40 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
       });
     });
 
+    describe('page', () => {
+      const scope = (owner: string) => ({ tenant: '', owner });
+
+      it('has what was asked for and says whether there is more; logs that are small need no admission', async () => {
+        const owner = `owner-${randomUUID()}`;
+        const drafts = Array.from({ length: 5 }, (_, index) => newDraft({ owner, at: new Date(1e12 + index) }));
+        await store.write(drafts.map((draft) => draft.created()));
+        const admission = { bytes: 1, admit: () => Promise.reject(new Error('Not asked for')) };
+        const first = await store.page({ scope: scope(owner), limit: 3 }, admission);
+        expect([first.tasks.length, first.more]).toEqual([3, true]);
+        const before = first.tasks.at(-1)!.header;
+        const last = await store.page({ scope: scope(owner), before, limit: 3 }, admission);
+        expect([last.tasks.length, last.more]).toEqual([2, false]);
+      });
+
+      it('ends where its logs get too large, and asks before it reads them', async () => {
+        const owner = `owner-${randomUUID()}`;
+        const drafts = Array.from({ length: 3 }, (_, index) => newDraft({ owner, at: new Date(1e12 + index) }));
+        await store.write(drafts.map((draft) => draft.created(draft.chunk('a'.repeat(400_000)))));
+        const admitted: number[] = [];
+        const admit = async (bytes: number) => void admitted.push(bytes);
+        const two = await store.page({ scope: scope(owner), limit: 3 }, { bytes: 1_000_000, admit });
+        expect([two.tasks.length, two.more]).toEqual([2, true]);
+        const one = await store.page({ scope: scope(owner), limit: 3 }, { bytes: 1, admit });
+        expect([one.tasks.length, one.more]).toEqual([1, true]);
+        const told = await store.page({ scope: scope(owner), artifacts: false, limit: 3 }, { bytes: 1, admit });
+        expect([told.tasks.length, told.more]).toEqual([3, false]);
+        expect(admitted.map((bytes) => Math.floor(bytes / 400_000))).toEqual([2, 1]);
+        const refuse = () => Promise.reject(new Error('No room'));
+        const refused = store.load(drafts[0]!.taskId, scope(owner), { admit: refuse });
+        await expect(refused).rejects.toThrow('No room');
+      });
+    });
+
     describe('load', () => {
       it('folds a log of thousands of chunks, all of them in order', async () => {
         const draft = newDraft();

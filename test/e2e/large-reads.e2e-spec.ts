@@ -1,5 +1,5 @@
 import type { ListTasksResponse, Task } from '#libs/protocol';
-import { rpc } from '../support/a2a.js';
+import { rpc, sendTask, VERSION } from '../support/a2a.js';
 import { useStage } from '../support/stage.js';
 import { echo, linear, unique } from '../support/workflow.js';
 
@@ -69,6 +69,28 @@ describe('a replica with a heap of 256 MiB', () => {
       const every = await list({ status: state, pageSize: 100, includeArtifacts: true });
       expect(every.totalSize).toBe(100);
       expect(every.tasks[0]!.artifacts?.[0]?.parts).toHaveLength(CHUNKS);
+      expect(stage.parley.running()).toBe(true);
+    },
+    LIMIT,
+  );
+
+  it(
+    'answers three hundred readers of a Task of megabytes at once, or says when to come back',
+    async () => {
+      const { id } = await sendTask(base, 'x'.repeat(3_900_000));
+      const answers = await Promise.all(
+        Array.from({ length: 300 }, async () => {
+          const request = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id } });
+          const headers = { 'content-type': 'application/json', ...VERSION };
+          const reply = await fetch(base, { method: 'POST', headers, body: request });
+          let bytes = 0;
+          for await (const chunk of reply.body!) bytes += chunk.length;
+          const whole = reply.status === 200 ? bytes > 7_000_000 : reply.headers.has('retry-after');
+          return `${reply.status} ${whole}`;
+        }),
+      );
+      expect([...new Set(answers)].filter((it) => it !== '503 true')).toEqual(['200 true']);
+      expect((await sendTask(base, 'still there?')).status.state).toBe('TASK_STATE_COMPLETED');
       expect(stage.parley.running()).toBe(true);
     },
     LIMIT,

@@ -22,6 +22,7 @@ import {
   RevisionClaims,
   type ServedAgent,
 } from '#libs/executor';
+import { AnswerRoom } from '#libs/platform';
 import { PushConfigs } from '#libs/push';
 import {
   type RecordedEvent,
@@ -31,6 +32,7 @@ import {
   TaskStore,
   toStreamResponse,
 } from '#libs/tasks';
+import { AnswerAdmission } from './answer-admission.js';
 import { isFoundAt, MessageIntake, ownerOf, taskNotFound } from './message-intake.js';
 import type { ServedAgentCard } from './cards/agent-card.js';
 import { ServedCards } from './cards/served-cards.js';
@@ -63,6 +65,7 @@ export class RequestHandler {
     readonly cards: ServedCards,
     @Optional() configs?: PushConfigs,
     @Optional() private readonly claims?: RevisionClaims,
+    @Optional() private readonly room?: AnswerRoom,
   ) {
     this.push = new PushNotifications((agent, taskId, call) => this.find(agent, taskId, call), configs);
     this.intake = new MessageIntake(catalog, executions, tasks, this.push);
@@ -139,7 +142,7 @@ export class RequestHandler {
   }
 
   async getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext): Promise<Task> {
-    const stored = await this.tasks.load(request.id, call.scope);
+    const stored = await this.tasks.load(request.id, call.scope, new AnswerAdmission(this.room, call));
     if (!stored || !isFoundAt(agent, stored.header)) throw taskNotFound(request.id);
     return withHistoryLength(stored.task, request.historyLength);
   }
@@ -156,15 +159,14 @@ export class RequestHandler {
     };
     const before = request.pageToken === undefined ? undefined : decodePageToken(request.pageToken);
     const artifacts = request.includeArtifacts ?? false;
-    const [tasks, totalSize] = await Promise.all([
-      this.tasks.list({ ...filter, artifacts, before, limit: pageSize + 1 }),
+    const [{ tasks, more }, totalSize] = await Promise.all([
+      this.tasks.page({ ...filter, artifacts, before, limit: pageSize }, new AnswerAdmission(this.room, call)),
       this.tasks.count(filter),
     ]);
-    const page = tasks.slice(0, pageSize);
-    const last = page.at(-1);
+    const last = tasks.at(-1);
     return {
-      tasks: page.map((stored) => asListed(stored.task, request)),
-      nextPageToken: last && tasks.length > pageSize ? encodePageToken(last.header) : '',
+      tasks: tasks.map((stored) => asListed(stored.task, request)),
+      nextPageToken: last && more ? encodePageToken(last.header) : '',
       pageSize,
       totalSize,
     };

@@ -24,6 +24,11 @@ export interface CallContext {
   idempotencyKey?: string;
   /** Makes the id of a new Task; the founding dialect has its own (row B3). */
   newTaskId?: () => string;
+  /**
+   * Calls back, once, when the answer to this call has gone, or its caller has. Absent where the answer stays in this
+   * process. @returns `false` where the caller has left already: nobody is called back then
+   */
+  whenAnswered?: (done: () => void) => boolean;
   /** Enqueued in the commit that takes the Message in; not at all where it is refused, or the repeat of another. */
   jobs?: readonly Job[];
 }

@@ -40,6 +40,7 @@ export { Jobs } from './jobs/jobs.js';
 export { migrateJobQueue } from './jobs/job-schema.js';
 export { JobsModule } from './jobs/jobs.module.js';
 export { HealthModule } from './operations/health.module.js';
+export { AnswerRoom, NoRoomForAnswer } from './operations/answer-room.js';
 export { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } from './operations/in-flight.js';
 export { createLogger, LoggingModule } from './operations/logging.js';
 export { Metrics } from './operations/metrics.js';

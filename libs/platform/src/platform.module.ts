@@ -6,6 +6,7 @@ import { Database, type EntityClass, type MigrationClass } from './database/data
 import { PLATFORM_MIGRATIONS } from './database/platform-migrations.js';
 import { HealthModule } from './operations/health.module.js';
 import { HttpConnections } from './operations/http-connections.js';
+import { AnswerRoom } from './operations/answer-room.js';
 import { InFlight } from './operations/in-flight.js';
 import { MemoryRelease } from './operations/memory-release.js';
 import { LoggingModule } from './operations/logging.js';
@@ -34,7 +35,7 @@ export interface PlatformOptions {
 @Module({})
 export class PlatformModule {
   static forRoot(options: PlatformOptions): DynamicModule {
-    const providers = [InFlight, OutboundHttp, Metrics, Readiness, Shutdown, ServiceAddress, SigningKeys];
+    const providers = [AnswerRoom, InFlight, OutboundHttp, Metrics, Readiness, Shutdown, ServiceAddress, SigningKeys];
     return {
       module: PlatformModule,
       global: true,

@@ -12,10 +12,13 @@ import {
   type JournalEntry,
   type JournalOutcome,
   type KeyedRequest,
+  type LogAdmission,
+  type PageAdmission,
   type StoredTask,
   type TaskClaim,
   type TaskFilter,
   type TaskHeader,
+  type TaskPage,
   type TaskQuery,
   type TaskScope,
   TaskStore,
@@ -86,8 +89,8 @@ export class PostgresTaskStore extends TaskStore {
     );
   }
 
-  load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined> {
-    return this.reader.load(taskId, scope);
+  load(taskId: string, scope?: TaskScope, admission?: LogAdmission): Promise<StoredTask | undefined> {
+    return this.reader.load(taskId, scope, admission);
   }
 
   async header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {
@@ -111,6 +114,10 @@ export class PostgresTaskStore extends TaskStore {
 
   list(query: TaskQuery): Promise<StoredTask[]> {
     return this.reader.list(query);
+  }
+
+  page(query: TaskQuery, admission: PageAdmission): Promise<TaskPage> {
+    return this.reader.page(query, admission);
   }
 
   count(filter: TaskFilter): Promise<number> {

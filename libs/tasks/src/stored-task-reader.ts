@@ -12,11 +12,19 @@ import {
 } from './task-rows.js';
 import { fromSnapshot, LONG_LOG } from './task-snapshot.js';
 import { TaskSnapshots } from './task-snapshots.js';
-import type { StoredTask, TaskHeader, TaskQuery, TaskScope } from './task-store.js';
+import type {
+  LogAdmission,
+  PageAdmission,
+  StoredTask,
+  TaskHeader,
+  TaskPage,
+  TaskQuery,
+  TaskScope,
+} from './task-store.js';
 
 /** A short log of at most so many bytes comes with its Task's row; of a page of many Tasks, the smaller ones do. */
-const FEW_BYTES = 1024 * 1024;
-const FEW_BYTES_IN_LIST = 16 * 1024;
+const FEW_BYTES = 64 * 1024;
+const FEW_BYTES_IN_LIST = 8 * 1024;
 /** Longer logs are folded page by page: about so many bytes, and at most so many events, are here at once. */
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_EVENTS = 1000;
@@ -37,21 +45,42 @@ export class StoredTaskReader {
     this.snapshots = new TaskSnapshots(pool);
   }
 
-  async load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined> {
+  async load(taskId: string, scope?: TaskScope, admission?: LogAdmission): Promise<StoredTask | undefined> {
     const { rows } = await this.pool.query<StoredRow>({
       name: 'task-stored',
       text: `SELECT ${STORED_COLUMNS} FROM task ${withLog(FEW_BYTES, true)}
              WHERE task.task_id = $1 AND ($2::text IS NULL OR (task.tenant = $2 AND task.owner = $3))`,
       values: [taskId, scope?.tenant ?? null, scope?.owner ?? null],
     });
-    return rows[0] && this.stored(rows[0], { artifacts: true });
+    const [row] = rows;
+    if (row && isLarge(row)) await admission?.admit(bytesOf(row, true));
+    return row && this.stored(row, { artifacts: true });
   }
 
   async list(query: TaskQuery): Promise<StoredTask[]> {
-    const artifacts = query.artifacts ?? true;
-    const { rows } = await this.pool.query<StoredRow>(
-      pageStatement(query, STORED_COLUMNS, withLog(FEW_BYTES_IN_LIST, artifacts)),
-    );
+    return this.storedAll(await this.rows(query), query);
+  }
+
+  async page(query: TaskQuery, admission: PageAdmission): Promise<TaskPage> {
+    const rows = await this.rows({ ...query, limit: query.limit + 1 });
+    const page: StoredRow[] = [];
+    let bytes = 0;
+    for (const row of rows.slice(0, query.limit)) {
+      if (isLarge(row)) bytes += bytesOf(row, query.artifacts ?? true);
+      if (page.length > 0 && bytes > admission.bytes) break;
+      page.push(row);
+    }
+    const large = page.filter(isLarge).reduce((sum, row) => sum + bytesOf(row, query.artifacts ?? true), 0);
+    if (large > 0) await admission.admit(large);
+    return { tasks: await this.storedAll(page, query), more: rows.length > page.length };
+  }
+
+  private async rows(query: TaskQuery): Promise<StoredRow[]> {
+    const log = withLog(FEW_BYTES_IN_LIST, query.artifacts ?? true);
+    return (await this.pool.query<StoredRow>(pageStatement(query, STORED_COLUMNS, log))).rows;
+  }
+
+  private async storedAll(rows: readonly StoredRow[], { artifacts = true }: TaskQuery): Promise<StoredTask[]> {
     const tasks: StoredTask[] = [];
     for (const row of rows) {
       // One after the other: together the pages of many long logs would be as large as one of them.
@@ -110,6 +139,15 @@ export class StoredTaskReader {
     }
     return fold && { header, task: fold.task(), bytes: header.size?.log };
   }
+}
+
+/** Whether neither the log nor a snapshot came with the row. */
+function isLarge({ folded, events }: StoredRow): boolean {
+  return folded === null && events === null;
+}
+
+function bytesOf({ log_bytes: log, artifact_bytes: artifacts }: StoredRow, withArtifacts: boolean): number {
+  return (log ?? 0) - (withArtifacts ? 0 : (artifacts ?? 0));
 }
 
 function applied(fold: TaskFold | undefined, event: TaskEvent): TaskFold {

@@ -96,6 +96,24 @@ export interface TaskQuery extends TaskFilter {
   limit: number;
 }
 
+/** Lets logs be read that are large, each before it is. */
+export interface LogAdmission {
+  /** Resolves when so many bytes of logs may be read; whoever rejects keeps them from being read. */
+  admit(bytes: number): Promise<void>;
+}
+
+/** What a page of Tasks may take. */
+export interface PageAdmission extends LogAdmission {
+  /** A page ends before the large logs in it have more bytes together; it has one Task at least. */
+  readonly bytes: number;
+}
+
+export interface TaskPage {
+  tasks: StoredTask[];
+  /** Whether there are further ones. */
+  more: boolean;
+}
+
 /**
  * Keeps Tasks and their append-only logs. Implementations promise: a batch is atomic and durable when `write`
  * resolves; one writer per Task (fenced by token); a terminal Task is never written again; sequences have no gap.
@@ -111,7 +129,7 @@ export abstract class TaskStore {
   abstract probe(): Promise<void>;
 
   /** The Task and its header, or `undefined` where it is unknown or out of scope. No scope: any Task (internal callers). */
-  abstract load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined>;
+  abstract load(taskId: string, scope?: TaskScope, admission?: LogAdmission): Promise<StoredTask | undefined>;
 
   /** Only the header. */
   abstract header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined>;
@@ -129,6 +147,9 @@ export abstract class TaskStore {
 
   /** Newest status first, then by id. */
   abstract list(query: TaskQuery): Promise<StoredTask[]>;
+
+  /** The same as a page of at most `limit`, within what it may take. */
+  abstract page(query: TaskQuery, admission: PageAdmission): Promise<TaskPage>;
 
   /** How many Tasks match, exactly. By tenant, owner, agent and state at the same cost however many there are. */
   abstract count(filter: TaskFilter): Promise<number>;

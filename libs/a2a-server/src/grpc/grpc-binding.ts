@@ -71,13 +71,17 @@ export class GrpcBinding {
   }
 
   private async unary(operation: UnaryOperation, grpc: UnaryCall, done: sendUnaryData<unknown>): Promise<void> {
+    const ends: (() => void)[] = [];
     try {
       const { agent, params, call } = await this.opened(grpc);
-      const result = await operation.result(this.handler, agent, params, call);
+      const whenAnswered = (end: () => void): boolean => ends.push(end) > 0;
+      const result = await operation.result(this.handler, agent, params, { ...call, whenAnswered });
       grpc.sendMetadata(answerMetadata(call));
       done(null, result);
     } catch (error) {
       done(grpcError(error));
+    } finally {
+      for (const end of ends) end();
     }
   }
 

@@ -15,12 +15,18 @@ export interface A2aRouteConfig {
 }
 
 /** Who calls which agent, read once from a request. @throws UnknownAgent */
-export function callContext(base: AgentBase, request: FastifyRequest, address: PublicAddress): CallContext {
+export function callContext(
+  base: AgentBase,
+  request: FastifyRequest,
+  { raw }: FastifyReply,
+  address: PublicAddress,
+): CallContext {
   return {
     scope: scopeOf(request.raw),
     agent: agentPath(base, request.params as BaseParams),
     extensions: activatedExtensions(request.headers['a2a-extensions']),
     baseUrl: address.publicBaseUrl(request.raw),
+    whenAnswered: (done) => !raw.closed && raw.once('close', done) === raw,
     ...idempotency(request.headers['idempotency-key']),
     ...revisionClaim(request.headers[REVISION_CLAIM]),
   };

@@ -6,6 +6,7 @@ import { callContext, type PublicAddress, tellExtensions } from '../http/call-co
 import type { EventStreams } from '../http/event-stream.js';
 import { isLegacyVersion, requestedVersion, requireSupportedVersion } from '../http/protocol-version.js';
 import { resumeCursor } from '../http/resume-cursor.js';
+import { tellWhenAgain } from '../http/when-again.js';
 import { isLegacyMethod, LegacyJsonRpc } from '../legacy/legacy-json-rpc.js';
 import { type Operation, OPERATIONS } from '../operations.js';
 import { publicError } from '../public-error.js';
@@ -39,7 +40,7 @@ export class JsonRpcBinding {
     try {
       const rpc = readRequest(request.body);
       if (isFoundingCall(base, rpc.method, version)) {
-        const context = callContext(base, request, this.address);
+        const context = callContext(base, request, reply, this.address);
         sendJson(reply, resultResponse(id, await this.founding.sendMessage(rpc.params, context)));
       } else if (isLegacyVersion(version) && isLegacyMethod(rpc.method)) {
         await this.legacy.handle(base, id, rpc, request, reply);
@@ -56,6 +57,7 @@ export class JsonRpcBinding {
     const shown = publicError(error);
     const text = base === 'alias' && version === '' ? foundingText(shown) : shown.message;
     if (HTTP_STATUSES.has(shown.status)) reply.code(shown.status);
+    tellWhenAgain(shown, reply);
     sendJson(reply, errorResponse(id, shown, text));
   }
 
@@ -67,7 +69,7 @@ export class JsonRpcBinding {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<void> {
-    const call = callContext(base, request, this.address);
+    const call = callContext(base, request, reply, this.address);
     tellExtensions(call, reply);
     const agent = await this.handler.agent(call);
     if (operation.kind === 'unary') {

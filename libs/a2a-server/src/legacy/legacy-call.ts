@@ -8,8 +8,13 @@ import { activatedExtensions, callContext, type PublicAddress } from '../http/ca
 const EXTENSIONS_HEADER = 'x-a2a-extensions';
 
 /** Who calls which agent, as callContext reads it; the extensions may stand in 0.3's own header. @throws UnknownAgent */
-export function legacyCall(base: AgentBase, request: FastifyRequest, address: PublicAddress): CallContext {
-  const call = callContext(base, request, address);
+export function legacyCall(
+  base: AgentBase,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  address: PublicAddress,
+): CallContext {
+  const call = callContext(base, request, reply, address);
   const header = request.headers[EXTENSIONS_HEADER];
   return { ...call, protocolVersion: '0.3', ...(header !== undefined && { extensions: activatedExtensions(header) }) };
 }

@@ -110,7 +110,7 @@ export class LegacyJsonRpc {
     reply: FastifyReply,
   ): Promise<void> {
     const { handler } = this;
-    const call = legacyCall(base, request, this.address);
+    const call = legacyCall(base, request, reply, this.address);
     tellLegacyExtensions(call, reply);
     const agent = await handler.agent(call);
     if ('write' in method) {

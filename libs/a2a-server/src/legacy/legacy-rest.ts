@@ -88,7 +88,7 @@ export class LegacyRest {
     const { handler } = this;
     const { operation } = rest;
     const { read, write } = SHAPES.get(operation) as LegacyShapes;
-    const call = legacyCall(base, request, this.address);
+    const call = legacyCall(base, request, reply, this.address);
     tellLegacyExtensions(call, reply);
     const agent = await handler.agent(call);
     const { tenant: _prefix, ...given } = rest.read(request);

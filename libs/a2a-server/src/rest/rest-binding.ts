@@ -39,7 +39,7 @@ export class RestBinding {
 
   private async answer(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { operation } = rest;
-    const call = callContext(base, request, this.address);
+    const call = callContext(base, request, reply, this.address);
     tellExtensions(call, reply);
     const agent = await this.handler.agent(call);
     const params = rest.read(request);

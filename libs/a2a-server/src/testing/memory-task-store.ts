@@ -6,6 +6,7 @@ import {
   type TaskEvent,
   type TaskFilter,
   type TaskHeader,
+  type TaskPage,
   type TaskQuery,
   type TaskScope,
   TaskStore,
@@ -65,6 +66,11 @@ export class MemoryTaskStore extends TaskStore {
     const { before, limit } = query;
     const matching = this.matching(query);
     return (before ? matching.filter(({ header }) => comparePlaces(header, before) < 0) : matching).slice(0, limit);
+  }
+
+  override async page(query: TaskQuery): Promise<TaskPage> {
+    const tasks = await this.list({ ...query, limit: query.limit + 1 });
+    return { tasks: tasks.slice(0, query.limit), more: tasks.length > query.limit };
   }
 
   override async count(filter: TaskFilter): Promise<number> {

@@ -25,6 +25,7 @@ describe('loadConfig', () => {
         callerInFlightBytes: expect.any(Number),
         eventBytes: 64 * 1024 ** 2,
         journalBatchBytes: 32 * 1024 ** 2,
+        answerBytes: expect.any(Number),
         journalStallMs: 15_000,
       },
       content: DEFAULT_CONTENT_LIMITS,

@@ -11,6 +11,11 @@ describe('memoryOf', () => {
     expect(memoryOf(GIVEN, false, 1024).inFlightBytes).toBe(32 * 1024 ** 2);
   });
 
+  it('takes the room for answers from it, too', () => {
+    expect(memoryOf(GIVEN, false, 4 * 1024 ** 3).answerBytes).toBe(256 * 1024 ** 2);
+    expect(memoryOf(GIVEN, false, 1024).answerBytes).toBe(8 * 1024 ** 2);
+  });
+
   it('gives one caller half of it, where callers have names', () => {
     expect(memoryOf({ ...GIVEN, IN_FLIGHT_LIMIT: 1000 }, true)).toMatchObject({ callerInFlightBytes: 500 });
     expect(memoryOf({ ...GIVEN, IN_FLIGHT_LIMIT: 1000 }, false)).toMatchObject({ callerInFlightBytes: Infinity });
@@ -24,6 +29,7 @@ describe('loadConfig', () => {
       CALLER_IN_FLIGHT_LIMIT: '16mb',
       EVENT_LIMIT: '1mb',
       JOURNAL_BATCH_LIMIT: '4mb',
+      ANSWER_LIMIT: '24mb',
       JOURNAL_STALL_LIMIT: '30s',
     });
     expect(memory).toEqual({
@@ -31,6 +37,7 @@ describe('loadConfig', () => {
       callerInFlightBytes: 16 * 1024 ** 2,
       eventBytes: 1024 ** 2,
       journalBatchBytes: 4 * 1024 ** 2,
+      answerBytes: 24 * 1024 ** 2,
       journalStallMs: 30_000,
     });
   });

@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import { parseBytes, parseDuration } from './quantities.js';
 
-/** What may be in memory on its way into the database. Bytes are those of JSON as UTF-8. */
+/** What may be in memory on its way into the database and out of it. Bytes are those of JSON as UTF-8. */
 export interface MemoryConfig {
   /** Of requests under way, of what they made of Tasks that are at work, and of events that are not yet durable. */
   readonly inFlightBytes: number;
@@ -12,6 +12,8 @@ export interface MemoryConfig {
   readonly eventBytes: number;
   /** Of the events that one statement of the journal writes. */
   readonly journalBatchBytes: number;
+  /** Of the logs behind large answers that are built at once. */
+  readonly answerBytes: number;
   /** How long the journal may stand still while events wait, before the replica says that it is not ready. */
   readonly journalStallMs: number;
 }
@@ -23,6 +25,9 @@ const MOST_IN_FLIGHT = 1024 ** 4;
 /** The rest of the heap is for what is not counted: values beside their texts, answers, what is not collected yet. */
 const HEAP_PER_BYTE = 4;
 const LEAST_IN_FLIGHT = 32 * MEBIBYTE;
+/** An answer is there as rows, as values, as text and as what the socket has not taken yet, beside what is in flight. */
+const HEAP_PER_ANSWERED_BYTE = 16;
+const LEAST_ANSWERS = 8 * MEBIBYTE;
 const MAX_STALL_MS = 3_600_000;
 
 const size = (most: number) =>
@@ -45,6 +50,7 @@ export const MEMORY_VARIABLES = {
   CALLER_IN_FLIGHT_LIMIT: size(MOST_IN_FLIGHT).optional(),
   EVENT_LIMIT: size(MOST).default(64 * MEBIBYTE),
   JOURNAL_BATCH_LIMIT: size(MOST).default(32 * MEBIBYTE),
+  ANSWER_LIMIT: size(MOST_IN_FLIGHT).optional(),
   JOURNAL_STALL_LIMIT: stall.default(15_000),
 };
 
@@ -53,6 +59,7 @@ interface Values {
   CALLER_IN_FLIGHT_LIMIT?: number;
   EVENT_LIMIT: number;
   JOURNAL_BATCH_LIMIT: number;
+  ANSWER_LIMIT?: number;
   JOURNAL_STALL_LIMIT: number;
 }
 
@@ -72,6 +79,7 @@ export function memoryOf(
     callerInFlightBytes: values.CALLER_IN_FLIGHT_LIMIT ?? (callersHaveNames ? inFlightBytes / 2 : Infinity),
     eventBytes: values.EVENT_LIMIT,
     journalBatchBytes: values.JOURNAL_BATCH_LIMIT,
+    answerBytes: values.ANSWER_LIMIT ?? Math.max(LEAST_ANSWERS, Math.floor(heapBytes / HEAP_PER_ANSWERED_BYTE)),
     journalStallMs: values.JOURNAL_STALL_LIMIT,
   };
 }

@@ -1,0 +1,35 @@
+import type { CallContext } from '#libs/executor';
+import { type AnswerRoom, NoRoomForAnswer } from '#libs/platform';
+import { A2AError } from '#libs/protocol';
+import type { PageAdmission } from '#libs/tasks';
+
+/** A page of Tasks with large logs ends there, whatever was asked for. */
+const MOST_PAGE_BYTES = 8 * 1024 * 1024;
+const RETRY_AFTER_SECONDS = '5';
+
+/** Lets one call read large logs when there is room, which it gives back when its answer has gone. */
+export class AnswerAdmission implements PageAdmission {
+  readonly bytes = MOST_PAGE_BYTES;
+
+  constructor(
+    private readonly room: AnswerRoom | undefined,
+    private readonly call: Pick<CallContext, 'whenAnswered'>,
+  ) {}
+
+  /** @throws A2AError with status 503 where there is no room in time, or nobody waits for the answer any more */
+  async admit(bytes: number): Promise<void> {
+    const { whenAnswered } = this.call;
+    if (!this.room || !whenAnswered) return;
+    const leave = await this.room.enter(bytes).catch((error: unknown) => {
+      throw error instanceof NoRoomForAnswer ? overloaded(error.message) : error;
+    });
+    if (whenAnswered(leave)) return;
+    leave();
+    throw overloaded('The caller has left');
+  }
+}
+
+function overloaded(message: string): A2AError {
+  const metadata = { limit: 'answers', retryAfterSeconds: RETRY_AFTER_SECONDS };
+  return new A2AError('INTERNAL', { message, metadata, detailReason: 'OVERLOADED', status: 503 });
+}
