@@ -2,7 +2,7 @@ import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { InFlight, InFlightRefusal } from '#libs/platform';
 import { ArrivingBody } from './arriving-body.js';
-import { retryAfter } from './call-limits.js';
+import { tellRetryAfter } from './call-limits.js';
 import { inFlightError } from './in-flight-error.js';
 import { RefusedBodies } from './refused-bodies.js';
 import { scopeOf } from './request-caller.js';
@@ -49,8 +49,7 @@ function isGone({ raw }: FastifyRequest): boolean {
 
 /** The error, with its seconds to wait in the answer's head. */
 function told(error: Error, reply: FastifyReply): Error {
-  const seconds = retryAfter(error);
-  if (seconds !== undefined) void reply.header('retry-after', seconds);
+  tellRetryAfter(error, reply);
   return error;
 }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { AppConfig, Metrics } from '#libs/platform';
 import { A2AError } from '#libs/protocol';
 import type { Caller } from './caller.js';
@@ -15,6 +16,9 @@ interface Usage {
 
 /** As many callers are remembered that use nothing at the moment; more are forgotten. */
 const MOST_KEPT = 10_000;
+
+/** After what passes a caller may come back so soon. */
+const UNAVAILABLE_SECONDS = '1';
 
 const TEXTS: Readonly<Record<LimitReason, string>> = {
   rate: 'Too many requests; try again later',
@@ -107,9 +111,16 @@ export function limitName({ tenant, owner }: Pick<Caller, 'tenant' | 'owner'>, a
   return owner === '' ? `@${address ?? ''}` : `${tenant.length}:${tenant}${owner}`;
 }
 
-/** What `Retry-After` says of a refusal; `undefined` where an error is none. */
+/** What `Retry-After` says of a refusal, in seconds, and of everything that passes (503); `undefined` of other errors. */
 export function retryAfter(error: unknown): string | undefined {
-  return error instanceof A2AError ? error.metadata['retryAfterSeconds'] : undefined;
+  if (!(error instanceof A2AError)) return undefined;
+  return error.metadata['retryAfterSeconds'] ?? (error.status === 503 ? UNAVAILABLE_SECONDS : undefined);
+}
+
+/** Puts that into the head of an answer. */
+export function tellRetryAfter(error: unknown, reply: Pick<FastifyReply, 'header'>): void {
+  const seconds = retryAfter(error);
+  if (seconds !== undefined) void reply.header('retry-after', seconds);
 }
 
 function NOTHING(): void {}

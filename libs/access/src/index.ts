@@ -10,7 +10,7 @@ export { admitBodies } from './body-admission.js';
 export { inFlightError } from './in-flight-error.js';
 export { BrowserGuard } from './browsers/browser-guard.js';
 export { guardBrowsers } from './browsers/browser-hook.js';
-export { CallLimits, type LimitReason, limitName, retryAfter } from './call-limits.js';
+export { CallLimits, type LimitReason, limitName, retryAfter, tellRetryAfter } from './call-limits.js';
 export { Authentication } from './authentication.js';
 export { ANONYMOUS, type Caller, type Permission } from './caller.js';
 export { type Credentials, EVENTS_PROTOCOL, presentedCredentials, upgradeCredentials } from './credentials.js';

@@ -13,7 +13,7 @@ import {
   retryAfter,
   upgradeCredentials,
 } from '#libs/access';
-import { Metrics, Shutdown } from '#libs/platform';
+import { isDatabaseAway, Metrics, Shutdown } from '#libs/platform';
 import { A2AError } from '#libs/protocol';
 import { WebSocket, WebSocketServer } from 'ws';
 import { EventGateway } from './event-gateway.js';
@@ -106,6 +106,7 @@ export class GatewaySocket {
     } catch (error) {
       if (!(error instanceof A2AError)) this.logger.error({ err: error }, 'A WebSocket could not be opened');
       if (error instanceof A2AError) refuse(socket, error.status, error.message, retryAfter(error));
+      else if (isDatabaseAway(error)) refuse(socket, 503, 'The service is not available at the moment', '1');
       else refuse(socket, 500, 'Internal error');
     }
   }

@@ -31,7 +31,15 @@ export { type Environment, loadConfig } from './config/load-config.js';
 export { BatchedRead } from './database/batched-read.js';
 export { Database, type DatabaseOptions, type EntityClass, type MigrationClass } from './database/database.js';
 export { ScramClient } from './database/scram-client.js';
-export { isOutage, isReadOnly, isRolledBack, onceWritable, sqlState, throughOutage } from './database/outage.js';
+export {
+  isDatabaseAway,
+  isOutage,
+  isReadOnly,
+  isRolledBack,
+  onceWritable,
+  sqlState,
+  throughOutage,
+} from './database/outage.js';
 export { PLATFORM_MIGRATIONS } from './database/platform-migrations.js';
 export { serviceSecret } from './database/service-secret.js';
 export { enqueueFrom } from './jobs/enqueue-statement.js';

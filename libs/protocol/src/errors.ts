@@ -103,7 +103,7 @@ export class A2AError extends Error {
     super(options.message ?? row.message, { cause: options.cause });
     this.code = row.code;
     this.status = options.status ?? row.status;
-    this.grpc = row.grpc;
+    this.grpc = this.status === 503 ? 'UNAVAILABLE' : row.grpc;
     this.violations = options.violations ?? [];
     this.metadata = options.metadata ?? {};
     this.detailReason = options.detailReason;

@@ -42,9 +42,14 @@ class Log {
     return recorded;
   }
 
+  /** What the next reads fail with. */
+  readonly failures: Error[] = [];
+
   readonly store = {
     events: (_taskId: string, after: number, limit: number) => {
       this.reads += 1;
+      const failure = this.failures.shift();
+      if (failure) return Promise.reject(failure);
       return Promise.resolve(this.events.slice(after, after + limit));
     },
     header: () => Promise.resolve({ state: 'TASK_STATE_WORKING', lastSequence: this.events.length } as TaskHeader),
@@ -64,6 +69,34 @@ beforeEach(() => {
 });
 
 afterEach(() => feed.onModuleDestroy());
+
+describe('TaskFeed where the store cannot be read', () => {
+  it('waits while the database is out of reach, and goes on without a gap', async () => {
+    log.failures.push(
+      new Error('Connection terminated unexpectedly'),
+      Object.assign(new Error('x'), { code: '57P03' }),
+    );
+    const reader = feed.follow('t', 0);
+    expect(await sequence(reader)).toBe(1);
+    expect(log.reads).toBe(3);
+    await reader.return(undefined);
+  });
+
+  it('ends without an error when its reader leaves meanwhile', async () => {
+    const leaving = new AbortController();
+    const failure = new Error('Connection terminated unexpectedly');
+    log.failures.push(...Array.from({ length: 100 }, () => failure));
+    const next = feed.follow('t', 0, { signal: leaving.signal }).next();
+    await turns();
+    leaving.abort();
+    expect(await next).toEqual({ done: true, value: undefined });
+  });
+
+  it('tells any other failure', async () => {
+    log.failures.push(new Error('a mistake'));
+    await expect(feed.follow('t', 0).next()).rejects.toThrow('a mistake');
+  });
+});
 
 describe('TaskFeed beside other replicas', () => {
   it('a signal wakes who follows what others execute, with one read', async () => {

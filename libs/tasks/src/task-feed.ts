@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
-import { ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/platform';
+import { isDatabaseAway, ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/platform';
 import { isTerminalState, isWaitingState } from '#libs/protocol';
 import { CommitFeed } from './commit-feed.js';
 import { RecentEvents } from './recent-events.js';
@@ -21,6 +22,7 @@ export const FEED_POLL_MS = Symbol('FEED_POLL_MS');
 /** Events that are read at once: as many as have about a megabyte of text, by those that were read before. */
 const FIRST_PAGE = 16;
 const LARGEST_PAGE = 256;
+const OUTAGE_PAUSE_MS = 250;
 const PAGE_CHARACTERS = 1024 * 1024;
 
 interface Follower {
@@ -36,7 +38,7 @@ interface Follower {
  * the store, then as it is committed; it never slows the Task down, and what it has not taken yet is held by the log
  * alone, so a slow reader costs no memory.
  *
- * What this process commits wakes followers at once. What others commit is told by a signal, which may be lost: the
+ * While the database is out of reach followers wait. What this process commits wakes followers at once. What others commit is told by a signal, which may be lost: the
  * store is asked once a second too. Signals are heard only for followed Tasks that are not executed here.
  */
 @Injectable()
@@ -84,7 +86,8 @@ export class TaskFeed implements OnModuleDestroy {
     try {
       while (!signal?.aborted) {
         const { page } = follower;
-        const events = await this.read(taskId, follower);
+        const events = await onceReachable(() => this.read(taskId, follower), signal);
+        if (events === undefined) return;
         for (const recorded of events) {
           follower.next = recorded.sequence + 1;
           yield recorded;
@@ -92,7 +95,8 @@ export class TaskFeed implements OnModuleDestroy {
         }
         if (events.length >= page) continue;
         // What was just read reaches to the end of the log, and did not end the stream.
-        if (events.length === 0 && (await this.hasEnded(taskId, follower.next - 1, until))) return;
+        const ended = (): Promise<boolean> => this.hasEnded(taskId, follower.next - 1, until);
+        if (events.length === 0 && (await onceReachable(ended, signal))) return;
         this.watchOthers(taskId, follower);
         await bell.wait(() => this.recent.after(taskId, follower.next - 1) !== undefined);
       }
@@ -165,6 +169,19 @@ export class TaskFeed implements OnModuleDestroy {
       for (const follower of this.followers.get(taskId) ?? []) if (sequence >= follower.next) follower.wake();
     }
   }
+}
+
+/** What a read gives, as soon as the database is within reach; `undefined` where the signal comes first. */
+async function onceReachable<T>(read: () => Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+  while (!signal?.aborted) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isDatabaseAway(error)) throw error;
+    }
+    await delay(OUTAGE_PAUSE_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return undefined;
 }
 
 function endsStream({ event }: RecordedEvent, until: 'terminal' | 'waiting'): boolean {

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { tellRetryAfter } from '#libs/access';
 import { A2AError } from '#libs/protocol';
 import { FoundingDialect, foundingText, isFoundingCall } from '../founding/founding-dialect.js';
 import type { AgentBase } from '../http/agent-base.js';
@@ -6,7 +7,6 @@ import { callContext, type PublicAddress, tellExtensions } from '../http/call-co
 import type { EventStreams } from '../http/event-stream.js';
 import { isLegacyVersion, requestedVersion, requireSupportedVersion } from '../http/protocol-version.js';
 import { resumeCursor } from '../http/resume-cursor.js';
-import { tellWhenAgain } from '../http/when-again.js';
 import { isLegacyMethod, LegacyJsonRpc } from '../legacy/legacy-json-rpc.js';
 import { type Operation, OPERATIONS } from '../operations.js';
 import { publicError } from '../public-error.js';
@@ -57,7 +57,7 @@ export class JsonRpcBinding {
     const shown = publicError(error);
     const text = base === 'alias' && version === '' ? foundingText(shown) : shown.message;
     if (HTTP_STATUSES.has(shown.status)) reply.code(shown.status);
-    tellWhenAgain(shown, reply);
+    tellRetryAfter(shown, reply);
     sendJson(reply, errorResponse(id, shown, text));
   }
 

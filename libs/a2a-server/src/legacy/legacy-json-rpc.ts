@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { tellRetryAfter } from '#libs/access';
 import {
   type AgentCard,
   type JsonObject,
@@ -97,6 +98,7 @@ export class LegacyJsonRpc {
       const shown = legacyError(error, isExtendedCard(method.operation));
       // What balancers and retries act on.
       if (shown.status === 503 || shown.status === 429) reply.code(shown.status);
+      tellRetryAfter(shown, reply);
       reply.header('content-type', 'application/json').send(errorResponse(id, shown));
     }
   }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { tellRetryAfter } from '#libs/access';
 import {
   type A2AError,
   type AgentCard,
@@ -106,6 +107,7 @@ export class LegacyRest {
 
 /** 0.3 tells an error with the number that JSON-RPC has for it. */
 export function sendLegacyRestError(reply: FastifyReply, error: A2AError): void {
+  tellRetryAfter(error, reply);
   reply.code(error.status).header('content-type', 'application/json').send(errorBody(error));
 }
 

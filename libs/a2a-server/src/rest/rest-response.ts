@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { tellRetryAfter } from '#libs/access';
 import type { A2AError } from '#libs/protocol';
 import type { StreamFraming } from '../http/event-stream.js';
-import { tellWhenAgain } from '../http/when-again.js';
 
 const A2A_JSON = 'application/a2a+json';
 const PLAIN_JSON = 'application/json';
@@ -16,7 +16,7 @@ export function sendRest(request: FastifyRequest, reply: FastifyReply, json: str
 /** Sends an error as `google.rpc.Status` with its HTTP status (section 11.6). */
 export function sendRestError(request: FastifyRequest, reply: FastifyReply, error: A2AError): void {
   reply.code(error.status);
-  tellWhenAgain(error, reply);
+  tellRetryAfter(error, reply);
   sendRest(request, reply, restErrorBody(error));
 }
 

@@ -19,6 +19,7 @@ const THROWN: Record<string, () => unknown> = {
   error: () => new Error(SECRET),
   sql: () => Object.assign(new Error(SECRET), { code: '42P01', statusCode: 404 }),
   text: () => SECRET,
+  away: () => Object.assign(new Error(SECRET), { code: '57P03' }),
 };
 
 @Controller()
@@ -103,6 +104,12 @@ describe('ProblemFilter', () => {
       instance: '/api/throw',
     });
     expect(logged).toHaveBeenCalledTimes(1);
+  });
+
+  it.each(['away', 'draining'])('says when to come back after what passes: %s', async (what) => {
+    const reply = await send(JSON.stringify({ what }));
+    expect({ status: reply.statusCode, retry: reply.headers['retry-after'] }).toEqual({ status: 503, retry: '1' });
+    expect(reply.body).not.toContain(SECRET);
   });
 
   it.each([

@@ -1,11 +1,12 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
-import { problem, type Problem, ProblemError } from '#libs/platform';
+import { retryAfter } from '#libs/access';
+import { isDatabaseAway, problem, type Problem, ProblemError } from '#libs/platform';
 import { A2AError } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
  * Answers every error of `/api` as `application/problem+json`, also where no controller was found or the body could not
- * be read. What the house did not write for callers is told as `Internal error` and logged with its cause. Elsewhere
+ * be read. A database that is out of reach is 503. What the house did not write for callers is told as `Internal error` and logged with its cause. Elsewhere
  * the HTTP errors of Nest, such as those of health checks, keep the bodies that they bring.
  */
 @Catch()
@@ -18,6 +19,9 @@ export class ProblemFilter implements ExceptionFilter {
     const reply = http.getResponse<FastifyReply>();
     const path = request.url.split('?', 1)[0] ?? '';
     const told = problemOf(error);
+    if (told.status === 503) void reply.header('retry-after', retryAfter(error) ?? UNAVAILABLE_SECONDS);
+    if (told.status === 503 && isDatabaseAway(error))
+      this.logger.warn({ err: error, method: request.method, path }, told.detail);
     if (told.status === 500) this.logger.error({ err: error, method: request.method, path }, told.detail);
     if (reply.sent || reply.raw.headersSent) return void reply.raw.end();
     if (!API_PATH.test(path) && error instanceof HttpException) return sendAsItIs(error, reply);
@@ -35,10 +39,13 @@ function sendAsItIs(error: HttpException, reply: FastifyReply): void {
 export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return problem(error.status, error.message, error.errors);
   if (error instanceof A2AError && error.status !== 500) return problemOfA2A(error);
-  const status = statusOf(error);
+  const known = statusOf(error);
+  const status = known === 500 && isDatabaseAway(error) ? 503 : known;
   const detail = TOLD[status] ?? (error instanceof HttpException && status < 500 ? error.message : undefined);
   return detail === undefined ? problem(500, 'Internal error') : problem(status, detail);
 }
+
+const UNAVAILABLE_SECONDS = '1';
 
 const API_PATH = /^\/api(\/|$)/;
 

@@ -1,4 +1,4 @@
-import { isOutage, onceWritable, throughOutage } from './outage.js';
+import { isDatabaseAway, isOutage, onceWritable, throughOutage } from './outage.js';
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code });
 
@@ -35,6 +35,30 @@ test.each(['FATAL', 'PANIC'])('whatever ends the session with %s is an outage', 
 
 test('a mistake of ours is no outage', () => {
   expect(isOutage(new TypeError('x'))).toBe(false);
+});
+
+test.each([
+  failure('25006'),
+  failure('57P01'),
+  failure('ECONNREFUSED'),
+  Object.assign(failure('3D000'), { severity: 'FATAL' }),
+  new Error('Connection terminated unexpectedly'),
+  new Error('Connection terminated due to connection timeout'),
+  new Error('timeout exceeded when trying to connect'),
+])('the database is away: $message', (error) => {
+  expect(isDatabaseAway(error)).toBe(true);
+});
+
+test.each([
+  failure('23505'),
+  failure('42P01'),
+  failure('ENOENT'),
+  new Error('anything'),
+  new TypeError('x'),
+  'a text',
+  undefined,
+])('the database is not away: %p', (error) => {
+  expect(isDatabaseAway(error)).toBe(false);
 });
 
 describe('throughOutage', () => {

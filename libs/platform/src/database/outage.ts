@@ -22,6 +22,31 @@ export function isOutage(error: unknown): boolean {
   return state === undefined || PASSING.test(state) || endsSession(error);
 }
 
+/** What node-postgres says of sessions that broke, and of those that were not to be had in time; it has no codes. */
+const LOST_SESSION =
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable)/;
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+/**
+ * Whether an error says that the database is out of reach for the moment. For errors that may be anything: unlike with
+ * `isOutage`, what is not known to be one is none.
+ */
+export function isDatabaseAway(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state !== undefined) return PASSING.test(state) || endsSession(error);
+  if (!(error instanceof Error)) return false;
+  return LOST_SESSION.test(error.message) || UNREACHABLE.has(String((error as { code?: unknown }).code));
+}
+
 /** What the server said an error is; `undefined` where no server said it. */
 export function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
