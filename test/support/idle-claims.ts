@@ -1,5 +1,7 @@
+import type { Parley } from './parley.js';
 import type { TestDatabase } from './postgres.js';
 import type { InnerReplica } from './replica.js';
+import { metric } from './service-metrics.js';
 import { until } from './until.js';
 
 /** The Tasks that the replica claims and does not execute. */
@@ -7,6 +9,28 @@ export async function idleClaims(server: TestDatabase, replica: InnerReplica): P
   const { replicaId } = replica.life;
   const rows = await server.query<{ task_id: string }>('SELECT task_id FROM task WHERE replica_id = $1', [replicaId]);
   return rows.map((row) => row.task_id).filter((taskId) => !replica.registry.has(taskId));
+}
+
+/** A Task that is claimed. */
+export interface Claimed {
+  taskId: string;
+  agent: string;
+  replicaId: string;
+}
+
+/**
+ * The claims of all replicas, where no more of them can be executed than all replicas together execute; none where each
+ * may have its executor. To be asked when nothing new is begun.
+ */
+export async function claimsWithoutExecutor(
+  query: TestDatabase['query'],
+  replicas: readonly Pick<Parley, 'url'>[],
+): Promise<Claimed[]> {
+  const claims = await query<Claimed & Record<string, unknown>>(
+    'SELECT task_id AS "taskId", agent, replica_id AS "replicaId" FROM task WHERE replica_id IS NOT NULL ORDER BY 1',
+  );
+  const executed = await Promise.all(replicas.map((replica) => metric(replica, 'parley_executions')));
+  return claims.length > executed.reduce((sum, one) => sum + one, 0) ? claims : [];
 }
 
 /** Sweeps until the replica executes whatever it claims. */

@@ -15,7 +15,8 @@ export class OwnPostgres {
 
   static async start(): Promise<OwnPostgres> {
     const script = resolve(import.meta.dirname, 'postgres-supervisor.mjs');
-    const supervisor = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
+    // In a group of its own, so that it outlives whoever ends this process's group, and cleans up.
+    const supervisor = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
     const lines = createInterface({ input: supervisor.stdout });
     const [url] = (await before(once(lines, 'line'), { what: 'PostgreSQL' })) as [string];
     return new OwnPostgres(supervisor, lines, url);

@@ -17,6 +17,19 @@ export interface SseRequest {
   lastEventId?: string | number;
 }
 
+/** A request for a stream was answered otherwise. */
+export class NoEventStream extends Error {
+  override readonly name = 'NoEventStream';
+
+  constructor(
+    url: string,
+    readonly response: Response,
+    readonly text: string,
+  ) {
+    super(`No event stream from ${url}: ${response.status} ${text}`);
+  }
+}
+
 /** A Server-Sent Events stream (WHATWG HTML, section 9.2) read from outside, frame by frame. */
 export class SseReader<T = unknown> {
   readonly frames: SseFrame<T>[] = [];
@@ -33,7 +46,7 @@ export class SseReader<T = unknown> {
     void this.pump();
   }
 
-  /** Opens a stream; throws where the answer is not 200 with `text/event-stream`. */
+  /** Opens a stream. @throws NoEventStream where the answer is not 200 with `text/event-stream` */
   static async open<T = unknown>(url: string, request: SseRequest = {}): Promise<SseReader<T>> {
     const control = new AbortController();
     const response = await fetch(url, {
@@ -48,7 +61,7 @@ export class SseReader<T = unknown> {
       ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
     });
     if (response.status !== 200 || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
-      throw new Error(`No event stream from ${url}: ${response.status} ${await response.text()}`);
+      throw new NoEventStream(url, response, await response.text());
     }
     return new SseReader<T>(response, control);
   }

@@ -1,39 +1,52 @@
 import 'reflect-metadata';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
 import { copyBuiltService } from '../../support/built-service.mjs';
-import { OwnPostgres } from '../../support/own-postgres.js';
+import { claimsWithoutExecutor } from '../../support/idle-claims.js';
+import { NoClusterHere } from '../../support/patroni/debian-packages.js';
 import { ReplicaCluster } from '../../support/replica-cluster.js';
-import { hasEnded, storedLogs } from '../../support/stored-log.js';
+import { storedLogs } from '../../support/stored-log.js';
+import { until } from '../../support/until.js';
 import { Api } from '../../support/workflow.js';
 import { ClientLog } from './client-log.js';
+import { FailoverDriver } from './failover-driver.js';
 import { FaultDriver } from './fault-driver.js';
 import { faultPlan } from './fault-plan.js';
 import { Load } from './load.js';
-import { type ChaosOptions, readOptions, USAGE } from './options.js';
+import { type ChaosOptions, commandOf, FAILOVER, readOptions, USAGE } from './options.js';
 import { ReplicaMemory } from './replica-memory.js';
 import { report, type Trial } from './report.js';
+import { SdkCallers } from './sdk-callers.js';
 import { setStage } from './stage.js';
+import { TriedDatabase } from './tried-database.js';
 import { verdict } from './verdict.js';
 
 /** What has not ended so long after the last fault is stuck. */
 const RECOVERY_MS = 60_000;
+/** Where the length is given in leaders: no trial lasts longer. */
+const LONGEST_PLAN_MS = 24 * 60 * 60_000;
+/** The exit code where this machine cannot do what was asked for. */
+const NOT_HERE = 3;
 
 const ends: (() => Promise<unknown>)[] = [];
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => interrupted.abort());
+// The script that started this is gone: nobody reads a report any more.
+process.stdin.once('close', () => void endAll().then(() => process.exit(1))).resume();
 
 try {
   const options = parsed();
-  const { minutes, seed, replicas, faults, http } = options;
-  const only = faults.length > 0 ? ` --faults ${faults.join(',')}` : '';
-  say(`npm run chaos -- --minutes ${minutes} --seed ${seed} --replicas ${replicas}${only}${http ? ' --http' : ''}`);
+  say(commandOf(options));
   const trial = await tryOut(options);
   process.stdout.write(`\n${report(trial)}\n`);
   const kept = Object.values(trial.verdict).every((breaches: string[]) => breaches.length === 0);
   process.exitCode = kept ? 0 : 1;
+} catch (error) {
+  if (!(error instanceof NoClusterHere)) throw error;
+  say(error.message);
+  process.exitCode = NOT_HERE;
 } finally {
-  for (const end of ends.reverse()) await end().catch((error: Error) => say(error.message));
+  await endAll();
+  process.stdin.removeAllListeners('close').destroy();
 }
 
 function parsed(): ChaosOptions {
@@ -45,17 +58,22 @@ function parsed(): ChaosOptions {
   }
 }
 
-async function tryOut({ minutes, seed, replicas, faults, http }: ChaosOptions): Promise<Trial> {
+async function endAll(): Promise<void> {
+  for (let end = ends.pop(); end !== undefined; end = ends.pop())
+    await end().catch((error: Error) => say(error.message));
+}
+
+async function tryOut(options: ChaosOptions): Promise<Trial> {
   process.env.PARLEY_TEST_MAIN = copyBuiltService();
-  const postgres = await OwnPostgres.start();
-  ends.push(() => postgres.stop());
-  const pool = new pg.Pool({ connectionString: postgres.url, max: 2 });
-  pool.on('error', () => undefined);
-  ends.push(() => pool.end());
-  const query = async <T extends object>(sql: string, values: unknown[] = []) =>
-    (await pool.query(sql, values)).rows as T[];
-  const env = { SHUTDOWN_GRACE: '5', LOG_LEVEL: 'silent', ...(http && { NODE_DISPATCH: 'http' }) };
-  const cluster = await ReplicaCluster.start({ url: postgres.url, query }, { replicas, env });
+  const database = await TriedDatabase.start(options.faults.includes(FAILOVER), say);
+  ends.push(() => database.stop());
+  const env = {
+    SHUTDOWN_GRACE: '5',
+    LOG_LEVEL: 'silent',
+    ...(options.http && { NODE_DISPATCH: 'http' }),
+    ...(database.patroni && { GRPC_PORT: '0' }),
+  };
+  const cluster = await ReplicaCluster.start(database, { replicas: options.replicas, env });
   ends.push(() => cluster.stop());
   const memory = new ReplicaMemory();
   for (const replica of cluster.replicas) memory.begun(replica);
@@ -63,26 +81,62 @@ async function tryOut({ minutes, seed, replicas, faults, http }: ChaosOptions): 
   for (const agent of stage.agents) ends.push(() => agent.stop());
   const log = new ClientLog();
   const load = new Load(cluster.balancer.url, stage, log);
-  const driver = new FaultDriver(cluster, postgres, memory, say);
-  const lengthMs = minutes * 60_000;
-  const begun = performance.now();
-  await driver.follow(faultPlan(seed, lengthMs, faults), interrupted.signal);
-  const left = Math.max(0, begun + lengthMs - performance.now());
-  await delay(left, undefined, { signal: interrupted.signal }).catch(() => undefined);
+  const callers = database.patroni && sdkCallers(options, cluster, stage.quick, log);
+  const broken = await breakAll(options, database, cluster, { memory, log });
   say('The faults are over; what was begun is finished and checked.');
-  await load.stop(RECOVERY_MS);
-  const stored = await settled(query);
-  return { log, faults: driver.done, lives: memory.stop(), verdict: verdict(log, stored, stage.agents) };
+  await Promise.all([load.stop(RECOVERY_MS), callers?.stop(RECOVERY_MS)]);
+  await settled(database);
+  const [claims, stored] = [
+    await claimsWithoutExecutor(database.query, cluster.replicas),
+    await storedLogs(database.query),
+  ];
+  const found = verdict({ log, stored, agents: stage.agents, claims, failovers: broken.failovers });
+  return { log, ...broken, stored, lives: memory.stop(), verdict: found };
 }
 
-/** All Tasks, once each has ended or has had its time. */
-async function settled(query: Parameters<typeof storedLogs>[0]): ReturnType<typeof storedLogs> {
-  const deadline = performance.now() + RECOVERY_MS;
-  for (;;) {
-    const logs = await storedLogs(query);
-    if (logs.every(hasEnded) || performance.now() > deadline) return logs;
-    await delay(500);
-  }
+/** Resolves when the time of the faults is over, and everything that was broken is whole again. */
+async function breakAll(
+  { minutes, seed, faults, kills }: ChaosOptions,
+  { own, patroni }: TriedDatabase,
+  cluster: ReplicaCluster,
+  { memory, log }: { memory: ReplicaMemory; log: ClientLog },
+): Promise<Pick<Trial, 'faults' | 'failovers'>> {
+  const { signal } = interrupted;
+  const lengthMs = minutes * 60_000;
+  const begun = performance.now();
+  const driver = new FaultDriver(cluster, own, memory, say);
+  const others = faults.filter((kind) => kind !== FAILOVER);
+  const plan = patroni && others.length === 0 ? [] : faultPlan(seed, Math.min(lengthMs, LONGEST_PLAN_MS), others);
+  const failover = patroni && new FailoverDriver(patroni, seed, say);
+  const over = new AbortController();
+  await Promise.all([
+    driver.follow(plan, AbortSignal.any([signal, over.signal])),
+    failover
+      ?.follow(kills, lengthMs, signal)
+      .catch((error: Error) => log.absurd.push(`${error.message}\n${patroni?.logs()}`))
+      .finally(() => over.abort()),
+  ]);
+  const left = Number.isFinite(kills) ? 0 : Math.max(0, begun + lengthMs - performance.now());
+  await delay(left, undefined, { signal }).catch(() => undefined);
+  return { faults: driver.done, failovers: failover?.done ?? [] };
+}
+
+/** Over gRPC only where no replica is killed: each is called at its own port. */
+function sdkCallers({ faults }: ChaosOptions, cluster: ReplicaCluster, agent: string, log: ClientLog): SdkCallers {
+  const grpc = faults.length === 1 ? cluster.replicas.map(({ url }) => url) : [];
+  return new SdkCallers(cluster.balancer.url, grpc, agent, log);
+}
+
+/** Waits until every Task has ended and nobody claims one, or had its time. */
+async function settled({ query }: TriedDatabase): Promise<void> {
+  const done = async (): Promise<boolean> => {
+    const [row] = await query<{ open: number }>(
+      `SELECT count(*)::int AS open FROM task WHERE replica_id IS NOT NULL OR state NOT IN
+         ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`,
+    );
+    return row?.open === 0;
+  };
+  await until(done, { within: RECOVERY_MS }).catch(() => undefined);
 }
 
 function say(line: string): void {

@@ -1,6 +1,6 @@
 /** What one client was told of one Task. */
 export interface Told {
-  kind: 'run' | 'stream' | 'conversation' | 'cancel';
+  kind: 'run' | 'stream' | 'conversation' | 'cancel' | 'message';
   taskId: string;
   /** The id of the Message that made the Task, where the client chose it. */
   messageId?: string;
@@ -17,6 +17,8 @@ export class ClientLog {
   readonly tasks: Told[] = [];
   /** Answers that no client should ever get, whatever breaks. */
   readonly absurd: string[] = [];
+  /** Internal errors (see impropriety). */
+  readonly improper: string[] = [];
   /** Requests that got no answer, or one that says nothing: they were made again. */
   repeated = 0;
 

@@ -14,7 +14,7 @@ export class FaultDriver {
 
   constructor(
     private readonly cluster: ReplicaCluster,
-    private readonly postgres: OwnPostgres,
+    private readonly postgres: Pick<OwnPostgres, 'crash' | 'restart'> | undefined,
     private readonly memory: ReplicaMemory,
     private readonly say: (line: string) => void,
   ) {}
@@ -51,9 +51,9 @@ export class FaultDriver {
       case 'sessions':
         return this.endSessions(victim);
       case 'database':
-        await this.postgres.crash();
+        await this.postgres?.crash();
         await delay(fault.seconds * 1000);
-        return this.postgres.restart();
+        return this.postgres?.restart();
       case 'cut':
         this.cluster.balancer.cut(fault.probability);
     }

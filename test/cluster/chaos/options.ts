@@ -9,35 +9,60 @@ export interface ChaosOptions {
   faults: string[];
   /** Own nodes are called over HTTP, through the balancer. */
   http: boolean;
+  /** With the fault `failover`: after so many leaders the trial is over. */
+  kills: number;
 }
 
 export const USAGE = `npm run chaos -- [--minutes 2] [--seed S] [--replicas 3] [--faults kill,database] [--http]
+npm run chaos -- --faults failover [--kills 10] [--seed S] [--replicas 2]
 
 --minutes   how long the faults go on; about one more to recover and to check
 --seed      the plan of faults to repeat; one by chance otherwise
 --replicas  how many processes share the database
---faults    only these of kill, cut, freeze, sessions, database, terminate
+--faults    only these of kill, cut, freeze, sessions, database, terminate; or failover, alone or with some of them (but
+            database): PostgreSQL is a Patroni cluster of two nodes then, whose leader is lost again and again
+--kills     with failover: how many leaders are lost, however long it takes, unless --minutes is there as well
 --http      NODE_DISPATCH=http: a run's own nodes are called through the balancer`;
+
+/** The fault that needs another PostgreSQL than the others. */
+export const FAILOVER = 'failover';
 
 /** @throws Error that says which argument is wrong */
 export function readOptions(args: string[]): ChaosOptions {
   const { values } = parseArgs({
     args,
     options: {
-      minutes: { type: 'string', default: '2' },
+      minutes: { type: 'string' },
+      kills: { type: 'string' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
       replicas: { type: 'string', default: '3' },
       faults: { type: 'string', default: '' },
       http: { type: 'boolean', default: false },
     },
   });
+  const faults = values.faults.split(',').filter((kind) => kind !== '');
+  if (values.kills !== undefined && !faults.includes(FAILOVER)) throw new Error('--kills goes with --faults failover');
+  if (faults.includes(FAILOVER) && faults.includes('database')) throw new Error('--faults: failover, or database');
   return {
-    minutes: above(0, 'minutes', values.minutes),
+    minutes: above(0, 'minutes', values.minutes ?? (values.kills === undefined ? '2' : 'Infinity')),
     seed: above(-1, 'seed', values.seed),
     replicas: above(1, 'replicas', values.replicas),
-    faults: values.faults.split(',').filter((kind) => kind !== ''),
+    faults,
     http: values.http,
+    kills: above(0, 'kills', values.kills ?? 'Infinity'),
   };
+}
+
+/** The command that repeats the trial. */
+export function commandOf({ minutes, seed, replicas, faults, http, kills }: ChaosOptions): string {
+  return [
+    'npm run chaos --',
+    ...(Number.isFinite(minutes) ? ['--minutes', minutes] : []),
+    ...(Number.isFinite(kills) ? ['--kills', kills] : []),
+    ...['--seed', seed, '--replicas', replicas],
+    ...(faults.length > 0 ? ['--faults', faults.join(',')] : []),
+    ...(http ? ['--http'] : []),
+  ].join(' ');
 }
 
 function above(least: number, name: string, text: string): number {

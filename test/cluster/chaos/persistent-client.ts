@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject, SendMessageResponse, Task } from '#libs/protocol';
 import { type RpcReply, VERSION } from '../../support/a2a.js';
-import { SseReader } from '../../support/sse.js';
+import { NoEventStream, SseReader } from '../../support/sse.js';
 import type { ClientLog } from './client-log.js';
+import { type HttpAnswer, impropriety } from './improper-answers.js';
 
 const ANSWER_WITHIN_MS = 20_000;
 const SILENCE_MS = 20_000;
@@ -70,11 +71,16 @@ export class PersistentClient {
       headers: VERSION,
       lastEventId: after,
       ...(body !== undefined && { body }),
-    }).catch(() => undefined);
+    }).catch((error: unknown) => {
+      if (error instanceof NoEventStream) this.lookAt(path, { ...statusOf(error.response), text: error.text });
+      return undefined;
+    });
     try {
       for (let count = 0; reader !== undefined && count < limit; count += 1) {
         const frame = await reader.next({ within: SILENCE_MS }).catch(() => undefined);
         if (frame === undefined) break;
+        if (/"code":(-32603|500)\b/.test(frame.raw) && frame.id === undefined)
+          this.log.improper.push(`a stream of ${path}: ${frame.raw.slice(0, 300)}`);
         if (frame.id !== undefined) yield { sequence: Number(frame.id), event: frame.event, data: frame.data };
       }
     } finally {
@@ -98,6 +104,11 @@ export class PersistentClient {
     }
   }
 
+  private lookAt(path: string, answer: HttpAnswer): void {
+    const improper = impropriety(answer);
+    if (improper !== undefined) this.log.improper.push(`${path}: ${improper}`);
+  }
+
   private async again(): Promise<void> {
     this.log.repeated += 1;
     await this.pause();
@@ -115,8 +126,13 @@ export class PersistentClient {
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     });
     const text = await reply.text();
+    this.lookAt(path, { ...statusOf(reply), text });
     return { status: reply.status, text, body: reply.status < 300 ? JSON.parse(text) : undefined };
   }
+}
+
+function statusOf({ status, headers }: Response): Pick<HttpAnswer, 'status' | 'headers'> {
+  return { status, headers };
 }
 
 export interface Frame<T> {

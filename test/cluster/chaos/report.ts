@@ -1,6 +1,9 @@
+import type { StoredLog } from '../../support/stored-log.js';
 import type { ClientLog } from './client-log.js';
+import type { Failover, Loss } from './failover-driver.js';
 import type { Fault } from './fault-plan.js';
 import type { MemoryOfLife } from './replica-memory.js';
+import { settlingMs } from './settling.js';
 import type { Verdict } from './verdict.js';
 
 const SHOWN = 10;
@@ -8,23 +11,43 @@ const SHOWN = 10;
 export interface Trial {
   log: ClientLog;
   faults: ReadonlyMap<Fault['kind'], number>;
+  failovers: readonly Failover[];
+  stored: readonly StoredLog[];
   lives: readonly MemoryOfLife[];
   verdict: Verdict;
 }
 
 /** What the trial came to, for a reader at a terminal. */
-export function report({ log, faults, lives, verdict }: Trial): string {
+export function report({ log, faults, failovers, stored, lives, verdict }: Trial): string {
   const count = (kind: string) => String(log.tasks.filter((told) => told.kind === kind).length);
   return [
     table(
-      ['runs', 'streams', 'conversations', 'cancels', 'requests made again'],
-      [[count('run'), count('stream'), count('conversation'), count('cancel'), String(log.repeated)]],
+      ['runs', 'streams', 'conversations', 'cancels', 'messages', 'requests made again', 'tasks in all'],
+      [[...['run', 'stream', 'conversation', 'cancel', 'message'].map(count), `${log.repeated}`, `${stored.length}`]],
     ),
-    table([...faults.keys()], [[...faults.values()].map(String)]),
+    ...(faults.size > 0 ? [table([...faults.keys()], [[...faults.values()].map(String)])] : []),
+    ...(failovers.length > 0 ? [failoverTable(failovers, stored)] : []),
     table(Object.keys(verdict), [Object.values(verdict).map((breaches: string[]) => String(breaches.length))]),
     ...Object.entries(verdict).flatMap(([promise, breaches]) => shown(promise, breaches as string[])),
     table(['replica', 'seconds', 'RSS MiB at its start', 'in the middle', 'at its end'], lives.map(memory)),
   ].join('\n\n');
+}
+
+/** Seconds without a leader by how it was lost, and the longest that a Task then took. */
+function failoverTable(failovers: readonly Failover[], stored: readonly StoredLog[]): string {
+  const settled = Math.max(0, ...stored.map((log) => settlingMs(log, failovers))) / 1000;
+  const rows = (['killed', 'frozen', 'handed over'] satisfies Loss[]).map((loss) => {
+    const gaps = failovers
+      .filter((it) => it.loss === loss)
+      .map(({ lostAt, leaderAt }) => (leaderAt.getTime() - lostAt.getTime()) / 1000)
+      .sort((a, b) => a - b);
+    const seconds = (at: number): string => gaps.at(at)?.toFixed(1) ?? '';
+    return [loss, String(gaps.length), seconds(0), seconds(Math.floor(gaps.length / 2)), seconds(-1)];
+  });
+  return [
+    table(['leader', 'times', 'seconds without one', 'median', 'at most'], rows),
+    `A Task was settled at most ${settled.toFixed(1)} s after it was made or there was a leader.`,
+  ].join('\n');
 }
 
 function shown(promise: string, breaches: readonly string[]): string[] {

@@ -16,6 +16,8 @@ export interface Stage {
   patient: string;
   /** An agent that takes half a second. */
   slow: string;
+  /** An agent that answers at once. */
+  quick: string;
   agents: FakeAgent[];
 }
 
@@ -39,12 +41,14 @@ export async function setStage(api: Api): Promise<Stage> {
   await api.save(linear('talk', script('talkative', { status: 'working' }, ...chunks, { complete: 'done' })));
   await api.save(linear('ask', ruled('patient', [ask(1), ask(2), bye], [{ fail: 'the history is not whole' }])));
   await api.save(linear('work', script('slow', { status: 'working' }, { sleep: 500 }, { complete: 'done' })));
+  await api.save(linear('say', script('quick', { complete: 'hello' })));
   const at = (workflow: string, node: string) => `workflows/${workflow}/nodes/${node}`;
   return {
     run: 'run',
     talkative: at('talk', 'talkative'),
     patient: at('ask', 'patient'),
     slow: at('work', 'slow'),
+    quick: at('say', 'quick'),
     agents,
   };
 }

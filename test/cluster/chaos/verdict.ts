@@ -1,8 +1,13 @@
 import type { StreamResponse } from '#libs/protocol';
 import type { FakeAgent } from '../../support/fake-agent.js';
+import type { Claimed } from '../../support/idle-claims.js';
 import { hasEnded, logProblems, type StoredLog } from '../../support/stored-log.js';
 import type { ClientLog, Told } from './client-log.js';
+import type { Failover } from './failover-driver.js';
 import { type NodeHistory, nodeHistories } from './node-history.js';
+import { settlingMs } from './settling.js';
+
+const LATE_MS = 60_000;
 
 /** Each with one sentence for every breach of a promise; all empty where every promise was kept. */
 export interface Verdict {
@@ -16,10 +21,25 @@ export interface Verdict {
   reordered: string[];
   /** What failed although nothing in it fails. */
   failed: string[];
+  /** Internal errors, which no caller shall get. */
+  internal: string[];
+  /** Tasks that a replica claims and nobody executes. */
+  idle: string[];
+  /** Tasks that took longer than a minute of time with a leader; none where PostgreSQL has no leaders. */
+  late: string[];
+}
+
+/** What there is to compare. */
+export interface Evidence {
+  log: ClientLog;
+  stored: readonly StoredLog[];
+  agents: readonly FakeAgent[];
+  claims: readonly Claimed[];
+  failovers: readonly Failover[];
 }
 
 /** Compares what clients and agents saw with what the database has. */
-export function verdict(log: ClientLog, stored: readonly StoredLog[], agents: readonly FakeAgent[]): Verdict {
+export function verdict({ log, stored, agents, claims, failovers }: Evidence): Verdict {
   const byId = new Map(stored.map((it) => [it.taskId, it]));
   const nodes = stored.flatMap(nodeHistories);
   return {
@@ -40,6 +60,9 @@ export function verdict(log: ClientLog, stored: readonly StoredLog[], agents: re
       ...log.absurd,
       ...stored.filter(hasFailed).map((it) => `task ${it.taskId} (${it.agent}): ${reasonOf(it)}`),
     ],
+    internal: log.improper,
+    idle: claims.map(({ taskId, agent, replicaId }) => `task ${taskId} (${agent}) is claimed by ${replicaId} alone`),
+    late: failovers.length === 0 ? [] : stored.flatMap((it) => latenessOf(it, failovers)),
   };
 }
 
@@ -92,6 +115,12 @@ function doubledWork(nodes: readonly NodeHistory[], agents: readonly FakeAgent[]
       ...late.map(() => `run ${run}: ${node} was called after it was completed`),
     ];
   });
+}
+
+function latenessOf(log: StoredLog, failovers: readonly Failover[]): string[] {
+  const ms = settlingMs(log, failovers);
+  if (ms <= LATE_MS) return [];
+  return [`task ${log.taskId} (${log.agent}) had its last event ${(ms / 1000).toFixed(1)} s after there was a leader`];
 }
 
 function userMessages({ events }: StoredLog): string[] {

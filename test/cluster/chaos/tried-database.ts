@@ -1,0 +1,48 @@
+import pg from 'pg';
+import { throughOutage } from '#libs/platform';
+import { OwnPostgres } from '../../support/own-postgres.js';
+import { clusterPrograms } from '../../support/patroni/debian-packages.js';
+import { PatroniCluster } from '../../support/patroni/patroni-cluster.js';
+import type { ClusterDatabase } from '../../support/replica-cluster.js';
+
+const ANSWER_MS = 60_000;
+
+/** The PostgreSQL of a trial: one that crashes and comes back, or two that take each other's place. */
+export class TriedDatabase implements ClusterDatabase {
+  private readonly pool: pg.Pool;
+
+  private constructor(
+    readonly url: string,
+    readonly own: OwnPostgres | undefined,
+    readonly patroni: PatroniCluster | undefined,
+  ) {
+    this.pool = new pg.Pool({ connectionString: url, max: 2 });
+    this.pool.on('error', () => undefined);
+  }
+
+  /** @throws NoClusterHere where a fail-over is wanted and cannot be had */
+  static async start(failover: boolean, say: (line: string) => void): Promise<TriedDatabase> {
+    if (!failover) {
+      const own = await OwnPostgres.start();
+      return new TriedDatabase(own.url, own, undefined);
+    }
+    const programs = clusterPrograms(say);
+    say('A Patroni cluster of two nodes is built …');
+    const patroni = await PatroniCluster.start(programs);
+    return new TriedDatabase(patroni.url, undefined, patroni);
+  }
+
+  /** Runs one statement that only reads, or may run twice, and gives its rows; waits where nobody answers. */
+  readonly query = async <T extends object = Record<string, unknown>>(
+    sql: string,
+    values: unknown[] = [],
+  ): Promise<T[]> => {
+    const rows = await throughOutage(() => this.pool.query(sql, values), AbortSignal.timeout(ANSWER_MS));
+    return rows.rows as T[];
+  };
+
+  async stop(): Promise<void> {
+    await this.pool.end();
+    await (this.own ?? this.patroni)?.stop();
+  }
+}

@@ -1,0 +1,100 @@
+import { grpcImpropriety, impropriety } from '../cluster/chaos/improper-answers.js';
+import { commandOf, readOptions } from '../cluster/chaos/options.js';
+import { settlingMs } from '../cluster/chaos/settling.js';
+import { type ClusterPlan, haproxySettings, patroniSettings, TIMING } from '../support/patroni/cluster-settings.js';
+
+const PLAN: ClusterPlan = {
+  folder: '/tmp/x',
+  binaries: '/usr/lib/postgresql/15/bin',
+  password: 'secret',
+  etcdPort: 1,
+  etcdPeerPort: 2,
+  port: 3,
+  nodes: [
+    { name: 'alpha', port: 4, restPort: 5 },
+    { name: 'beta', port: 6, restPort: 7 },
+  ],
+};
+
+describe('the PostgreSQL cluster of `npm run chaos -- --faults failover`', () => {
+  it('has a TTL that Patroni accepts, and that a living leader renews in time', () => {
+    expect(TIMING.ttl).toBeGreaterThanOrEqual(20);
+    expect(TIMING.loop_wait + 2 * TIMING.retry_timeout).toBeLessThanOrEqual(TIMING.ttl);
+  });
+
+  it('commits on both nodes, each of which listens on loopback alone', () => {
+    const settings = PLAN.nodes.map((node) => patroniSettings(PLAN, node));
+    const shared = { synchronous_mode: true, postgresql: { use_pg_rewind: true } };
+    for (const [index, { name, port }] of PLAN.nodes.entries()) {
+      const listen = `127.0.0.1:${port}`;
+      expect(settings[index]).toMatchObject({ name, bootstrap: { dcs: shared }, postgresql: { listen } });
+    }
+    expect(JSON.stringify(settings)).not.toMatch(/0\.0\.0\.0|trust/);
+  });
+
+  it('is reached through a balancer that ends the sessions of who leads no more', () => {
+    const lines = haproxySettings(PLAN).split('\n');
+    expect(lines).toContain('  bind 127.0.0.1:3');
+    expect(lines).toContain('  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions');
+    expect(lines).toContain('  server alpha 127.0.0.1:4 check port 5');
+    expect(lines).toContain('  server beta 127.0.0.1:6 check port 7');
+  });
+});
+
+describe('its options', () => {
+  it('--kills bounds it instead of minutes, and the command that repeats it says the same', () => {
+    const options = readOptions(['--faults', 'failover', '--kills', '3', '--seed', '1']);
+    expect(options).toMatchObject({ kills: 3, minutes: Infinity });
+    expect(readOptions(commandOf(options).split(' ').slice(4))).toEqual(options);
+  });
+
+  it.each([
+    ['--kills 3', /--kills goes with/],
+    ['--faults failover,database', /failover, or database/],
+    ['--faults failover --kills 0', /--kills must be above 0/],
+  ])('refuses %s', (args, reason) => {
+    expect(() => readOptions(args.split(' '))).toThrow(reason);
+  });
+});
+
+describe('its report', () => {
+  const answer = (status: number, text: string, headers: Record<string, string> = {}) => ({
+    status,
+    text,
+    headers: new Headers({ 'content-type': 'application/json', ...headers }),
+  });
+
+  it.each([
+    ['500', answer(500, '{}')],
+    ['an internal error in HTTP 200', answer(200, '{"error":{"code":-32603,"message":"x"}}')],
+    ['503 that does not say when to come back', answer(503, '{}')],
+  ])('counts %s', (_name, improper) => {
+    expect(impropriety(improper)).toEqual(expect.any(String));
+  });
+
+  it.each([
+    ['503 with Retry-After', answer(503, '{"error":{"code":-32603}}', { 'retry-after': '1' })],
+    ["the balancer's own words", answer(502, 'no answer', { 'content-type': 'text/plain' })],
+    ['a refusal', answer(404, '{}')],
+  ])('does not count %s', (_name, proper) => {
+    expect(impropriety(proper)).toBeUndefined();
+  });
+
+  it('counts INTERNAL and UNKNOWN of gRPC, not UNAVAILABLE and DEADLINE_EXCEEDED', () => {
+    expect([13, 2, 14, 4].map((code) => grpcImpropriety({ code }) !== undefined)).toEqual([true, true, false, false]);
+  });
+
+  it('measures a Task from its beginning or the last leader before its end', () => {
+    const at = (second: number): string => new Date(second * 1000).toISOString();
+    const leader = (second: number) => ({
+      loss: 'killed' as const,
+      lostAt: new Date(0),
+      leaderAt: new Date(second * 1000),
+    });
+    const task = (from: number, to: number) => ({
+      events: [from, to].map((second, index) => ({ sequence: index + 1, json: '', at: at(second), received: null })),
+    });
+    expect(settlingMs(task(100, 105), [leader(50), leader(200)])).toBe(5_000);
+    expect(settlingMs(task(100, 190), [leader(50), leader(160)])).toBe(30_000);
+  });
+});

@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+
+/** Each of Debian's packages, and the program that is needed of it. */
+const PROGRAMS = { patroni: '/usr/bin/patroni', 'etcd-server': '/usr/bin/etcd', haproxy: '/usr/sbin/haproxy' } as const;
+const VERSIONS = '/usr/lib/postgresql';
+/** With this, packages that are installed start no services. */
+const POLICY = '/usr/sbin/policy-rc.d';
+
+/** Where the programs of a cluster are, and the account that runs them. */
+export interface ClusterPrograms {
+  patroni: string;
+  etcd: string;
+  haproxy: string;
+  /** The folder of PostgreSQL's own. */
+  postgres: string;
+  uid: number;
+  gid: number;
+}
+
+/** Why there can be no cluster on this machine, for whoever asked for one. */
+export class NoClusterHere extends Error {
+  override readonly name = 'NoClusterHere';
+}
+
+/**
+ * The programs of a Patroni cluster, from Debian's packages; those that are missing are installed.
+ * @throws NoClusterHere
+ */
+export function clusterPrograms(say: (line: string) => void): ClusterPrograms {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
+    throw new NoClusterHere('Fail-over is tried out on Debian as root alone: its packages are used, and installed.');
+  }
+  const missing: string[] = Object.entries(PROGRAMS).flatMap(([name, path]) => (existsSync(path) ? [] : [name]));
+  if (postgresPrograms() === undefined) missing.push('postgresql');
+  if (missing.length > 0) {
+    say(`Installing ${missing.join(', ')} (only the first time) …`);
+    install(missing);
+  }
+  const { patroni, 'etcd-server': etcd, haproxy } = PROGRAMS;
+  return { patroni, etcd, haproxy, postgres: postgresPrograms()!, ...account() };
+}
+
+/** Of the newest version that is installed. */
+function postgresPrograms(): string | undefined {
+  const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).filter((it) => Number(it) >= 15) : [];
+  const folders = versions.sort((a, b) => Number(b) - Number(a)).map((version) => `${VERSIONS}/${version}/bin`);
+  return folders.find((folder) => existsSync(`${folder}/postgres`) && existsSync(`${folder}/pg_rewind`));
+}
+
+function install(packages: readonly string[]): void {
+  const own = !existsSync(POLICY);
+  if (own) writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  try {
+    aptGet('update');
+    aptGet('install', '-y', '--no-install-recommends', '--no-upgrade', ...packages);
+  } finally {
+    if (own) rmSync(POLICY);
+  }
+  const left = Object.values(PROGRAMS).filter((path) => !existsSync(path));
+  if (left.length > 0 || postgresPrograms() === undefined) {
+    throw new NoClusterHere(`Not there after the installation: ${left.join(', ') || 'PostgreSQL 15 or newer'}.`);
+  }
+}
+
+function aptGet(...args: string[]): void {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const { status, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8', stdio: ['ignore', 'ignore', 'pipe'] });
+  if (status !== 0) throw new NoClusterHere(`apt-get ${args.join(' ')} failed: ${stderr.trim()}`);
+}
+
+/** PostgreSQL refuses to run as root; its packages bring this account. */
+function account(): { uid: number; gid: number } {
+  const id = (flag: string): number => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout.trim());
+  const [uid, gid] = [id('-u'), id('-g')];
+  if (!(uid > 0 && gid > 0)) throw new NoClusterHere('There is no account "postgres" that could run PostgreSQL.');
+  return { uid, gid };
+}

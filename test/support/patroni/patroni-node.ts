@@ -1,0 +1,86 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ClusterPlan, dataFolder, type NodePlan } from './cluster-settings.js';
+import { type KeptProcesses, signalled } from './kept-processes.js';
+
+const ANSWER_MS = 1_500;
+
+/** One PostgreSQL and the Patroni that rules it. */
+export class PatroniNode {
+  private patroniPid = 0;
+
+  constructor(
+    private readonly plan: ClusterPlan,
+    readonly node: NodePlan,
+    private readonly kept: KeptProcesses,
+    private readonly program: string,
+    private readonly settings: string,
+  ) {}
+
+  get name(): string {
+    return this.node.name;
+  }
+
+  /** Starts Patroni, which starts PostgreSQL. */
+  async start(): Promise<void> {
+    this.patroniPid = await this.kept.start(this.name, this.program, [this.settings]);
+  }
+
+  /** `kill -9` of Patroni, so that nobody hands the lead over, and of the postmaster; its sessions end by themselves. */
+  kill(): void {
+    const postmaster = this.postmaster();
+    signalled(this.patroniPid, 'SIGKILL');
+    if (postmaster !== undefined) signalled(postmaster, 'SIGKILL');
+  }
+
+  /** SIGSTOP for everything of this node: it answers nothing, and its connections stay open. */
+  freeze(): void {
+    for (const pid of this.processes()) signalled(pid, 'SIGSTOP');
+  }
+
+  /** SIGCONT. */
+  thaw(): void {
+    for (const pid of this.processes()) signalled(pid, 'SIGCONT');
+  }
+
+  /** Whether Patroni says that this node has the lead. */
+  async leads(): Promise<boolean> {
+    return (await this.ask('GET', '/primary')) === 200;
+  }
+
+  /** Whether a commit of the leader waits for this node. */
+  async isSynchronous(): Promise<boolean> {
+    return (await this.ask('GET', '/synchronous')) === 200;
+  }
+
+  /** Has the lead handed to another node, in order. */
+  async handOver(to: PatroniNode): Promise<void> {
+    const order = JSON.stringify({ leader: this.name, candidate: to.name });
+    const status = await this.ask('POST', '/switchover', order, 60_000);
+    if (status !== 200) throw new Error(`${this.name} did not hand the lead over: ${status}`);
+  }
+
+  private processes(): number[] {
+    return [this.patroniPid, ...this.kept.in(dataFolder(this.plan, this.node))];
+  }
+
+  private postmaster(): number | undefined {
+    const file = join(dataFolder(this.plan, this.node), 'postmaster.pid');
+    return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n', 1)[0]) : undefined;
+  }
+
+  private async ask(method: string, path: string, body?: string, within = ANSWER_MS): Promise<number | undefined> {
+    const url = `http://127.0.0.1:${this.node.restPort}${path}`;
+    try {
+      const reply = await fetch(url, {
+        method,
+        signal: AbortSignal.timeout(within),
+        ...(body !== undefined && { body }),
+      });
+      await reply.body?.cancel();
+      return reply.status;
+    } catch {
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** See processes-in.mjs. */
+export function processesIn(folder: string): number[];
