@@ -62,6 +62,7 @@ export { RUN_EVENT_KEY, runEventMetadata, type RunEventNote, runEventNote } from
 export { STREAM_EVENT_KEY, type StreamEvent, streamEvent, streamEventMetadata } from './stream-event.js';
 export { InvalidProtocolValue } from './codec/invalid-protocol-value.js';
 export { readStreamResponse, readTask } from './codec/proto-json.js';
+export { protoName, protoNames, type ProtoNames, toJsonNames } from './codec/proto-names.js';
 export {
   decodeAgentCard,
   decodeStreamResponse,

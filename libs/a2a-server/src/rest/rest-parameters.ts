@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { invalidParams, isJsonObject, type JsonObject } from '#libs/protocol';
+import { invalidParams, isJsonObject, type JsonObject, protoNames, toJsonNames } from '#libs/protocol';
 
 /** Reads an operation's parameters from the places where a route carries them. */
 export type ReadParameters = (request: FastifyRequest) => JsonObject;
@@ -33,11 +33,12 @@ export function taskActionParameters(id: string): ReadParameters {
   return (request) => ({ ...bodyParameters(request), id });
 }
 
-/** The ids of the path, the body if there is one, and the page of a list. */
+/** The ids of the path, which win over the body's, the body if there is one, and the page of a list. */
 export function pushConfigParameters(request: FastifyRequest): JsonObject {
   const { id, configId } = request.params as RouteParams;
+  const { task_id: _, ...body } = bodyParameters(request);
   return {
-    ...bodyParameters(request),
+    ...body,
     ...queryFields(request, { pageSize: 'number', pageToken: 'string' }),
     taskId: id ?? '',
     ...(configId !== undefined && { id: configId }),
@@ -48,9 +49,14 @@ export function tenantParameters(request: FastifyRequest): JsonObject {
   return pathTenant(request);
 }
 
+/** What is given by default, or beside the Message, is no second value of what the Message calls by another name. */
+const SHORT_NAMES = protoNames(['contextId', 'taskId'], { message: protoNames(['messageId', 'contextId', 'taskId']) });
+
 /** `POST /send-message` `{message, contextId?, taskId?}` (row I8): `message` is a text or a bare Message. */
 export function sendMessageParameters(request: FastifyRequest): JsonObject {
-  const { message, contextId, taskId, ...rest } = bodyParameters(request);
+  const body = bodyParameters(request);
+  toJsonNames(body, SHORT_NAMES);
+  const { message, contextId, taskId, ...rest } = body;
   const ids = { ...(contextId !== undefined && { contextId }), ...(taskId !== undefined && { taskId }) };
   const defaults = { messageId: randomUUID(), role: 'ROLE_USER' };
   if (typeof message === 'string') return { ...rest, message: { ...defaults, parts: [{ text: message }], ...ids } };

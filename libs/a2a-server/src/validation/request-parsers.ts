@@ -9,15 +9,17 @@ import {
   type SendMessageRequest,
   type SubscribeToTaskRequest,
   type TaskPushNotificationConfig,
+  toJsonNames,
 } from '#libs/protocol';
 import { fieldViolations } from './field-violations.js';
 import { MAX_LIST_LENGTH, unfitJson } from './json-bounds.js';
 import { REQUEST_FORMATS } from './request-formats.js';
 import { REQUEST_SCHEMAS } from './request-schemas.js';
+import { schemaNames } from './schema-names.js';
 
 /**
- * Turns the parameters of an operation into its request, in place: unknown fields are dropped, and an optional field
- * that holds `null` or an empty id becomes `undefined`.
+ * Turns the parameters of an operation into its request, in place: fields named as in `a2a.proto` (`task_id`) get their
+ * names in JSON, unknown fields are dropped, and an optional field that holds `null` or an empty id becomes `undefined`.
  * @throws A2AError INVALID_PARAMS with one violation per field at fault
  */
 export type RequestParser<T> = (params: unknown) => T;
@@ -61,10 +63,14 @@ type Fields = Record<string, unknown>;
 
 function parser<T>(schema: object, steps: ParserSteps = {}): RequestParser<T> {
   const validate = ajv.compile(schema);
+  const names = schemaNames(schema);
   return (params) => {
     if (!isJsonObject(params)) throw invalidParams({ field: 'params', description: 'must be an object' });
-    const unfit = unfitJson(params) ?? steps.before?.(params);
+    const unfit = unfitJson(params);
     if (unfit) throw invalidParams(unfit);
+    toJsonNames(params, names);
+    const oversized = steps.before?.(params);
+    if (oversized) throw invalidParams(oversized);
     if (!validate(params)) throw invalidParams(...fieldViolations(validate.errors ?? []));
     (steps.after ?? dropEmpty)(params);
     return params as T;

@@ -1,33 +1,48 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
+import { protoNames, type ProtoNames, toJsonNames } from './proto-names.js';
 import { unwrappedData } from './v0-3-values.js';
 
 /**
- * Parameters of A2A 0.3 as those of 1.0. Nothing is checked here: what makes no sense is handed on, for the schema of
- * 1.0 to refuse it with its field named.
+ * Parameters of A2A 0.3 as those of 1.0, also under the names that 0.3's schema has for them (`task_id`). Nothing else is
+ * checked here: what makes no sense is handed on, for the schema of 1.0 to refuse it with its field named.
+ * @throws A2AError INVALID_PARAMS where a member has two names and two values
  */
 export type ReadV03 = (params: JsonValue) => JsonValue;
 
+const SEND_NAMES = protoNames([], {
+  message: protoNames(['messageId', 'contextId', 'taskId', 'referenceTaskIds'], {
+    parts: protoNames([], { file: protoNames(['mimeType']) }),
+  }),
+  configuration: protoNames(['acceptedOutputModes', 'historyLength', 'pushNotificationConfig']),
+});
+
 /** `message/send` and `message/stream`. Only `blocking: false` asks for an answer at once, as the official SDKs have it. */
-export const readV03SendParams: ReadV03 = onObject(({ message, configuration, metadata }) => ({
+export const readV03SendParams: ReadV03 = named(SEND_NAMES, ({ message, configuration, metadata }) => ({
   ...(message !== undefined && { message: messageOf(message) }),
   ...(configuration !== undefined && { configuration: configurationOf(configuration) }),
   ...(metadata !== undefined && { metadata }),
 }));
 
-/** `tasks/get`, `tasks/cancel` and `tasks/resubscribe`: the same members. */
+/** `tasks/get`, `tasks/cancel` and `tasks/resubscribe`: the same members, which are read under both names later. */
 export const readV03TaskParams: ReadV03 = (params) => params;
 
 /** `tasks/pushNotificationConfig/set`. */
-export const readV03PushConfig: ReadV03 = onObject(({ taskId, pushNotificationConfig }) => ({
-  ...(isJsonObject(pushNotificationConfig) && pushConfigOf(pushNotificationConfig)),
-  ...(taskId !== undefined && { taskId }),
-}));
+export const readV03PushConfig: ReadV03 = named(
+  protoNames(['taskId', 'pushNotificationConfig']),
+  ({ taskId, pushNotificationConfig }) => ({
+    ...(isJsonObject(pushNotificationConfig) && pushConfigOf(pushNotificationConfig)),
+    ...(taskId !== undefined && { taskId }),
+  }),
+);
 
 /** `tasks/pushNotificationConfig/get`, `list` and `delete`, which call the Task `id`. */
-export const readV03PushParams: ReadV03 = onObject(({ id, pushNotificationConfigId }) => ({
-  ...(id !== undefined && { taskId: id }),
-  ...(pushNotificationConfigId !== undefined && { id: pushNotificationConfigId }),
-}));
+export const readV03PushParams: ReadV03 = named(
+  protoNames(['pushNotificationConfigId']),
+  ({ id, pushNotificationConfigId }) => ({
+    ...(id !== undefined && { taskId: id }),
+    ...(pushNotificationConfigId !== undefined && { id: pushNotificationConfigId }),
+  }),
+);
 
 const ROLES: Readonly<Record<string, string>> = { user: 'ROLE_USER', agent: 'ROLE_AGENT' };
 
@@ -79,15 +94,23 @@ export function pushConfigOf({ id, url, token, authentication }: JsonObject): Js
     ...(id !== undefined && { id }),
     ...(url !== undefined && { url }),
     ...(token !== undefined && { token }),
-    ...(isJsonObject(authentication) && { authentication: authenticationOf(authentication) }),
+    ...(isJsonObject(authentication) && authenticationOf(authentication)),
   };
 }
 
+/** One that says nothing is none. */
 function authenticationOf({ schemes, credentials }: JsonObject): JsonObject {
   const [scheme] = Array.isArray(schemes) ? schemes : [];
-  return { ...(scheme !== undefined && { scheme }), ...(credentials !== undefined && { credentials }) };
+  if (scheme === undefined && (credentials ?? '') === '') return {};
+  const authentication = { ...(scheme !== undefined && { scheme }), ...(credentials !== undefined && { credentials }) };
+  return { authentication };
 }
 
-function onObject(read: (params: JsonObject) => JsonObject): ReadV03 {
-  return (params) => (isJsonObject(params) ? read(params) : params);
+/** Reads an object whose members have JSON's names. */
+export function named(names: ProtoNames, read: (params: JsonObject) => JsonObject): ReadV03 {
+  return (params) => {
+    if (!isJsonObject(params)) return params;
+    toJsonNames(params, names);
+    return read(params);
+  };
 }

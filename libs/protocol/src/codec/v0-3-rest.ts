@@ -2,7 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 import type { Message, Part } from '../message.js';
 import type { TaskPushNotificationConfig } from '../requests.js';
 import type { Artifact, StreamResponse, Task, TaskStatus } from '../task.js';
-import { configurationOf, pushConfigOf, type ReadV03 } from './v0-3-requests.js';
+import { protoNames } from './proto-names.js';
+import { configurationOf, named, pushConfigOf, type ReadV03 } from './v0-3-requests.js';
 import { endsV03Stream, unwrappedData, wrappedData, writeV03PushConfig } from './v0-3-values.js';
 
 /**
@@ -37,27 +38,29 @@ export function writeV03RestPushConfig(config: TaskPushNotificationConfig): Json
   return { name, pushNotificationConfig: pushNotificationConfig ?? {} };
 }
 
+const PART_NAMES = protoNames([], { file: protoNames(['fileWithUri', 'fileWithBytes', 'mimeType']) });
+const SEND_NAMES = protoNames([['request', 'message']], {
+  message: protoNames(['messageId', 'contextId', 'taskId'], { content: PART_NAMES, parts: PART_NAMES }),
+  configuration: protoNames(['acceptedOutputModes', 'historyLength', 'pushNotification', 'pushNotificationConfig']),
+});
+const CONFIG_NAMES = protoNames(['pushNotificationConfig'], { config: protoNames(['pushNotificationConfig']) });
+
 /**
  * `POST /v1/message:send` and `:stream`; the Message is `message`, or `request` as the schema calls it. ProtoJSON leaves
  * out `blocking: false`, so a configuration without it asks for an answer at once; no configuration asks for nothing.
  */
-export const readV03RestSend: ReadV03 = (body) => {
-  if (!isJsonObject(body)) return body;
-  const { message = body.request, configuration, metadata } = body;
-  return {
-    ...(message !== undefined && { message: readMessage(message) }),
-    ...(configuration !== undefined && { configuration: readConfiguration(configuration) }),
-    ...(metadata !== undefined && { metadata }),
-  };
-};
+export const readV03RestSend: ReadV03 = named(SEND_NAMES, ({ message, configuration, metadata }) => ({
+  ...(message !== undefined && { message: readMessage(message) }),
+  ...(configuration !== undefined && { configuration: readConfiguration(configuration) }),
+  ...(metadata !== undefined && { metadata }),
+}));
 
 /** `POST /v1/tasks/{id}/pushNotificationConfigs`: the config itself, or the resource around it. */
-export const readV03RestPushConfig: ReadV03 = (body) => {
-  if (!isJsonObject(body)) return body;
+export const readV03RestPushConfig: ReadV03 = named(CONFIG_NAMES, (body) => {
   const resource = isJsonObject(body.config) ? body.config : body;
   const config = isJsonObject(resource.pushNotificationConfig) ? resource.pushNotificationConfig : resource;
   return { ...pushConfigOf(config), ...(body.taskId !== undefined && { taskId: body.taskId }) };
-};
+});
 
 function readConfiguration(configuration: JsonValue): JsonValue {
   return configurationOf(isJsonObject(configuration) ? { blocking: false, ...configuration } : configuration);

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json.js';
+import type { JsonObject, JsonValue } from '../json.js';
 import type { Part } from '../message.js';
 import { readV03PushConfig, readV03PushParams, readV03SendParams } from './v0-3-requests.js';
 import { readV03RestPushConfig, readV03RestSend, writeV03RestItem, writeV03RestPushConfig } from './v0-3-rest.js';
@@ -106,5 +106,88 @@ describe('the codec of A2A 0.3', () => {
     expect(writeV03RestPushConfig(config)).toEqual(resource);
     expect(readV03RestPushConfig({ ...resource, taskId: 't' })).toEqual(config);
     expect(readV03RestPushConfig({ config: resource, taskId: 't' })).toEqual(config);
+  });
+
+  it.each<[JsonObject]>([[{}], [{ schemes: [] }], [{ schemes: [], credentials: '' }]])(
+    'an authentication of %j is none',
+    (authentication) => {
+      const inner = { url: 'http://a', authentication };
+      expect(readV03PushConfig({ taskId: 't', pushNotificationConfig: inner })).toEqual({
+        taskId: 't',
+        url: 'http://a',
+      });
+      expect(readV03RestPushConfig({ pushNotificationConfig: inner })).toEqual({ url: 'http://a' });
+      const read = readV03SendParams({ configuration: { pushNotificationConfig: inner } });
+      expect(read).toMatchObject({ configuration: { taskPushNotificationConfig: { url: 'http://a' } } });
+      expect(read).not.toHaveProperty('configuration.taskPushNotificationConfig.authentication');
+    },
+  );
+
+  it('reads members under the names of its schema too', () => {
+    const config = { id: 'c', url: 'http://a' };
+    expect(
+      readV03SendParams({
+        message: {
+          message_id: 'm',
+          context_id: 'k',
+          task_id: 't',
+          reference_task_ids: ['r'],
+          role: 'user',
+          parts: [{ kind: 'file', file: { uri: 'http://a', mime_type: 'image/png' } }],
+          metadata: { task_id: 'mine' },
+        },
+        configuration: {
+          accepted_output_modes: ['text/plain'],
+          history_length: 1,
+          blocking: true,
+          push_notification_config: config,
+        },
+      }),
+    ).toEqual({
+      message: {
+        messageId: 'm',
+        contextId: 'k',
+        taskId: 't',
+        referenceTaskIds: ['r'],
+        role: 'ROLE_USER',
+        parts: [{ url: 'http://a', mediaType: 'image/png' }],
+        metadata: { task_id: 'mine' },
+      },
+      configuration: {
+        acceptedOutputModes: ['text/plain'],
+        historyLength: 1,
+        returnImmediately: false,
+        taskPushNotificationConfig: config,
+      },
+    });
+    expect(readV03PushConfig({ task_id: 't', push_notification_config: config })).toEqual({ taskId: 't', ...config });
+    expect(readV03PushParams({ id: 't', push_notification_config_id: 'c' })).toEqual({ taskId: 't', id: 'c' });
+  });
+
+  it('reads them in REST, where the Message is a request and its Parts are its content', () => {
+    const config = { id: 'c', url: 'http://a' };
+    const file = { file_with_bytes: 'aGk=', mime_type: 'image/png' };
+    expect(
+      readV03RestSend({
+        request: { message_id: 'm', context_id: 'k', task_id: 't', role: 'ROLE_USER', content: [{ file }] },
+        configuration: { history_length: 1, blocking: true, push_notification: config },
+      }),
+    ).toEqual({
+      message: {
+        messageId: 'm',
+        contextId: 'k',
+        taskId: 't',
+        role: 'ROLE_USER',
+        parts: [{ raw: 'aGk=', mediaType: 'image/png' }],
+      },
+      configuration: { historyLength: 1, returnImmediately: false, taskPushNotificationConfig: config },
+    });
+    expect(readV03RestPushConfig({ config: { push_notification_config: config }, taskId: 't' })).toEqual({
+      ...config,
+      taskId: 't',
+    });
+    expect(() => readV03RestSend({ request: { message_id: 'a' }, message: { message_id: 'b' } })).toThrow(
+      'message: is also given as request',
+    );
   });
 });
