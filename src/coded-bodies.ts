@@ -11,7 +11,7 @@ export function refuseCodedBodies(fastify: FastifyInstance): void {
     if (headers['content-encoding'] === undefined || !isCoded(headers)) return done(null, payload);
     void reply.header('accept-encoding', 'identity');
     const message = 'The request body must not be compressed: its Content-Encoding is not supported';
-    done(new A2AError('CONTENT_TYPE_NOT_SUPPORTED', { message, status: 415 }));
+    done(new A2AError('INVALID_REQUEST', { message, detailReason: 'CONTENT_CODING_NOT_SUPPORTED', status: 415 }));
   });
 }
 

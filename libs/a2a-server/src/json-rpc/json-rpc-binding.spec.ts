@@ -142,7 +142,7 @@ describe('errors of the JSON-RPC binding', () => {
     expect(await errorOf(post('/a2a/workflows/echo', '{}', text))).toMatchObject({
       statusCode: 415,
       id: null,
-      code: -32005,
+      code: -32600,
     });
   });
 

@@ -176,7 +176,7 @@ describe('errors of the REST binding', () => {
     expect(await reasons(send('{', json))).toEqual([400, 'PARSE_ERROR']);
     expect(await reasons(send('[]', json))).toEqual([400, 'INVALID_PARAMS']);
     expect(await reasons(send(JSON.stringify('x'.repeat(70_000)), json))).toEqual([413, 'BODY_TOO_LARGE']);
-    expect(await reasons(send('a', { 'content-type': 'text/plain' }))).toEqual([415, 'CONTENT_TYPE_NOT_SUPPORTED']);
+    expect(await reasons(send('a', { 'content-type': 'text/plain' }))).toEqual([415, 'MEDIA_TYPE_NOT_SUPPORTED']);
     expect(server.store.size).toBe(tasks);
   });
 
