@@ -1,4 +1,5 @@
 import { useSharedStage } from '../support/shared-stage.js';
+import { until } from '../support/until.js';
 import { echo, input, linear, output, unique, type Workflow } from '../support/workflow.js';
 
 const stage = useSharedStage();
@@ -33,7 +34,7 @@ describe('agent cards', () => {
       const etag = response.headers.get('etag') ?? '';
       expect(response.status).toBe(200);
       expect(response.headers.get('content-type')).toMatch(/^application\/(a2a\+)?json/);
-      expect(response.headers.get('cache-control')).toMatch(/max-age=\d+/);
+      expect(response.headers.get('cache-control')).toBe('public, max-age=60, must-revalidate');
       expect(etag).toMatch(/^(W\/)?".+"$/);
       await response.arrayBuffer();
       const again = await fetch(`${stage.parley.url}${place}`, { headers: { 'if-none-match': etag } });
@@ -81,6 +82,54 @@ describe('agent cards', () => {
     expect(second.status).toBe(200);
     expect(await second.json()).toMatchObject({ description: 'Says something else' });
     expect(second.headers.get('etag')).not.toBe(first.headers.get('etag'));
+  });
+
+  it('carries nothing of 0.3 for who names 1.0 in the header or the query, and the tag of what it carries', async () => {
+    const old = [
+      'protocolVersion',
+      'url',
+      'preferredTransport',
+      'additionalInterfaces',
+      'supportsAuthenticatedExtendedCard',
+    ];
+    for (const place of places) {
+      const url = `${stage.parley.url}${place}`;
+      const get = (headers: Record<string, string>, query = '') => fetch(`${url}${query}`, { headers });
+      const whole = await get({});
+      const members = async (response: Response) => Object.keys((await response.json()) as object);
+      expect(await members(whole)).toEqual(expect.arrayContaining(old));
+      for (const named of ['0.3', '0.3.0', 'latest', '2.0']) {
+        expect((await get({ 'a2a-version': named })).headers.get('etag')).toBe(whole.headers.get('etag'));
+      }
+      for (const asked of [await get({ 'a2a-version': '1.0.1' }), await get({}, '?A2A-Version=1.0')]) {
+        const etag = asked.headers.get('etag') ?? '';
+        expect(etag).not.toBe(whole.headers.get('etag'));
+        expect(asked.headers.get('vary')).toMatch(/\bA2A-Version\b/);
+        expect((await members(asked)).filter((it) => old.includes(it))).toEqual([]);
+        expect((await get({ 'a2a-version': '1.0', 'if-none-match': etag })).status).toBe(304);
+        expect((await get({ 'if-none-match': etag })).status).toBe(200);
+      }
+    }
+  });
+
+  it('says when it changed, and is not sent again to whoever has seen it since', async () => {
+    const name = unique('dated');
+    const saved = await stage.api.save(linear(name, echo('a')));
+    for (const place of [`${stage.api.base(name)}`, stage.api.base(name, 'a'), `${stage.parley.url}/a2a`]) {
+      const get = (headers: Record<string, string> = {}) => fetch(`${place}/.well-known/agent-card.json`, { headers });
+      const dated = async () => (await get()).headers.get('last-modified') ?? undefined;
+      const first = await until(dated, { what: 'the second after the save' });
+      expect(new Date(first).toUTCString()).toBe(first);
+      expect(Date.parse(first)).toBeLessThanOrEqual(Date.now());
+      expect((await get({ 'if-modified-since': first })).status).toBe(304);
+      const before = new Date(Date.parse(first) - 1000).toUTCString();
+      for (const since of [before, 'yesterday']) expect((await get({ 'if-modified-since': since })).status).toBe(200);
+      expect((await get({ 'if-modified-since': first, 'if-none-match': '"another"' })).status).toBe(200);
+      await stage.api.call('PUT', `/workflows/${name}`, { ...saved, description: `${place} has changed` });
+      expect((await get({ 'if-modified-since': first })).status).toBe(200);
+      await until(dated, { what: 'the second after the change' });
+      expect((await get({ 'if-modified-since': first })).status).toBe(200);
+    }
   });
 
   it('HEAD is answered as GET, without a body', async () => {

@@ -106,7 +106,7 @@ describe('behind a reverse proxy that takes a prefix off', () => {
     const url = '/a2a/.well-known/agent-card.json';
     expect((await fetch(`${stage.parley.url}${url}`)).headers.get('vary')).toMatch(/X-Forwarded-Host/);
     const alone = await service({ CORS_ORIGINS: 'https://app.example.com' });
-    expect((await fetch(`${alone.url}${url}`)).headers.get('vary')).toBe('Origin');
+    expect((await fetch(`${alone.url}${url}`)).headers.get('vary')).toBe('Origin, A2A-Version');
   });
 });
 

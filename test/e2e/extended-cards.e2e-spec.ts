@@ -76,9 +76,21 @@ describe('the extended card', () => {
   it('is for its caller alone to keep, and is not sent again to whoever has it', async () => {
     const base = `${stage.parley.url}/a2a`;
     const { headers } = await rest(base, 'GET', '/extendedAgentCard', { headers: ann.headers });
-    expect(headers.get('cache-control')).toMatch(/^private, max-age=0/);
+    expect(headers.get('cache-control')).toBe('private, max-age=60, must-revalidate');
     const again = { ...ann.headers, 'a2a-version': '1.0', 'if-none-match': headers.get('etag') ?? '' };
     expect((await fetch(`${base}/extendedAgentCard`, { headers: again })).status).toBe(304);
+  });
+
+  it('carries nothing of 0.3 for callers of 1.0', async () => {
+    const base = `${stage.parley.url}/a2a/workflows/${name}`;
+    const overRpc = await rpc<AgentCard>(base, 'GetExtendedAgentCard', {}, { headers: ann.headers });
+    const overRest = await rest<AgentCard>(base, 'GET', '/extendedAgentCard', { headers: ann.headers });
+    for (const card of [overRpc.body.result, overRest.body]) {
+      expect(card).toMatchObject({ name, skills: [{ id: name }, {}, {}, {}] });
+      for (const old of ['protocolVersion', 'url', 'additionalInterfaces', 'supportsAuthenticatedExtendedCard']) {
+        expect(card).not.toHaveProperty(old);
+      }
+    }
   });
 
   it('is found by callers of 0.3 too', async () => {

@@ -29,6 +29,7 @@ const CARDS: FactoryProvider<ServedCards> = {
       pushNotifications: push !== undefined,
       security: authentication?.required ? cardSecurity(config.auth.mode) : undefined,
       signer: config.cards.signing ? new CardSigner(keys, address) : undefined,
+      maxAgeMs: config.cards.maxAgeMs,
     }),
 };
 

@@ -1,6 +1,6 @@
 export { A2aServerModule } from './a2a-server.module.js';
 export { type A2aRoutes, type A2aRoutesOptions, answerUnreadableAddress, registerA2aRoutes } from './a2a-routes.js';
-export { agentCard, type ServedAgentCard } from './cards/agent-card.js';
+export { agentCard, type LegacyAgentCard } from './cards/agent-card.js';
 export { EXTENSIONS, IDEMPOTENCY, IDEMPOTENCY_KEY, RESUMABLE_STREAMS } from './extensions.js';
 export { GrpcServer } from './grpc/grpc-server.js';
 export { agentUrl } from './http/agent-base.js';

@@ -1,6 +1,7 @@
 import { Injectable, Optional } from '@nestjs/common';
 import {
   A2AError,
+  type AgentCard,
   type CancelTaskRequest,
   type GetTaskRequest,
   isActiveState,
@@ -34,7 +35,6 @@ import {
 } from '#libs/tasks';
 import { AnswerAdmission } from './answer-admission.js';
 import { isFoundAt, MessageIntake, ownerOf, taskNotFound } from './message-intake.js';
-import type { ServedAgentCard } from './cards/agent-card.js';
 import { ServedCards } from './cards/served-cards.js';
 import { PushNotifications } from './push-notifications.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
@@ -196,7 +196,7 @@ export class RequestHandler {
   }
 
   /** What the caller may know of the agent beyond its public card (section 3.1.11). */
-  extendedAgentCard(agent: ServedAgent, call: CallContext): Promise<ServedAgentCard> {
+  extendedAgentCard(agent: ServedAgent, call: CallContext): Promise<AgentCard> {
     return this.cards.extendedCard(agent, call);
   }
 

@@ -1,4 +1,5 @@
 import type { AgentSkill, JsonObject } from '#libs/protocol';
+import type { DeclaredCapabilities } from './agent-declaration.js';
 import type { AgentExecutor } from './agent-executor.js';
 
 /** What an agent tells callers that it knows, beyond its public card. */
@@ -28,6 +29,9 @@ export interface ServedAgent {
   inputModes: string[];
   outputModes: string[];
   executor: AgentExecutor;
+  capabilities?: DeclaredCapabilities;
+  /** When what its card says was last saved; absent: it does not change while the process lives. */
+  changedAt?: Date;
   /** Absent: nothing more than its card says. */
   details?: () => AgentDetails;
 }

@@ -1,6 +1,7 @@
 import type { Job } from '#libs/platform';
 import type { JsonObject, Message, SendMessageRequest, Task } from '#libs/protocol';
 import type { TaskEvent, TaskScope } from '#libs/tasks';
+import type { AgentDeclaration } from './agent-declaration.js';
 
 /** Who calls, and how: built once by the transport. */
 export interface CallContext {
@@ -80,6 +81,8 @@ export abstract class AgentExecutor {
    * `restart`: after a crash `execute` is called again with `recovered` set. `fail`: the Task ends FAILED with a reason.
    */
   readonly recovery: 'restart' | 'fail' = 'fail';
+
+  readonly declares?: AgentDeclaration;
 
   /**
    * How long, in milliseconds, a canceled execution may go on to end the Task itself (a workflow cancels its children

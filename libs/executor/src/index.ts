@@ -1,4 +1,5 @@
 export { CANCEL_LOOK_MS, CancelWatch } from './cancel-watch.js';
+export type { AgentDeclaration, DeclaredCapabilities } from './agent-declaration.js';
 export { AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
 export { AgentCatalog, type AgentDetails, type ServedAgent, type SkillSchema, UnknownAgent } from './agent-catalog.js';
 export { type Execution, ExecutionInterrupted } from './execution.js';

@@ -5,10 +5,10 @@ import { agentUrl } from '../http/agent-base.js';
 import type { CardSecurity } from './card-security.js';
 
 /**
- * A card of A2A 1.0, whole, with the members beside it that clients of 0.3 look for. Both versions ask a reader to leave
- * aside what it does not know. The founding dialect looks for `url` too (row B4).
+ * A card of A2A 1.0, whole, with the members beside it that clients of 0.3 look for: what those get who do not ask for 1.0.
+ * Both versions ask a reader to leave aside what it does not know. The founding dialect looks for `url` too (row B4).
  */
-export interface ServedAgentCard extends AgentCard {
+export interface LegacyAgentCard extends AgentCard {
   protocolVersion: '0.3.0';
   url: string;
   preferredTransport: 'JSONRPC';
@@ -48,28 +48,36 @@ export function agentCard(
   baseUrl: string,
   path = agent.path,
   { grpcUrl, security, ...optional }: CardOptions = {},
-): ServedAgentCard {
-  const url = agentUrl(baseUrl, path);
+): AgentCard {
+  const { streaming, pushNotifications, extensions = [] } = agent.capabilities ?? {};
   return {
     name: agent.name,
     description: agent.description,
-    supportedInterfaces: interfaces(url, path, grpcUrl),
+    supportedInterfaces: interfaces(agentUrl(baseUrl, path), path, grpcUrl),
     version: agent.version,
     capabilities: {
-      streaming: true,
-      pushNotifications: optional.pushNotifications ?? false,
+      streaming: streaming ?? true,
+      pushNotifications: (optional.pushNotifications ?? false) && (pushNotifications ?? true),
       extendedAgentCard: security !== undefined,
-      extensions: [...EXTENSIONS],
+      extensions: [...EXTENSIONS, ...extensions],
     },
     defaultInputModes: agent.inputModes,
     defaultOutputModes: agent.outputModes,
     ...security,
     skills: skills(agent),
+  };
+}
+
+/** The same card for readers of 0.3 too. A signature of 1.0 covers none of what they look for. */
+export function withLegacyMembers(card: AgentCard): LegacyAgentCard {
+  const [{ url } = { url: '' }] = card.supportedInterfaces;
+  return {
+    ...card,
     protocolVersion: '0.3.0',
     url,
     preferredTransport: 'JSONRPC',
     additionalInterfaces: HTTP_BINDINGS.map((transport) => ({ url, transport })),
-    supportsAuthenticatedExtendedCard: security !== undefined,
+    supportsAuthenticatedExtendedCard: card.capabilities.extendedAgentCard ?? false,
   };
 }
 

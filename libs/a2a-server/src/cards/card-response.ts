@@ -1,45 +1,58 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WrittenCard } from './served-cards.js';
 
-/**
- * `max-age=0`: a workflow may change at any time and its change is seen at once, while asking again costs a 304.
- * A card that depends on who asks is kept by nobody but the caller.
- */
-const FOR_ALL = 'public, max-age=0, must-revalidate';
-const FOR_ONE = 'private, max-age=0, must-revalidate';
-
-/** Who may keep a card, and by which headers of its request it may be told apart. */
+/** Who may keep a card and for how long, and by which headers of its request it may be told apart. */
 export interface CardCaching {
+  /** A card that depends on who asks is kept by nobody but the caller. */
   shared: boolean;
+  maxAgeMs: number;
   varyBy: readonly string[];
 }
+
+/** What every card depends on: readers of 1.0 are told nothing of 0.3. */
+const VERSION = 'A2A-Version';
 
 /** Sends a card, or 304 to whoever has it already (section 8.6.1). */
 export function sendCard(
   request: FastifyRequest,
   reply: FastifyReply,
-  { json, etag }: WrittenCard,
-  { shared, varyBy }: CardCaching,
+  { json, etag, changedAt }: WrittenCard,
+  { shared, maxAgeMs, varyBy }: CardCaching,
 ): void {
-  reply.header('etag', etag).header('cache-control', shared ? FOR_ALL : FOR_ONE);
-  vary(reply, varyBy);
-  if (isKnown(etag, request.headers['if-none-match'])) reply.code(304).send();
+  const lifetime = `max-age=${Math.floor(maxAgeMs / 1000)}, must-revalidate`;
+  reply.header('etag', etag).header('cache-control', `${shared ? 'public' : 'private'}, ${lifetime}`);
+  vary(reply, [VERSION, ...varyBy]);
+  const modified = lastModified(changedAt);
+  if (modified) reply.header('last-modified', modified.toUTCString());
+  if (isKnown(request, etag, modified)) reply.code(304).send();
   else reply.header('content-type', 'application/json').send(json);
+}
+
+/**
+ * The second after a change, so that no two contents have the same one; `undefined` until it has come: a date that lies
+ * ahead must not be told (RFC 9110, section 8.8.2.1).
+ */
+function lastModified(changedAt: Date | undefined): Date | undefined {
+  if (changedAt === undefined) return undefined;
+  const modified = new Date((Math.floor(changedAt.getTime() / 1000) + 1) * 1000);
+  return modified.getTime() <= Date.now() ? modified : undefined;
 }
 
 /** Adds to what others, such as CORS, have said. */
 function vary(reply: FastifyReply, names: readonly string[]): void {
-  if (names.length === 0) return;
   const said = reply.getHeader('vary');
   reply.header('vary', [...(said === undefined ? [] : [said].flat()), ...names].join(', '));
 }
 
-/** Whether an If-None-Match header names the tag (RFC 9110, section 13.1.2: compared weakly). */
-function isKnown(etag: string, header: string | undefined): boolean {
-  if (header === undefined) return false;
-  return header.split(',').some((it) => it.trim() === '*' || opaque(it.trim()) === opaque(etag));
+/** Whether the caller has this very card; the date counts only where it names no tag (RFC 9110, section 13.2.2). */
+function isKnown({ headers }: FastifyRequest, etag: string, modified: Date | undefined): boolean {
+  const tags = headers['if-none-match'];
+  if (tags !== undefined) return tags.split(',').some((it) => it.trim() === '*' || opaque(it.trim()) === opaque(etag));
+  const since = headers['if-modified-since'];
+  return since !== undefined && modified !== undefined && modified.getTime() <= Date.parse(since);
 }
 
+/** Tags are compared weakly (RFC 9110, section 13.1.2). */
 function opaque(tag: string): string {
   return tag.replace(/^W\//, '');
 }

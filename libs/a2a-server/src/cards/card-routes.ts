@@ -4,6 +4,7 @@ import { A2AError, invalidParams } from '#libs/protocol';
 import { type AgentCatalog, UnknownAgent } from '#libs/executor';
 import { AGENT_BASES, type AgentBase, agentPath, agentUrl, BASE_ROUTES, type BaseParams } from '../http/agent-base.js';
 import type { PublicAddress } from '../http/call-context.js';
+import { isCurrentVersion, requestedVersion } from '../http/protocol-version.js';
 import { publicError } from '../public-error.js';
 import { sendRestError } from '../rest/rest-response.js';
 import { sendCard } from './card-response.js';
@@ -20,7 +21,10 @@ const CREDENTIALS = ['Authorization', 'X-API-Key'];
 const DEFAULT_PAGE = 100;
 const MAX_PAGE = 1000;
 
-/** Cards are public documents: they need no protocol version. Those of a tenant are for its callers only. */
+/**
+ * Cards are public documents: they need no protocol version, and whoever names none, or one that is not ours, is told what
+ * readers of 0.3 look for as well. Those of a tenant are for its callers only.
+ */
 export class CardRoutes {
   constructor(
     private readonly catalog: AgentCatalog,
@@ -54,9 +58,11 @@ export class CardRoutes {
       const { tenant } = scopeOf(request.raw);
       const agent = await this.catalog.inTenant(tenant).resolve(path);
       const baseUrl = this.address.publicBaseUrl(request.raw);
-      const card = await this.cards.publicCard(agent, baseUrl, path);
-      const varyBy = [...(this.cards.personal ? CREDENTIALS : []), ...(this.address.variesBy ?? [])];
-      sendCard(request, reply, card, { shared: tenant === '', varyBy });
+      const legacy = !isCurrentVersion(requestedVersion(request));
+      const card = await this.cards.publicCard(agent, { baseUrl, path, legacy });
+      const { personal, maxAgeMs } = this.cards;
+      const varyBy = [...(personal ? CREDENTIALS : []), ...(this.address.variesBy ?? [])];
+      sendCard(request, reply, card, { shared: tenant === '', maxAgeMs, varyBy });
     } catch (error) {
       sendRestError(request, reply, cardError(error, notFound));
     }

@@ -1,10 +1,10 @@
 import type { AgentDetails, ServedAgent } from '#libs/executor';
-import type { AgentExtension, JsonObject } from '#libs/protocol';
+import type { AgentCard, AgentExtension, JsonObject } from '#libs/protocol';
 import { SKILL_SCHEMAS } from '../extensions.js';
-import { agentCard, type CardOptions, type ServedAgentCard } from './agent-card.js';
+import { agentCard, type CardOptions } from './agent-card.js';
 
 /** The card of an agent for callers that it knows: with more skills, examples, and what they take and give. */
-export function extendedCard(agent: ServedAgent, baseUrl: string, path: string, options: CardOptions): ServedAgentCard {
+export function extendedCard(agent: ServedAgent, baseUrl: string, path: string, options: CardOptions): AgentCard {
   const details = agent.details?.() ?? { skills: agent.skills, schemas: {} };
   const card = agentCard({ ...agent, skills: details.skills }, baseUrl, path, options);
   const extensions = [...(card.capabilities.extensions ?? []), ...schemaExtension(details)];

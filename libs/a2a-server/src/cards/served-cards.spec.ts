@@ -9,6 +9,7 @@ import { ServedCards, type ServedCardsOptions } from './served-cards.js';
 
 const BASE = 'https://agents.example.com/parley';
 const agent = servedAgent('workflows/echo', new FakeExecutor(echo));
+const READER = { baseUrl: BASE, path: agent.path, legacy: true };
 let signer: CardSigner;
 let publicKey: JWK;
 
@@ -55,13 +56,13 @@ describe('signed cards (section 8.4)', () => {
 
   it('stay the same to the byte, and their tag says that another replica signs otherwise', async () => {
     const served = cards();
-    const first = await served.publicCard(agent, BASE, agent.path);
-    expect(await served.publicCard(agent, BASE, agent.path)).toEqual(first);
+    const first = await served.publicCard(agent, READER);
+    expect(await served.publicCard(agent, READER)).toEqual(first);
     expect(first.etag).toMatch(/^W\/"[\w-]{27}"$/);
   });
 
   it('are told without a signature where the base URL is only what a request said', async () => {
-    const { json, etag } = await cards().publicCard(agent, 'https://evil.example', agent.path);
+    const { json, etag } = await cards().publicCard(agent, { ...READER, baseUrl: 'https://evil.example' });
     expect(JSON.parse(json)).not.toHaveProperty('signatures');
     expect(etag).toMatch(/^"/);
   });
@@ -74,7 +75,7 @@ describe('signed cards (section 8.4)', () => {
       return { kid: 'k', key: pair.privateKey };
     };
     const served = cards({ signer: new CardSigner({ signing }, { vouchesFor: () => true }) });
-    await expect(served.publicCard(agent, BASE, agent.path)).rejects.toThrow('no database');
+    await expect(served.publicCard(agent, READER)).rejects.toThrow('no database');
     failing = false;
     expect((await read(served)).signatures).toHaveLength(1);
   });
@@ -109,5 +110,5 @@ function cards(options: Partial<ServedCardsOptions> = {}): ServedCards {
 }
 
 async function read(served: ServedCards): Promise<AgentCard> {
-  return JSON.parse((await served.publicCard(agent, BASE, agent.path)).json) as AgentCard;
+  return JSON.parse((await served.publicCard(agent, READER)).json) as AgentCard;
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { A2AError } from '#libs/protocol';
+import { A2AError, type AgentCard } from '#libs/protocol';
 import type { CallContext, ServedAgent } from '#libs/executor';
 import type { PublicAddress } from '../http/call-context.js';
-import { agentCard, type CardOptions, type ServedAgentCard } from './agent-card.js';
+import { agentCard, type CardOptions, withLegacyMembers } from './agent-card.js';
 import type { CardSecurity } from './card-security.js';
 import type { CardSigner } from './card-signer.js';
 import { extendedCard } from './extended-card.js';
@@ -14,6 +14,8 @@ export interface ServedCardsOptions {
   security?: CardSecurity;
   /** Absent: cards are not signed. */
   signer?: CardSigner;
+  /** How long, in milliseconds, readers may keep a card without asking again; absent: not at all. */
+  maxAgeMs?: number;
 }
 
 /** A card as it goes out. */
@@ -21,10 +23,23 @@ export interface WrittenCard {
   json: string;
   /** Of its content without the signatures: those of two replicas differ, and are equally good (RFC 9110, section 8.8.1). */
   etag: string;
+  /** When it changed last; absent where nobody knows. */
+  changedAt?: Date;
+}
+
+/** Where a card is read, and by whom. */
+export interface CardReader {
+  baseUrl: string;
+  /** The path that the reader used; for the alias of a node that is the alias. */
+  path: string;
+  /** Whether the members of 0.3 stand beside those of 1.0. */
+  legacy: boolean;
 }
 
 /** The cards of the agents of this process. */
 export class ServedCards {
+  private readonly since = new Date();
+
   constructor(private readonly options: ServedCardsOptions) {}
 
   /** Whether callers are known, so that what a card says may depend on them. */
@@ -32,21 +47,39 @@ export class ServedCards {
     return this.options.security !== undefined;
   }
 
-  /** The card that everyone sees. @param path where the caller reached the agent */
-  publicCard(agent: ServedAgent, baseUrl: string, path: string): Promise<WrittenCard> {
-    return this.written(agentCard(agent, baseUrl, path, this.cardOptions(baseUrl)), baseUrl);
+  get maxAgeMs(): number {
+    return this.options.maxAgeMs ?? 0;
+  }
+
+  /** The card that everyone sees. */
+  publicCard(agent: ServedAgent, { baseUrl, path, legacy }: CardReader): Promise<WrittenCard> {
+    const card = agentCard(agent, baseUrl, path, this.cardOptions(baseUrl));
+    // Behind an alias there may be another agent tomorrow, which was saved before this one.
+    const changedAt = path === agent.path ? this.changeOf(agent) : undefined;
+    return this.written(legacy ? withLegacyMembers(card) : card, baseUrl, changedAt);
   }
 
   /**
-   * What a caller that is known sees of an agent (sections 3.1.11 and 13.3).
+   * What a caller that is known sees of an agent (sections 3.1.11 and 13.3), in the words of its version.
    * @throws A2AError UNSUPPORTED_OPERATION where nobody is asked who they are
    */
-  async extendedCard(agent: ServedAgent, call: Pick<CallContext, 'agent' | 'baseUrl'>): Promise<ServedAgentCard> {
+  async extendedCard(
+    agent: ServedAgent,
+    call: Pick<CallContext, 'agent' | 'baseUrl' | 'protocolVersion'>,
+  ): Promise<AgentCard> {
     if (!this.personal) {
       throw new A2AError('UNSUPPORTED_OPERATION', { message: 'This agent has no extended agent card' });
     }
     const { baseUrl } = call;
-    return this.signed(extendedCard(agent, baseUrl, call.agent, this.cardOptions(baseUrl)), baseUrl);
+    const card = extendedCard(agent, baseUrl, call.agent, this.cardOptions(baseUrl));
+    return this.signed(call.protocolVersion === '0.3' ? withLegacyMembers(card) : card, baseUrl);
+  }
+
+  /** An extended card as it goes out. */
+  writtenCard(agent: ServedAgent, { signatures, ...content }: AgentCard): WrittenCard {
+    const etag = `${signatures ? 'W/' : ''}"${digestOf(JSON.stringify(content))}"`;
+    const json = JSON.stringify({ ...content, ...(signatures && { signatures }) });
+    return { json, etag, changedAt: this.changeOf(agent) };
   }
 
   private cardOptions(baseUrl: string): CardOptions {
@@ -54,23 +87,24 @@ export class ServedCards {
     return { pushNotifications, security, grpcUrl: address.publicGrpcTarget?.(baseUrl) };
   }
 
-  private async written(card: ServedAgentCard, baseUrl: string): Promise<WrittenCard> {
+  /** What a card says beyond what is saved follows from how the process was started. */
+  private changeOf({ changedAt }: ServedAgent): Date {
+    return changedAt !== undefined && changedAt > this.since ? changedAt : this.since;
+  }
+
+  private async written(card: AgentCard, baseUrl: string, changedAt: Date | undefined): Promise<WrittenCard> {
     const json = JSON.stringify(card);
     const digest = digestOf(json);
     const signature = await this.options.signer?.signature(card, baseUrl, digest);
-    if (!signature) return { json, etag: `"${digest}"` };
-    return { json: `${json.slice(0, -1)},"signatures":[${JSON.stringify(signature)}]}`, etag: `W/"${digest}"` };
+    if (!signature) return { json, etag: `"${digest}"`, changedAt };
+    const signed = `${json.slice(0, -1)},"signatures":[${JSON.stringify(signature)}]}`;
+    return { json: signed, etag: `W/"${digest}"`, changedAt };
   }
 
-  private async signed(card: ServedAgentCard, baseUrl: string): Promise<ServedAgentCard> {
+  private async signed(card: AgentCard, baseUrl: string): Promise<AgentCard> {
     const signature = await this.options.signer?.signature(card, baseUrl, digestOf(JSON.stringify(card)));
     return signature ? { ...card, signatures: [signature] } : card;
   }
-}
-
-/** The ETag of a card that was made elsewhere. */
-export function cardEtag({ signatures, ...content }: ServedAgentCard): string {
-  return `${signatures ? 'W/' : ''}"${digestOf(JSON.stringify(content))}"`;
 }
 
 function digestOf(json: string): string {

@@ -14,18 +14,23 @@ export function requestedVersion(request: FastifyRequest): string {
   return named.trim();
 }
 
+/** Whether a request is one of A2A 1.0. Only major and minor count. */
+export function isCurrentVersion(version: string): boolean {
+  const match = VERSION.exec(version);
+  return match !== null && match[1] === '1' && match[2] === '0';
+}
+
 /** Whether a request is one of A2A 0.3; so is one that names no version (section 3.6.2). */
 export function isLegacyVersion(version: string): boolean {
   return LEGACY_VERSION.test(version);
 }
 
 /**
- * Checks the version of a request to what only A2A 1.0 has. Only major and minor count.
+ * Checks the version of a request to what only A2A 1.0 has.
  * @throws A2AError VERSION_NOT_SUPPORTED
  */
 export function requireSupportedVersion(version: string): void {
-  const match = VERSION.exec(version);
-  if (match && match[1] === '1' && match[2] === '0') return;
+  if (isCurrentVersion(version)) return;
   const named = version === '' ? '0.3' : version.slice(0, 32);
   throw new A2AError('VERSION_NOT_SUPPORTED', {
     message: isLegacyVersion(version)

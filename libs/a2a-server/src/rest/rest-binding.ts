@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendCard } from '../cards/card-response.js';
-import { cardEtag } from '../cards/served-cards.js';
 import type { AgentBase } from '../http/agent-base.js';
 import { callContext, type PublicAddress, tellExtensions } from '../http/call-context.js';
 import type { EventStreams } from '../http/event-stream.js';
@@ -45,8 +44,9 @@ export class RestBinding {
     const params = rest.read(request);
     if (operation === OPERATIONS.GetExtendedAgentCard) {
       const card = await this.handler.extendedAgentCard(agent, call);
-      const written = { json: JSON.stringify(card), etag: cardEtag(card) };
-      return sendCard(request, reply, written, { shared: false, varyBy: [] });
+      const { cards } = this.handler;
+      const caching = { shared: false, maxAgeMs: cards.maxAgeMs, varyBy: [] };
+      return sendCard(request, reply, cards.writtenCard(agent, card), caching);
     }
     if (operation.kind === 'unary') {
       sendRest(request, reply, await operation.answer(this.handler, agent, params, call));

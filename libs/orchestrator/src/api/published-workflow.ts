@@ -72,6 +72,7 @@ export class PublishedWorkflow {
       skills: [{ id: name, name, description, tags: ['workflow'], ...modes }],
       ...modes,
       executor: this.makers.workflow(this.revision),
+      changedAt: this.revision.updatedAt,
       details: () => this.details(),
     };
   }
@@ -95,16 +96,20 @@ export class PublishedWorkflow {
   /** Cards are public: what a node's config says to its model, or to its caller, stands in none of them. */
   private makeNode(node: WorkflowNode): ServedAgent {
     const description = describe(node, this.revision.definition.name);
+    const executor = this.makers.nodeTypes.executor(node);
+    const { inputModes, outputModes = [TEXT, JSON_DATA], capabilities } = executor.declares ?? {};
     const skill = { id: node.id, name: `${node.type}: ${node.id}`, description, tags: [node.type] };
     return {
       path: `${this.path}/nodes/${node.id}`,
       name: node.id,
       description,
       version: this.revision.revision,
-      skills: [{ ...skill, inputModes: [TEXT], outputModes: [TEXT, JSON_DATA] }],
-      inputModes: [TEXT, JSON_DATA],
-      outputModes: [TEXT, JSON_DATA],
-      executor: this.makers.nodeTypes.executor(node),
+      skills: [{ ...skill, inputModes: inputModes ?? [TEXT], outputModes }],
+      inputModes: inputModes ?? [TEXT, JSON_DATA],
+      outputModes,
+      ...(capabilities && { capabilities }),
+      executor,
+      changedAt: this.revision.updatedAt,
     };
   }
 }

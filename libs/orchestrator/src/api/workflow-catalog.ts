@@ -81,7 +81,10 @@ export class WorkflowCatalog extends AgentCatalog {
     return catalog;
   }
 
-  /** The version is read before the workflows: what is kept may be newer than it says, never older. */
+  /**
+   * The version is read before the workflows: what is kept may be newer than it says, never older. That it has changed is
+   * as old as this process's notice of it.
+   */
   private async service(): Promise<ServedAgent> {
     const version = await this.store.version();
     if (this.kept?.version === version) return this.kept.service;
@@ -110,6 +113,7 @@ export class WorkflowCatalog extends AgentCatalog {
       inputModes: ['text/plain', 'application/json'],
       outputModes: ['text/plain', 'application/json'],
       executor: UNROUTED,
+      changedAt: new Date(),
       details: () => detailsOf(workflows.map((it) => this.publish(it).skillDetails())),
     };
   }

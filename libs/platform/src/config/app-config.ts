@@ -28,6 +28,8 @@ export interface CardConfig {
   readonly changes: CardChangePolicy;
   /** How long the pinned card of an agent is kept that is not called any more; absent: for ever. */
   readonly retentionMs?: number;
+  /** How long readers may keep our own without asking again. */
+  readonly maxAgeMs: number;
 }
 
 /** What the environment says, checked once at the start by `loadConfig`. A class, so that it can be injected. */

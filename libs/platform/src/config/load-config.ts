@@ -15,6 +15,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const MAX_BODY = 1024 ** 3;
 const MAX_GRACE_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 
 /**
  * Reads the configuration from environment variables; an empty variable counts as unset.
@@ -81,6 +82,11 @@ const requestTimeout = z
   .transform((text) => parseDuration(text) ?? -1)
   .refine((ms) => ms >= 1000 && ms <= MAX_GRACE_MS, 'must be a number of seconds such as 120 or 2m, at most one hour');
 
+const cardMaxAge = z
+  .string()
+  .transform((text) => parseDuration(text) ?? -1)
+  .refine((ms) => ms >= 0 && ms <= DAY_MS, 'must be a number of seconds such as 60 or 5m, at most one day');
+
 const taskRetention = z
   .string()
   .transform((text) => parseDuration(text) ?? -1)
@@ -115,6 +121,7 @@ const VARIABLES = z.object({
   CARD_SIGNATURES: z.enum(['ignore', 'warn', 'require'], 'must be ignore, warn or require').default('warn'),
   CARD_TRUSTED_KEYS: keySets.default([]),
   CARD_CHANGE_POLICY: z.enum(['allow', 'warn', 'block'], 'must be allow, warn or block').default('warn'),
+  CARD_MAX_AGE: cardMaxAge.default(60_000),
   BODY_LIMIT: bodyLimit.default(4 * 1024 ** 2),
   ...LIMIT_VARIABLES,
   ...MEMORY_VARIABLES,
@@ -188,6 +195,7 @@ function toConfig(values: Variables, auth: AuthConfig, apiKey: string | undefine
       trustedKeys: values.CARD_TRUSTED_KEYS,
       changes: values.CARD_CHANGE_POLICY,
       retentionMs: values.CARD_RETENTION,
+      maxAgeMs: values.CARD_MAX_AGE,
     },
     bodyLimit: values.BODY_LIMIT,
     limits: limitsOf(values, auth.mode),
