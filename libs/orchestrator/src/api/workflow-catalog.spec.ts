@@ -217,9 +217,17 @@ describe('WorkflowCatalog', () => {
     });
 
     it.each([
-      [['a', 'b'], undefined, 'is required to name a workflow; its skills are a, b'],
+      [
+        ['a', 'b'],
+        undefined,
+        'is required to name a workflow where the request has no tenant that does: it reached the service itself; its skills are a, b',
+      ],
       [['a'], 'nope', 'names no skill of this agent; its skills are a'],
-      [[], undefined, 'is required to name a workflow; no workflow is published'],
+      [
+        [],
+        undefined,
+        'is required to name a workflow where the request has no tenant that does: it reached the service itself; no workflow is published',
+      ],
     ])('with the workflows %p refuses the skill %p', async (names, skill, description) => {
       const { store, catalog } = setUp();
       for (const name of names) await store.create(workflow(name, 'x'));

@@ -13,6 +13,8 @@ const SERVICE_VERSION = '0.1.0';
 const PAGE = 1000;
 const CANDIDATES = 10;
 const SKILL_FIELD = 'message.metadata.skillId';
+const UNNAMED =
+  'is required to name a workflow where the request has no tenant that does: it reached the service itself';
 
 /**
  * The agents of this process: the service, every workflow and every node, looked up in the WorkflowStore at each request
@@ -56,7 +58,7 @@ export class WorkflowCatalog extends AgentCatalog {
       return this.publish(found).agent;
     }
     const [only, another] = await this.store.list(2);
-    if (!only || another) throw skillError(`is required to name a workflow; ${known(agent)}`);
+    if (!only || another) throw skillError(`${UNNAMED}; ${known(agent)}`);
     return this.publish(only).agent;
   }
 
