@@ -10,10 +10,15 @@ const CALLING_TYPES = new Set(['external', 'conversation', 'brainstorm']);
 /** What a timer of this runtime can hold, in milliseconds. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
+/** The metadata key of a Message to a node under which the id of the caller's own Message stands. */
+export const CALLER_MESSAGE_KEY = 'parley/caller-message-id';
+
 /** A run as its calls name it. */
 export interface DispatchingRun {
   contextId: string;
   revision: string;
+  /** The id of the Message that began the run, or of the one that answers the node's question. */
+  callerMessageId?: string;
   /** The calls that led to this one and itself; empty for an agent that calls nobody. */
   hops: readonly Hop[];
 }
@@ -39,7 +44,8 @@ export function childReference(nodeId: string, attempt: number): string {
 
 /**
  * The request that calls a node. An agent of ours shares the run's context and is told the revision; an external one
- * has its own context. Who may call others is told which calls led to it. `waiting` is the Task that the Message answers.
+ * has its own context. All are told which Message of the run's caller they are called for, and who may call others which
+ * calls led to it. `waiting` is the Task that the Message answers.
  */
 export function nodeRequest(
   node: WorkflowNode,
@@ -50,11 +56,14 @@ export function nodeRequest(
 ): SendMessageRequest {
   const own = node.type !== 'external';
   const contextId = waiting ? waiting.contextId : own ? run.contextId : undefined;
+  const { callerMessageId, hops } = run;
+  const metadata = { ...(callerMessageId && { [CALLER_MESSAGE_KEY]: callerMessageId }), ...hopMetadata(hops) };
   const message = userMessage(parts, {
     messageId,
     ...(contextId !== undefined && { contextId }),
     ...(waiting && { taskId: waiting.taskId }),
-    ...(run.hops.length > 0 && { extensions: [HOP_CHAIN], metadata: hopMetadata(run.hops) }),
+    ...(hops.length > 0 && { extensions: [HOP_CHAIN] }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
   });
   return {
     message,

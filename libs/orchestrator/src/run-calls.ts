@@ -128,14 +128,15 @@ export class RunCalls {
   }
 
   private call(node: NodeRun, known: string | undefined): ChildCall {
-    const { graph, context, revision } = this.run;
+    const { graph, context, revision, state } = this.run;
     const definition = graph.node(node.id);
     const url = this.urlOf(node) ?? '';
     const { parts, fault } = this.partsFor(node);
     const waiting =
       node.answer && node.taskId !== undefined ? { taskId: node.taskId, contextId: node.contextId } : undefined;
     const hops = callsOthers(node) ? this.hopsTo(url) : [];
-    const run = { contextId: context.contextId, revision, hops };
+    const callerMessageId = node.answer?.messageId ?? state.begunBy;
+    const run = { contextId: context.contextId, revision, hops, ...(callerMessageId && { callerMessageId }) };
     const timeout = nodeTimeout(definition);
     return new ChildCall(this.services.directory, {
       node: definition,

@@ -45,6 +45,8 @@ export class RunState implements RunFacts {
   children?: CanceledChild[];
   results: Artifact[] = [];
   received?: Message;
+  /** The id of the Message that began the run. */
+  begunBy?: string;
   undelivered = false;
   failureTold = false;
 
@@ -99,6 +101,7 @@ export class RunState implements RunFacts {
   private accept(task: Task): void {
     const { inputs } = readRunMetadata(task.metadata);
     const first = task.history?.[0];
+    if (first) this.begunBy = first.messageId;
     if (isJsonObject(inputs)) this.inputs = inputs;
     else if (first) this.inputs = inputsOf(first, this.definition);
   }
