@@ -1,8 +1,9 @@
 import { status as grpcStatus } from '@grpc/grpc-js';
-import { A2A_ERRORS, type A2AErrorReason, type JsonObject } from '#libs/protocol';
+import { A2A_ERRORS, type A2AErrorReason, type JsonObject, type Part } from '#libs/protocol';
 import { sendParams } from '../support/a2a.js';
 import { type WireBinding, WireFailure } from '../support/wire-binding.js';
-import { useBindings } from '../support/bindings-stage.js';
+import { DEMANDED, useBindings } from '../support/bindings-stage.js';
+import { linear, output, unique } from '../support/workflow.js';
 
 const suite = useBindings();
 
@@ -124,6 +125,69 @@ describe.each(suite.table)('errors of A2A 1.0 over %s', (_name, binding) => {
     const params = sendParams('x', { configuration: { acceptedOutputModes: ['video/mp4'] } });
     const { error } = await binding.call(suite.at('echo'), 'SendMessage', params);
     expect(error).toEqual(refusal('CONTENT_TYPE_NOT_SUPPORTED', ['configuration.acceptedOutputModes']));
+  });
+
+  it('a Part that the agent does not read is ContentTypeNotSupported, also where it does not say what it is', async () => {
+    const sent = (node: string, part: Part) => binding.call(suite.at(node), 'SendMessage', sendParams([part]));
+    const refused = refusal('CONTENT_TYPE_NOT_SUPPORTED', ['message.parts[0].mediaType']);
+    for (const part of [{ raw: 'aGk=' }, { url: 'https://example.com/a' }, { raw: 'aGk=', mediaType: 'image/png' }]) {
+      for (const node of ['echo', 'parts']) expect((await sent(node, part)).error).toEqual(refused);
+    }
+    const picture = { raw: 'aGk=', mediaType: 'image/png' };
+    const { result } = await sent('pictures', picture);
+    expect(result).toMatchObject({ task: { artifacts: [{ parts: [picture] }] } });
+    for (const part of [{ text: 'a' }, { data: {} }, { raw: 'aGk=' }]) {
+      expect((await sent('pictures', part)).error).toEqual(refused);
+    }
+  });
+
+  it('an agent that does not stream says so, and answers all the same', async () => {
+    const { id } = await suite.send(binding, 'modest', 'x');
+    for (const [operation, params] of [
+      ['SendStreamingMessage', sendParams('x')],
+      ['SubscribeToTask', { id }],
+    ] as const) {
+      await expect(binding.open(suite.at('modest'), operation, params)).rejects.toMatchObject({
+        error: refusal('UNSUPPORTED_OPERATION'),
+      });
+    }
+  });
+
+  it('an agent that sends no push notifications says so', async () => {
+    const { id } = await suite.send(binding, 'modest', 'x');
+    const config = { url: 'http://127.0.0.1:9/', id: 'c' };
+    const refused = refusal('PUSH_NOTIFICATION_NOT_SUPPORTED');
+    const create = { taskId: id, ...config };
+    expect((await binding.call(suite.at('modest'), 'CreateTaskPushNotificationConfig', create)).error).toEqual(refused);
+    const params = sendParams('x', { configuration: { taskPushNotificationConfig: config } });
+    expect((await binding.call(suite.at('modest'), 'SendMessage', params)).error).toEqual(refused);
+  });
+
+  it('an extension that the agent requires is to be named', async () => {
+    const at = suite.at('demanding');
+    expect((await binding.call(at, 'SendMessage', sendParams('x'))).error).toEqual(
+      refusal('EXTENSION_SUPPORT_REQUIRED'),
+    );
+    const { result, extensions } = await binding.call(at, 'SendMessage', sendParams('x'), {
+      'a2a-extensions': DEMANDED,
+    });
+    expect([result, extensions]).toMatchObject([{ task: { status: { state: 'TASK_STATE_COMPLETED' } } }, DEMANDED]);
+  });
+
+  it('an agent may answer with an error of its own, and there is no Task then', async () => {
+    const { error } = await binding.call(suite.at('throws'), 'SendMessage', sendParams('it'));
+    expect(error).toEqual({ ...refusal('INVALID_AGENT_RESPONSE'), message: 'no sense in it' });
+    const { result } = await binding.call(suite.at('throws'), 'ListTasks', {});
+    expect((result as { tasks?: unknown[] }).tasks ?? []).toEqual([]);
+  });
+
+  it('a Message without a tenant that reaches the service is told so', async () => {
+    await suite.stage.api.save(linear(unique('another'), output('out')));
+    const { error } = await binding.call('', 'SendMessage', sendParams('x'));
+    expect(error).toMatchObject({
+      ...refusal('INVALID_PARAMS', ['message.metadata.skillId']),
+      message: expect.stringMatching(/has no tenant that does: it reached the service itself/),
+    });
   });
 
   it.each(['', '0.3', '0.5', '1.1', '2.0', 'latest'])(

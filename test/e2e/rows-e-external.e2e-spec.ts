@@ -64,7 +64,7 @@ describe('rows E: the external node', () => {
     const fake = await stage.fake();
     const { id, base } = await node(fake.url);
     await sendTask(base, 'pass this on');
-    await sendTask(base, [{ url: 'https://example.com/x.png' }]);
+    await sendTask(base, [{ data: { no: 'text' } }]);
     expect(fake.texts).toEqual(['pass this on', `Execute external node ${id}`]);
   });
 

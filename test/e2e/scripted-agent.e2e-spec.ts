@@ -1,7 +1,7 @@
-import type { JsonObject } from '#libs/protocol';
-import { firstText, getTask, outline, rpc, send, sendTask, stream } from '../support/a2a.js';
+import type { JsonObject, Part, Task } from '#libs/protocol';
+import { firstText, getTask, outline, rpc, send, sendParams, sendTask, stream } from '../support/a2a.js';
 import { useSharedStage } from '../support/shared-stage.js';
-import { linear, ruled, script, unique } from '../support/workflow.js';
+import { declaring, external, linear, ruled, says as tells, script, unique } from '../support/workflow.js';
 
 const stage = useSharedStage();
 
@@ -9,6 +9,13 @@ const stage = useSharedStage();
 async function steps(...list: JsonObject[]): Promise<string> {
   const name = unique('script');
   await stage.api.save(linear(name, script('a', ...list)));
+  return stage.api.base(name, 'a');
+}
+
+/** The base of a script node whose card says this. */
+async function declared(agent: JsonObject, ...list: JsonObject[]): Promise<string> {
+  const name = unique('declared');
+  await stage.api.save(linear(name, declaring('a', agent, ...list)));
   return stage.api.base(name, 'a');
 }
 
@@ -67,8 +74,11 @@ describe('the scripted agent: steps', () => {
   });
 
   it("echo is an Artifact with the Message's Parts", async () => {
-    const parts = [{ text: 'a' }, { data: [1, { b: null }] }, { url: 'https://example.com/x' }];
+    const parts = [{ text: 'a' }, { data: [1, { b: null }] }];
     expect((await sendTask(await steps({ echo: true }, ...says('done')), parts)).artifacts?.[0]?.parts).toEqual(parts);
+    const files = [...parts, { url: 'https://example.com/x' }, { raw: 'aGk=', mediaType: 'image/png' }];
+    const base = await declared({ inputModes: ['*/*'] }, { echo: true }, ...says('done'));
+    expect((await sendTask(base, files)).artifacts?.[0]?.parts).toEqual(files);
   });
 
   it('sleep takes its time, and a cancel cuts it', async () => {
@@ -103,6 +113,20 @@ describe('the scripted agent: steps', () => {
     expect(task.artifacts ?? []).toEqual([]);
   });
 
+  it('throw is an error of the protocol before there is a Task, and breaks the Task after that', async () => {
+    const first = await steps({ throw: 'CONTENT_TYPE_NOT_SUPPORTED', text: 'no {{text}} here' });
+    const { body } = await rpc(first, 'SendMessage', sendParams('pictures'));
+    expect(body.error).toMatchObject({ code: -32005, message: 'no pictures here' });
+    expect((await rpc(first, 'ListTasks', {})).body.result).toMatchObject({ tasks: [] });
+    const internal = await rpc(await steps({ throw: 'INTERNAL' }), 'SendMessage', sendParams('x'));
+    expect(internal.body.error).toMatchObject({ code: -32603, message: 'Internal error' });
+    const later = await sendTask(await steps({ status: 'working' }, { throw: 'INTERNAL', text: 'a secret' }), 'go');
+    expect(later.status).toMatchObject({
+      state: 'TASK_STATE_FAILED',
+      message: { parts: [{ text: 'The agent failed to process the message.' }] },
+    });
+  });
+
   it('steps that end in nothing are FAILED', async () => {
     expect((await sendTask(await steps({ status: 'working' }), 'go')).status.state).toBe('TASK_STATE_FAILED');
   });
@@ -134,6 +158,24 @@ describe('the scripted agent: rules', () => {
     expect(await words(base, 'x', { messageId: 'm-1' })).toBe('both');
     expect(await words(base, 'y', { messageId: 'm-1' })).toBe('id');
     expect(await words(base, 'x', { messageId: 'n' })).toBe('none');
+  });
+
+  it('data is what the first data Part contains', async () => {
+    const base = await rules(
+      [
+        { when: { data: { order: { size: 'L' }, tags: ['a'] } }, steps: says('large') },
+        { when: { data: {} }, steps: says('an object') },
+        { when: { data: null }, steps: says('null') },
+      ],
+      says('none'),
+    );
+    const said = async (...parts: Part[]) => (await sendTask(base, parts)).status.message?.parts[0]?.text;
+    const order = { order: { size: 'L', milk: true }, tags: ['a'], name: 'Ada' };
+    expect(await said({ text: 'please' }, { data: order })).toBe('large');
+    expect(await said({ data: { ...order, tags: ['a', 'b'] } })).toBe('an object');
+    expect(await said({ data: [] }, { data: order })).toBe('none');
+    expect(await said({ data: null })).toBe('null');
+    expect(await said({ text: 'x' })).toBe('none');
   });
 
   it('turn counts the turns of a Task, from 1', async () => {
@@ -176,6 +218,9 @@ describe('the scripted agent: rules', () => {
     ['a step with two keys', { rules: [], otherwise: [{ complete: 'x', fail: 'y' }] }],
     ['a sleep of words', { rules: [], otherwise: [{ sleep: 'long' }] }],
     ['rules that are words', { rules: 'hello', otherwise: [] }],
+    ['an error that is none', { otherwise: [{ throw: 'OUCH' }] }],
+    ['an agent that is words', { agent: 'echo', otherwise: [] }],
+    ['a mode that is no media type', { agent: { inputModes: ['script'] }, otherwise: [] }],
     ['no script', undefined],
   ])('%s is refused at save with 422', async (_what, value) => {
     const reply = await stage.api.call(
@@ -189,5 +234,56 @@ describe('the scripted agent: rules', () => {
     );
     expect(reply.status).toBe(422);
     expect(reply.text).toMatch(/script|step|rule|sleep|regular/i);
+  });
+});
+
+describe('the scripted agent: what it declares', () => {
+  it('stands in its card', async () => {
+    const extension = { uri: 'https://example.com/x/v1', description: 'X', required: true, params: { a: [1] } };
+    const modes = { inputModes: ['image/png'], outputModes: ['text/csv'] };
+    const agent = { ...modes, streaming: false, pushNotifications: false, extensions: [extension] };
+    const base = await declared(agent, ...says('done'));
+    const usual = await (await fetch(`${await steps(...says('done'))}/.well-known/agent-card.json`)).json();
+    const card = (await (await fetch(`${base}/.well-known/agent-card.json`)).json()) as JsonObject;
+    expect(card).toMatchObject({
+      defaultInputModes: modes.inputModes,
+      defaultOutputModes: modes.outputModes,
+      skills: [modes],
+      capabilities: { streaming: false, pushNotifications: false },
+    });
+    expect((card.capabilities as { extensions: unknown[] }).extensions).toContainEqual(extension);
+    expect(usual).toMatchObject({
+      defaultInputModes: ['text/plain', 'application/json'],
+      defaultOutputModes: ['text/plain', 'application/json'],
+      capabilities: { streaming: true, pushNotifications: true },
+    });
+  });
+
+  it('is true of runs too: a workflow calls an agent that does not stream', async () => {
+    const name = unique('quiet');
+    await stage.api.save(linear(name, declaring('a', { streaming: false, pushNotifications: false }, ...tells('hi'))));
+    expect(firstText(await sendTask(stage.api.base(name), 'go'))).toBe('hi');
+  });
+});
+
+describe('the agents of nodes', () => {
+  const CALLER = 'parley/caller-message-id';
+
+  it("see the id of the caller's Message in the metadata of theirs", async () => {
+    const fake = await stage.fake();
+    const name = unique('seen');
+    const asks = ruled('asks', [{ when: { turn: 1 }, steps: [{ ask: 'more?' }] }], tells('thanks'));
+    await stage.api.save(linear(name, asks, external('far', fake.url), script('last', ...tells('done'))));
+    const base = stage.api.base(name);
+    const asked = await sendTask(base, 'go', { fields: { messageId: 'first-of-the-caller' } });
+    await sendTask(base, 'yes', { fields: { messageId: 'second-of-the-caller', taskId: asked.id } });
+    const seen = async (node: string): Promise<unknown[]> => {
+      const { body } = await rpc<{ tasks: Task[] }>(stage.api.base(name, node), 'ListTasks', {});
+      const history = body.result?.tasks[0]?.history ?? [];
+      return history.flatMap(({ role, metadata }) => (role === 'ROLE_USER' ? [metadata?.[CALLER]] : []));
+    };
+    expect(await seen('asks')).toEqual(['first-of-the-caller', 'second-of-the-caller']);
+    expect(await seen('last')).toEqual(['first-of-the-caller']);
+    expect(JSON.stringify(fake.calls)).toContain(`"${CALLER}":"first-of-the-caller"`);
   });
 });

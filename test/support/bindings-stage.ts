@@ -3,7 +3,7 @@ import { outline, sendParams } from './a2a.js';
 import { bindingsOf } from './bindings.js';
 import type { Endpoints, OpenStream, WireBinding } from './wire-binding.js';
 import { type Stage, useStage } from './stage.js';
-import { echo, ruled, script, unique, type Workflow } from './workflow.js';
+import { declaring, echo, ruled, script, unique, type Workflow } from './workflow.js';
 
 /** A service with gRPC on, and one agent for each way in which a Task may go. */
 export interface BindingsStage {
@@ -17,6 +17,9 @@ export interface BindingsStage {
   /** SendMessage of a text; throws where it is refused. */
   send(binding: WireBinding, node: string, text: string, configuration?: JsonObject): Promise<Task>;
 }
+
+/** What one of the agents requires of everybody. */
+export const DEMANDED = 'https://example.com/demanded/v1';
 
 interface Card {
   supportedInterfaces: { url: string; protocolBinding: string }[];
@@ -66,6 +69,10 @@ function everyWay(name: string): Workflow {
       script('short', { status: 'working' }, { sleep: 300 }, late, { complete: 'done' }),
       script('direct', { reply: [{ text: 'no task needed' }] }),
       script('fails', { fail: 'no luck' }),
+      script('throws', { throw: 'INVALID_AGENT_RESPONSE', text: 'no sense in {{text}}' }),
+      declaring('modest', { streaming: false, pushNotifications: false }, { ask: 'more?' }),
+      declaring('demanding', { extensions: [{ uri: DEMANDED, required: true }] }, { complete: 'done' }),
+      declaring('pictures', { inputModes: ['image/*'] }, { echo: true }, { complete: 'done' }),
       ruled('authorizes', [
         { when: { turn: 1 }, steps: [{ authorize: 'log in first' }] },
         { when: { turn: 2 }, steps: [{ complete: 'thanks' }] },

@@ -87,6 +87,12 @@ export const ruled = (
   type: 'script',
   config: { script: { rules, otherwise } },
 });
+/** A script node whose card says this, and that answers every Message with these steps. */
+export const declaring = (id: string, agent: JsonObject, ...steps: JsonObject[]): WorkflowNode => ({
+  id,
+  type: 'script',
+  config: { script: { agent, rules: [], otherwise: steps } },
+});
 /** Steps of a script that answers with one text Artifact. */
 export const says = (text: string): JsonObject[] => [{ artifact: { parts: [{ text }] } }, { complete: 'done' }];
 

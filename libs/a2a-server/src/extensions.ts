@@ -1,5 +1,5 @@
-import { type AgentExtension, invalidParams, type SendMessageRequest } from '#libs/protocol';
-import { type CallContext, HOP_CHAIN, readIdempotencyKey } from '#libs/executor';
+import { A2AError, type AgentExtension, invalidParams, type SendMessageRequest } from '#libs/protocol';
+import { type CallContext, HOP_CHAIN, readIdempotencyKey, type ServedAgent } from '#libs/executor';
 
 /** Streams carry the Task's sequence as SSE id, and SubscribeToTask goes on after `Last-Event-ID` or `?since=`. */
 export const RESUMABLE_STREAMS = 'urn:parley:extension:resumable-streams:v1';
@@ -19,7 +19,7 @@ export const SKILL_SCHEMAS: AgentExtension = {
   required: false,
 };
 
-/** What every agent's card declares (section 4.6); none is required. */
+/** What every agent's card declares (section 4.6); none is required. Some agents declare their own beside them. */
 export const EXTENSIONS: readonly AgentExtension[] = [
   {
     uri: RESUMABLE_STREAMS,
@@ -47,9 +47,23 @@ export const EXTENSIONS: readonly AgentExtension[] = [
   },
 ];
 
-/** Those of the requested extensions that the server activates, for the answer's `A2A-Extensions` header. */
-export function activated(requested: readonly string[]): string[] {
-  return EXTENSIONS.map(({ uri }) => uri).filter((uri) => requested.includes(uri));
+/** Those of the requested extensions that are active at an agent, for the answer's `A2A-Extensions` header. */
+export function activated(requested: readonly string[], { capabilities }: Pick<ServedAgent, 'capabilities'>): string[] {
+  const known = [...EXTENSIONS, ...(capabilities?.extensions ?? [])];
+  return known.map(({ uri }) => uri).filter((uri) => requested.includes(uri));
+}
+
+/**
+ * Refuses a Message whose caller has not activated what the agent requires of everybody (sections 3.3.4 and 4.6).
+ * @throws A2AError EXTENSION_SUPPORT_REQUIRED
+ */
+export function requireExtensions({ capabilities }: Pick<ServedAgent, 'capabilities'>, call: CallContext): void {
+  const missing = capabilities?.extensions?.find(({ uri, required }) => required && !call.extensions.includes(uri));
+  if (missing === undefined) return;
+  throw new A2AError('EXTENSION_SUPPORT_REQUIRED', {
+    message: `This agent requires the extension ${missing.uri}: name it in A2A-Extensions`,
+    metadata: { extension: missing.uri },
+  });
 }
 
 /**

@@ -15,7 +15,6 @@ describe('checkMediaTypes', () => {
     { text: 'a' },
     { text: 'a', mediaType: 'text/plain; charset=utf-8' },
     { text: 'a', mediaType: 'TEXT/Markdown' },
-    { data: {}, mediaType: 'application/json' },
     { raw: '', mediaType: 'image/png' },
     { url: 'http://a', mediaType: 'image/*' },
   ])('accepts %j', (part) => {
@@ -25,6 +24,10 @@ describe('checkMediaTypes', () => {
   it.each<Part>([
     { raw: '', mediaType: 'application/pdf' },
     { raw: '', mediaType: 'text/html' },
+    { raw: '' },
+    { url: 'http://a' },
+    { data: {} },
+    { data: {}, mediaType: 'application/json' },
     { data: {}, mediaType: 'application/xml' },
     { text: 'a', mediaType: 'nonsense' },
   ])('refuses %j and names the part', (part) => {
@@ -33,6 +36,24 @@ describe('checkMediaTypes', () => {
         code: -32005,
         violations: [expect.objectContaining({ field: 'message.parts[0].mediaType' })],
       }),
+    );
+  });
+
+  it.each<[Part, string[]]>([
+    [{ data: null }, ['application/json']],
+    [{ raw: '' }, ['application/octet-stream']],
+    [{ url: 'http://a' }, ['*/*']],
+    [{ text: 'a', mediaType: 'text/markdown' }, ['text/html']],
+    [{ raw: '' }, []],
+  ])('takes %j as what it is where the agent reads %j', (part, inputModes) => {
+    const request = { message: { messageId: 'm', role: 'ROLE_USER' as const, parts: [part] } };
+    expect(() => checkMediaTypes({ inputModes, outputModes: [] }, request)).not.toThrow();
+  });
+
+  it('lets no text pass an agent that reads none', () => {
+    const request = { message: { messageId: 'm', role: 'ROLE_USER' as const, parts: [{ text: 'a' }] } };
+    expect(() => checkMediaTypes({ inputModes: ['image/png'], outputModes: [] }, request)).toThrow(
+      'mediaType must be one of',
     );
   });
 

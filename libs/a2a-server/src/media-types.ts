@@ -8,8 +8,7 @@ export interface AgentModes {
 
 /**
  * Refuses a Message that the agent cannot read, or whose caller accepts nothing that the agent writes (section 3.1.1).
- * Text Parts of type `text/*` and data Parts of type `application/json` are read by every agent; a Part without a
- * media type is taken as it comes.
+ * An agent that reads any text reads text Parts of every `text/*`. A Part without a media type has that of its kind.
  * @throws A2AError CONTENT_TYPE_NOT_SUPPORTED
  */
 export function checkMediaTypes(agent: AgentModes, request: SendMessageRequest): void {
@@ -25,15 +24,20 @@ export function checkMediaTypes(agent: AgentModes, request: SendMessageRequest):
 }
 
 function checkPart(agent: AgentModes, part: Part, index: number): void {
-  const { mediaType } = part;
-  if (!mediaType || agent.inputModes.length === 0) return;
-  if (part.text !== undefined && matches(mediaType, 'text/*')) return;
-  if (part.data !== undefined && matches(mediaType, 'application/json')) return;
+  if (agent.inputModes.length === 0) return;
+  const mediaType = part.mediaType || kindOf(part);
   if (matchesAny(mediaType, agent.inputModes)) return;
+  if (part.text !== undefined && matches(mediaType, 'text/*') && matchesAny('text/*', agent.inputModes)) return;
   throw unsupported(
     `message.parts[${index}].mediaType`,
     `must be one of the agent's input modes: ${agent.inputModes.join(', ')}`,
   );
+}
+
+/** What is in a file is not known until somebody says it. */
+function kindOf({ text, data }: Part): string {
+  if (text !== undefined) return 'text/plain';
+  return data === undefined ? 'application/octet-stream' : 'application/json';
 }
 
 function unsupported(field: string, description: string): A2AError {

@@ -2,7 +2,7 @@ import { A2AError, invalidParams, isTerminalState, type SendMessageRequest } fro
 import { AgentCatalog, type CallContext, ExecutionRegistry, REVISION_KEY, type ServedAgent } from '#libs/executor';
 import { begunTask, type TaskHeader, type TaskStore } from '#libs/tasks';
 import type { Accepted } from './accepted.js';
-import { idempotencyKeyOf } from './extensions.js';
+import { idempotencyKeyOf, requireExtensions } from './extensions.js';
 import { checkMediaTypes } from './media-types.js';
 import type { PushNotifications } from './push-notifications.js';
 
@@ -33,6 +33,7 @@ export class MessageIntake {
 
   private async begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
     const target = await this.target(agent, request, call);
+    requireExtensions(target, call);
     checkMediaTypes(target, request);
     const reply = target.executor.reply?.(request.message, call);
     if (reply) return { reply };
@@ -69,6 +70,7 @@ export class MessageIntake {
       });
     }
     const target = await ownerOf(this.catalog, this.tasks, agent, header);
+    requireExtensions(target, call);
     checkMediaTypes(target, request);
     await target.executor.check?.(request, call);
     if (key === undefined) return { execution: await this.executions.resume(target, taskId, request, call) };

@@ -1,4 +1,5 @@
 import type { CallContext, ServedAgent } from '#libs/executor';
+import { A2AError } from '#libs/protocol';
 import type { RequestHandler } from './request-handler.js';
 import type { StreamItem } from './stream-item.js';
 import type { SubscriptionOptions } from './task-subscription.js';
@@ -29,7 +30,10 @@ export interface StreamOperation {
   kind: 'stream';
   /** Whether a returning reader's cursor means anything to it. */
   resumable: boolean;
-  /** Checks the parameters at once; what else is refused is thrown by the first `next()`. */
+  /**
+   * Checks at once whether the agent streams (section 3.3.4), and the parameters; what else is refused is thrown by the
+   * first `next()`.
+   */
   open(
     handler: RequestHandler,
     agent: ServedAgent,
@@ -95,6 +99,11 @@ function stream<T>(
   return {
     kind: 'stream',
     resumable,
-    open: (handler, agent, params, call, options) => run(handler, agent, parse(params), call, options),
+    open: (handler, agent, params, call, options) => {
+      if (agent.capabilities?.streaming === false) {
+        throw new A2AError('UNSUPPORTED_OPERATION', { message: 'This agent does not stream' });
+      }
+      return run(handler, agent, parse(params), call, options);
+    },
   };
 }

@@ -24,7 +24,7 @@ export class PushNotifications {
     request: TaskPushNotificationConfig & { taskId: string },
     call: CallContext,
   ): Promise<ShownPushConfig> {
-    const configs = this.offered();
+    const configs = this.offered(agent);
     const { taskId } = await this.find(agent, request.taskId, call);
     const config = configs.check(request);
     return configs.register({ taskId, scope: call.scope, config, wireVersion: wireVersionOf(call) });
@@ -35,7 +35,7 @@ export class PushNotifications {
     { taskId, id }: { taskId: string; id: string },
     call: CallContext,
   ): Promise<ShownPushConfig> {
-    const configs = this.offered();
+    const configs = this.offered(agent);
     await this.find(agent, taskId, call);
     const config = await configs.get(taskId, id);
     if (config) return config;
@@ -49,7 +49,7 @@ export class PushNotifications {
     { taskId, pageSize, pageToken }: { taskId: string; pageSize?: number; pageToken?: string },
     call: CallContext,
   ): Promise<{ configs: ShownPushConfig[]; nextPageToken: string }> {
-    const configs = this.offered();
+    const configs = this.offered(agent);
     await this.find(agent, taskId, call);
     const all = await configs.list(taskId);
     const last = pageToken === undefined ? undefined : Buffer.from(pageToken, 'base64url').toString();
@@ -68,7 +68,7 @@ export class PushNotifications {
     { taskId, id }: { taskId: string; id: string },
     call: CallContext,
   ): Promise<Record<string, never>> {
-    const configs = this.offered();
+    const configs = this.offered(agent);
     await this.find(agent, taskId, call);
     await configs.delete(taskId, id);
     return {};
@@ -84,7 +84,7 @@ export class PushNotifications {
     call: CallContext,
     take: (call: CallContext) => Promise<Accepted>,
   ): Promise<Accepted> {
-    const configs = this.offered();
+    const configs = this.offered(agent);
     // The same Message sent again brings the same config.
     const given = configuration?.taskPushNotificationConfig ?? { url: '' };
     const named = { ...given, id: given.id ?? derivedId(message.messageId) };
@@ -105,7 +105,7 @@ export class PushNotifications {
     call: CallContext,
   ): Promise<void> {
     await this.find(agent, taskId, call);
-    await this.offered().checkRoom(taskId, config);
+    await this.offered(agent).checkRoom(taskId, config);
   }
 
   /** Not for the repeat of an earlier Message, which has registered its own. */
@@ -118,8 +118,8 @@ export class PushNotifications {
     if (taskId === registration.taskId) await configs.register({ ...registration, after: sequence - 1 });
   }
 
-  private offered(): PushConfigs {
-    if (this.configs) return this.configs;
+  private offered({ capabilities }: ServedAgent): PushConfigs {
+    if (this.configs && capabilities?.pushNotifications !== false) return this.configs;
     throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
   }
 }

@@ -1,4 +1,5 @@
 import {
+  type Metadata,
   type sendUnaryData,
   type ServerUnaryCall,
   type ServerWritableStream,
@@ -76,7 +77,7 @@ export class GrpcBinding {
       const { agent, params, call } = await this.opened(grpc);
       const whenAnswered = (end: () => void): boolean => ends.push(end) > 0;
       const result = await operation.result(this.handler, agent, params, { ...call, whenAnswered });
-      grpc.sendMetadata(answerMetadata(call));
+      grpc.sendMetadata(answerMetadata(call, agent));
       done(null, result);
     } catch (error) {
       done(grpcError(error));
@@ -97,7 +98,7 @@ export class GrpcBinding {
       ends.push(this.access.watch(caller, () => abort.abort(ACCESS_ENDED)));
       const { signal } = abort;
       const items = operation.open(this.handler, agent, params, call, { signal });
-      const failure = await forward(items, grpc, call, signal);
+      const failure = await forward(items, grpc, answerMetadata(call, agent), signal);
       if (failure) grpc.emit('error', failure);
       else grpc.end();
     } catch (error) {
@@ -127,12 +128,12 @@ export class GrpcBinding {
 async function forward(
   items: AsyncIterable<StreamItem>,
   grpc: StreamCall,
-  call: CallContext,
+  metadata: Metadata,
   signal: AbortSignal,
 ): Promise<typeof DRAINING | undefined> {
   let begun = false;
   for await (const { response } of items) {
-    if (!begun) grpc.sendMetadata(answerMetadata(call));
+    if (!begun) grpc.sendMetadata(metadata);
     begun = true;
     if (signal.aborted) break;
     if (!(await taken(response, grpc, signal))) return SLOW;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Metadata } from '@grpc/grpc-js';
-import { type CallContext, readIdempotencyKey } from '#libs/executor';
+import { type CallContext, readIdempotencyKey, type ServedAgent } from '#libs/executor';
 import type { TaskScope } from '#libs/tasks';
 import { activated } from '../extensions.js';
 import { activatedExtensions } from '../http/call-context.js';
@@ -26,10 +26,10 @@ export function grpcCall(headers: IncomingHttpHeaders, agent: string, scope: Tas
   };
 }
 
-/** The metadata of an answer: which of the extensions that the caller asked for are active. */
-export function answerMetadata(call: CallContext): Metadata {
+/** The metadata of an answer: which of the extensions that the caller asked for are active at the agent. */
+export function answerMetadata(call: CallContext, agent: ServedAgent): Metadata {
   const metadata = new Metadata();
-  const active = activated(call.extensions);
+  const active = activated(call.extensions, agent);
   if (active.length > 0) metadata.set('a2a-extensions', active.join(', '));
   return metadata;
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { scopeOf } from '#libs/access';
 import type { ServiceAddress } from '#libs/platform';
-import { type CallContext, readIdempotencyKey, REVISION_CLAIM } from '#libs/executor';
+import { type CallContext, readIdempotencyKey, REVISION_CLAIM, type ServedAgent } from '#libs/executor';
 import { activated } from '../extensions.js';
 import { type AgentBase, agentPath, type BaseParams } from './agent-base.js';
 
@@ -41,10 +41,10 @@ function revisionClaim(header: string | string[] | undefined): Pick<CallContext,
   return header === undefined ? undefined : { revisionClaim: String(header) };
 }
 
-/** Says which of the extensions that the caller asked for are active (section 4.6). */
-export function tellExtensions(call: CallContext, reply: FastifyReply): void {
+/** Says which of the extensions that the caller asked for are active at the agent (section 4.6). */
+export function tellExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
   if (call.extensions.length === 0) return;
-  const active = activated(call.extensions);
+  const active = activated(call.extensions, agent);
   if (active.length > 0) reply.header('a2a-extensions', active.join(', '));
 }
 

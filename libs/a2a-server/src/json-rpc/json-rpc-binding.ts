@@ -70,8 +70,8 @@ export class JsonRpcBinding {
     reply: FastifyReply,
   ): Promise<void> {
     const call = callContext(base, request, reply, this.address);
-    tellExtensions(call, reply);
     const agent = await this.handler.agent(call);
+    tellExtensions(call, agent, reply);
     if (operation.kind === 'unary') {
       sendJson(reply, resultResponse(id, await operation.answer(this.handler, agent, rpc.params, call)));
       return;

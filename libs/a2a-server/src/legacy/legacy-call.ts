@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { CallContext } from '#libs/executor';
+import type { CallContext, ServedAgent } from '#libs/executor';
 import { activated } from '../extensions.js';
 import type { AgentBase } from '../http/agent-base.js';
 import { activatedExtensions, callContext, type PublicAddress } from '../http/call-context.js';
@@ -19,8 +19,8 @@ export function legacyCall(
   return { ...call, protocolVersion: '0.3', ...(header !== undefined && { extensions: activatedExtensions(header) }) };
 }
 
-/** Says which of the extensions that the caller asked for are active. */
-export function tellLegacyExtensions(call: CallContext, reply: FastifyReply): void {
-  const active = activated(call.extensions);
+/** Says which of the extensions that the caller asked for are active at the agent. */
+export function tellLegacyExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
+  const active = activated(call.extensions, agent);
   if (active.length > 0) reply.header(EXTENSIONS_HEADER, active.join(', '));
 }

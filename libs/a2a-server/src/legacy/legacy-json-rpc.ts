@@ -113,8 +113,8 @@ export class LegacyJsonRpc {
   ): Promise<void> {
     const { handler } = this;
     const call = legacyCall(base, request, reply, this.address);
-    tellLegacyExtensions(call, reply);
     const agent = await handler.agent(call);
+    tellLegacyExtensions(call, agent, reply);
     if ('write' in method) {
       const result = await method.operation.result(handler, agent, method.read(params), call);
       const json = JSON.stringify(method.write(result as never));

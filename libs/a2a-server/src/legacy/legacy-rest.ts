@@ -90,8 +90,8 @@ export class LegacyRest {
     const { operation } = rest;
     const { read, write } = SHAPES.get(operation) as LegacyShapes;
     const call = legacyCall(base, request, reply, this.address);
-    tellLegacyExtensions(call, reply);
     const agent = await handler.agent(call);
+    tellLegacyExtensions(call, agent, reply);
     const { tenant: _prefix, ...given } = rest.read(request);
     if (operation.kind === 'unary') {
       const result = await operation.result(handler, agent, read(given), call);

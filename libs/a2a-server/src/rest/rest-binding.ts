@@ -39,8 +39,8 @@ export class RestBinding {
   private async answer(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { operation } = rest;
     const call = callContext(base, request, reply, this.address);
-    tellExtensions(call, reply);
     const agent = await this.handler.agent(call);
+    tellExtensions(call, agent, reply);
     const params = rest.read(request);
     if (operation === OPERATIONS.GetExtendedAgentCard) {
       const card = await this.handler.extendedAgentCard(agent, call);

@@ -1,6 +1,7 @@
 import { SharedUse } from '#libs/executor';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/platform';
 import { isJsonObject, type JsonValue } from '#libs/protocol';
+import { declarationOf, declarationProblems } from './declaration.js';
 import { Expression } from './expression.js';
 import type { Script, ScriptCondition, ScriptRule, ScriptStep } from './script.js';
 import { stepProblem } from './step-problem.js';
@@ -54,7 +55,11 @@ class ScriptReader {
     if (!isJsonObject(json)) {
       this.#problems.push('script must be an object with rules and otherwise');
     } else {
-      this.#unknownKeys('script', json, ['rules', 'otherwise']);
+      this.#unknownKeys('script', json, ['agent', 'rules', 'otherwise']);
+      const wrong = declarationProblems(json.agent);
+      this.#problems.push(...wrong.map((problem) => `agent ${problem}`));
+      const agent = wrong.length === 0 ? declarationOf(json.agent) : undefined;
+      if (agent) script.agent = agent;
       script.rules = this.#rules(json.rules).map((rule, index) => this.#rule(`rules[${index}]`, rule));
       script.otherwise = this.#steps('otherwise', json.otherwise);
     }
@@ -86,13 +91,18 @@ class ScriptReader {
       this.#problems.push(`${place} must be an object`);
       return {};
     }
-    this.#unknownKeys(place, json, ['messageId', 'text', 'turn']);
+    this.#unknownKeys(place, json, ['messageId', 'text', 'data', 'turn']);
     const messageId = this.#pattern(`${place}.messageId`, json.messageId);
     const text = this.#pattern(`${place}.text`, json.text);
-    const { turn } = json;
+    const { turn, data } = json;
     const isTurn = Number.isInteger(turn) && Number(turn) >= 1;
     if (turn !== undefined && !isTurn) this.#problems.push(`${place}.turn must be a whole number from 1`);
-    return { ...(messageId && { messageId }), ...(text && { text }), ...(isTurn && { turn: Number(turn) }) };
+    return {
+      ...(messageId && { messageId }),
+      ...(text && { text }),
+      ...(data !== undefined && { data }),
+      ...(isTurn && { turn: Number(turn) }),
+    };
   }
 
   #pattern(place: string, json: JsonValue | undefined): Expression | undefined {

@@ -1,4 +1,4 @@
-import { type JsonValue, userMessage } from '#libs/protocol';
+import { type JsonObject, type JsonValue, userMessage } from '#libs/protocol';
 import { outline, played, taskWith, turn } from '../testing/turn.js';
 import { SharedUse } from '#libs/executor';
 import { InvalidScript, scriptProblems } from './parse-script.js';
@@ -143,10 +143,28 @@ describe('scriptProblems', () => {
       { otherwise: [{ reply: [{ text: 'a', url: 'b' }] }] },
       'otherwise[0] reply parts must each have exactly one of text, raw, url, data',
     ],
+    [{ agent: 1 }, 'agent must be an object'],
+    [{ agent: { streams: false } }, 'agent has unknown members: streams'],
+    [{ agent: { streaming: 'no' } }, 'agent streaming must be true or false'],
+    [{ agent: { inputModes: [] } }, 'agent inputModes must be a list of 1 to 100 media types such as text/plain'],
+    [
+      { agent: { outputModes: ['text'] } },
+      'agent outputModes must be a list of 1 to 100 media types such as text/plain',
+    ],
+    [
+      { agent: { extensions: [{ uri: 'a,b' }] } },
+      'agent extensions must be a list of 1 to 100 extensions, each with a uri',
+    ],
+    [
+      { otherwise: [{ throw: 'OUCH' }] },
+      expect.stringMatching(
+        /^otherwise\[0\] throw must be one of TASK_NOT_FOUND, .*, with a text or without$/,
+      ) as string,
+    ],
     [{ otherwise: [{ ask: 1 }] }, 'otherwise[0] ask must be a text'],
     [
       { otherwise: [{ ask: 'a', fail: 'b' }] },
-      'otherwise[0] must have exactly one of status, artifact, echo, sleep, reply, ask, authorize, complete, fail, reject',
+      'otherwise[0] must have exactly one of status, artifact, echo, sleep, reply, ask, authorize, complete, fail, reject, throw',
     ],
   ])('says what is wrong with %j', (script, problem) => {
     expect(scriptProblems(script)).toEqual([problem]);
@@ -166,10 +184,18 @@ describe('scriptProblems', () => {
       { complete: null },
       { fail: 'a' },
       { reject: 'a' },
+      { throw: 'INTERNAL' },
+      { throw: 'TASK_NOT_FOUND', text: 'a' },
     ];
-    expect(
-      scriptProblems({ rules: [{ when: { messageId: '.', text: '.', turn: 1 }, steps }], otherwise: steps }),
-    ).toEqual([]);
+    const agent: JsonObject = {
+      inputModes: ['image/*', 'application/vnd.api+json'],
+      outputModes: ['*/*'],
+      streaming: false,
+      pushNotifications: true,
+      extensions: [{ uri: 'urn:x', description: 'd', required: true, params: { a: 1 } }, { uri: 'https://x' }],
+    };
+    const when = { messageId: '.', text: '.', data: { a: [] }, turn: 1 };
+    expect(scriptProblems({ agent, rules: [{ when, steps }], otherwise: steps })).toEqual([]);
   });
 
   const limits = { scriptRules: 3, expressions: 30, expressionSize: 100 };

@@ -1,19 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { AgentExecutor, type RequestContext } from '#libs/executor';
+import { type AgentDeclaration, AgentExecutor, type RequestContext } from '#libs/executor';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/platform';
 import {
+  A2AError,
   agentMessage,
   artifactUpdate,
   ContentTooLarge,
+  firstData,
   firstText,
   type JsonValue,
   type Message,
   type Part,
+  type SendMessageRequest,
   statusUpdate,
   TextBudget,
 } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { withText } from '../text-placeholder.js';
+import { isContained } from './contained.js';
 import { parseScript } from './parse-script.js';
 import type { Script, ScriptCondition, ScriptStep } from './script.js';
 
@@ -26,10 +30,12 @@ const MOST_STEPS = 2_000_000;
 
 /**
  * An agent that does what its script says and nothing else (contract, "Scripted agent"). After a crash it goes on
- * after the last step whose event was recorded: the same Message gives the same steps, and the same Artifact ids.
+ * after the last step whose event was recorded: the same Message gives the same steps, and the same Artifact ids. Where its
+ * first step in answer to a new Message is an error, nothing is written; later an error breaks the Task as any other.
  */
 export class ScriptedAgent extends AgentExecutor {
   override readonly recovery = 'restart';
+  override readonly declares: AgentDeclaration | undefined;
   readonly #script: Script;
   /** How many characters of a text its rules look at. */
   readonly #window: number;
@@ -41,6 +47,7 @@ export class ScriptedAgent extends AgentExecutor {
   ) {
     super();
     this.#script = parseScript(script, limits);
+    this.declares = this.#script.agent;
     this.#window = Math.floor(Math.min(MOST_LOOKED_AT, MOST_STEPS / Math.max(1, this.#script.size)));
   }
 
@@ -57,6 +64,11 @@ export class ScriptedAgent extends AgentExecutor {
     return contextId === '' ? direct : { ...direct, contextId };
   }
 
+  override check({ message }: SendMessageRequest): void {
+    const [first] = this.#stepsFor(message, 1);
+    if (message.taskId === undefined && first !== undefined && 'throw' in first) throw this.#error(first, message);
+  }
+
   override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
     const { userMessage, recovered, signal } = context;
     const turn = turnOf(context);
@@ -67,9 +79,20 @@ export class ScriptedAgent extends AgentExecutor {
         if (position >= recovered) await delay(step.sleep, undefined, { signal });
         continue;
       }
+      if ('throw' in step) throw this.#error(step, userMessage);
       position += 1;
       if (position > recovered) yield eventOf(context, this.#filled(step, userMessage), `step-${turn}-${index + 1}`);
       if (endsTurn(step)) return;
+    }
+  }
+
+  /** A text that would be too large is left out. */
+  #error(step: Extract<ScriptStep, { throw: unknown }>, message: Message): A2AError {
+    try {
+      return new A2AError(step.throw, { message: this.#filled(step, message).text });
+    } catch (error) {
+      if (error instanceof ContentTooLarge) return new A2AError(step.throw);
+      throw error;
     }
   }
 
@@ -92,7 +115,8 @@ export class ScriptedAgent extends AgentExecutor {
   #stepsFor(message: Message, turn: number): readonly ScriptStep[] {
     const text = firstText(message.parts) ?? '';
     const seen = text.length > this.#window ? text.slice(0, this.#window) : text;
-    const rule = this.#script.rules.find(({ when }) => holds(when, { messageId: message.messageId, text: seen, turn }));
+    const asked = { messageId: message.messageId, text: seen, data: firstData(message.parts), turn };
+    const rule = this.#script.rules.find(({ when }) => holds(when, asked));
     return rule ? rule.steps : this.#script.otherwise;
   }
 }
@@ -102,13 +126,23 @@ function turnOf({ task }: RequestContext): number {
   return 1 + (task?.history ?? []).filter(({ role }) => role === 'ROLE_USER').length;
 }
 
-function holds(when: ScriptCondition, asked: { messageId: string; text: string; turn: number }): boolean {
+/** What conditions are about. */
+interface Asked {
+  messageId: string;
+  text: string;
+  /** Absent: the Message has no data Part. */
+  data: JsonValue | undefined;
+  turn: number;
+}
+
+function holds(when: ScriptCondition, asked: Asked): boolean {
   if (when.turn !== undefined && when.turn !== asked.turn) return false;
+  if (when.data !== undefined && !isContained(when.data, asked.data)) return false;
   if (when.messageId && !when.messageId.test(asked.messageId)) return false;
   return !when.text || when.text.test(asked.text);
 }
 
-function eventOf(context: RequestContext, step: ScriptStep, artifactId: string): NodeEvent {
+function eventOf(context: RequestContext, step: EventStep, artifactId: string): NodeEvent {
   if ('status' in step) return statusUpdate(context, 'TASK_STATE_WORKING', step.text);
   if ('echo' in step) return artifactUpdate(context, { artifactId, parts: context.userMessage.parts });
   if ('artifact' in step) {
@@ -119,7 +153,12 @@ function eventOf(context: RequestContext, step: ScriptStep, artifactId: string):
   return endingOf(context, step);
 }
 
-type EndingStep = Exclude<ScriptStep, { status: unknown } | { echo: unknown } | { artifact: unknown }>;
+type EventStep = Exclude<ScriptStep, { throw: unknown }>;
+
+type EndingStep = Exclude<
+  ScriptStep,
+  { status: unknown } | { echo: unknown } | { artifact: unknown } | { throw: unknown }
+>;
 
 function endingOf(context: RequestContext, step: EndingStep): NodeEvent {
   if ('ask' in step) return statusUpdate(context, 'TASK_STATE_INPUT_REQUIRED', step.ask);

@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { A2A_ERRORS, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
 const MAX_SLEEP_MS = 24 * 60 * 60 * 1000;
 const CONTENT_KEYS = ['text', 'raw', 'url', 'data'];
-const EXTRA_KEYS: Readonly<Record<string, readonly string[]>> = { status: ['text'] };
+const EXTRA_KEYS: Readonly<Record<string, readonly string[]>> = { status: ['text'], throw: ['text'] };
 
 type Rule = (value: JsonValue, step: JsonObject) => string | undefined;
 
@@ -24,6 +24,10 @@ const RULES: Readonly<Record<string, Rule>> = {
     typeof value === 'string' || value === true || value === null ? undefined : 'must be a text, or true for none',
   fail: textProblem,
   reject: textProblem,
+  throw: (value, { text }) =>
+    typeof value === 'string' && Object.hasOwn(A2A_ERRORS, value) && (text === undefined || typeof text === 'string')
+      ? undefined
+      : `must be one of ${Object.keys(A2A_ERRORS).join(', ')}, with a text or without`,
 };
 
 /** What is wrong with a step, to be read after its place; `undefined` where nothing is. */
