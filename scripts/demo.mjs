@@ -98,7 +98,8 @@ async function startAgent(name) {
       ...['--script', join(EXAMPLE, `${name}.json`), '--name', name, '--port', String(port)],
       ...['--data-dir', join(DATA, 'agents', name), '--call-log', join(DATA, 'agents', `${name}-calls.jsonl`)],
     ],
-    env: { HOST: '127.0.0.1', LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '2' },
+    // The port is Parley's.
+    env: { HOST: '127.0.0.1', LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '2', GRPC_PORT: '' },
   });
 }
 

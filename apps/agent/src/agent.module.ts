@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { ACCESS_MIGRATIONS, AccessModule } from '#libs/access';
-import { A2aServerModule } from '#libs/a2a-server';
+import { A2aServerModule, GrpcServer } from '#libs/a2a-server';
 import type { Role } from '#libs/brainstorm';
 import {
   AgentCatalog,
@@ -12,8 +12,9 @@ import {
   TaskRecovery,
 } from '#libs/executor';
 import { AgentNode, EchoLlm, type LlmProvider, NodeTypeRegistry, OpenAiLlm, ScriptNode } from '#libs/nodes';
-import { AppConfig, OutboundHttp, PlatformModule } from '#libs/platform';
-import { TASK_MIGRATIONS } from '#libs/tasks';
+import { AppConfig, JobsModule, OutboundHttp, PlatformModule } from '#libs/platform';
+import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
+import { TASK_MIGRATIONS, TasksModule } from '#libs/tasks';
 import type { AgentArguments } from './arguments.js';
 import { CallLog } from './call-log.js';
 import { LoggedExecutor } from './logged-executor.js';
@@ -43,17 +44,25 @@ class CatalogModule {
   }
 }
 
+const MIGRATIONS = [...TASK_MIGRATIONS, ...PUSH_MIGRATIONS, ...ACCESS_MIGRATIONS];
+
 /** What a stand-alone agent is made of. */
 @Module({})
 export class AgentModule {
   static with(config: AppConfig, wanted: AgentArguments, node: NodeSpec): DynamicModule {
-    const platform = PlatformModule.forRoot({ config, migrations: [...TASK_MIGRATIONS, ...ACCESS_MIGRATIONS] });
+    const platform = PlatformModule.forRoot({ config, migrations: MIGRATIONS });
     const catalog = CatalogModule.with(wanted, node);
     const executor = { module: ExecutorModule, imports: [catalog], exports: [catalog] };
     return {
       module: AgentModule,
-      imports: [platform, AccessModule, executor, A2aServerModule.with(executor)],
-      providers: [TaskRecovery, { provide: APP_FILTER, useClass: RefusalFilter }],
+      imports: [
+        platform,
+        AccessModule,
+        JobsModule,
+        executor,
+        A2aServerModule.with(executor, PushModule.alone(TasksModule)),
+      ],
+      providers: [GrpcServer, TaskRecovery, { provide: APP_FILTER, useClass: RefusalFilter }],
     };
   }
 }

@@ -48,7 +48,9 @@ export const USAGE = `A stand-alone A2A agent.
   --host address        default 127.0.0.1
   --data-dir folder     its embedded database; default .data/agents/<name>. DATABASE_URL names a given one instead:
                         a database of its own, not the one of another agent or of Parley
-  --call-log file       append one JSON line per executed Message`;
+  --call-log file       append one JSON line per executed Message
+
+  GRPC_PORT in the environment serves it over gRPC too.`;
 
 const OPTIONS = {
   script: { type: 'string' },

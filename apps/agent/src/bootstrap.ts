@@ -11,13 +11,14 @@ import {
   guardRoutes,
   OpenCalls,
 } from '#libs/access';
-import { registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
+import { GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { AgentCatalog, TaskRecovery } from '#libs/executor';
 import {
   type AppConfig,
   ConfigError,
   type Environment,
   InFlight,
+  Jobs,
   loadConfig,
   Readiness,
   ServiceAddress,
@@ -100,7 +101,9 @@ async function listen(app: NestFastifyApplication, config: AppConfig): Promise<s
   await app.listen(config.port, config.host);
   const url = (await app.getUrl()).replace('[::1]', 'localhost');
   app.get(ServiceAddress).listening(url);
+  await app.get(GrpcServer).listen();
   app.get(TaskRecovery).start();
+  app.get(Jobs).start();
   app.get(Readiness).started = true;
   return url;
 }

@@ -1,4 +1,4 @@
-import { AgentExecutor, type CallContext, type RequestContext } from '#libs/executor';
+import { type AgentDeclaration, AgentExecutor, type CallContext, type RequestContext } from '#libs/executor';
 import type { Message, SendMessageRequest } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { CallLog } from './call-log.js';
@@ -7,6 +7,7 @@ import type { CallLog } from './call-log.js';
 export class LoggedExecutor extends AgentExecutor {
   override readonly recovery: 'restart' | 'fail';
   override readonly cancelGrace: number;
+  override readonly declares: AgentDeclaration | undefined;
 
   constructor(
     private readonly executor: AgentExecutor,
@@ -15,6 +16,7 @@ export class LoggedExecutor extends AgentExecutor {
     super();
     this.recovery = executor.recovery;
     this.cancelGrace = executor.cancelGrace;
+    this.declares = executor.declares;
   }
 
   override execute(context: RequestContext): AsyncIterable<TaskEvent> {

@@ -14,12 +14,16 @@ import { SealSecretsJob } from './seal-secrets-job.js';
 /** Push notifications of Tasks. Needs PlatformModule and JobsModule. */
 @Module({})
 export class PushModule {
-  /** @param imports who provides TaskStore and TaskRetention */
+  /** With the management API of deliveries. @param imports who provides TaskStore and TaskRetention */
   static with(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
+    return { ...PushModule.alone(...imports), controllers: [DeliveriesController] };
+  }
+
+  /** The notifications and nothing of `/api`. @param imports as above */
+  static alone(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return {
       module: PushModule,
       imports,
-      controllers: [DeliveriesController],
       providers: [
         { provide: PushConfigs, useClass: PostgresPushConfigs },
         PushLanes,

@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentCard } from '#libs/protocol';
-import { getTask, rest, rpc, sendTask } from '../../support/a2a.js';
+import { getTask, rest, rpc, sendParams, sendTask } from '../../support/a2a.js';
 import { apiKeyEnv, testCaller } from '../../support/callers.js';
+import { GrpcWire } from '../../support/grpc-wire.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { sendRaw } from '../../support/raw-request.js';
 import { until } from '../../support/until.js';
+import { WebhookReceiver } from '../../support/webhook-receiver.js';
 import { AgentProcess, callsIn } from './agent-process.js';
 
 describe('the stand-alone agent', () => {
@@ -81,6 +83,53 @@ describe('the stand-alone agent', () => {
     expect(callsIn(calls)).toEqual([{ messageId: 'm-1', taskId: task.id, text: 'say it', at: expect.any(String) }]);
 
     expect(await agent.signal('SIGTERM')).toBe(0);
+  });
+
+  it('is what its script declares', async () => {
+    const file = join(folder, 'declared.json');
+    writeFileSync(
+      file,
+      JSON.stringify({
+        agent: { inputModes: ['image/*'], streaming: false },
+        otherwise: [{ echo: true }, { complete: 'seen' }],
+      }),
+    );
+    const url = await start('--script', file).ready();
+    const card = await rest<AgentCard>(url, 'GET', '/.well-known/agent-card.json');
+    expect(card.body).toMatchObject({
+      defaultInputModes: ['image/*'],
+      capabilities: { streaming: false, pushNotifications: true },
+    });
+    const parts = [{ raw: 'aGk=', mediaType: 'image/png' }];
+    expect((await sendTask(`${url}/a2a`, parts)).artifacts?.[0]?.parts).toEqual(parts);
+    const streamed = await rpc(`${url}/a2a`, 'SendStreamingMessage', sendParams(parts));
+    expect(streamed.body.error).toMatchObject({ code: -32004 });
+  });
+
+  it('notifies webhooks', async () => {
+    const hook = await WebhookReceiver.start();
+    try {
+      const url = await start('--script', scriptFile('pushing', [{ echo: true }, { complete: 'done' }])).ready();
+      const configuration = { taskPushNotificationConfig: { url: hook.url, token: 'tok' } };
+      await sendTask(`${url}/a2a`, 'go', { configuration });
+      await hook.ended();
+      expect(hook.story.at(-1)).toBe('TASK_STATE_COMPLETED');
+      expect(hook.accepted[0]?.headers['x-a2a-notification-token']).toBe('tok');
+      expect((await fetch(`${url}/api/deliveries`)).status).toBe(404);
+    } finally {
+      await hook.stop();
+    }
+  });
+
+  it('listens on GRPC_PORT, and says so in its card', async () => {
+    const args = ['--script', scriptFile('over-grpc', [{ echo: true }, { complete: 'done' }])];
+    const agent = AgentProcess.spawn(args, database.url, { GRPC_PORT: '0' });
+    running.push(agent);
+    const url = await agent.ready();
+    const { body } = await rest<AgentCard>(url, 'GET', '/.well-known/agent-card.json');
+    const grpc = body.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC')?.url ?? '';
+    const { result } = await new GrpcWire(() => ({ url, grpc })).call('', 'SendMessage', sendParams('over the wire'));
+    expect(result).toMatchObject({ task: { artifacts: [{ parts: [{ text: 'over the wire' }] }] } });
   });
 
   it('answers directly where the script replies, and logs that too', async () => {
