@@ -97,7 +97,7 @@ describe('rows E: the external node', () => {
   });
 
   it.each<[string, FakeBehaviour, string]>([
-    ['the first text of the first Artifact', answersParts({ data: 1 }, { text: 'words' }, { text: 'more' }), 'words'],
+    ['the text of the first Artifact', answersParts({ data: 1 }, { text: 'words' }, { text: ' more' }), 'words more'],
     ['else its data as JSON', answersParts({ data: { key: 'val' } }), '{"key":"val"}'],
     ['else `no output`', { steps: [{ status: 'TASK_STATE_COMPLETED' }] }, 'no output'],
   ])('E5 what it answers from outside is %s', async (_what, behaviour, text) => {

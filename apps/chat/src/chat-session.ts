@@ -45,8 +45,17 @@ function idsOf({ contextId, taskId }: { contextId?: string | undefined; taskId?:
 /** What the agent said: the direct Message, else its last word on the Task, else what it made. */
 function textOf({ reply, status, artifacts }: CalledTask): string {
   const said = reply?.parts ?? status?.message?.parts ?? [];
-  const shown = said.length > 0 ? said : artifacts.flatMap(({ parts }) => parts);
-  return shown.map(partText).filter(Boolean).join('\n');
+  const shown = said.length > 0 ? [said] : artifacts.map(({ parts }) => parts);
+  return shown.map(partsText).filter(Boolean).join('\n');
+}
+
+/** Text Parts in a row are pieces of one text. */
+function partsText(parts: readonly Part[]): string {
+  return parts.reduce((before, part, index) => {
+    const piece = partText(part);
+    const goesOn = part.text !== undefined && parts[index - 1]?.text !== undefined;
+    return before === '' || piece === '' || goesOn ? before + piece : `${before}\n${piece}`;
+  }, '');
 }
 
 function partText({ text, data, url }: Part): string {

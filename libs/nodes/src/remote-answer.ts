@@ -1,8 +1,8 @@
 import {
   type Artifact,
   firstData,
-  firstText,
   isActiveState,
+  joinedText,
   type Part,
   type StreamResponse,
   type TaskArtifactUpdateEvent,
@@ -45,10 +45,14 @@ export class RemoteAnswer {
     return state === undefined || isActiveState(state) ? undefined : state;
   }
 
-  /** Row E5: the first text of the first Artifact, else its data as JSON, else `no output`. */
+  /**
+   * Row E5: the text of the first Artifact, else its data as JSON, else `no output`. An agent that made no Artifact has
+   * answered with what it said at the end.
+   */
   get output(): string {
-    const parts = this.#message ?? this.#artifacts.values().next().value?.parts ?? [];
-    const text = firstText(parts);
+    const [artifact] = this.#artifacts.values();
+    const parts = this.#message ?? artifact?.parts ?? this.status?.message?.parts ?? [];
+    const text = joinedText(parts);
     if (text !== undefined) return text;
     const data = firstData(parts);
     return data === undefined ? 'no output' : JSON.stringify(data);

@@ -22,7 +22,7 @@ export function childEnding(node: WorkflowNode, url: string, child: CalledTask):
   if (child.reply) return { kind: 'completed', status: 'completed', artifacts: replyArtifacts(child.reply) };
   switch (child.state) {
     case 'TASK_STATE_COMPLETED':
-      return { kind: 'completed', status: 'completed', artifacts: completedArtifacts(node, child) };
+      return { kind: 'completed', status: 'completed', artifacts: completedArtifacts(child) };
     case 'TASK_STATE_INPUT_REQUIRED':
     case 'TASK_STATE_AUTH_REQUIRED':
       return { kind: 'waiting', status: stateWord(child.state), question: child.status?.message?.parts ?? [] };
@@ -56,10 +56,10 @@ function replyArtifacts({ messageId, parts }: { messageId: string; parts: Part[]
   return [{ artifactId: messageId, parts }];
 }
 
-/** What an agent of ours says at the end is its output where it made no Artifact; an external one then has none. */
-function completedArtifacts(node: WorkflowNode, child: CalledTask): Artifact[] {
+/** What an agent says at the end is its output where it made no Artifact. */
+function completedArtifacts(child: CalledTask): Artifact[] {
   const artifacts = child.artifacts.filter(({ parts }) => parts.length > 0);
-  if (artifacts.length > 0 || node.type === 'external') return artifacts;
+  if (artifacts.length > 0) return artifacts;
   const said = child.status?.message;
   return said && said.parts.length > 0 ? replyArtifacts(said) : [];
 }

@@ -142,7 +142,7 @@ describe('WorkflowExecutor', () => {
     expect(await run.start()).toBe('TASK_STATE_COMPLETED');
   });
 
-  test('takes Artifacts in pieces, a direct Message, and the last word of an own node', async () => {
+  test('takes Artifacts in pieces, a direct Message, and the last word of an agent', async () => {
     const run = new DrivenRun(workflowOf('a b ext ext2', ''), new FakeAgents());
     const ended = run.start();
     const a = await run.agents.called('a');
@@ -160,8 +160,8 @@ describe('WorkflowExecutor', () => {
       a: [textPart('one'), dataPart(2)],
       b: [textPart('said')],
       ext: [textPart('direct')],
+      ext2: [textPart('said')],
     });
-    expect(run.state.node('ext2')).toMatchObject({ status: 'completed', artifacts: [] });
   });
 
   test("keeps all Artifacts of a node, and makes one of an output node's (several outputs: one each)", async () => {

@@ -5,6 +5,7 @@ export {
   dataPart,
   firstData,
   firstText,
+  joinedText,
   type Message,
   type Part,
   type Role,

@@ -42,6 +42,18 @@ export function firstText(parts: readonly Part[]): string | undefined {
   return parts.find((part) => part.text !== undefined)?.text;
 }
 
+/**
+ * The text of Parts that an agent may have made piece by piece, as it does an Artifact's: text Parts in a row are one
+ * text, and the first such row counts. `undefined` where there is none.
+ */
+export function joinedText(parts: readonly Part[]): string | undefined {
+  const start = parts.findIndex((part) => part.text !== undefined);
+  if (start < 0) return undefined;
+  const end = parts.findIndex((part, index) => index > start && part.text === undefined);
+  const row = parts.slice(start, end < 0 ? undefined : end);
+  return row.map(({ text }) => text).join('');
+}
+
 /** The first data Part's value, or `undefined`. */
 export function firstData(parts: readonly Part[]): JsonValue | undefined {
   return parts.find((part) => part.data !== undefined)?.data;

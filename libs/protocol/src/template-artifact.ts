@@ -1,4 +1,4 @@
-import { firstData, firstText } from './message.js';
+import { firstData, joinedText } from './message.js';
 import type { Artifact } from './task.js';
 
 /**
@@ -10,7 +10,7 @@ export function artifactReference(artifact: Artifact | undefined, suffix: readon
   if (artifact === undefined) return undefined;
   const data = firstData(artifact.parts);
   if (suffix.length === 1 && suffix[0] === 'data') return data === undefined ? undefined : JSON.stringify(data);
-  const text = firstText(artifact.parts);
+  const text = joinedText(artifact.parts);
   if (text) return text;
   return data === undefined ? (text ?? JSON.stringify(artifact)) : JSON.stringify(data);
 }
