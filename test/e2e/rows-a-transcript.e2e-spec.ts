@@ -242,7 +242,7 @@ describe('endings', () => {
     const gone = await stage.fake({ name: 'gone' });
     const { url } = gone;
     await gone.stop();
-    const events = await talks.play(between({ target: url }));
+    const events = await talks.play(between({ target: url, timeoutMs: 500 }));
     expect(events.map(outline)).toEqual(['0 hello', 'error 1 AGENT_UNREACHABLE', 'complete error']);
     expect(events[1]?.data).toMatchObject({ retryable: true });
   });

@@ -61,7 +61,7 @@ describe('rows B: the client and the shapes', () => {
     );
   });
 
-  it('B6 a node is called with SendMessage, the accepted output modes, and blocking', async () => {
+  it('B6 a node is called with SendMessage, the accepted output modes, and the wish to hear of its Task at once', async () => {
     const fake = await stage.fake();
     fake.always(answers('fine'));
     await stage.api.finish(linear(unique('b6'), external('one', fake.url), external('two', fake.url)));
@@ -72,7 +72,7 @@ describe('rows B: the client and the shapes', () => {
       expect(call.body).toMatchObject({ jsonrpc: '2.0', id: expect.anything(), method: 'SendMessage' });
       const configuration = (call.body?.params as JsonObject).configuration as JsonObject;
       expect(configuration.acceptedOutputModes).toEqual(['text/plain', 'application/json']);
-      expect(configuration.returnImmediately ?? false).toBe(false);
+      expect(configuration.returnImmediately).toBe(true);
       expect(call.message).toMatchObject({ role: 'ROLE_USER', messageId: expect.any(String) });
     }
     expect(new Set(fake.sends.map(({ message }) => message?.messageId)).size).toBe(2);
@@ -89,7 +89,7 @@ describe('rows B: the client and the shapes', () => {
   });
 
   it('B8 an agent that cannot be reached fails the run: no hang, no success', async () => {
-    const run = await stage.api.finish(linear(unique('b8'), external('x', 'http://localhost:1')));
+    const run = await stage.api.finish(linear(unique('b8'), external('x', 'http://localhost:1', { timeout: 1 })));
     expect(run.status).toBe('failed');
     expect(run.error?.message).toContain('external agent call to http://localhost:1: ');
     expect(run.nodes.x?.status).toBe('failed');

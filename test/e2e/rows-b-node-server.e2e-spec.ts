@@ -79,7 +79,7 @@ describe('rows B: the server of every node', () => {
   });
 
   it('B11 an executor that fails gives a FAILED Task that says "Error: …", not a JSON-RPC error', async () => {
-    const { base } = await node((id) => external(id, dead));
+    const { base } = await node((id) => external(id, dead, { timeout: 1 }));
     const { body } = await rpc<{ task: Task }>(base, 'SendMessage', sendParams('hello'));
     expect(body.error).toBeUndefined();
     const task = body.result?.task as Task;
@@ -168,7 +168,7 @@ describe('rows B and K3: the seed dialect on the node alias', () => {
   });
 
   it('B11 an executor that fails is a result with status failed', async () => {
-    const { alias } = await node((id) => external(id, dead));
+    const { alias } = await node((id) => external(id, dead, { timeout: 1 }));
     const { body } = await rpc<{ status: string; messages: { parts: { text: string }[] }[] }>(
       alias,
       'a2a.sendMessage',

@@ -100,7 +100,9 @@ describe('rows C13, C14 and F3: the events of a run', () => {
       state: { __user_input__in: 'hello', a: 'hello' },
     });
     expect(done.error).toBeUndefined();
-    const failed = (await stage.api.trace(linear(unique('done'), external('x', 'http://127.0.0.1:1')))).at(-1)?.data;
+    const failed = (
+      await stage.api.trace(linear(unique('done'), external('x', 'http://127.0.0.1:1', { timeout: 1 })))
+    ).at(-1)?.data;
     expect(failed).toMatchObject({ status: 'failed', error: expect.anything() });
     expect(JSON.stringify(failed?.error)).toContain('node \\"x\\": ');
   });

@@ -36,7 +36,7 @@ describe('what is known of a run beyond its state', () => {
   });
 
   it('a node that was never started was sent nothing', async () => {
-    const broken = linear(unique('detail'), external('x', 'http://127.0.0.1:1'), output('out'));
+    const broken = linear(unique('detail'), external('x', 'http://127.0.0.1:1', { timeout: 1 }), output('out'));
     const { runId } = await stage.api.finish(broken);
     const { body } = await stage.api.call('GET', `/runs/${runId}/nodes/out`);
     expect(body).toMatchObject({ status: 'skipped' });

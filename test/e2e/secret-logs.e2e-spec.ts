@@ -83,7 +83,7 @@ describe.each(['debug', 'trace'])('LOG_LEVEL=%s', (level) => {
     expect((await api.finish(linear(unique('llm'), echo('a', { model: 'm' })))).status).toBe('failed');
     await llm.stop();
     expect((await api.finish(linear(unique('llm'), echo('a', { model: 'm' })))).status).toBe('failed');
-    await api.finish(linear(unique('far'), external('x', 'http://127.0.0.1:9/')));
+    await api.finish(linear(unique('far'), external('x', 'http://127.0.0.1:9/', { timeout: 1 })));
     await parley.stop();
     const all = { caller: caller.key, made: made.key, rotated, ticket, wrong, token, credentials, llmKey };
     expectNone(parley, all);

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentCard, JsonObject, Message, Part, SendMessageRequest } from '#libs/protocol';
 import { answers, type FakeBehaviour } from './fake-behaviour.js';
-import { result, rpcError, sendEvents, snapshotThen } from './fake-replies.js';
+import { result, rpcError, sendEvents, snapshotThen, storedThen } from './fake-replies.js';
 import { FakeTask } from './fake-task.js';
 import { type Deadline, until } from './until.js';
 
@@ -42,6 +42,8 @@ export interface FakeAgentOptions {
   cancel?: 'acknowledge' | 'refuse' | 'hang';
   /** Members of the card that replace the usual ones. */
   card?: JsonObject;
+  /** Whether the stream that answers a follow-up begins with the Task as it was before; false unless told otherwise. */
+  storedFirst?: boolean;
   /** Whether it lets a call in; else it answers 401. Its card is for everybody. */
   admits?: (call: FakeCall) => boolean;
 }
@@ -73,6 +75,7 @@ export class FakeAgent {
       rpcPath: '/a2a',
       cancel: 'acknowledge',
       card: {},
+      storedFirst: false,
       admits: () => true,
       ...options,
     };
@@ -246,9 +249,11 @@ export class FakeAgent {
     const task = known ?? new FakeTask(message);
     const from = known === undefined ? 0 : task.length;
     this.tasks.set(task.task.id, task);
+    const stored = known && this.options.storedFirst ? structuredClone(known.task) : undefined;
     if (known !== undefined) task.receive(message);
     void task.play(steps, () => response.destroy());
-    if (call.method === 'SendStreamingMessage') return sendEvents(response, call, task.follow(from));
+    if (call.method === 'SendStreamingMessage')
+      return sendEvents(response, call, storedThen(stored, task.follow(from)));
     result(response, call, { task: await task.untilSettled() });
   }
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { JsonObject, StreamResponse } from '#libs/protocol';
+import type { JsonObject, StreamResponse, Task } from '#libs/protocol';
 import type { FakeTask } from './fake-task.js';
 
 /** The request that is answered: its JSON-RPC id comes back. */
@@ -12,6 +12,15 @@ export async function* snapshotThen(task: FakeTask): AsyncIterable<StreamRespons
   const from = task.length;
   yield { task: structuredClone(task.task) };
   yield* task.follow(from);
+}
+
+/** A Task as it was before, if there is one, then what happens to it. */
+export async function* storedThen(
+  stored: Task | undefined,
+  events: AsyncIterable<StreamResponse>,
+): AsyncIterable<StreamResponse> {
+  if (stored) yield { task: stored };
+  yield* events;
 }
 
 /** Answers with a stream of events. */

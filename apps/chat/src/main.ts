@@ -21,7 +21,7 @@ await chat(await connected(url));
 async function connected(agentUrl: string): Promise<AgentClient> {
   const directory = new HttpAgentDirectory({ http: { fetch, cachedFetch: fetch }, onCardless: () => undefined });
   try {
-    return await directory.client(agentUrl);
+    return await directory.client(agentUrl, { timeouts: { refused: 0 } });
   } catch (error) {
     process.stderr.write(`${shownUrl(agentUrl)} cannot be called: ${reason(error)}\n`);
     process.exit(1);

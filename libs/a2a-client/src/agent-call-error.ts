@@ -22,16 +22,24 @@ export class AgentCallError extends Error {
   constructor(
     readonly kind: AgentCallFailure,
     message: string,
-    options: { cause?: unknown; code?: number } = {},
+    options: { cause?: unknown; code?: number | undefined; unsent?: boolean } = {},
   ) {
     super(briefText(message), { cause: options.cause });
     this.code = options.code;
+    this.unsent = options.unsent === true;
   }
   /** The JSON-RPC code or HTTP status, where there was one. */
   readonly code: number | undefined;
+  /** Whether it is certain that nothing reached anybody, as where a connection was refused. */
+  readonly unsent: boolean;
 
-  /** Only 5xx and time-outs are tried again (row J4). */
+  /** Only 5xx and time-outs are tried again (row J4), and what is unsent for as long as a call may wait for its agent. */
   get retryable(): boolean {
     return this.kind === 'server-error' || this.kind === 'timeout';
+  }
+
+  /** The same of a call that may have reached the agent before. */
+  withDoubt(): AgentCallError {
+    return new AgentCallError(this.kind, this.message, { cause: this.cause, code: this.code });
   }
 }

@@ -12,15 +12,16 @@ import {
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentHttp } from './agent-http.js';
 import { type AgentRequest, agentRequest } from './agent-request.js';
-import type { CallLimits } from './call-limits.js';
+import type { CallAttempt, CallLimits } from './call-limits.js';
 import type { ReceivedCard } from './card-guard.js';
 import { CARD_PATH, hostCardUrl, ownCardUrl } from './card-places.js';
 import { keepSecurity } from './card-security.js';
 import { once } from './exchange.js';
 import { fetchRequester } from './fetch-requester.js';
+import { readableLegacyCard } from './legacy-card.js';
 import { RecentlyUsed } from './recently-used.js';
 
-/** Reads cards of the protocol's version 0.3 too and gives them in the form of 1.0. */
+/** Reads cards of the protocol's versions 0.2 and 0.3 too and gives them in the form of 1.0. */
 const READER = new DefaultAgentCardResolver({ legacyCompat: { enabled: true } });
 
 const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
@@ -89,10 +90,11 @@ export class AgentCards {
     const target = parsed(url);
     const headers = { ...HEADERS, ...credentials };
     try {
-      const text = await once(limits, async ({ signal }) => {
+      const read = async ({ signal }: CallAttempt): Promise<string> => {
         const answer = await this.#request({ url: target, method: 'GET', headers, signal });
         return answer.text();
-      });
+      };
+      const text = await once(limits, read, limits.timeouts.refused);
       return this.#keep(url, text, this.#freshUntil(target, HEADERS));
     } catch (error) {
       if (error instanceof AgentCallError && isAbsence(error)) return undefined;
@@ -110,7 +112,7 @@ export class AgentCards {
 }
 
 /**
- * Reads a card of 1.0, or of 0.3 in the form of 1.0; `undefined` for what is no card.
+ * Reads a card of 1.0, or of 0.2 or 0.3 in the form of 1.0; `undefined` for what is no card.
  * @throws AgentCallError `invalid-response` for a card whose members are not those of a card
  */
 export function readAgentCard(text: string): SdkAgentCard | undefined {
@@ -140,7 +142,8 @@ function readCard(body: string): SdkAgentCard | undefined {
   const interfaces = json.supportedInterfaces ?? json.supported_interfaces;
   if (Array.isArray(interfaces) && interfaces.length > 0)
     return keepSecurity(withoutSecrets(encodeAgentCard(json as unknown as AgentCard)), json);
-  return typeof json.url === 'string' ? keepSecurity(withoutSecrets(READER.normalizeAgentCard(json)), json) : undefined;
+  if (typeof json.url !== 'string') return undefined;
+  return keepSecurity(withoutSecrets(READER.normalizeAgentCard(readableLegacyCard(json))), json);
 }
 
 /** Cards are shown and kept, and what they name is called: no place for passwords. */

@@ -1,6 +1,6 @@
 import type { AgentCard, SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
 
-/** The four limits of an outbound call, in milliseconds; each is its own error. */
+/** The limits of an outbound call, in milliseconds; each of the first four is its own error. */
 export interface CallTimeouts {
   connect: number;
   /** Until the first response event or, for a plain call, the response. */
@@ -9,6 +9,8 @@ export interface CallTimeouts {
   idle: number;
   /** The whole call. */
   total: number;
+  /** How long a call is made again while nobody listens where it goes; nothing was sent then. */
+  refused: number;
 }
 
 export interface CallOptions {
@@ -41,8 +43,9 @@ export abstract class AgentClient {
   abstract readonly card: AgentCard | undefined;
 
   /**
-   * Sends a Message and gives what the agent answers, as it comes: streaming where the card says so, else the one
-   * answer of a blocking SendMessage. Ends after a terminal or waiting state, or a direct Message.
+   * Sends a Message and gives what the agent answers, as it comes: streaming where the card says so, else the Task as
+   * soon as there is one, and again whenever it has changed. Ends after a terminal or waiting state of this turn, or a
+   * direct Message; the Task as the turn before left it may come first.
    * @throws AgentCallError
    */
   abstract send(request: SendMessageRequest, options?: CallOptions): AsyncIterable<StreamResponse>;

@@ -4,6 +4,7 @@ import type { AgentFetch } from './agent-http.js';
 import { networkFailure } from './call-failure.js';
 import { prove } from './call-proof.js';
 import { MAX_ANSWER_BYTES, parsable } from './agent-request.js';
+import { readableFrame } from './legacy-frames.js';
 import { sseEvents } from './sse-events.js';
 import type { TransportOptions } from './agent-transport.js';
 import { statusFailure } from './status-failure.js';
@@ -63,7 +64,7 @@ function watch(response: Response, alive: (() => void) | undefined): Response {
 
 /** Of a stream the events are handed on one by one, so that neither one of them nor its JSON is too much to be read. */
 async function parsableResponse(response: Response, mostMembers: number): Promise<Response> {
-  if (!response.body || isShort(response)) return response;
+  if (!response.body || (isShort(response) && !isStream(response))) return response;
   if (!isStream(response)) return new Response(parsable(await response.text(), mostMembers), responseInit(response));
   const frames = framesOf(response.body as AsyncIterable<Uint8Array>, mostMembers);
   return new Response(ReadableStream.from(frames) as ReadableStream<Uint8Array<ArrayBuffer>>, responseInit(response));
@@ -72,7 +73,8 @@ async function parsableResponse(response: Response, mostMembers: number): Promis
 async function* framesOf(pieces: AsyncIterable<Uint8Array>, mostMembers: number): AsyncIterable<Uint8Array> {
   const encoder = new TextEncoder();
   for await (const { type, data } of sseEvents(pieces, MAX_ANSWER_BYTES)) {
-    const lines = parsable(data, mostMembers).split('\n');
+    const lines = readableFrame(parsable(data, mostMembers))?.split('\n');
+    if (lines === undefined) continue;
     yield encoder.encode(`event: ${type}\n${lines.map((line) => `data: ${line}\n`).join('')}\n`);
   }
 }

@@ -48,7 +48,7 @@ export class AgentTransports {
     const streaming = card.capabilities?.streaming === true;
     const chosen = chosenInterface(card);
     const transport = isLegacy(chosen)
-      ? new SdkTransport(await this.#legacy.client({ ...card, supportedInterfaces: [chosen] }), streaming)
+      ? new SdkTransport(await this.#legacy.client(asOf03(card, chosen)), streaming)
       : this.#transport(chosen, streaming, agent.credentials);
     return this.#proving(transport, agent, chosen.url, securityOf(card));
   }
@@ -100,8 +100,14 @@ function chosenInterface(card: SdkAgentCard): AgentInterface {
   throw new AgentCallError('invalid-response', text);
 }
 
+/** Agents that say 0.2 speak as those of 0.3 do. */
 function isLegacy({ protocolVersion }: AgentInterface): boolean {
-  return protocolVersion.startsWith('0.3');
+  return /^0\.[23](\.|$)/.test(protocolVersion);
+}
+
+/** The card with this interface alone; the SDK knows no older version than 0.3. */
+function asOf03(card: SdkAgentCard, chosen: AgentInterface): SdkAgentCard {
+  return { ...card, supportedInterfaces: [{ ...chosen, protocolVersion: '0.3' }] };
 }
 
 /** The first of version 1.0, else of any 1.x. */

@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import { OutboundRefusedError, OutboundTimeoutError, OutboundTooLongError } from '#libs/platform';
 import { A2A_ERRORS, A2AError, type A2AErrorReason, InvalidProtocolValue, NO_USERINFO } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
@@ -42,7 +43,8 @@ export function networkFailure(error: unknown): AgentCallError {
     return new AgentCallError('invalid-response', text, { cause: error });
   }
   const code = causes.map(codeOf).findLast((it) => it !== undefined);
-  return new AgentCallError('connect', `no connection (${code ?? 'network error'})`, { cause: error });
+  const unsent = code === 'ECONNREFUSED';
+  return new AgentCallError('connect', `no connection (${code ?? 'network error'})`, { cause: error, unsent });
 }
 
 function isNetworkError(error: Error): boolean {
@@ -84,6 +86,11 @@ function notA2A(error: unknown): AgentCallError {
 
 function causesOf(error: unknown): Error[] {
   const causes: Error[] = [];
-  for (let it = error; it instanceof Error && causes.length < 8; it = it.cause) causes.push(it);
+  for (let it = error; isError(it) && causes.length < 8; it = it.cause) causes.push(it);
   return causes;
+}
+
+/** Those of the network come from another realm where this code runs in a context of its own. */
+function isError(value: unknown): value is Error {
+  return value instanceof Error || isNativeError(value);
 }

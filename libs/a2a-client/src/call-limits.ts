@@ -9,7 +9,11 @@ export const DEFAULT_TIMEOUTS: Readonly<CallTimeouts> = {
   firstEvent: 120_000,
   idle: 120_000,
   total: 3_600_000,
+  refused: 10_000,
 };
+
+/** What a timer of this runtime can hold, in milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** The limits of one call over all its attempts. Dispose it when the call has ended. */
 export class CallLimits {
@@ -25,7 +29,7 @@ export class CallLimits {
     this.#callerSignal = options.signal;
     const { total } = this.timeouts;
     this.#timer = timer(total, () =>
-      this.#end(new AgentCallError('timeout', `timeout: not finished within ${total} ms`)),
+      this.#end(new AgentCallError('timeout', `timeout: not finished within ${seconds(total)}`)),
     );
     if (options.signal?.aborted) this.#onCallerAbort();
     else options.signal?.addEventListener('abort', this.#onCallerAbort, { once: true });
@@ -139,10 +143,15 @@ export class CallAttempt {
     const [limit, text] = this.#begun
       ? (['idle', 'silent for'] as const)
       : (['firstEvent', 'no answer within'] as const);
-    this.end(new AgentCallError('timeout', `timeout: ${text} ${this.timeouts[limit]} ms`));
+    this.end(new AgentCallError('timeout', `timeout: ${text} ${seconds(this.timeouts[limit])}`));
   };
 }
 
 function timer(milliseconds: number, expire: () => void): NodeJS.Timeout | undefined {
-  return Number.isFinite(milliseconds) ? setTimeout(expire, milliseconds) : undefined;
+  return Number.isFinite(milliseconds) ? setTimeout(expire, Math.min(milliseconds, LONGEST_TIMER)) : undefined;
+}
+
+/** Limits are told in the unit in which they are given to a node. */
+function seconds(milliseconds: number): string {
+  return `${milliseconds / 1_000} s`;
 }

@@ -4,21 +4,25 @@ import { retrying } from './retry.js';
 
 type Open = (attempt: CallAttempt) => AsyncIterable<StreamResponse>;
 
-/** One exchange with a single answer, tried again by the retry rule. */
-export function once<T>(limits: CallLimits, ask: (attempt: CallAttempt) => Promise<T>): Promise<T> {
-  return retrying(async () => {
+/**
+ * One exchange with a single answer, tried again by the retry rule.
+ * @param refused how long it is tried again where nobody listens, in milliseconds
+ */
+export function once<T>(limits: CallLimits, ask: (attempt: CallAttempt) => Promise<T>, refused = 0): Promise<T> {
+  const attempted = async (): Promise<T> => {
     const attempt = limits.attempt();
     try {
       return await attempt.next(ask(attempt));
     } finally {
       attempt.end();
     }
-  }, limits);
+  };
+  return retrying(attempted, limits, refused);
 }
 
-/** One exchange with a stream of answers, tried again by the retry rule until its first event is there. */
-export async function* exchange(limits: CallLimits, open: Open): AsyncIterable<StreamResponse> {
-  const { attempt, events, first } = await retrying(() => begin(limits, open), limits);
+/** One exchange with a stream of answers, tried again as `once` does until its first event is there. */
+export async function* exchange(limits: CallLimits, open: Open, refused = 0): AsyncIterable<StreamResponse> {
+  const { attempt, events, first } = await retrying(() => begin(limits, open), limits, refused);
   try {
     for (let next = first; !next.done; next = await attempt.next(events.next())) yield next.value;
   } finally {

@@ -16,11 +16,13 @@ const STATES: Readonly<Record<string, string>> = {
  */
 export const FOUNDING_DIALECT: JsonRpcDialect = {
   params: (params) =>
-    isJsonObject(params.configuration)
-      ? { ...params, configuration: { ...params.configuration, blocking: true } }
-      : params,
+    isJsonObject(params.configuration) ? { ...params, configuration: blocking(params.configuration) } : params,
   result: (method, result) => (method === 'SendMessage' ? upgradedSendResult(result) : upgradedTask(result)),
 };
+
+function blocking({ returnImmediately: _immediately, ...configuration }: JsonObject): JsonObject {
+  return { ...configuration, blocking: true };
+}
 
 function upgradedSendResult(result: JsonObject): JsonObject {
   if ('task' in result || 'message' in result) return result;

@@ -17,6 +17,13 @@ async function ask(directory: HttpAgentDirectory, url: string): Promise<string |
   return undefined;
 }
 
+const LISTS = {
+  defaultInputModes: [],
+  defaultOutputModes: [],
+  capabilities: {},
+  skills: [{ id: 's', name: 's', description: '', tags: [] }],
+};
+
 describe('HttpAgentDirectory', () => {
   const servers: Server[] = [];
   const fakes: FakeAgent[] = [];
@@ -142,16 +149,22 @@ describe('HttpAgentDirectory', () => {
     expect(bodies[0]).toMatchObject({ id: 1, method: 'SendMessage', params: { configuration: { blocking: true } } });
   });
 
-  it('reads a card of version 0.3 and speaks 0.3 to its agent', async () => {
+  it.each<[string, object]>([
+    ['0.3.0', LISTS],
+    ['0.2.5', LISTS],
+    ['0.2', LISTS],
+    ['0.2.6', {}],
+    [
+      '0.3.0',
+      { ...LISTS, surprise: { new: [1] }, securitySchemes: { odd: { type: 'passport' }, more: { type: 'oauth2' } } },
+    ],
+  ])('reads a card of version %s with %j and speaks 0.3 to its agent', async (protocolVersion, members) => {
     const methods: string[] = [];
     const url = await serve((request, body, response) => {
       response.setHeader('content-type', 'application/json');
       if (request.method === 'GET') {
-        const card = { name: 'old', description: '', version: '1', protocolVersion: '0.3.0', url: `${url}/rpc` };
-        const modes = { defaultInputModes: [], defaultOutputModes: [] };
-        return void response.end(
-          JSON.stringify({ ...card, ...modes, capabilities: {}, skills: [], preferredTransport: 'JSONRPC' }),
-        );
+        const card = { name: 'old', description: '', version: '1', protocolVersion, url: `${url}/rpc` };
+        return void response.end(JSON.stringify({ ...card, ...members }));
       }
       const { id, method } = JSON.parse(body) as { id: number; method: string };
       methods.push(method);
@@ -161,6 +174,32 @@ describe('HttpAgentDirectory', () => {
     });
     expect(await ask(directory, url)).toBe('from 0.3');
     expect(methods).toEqual(['message/send']);
+  });
+
+  it('passes over what it does not know in a card', async () => {
+    const agent = await fake({
+      card: { surprise: { new: [1] }, capabilities: { telepathy: true }, securitySchemes: { odd: { passport: {} } } },
+    });
+    expect(await ask(directory, agent.url)).toBe('ok');
+  });
+
+  it('passes over what it does not know in a stream of 0.3', async () => {
+    const url = await serve((request, body, response) => {
+      const card = { name: 'old', protocolVersion: '0.3.0', url: `${url}/rpc`, capabilities: { streaming: true } };
+      if (request.method === 'GET') return void response.end(JSON.stringify(card));
+      const { id } = JSON.parse(body) as { id: number };
+      const parts = [{ kind: 'text', text: 'at last' }];
+      const results = [
+        { kind: 'mood-update', mood: 'fine' },
+        { kind: 'message', messageId: 'm', role: 'agent', parts, more: 1 },
+      ];
+      response.setHeader('content-type', 'text/event-stream');
+      response.end(results.map((result) => `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`).join(''));
+    });
+    const client = await directory.client(url);
+    expect(await collect(client.send({ message: userMessage('hello') }))).toMatchObject([
+      { message: { messageId: 'm', parts: [{ text: 'at last' }] } },
+    ]);
   });
 
   it('refuses a card that offers no binding it speaks', async () => {
@@ -182,7 +221,8 @@ describe('HttpAgentDirectory', () => {
   });
 
   it('fails at once where nobody listens', async () => {
-    await expect(directory.client('http://127.0.0.1:1')).rejects.toMatchObject({ kind: 'connect' });
+    const options = { timeouts: { refused: 0 } };
+    await expect(directory.client('http://127.0.0.1:1', options)).rejects.toMatchObject({ kind: 'connect' });
   });
 
   it('refuses what is no HTTP URL', async () => {

@@ -3,6 +3,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  readStreamItem,
   readStreamResponse,
   readTask,
   type SendMessageRequest,
@@ -46,7 +47,7 @@ export class JsonRpcTransport implements AgentTransport {
   }
 
   async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
-    const params = completedRequest(request);
+    const params = completedRequest(request, this.streaming);
     if (this.streaming) yield* this.#stream('SendStreamingMessage', params, options);
     else yield readStreamResponse(await this.#ask('SendMessage', params, options));
   }
@@ -74,7 +75,11 @@ export class JsonRpcTransport implements AgentTransport {
     const id = this.endpoint.nextId();
     const answer = await this.#post({ method, params, id }, STREAMING, options);
     const events = eventsOf(answer, (body) => resultOf(body, id));
-    for await (const { data } of events) yield readStreamResponse(resultOf(data, id));
+    for await (const { data } of events) {
+      const result = resultOf(data, id);
+      const item = isJsonObject(result) ? readStreamItem(result) : readStreamResponse(result);
+      if (item) yield item;
+    }
   }
 
   #post(

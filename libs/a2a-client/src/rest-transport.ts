@@ -1,6 +1,7 @@
 import {
   A2A_ERRORS,
   isJsonObject,
+  readStreamItem,
   readStreamResponse,
   readTask,
   type SendMessageRequest,
@@ -27,7 +28,7 @@ export class RestTransport implements AgentTransport {
   ) {}
 
   async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
-    const body = JSON.stringify(completedRequest(request));
+    const body = JSON.stringify(completedRequest(request, this.streaming));
     const { tenant } = request;
     if (this.streaming) yield* this.#stream('/message:stream', options, tenant, body);
     else yield readStreamResponse(await this.#ask('POST', '/message:send', options, tenant, body));
@@ -59,7 +60,8 @@ export class RestTransport implements AgentTransport {
     const answer = await this.#send('POST', path, { accept: 'text/event-stream', options, tenant, body });
     for await (const { type, data } of eventsOf(answer, refuseError)) {
       if (type === 'error') throw streamFailure(data);
-      yield readStreamResponse(jsonObjectOf(data));
+      const item = readStreamItem(jsonObjectOf(data));
+      if (item) yield item;
     }
   }
 

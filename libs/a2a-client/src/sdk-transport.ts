@@ -9,6 +9,7 @@ import {
 } from '#libs/protocol';
 import { attend } from './agent-fetch.js';
 import type { AgentTransport, TransportOptions } from './agent-transport.js';
+import { withAppend } from './legacy-frames.js';
 import { completedRequest } from './send-request.js';
 
 /** Reaches an agent of A2A 0.3 over the network, through the official SDK. */
@@ -23,16 +24,16 @@ export class SdkTransport implements AgentTransport {
   async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
     const { signal } = options;
     attend(options);
-    const encoded = encodeSendMessageRequest(completedRequest(request));
+    const encoded = encodeSendMessageRequest(completedRequest(request, this.streaming));
     for await (const response of this.client.sendMessageStream(encoded, { signal }))
-      yield decodeStreamResponse(response);
+      yield withAppend(decodeStreamResponse(response));
   }
 
   async *subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
     const { signal } = options;
     attend(options);
     const events = this.client.resubscribeTask({ tenant: '', id: taskId }, { signal });
-    for await (const response of events) yield decodeStreamResponse(response);
+    for await (const response of events) yield withAppend(decodeStreamResponse(response));
   }
 
   async getTask(taskId: string, options: TransportOptions): Promise<Task> {

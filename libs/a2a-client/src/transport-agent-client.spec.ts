@@ -7,6 +7,7 @@ import { HttpAgentDirectory } from './http-agent-directory.js';
 
 const http = new OutboundHttp(loadConfig({ HOST: '127.0.0.1', LOG_LEVEL: 'silent' }));
 const message = userMessage('hello');
+const completed = { status: 'TASK_STATE_COMPLETED' } as const;
 
 describe('a client over HTTP', () => {
   const outcomes: string[] = [];
@@ -61,7 +62,7 @@ describe('a client over HTTP', () => {
     agent.always({ hang: true });
     await expect(send(client, { timeouts: { firstEvent: 150, total: 1_000 } })).rejects.toMatchObject({
       kind: 'timeout',
-      message: 'timeout: not finished within 1000 ms',
+      message: 'timeout: not finished within 1 s',
     });
     expect(agent.sends.length).toBeGreaterThan(1);
   });
@@ -126,7 +127,7 @@ describe('a client over HTTP', () => {
     agent.always(holds());
     await expect(send(client, { timeouts: { idle: 100 } })).rejects.toMatchObject({
       kind: 'timeout',
-      message: 'timeout: silent for 100 ms',
+      message: 'timeout: silent for 0.1 s',
     });
   });
 
@@ -150,6 +151,100 @@ describe('a client over HTTP', () => {
     expect((await send(client)).at(-1)).toMatchObject({
       statusUpdate: { status: { state: 'TASK_STATE_INPUT_REQUIRED' } },
     });
+  });
+
+  async function asked(client: AgentClient): Promise<string> {
+    agent.next(ends('TASK_STATE_INPUT_REQUIRED', 'which?'));
+    await send(client);
+    return agent.taskIds()[0] ?? '';
+  }
+
+  const followUp = (client: AgentClient, taskId: string) =>
+    collect(client.send({ message: userMessage('this', { taskId }) }));
+
+  it.each([
+    ['asks something else', ends('TASK_STATE_INPUT_REQUIRED', 'and which?'), 'TASK_STATE_INPUT_REQUIRED'],
+    ['asks the same again', ends('TASK_STATE_INPUT_REQUIRED', 'which?'), 'TASK_STATE_INPUT_REQUIRED'],
+    ['completes', answers('thanks'), 'TASK_STATE_COMPLETED'],
+  ] as const)('takes the stored Task before a follow-up that %s for where it came from', async (_what, turn, state) => {
+    const client = await clientOf({ streaming: true, storedFirst: true });
+    const taskId = await asked(client);
+    agent.next(turn);
+    const events = await followUp(client, taskId);
+    expect(events[0]).toMatchObject({ task: { status: { state: 'TASK_STATE_INPUT_REQUIRED' } } });
+    expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state } } });
+    expect(agent.calls.filter(({ method }) => method === 'GetTask')).toEqual([]);
+  });
+
+  it('goes on after the stored Task where the stream of a follow-up was cut behind it', async () => {
+    const client = await clientOf({ streaming: true, storedFirst: true });
+    const taskId = await asked(client);
+    agent.next({ steps: [{ sleep: 50 }, { cut: true }, { artifact: { parts: [{ text: 'x' }] } }, completed] });
+    expect((await followUp(client, taskId)).at(-1)).toMatchObject({
+      task: { status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ parts: [{ text: 'x' }] }] },
+    });
+  });
+
+  it('takes a Task that waits for the answer where a follow-up tells of nothing else', async () => {
+    const client = await clientOf({ streaming: true });
+    const taskId = await asked(client);
+    const task = await client.getTask(taskId);
+    agent.always((call) => ({
+      contentType: 'text/event-stream',
+      body: `data: ${JSON.stringify({ jsonrpc: '2.0', id: call.body?.id, result: { task } })}\n\n`,
+    }));
+    expect(await followUp(client, taskId)).toEqual([{ task }]);
+  });
+
+  it('passes over what it does not know in a stream', async () => {
+    const client = await clientOf({ streaming: true });
+    agent.always((call) => ({
+      contentType: 'text/event-stream',
+      body: [{ surprise: { a: 1 } }, { message: { messageId: 'm', parts: [{ text: 'hi' }], mood: 'fine' }, more: [] }]
+        .map((result) => `data: ${JSON.stringify({ jsonrpc: '2.0', id: call.body?.id, result, extra: true })}\n\n`)
+        .join(''),
+    }));
+    expect(await send(client)).toEqual([{ message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'hi' }] } }]);
+  });
+
+  it('asks an agent that does not stream to answer at once, but not for a follow-up', async () => {
+    const client = await clientOf();
+    await followUp(client, await asked(client));
+    const wishes = agent.sends.map(({ body }) => (body?.params as { configuration: object }).configuration);
+    expect(wishes).toEqual([
+      { acceptedOutputModes: ['text/plain', 'application/json'], returnImmediately: true },
+      { acceptedOutputModes: ['text/plain', 'application/json'] },
+    ]);
+  });
+
+  it('waits for an agent that is not there yet, and sends the Message once', async () => {
+    const client = await clientOf();
+    await agent.goDown();
+    const sent = send(client);
+    setTimeout(() => void agent.comeUp(), 300);
+    expect(await sent).toHaveLength(1);
+    expect(agent.sends).toHaveLength(1);
+    expect(outcomes).toEqual(['ok']);
+  });
+
+  it.each<[string, () => CallOptions]>([
+    ['its patience', () => ({ timeouts: { refused: 250 } })],
+    ['its time', () => ({ timeouts: { total: 250 } })],
+    ['its caller', () => ({ signal: AbortSignal.timeout(250) })],
+  ])('waits for an agent that does not come no longer than %s', async (_what, optionsOf) => {
+    const client = await clientOf();
+    await agent.goDown();
+    await expect(send(client, optionsOf())).rejects.toMatchObject({
+      kind: 'connect',
+      unsent: true,
+      message: 'no connection (ECONNREFUSED)',
+    });
+  });
+
+  it('holds a limit that is longer than a timer can be', async () => {
+    const client = await clientOf();
+    agent.always({ delay: 50, then: answers('there') });
+    expect(await send(client, { timeouts: { total: 2 ** 31, firstEvent: 2 ** 40 } })).toHaveLength(1);
   });
 
   it('waits with GetTask for a Task that comes back unfinished', async () => {

@@ -4,16 +4,19 @@ import { AgentCallError } from './agent-call-error.js';
 import { AnswerSize } from './answer-size.js';
 import { AgentClient, type CallOptions, type CancelOutcome } from './agent-client.js';
 import type { AgentTransport } from './agent-transport.js';
-import { CallLimits } from './call-limits.js';
+import { type CallAttempt, CallLimits } from './call-limits.js';
 import type { CallOutcomes } from './call-outcomes.js';
 import { exchange, once } from './exchange.js';
 import { pause } from './retry.js';
+import { TurnStart } from './turn-start.js';
 
 const CANCEL_TOTAL_MS = 5_000;
 /** With the pauses between them, about twelve seconds: as long as another replica needs to take a Task over. */
 const MAX_LOST_CONNECTIONS = 8;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 3_000;
+/** How old the news of an agent that does not stream may be. */
+const LONGEST_POLL_MS = 1_000;
 
 /** One call while it is under way. */
 interface OpenCall {
@@ -51,7 +54,8 @@ export class TransportAgentClient extends AgentClient {
   }
 
   override async cancel(taskId: string, options: CallOptions = {}): Promise<CancelOutcome> {
-    const timeouts = { ...options.timeouts, total: Math.min(options.timeouts?.total ?? Infinity, CANCEL_TOTAL_MS) };
+    const { total = Infinity } = options.timeouts ?? {};
+    const timeouts = { ...options.timeouts, total: Math.min(total, CANCEL_TOTAL_MS) };
     using limits = new CallLimits({ ...options, timeouts }, this.transport.timeouts);
     try {
       await this.outcomes.counted(() =>
@@ -73,33 +77,48 @@ export class TransportAgentClient extends AgentClient {
 
   async *#send(request: SendMessageRequest, call: OpenCall): AsyncIterable<StreamResponse> {
     const { options, limits, size } = call;
+    const turn = new TurnStart(!this.transport.streaming || request.message.taskId === undefined);
+    const open = (attempt: CallAttempt) => this.transport.send(request, attempt.options(options));
     let taskId: string | undefined;
     try {
-      for await (const event of exchange(limits, (attempt) => this.transport.send(request, attempt.options(options)))) {
+      for await (const event of exchange(limits, open, limits.timeouts.refused)) {
         size.take(event);
         taskId ??= taskIdOf(event);
         yield event;
-        if (isSettled(event)) return;
+        if (turn.isOver(event)) return;
       }
     } catch (error) {
       if (taskId === undefined || !isLostConnection(error, limits)) throw error;
+      return yield* this.#follow(taskId, call, turn);
     }
     if (taskId === undefined) throw new AgentCallError('invalid-response', 'the agent answered with nothing');
-    yield* this.#follow(taskId, call);
+    if (turn.isAll) yield* this.#check(taskId, call, turn);
+    else yield* this.#follow(taskId, call, turn);
   }
 
-  async *#follow(taskId: string, call: OpenCall): AsyncIterable<StreamResponse> {
+  /** A stream that told of nothing but a waiting Task was its answer, unless the Task has gone on meanwhile. */
+  async *#check(taskId: string, call: OpenCall, turn: TurnStart): AsyncIterable<StreamResponse> {
+    const { options, limits, size } = call;
+    const task = await this.#getTask(taskId, options, limits).catch(unlessUnkept);
+    if (task === undefined) return;
+    const isOver = turn.isOver({ task });
+    if (turn.isAll) return;
+    size.take({ task });
+    yield { task };
+    if (!isOver) yield* this.#follow(taskId, call, turn);
+  }
+
+  async *#follow(taskId: string, call: OpenCall, turn = new TurnStart(true)): AsyncIterable<StreamResponse> {
     const { options, limits, size } = call;
     if (!this.transport.streaming) return yield* this.#poll(taskId, call);
+    const open = (attempt: CallAttempt) => this.transport.subscribe(taskId, attempt.options(options));
     for (let lost = 0; lost <= MAX_LOST_CONNECTIONS; lost += 1) {
       try {
-        for await (const event of exchange(limits, (attempt) =>
-          this.transport.subscribe(taskId, attempt.options(options)),
-        )) {
+        for await (const event of exchange(limits, open)) {
           size.take(event);
           if (!('task' in event)) lost = 0;
           yield event;
-          if (isSettled(event)) return;
+          if (turn.isOver(event)) return;
         }
       } catch (error) {
         if (isUnsupported(error)) break;
@@ -113,14 +132,20 @@ export class TransportAgentClient extends AgentClient {
   /** GetTask until the Task ends or waits; gives the Task whenever it has changed. */
   async *#poll(taskId: string, { options, limits, size }: OpenCall): AsyncIterable<StreamResponse> {
     let seen = '';
-    for (let polls = 0; ; polls += 1) {
-      const task = await this.#getTask(taskId, options, limits);
-      const state = JSON.stringify(task);
-      size.take({ task });
-      if (state !== seen) yield { task };
-      if (!isActiveState(task.status.state)) return;
-      seen = state;
-      await pause(nthPause(polls), limits);
+    for (let polls = 0, lost = 0; ; polls += 1) {
+      try {
+        const task = await this.#getTask(taskId, options, limits);
+        lost = 0;
+        const state = JSON.stringify(task);
+        size.take({ task });
+        if (state !== seen) yield { task };
+        if (!isActiveState(task.status.state)) return;
+        seen = state;
+      } catch (error) {
+        lost += 1;
+        if (lost > MAX_LOST_CONNECTIONS || !isLostConnection(error, limits)) throw error;
+      }
+      await pause(Math.min(nthPause(lost || polls), lost > 0 ? LONGEST_PAUSE_MS : LONGEST_POLL_MS), limits);
     }
   }
 
@@ -140,13 +165,6 @@ function taskIdOf(event: StreamResponse): string | undefined {
   return undefined;
 }
 
-/** Whether nothing more can follow: a direct Message, or a Task that has ended or waits. */
-function isSettled(event: StreamResponse): boolean {
-  if ('message' in event) return true;
-  if ('task' in event) return !isActiveState(event.task.status.state);
-  return 'statusUpdate' in event && !isActiveState(event.statusUpdate.status.state);
-}
-
 function isLostConnection(error: unknown, limits: CallLimits): boolean {
   return !limits.over && error instanceof AgentCallError && ['connect', 'server-error'].includes(error.kind);
 }
@@ -154,6 +172,12 @@ function isLostConnection(error: unknown, limits: CallLimits): boolean {
 /** A Task that has ended, or waits, has no stream at some agents (section 3.1.6); others have none at all. */
 function isUnsupported(error: unknown): boolean {
   return error instanceof AgentCallError && (error.kind === 'rpc-error' || error.kind === 'client-error');
+}
+
+/** @throws the error, unless it says that the agent does not keep what it tells of */
+function unlessUnkept(error: unknown): undefined {
+  if (isUnsupported(error) || (error instanceof AgentCallError && error.kind === 'not-found')) return undefined;
+  throw error;
 }
 
 function cancelOutcome(error: AgentCallError): CancelOutcome {

@@ -21,6 +21,8 @@ export class AgentCall {
   private readonly logger = new Logger(AgentCall.name);
   private readonly answer = new CalledTask();
   private client: AgentClient | undefined;
+  /** Whether the agent may have got the Message. */
+  private sent = false;
 
   constructor(
     private readonly directory: AgentDirectory,
@@ -53,7 +55,7 @@ export class AgentCall {
   /** Cancels the agent's Task, as far as one is known. */
   async cancel(): Promise<Pick<StoppedAgent, 'taskId' | 'outcome'>> {
     const { taskId } = this.answer;
-    if (taskId === undefined) return { outcome: 'not-started' };
+    if (taskId === undefined) return { outcome: this.sent ? 'unknown' : 'not-started' };
     return { taskId, outcome: await cancelTask(this.directory, this.spec, taskId, this.client) };
   }
 
@@ -70,7 +72,13 @@ export class AgentCall {
         this.answer.taskId = undefined;
       }
     }
-    yield* client.send(request, options);
+    this.sent = true;
+    try {
+      yield* client.send(request, options);
+    } catch (error) {
+      if (error instanceof AgentCallError && error.unsent) this.sent = false;
+      throw error;
+    }
   }
 
   private causeOf(error: unknown): string {
@@ -87,7 +95,7 @@ export async function cancelTask(
   taskId: string,
   open?: AgentClient,
 ): Promise<StoppedAgent['outcome']> {
-  const bounded = { ...options, signal: AbortSignal.timeout(CANCEL_MS) };
+  const bounded = { ...options, timeouts: { refused: 0 }, signal: AbortSignal.timeout(CANCEL_MS) };
   try {
     const client = open ?? (await directory.client(url, bounded));
     return await client.cancel(taskId, bounded);

@@ -128,7 +128,7 @@ export class BrainstormRun {
     const { agent } = turn;
     if (this.call) return [{ agent, ...(await this.call.cancel()) }];
     const taskId = turn.taskId ?? (await this.madeBefore(turn));
-    if (taskId === undefined) return [{ agent, outcome: 'not-started' }];
+    if (taskId === undefined) return [{ agent, outcome: 'unknown' }];
     const target = { url: this.urlOf(turn), options: this.options(turn) };
     return [{ agent, taskId, outcome: await cancelTask(this.services.directory, target, taskId) }];
   }

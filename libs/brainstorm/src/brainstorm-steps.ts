@@ -13,11 +13,11 @@ export interface AgentPlace {
   role: Role;
 }
 
-/** What became of an agent's Task when its brainstorm was stopped. */
+/** What became of an agent's Task when its brainstorm was stopped; `unknown`: it may have got the Message. */
 export interface StoppedAgent {
   agent: string;
   taskId?: string;
-  outcome: 'acknowledged' | 'refused' | 'unreachable' | 'not-started';
+  outcome: 'acknowledged' | 'refused' | 'unreachable' | 'not-started' | 'unknown';
 }
 
 /** The steps of a brainstorm, by type, with what each says. */

@@ -105,7 +105,8 @@ export class ConversationCalls {
   private async cancelTask(called: Called, taskId: string | undefined): Promise<void> {
     if (taskId === undefined) return;
     const { scope } = this.context.call;
-    const options = { scope, signal: AbortSignal.timeout(CANCEL_MS), ...this.credential(called) };
+    const timeouts = { refused: 0 };
+    const options = { scope, timeouts, signal: AbortSignal.timeout(CANCEL_MS), ...this.credential(called) };
     try {
       const { references, directory } = this.services;
       const url = references.url(await references.resolve(called.agent, scope.tenant));

@@ -1,4 +1,4 @@
-import { type AgentClient, type AgentDirectory, CalledTask, type CallOptions } from '#libs/a2a-client';
+import { AgentCallError, type AgentClient, type AgentDirectory, CalledTask, type CallOptions } from '#libs/a2a-client';
 import { type Hop, HOP_CHAIN, hopMetadata } from '#libs/executor';
 import { isWaitingState, type SendMessageRequest, type StreamResponse, textPart, userMessage } from '#libs/protocol';
 import type { Reply, TurnFailure } from './conversation.js';
@@ -104,7 +104,8 @@ export class TurnCall {
   }
 
   private failure(error: unknown): TurnFailure {
-    if (this.deadline.aborted) {
+    const isUnsent = error instanceof AgentCallError && error.unsent;
+    if (this.deadline.aborted && !isUnsent) {
       const { taskId } = this.answer;
       if (taskId !== undefined)
         void this.client?.cancel(taskId, { ...this.spec.options, timeouts: { total: CANCEL_MS } });

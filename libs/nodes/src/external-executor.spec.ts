@@ -32,7 +32,8 @@ describe('external nodes', () => {
   });
 
   it.each([
-    ['the first text of the first Artifact', answersParts({ data: 1 }, { text: 'text' }, { text: 'no' }), 'text'],
+    ['the text of the first Artifact', answersParts({ data: 1 }, { text: 'te' }, { text: 'xt' }), 'text'],
+    ['what it said at the end without an Artifact', ends('TASK_STATE_COMPLETED', 'all said'), 'all said'],
     ['its data as JSON', answersParts({ data: { a: [1] } }), '{"a":[1]}'],
     ['`no output`', answersParts({ url: 'http://x/y' }), 'no output'],
     ['a direct Message', { message: [{ text: 'direct' }] }, 'direct'],
@@ -52,7 +53,11 @@ describe('external nodes', () => {
     expect(lastWords(await play(turn('x')))).toBe(
       `Error: external agent call to ${agent.url}: a2a error -32000: test error`,
     );
-    const nobody = type.executor({ id: 'ext', type: 'external', config: { endpoint_url: 'http://localhost:1' } });
+    const nobody = type.executor({
+      id: 'ext',
+      type: 'external',
+      config: { endpoint_url: 'http://localhost:1', timeout: 1 },
+    });
     expect(lastWords(await played(nobody, turn('x')))).toMatch(
       /^Error: external agent call to http:\/\/localhost:1: no connection/,
     );
@@ -62,7 +67,7 @@ describe('external nodes', () => {
     agent.always({ hang: true });
     const began = performance.now();
     const events = await play(turn('x'), { timeout: 1 });
-    expect(lastWords(events)).toMatch(/^Error: external agent call to http:.*: timeout: not finished within \d+ ms$/);
+    expect(lastWords(events)).toMatch(/^Error: external agent call to http:.*: timeout: not finished within 1 s$/);
     expect(performance.now() - began).toBeGreaterThan(900);
     expect(performance.now() - began).toBeLessThan(60_000);
   });
@@ -78,9 +83,36 @@ describe('external nodes', () => {
     expect(type.problems(node())).toEqual([]);
     expect(type.problems(node({ endpoint_url: 'ftp://x', timeout: 0, auth: 1 }))).toEqual([
       'external node "ext": endpoint_url must be an http or https URL',
-      'external node "ext": timeout must be a number of seconds, at least 1',
+      'external node "ext": timeout must be a number of seconds, from 1 to 2147483',
       'external node "ext": auth must be the name of a credential',
     ]);
+  });
+
+  it('E8 takes no timeout that is longer than a timer, and keeps a stored one to that', async () => {
+    expect(type.problems(node({ timeout: 2_147_483 }))).toEqual([]);
+    expect(type.problems(node({ timeout: 2_147_484 }))).toHaveLength(1);
+    const events = await play(turn('x'), { timeout: 2_147_484_000 });
+    expect(outline(events).at(-1)).toBe('completed');
+  });
+
+  it('waits for an agent that starts again', async () => {
+    await agent.goDown();
+    const events = play(turn('x'));
+    setTimeout(() => void agent.comeUp(), 300);
+    expect(lastWords(await events)).toBe('ok');
+    expect(agent.sends).toHaveLength(1);
+  });
+
+  it('gives an agent that was only just called a moment to tell of its Task before it is canceled', async () => {
+    agent.options.streaming = true;
+    agent.always({ delay: 100, then: holds() });
+    const abort = new AbortController();
+    const played = play(turn('x', { signal: abort.signal }));
+    await agent.sent();
+    abort.abort(new TaskCanceled());
+    await played;
+    expect(agent.taskIds()).toHaveLength(1);
+    expect(agent.cancels).toEqual(agent.taskIds());
   });
 
   it('waits while the remote waits, and sends the next Message down to the same remote Task', async () => {

@@ -27,9 +27,14 @@ import {
 import { NodeExecutor, type NodeEvent, type NodeWork } from './node-executor.js';
 import { NodeFailure } from './node-failure.js';
 import { RemoteAnswer, type RemoteTask } from './remote-answer.js';
+import { RemoteCallEnd } from './remote-call-end.js';
 
 const DEFAULT_TIMEOUT_SECONDS = 30;
+/** What a timer of this runtime can hold. */
+export const LONGEST_TIMEOUT_SECONDS = Math.floor((2 ** 31 - 1) / 1_000);
 const CANCEL_MS = 5_000;
+/** No limit but the node's own shall speak. */
+const UNLIMITED = { firstEvent: Infinity, idle: Infinity, total: Infinity };
 /** The metadata key under which a Task event keeps the ids of the remote Task that works for it. */
 const REMOTE_KEY = 'parley/remote';
 
@@ -64,32 +69,35 @@ export class ExternalExecutor extends NodeExecutor {
     const known = await remoteOf(context);
     if (context.signal.reason instanceof TaskCanceled) return await this.#cancel(context, url, known?.remote);
     const answer = new RemoteAnswer();
+    using end = new RemoteCallEnd(context.signal, this.#timeout());
+    if (known) end.sighted();
     try {
-      yield* this.#call(context, url, known, answer);
+      yield* this.#call(context, known, answer, end);
     } catch (error) {
       if (context.signal.reason instanceof TaskCanceled)
         return await this.#cancel(context, url, answer.task ?? known?.remote);
       context.signal.throwIfAborted();
-      if (error instanceof AgentCallError)
-        throw new NodeFailure(`external agent call to ${shownUrl(url)}: ${error.message}`, { cause: error });
-      throw error;
+      if (!(error instanceof AgentCallError)) throw error;
+      const isLate = end.outOfTime && !error.unsent;
+      const fault = isLate ? `timeout: not finished within ${this.#timeout()} s` : error.message;
+      throw new NodeFailure(`external agent call to ${shownUrl(url)}: ${fault}`, { cause: error });
     }
     return yield* ended(context, url, answer);
   }
 
-  async *#call(context: RequestContext, url: string, known: KnownRemote | undefined, answer: RemoteAnswer) {
-    const deadline = performance.now() + this.#timeout() * 1_000;
-    const options = (): CallOptions => ({
-      signal: context.signal,
-      timeouts: { total: Math.max(1, Math.ceil(deadline - performance.now())) },
+  async *#call(context: RequestContext, known: KnownRemote | undefined, answer: RemoteAnswer, end: RemoteCallEnd) {
+    const options: CallOptions = {
+      signal: end.signal,
+      timeouts: UNLIMITED,
       scope: context.call.scope,
       parent: { taskId: context.taskId, reference: this.node.id },
       ...this.#credential(),
-    });
-    const client = await this.agents.client(url, options());
-    for await (const event of this.#events(context, client, known, options())) {
+    };
+    const client = await this.agents.client(this.#url(), options);
+    for await (const event of this.#events(context, client, known, options)) {
       const isFirst = answer.task === undefined;
       answer.apply(event);
+      if (answer.task) end.sighted();
       if (isFirst && answer.task) yield remoteNote(context, answer.task);
     }
   }
@@ -118,7 +126,7 @@ export class ExternalExecutor extends NodeExecutor {
 
   async #cancel({ call }: RequestContext, url: string, remote: RemoteTask | undefined): Promise<undefined> {
     if (!remote) return;
-    const options = { timeouts: { total: CANCEL_MS }, scope: call.scope, ...this.#credential() };
+    const options = { timeouts: { total: CANCEL_MS, refused: 0 }, scope: call.scope, ...this.#credential() };
     const client = await this.agents.client(url, options).catch(() => undefined);
     await client?.cancel(remote.taskId, options);
   }
@@ -137,7 +145,8 @@ export class ExternalExecutor extends NodeExecutor {
 
   #timeout(): number {
     const { timeout } = this.node.config;
-    return typeof timeout === 'number' && timeout > 0 ? timeout : DEFAULT_TIMEOUT_SECONDS;
+    const seconds = typeof timeout === 'number' && timeout > 0 ? timeout : DEFAULT_TIMEOUT_SECONDS;
+    return Math.min(seconds, LONGEST_TIMEOUT_SECONDS);
   }
 }
 

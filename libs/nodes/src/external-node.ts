@@ -1,8 +1,8 @@
 import type { AgentDirectory } from '#libs/a2a-client';
 import type { AgentExecutor, HopChains, NodeSpec, NodeType } from '#libs/executor';
-import { hasUserinfo, NO_USERINFO } from '#libs/protocol';
+import { hasUserinfo, type JsonValue, NO_USERINFO } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
-import { ExternalExecutor, missingEndpoint } from './external-executor.js';
+import { ExternalExecutor, LONGEST_TIMEOUT_SECONDS, missingEndpoint } from './external-executor.js';
 
 /** Whether there is one of this name a run finds out: workflows may be kept before the credentials that they name. */
 const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
@@ -23,7 +23,7 @@ export class ExternalNode implements NodeType {
     return new ConfigProblems(node)
       .unless(isUrl, 'endpoint_url must be an http or https URL')
       .unless(!isUrl || !hasUserinfo(endpoint), `endpoint_url ${NO_USERINFO}; name a credential in auth`)
-      .check('timeout', 'must be a number of seconds, at least 1', (it) => typeof it === 'number' && it >= 1)
+      .check('timeout', `must be a number of seconds, from 1 to ${LONGEST_TIMEOUT_SECONDS}`, isTimeout)
       .check('auth', 'must be the name of a credential', (it) => typeof it === 'string' && CREDENTIAL_NAME.test(it))
       .strings('prompt').found;
   }
@@ -31,4 +31,8 @@ export class ExternalNode implements NodeType {
   executor(node: NodeSpec): AgentExecutor {
     return new ExternalExecutor(node, this.agents, this.hops);
   }
+}
+
+function isTimeout(value: JsonValue): boolean {
+  return typeof value === 'number' && value >= 1 && value <= LONGEST_TIMEOUT_SECONDS;
 }

@@ -50,8 +50,12 @@ const PASSED_STEPS = new Set(['model.request', 'model.response', 'tool.call', 't
 /** Where the node has a limit of its own for the whole call, no other limit shall speak first. */
 const UNLIMITED = { firstEvent: Infinity, idle: Infinity, total: Infinity };
 
-/** How long a cancel waits for the Task id of an agent that was only just called, and for the agent's answer. */
-const SIGHT_MS = 2_000;
+/**
+ * How long a cancel waits for the Task id of an agent that was only just called: of ours, which is known to make one,
+ * and of any other. And how long for the agent's answer.
+ */
+const OWN_SIGHT_MS = 2_000;
+const SIGHT_MS = 500;
 const CANCEL_MS = 5_000;
 
 /** With the pauses between them, about thirteen seconds: as long as another replica needs to take over. */
@@ -68,6 +72,9 @@ export class ChildCall {
     this.sighted = resolve;
   });
   private client: AgentClient | undefined;
+  /** Whether the agent may have got the Message. */
+  private sent = false;
+  private running: Promise<void> | undefined;
 
   constructor(
     private readonly directory: AgentDirectory,
@@ -81,10 +88,9 @@ export class ChildCall {
   }
 
   /** Makes the call and tells what comes of it. Never rejects. */
-  async run(): Promise<void> {
-    const ending = await this.ending();
-    this.sighted();
-    if (!this.controller.signal.aborted) await this.tell({ ending });
+  run(): Promise<void> {
+    this.running ??= this.conclude();
+    return this.running;
   }
 
   /** Closes the connection. Tells nothing more. */
@@ -92,14 +98,19 @@ export class ChildCall {
     this.controller.abort();
   }
 
-  /**
-   * Closes the connection and cancels the agent's Task. `patient` waits a moment for a Task that is only being made,
-   * as it is at an agent of our own, which works on without a connection.
-   */
-  async cancel(patient: boolean): Promise<ChildOutcome> {
-    if (patient && this.taskId === undefined) await within(SIGHT_MS, this.sight);
+  /** Closes the connection and cancels the agent's Task; waits a moment for one that is only being made. */
+  async cancel(): Promise<ChildOutcome> {
+    const patience = this.spec.node.type === 'external' ? SIGHT_MS : OWN_SIGHT_MS;
+    if (this.taskId === undefined && this.sent) await within(patience, this.sight);
     this.abort();
+    if (this.taskId === undefined && this.sent) await within(patience, this.run());
     return this.cancelTask();
+  }
+
+  private async conclude(): Promise<void> {
+    const ending = await this.ending();
+    this.sighted();
+    if (!this.controller.signal.aborted) await this.tell({ ending });
   }
 
   private async ending(): Promise<ChildEnding> {
@@ -109,7 +120,8 @@ export class ChildCall {
       await this.converse(deadline);
       return childEnding(node, url, this.child);
     } catch (error) {
-      if (!deadline?.aborted) return callFailure(node, url, this.causeOf(error));
+      const isUnsent = error instanceof AgentCallError && error.unsent;
+      if (!deadline?.aborted || isUnsent) return callFailure(node, url, this.causeOf(error));
       void this.cancelTask();
       return callFailure(node, url, `timeout: not finished within ${(timeout ?? 0) / 1000} s`);
     }
@@ -117,7 +129,7 @@ export class ChildCall {
 
   private async cancelTask(): Promise<ChildOutcome> {
     const { client, taskId } = this;
-    if (taskId === undefined) return 'not-started';
+    if (taskId === undefined) return this.sent ? 'unknown' : 'not-started';
     if (client === undefined) return 'unreachable';
     return cancelTask(client, taskId, this.spec.options);
   }
@@ -142,13 +154,25 @@ export class ChildCall {
   }
 
   private async exchange(deadline: AbortSignal | undefined, known: string | undefined): Promise<void> {
-    const { url, request } = this.spec;
+    const { url } = this.spec;
     const options = this.callOptions(deadline);
     const client = await this.directory.client(url, options);
     this.client = client;
-    if (known === undefined) return this.read(client.send(request, options));
+    if (known === undefined) return this.send(client, options);
     await this.read(client.follow(known, options));
-    if (this.undelivered) await this.read(client.send(request, options));
+    if (this.undelivered) await this.send(client, options);
+  }
+
+  private async send(client: AgentClient, options: CallOptions): Promise<void> {
+    options.signal?.throwIfAborted();
+    const before = this.sent;
+    this.sent = true;
+    try {
+      await this.read(client.send(this.spec.request, options));
+    } catch (error) {
+      if (error instanceof AgentCallError && error.unsent) this.sent = before;
+      throw error;
+    }
   }
 
   /** Whether the Task that was found again still waits for the very Message of this call. */
@@ -214,7 +238,7 @@ export async function cancelWaiting(
   taskId: string,
   options: CallOptions,
 ): Promise<ChildOutcome> {
-  const bounded = { ...options, signal: AbortSignal.timeout(CANCEL_MS) };
+  const bounded = { ...options, timeouts: { refused: 0 }, signal: AbortSignal.timeout(CANCEL_MS) };
   try {
     return await cancelTask(await directory.client(url, bounded), taskId, options);
   } catch {

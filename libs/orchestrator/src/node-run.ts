@@ -38,8 +38,11 @@ export interface RunError {
   message: string;
 }
 
-/** `not-started`: no Task of the agent is known, so there was nothing to cancel. */
-export type ChildOutcome = 'acknowledged' | 'refused' | 'unreachable' | 'not-started';
+/**
+ * `not-started`: the agent got no Message, so there was nothing to cancel; `unknown`: it may have got one, and no Task of
+ * it is known that could be canceled.
+ */
+export type ChildOutcome = 'acknowledged' | 'refused' | 'unreachable' | 'not-started' | 'unknown';
 
 /** What became of one child when its run was canceled. */
 export interface CanceledChild {

@@ -114,17 +114,26 @@ export class RunCalls {
   private async cancelOne(node: NodeRun): Promise<CanceledChild> {
     const agentUrl = this.urlOf(node) ?? '';
     const call = this.open.get(node.id);
-    const outcome = await call?.cancel(node.type !== 'external');
+    const outcome = await call?.cancel();
     const taskId = call?.taskId ?? node.taskId ?? (await this.known(node));
+    const unseen = this.mayBeSent(node) ? 'unknown' : 'not-started';
     this.close(node.id);
-    if (taskId === undefined) return { node: node.id, agentUrl, outcome: 'not-started' };
+    if (taskId === undefined) return { node: node.id, agentUrl, outcome: outcome ?? unseen };
     const { directory } = this.services;
     return {
       node: node.id,
       agentUrl,
       taskId,
-      outcome: outcome ?? (await cancelWaiting(directory, agentUrl, taskId, this.options(node))),
+      outcome:
+        outcome !== undefined && call?.taskId !== undefined
+          ? outcome
+          : await cancelWaiting(directory, agentUrl, taskId, this.options(node)),
     };
+  }
+
+  /** Whether an earlier process, which announced the call, may have made it. A Task of our own would be known. */
+  private mayBeSent({ id, type, messageId }: NodeRun): boolean {
+    return type === 'external' && messageId !== undefined && !this.fresh.has(id);
   }
 
   private call(node: NodeRun, known: string | undefined): ChildCall {

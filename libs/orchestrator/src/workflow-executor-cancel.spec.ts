@@ -16,7 +16,7 @@ async function runningTwo(outcome: CancelOutcome) {
 
 describe('WorkflowExecutor when its run is canceled', () => {
   test.each(['acknowledged', 'refused', 'unreachable'] as const)(
-    'cancels the children; one is %s, one never started (L9)',
+    'cancels the children; one is %s, of one no Task is known (L9)',
     async (outcome) => {
       const { run, ended, ext } = await runningTwo(outcome);
       run.cancel();
@@ -24,7 +24,7 @@ describe('WorkflowExecutor when its run is canceled', () => {
       expect(ext.aborted).toBe(true);
       expect(run.state.children).toEqual([
         { node: 'a', agentUrl: 'http://own/a2a/workflows/wf/nodes/a', taskId: 'task-of-a', outcome },
-        { node: 'ext', agentUrl: 'http://remote/ext', outcome: 'not-started' },
+        { node: 'ext', agentUrl: 'http://remote/ext', outcome: 'unknown' },
       ]);
       expect(run.steps.slice(-4)).toEqual(['node.canceled a', 'node.canceled ext', 'workflow.canceled', 'done']);
       expect(run.state.status).toBe('canceled');
@@ -33,6 +33,33 @@ describe('WorkflowExecutor when its run is canceled', () => {
       expect(run.runEvents.at(-1)?.error).toBeUndefined();
     },
   );
+
+  test('cancels the Task that a foreign agent tells of a moment after the cancel', async () => {
+    const { run, ended, ext } = await runningTwo('acknowledged');
+    run.cancel();
+    ext.task();
+    await ended;
+    expect(run.state.children).toContainEqual({
+      node: 'ext',
+      agentUrl: 'http://remote/ext',
+      taskId: 'task-of-ext',
+      outcome: 'acknowledged',
+    });
+  });
+
+  test('does not know of a call that an earlier process announced whether it was made', async () => {
+    const earlier = await runningTwo('acknowledged');
+    earlier.run.shutDown();
+    await expect(earlier.ended).rejects.toThrow('This process stops');
+    const run = new DrivenRun(earlier.run.definition, new FakeAgents());
+    run.own.set('a#1', 'task-of-a');
+    run.cancel();
+    await run.recover(earlier.run.log);
+    expect(run.state.children?.map(({ node, outcome }) => [node, outcome])).toEqual([
+      ['a', 'acknowledged'],
+      ['ext', 'unknown'],
+    ]);
+  });
 
   test('has a cancel that did not reach its agent tried again, in the commit of that outcome', async () => {
     const { run, ended } = await runningTwo('unreachable');

@@ -57,7 +57,7 @@ describe('WorkflowExecutor after a failure', () => {
     expect(run.agents.cancels).toEqual([{ node: 'b', taskId: 'task-of-b' }]);
   });
 
-  test('closes the connection to a foreign agent at once, with or without a Task', async () => {
+  test('closes the connection to a foreign agent, with or without a Task', async () => {
     const run = new DrivenRun(workflowOf('a ext', ''), new FakeAgents());
     const ended = run.start();
     const ext = await run.agents.called('ext');
@@ -66,7 +66,7 @@ describe('WorkflowExecutor after a failure', () => {
     expect(ext.aborted).toBe(true);
     expect(run.agents.cancels).toEqual([]);
     expect(run.runEvents.find(({ type }) => type === 'node.canceled')?.payload).toMatchObject({
-      outcome: 'not-started',
+      outcome: 'unknown',
     });
   });
 

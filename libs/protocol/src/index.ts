@@ -62,8 +62,8 @@ export {
 export { RUN_EVENT_KEY, runEventMetadata, type RunEventNote, runEventNote } from './run-event.js';
 export { STREAM_EVENT_KEY, type StreamEvent, streamEvent, streamEventMetadata } from './stream-event.js';
 export { InvalidProtocolValue } from './codec/invalid-protocol-value.js';
-export { readStreamResponse, readTask } from './codec/proto-json.js';
 export { protoName, protoNames, type ProtoNames, toJsonNames } from './codec/proto-names.js';
+export { readStreamItem, readStreamResponse, readTask } from './codec/proto-json.js';
 export {
   decodeAgentCard,
   decodeStreamResponse,

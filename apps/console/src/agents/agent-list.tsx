@@ -80,7 +80,7 @@ function servedRow({ path, name, description, url }: ServedAgent): AgentRow {
   // The name of a node is only half of what it is called: workflows may have nodes of the same name.
   const [, workflow, node] = /^workflows\/([^/]+)\/nodes\/([^/]+)$/.exec(path) ?? [];
   const shown = node === undefined ? name : `${workflow} / ${node}`;
-  return { ref: { kind: 'served', path }, name: shown, description, address: url };
+  return { ref: { kind: 'served', path }, name: shown, description, address: `${url}/` };
 }
 
 function remoteRow({ url, workflows, added }: RemoteAgent): AgentRow {

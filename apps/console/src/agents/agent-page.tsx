@@ -27,7 +27,7 @@ function Shown({ agent }: { agent: AgentRef }) {
     forgetAgent(url);
     navigate('~/agents');
   };
-  const address = agent.kind === 'remote' ? agent.url : `${location.origin}${baseOf(agent.path)}`;
+  const address = agent.kind === 'remote' ? agent.url : `${location.origin}${baseOf(agent.path)}/`;
   return (
     <div className="flex h-full flex-col">
       <PageHeader

@@ -87,7 +87,8 @@ export class BrainstormSetup {
     if (target && 'path' in target) return (await this.catalog.inTenant(tenant).resolve(target.path)).skills;
     if (target === undefined || !needed) return [];
     const url = targetUrl(target, this.address.internalUrl);
-    const client = await this.directory.client(url, { scope: { tenant, owner: '' }, timeouts: { total: CARD_MS } });
+    const timeouts = { total: CARD_MS, refused: 0 };
+    const client = await this.directory.client(url, { scope: { tenant, owner: '' }, timeouts });
     return client.card?.skills ?? [];
   }
 }

@@ -42,7 +42,7 @@ export class AgentMessagesController {
     signal: AbortSignal,
   ): AsyncGenerator<SseFrame> {
     try {
-      const client = await this.agents.client(url, { scope, signal });
+      const client = await this.agents.client(url, { scope, signal, timeouts: { refused: 0 } });
       for await (const item of client.send({ message }, { scope, signal })) yield { data: JSON.stringify(item) };
     } catch (error) {
       if (signal.aborted) return;

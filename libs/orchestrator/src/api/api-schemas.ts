@@ -18,7 +18,7 @@ const CHILDREN: Schema = {
       node: TEXT,
       agentUrl: TEXT,
       taskId: TEXT,
-      outcome: { type: 'string', enum: ['acknowledged', 'refused', 'unreachable', 'not-started'] },
+      outcome: { type: 'string', enum: ['acknowledged', 'refused', 'unreachable', 'not-started', 'unknown'] },
     },
   },
 };

@@ -18,15 +18,24 @@ import { InvalidProtocolValue } from './invalid-protocol-value.js';
  * @throws InvalidProtocolValue
  */
 export function readStreamResponse(json: unknown): StreamResponse {
-  if (isJsonObject(json)) {
-    if (isJsonObject(json.task)) return { task: readTask(json.task) };
-    if (isJsonObject(json.message)) return { message: message(json.message) };
-    const statusUpdate = json.statusUpdate ?? json.status_update;
-    if (isJsonObject(statusUpdate)) return { statusUpdate: statusUpdateOf(statusUpdate) };
-    const artifactUpdate = json.artifactUpdate ?? json.artifact_update;
-    if (isJsonObject(artifactUpdate)) return { artifactUpdate: artifactUpdateOf(artifactUpdate) };
-  }
+  const response = isJsonObject(json) ? readStreamItem(json) : undefined;
+  if (response) return response;
   throw new InvalidProtocolValue('none of task, message, statusUpdate and artifactUpdate is present');
+}
+
+/**
+ * An item of a stream; `undefined` for one that holds nothing that A2A 1.0 knows, which is passed over like any other
+ * unknown member.
+ * @throws InvalidProtocolValue
+ */
+export function readStreamItem(json: JsonObject): StreamResponse | undefined {
+  if (isJsonObject(json.task)) return { task: readTask(json.task) };
+  if (isJsonObject(json.message)) return { message: message(json.message) };
+  const statusUpdate = json.statusUpdate ?? json.status_update;
+  if (isJsonObject(statusUpdate)) return { statusUpdate: statusUpdateOf(statusUpdate) };
+  const artifactUpdate = json.artifactUpdate ?? json.artifact_update;
+  if (isJsonObject(artifactUpdate)) return { artifactUpdate: artifactUpdateOf(artifactUpdate) };
+  return undefined;
 }
 
 /** @throws InvalidProtocolValue */

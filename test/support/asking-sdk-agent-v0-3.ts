@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { AgentCard, TaskStatusUpdateEvent } from 'a2a-sdk-v0';
+import {
+  type AgentExecutor,
+  DefaultRequestHandler,
+  type ExecutionEventBus,
+  InMemoryTaskStore,
+  type RequestContext,
+} from 'a2a-sdk-v0/server';
+import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from 'a2a-sdk-v0/server/express';
+import type { RequestHandler, Router } from 'express';
+import { askingTurn, type ServedAgent } from './asking-turn.js';
+
+/** The same on the server of the SDK for A2A 0.3. */
+export function askingAgent03({ url, binding, streaming, onWait }: ServedAgent): {
+  card: RequestHandler;
+  routes: RequestHandler | Router;
+} {
+  const card: AgentCard = {
+    name: 'asking',
+    description: 'Asks two questions',
+    version: '1',
+    protocolVersion: '0.3.0',
+    url,
+    preferredTransport: binding,
+    capabilities: { streaming },
+    defaultInputModes: ['text/plain'],
+    defaultOutputModes: ['text/plain'],
+    skills: [],
+  };
+  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new AskingExecutor(onWait));
+  const handler = binding === 'JSONRPC' ? jsonRpcHandler : restHandler;
+  return {
+    card: agentCardHandler({ agentCardProvider: requestHandler }),
+    routes: handler({ requestHandler, userBuilder: UserBuilder.noAuthentication }),
+  };
+}
+
+type State = TaskStatusUpdateEvent['status']['state'];
+
+class AskingExecutor implements AgentExecutor {
+  readonly #told = new Map<string, string[]>();
+  readonly #waiting = new Map<string, () => void>();
+
+  constructor(private readonly onWait: () => void = () => undefined) {}
+
+  async execute({ taskId, contextId, userMessage, task }: RequestContext, bus: ExecutionEventBus): Promise<void> {
+    const [part] = userMessage.parts;
+    const told = [...(this.#told.get(taskId) ?? []), part?.kind === 'text' ? part.text : ''];
+    this.#told.set(taskId, told);
+    const status = (state: State, final: boolean, text?: string) => {
+      const parts = [{ kind: 'text' as const, text: text ?? '' }];
+      const message = { kind: 'message' as const, messageId: randomUUID(), role: 'agent' as const, parts };
+      const now = { state, timestamp: new Date().toISOString(), ...(text !== undefined && { message }) };
+      bus.publish({ kind: 'status-update', taskId, contextId, final, status: now });
+    };
+    bus.publish(
+      task ?? { kind: 'task', id: taskId, contextId, status: { state: 'submitted' }, history: [userMessage] },
+    );
+    status('working', false);
+    const turn = askingTurn(told);
+    if ('wait' in turn) {
+      const canceled = new Promise<void>((resolve) => this.#waiting.set(taskId, resolve));
+      this.onWait();
+      await canceled;
+      status('canceled', true);
+    } else if ('question' in turn) status('input-required', true, turn.question);
+    else {
+      for (const [index, text] of turn.pieces.entries()) {
+        const artifact = { artifactId: 'a', parts: [{ kind: 'text' as const, text }] };
+        bus.publish({ kind: 'artifact-update', taskId, contextId, artifact, append: index > 0 });
+      }
+      status('completed', true);
+    }
+    bus.finished();
+  }
+
+  async cancelTask(taskId: string): Promise<void> {
+    this.#waiting.get(taskId)?.();
+  }
+}
