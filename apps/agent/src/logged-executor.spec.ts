@@ -82,5 +82,6 @@ function contextOf(message: Message, recovered: number): RequestContext {
     log: () => Promise.resolve([]),
     admit: () => undefined,
     flush: () => Promise.resolve(),
+    prove: async () => undefined,
   };
 }

@@ -27,6 +27,11 @@ export interface CallOptions {
    * `Idempotency-Key` header of a send.
    */
   idempotencyKey?: string;
+  /**
+   * Awaited right before a Message leaves this process, for every attempt to send it. What it throws is the failure of
+   * the call; an AgentCallError keeps its kind.
+   */
+  fence?: () => Promise<void>;
   /** Name of a stored credential. */
   credential?: string;
   /** Whoever chose the URL is not trusted with the credential: it is used only where it names its hosts. */

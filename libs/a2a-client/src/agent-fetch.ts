@@ -15,11 +15,11 @@ const UNWATCHED_BYTES = 64 * 1024;
 const NO_LIMITS = { firstByteMs: 0, idleMs: 0 };
 
 /** The SDK hands a `fetch` nothing of a call but its signal. */
-const CALLS = new WeakMap<AbortSignal, Pick<TransportOptions, 'alive' | 'proof'>>();
+const CALLS = new WeakMap<AbortSignal, Pick<TransportOptions, 'alive' | 'proof' | 'fence'>>();
 
 /** Has every call with this signal carry its proof, and `alive` told of every piece of its answer. */
-export function attend({ signal, alive, proof }: TransportOptions): void {
-  CALLS.set(signal, { alive, proof });
+export function attend({ signal, alive, proof, fence }: TransportOptions): void {
+  CALLS.set(signal, { alive, proof, fence });
 }
 
 /**
@@ -31,8 +31,9 @@ export function agentFetch(
   { jsonMembers }: Pick<ContentLimits, 'jsonMembers'> = DEFAULT_CONTENT_LIMITS,
 ): typeof fetch {
   return async (input, init) => {
-    const { alive, proof } = (init?.signal && CALLS.get(init.signal)) || {};
+    const { alive, proof, fence } = (init?.signal && CALLS.get(init.signal)) || {};
     const { url = input, ...proven } = (proof && prove(proof, urlOf(input), headersOf(init))) || {};
+    await fence?.();
     const response = await send(url, { ...init, ...proven, ...NO_LIMITS }).catch((error: unknown) => {
       throw networkFailure(error);
     });

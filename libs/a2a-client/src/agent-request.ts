@@ -8,6 +8,7 @@ import {
   tooManyMembers,
 } from '#libs/platform';
 import { AgentCallError } from './agent-call-error.js';
+import type { CallOptions } from './agent-client.js';
 import { networkFailure } from './call-failure.js';
 import { type CallProof, prove } from './call-proof.js';
 import { statusFailure } from './status-failure.js';
@@ -29,6 +30,7 @@ export interface AgentCall extends Omit<OutboundCall, keyof OutboundTimes> {
   /** Told of every piece of the answer's body. */
   alive?: () => void;
   proof?: CallProof;
+  fence?: CallOptions['fence'];
 }
 
 export type AgentRequest = (call: AgentCall) => Promise<AgentAnswer>;
@@ -41,8 +43,9 @@ export function agentRequest(
   send: OutboundRequester,
   { jsonMembers: mostMembers }: Pick<ContentLimits, 'jsonMembers'> = DEFAULT_CONTENT_LIMITS,
 ): AgentRequest {
-  return async ({ alive, proof, ...call }) => {
+  return async ({ alive, proof, fence, ...call }) => {
     try {
+      await fence?.();
       const proven = proof && prove(proof, call.url, call.headers);
       const answer = await send({ ...call, ...proven, firstByteMs: 0, idleMs: 0 });
       const { status } = answer;

@@ -89,6 +89,7 @@ export class JsonRpcTransport implements AgentTransport {
   ): Promise<AgentAnswer> {
     const { tenant } = this.endpoint;
     const { signal, alive, proof } = options;
+    const fence = SENDING.test(method) ? options.fence : undefined;
     const all = {
       ...headers,
       ...this.endpoint.credentials?.(options),
@@ -97,7 +98,7 @@ export class JsonRpcTransport implements AgentTransport {
     const told = tenant && !('tenant' in params) ? { ...params, tenant } : params;
     const spoken = this.dialect?.params(told as JsonObject) ?? told;
     const body = JSON.stringify({ jsonrpc: '2.0', method, params: spoken, id });
-    return this.request({ url: this.#url, method: 'POST', headers: all, body, signal, alive, proof });
+    return this.request({ url: this.#url, method: 'POST', headers: all, body, signal, alive, proof, fence });
   }
 }
 

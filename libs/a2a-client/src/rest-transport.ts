@@ -72,14 +72,16 @@ export class RestTransport implements AgentTransport {
   ): Promise<AgentAnswer> {
     const { accept, body } = call;
     const { signal, alive, proof } = call.options;
-    const key = path.startsWith('/message:') ? keyHeader(call.options) : undefined;
+    const sending = path.startsWith('/message:');
+    const key = sending ? keyHeader(call.options) : undefined;
+    const fence = sending ? call.options.fence : undefined;
     const tenant = call.tenant || this.endpoint.tenant;
     const base = this.endpoint.url.replace(/\/+$/, '') + (tenant ? `/${encodeURIComponent(tenant)}` : '');
     const url = new URL(base + path);
     const credentials = this.endpoint.credentials?.(call.options);
     const headers: Record<string, string> = { accept, 'a2a-version': '1.0', ...credentials, ...key };
     if (body !== undefined) headers['content-type'] = 'application/json';
-    return this.request({ url, method, headers, body, signal, alive, proof });
+    return this.request({ url, method, headers, body, signal, alive, proof, fence });
   }
 }
 

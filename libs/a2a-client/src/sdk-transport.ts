@@ -31,20 +31,20 @@ export class SdkTransport implements AgentTransport {
 
   async *subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
     const { signal } = options;
-    attend(options);
+    attend({ ...options, fence: undefined });
     const events = this.client.resubscribeTask({ tenant: '', id: taskId }, { signal });
     for await (const response of events) yield withAppend(decodeStreamResponse(response));
   }
 
   async getTask(taskId: string, options: TransportOptions): Promise<Task> {
     const { signal } = options;
-    attend(options);
+    attend({ ...options, fence: undefined });
     return decodeTask(await this.client.getTask({ tenant: '', id: taskId, historyLength: undefined }, { signal }));
   }
 
   async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
     const { signal } = options;
-    attend(options);
+    attend({ ...options, fence: undefined });
     return decodeTask(await this.client.cancelTask({ tenant: '', id: taskId, metadata: undefined }, { signal }));
   }
 }

@@ -62,6 +62,12 @@ export interface RequestContext {
   admit(event: TaskEvent): void;
   /** Resolves when every event yielded so far is durable. Await it before a side effect that must not be repeated unrecorded. */
   flush(): Promise<void>;
+  /**
+   * Resolves when the store has just said that the Task is still this execution's. Await it before a side effect that
+   * comes some time after the last event: a process that stood still is taken over, and goes on where it was.
+   * @throws what the signal was aborted with, where the Task is another replica's
+   */
+  prove(): Promise<void>;
 }
 
 /** Whether the execution was cut because a caller canceled the Task (`signal.reason` is this), not by shutdown. */

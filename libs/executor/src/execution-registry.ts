@@ -228,13 +228,19 @@ export class ExecutionRegistry {
     for (const execution of this.executions.values()) execution.interrupt();
   }
 
-  private run(agent: ServedAgent, start: Omit<ExecutionStart, 'executor' | 'readLog'>): TaskExecution {
+  private run(agent: ServedAgent, start: Omit<ExecutionStart, 'executor' | 'readLog' | 'confirm'>): TaskExecution {
     const { recording } = start;
     const readLog = (): Promise<readonly TaskEvent[]> => this.readLog(recording);
-    const execution = new TaskExecution({ ...start, executor: agent.executor, readLog });
+    const confirm = (): Promise<void> => this.confirm(recording);
+    const execution = new TaskExecution({ ...start, executor: agent.executor, readLog, confirm });
     this.executions.set(recording.taskId, execution);
     void execution.run().then(() => this.finish(execution, recording));
     return execution;
+  }
+
+  private async confirm({ taskId, token }: TaskRecording): Promise<void> {
+    const claims = await throughOutage(() => this.store.claims(this.replica.replicaId), this.leaving.signal);
+    if (!claims.some((claim) => claim.taskId === taskId && claim.token === token)) this.lose({ taskId, token });
   }
 
   private async finish(execution: TaskExecution, recording: TaskRecording): Promise<void> {
@@ -307,7 +313,8 @@ export class ExecutionRegistry {
     const start = { ...turn, canceled: true };
     if (agent.executor.cancelGrace > 0) return this.run(agent, start);
     const readLog = (): Promise<readonly TaskEvent[]> => this.readLog(recording);
-    const execution = new TaskExecution({ ...start, executor: agent.executor, readLog });
+    const confirm = (): Promise<void> => this.confirm(recording);
+    const execution = new TaskExecution({ ...start, executor: agent.executor, readLog, confirm });
     // It has nothing to execute, and is an execution until its end is durable all the same.
     this.executions.set(taskId, execution);
     void execution.settled.catch(() => undefined).then(() => this.finish(execution, recording));

@@ -31,6 +31,8 @@ export interface ExecutionStart {
   /** Executed only to cancel: the signal is aborted from the start. */
   canceled?: boolean;
   readLog(): Promise<readonly TaskEvent[]>;
+  /** Asks the store whether the Task is still this execution's, and interrupts it where it is not. */
+  confirm(): Promise<void>;
 }
 
 /** One turn of an executor on one Task, from the accepted Message to the terminal or waiting state. */
@@ -222,6 +224,10 @@ export class TaskExecution implements Execution {
       log: () => start.readLog(),
       admit: (event) => recording.admit(event),
       flush: () => recording.flush(),
+      prove: async () => {
+        await start.confirm();
+        this.controller.signal.throwIfAborted();
+      },
     };
   }
 }

@@ -147,9 +147,10 @@ export class ChildCall {
     }
   }
 
-  /** An own agent answers with an internal error while its database is out of reach. */
+  /** An own agent answers with an internal error while its database is out of reach. What is unsent was waited for. */
   private mayRepeat(error: unknown): boolean {
     if (this.spec.options.idempotencyKey === undefined || !(error instanceof AgentCallError)) return false;
+    if (error.unsent) return false;
     return ['connect', 'server-error'].includes(error.kind) || error.code === A2A_ERRORS.INTERNAL.code;
   }
 

@@ -3,6 +3,7 @@ import type { Hop, RequestContext } from '#libs/executor';
 import type { Job } from '#libs/platform';
 import { ContentTooLarge, type Part, TextBudget } from '#libs/protocol';
 import { type ChildNews, ChildCall, cancelWaiting } from './child-call.js';
+import { ClaimProof } from './claim-proof.js';
 import { cancelJob } from './child-cancel.js';
 import { nodeUrl, refuseUserinfo } from './node-address.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
@@ -17,7 +18,7 @@ import type { WorkflowGraph } from './workflow-graph.js';
 
 /** The run that calls are made for. */
 export interface CallingRun {
-  context: Pick<RequestContext, 'taskId' | 'contextId' | 'call'>;
+  context: Pick<RequestContext, 'taskId' | 'contextId' | 'call' | 'prove'>;
   graph: WorkflowGraph;
   state: RunState;
   revision: string;
@@ -27,8 +28,8 @@ export interface CallingRun {
 /** The calls of one run to the agents of its nodes. */
 export class RunCalls {
   private readonly open = new Map<string, ChildCall>();
-  /** Nodes whose current call was decided by this process: no earlier one can have made it. */
-  private readonly fresh = new Set<string>();
+  /** Nodes whose current call was decided by this process, and when: no earlier process can have made it. */
+  private readonly fresh = new Map<string, number>();
   private readonly children: RunChildren;
   /** Characters that this process has put together for the run's nodes. */
   private rendered = 0;
@@ -51,7 +52,7 @@ export class RunCalls {
     const waiting = node.status === 'input-required' && node.taskId !== undefined;
     const url = this.urlOf(node);
     if (url === undefined) return undefined;
-    this.fresh.add(node.id);
+    this.fresh.set(node.id, performance.now());
     const answer = waiting ? state.received?.messageId : undefined;
     const messageId = dispatchMessageId(context.taskId, node.id, node.attempts, answer);
     return { url, messageId, ...(waiting && { taskId: node.taskId }) };
@@ -151,7 +152,7 @@ export class RunCalls {
       node: definition,
       url,
       request: nodeRequest(definition, run, node.messageId ?? '', parts, waiting),
-      options: this.options(node),
+      options: { ...this.options(node), ...this.fence(node) },
       ...(timeout !== undefined && { timeout }),
       ...(known !== undefined && { known }),
       refuse: () => {
@@ -207,6 +208,13 @@ export class RunCalls {
 
   private async remember(node: NodeRun, taskId: string, url: string): Promise<void> {
     if (!this.isLocal(node)) await this.children.remember(node.id, node.attempts, taskId, url);
+  }
+
+  /** An own agent makes one Task of a call, however often it comes; a foreign one may not. */
+  private fence({ id, type }: NodeRun): Pick<CallOptions, 'fence'> {
+    if (type !== 'external') return {};
+    const proof = new ClaimProof(this.fresh.get(id) ?? -Infinity, () => this.run.context.prove());
+    return { fence: proof.renew };
   }
 
   private isLocal(node: NodeRun): boolean {

@@ -68,6 +68,7 @@ export class FakeExecutions {
       log: async () => [],
       admit: () => undefined,
       flush: async () => undefined,
+      prove: async () => undefined,
     };
     const done = this.work(agent, context);
     const interrupted = this.interruptWith;

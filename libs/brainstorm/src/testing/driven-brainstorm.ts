@@ -206,6 +206,7 @@ export class DrivenBrainstorm {
       signal: this.controller.signal,
       log: async () => [...this.log],
       admit: () => undefined,
+      prove: async () => undefined,
       flush: async () => {
         this.durable = this.log.length;
       },

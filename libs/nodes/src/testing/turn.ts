@@ -17,6 +17,7 @@ export function turn(content: string | Part[] | Message, fields: Partial<Request
     log: async () => [],
     admit: () => undefined,
     flush: async () => undefined,
+    prove: async () => undefined,
     ...fields,
   };
 }

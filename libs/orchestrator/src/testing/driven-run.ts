@@ -133,6 +133,7 @@ export class DrivenRun {
       signal: this.controller.signal,
       log: async () => [...this.log],
       admit: () => undefined,
+      prove: async () => this.controller.signal.throwIfAborted(),
       flush: async () => {
         this.durable = this.log.length;
       },
