@@ -92,7 +92,6 @@ const taskRetention = z
   .transform((text) => parseDuration(text) ?? -1)
   .refine((ms) => ms >= 1000, 'must be a duration such as 30d, 12h or 90m, at least one second');
 
-
 const cardRetention = z
   .string()
   .transform((text) => parseDuration(text) ?? -1)
