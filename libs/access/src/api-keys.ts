@@ -59,6 +59,14 @@ export class ApiKeys {
     );
   }
 
+  /** Whether there is a key that is valid, of any tenant. */
+  async any(): Promise<boolean> {
+    const { rowCount } = await this.database.pool.query(
+      'SELECT FROM api_key WHERE ends_at IS NULL OR ends_at > now() LIMIT 1',
+    );
+    return rowCount === 1;
+  }
+
   async make(by: KeyKeeper, name: string, scopes: readonly Permission[]): Promise<MadeKey> {
     const key = newKey();
     const { rows } = await this.database.pool.query<ApiKeyRow>(

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AppConfig, Database, OutboundHttp, serviceSecret } from '#libs/platform';
+import { AppConfig, ConfigError, Database, OutboundHttp, serviceSecret } from '#libs/platform';
 import { A2AError } from '#libs/protocol';
 import { unauthenticated } from './access-errors.js';
 import { ApiKeys } from './api-keys.js';
@@ -10,6 +10,10 @@ import { CallerSeal } from './sealed-caller.js';
 import { Tickets } from './tickets.js';
 
 const logger = new Logger('Authentication');
+
+const NO_KEY =
+  'AUTH_API_KEYS: AUTH_MODE is api-key, but there is no key, neither here nor in the database: nobody could call the ' +
+  'service. Give at least one as name:key';
 
 /** A call is refused that takes longer from one replica to another; their clocks may differ by less than this. */
 const NODE_CALL_MS = 60_000;
@@ -29,7 +33,10 @@ export class Authentication {
     private readonly tickets: Tickets,
   ) {}
 
-  /** Keeps the environment's keys and learns the secret of the replicas. */
+  /**
+   * Keeps the environment's keys and learns the secret of the replicas.
+   * @throws ConfigError where callers need a key and there is none
+   */
   static async begin(
     config: AppConfig,
     keys: ApiKeys,
@@ -38,6 +45,7 @@ export class Authentication {
   ): Promise<Authentication> {
     const { auth } = config;
     await keys.seed(auth.keys);
+    if (auth.mode === 'api-key' && !(await keys.any())) throw new ConfigError([NO_KEY]);
     // The operator named the provider: it may be in a private network.
     const jwt = auth.jwt && new JwtVerifier(auth.jwt, http.trusting(auth.jwt.jwksUrl));
     const verifier = auth.mode === 'api-key' ? keys : jwt;
