@@ -12,6 +12,7 @@ interface Call {
 describe('OpenAiLlm', () => {
   const calls: Call[] = [];
   let status = 200;
+  let said = 'secret detail';
   let server: Server;
   let baseUrl: string;
 
@@ -24,9 +25,7 @@ describe('OpenAiLlm', () => {
         const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
         const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'bonjour' } }];
         response.writeHead(status, { 'content-type': 'application/json' });
-        response.end(
-          JSON.stringify(status === 200 ? { id: 'c', choices, usage } : { error: { message: 'secret detail' } }),
-        );
+        response.end(JSON.stringify(status === 200 ? { id: 'c', choices, usage } : { error: { message: said } }));
       });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -65,8 +64,18 @@ describe('OpenAiLlm', () => {
   });
 
   it('tells the status of a refusal and nothing of its text', async () => {
+    status = 400;
+    await expect(llm().answer({ model: 'm', messages, signal })).rejects.toThrow(/gave no answer: HTTP 400$/);
+  });
+
+  it('tells what a provider says that refuses the key, and nothing of the key', async () => {
     status = 401;
-    await expect(llm().answer({ model: 'm', messages, signal })).rejects.toThrow('model "m" gave no answer: HTTP 401');
+    said = 'Incorrect API key provided: sk-ab***xy (key). See https://provider.example/account/api-keys';
+    const refused = llm().answer({ model: 'm', messages, signal });
+    await expect(refused).rejects.toThrow(
+      'model "m" gave no answer: the provider refused the key (HTTP 401): Incorrect API […] provided: […] ([…]). See',
+    );
+    await expect(refused).rejects.not.toThrow(/sk-ab|provider\.example/);
   });
 
   it.each([200, 400])('reads no more of an answer without an end than it takes (%s)', async (endless) => {

@@ -1,5 +1,5 @@
 import OpenAI, { APIError } from 'openai';
-import { type Part, textPart } from '#libs/protocol';
+import { briefText, isJsonObject, type Part, textPart } from '#libs/protocol';
 import { NodeFailure } from '../node-failure.js';
 import { AnswerTooLong, boundedFetch } from './bounded-fetch.js';
 import { ECHO_MODEL, EchoLlm } from './echo-llm.js';
@@ -51,7 +51,7 @@ export class OpenAiLlm extends LlmProvider {
       return { parts: [textPart(text)], ...(usage && { usage: tokensOf(usage) }) };
     } catch (error) {
       request.signal.throwIfAborted();
-      throw failureOf(model, error);
+      throw failureOf(model, error, this.options.apiKey);
     }
   }
 }
@@ -72,9 +72,23 @@ function tokensOf(usage: { prompt_tokens: number; completion_tokens: number; tot
   return { prompt_tokens, completion_tokens, total_tokens };
 }
 
-function failureOf(model: string, error: unknown): unknown {
+function failureOf(model: string, error: unknown, key: string | undefined): unknown {
   if (error instanceof AnswerTooLong) return new NodeFailure(`model "${model}": ${error.message}`, { cause: error });
   if (!(error instanceof APIError)) return error;
-  const cause = error.status === undefined ? 'it cannot be reached' : `HTTP ${error.status}`;
-  return new NodeFailure(`model "${model}" gave no answer: ${cause}`, { cause: error });
+  return new NodeFailure(`model "${model}" gave no answer: ${causeOf(error, key)}`, { cause: error });
 }
+
+function causeOf({ status, error }: APIError, key: string | undefined): string {
+  if (status === undefined) return 'it cannot be reached';
+  if (status !== 401) return `HTTP ${status}`;
+  const said = isJsonObject(error) && typeof error['message'] === 'string' ? `: ${safe(error['message'], key)}` : '';
+  return `the provider refused the key (HTTP 401)${said}`;
+}
+
+/** Long words of a provider's message may be the key, or begin like it. */
+function safe(message: string, key: string | undefined): string {
+  const words = key === undefined ? message : message.replaceAll(key, HIDDEN);
+  return briefText(words.replaceAll(/[^\s'"`(),:;]{16,}|\b(?:sk|pk|key)[-_][^\s'"`(),:;]*/gi, HIDDEN));
+}
+
+const HIDDEN = '[…]';
