@@ -34,6 +34,18 @@ describe('readState', () => {
     expect(faults({ ...VALID, ...fields })).toContain(`${path}: `);
   });
 
+  it('says in our own words what a member must be', () => {
+    const fields = {
+      metrics: { confidence: 'x' },
+      risks: [{ text: 'r', severity: 'dire', resolved: 1 }],
+      assumptions: 5,
+    };
+    expect(faults({ ...VALID, ...fields })).toBe(
+      'risks[0].severity: must be one of low, medium, high, critical; risks[0].resolved: must be true or false; ' +
+        'assumptions: must be a list; metrics.confidence: must be a number',
+    );
+  });
+
   it.each([null, 'text', 7, [[]]])('J16 refuses %j', (value) => {
     expect(faults(value)).toContain('the state: ');
   });

@@ -80,8 +80,36 @@ export class InvalidState extends Error {
 export function readState(value: JsonValue): StateContent {
   const read = CONTENT.safeParse(value);
   if (read.success) return read.data;
-  const faults = read.error.issues.map(({ path, message }) => `${fieldOf(path)}: ${message}`);
+  const faults = read.error.issues.map((issue) => `${fieldOf(issue.path)}: ${ruleOf(issue)}`);
   throw new InvalidState(faults.slice(0, 10).join('; '));
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+};
+
+/** What a member must be, in our words: those of the library that checks are nobody's business. */
+function ruleOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${TYPES[issue.expected] ?? 'of another type'}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`;
+    case 'too_small':
+      return `must be at least ${issue.minimum}`;
+    case 'too_big': {
+      const what = issue.origin === 'string' ? ' characters' : issue.origin === 'array' ? ' entries' : '';
+      return `must be at most ${issue.maximum}${what}`;
+    }
+    case 'custom':
+      return issue.message;
+    default:
+      return 'is not valid';
+  }
 }
 
 /** The state before the first pass. */
