@@ -28,7 +28,7 @@ export async function request(method: string, path: string, options: CallOptions
   if (response.ok) return response;
   if (response.status !== 401) throw await problemOf(response);
   // Another request may have been given a key in the meantime.
-  const key = sessionKey() === used ? await askForKey() : sessionKey();
+  const key = sessionKey() === used ? await askForKey(used) : sessionKey();
   if (key === undefined) throw await problemOf(response);
   return request(method, path, options);
 }

@@ -3,13 +3,18 @@
 const NAME = 'parley.api-key';
 const listeners = new Set<() => void>();
 let waiting: ((key: string | undefined) => void)[] = [];
+let refused = false;
 
 export function sessionKey(): string | undefined {
   return sessionStorage.getItem(NAME) ?? undefined;
 }
 
-/** Resolves with the key that the person gives, or `undefined` when they give none. One dialog serves all who ask. */
-export function askForKey(): Promise<string | undefined> {
+/**
+ * Resolves with the key that the person gives, or `undefined` when they give none. One dialog serves all who ask.
+ * @param used the key that the service did not take, if there was one
+ */
+export function askForKey(used?: string): Promise<string | undefined> {
+  refused = used !== undefined;
   return new Promise((resolve) => {
     waiting = [...waiting, resolve];
     tell();
@@ -27,6 +32,11 @@ export function answerKey(key: string | undefined): void {
 
 export function isKeyWanted(): boolean {
   return waiting.length > 0;
+}
+
+/** Whether the dialog asks again, since the key that was given is not valid. */
+export function wasKeyRefused(): boolean {
+  return refused;
 }
 
 export function onKeyWanted(listener: () => void): () => void {

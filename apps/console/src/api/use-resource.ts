@@ -1,4 +1,5 @@
-import { useCallback, useEffect, useEffectEvent, useState } from 'react';
+import { useCallback, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { ApiProblem } from './problem.js';
 
 export interface Resource<T> {
   /** The last good answer; it stays while a newer one is on its way. */
@@ -15,9 +16,12 @@ interface Settled<T> {
   error?: unknown;
 }
 
+/** How long after a first load that failed it is tried again, in milliseconds; the last one from then on. */
+const PAUSES = [1_000, 2_000, 5_000, 10_000];
+
 /**
  * What a function fetches, again whenever the key changes or `reload` is called. What was fetched for another key is
- * never shown.
+ * never shown. Where nothing could be fetched yet for a reason that passes, it tries again by itself.
  */
 export function useResource<T>(key: string, fetcher: (signal: AbortSignal) => Promise<T>): Resource<T> {
   const [settled, setSettled] = useState<Settled<T>>();
@@ -36,5 +40,22 @@ export function useResource<T>(key: string, fetcher: (signal: AbortSignal) => Pr
   }, [key, round]);
   const reload = useCallback(() => setRound((count) => count + 1), []);
   const current = settled?.key === key ? settled : undefined;
+  const failures = useRef(0);
+  useEffect(() => {
+    if (current === undefined || current.round !== round) return;
+    if (current.data !== undefined || !passes(current.error)) {
+      failures.current = 0;
+      return;
+    }
+    const pause = PAUSES[Math.min(failures.current, PAUSES.length - 1)];
+    failures.current += 1;
+    const timer = setTimeout(reload, pause);
+    return () => clearTimeout(timer);
+  }, [current, round, reload]);
   return { data: current?.data, error: current?.error, loading: current?.round !== round, reload };
+}
+
+/** Whether the service was away, and may be back. */
+function passes(error: unknown): boolean {
+  return error instanceof ApiProblem && (error.status === 0 || error.status === 502 || error.status === 503);
 }

@@ -1,12 +1,13 @@
 import { Dialog } from 'radix-ui';
 import { type FormEvent, useSyncExternalStore } from 'react';
-import { answerKey, isKeyWanted, onKeyWanted } from '../api/session-key.js';
+import { answerKey, isKeyWanted, onKeyWanted, wasKeyRefused } from '../api/session-key.js';
 import { Button } from '../components/button.js';
 import { Field, Input } from '../components/field.js';
 
 /** Asks for the API key when the service wants one. The key stays in this browser tab. */
 export function ApiKeyDialog() {
   const wanted = useSyncExternalStore(onKeyWanted, isKeyWanted);
+  const refused = useSyncExternalStore(onKeyWanted, wasKeyRefused);
   return (
     <Dialog.Root open={wanted} onOpenChange={(open) => !open && answerKey(undefined)}>
       <Dialog.Portal>
@@ -17,6 +18,11 @@ export function ApiKeyDialog() {
             It is kept in this browser tab only, and is forgotten when the tab is closed.
           </Dialog.Description>
           <form onSubmit={submit} className="space-y-4">
+            {refused && (
+              <p role="alert" className="text-sm text-destructive">
+                The service did not take this key. It may be mistyped, revoked or of another service.
+              </p>
+            )}
             <Field label="API key">
               {(id) => <Input id={id} name="key" type="password" autoComplete="off" required />}
             </Field>
