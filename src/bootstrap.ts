@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import helmet from '@fastify/helmet';
-import { Logger as NestLogger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyHttpOptions, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
@@ -27,9 +27,11 @@ import {
   Jobs,
   jsonBodyParser,
   loadConfig,
+  type LogLevel,
   Readiness,
   ServiceAddress,
   Shutdown,
+  withQuietRoutes,
 } from '#libs/platform';
 import { AppModule } from './app.module.js';
 import { refuseCodedBodies } from './coded-bodies.js';
@@ -37,6 +39,8 @@ import { serveConsole } from './console.js';
 import { serveDocumentation } from './documentation.js';
 import { acceptJsonBodies } from './json-bodies.js';
 import { drainOversizedBodies } from './oversized-bodies.js';
+import { sayWhenToComeBack } from './retry-after.js';
+import { startLines } from './start-lines.js';
 import { answerUnreadableRequest } from './unreadable-requests.js';
 
 /** Node ids and run ids are in paths: longer than the router's default of 100 characters allows. */
@@ -45,17 +49,30 @@ const MAX_PATH_PARAMETER = 512;
 const MAX_HEADERS = 16 * 1024;
 const MAX_HEADERS_MS = 20_000;
 
+/** Log levels at which a start says more than that it is done. */
+const TALKATIVE: ReadonlySet<LogLevel> = new Set(['info', 'debug', 'trace']);
+
+/** A service that listens. */
+interface Started {
+  /** Its base URL. */
+  url: string;
+  /** Absent where gRPC is off. */
+  grpcPort?: number;
+}
+
 /**
- * Starts the service and says so in one line on standard output. Bad configuration ends the process with one line per
+ * Starts the service and says so in one line on standard output; unless LOG_LEVEL is above info, the next ones say what
+ * it is made of. Bad configuration ends the process with one line per
  * key on standard error, and exit code 1.
  */
 export async function start(environment: Environment): Promise<void> {
   try {
     const config = loadConfig(environment);
-    const url = await startedOn(config);
+    const { url, grpcPort } = await startedOn(config);
     // Whoever read the ready line may close the pipe; that is no reason to end.
     process.stdout.on('error', () => undefined);
-    process.stdout.write(`Parley is ready on ${url}\n`);
+    const more = TALKATIVE.has(config.logLevel) ? startLines(config, url, grpcPort) : [];
+    process.stdout.write([`Parley is ready on ${url}`, ...more, ''].join('\n'));
   } catch (error) {
     const lines = error instanceof ConfigError ? error.lines : [`Parley could not start: ${(error as Error).message}`];
     process.stderr.write(`${lines.join('\n')}\n`);
@@ -64,7 +81,7 @@ export async function start(environment: Environment): Promise<void> {
 }
 
 /** A start that fails ends what it has begun, the embedded database as well, before it is told. */
-async function startedOn(config: AppConfig): Promise<string> {
+async function startedOn(config: AppConfig): Promise<Started> {
   const app = await createApp(config).catch(async (error: unknown) => {
     await Shutdown.afterFailedStart(config);
     throw error;
@@ -83,11 +100,13 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
     abortOnError: false,
     bodyParser: false,
   });
-  app.useLogger(app.get(Logger));
+  app.useLogger(withQuietRoutes(app.get(Logger)));
   if (config.corsOrigins.length > 0) app.enableCors(corsOptions(config));
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRoute', leaveToProtocol);
-  await app.register(helmet, { contentSecurityPolicy: false });
+  // Whether a name is served with TLS alone is known to the proxy that terminates it.
+  await app.register(helmet, { contentSecurityPolicy: false, strictTransportSecurity: false });
+  sayWhenToComeBack(fastify);
   acceptJsonBodies(fastify);
   guardBrowsers(fastify, app.get(BrowserGuard));
   guardRoutes(fastify, {
@@ -120,6 +139,7 @@ function serverOptions(config: AppConfig): FastifyHttpOptions<Server> {
   const headersTimeout = Math.min(MAX_HEADERS_MS, requestTimeoutMs);
   return {
     bodyLimit,
+    genReqId: () => randomUUID(),
     forceCloseConnections: 'idle',
     frameworkErrors: refuseAddress,
     clientErrorHandler: answerUnreadableRequest,
@@ -137,22 +157,21 @@ function leaveToProtocol(route: RouteOptions): void {
 /** An address that no router can read is answered before any route, in the shape of the surface it seems to mean. */
 function refuseAddress(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   if (request.url.startsWith('/a2a')) return answerUnreadableAddress(request, reply);
-  const problem = problemOf(error);
+  const problem = { ...problemOf(error), requestId: String(request.id) };
   void reply.code(problem.status).header('content-type', 'application/problem+json').send(JSON.stringify(problem));
 }
 
-/** Listens, and from then on takes over what other processes left. @returns the base URL */
-export async function listen(app: NestFastifyApplication, config: AppConfig): Promise<string> {
+/** Listens, and from then on takes over what other processes left. */
+export async function listen(app: NestFastifyApplication, config: AppConfig): Promise<Started> {
   await app.listen(config.port, config.host);
   const url = (await app.getUrl()).replace('[::1]', 'localhost');
   app.get(ServiceAddress).listening(url);
   const grpcPort = await app.get(GrpcServer).listen();
-  if (grpcPort !== undefined) new NestLogger('A2aServer').log(`gRPC listens on port ${grpcPort}`);
   app.get(TaskRecovery).start();
   app.get(CancelWatch).start();
   app.get(Jobs).start();
   app.get(Readiness).started = true;
-  return url;
+  return { url, ...(grpcPort !== undefined && { grpcPort }) };
 }
 
 function corsOptions(config: AppConfig) {
@@ -168,7 +187,9 @@ function corsOptions(config: AppConfig) {
       'X-A2A-Extensions',
       'Last-Event-ID',
       'Idempotency-Key',
+      'If-Match',
+      'If-None-Match',
     ],
-    exposedHeaders: ['A2A-Extensions', 'X-A2A-Extensions'],
+    exposedHeaders: ['A2A-Extensions', 'X-A2A-Extensions', 'ETag', 'Location', 'Retry-After'],
   };
 }

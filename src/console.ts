@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { problem } from '#libs/platform';
 
 /** Where the build leaves the console, seen from this file in `dist/src`. */
 const FILES = join(import.meta.dirname, '../apps/console');
@@ -62,10 +63,15 @@ export async function serveConsole(app: NestFastifyApplication): Promise<void> {
   for (const path of ['/', PAGE, `${PAGE}/*`]) fastify.get(path, sendPage);
 }
 
-/** What is named like a file and is none is not taken for a page. */
+/** What is named like a file and is none is not taken for a page, and who takes no page gets none. */
 function sendPage(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.url.split('?', 1)[0] ?? '';
-  const wantsPage = request.headers.accept?.includes('text/html') === true;
+  const { accept = '*/*' } = request.headers;
+  if (!/text\/(html|\*)|\*\/\*/i.test(accept)) {
+    const body = { ...problem(404, 'There is nothing at this address'), instance: path, requestId: String(request.id) };
+    return reply.code(404).header('content-type', 'application/problem+json').send(JSON.stringify(body));
+  }
+  const wantsPage = accept.includes('text/html');
   if (!wantsPage && /\.\w+$/.test(path)) {
     reply.callNotFound();
     return reply;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { A2AError } from '#libs/protocol';
@@ -18,7 +19,7 @@ export function answerUnreadableRequest(error: Error & { code?: string }, socket
   const [status, detail] = STATUSES[error.code ?? ''] ?? [400, 'This is no HTTP request'];
   const [type, body] = A2A.test(beginningOf(error))
     ? (['application/a2a+json', a2aBody(status, detail)] as const)
-    : (['application/problem+json', JSON.stringify(problem(status, detail))] as const);
+    : (['application/problem+json', JSON.stringify({ ...problem(status, detail), requestId: randomUUID() })] as const);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Connection: close',

@@ -62,6 +62,32 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
       expect(await store.replace(deleted)).toBeUndefined();
     });
 
+    it('replaces and deletes only the revisions that are expected, whoever else saves at the same moment', async () => {
+      const definition = workflow('a');
+      const { revision = '' } = (await store.create(definition)) ?? {};
+      const saves = await Promise.all(
+        ['b', 'c', 'd'].map((description) => store.replace({ ...definition, description }, [revision])),
+      );
+      expect(saves.filter(Boolean)).toHaveLength(1);
+      expect(await store.replace(definition, [])).toBeUndefined();
+      expect(await store.delete(definition.name, [revision])).toBe(false);
+      const newest = (await store.get(definition.name))?.revision ?? '';
+      expect(await store.delete(definition.name, ['x', newest])).toBe(true);
+    });
+
+    it('tells what was saved, the newest first, in pages', async () => {
+      const definition = workflow('a');
+      await store.create(definition);
+      await store.replace(definition);
+      const { revision: newest } = (await store.replace(definition)) ?? {};
+      const [last, middle, ...none] = await store.saves(definition.name, 2);
+      expect([last?.revision, none]).toEqual([newest, []]);
+      const rest = await store.saves(definition.name, 2, middle?.revision);
+      expect(rest).toEqual([{ revision: expect.any(String), savedAt: expect.any(Date) }]);
+      expect(await store.saves(unique(), 2)).toEqual([]);
+      expect(await store.saves('a\u0000b', 2, 'x')).toEqual([]);
+    });
+
     it('deletes once, and keeps the revisions for their runs', async () => {
       const definition = workflow('a');
       const created = await store.create(definition);

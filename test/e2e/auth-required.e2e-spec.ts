@@ -40,7 +40,7 @@ describe('a remote Task that asks for authentication', () => {
     expect(run.nodes.e).not.toHaveProperty('waitsFor');
     expect(textOf(run.nodes.e?.artifacts)).toBe('in');
     expect(agent.sends.map(({ headers, text }) => [headers['x-api-key'], text])).toEqual([
-      [before, 'Execute node e'],
+      [before, ''],
       [now, 'it is renewed'],
     ]);
     expect(agent.sends[1]?.message?.taskId).toBe(agent.taskIds()[0]);

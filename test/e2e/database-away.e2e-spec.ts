@@ -1,106 +1,127 @@
+import * as grpc from '@grpc/grpc-js';
 import { jest } from '@jest/globals';
-import { status } from '@grpc/grpc-js';
-import type { JsonObject } from '#libs/protocol';
-import { rest, rpc, sendTask, stream, subscribe } from '../support/a2a.js';
+import pg from 'pg';
+import { rest, rpc } from '../support/a2a.js';
 import { DatabaseLink } from '../support/database-link.js';
 import { GrpcWire } from '../support/grpc-wire.js';
-import { type Parley, startParley } from '../support/parley.js';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
-import { ids, range } from '../support/sse.js';
+import { OwnPostgres } from '../support/own-postgres.js';
+import { freePort, type Parley, startParley } from '../support/parley.js';
 import { until } from '../support/until.js';
-import { Api, linear, says, script, unique } from '../support/workflow.js';
+import { Api, echo, linear, unique } from '../support/workflow.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
-const LONG = { within: 60_000 };
-const CHUNKS = range(1, 40).flatMap((n): JsonObject[] => [{ sleep: 50 }, { artifact: { parts: [{ text: `${n}` }] } }]);
-const LEGACY = { 'a2a-version': '0.3' };
+const MESSAGE = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] } };
+const OLD_MESSAGE = {
+  message: { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'x' }] },
+};
+const AWAY = { reason: 'DATABASE_UNAVAILABLE' };
 
-let database: TestDatabase;
-let link: DatabaseLink;
-/** Reaches the database over the link. */
-let cutOff: Parley;
-/** Reaches it directly. */
-let other: Parley;
-let workflow: string;
-let taskId: string;
-
-beforeAll(async () => {
-  database = await freshDatabase();
-  link = await DatabaseLink.to(database.url);
-  cutOff = await startParley({ databaseUrl: link.url, env: { GRPC_PORT: '0' } });
-  other = await startParley({ databaseUrl: database.url });
-  const api = new Api(other.url);
-  const long = script('long', { status: 'working' }, ...CHUNKS, { complete: 'done' });
-  ({ name: workflow } = await api.save(linear(unique('away'), script('quick', ...says('hello')), long)));
-  ({ id: taskId } = await sendTask(api.base(workflow, 'quick'), 'x'));
-}, 90_000);
-
-afterEach(() => link.mend());
-
-afterAll(async () => {
-  await cutOff?.stop();
-  await other?.stop();
-  await link?.stop();
-  await database?.drop();
-});
-
-const base = (replica: Parley, node: string): string => new Api(replica.url).base(workflow, node);
-
-interface Told {
+/** An answer of any surface, as far as it says that it cannot be given now. */
+interface Refusal {
   status: number;
   headers: Headers;
-  body: unknown;
+  text: string;
 }
 
-const REQUESTS: Record<string, () => Promise<Told>> = {
-  'GetTask over JSON-RPC': () => rpc(base(cutOff, 'quick'), 'GetTask', { id: taskId }),
-  'a stream over JSON-RPC': () => rpc(base(cutOff, 'quick'), 'SubscribeToTask', { id: taskId }),
-  'CancelTask over JSON-RPC': () => rpc(base(cutOff, 'quick'), 'CancelTask', { id: taskId }),
-  'ListTasks over REST': () => rest(base(cutOff, 'quick'), 'GET', '/tasks'),
-  'tasks/get of 0.3': () => rpc(base(cutOff, 'quick'), 'tasks/get', { id: taskId }, { headers: LEGACY }),
-  'REST of 0.3': () => rest(base(cutOff, 'quick'), 'GET', `/v1/tasks/${taskId}`, { headers: LEGACY }),
-  'the list of runs': () => rest(cutOff.url, 'GET', '/api/runs'),
-  'a workflow': () => rest(cutOff.url, 'GET', `/api/workflows/${workflow}`),
-};
+function expectUnavailable({ status, headers, text }: Refusal): void {
+  expect([status, text]).toEqual([503, expect.stringContaining(AWAY.reason)]);
+  expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  expect(text).not.toMatch(/ECONN|terminated|pg_|select|-read only/i);
+}
 
-describe('while the database is out of reach', () => {
-  it.each(Object.entries(REQUESTS))('%s is 503 with Retry-After', async (_name, request) => {
-    link.cut();
-    const told = await request();
-    expect({ status: told.status, retry: told.headers.get('retry-after') }).toEqual({ status: 503, retry: '1' });
-    expect(JSON.stringify(told.body)).not.toMatch(/Internal error|"INTERNAL"|terminated/);
+async function told(reply: Promise<{ status: number; headers: Headers; body: unknown }>): Promise<Refusal> {
+  const { status, headers, body } = await reply;
+  return { status, headers, text: JSON.stringify(body) };
+}
+
+describe('a database out of reach', () => {
+  let postgres: OwnPostgres;
+  let link: DatabaseLink;
+  let parley: Parley;
+  let api: Api;
+  let wire: GrpcWire;
+  let base: string;
+  let name: string;
+
+  beforeAll(async () => {
+    postgres = await OwnPostgres.start();
+    link = await DatabaseLink.to(postgres.url);
+    const grpcPort = await freePort();
+    parley = await startParley({ databaseUrl: link.url, env: { GRPC_PORT: String(grpcPort) } });
+    wire = new GrpcWire(() => ({ url: parley.url, grpc: `127.0.0.1:${grpcPort}` }));
+    api = new Api(parley.url);
+    ({ name } = await api.save(linear(unique('away'), echo('a'))));
+    base = api.base(name);
   });
 
-  it('gRPC answers UNAVAILABLE', async () => {
-    const card = await rest<{ supportedInterfaces: { url: string; protocolBinding: string }[] }>(
-      cutOff.url,
-      'GET',
-      '/.well-known/agent-card.json',
-    );
-    const grpc = card.body.supportedInterfaces.find((it) => it.protocolBinding === 'GRPC')?.url ?? '';
-    link.cut();
-    const wire = new GrpcWire(() => ({ url: cutOff.url, grpc }));
-    const refusal = await wire.refusal(`workflows/${workflow}/nodes/quick`, 'GetTask', { id: taskId });
-    expect(refusal.code).toBe(status.UNAVAILABLE);
+  afterAll(async () => {
+    await parley?.stop();
+    await link?.stop();
+    await postgres?.stop();
   });
 
-  it('a stream of a Task that another replica executes stays open, and misses nothing', async () => {
-    const origin = await stream(base(other, 'long'), 'x');
-    const first = await origin.next();
-    const id = (first?.data.result as { task?: { id: string } }).task?.id ?? '';
-    const reader = await subscribe(base(cutOff, 'long'), id, 0);
-    await reader.find((frame) => frame.id === '5', LONG);
+  it('is 503 with Retry-After on every surface, and passes', async () => {
     link.cut();
-    await origin.find((frame) => frame.id === '20', LONG);
-    link.mend();
-    const frames = await reader.all(LONG);
-    expect(frames.filter(({ data }) => data.error !== undefined)).toEqual([]);
-    expect(ids(frames)).toEqual(range(1, (await origin.all(LONG)).length));
+    try {
+      await until(async () => (await fetch(`${parley.url}/health/ready`)).status === 503, { what: 'not to be ready' });
+      const old = { headers: { 'a2a-version': '0.3' } };
+      const refusals = await Promise.all([
+        told(rpc(base, 'SendMessage', MESSAGE)),
+        told(rpc(base, 'SendStreamingMessage', MESSAGE)),
+        told(rpc(base, 'GetTask', { id: 'x' })),
+        told(rpc(base, 'ListTasks', {})),
+        told(rpc(base, 'message/send', OLD_MESSAGE, old)),
+        told(rest(base, 'POST', '/message:send', { body: MESSAGE })),
+        told(rest(base, 'GET', '/tasks')),
+        told(rest(base, 'GET', '/v1/tasks/x', old)),
+        told(rest(base, 'GET', '/.well-known/agent-card.json')),
+        api.call('GET', '/workflows'),
+        api.call('PUT', `/workflows/${name}`, linear(name, echo('a'))),
+        api.call('POST', `/workflows/${name}/runs`, {}),
+        api.call('GET', '/runs'),
+        api.call('GET', '/conversations'),
+        api.call('GET', '/brainstorms'),
+      ]);
+      for (const refusal of refusals) expectUnavailable(refusal);
+      expect(await wire.refusal(`workflows/${name}`, 'SendMessage', MESSAGE)).toMatchObject({
+        code: grpc.status.UNAVAILABLE,
+      });
+    } finally {
+      link.mend();
+    }
+    await until(async () => (await api.call('GET', '/workflows')).status === 200, {
+      what: 'it to pass',
+      within: 60_000,
+    });
+  });
+
+  it('so is one that only reads for longer than a write waits for it', async () => {
+    const admin = new pg.Client({ connectionString: postgres.url, options: '-c default_transaction_read_only=off' });
+    await admin.connect();
+    try {
+      await admin.query('ALTER SYSTEM SET default_transaction_read_only = on');
+      await admin.query('SELECT pg_reload_conf()');
+      await until(async () => {
+        const { rows } = await admin.query('SELECT pg_reload_conf()');
+        return rows.length === 1 && (await readsOnly(postgres.url));
+      });
+      expectUnavailable(await api.call('PUT', `/workflows/${name}`, linear(name, echo('a'))));
+    } finally {
+      await admin.query('ALTER SYSTEM RESET default_transaction_read_only');
+      await admin.query('SELECT pg_reload_conf()');
+      await admin.end();
+    }
   });
 });
 
-it('all goes on when it is back', async () => {
-  await until(async () => (await fetch(`${cutOff.url}/health/ready`)).status === 200, LONG);
-  expect((await rpc(base(cutOff, 'quick'), 'GetTask', { id: taskId })).body.result).toBeDefined();
-});
+async function readsOnly(url: string): Promise<boolean> {
+  const session = new pg.Client({ connectionString: url });
+  await session.connect();
+  try {
+    const { rows } = await session.query<{ on: string }>(`SELECT current_setting('transaction_read_only') AS on`);
+    return rows[0]?.on === 'on';
+  } finally {
+    await session.end();
+  }
+}

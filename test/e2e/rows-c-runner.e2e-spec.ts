@@ -99,21 +99,22 @@ describe('row C10: the text that a node gets', () => {
     expect(child.texts).toEqual(['from the agent']);
   });
 
-  it('C10 (3) `Execute node <id>` where there is neither', async () => {
+  it('C10 (3) one empty text where there is neither', async () => {
     const [root, child] = await Promise.all([stage.fake(), stage.fake()]);
     root.always({ steps: [{ status: 'TASK_STATE_COMPLETED' }] });
     await stage.api.finish(linear(unique('c10'), external('root', root.url), external('child', child.url)));
-    expect(root.texts).toEqual(['Execute node root']);
-    expect(child.texts).toEqual(['Execute node child']);
+    expect([root.texts, child.texts]).toEqual([[''], ['']]);
   });
 
-  it('K2 an input node answers with its user input, and with `Execute node <id>` only where none was given', async () => {
+  it('K2 an input node answers with its user input, and with an empty text where an optional one was not given', async () => {
     const fake = await stage.fake();
-    const workflow = await stage.api.save(linear(unique('k2'), input('in'), external('x', fake.url)));
+    const workflow = await stage.api.save(
+      linear(unique('k2'), { ...input('in'), config: { optional: true } }, external('x', fake.url)),
+    );
     const given = await stage.api.ended(await stage.api.start(workflow.name, { in: 'hello' }));
     const missing = await stage.api.ended(await stage.api.start(workflow.name));
     expect(textOf(given.artifacts.in)).toBe('hello');
-    expect(fake.texts).toEqual(['hello', 'Execute node in']);
+    expect(fake.texts).toEqual(['hello', '']);
     expect(missing.status).toBe('completed');
   });
 });
@@ -122,7 +123,7 @@ describe('rows C9, C11 and C12: the run as it is told', () => {
   it('C9 C11 C12 a completed run shows inputs, state, artifacts and every node', async () => {
     const fake = await stage.fake();
     fake.always(answers('translated'));
-    const workflow = linear(unique('run'), input('in'), external('b', fake.url));
+    const workflow = linear(unique('run'), input('in'), input('extra'), external('b', fake.url));
     const run = await stage.api.finish(workflow, { in: 'hello', extra: { deep: [1] } });
     expect(run).toMatchObject({
       workflow: workflow.name,

@@ -11,15 +11,10 @@ const logger = new Logger('A2aServer');
  * "Internal error", and its cause is only logged.
  */
 export function publicError(error: unknown): A2AError {
-  if (error instanceof A2AError) return logged(error);
+  if (error instanceof A2AError && !(error.status === 500 && isDatabaseAway(error.cause))) return logged(error);
   if (error instanceof UnknownAgent) return unknownAgentError(error);
-  return isDatabaseAway(error) ? unavailable(error) : logged(new A2AError('INTERNAL', { cause: error }));
-}
-
-function unavailable(cause: unknown): A2AError {
-  logger.warn({ err: cause }, 'An A2A request could not be answered, as the database is out of reach');
-  const message = 'The service is not available at the moment; try again';
-  return new A2AError('INTERNAL', { message, detailReason: 'UNAVAILABLE', status: 503, cause });
+  if (isDatabaseAway(error instanceof A2AError ? error.cause : error)) return databaseAway(error);
+  return logged(new A2AError('INTERNAL', { cause: error }));
 }
 
 function unknownAgentError(error: UnknownAgent): A2AError {
@@ -29,6 +24,12 @@ function unknownAgentError(error: UnknownAgent): A2AError {
     metadata: error.metadata,
     cause: error,
   });
+}
+
+function databaseAway(cause: unknown): A2AError {
+  logger.warn({ err: cause }, 'The database was out of reach for an A2A request');
+  const message = 'The database is out of reach at the moment; try again later';
+  return new A2AError('INTERNAL', { message, detailReason: 'DATABASE_UNAVAILABLE', status: 503, cause });
 }
 
 function logged(error: A2AError): A2AError {

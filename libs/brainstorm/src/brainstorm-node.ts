@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type AgentExecutor, type NodeSpec, type NodeType } from '#libs/executor';
 import { AppConfig } from '#libs/platform';
-import { firstText, isJsonObject, type JsonObject, type SendMessageRequest } from '#libs/protocol';
+import { firstText, invalidParams, isJsonObject, type JsonObject, type SendMessageRequest } from '#libs/protocol';
 import { BrainstormExecutor } from './brainstorm-executor.js';
 import { BrainstormServices } from './brainstorm-services.js';
 import type { BrainstormSpec } from './brainstorm-spec.js';
@@ -21,6 +21,7 @@ import {
 @Injectable()
 export class BrainstormNode implements NodeType {
   readonly name = 'brainstorm';
+  readonly keys = ['idea', 'agents', 'maxIterations', 'systemPrompt', 'llmConfig'];
 
   constructor(
     private readonly services: BrainstormServices,
@@ -36,11 +37,12 @@ export class BrainstormNode implements NodeType {
 
   executor({ id, config }: NodeSpec): AgentExecutor {
     const ending = { artifactId: id, converged: 'TASK_STATE_COMPLETED', failed: 'TASK_STATE_FAILED' } as const;
-    return new BrainstormExecutor(this.services, ending, (request) => this.specOf(id, config, request));
+    return new BrainstormExecutor(this.services, ending, (request) => this.specOf(config, request));
   }
 
-  private specOf(id: string, config: JsonObject, { message }: SendMessageRequest): BrainstormSpec {
-    const idea = firstText(message.parts)?.trim() || `Execute node ${id}`;
+  private specOf(config: JsonObject, { message }: SendMessageRequest): BrainstormSpec {
+    const idea = firstText(message.parts)?.trim() ?? '';
+    if (idea === '') throw invalidParams({ field: 'message.parts', description: 'says no idea' });
     const { baseUrl, model } = this.config.llm;
     return brainstormSpec(wantedIn(config, idea), {
       llm: { model, ...(baseUrl !== undefined && { provider: 'openai-compatible' }) },

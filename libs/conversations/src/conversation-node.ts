@@ -10,6 +10,7 @@ import type { ConversationServices } from './conversation-services.js';
  */
 export class ConversationNode implements NodeType {
   readonly name = 'conversation';
+  readonly keys = ['requester', 'target', 'message', 'maxTurns', 'timeoutMs', 'announce', 'auth'];
 
   constructor(private readonly services: ConversationServices) {}
 

@@ -12,6 +12,8 @@ export interface NodeSpec {
 /** One kind of node. */
 export interface NodeType {
   readonly name: string;
+  /** The members of a config that mean something; absent: nobody is told of others. */
+  readonly keys?: readonly string[];
   /**
    * What is wrong with a node's config, one sentence each; empty where nothing is.
    * @param use what the workflow's nodes before it use of what they share
@@ -30,6 +32,11 @@ export abstract class NodeTypes {
    * @throws UnknownAgent with reason `NO_EXECUTOR` and the text of row B15 for a type that nobody registered
    */
   abstract executor(node: NodeSpec): AgentExecutor;
+
+  /** The members that a type's config may have; `undefined` where that is not known. */
+  keys(_type: string): readonly string[] | undefined {
+    return undefined;
+  }
 
   /** What is wrong with a node's type and config, one sentence each; empty where nothing is. */
   abstract problems(node: NodeSpec, use?: SharedUse): string[];

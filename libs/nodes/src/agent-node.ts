@@ -8,6 +8,7 @@ import { typedParts } from './result-parts.js';
 /** `agent`: a model answers the Message, knowing the Task's history. */
 export class AgentNode implements NodeType {
   readonly name = 'agent';
+  readonly keys = ['prompt', 'system_prompt', 'model'];
 
   constructor(private readonly llm: LlmProvider) {}
 

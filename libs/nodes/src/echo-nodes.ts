@@ -6,6 +6,7 @@ import { typedParts } from './result-parts.js';
 /** `input`: its output is the run's input, which its Message carries (row K2). */
 export class InputNode implements NodeType {
   readonly name = 'input';
+  readonly keys = ['schema', 'default', 'optional'];
 
   problems(): string[] {
     return [];
@@ -19,6 +20,7 @@ export class InputNode implements NodeType {
 /** `output`: its output is the run's result, which its Message carries. */
 export class OutputNode implements NodeType {
   readonly name = 'output';
+  readonly keys = ['prompt'];
 
   problems(node: NodeSpec): string[] {
     return new ConfigProblems(node).strings('prompt').found;

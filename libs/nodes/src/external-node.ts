@@ -10,6 +10,7 @@ const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 /** `external`: an A2A agent elsewhere. In a run it is called directly; this is what stands behind its own URL (row K14). */
 export class ExternalNode implements NodeType {
   readonly name = 'external';
+  readonly keys = ['endpoint_url', 'timeout', 'auth', 'prompt'];
 
   constructor(
     private readonly agents: AgentDirectory,

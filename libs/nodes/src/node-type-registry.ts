@@ -16,6 +16,10 @@ export class NodeTypeRegistry extends NodeTypes {
     return [...this.#types.keys()];
   }
 
+  override keys(type: string): readonly string[] | undefined {
+    return this.#types.get(type)?.keys;
+  }
+
   override executor(node: NodeSpec): AgentExecutor {
     const kept = this.#executors.get(node.config);
     if (kept && kept.node.id === node.id && kept.node.type === node.type) return kept.executor;

@@ -8,6 +8,7 @@ import { ScriptedAgent } from './script/scripted-agent.js';
 /** `script`: a scripted agent. */
 export class ScriptNode implements NodeType {
   readonly name = 'script';
+  readonly keys = ['script', 'prompt', 'agent'];
 
   constructor(private readonly limits: ContentLimits = DEFAULT_CONTENT_LIMITS) {}
 

@@ -11,6 +11,7 @@ import type { ToolRegistry } from './tools/tool-registry.js';
 /** `tool`: runs a registered tool. */
 export class ToolNode implements NodeType {
   readonly name = 'tool';
+  readonly keys = ['tool', 'args', 'prompt'];
 
   constructor(
     private readonly tools: ToolRegistry,

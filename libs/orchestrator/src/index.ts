@@ -1,6 +1,6 @@
 export { OrchestratorModule } from './api/orchestrator.module.js';
 export { ProblemFilter, problemOf } from './api/problem-filter.js';
-export { WorkflowCatalog } from './api/workflow-catalog.js';
+export { SERVICE_VERSION, WorkflowCatalog } from './api/workflow-catalog.js';
 export { WorkflowModule } from './api/workflow.module.js';
 export { ORCHESTRATOR_MIGRATIONS } from './storage/orchestrator-migrations.js';
 export { CancelOutcomes, type LaterOutcome } from './cancel-outcomes.js';
@@ -10,7 +10,8 @@ export { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
 export type { WorkflowDefinition, WorkflowEdge, WorkflowNode, WorkflowRevision } from './workflow.js';
 export { WorkflowStore } from './workflow-store.js';
 export { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
-export { WORKFLOW_NAME, type WorkflowProblem, workflowProblems } from './workflow-problems.js';
+export type { WorkflowProblem } from './workflow-problem.js';
+export { WORKFLOW_NAME, workflowProblems } from './workflow-problems.js';
 export type { CanceledChild, ChildOutcome, NodeRun, NodeStatus, RunError, RunStatus } from './node-run.js';
 export { RunState, runStatus } from './run-state.js';
 export { type Plan, planNext, type RunOutcome } from './plan-next.js';

@@ -85,14 +85,14 @@ describe('nodeParts', () => {
     expect(textOf({ inputs: { a: 'input' }, artifacts: { a: [textPart('answer')] } })).toBe('answer');
   });
 
-  test('without anything is an order to execute (C10)', () => {
-    expect(textOf({})).toBe('Execute node child');
+  test('without anything is empty (C10)', () => {
+    expect(textOf({})).toBe('');
   });
 
-  test('for an input node is its input, else the order (K2)', () => {
+  test('for an input node is its input, else empty (K2)', () => {
     expect(textOf({ type: 'input', inputs: { child: 'mine' }, artifacts: { a: [textPart('A')] } })).toBe('mine');
     expect(textOf({ type: 'input', inputs: { child: '' } })).toBe('');
-    expect(textOf({ type: 'input', artifacts: { a: [textPart('A')] } })).toBe('Execute node child');
+    expect(textOf({ type: 'input', artifacts: { a: [textPart('A')] } })).toBe('');
   });
 
   test('for a conversation is its message', () => {

@@ -13,6 +13,7 @@ import {
 } from '#libs/protocol';
 import { outputText } from './node-output.js';
 import type { NodeRun } from './node-run.js';
+import { templateKey } from './node-templates.js';
 import { inputText, inputValue, userInputNode } from './run-inputs.js';
 import type { WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
@@ -21,6 +22,8 @@ import type { WorkflowGraph } from './workflow-graph.js';
 export interface MessageSource {
   inputs: JsonObject;
   nodes: ReadonlyMap<string, NodeRun>;
+  /** What the caller said, where no `input` node has it. */
+  text?: string;
 }
 
 /**
@@ -54,25 +57,22 @@ export function templateResolver(run: MessageSource): TemplateResolver {
   };
 }
 
-/** Where the config of a node type keeps its text, where that is not `prompt`. */
-const TEXT_KEYS: Readonly<Record<string, string>> = { conversation: 'message', brainstorm: 'idea' };
-
 function nodeText(
   node: WorkflowNode,
   graph: WorkflowGraph,
   run: MessageSource,
   { resolve, budget }: Rendering,
 ): string {
-  const fallback = `Execute node ${node.id}`;
   if (node.type === 'input') {
     const input = inputValue(run.inputs, node.id);
-    return input === undefined ? fallback : inputText(input);
+    return input === undefined ? '' : inputText(input);
   }
-  const prompt = node.config[TEXT_KEYS[node.type] ?? 'prompt'];
+  const prompt = node.config[templateKey(node.type)];
   if (typeof prompt === 'string' && prompt !== '') return renderTemplate(prompt, resolve, budget);
-  const texts = graph.parents(node.id).map((parent) => parentText(parent, run));
+  const parents = graph.parents(node.id);
+  const texts = parents.length === 0 ? [run.text ?? ''] : parents.map((parent) => parentText(parent, run));
   for (const text of texts) budget.spend(text.length + SEPARATOR.length);
-  return texts.filter((text) => text !== '').join(SEPARATOR) || fallback;
+  return texts.filter((text) => text !== '').join(SEPARATOR);
 }
 
 const SEPARATOR = '\n\n';

@@ -10,6 +10,7 @@ export const RUN_EVENT_TYPES = [
   'model.response',
   'tool.call',
   'tool.result',
+  'template.warning',
   'input.required',
   'input.received',
   'workflow.failed',

@@ -24,14 +24,24 @@ export function inputText(value: JsonValue): string {
 }
 
 /**
- * The inputs that a Message to a workflow carries: the keys of its data objects by node id, and its text for every
- * `input` node that they do not name.
+ * The inputs of a run that begins with a Message: the keys of its data objects by node id, its text for every `input` node
+ * that they do not name, and for those that still have none their default.
  */
 export function inputsOf(message: Message, definition: WorkflowDefinition): JsonObject {
   const named = message.parts.flatMap(({ data }) => (isJsonObject(data) ? Object.entries(data) : []));
-  const texts = message.parts.flatMap(({ text }) => (text === undefined ? [] : [text]));
-  const byText = texts.length === 0 ? [] : definition.nodes.filter((node) => node.type === 'input');
-  return Object.fromEntries([...byText.map(({ id }) => [id, texts.join('\n')] as const), ...named]);
+  const text = messageText(message);
+  const inputs = definition.nodes.filter((node) => node.type === 'input');
+  const unnamed = inputs.flatMap(({ id, config }): [string, JsonValue][] => {
+    const value = text ?? config['default'];
+    return value === undefined ? [] : [[id, value]];
+  });
+  return Object.fromEntries([...unnamed, ...named]);
+}
+
+/** The texts of a Message; `undefined` where it has none. */
+export function messageText({ parts }: Message): string | undefined {
+  const texts = parts.flatMap(({ text }) => (text === undefined ? [] : [text]));
+  return texts.length === 0 ? undefined : texts.join('\n');
 }
 
 /** As many nodes as a workflow may have. */

@@ -15,7 +15,7 @@ import {
 import type { TaskEvent } from '#libs/tasks';
 import { outputText } from './node-output.js';
 import type { CanceledChild, NodeRun, RunError, RunFacts, RunStatus } from './node-run.js';
-import { inputsOf, inputText, userInputName } from './run-inputs.js';
+import { inputsOf, inputText, messageText, userInputName } from './run-inputs.js';
 import { readRunMetadata } from './run-metadata.js';
 import { foldStep, nodeCompleted } from './run-steps.js';
 import type { WorkflowDefinition } from './workflow.js';
@@ -40,6 +40,8 @@ export function runStatus(state: TaskState): RunStatus {
 export class RunState implements RunFacts {
   status: RunStatus = 'running';
   inputs: JsonObject = {};
+  /** What the caller said, where the workflow has no `input` node that took it. */
+  text?: string;
   readonly nodes: ReadonlyMap<string, NodeRun>;
   error?: RunError;
   children?: CanceledChild[];
@@ -104,6 +106,8 @@ export class RunState implements RunFacts {
     if (first) this.begunBy = first.messageId;
     if (isJsonObject(inputs)) this.inputs = inputs;
     else if (first) this.inputs = inputsOf(first, this.definition);
+    const text = first && messageText(first);
+    if (text !== undefined && this.definition.nodes.every(({ type }) => type !== 'input')) this.text = text;
   }
 
   private takeArtifact({ artifact, append, metadata }: TaskArtifactUpdateEvent): void {

@@ -1,10 +1,12 @@
 import { AgentExecutor, hopMetadata, hopsOf, keptHops, type RequestContext } from '#libs/executor';
 import { A2AError, ContentTooLarge, type JsonObject, type SendMessageRequest, submittedTask } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
+import { InputRules } from './input-rules.js';
 import { failedEvents } from './run-ending.js';
 import { inputsOf, refuseLargeInputs } from './run-inputs.js';
 import { runMetadata } from './run-metadata.js';
 import type { RunServices } from './run-services.js';
+import { logFailure } from './run-failure-log.js';
 import { RunState } from './run-state.js';
 import type { WorkflowRevision } from './workflow.js';
 import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
@@ -19,6 +21,7 @@ export class WorkflowExecutor extends AgentExecutor {
   /** Time for the children to be canceled. */
   override readonly cancelGrace = 10_000;
   private readonly graph: WorkflowGraph | InvalidWorkflow;
+  private inputs: InputRules | undefined;
 
   constructor(
     private readonly workflow: WorkflowRevision,
@@ -43,6 +46,12 @@ export class WorkflowExecutor extends AgentExecutor {
       if (!(error instanceof ContentTooLarge)) throw error;
       throw new A2AError('INVALID_PARAMS', { message: `The message is too large: ${error.message}` });
     }
+    if (request.message.taskId === undefined) this.inputRules.check(request.message);
+  }
+
+  private get inputRules(): InputRules {
+    this.inputs ??= new InputRules(this.workflow.definition);
+    return this.inputs;
   }
 
   override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
@@ -51,8 +60,10 @@ export class WorkflowExecutor extends AgentExecutor {
     const log = await logOf(context);
     const state = RunState.of(definition, log);
     const hops = isNew(context) ? hopsOf(requestOf(context)) : keptHops(metadataOf(log));
-    if (graph instanceof InvalidWorkflow) yield* failedEvents(context, state, graph.message);
-    else yield* new WorkflowRun(services, { context, graph, state, revision, hops }).events();
+    if (graph instanceof InvalidWorkflow) {
+      logFailure(context.taskId, state, graph.message);
+      yield* failedEvents(context, state, graph.message);
+    } else yield* new WorkflowRun(services, { context, graph, state, revision, hops }).events();
   }
 }
 

@@ -77,10 +77,13 @@ describe('WorkflowGraph', () => {
 
 describe('workflowProblems', () => {
   const nodeTypes = {
-    problems: ({ id, type }) => (type === 'nope' ? [`no executor for node type "nope"`, `second of ${id}`] : []),
-  } as NodeTypes;
+    names: ['agent'] as readonly string[],
+    keys: () => undefined,
+    problems: ({ id, type }: { id: string; type: string }) =>
+      type === 'nope' ? [`no executor for node type "nope"`, `second of ${id}`] : [],
+  } as unknown as NodeTypes;
   const problems = (definition: WorkflowDefinition) =>
-    workflowProblems(definition, nodeTypes).map(({ path, message }) => `${path}: ${message}`);
+    workflowProblems(definition, nodeTypes).map(({ path, detail }) => `${path}: ${detail}`);
 
   test('has none for a good workflow', () => {
     expect(problems(workflow('a b', 'a>b a>b'))).toEqual([]);

@@ -30,6 +30,15 @@ export class WorkflowGraph {
     return new WorkflowGraph(definition);
   }
 
+  has(id: string): boolean {
+    return this.nodes.has(id);
+  }
+
+  /** Whether the workflow has `input` nodes. */
+  get hasInputs(): boolean {
+    return this.definition.nodes.some(({ type }) => type === 'input');
+  }
+
   node(id: string): WorkflowNode {
     const node = this.nodes.get(id);
     if (node === undefined) throw new RangeError(`The graph has no node "${id}"`);

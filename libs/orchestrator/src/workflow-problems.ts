@@ -1,13 +1,9 @@
 import { type NodeTypes, SharedUse } from '#libs/executor';
+import { InputSchema, InvalidInputSchema } from './input-schema.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
-
-/** One thing that is wrong with a definition. */
-export interface WorkflowProblem {
-  /** Where, for example `nodes[2].id`. */
-  path: string;
-  message: string;
-}
+import { fault, type WorkflowProblem } from './workflow-problem.js';
+import { workflowWarnings } from './workflow-warnings.js';
 
 /** What names of workflows and ids of nodes look like. */
 export const WORKFLOW_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
@@ -17,23 +13,29 @@ const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and 
 /** A caller reads no more. */
 const MOST_PROBLEMS = 100;
 
-/** For what a definition is refused at save, one entry per problem, at most 100; empty where it may be saved. */
+/**
+ * What is wrong with a definition, one entry per problem, at most 100: for its errors it is refused at save, of warnings
+ * its author is told. Warnings are looked for where there is no error.
+ */
 export function workflowProblems(definition: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {
   const references = [...duplicateProblems(definition), ...edgeProblems(definition)];
-  const problems = [
+  const graph = references.length > 0 ? references : graphOf(definition);
+  const errors = [
     ...namingProblems(definition),
-    ...(references.length > 0 ? references : cycleProblems(definition)),
+    ...(graph instanceof WorkflowGraph ? [] : graph),
     ...configProblems(definition, nodeTypes),
   ];
-  return problems.slice(0, MOST_PROBLEMS);
+  const found =
+    errors.length === 0 && graph instanceof WorkflowGraph ? workflowWarnings(definition, graph, nodeTypes) : errors;
+  return found.slice(0, MOST_PROBLEMS);
 }
 
 function namingProblems({ name, nodes }: WorkflowDefinition): WorkflowProblem[] {
   const problems: WorkflowProblem[] = [];
-  if (!WORKFLOW_NAME.test(name)) problems.push({ path: 'name', message: `name ${NAME_RULE}` });
-  if (nodes.length === 0) problems.push({ path: 'nodes', message: 'a workflow needs at least one node' });
+  if (!WORKFLOW_NAME.test(name)) problems.push(fault('INVALID_NAME', 'name', `name ${NAME_RULE}`));
+  if (nodes.length === 0) problems.push(fault('NO_NODES', 'nodes', 'a workflow needs at least one node'));
   for (const [index, { id }] of nodes.entries()) {
-    if (!WORKFLOW_NAME.test(id)) problems.push({ path: `nodes[${index}].id`, message: `node id ${NAME_RULE}` });
+    if (!WORKFLOW_NAME.test(id)) problems.push(fault('INVALID_NAME', `nodes[${index}].id`, `node id ${NAME_RULE}`));
   }
   return problems;
 }
@@ -41,7 +43,8 @@ function namingProblems({ name, nodes }: WorkflowDefinition): WorkflowProblem[] 
 function duplicateProblems({ nodes }: WorkflowDefinition): WorkflowProblem[] {
   const seen = new Set<string>();
   return [...nodes.entries()].flatMap(([index, { id }]) => {
-    if (seen.has(id)) return [dagProblem(`nodes[${index}].id`, `duplicate node ID: ${id}`)];
+    if (seen.has(id))
+      return [fault('DUPLICATE_NODE', `nodes[${index}].id`, told(`duplicate node ID: ${id}`), { node: id })];
     seen.add(id);
     return [];
   });
@@ -52,17 +55,21 @@ function edgeProblems({ nodes, edges }: WorkflowDefinition): WorkflowProblem[] {
   return [...edges.entries()].flatMap(([index, edge]) =>
     (['from', 'to'] as const)
       .filter((end) => !ids.has(edge[end]))
-      .map((end) => dagProblem(`edges[${index}].${end}`, `edge references unknown node: ${edge[end]}`)),
+      .map((end) => {
+        const detail = told(`edge references unknown node: ${edge[end]}`);
+        return fault('UNKNOWN_NODE', `edges[${index}].${end}`, detail, { edge: index });
+      }),
   );
 }
 
 function configProblems({ nodes }: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {
   const use = new SharedUse();
   return [...nodes.entries()].flatMap(([index, node]) =>
-    [...descriptionProblems(node), ...nodeTypes.problems(node, use)].map((message) => ({
-      path: `nodes[${index}]`,
-      message,
-    })),
+    [...descriptionProblems(node), ...inputProblems(node), ...nodeTypes.problems(node, use)].map((detail) =>
+      fault(nodeTypes.names.includes(node.type) ? 'INVALID_CONFIG' : 'UNKNOWN_TYPE', `nodes[${index}]`, detail, {
+        node: node.id,
+      }),
+    ),
   );
 }
 
@@ -72,16 +79,33 @@ function descriptionProblems({ id, type, config: { description } }: WorkflowNode
   return [`${type} node "${id}": description must be a string`];
 }
 
-function cycleProblems(definition: WorkflowDefinition): WorkflowProblem[] {
+/** What an `input` node asks of its input: whether it can be asked, and whether its own default fulfils it. */
+function inputProblems({ id, type, config }: WorkflowNode): string[] {
+  if (type !== 'input') return [];
+  const { schema, optional } = config;
+  const said = `input node "${id}":`;
+  const wrong = optional === undefined || typeof optional === 'boolean' ? [] : [`${said} optional must be a boolean`];
+  if (schema === undefined) return wrong;
   try {
-    WorkflowGraph.build(definition);
-    return [];
+    const rules = InputSchema.of(schema);
+    const faults = config['default'] === undefined ? [] : rules.faults(config['default']);
+    return [...wrong, ...faults.map(({ path, detail }) => `${said} default${path} ${detail}`)];
   } catch (error) {
-    if (!(error instanceof InvalidWorkflow)) throw error;
-    return [{ path: 'edges', message: error.message }];
+    if (!(error instanceof InvalidInputSchema)) throw error;
+    return [...wrong, `${said} schema ${error.message}`];
   }
 }
 
-function dagProblem(path: string, fault: string): WorkflowProblem {
-  return { path, message: new InvalidWorkflow(fault).message };
+function graphOf(definition: WorkflowDefinition): WorkflowGraph | WorkflowProblem[] {
+  try {
+    return WorkflowGraph.build(definition);
+  } catch (error) {
+    if (!(error instanceof InvalidWorkflow)) throw error;
+    return [fault('CYCLE', 'edges', error.message)];
+  }
+}
+
+/** As a run says it that meets the same fault (row C5). */
+function told(text: string): string {
+  return new InvalidWorkflow(text).message;
 }

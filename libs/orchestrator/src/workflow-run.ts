@@ -18,8 +18,10 @@ import {
   waitingEvents,
 } from './run-ending.js';
 import type { RunServices } from './run-services.js';
+import { logFailure } from './run-failure-log.js';
 import type { RunState } from './run-state.js';
 import { a2aReceived, a2aSending, nodeCanceled, nodeError, nodeStarted } from './run-steps.js';
+import { templateWarnings } from './template-warnings.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
 /** A run, or the rest of one, from where its log ends. */
@@ -91,6 +93,7 @@ export class WorkflowRun {
     for (const id of ids) {
       const node = this.state.node(id);
       yield this.step(nodeStarted.note(node, { attempt: node.attempts + 1 }));
+      for (const warning of templateWarnings(this.graph.node(id), this.state)) yield this.step(warning);
       yield* this.announce([node]);
       if (node.status === 'failed') return;
     }
@@ -202,6 +205,7 @@ export class WorkflowRun {
 
   private *end(outcome: RunOutcome): Generator<TaskEvent> {
     const { context, state, graph } = this;
+    if (outcome === 'failed') logFailure(context.taskId, state);
     const events = {
       completed: () => completedEvents(context, graph, state),
       failed: () => failedEvents(context, state),

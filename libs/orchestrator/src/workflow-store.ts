@@ -1,5 +1,11 @@
 import type { WorkflowDefinition, WorkflowRevision } from './workflow.js';
 
+/** One save of a workflow. */
+export interface WorkflowSave {
+  revision: string;
+  savedAt: Date;
+}
+
 /** Keeps workflows; every save is a new revision, and old revisions stay readable for the runs that use them. */
 export abstract class WorkflowStore {
   /** The workflows of a tenant, which see nothing of any other's; the store itself has those of the tenant ''. */
@@ -13,8 +19,10 @@ export abstract class WorkflowStore {
   abstract withNode(nodeId: string, limit: number): Promise<WorkflowRevision[]>;
   /** `undefined` where the name is taken. */
   abstract create(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined>;
-  /** `undefined` where there is no such workflow. */
-  abstract replace(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined>;
-  /** Whether there was one. */
-  abstract delete(name: string): Promise<boolean>;
+  /** `undefined` where there is no such workflow, or where its newest revision is none of the given ones. */
+  abstract replace(definition: WorkflowDefinition, expected?: readonly string[]): Promise<WorkflowRevision | undefined>;
+  /** Whether there was one whose newest revision is one of the given ones. */
+  abstract delete(name: string, expected?: readonly string[]): Promise<boolean>;
+  /** What was saved under a name and is kept, the newest first; at most `limit`, from before a revision on. */
+  abstract saves(name: string, limit: number, before?: string): Promise<WorkflowSave[]>;
 }

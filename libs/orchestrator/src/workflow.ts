@@ -15,6 +15,8 @@ export interface WorkflowEdge {
 
 /** A DAG of agents, as callers define it. */
 export interface WorkflowDefinition {
+  /** Where editors find the JSON Schema of definitions; kept, and nothing else. */
+  $schema?: string;
   name: string;
   description?: string;
   nodes: WorkflowNode[];

@@ -50,7 +50,7 @@ export { JobsModule } from './jobs/jobs.module.js';
 export { HealthModule } from './operations/health.module.js';
 export { AnswerRoom, NoRoomForAnswer } from './operations/answer-room.js';
 export { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } from './operations/in-flight.js';
-export { createLogger, LoggingModule } from './operations/logging.js';
+export { createLogger, LoggingModule, withQuietRoutes } from './operations/logging.js';
 export { Metrics } from './operations/metrics.js';
 export { Readiness, type ReadinessCheck } from './operations/readiness.js';
 export { SecretBox, UnreadableSecret } from './secrets/secret-box.js';

@@ -64,6 +64,8 @@ export interface FieldViolation {
   /** The path of the field, for example `message.parts[0].text`. */
   field: string;
   description: string;
+  /** What kind of fault it is, in capitals. */
+  reason?: string;
 }
 
 export interface A2AErrorOptions {
@@ -118,7 +120,11 @@ export class A2AError extends Error {
       metadata: { ...this.metadata },
     };
     if (this.violations.length === 0) return [info];
-    const fieldViolations = this.violations.map(({ field, description }) => ({ field, description }));
+    const fieldViolations = this.violations.map(({ field, description, reason }) => ({
+      field,
+      description,
+      ...(reason !== undefined && { reason }),
+    }));
     return [info, { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations }];
   }
 }

@@ -100,6 +100,12 @@ export { canonicalJson } from './card/canonical-json.js';
 export { briefText } from './brief-text.js';
 export { ContentTooLarge } from './content-too-large.js';
 export { hasUserinfo, NO_USERINFO, shownUrl, withoutUserinfo } from './shown-url.js';
-export { isRenderingOf, renderTemplate, type TemplateResolver } from './template.js';
+export {
+  isRenderingOf,
+  renderTemplate,
+  type TemplateReference,
+  templateReferences,
+  type TemplateResolver,
+} from './template.js';
 export { TextBudget } from './text-budget.js';
 export { artifactReference } from './template-artifact.js';

@@ -25,6 +25,24 @@ export function renderTemplate(text: string, resolve: TemplateResolver, budget =
   });
 }
 
+/** A reference as it stands in a text. */
+export interface TemplateReference {
+  id: string;
+  suffix: readonly string[];
+  /** With its braces. */
+  written: string;
+  /** Where it begins, in UTF-16 code units. */
+  offset: number;
+}
+
+/** The references of a text, from the first to the last. */
+export function* templateReferences(text: string): Generator<TemplateReference> {
+  for (const { 0: written, 1: path = '', index } of text.matchAll(REFERENCE)) {
+    const [id = '', ...suffix] = path.split('.');
+    yield { id, suffix, written, offset: index };
+  }
+}
+
 /** Whether a text is what may come of a template: all that stands around its references, in order, and anything between. */
 export function isRenderingOf(template: string, text: string): boolean {
   const [head = '', ...rest] = template.split(WHOLE_REFERENCE);

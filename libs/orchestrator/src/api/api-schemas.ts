@@ -99,3 +99,38 @@ export const CANCEL_SCHEMA: Schema = {
   required: ['runId', 'status', 'children'],
   properties: { runId: TEXT, status: RUN_STATUS, children: CHILDREN },
 };
+
+export const CHECK_SCHEMA: Schema = {
+  type: 'object',
+  required: ['problems'],
+  properties: {
+    problems: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['severity', 'code', 'detail', 'path'],
+        properties: {
+          severity: { type: 'string', enum: ['error', 'warning'] },
+          code: TEXT,
+          detail: TEXT,
+          path: { type: 'string', description: 'For example `nodes[1].config.prompt`.' },
+          node: { type: 'string', description: 'The id of the node that it is about.' },
+          edge: { type: 'integer', description: 'The place of the edge that it is about.' },
+          offset: { type: 'integer', description: 'Where in the text it begins, in UTF-16 code units.' },
+        },
+      },
+    },
+  },
+};
+
+export const REVISIONS_SCHEMA: Schema = {
+  type: 'object',
+  required: ['revisions', 'nextPageToken'],
+  properties: {
+    revisions: {
+      type: 'array',
+      items: { type: 'object', required: ['revision', 'savedAt'], properties: { revision: TEXT, savedAt: TIME } },
+    },
+    nextPageToken: { type: 'string', description: 'Empty on the last page.' },
+  },
+};

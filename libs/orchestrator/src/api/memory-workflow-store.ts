@@ -1,6 +1,6 @@
 import { ByTenant } from '../by-tenant.js';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
-import { WorkflowStore } from '../workflow-store.js';
+import { type WorkflowSave, WorkflowStore } from '../workflow-store.js';
 
 interface Held {
   revisions: WorkflowRevision[];
@@ -49,17 +49,27 @@ export class MemoryWorkflowStore extends WorkflowStore {
     return this.save(definition, new Date());
   }
 
-  async replace(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
+  async replace(definition: WorkflowDefinition, expected?: readonly string[]): Promise<WorkflowRevision | undefined> {
     const found = await this.get(definition.name);
-    return found && this.save(definition, found.createdAt);
+    if (!found || expected?.includes(found.revision) === false) return undefined;
+    return this.save(definition, found.createdAt);
   }
 
-  async delete(name: string): Promise<boolean> {
+  async delete(name: string, expected?: readonly string[]): Promise<boolean> {
     const held = this.held.get(name);
     if (!held || held.deleted) return false;
+    if (expected?.includes(held.revisions.at(-1)?.revision ?? '') === false) return false;
     held.deleted = true;
     this.changes += 1;
     return true;
+  }
+
+  async saves(name: string, limit: number, before = String(Number.MAX_SAFE_INTEGER)): Promise<WorkflowSave[]> {
+    const saved = (this.held.get(name)?.revisions ?? []).filter(({ revision }) => Number(revision) < Number(before));
+    return saved
+      .toReversed()
+      .slice(0, limit)
+      .map(({ revision, updatedAt }) => ({ revision, savedAt: updatedAt }));
   }
 
   private save(definition: WorkflowDefinition, createdAt: Date): WorkflowRevision {

@@ -6,6 +6,8 @@ import { RunList } from './run-list.js';
 import { RunStreams } from './run-streams.js';
 import { Runs } from './runs.js';
 import { RunsController } from './runs.controller.js';
+import { WorkflowCheck } from './workflow-check.js';
+import { WorkflowRevisionsController } from './workflow-revisions.controller.js';
 import { WorkflowRunsController } from './workflow-runs.controller.js';
 import { WorkflowsController } from './workflows.controller.js';
 
@@ -17,8 +19,15 @@ export class OrchestratorModule {
     return {
       module: OrchestratorModule,
       imports: [executor],
-      controllers: [WorkflowsController, WorkflowRunsController, RunsController],
-      providers: [Runs, RunList, RunStreams, RequestBodies, { provide: APP_FILTER, useClass: ProblemFilter }],
+      controllers: [WorkflowsController, WorkflowRevisionsController, WorkflowRunsController, RunsController],
+      providers: [
+        WorkflowCheck,
+        Runs,
+        RunList,
+        RunStreams,
+        RequestBodies,
+        { provide: APP_FILTER, useClass: ProblemFilter },
+      ],
       exports: [executor],
     };
   }

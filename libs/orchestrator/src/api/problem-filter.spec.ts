@@ -15,11 +15,12 @@ const THROWN: Record<string, () => unknown> = {
   a2a: () => invalidParams({ field: 'x', description: 'is wrong' }),
   ended: () => new A2AError('TASK_NOT_CANCELABLE', { message: 'It has ended' }),
   draining: () => new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 }),
+  input: () => new A2AError('INVALID_PARAMS', { message: 'inputs.x: is required', detailReason: 'MISSING_INPUT' }),
+  away: () => Object.assign(new Error(SECRET), { code: '57P01', severity: 'FATAL' }),
   internal: () => new A2AError('INTERNAL', { cause: new Error(SECRET) }),
   error: () => new Error(SECRET),
   sql: () => Object.assign(new Error(SECRET), { code: '42P01', statusCode: 404 }),
   text: () => SECRET,
-  away: () => Object.assign(new Error(SECRET), { code: '57P03' }),
 };
 
 @Controller()
@@ -71,15 +72,17 @@ async function send(payload: string, type = 'application/json') {
 
 describe('ProblemFilter', () => {
   it.each([
-    ['problem', 409, 'taken'],
-    ['malformed', 400, 'a: must be b; c: must be d'],
-    ['a2a', 400, 'x: is wrong'],
-    ['ended', 409, 'It has ended'],
-    ['draining', 503, 'The service is shutting down'],
-  ])('tells what a caller may see: %s', async (what, status, detail) => {
+    ['problem', 409, 'taken', 'CONFLICT'],
+    ['malformed', 400, 'a: must be b; c: must be d', 'MALFORMED'],
+    ['a2a', 400, 'x: is wrong', 'INVALID_PARAMS'],
+    ['ended', 409, 'It has ended', 'TASK_NOT_CANCELABLE'],
+    ['draining', 503, 'The service is shutting down', 'UNAVAILABLE'],
+    ['input', 422, 'inputs.x: is required', 'MISSING_INPUT'],
+    ['away', 503, 'The database is out of reach at the moment; try again later', 'DATABASE_UNAVAILABLE'],
+  ])('tells what a caller may see: %s', async (what, status, detail, reason) => {
     const reply = await send(JSON.stringify({ what }));
     expect(reply.statusCode).toBe(status);
-    expect(reply.json()).toMatchObject({ type: 'about:blank', status, detail, instance: '/api/throw' });
+    expect(reply.json()).toMatchObject({ type: 'about:blank', status, detail, reason, instance: '/api/throw' });
     expect(logged).not.toHaveBeenCalled();
   });
 
@@ -101,15 +104,12 @@ describe('ProblemFilter', () => {
       title: 'Internal Server Error',
       status: 500,
       detail: 'Internal error',
+      reason: 'INTERNAL',
       instance: '/api/throw',
+      requestId: expect.any(String),
     });
     expect(logged).toHaveBeenCalledTimes(1);
-  });
-
-  it.each(['away', 'draining'])('says when to come back after what passes: %s', async (what) => {
-    const reply = await send(JSON.stringify({ what }));
-    expect({ status: reply.statusCode, retry: reply.headers['retry-after'] }).toEqual({ status: 503, retry: '1' });
-    expect(reply.body).not.toContain(SECRET);
+    expect(logged.mock.calls[0]?.[0]).toMatchObject({ requestId: reply.json<{ requestId: string }>().requestId });
   });
 
   it.each([

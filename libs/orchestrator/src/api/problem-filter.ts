@@ -1,13 +1,14 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
-import { retryAfter } from '#libs/access';
 import { isDatabaseAway, problem, type Problem, ProblemError } from '#libs/platform';
 import { A2AError } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { INPUT_REASONS } from '../input-rules.js';
 
 /**
  * Answers every error of `/api` as `application/problem+json`, also where no controller was found or the body could not
- * be read. A database that is out of reach is 503. What the house did not write for callers is told as `Internal error` and logged with its cause. Elsewhere
- * the HTTP errors of Nest, such as those of health checks, keep the bodies that they bring.
+ * be read. What the house did not write for callers is told as `Internal error` and logged with its cause, under the id
+ * of the request that the caller is told; a database that is out of reach is 503. Elsewhere the HTTP errors of Nest, such
+ * as those of health checks, keep the bodies that they bring.
  */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
@@ -19,13 +20,13 @@ export class ProblemFilter implements ExceptionFilter {
     const reply = http.getResponse<FastifyReply>();
     const path = request.url.split('?', 1)[0] ?? '';
     const told = problemOf(error);
-    if (told.status === 503) void reply.header('retry-after', retryAfter(error) ?? UNAVAILABLE_SECONDS);
-    if (told.status === 503 && isDatabaseAway(error))
-      this.logger.warn({ err: error, method: request.method, path }, told.detail);
-    if (told.status === 500) this.logger.error({ err: error, method: request.method, path }, told.detail);
+    const requestId = String(request.id);
+    const at = { requestId, method: request.method, path };
+    if (told.status === 500) this.logger.error({ err: error, ...at }, told.detail);
+    else if (told.reason === DATABASE_UNAVAILABLE) this.logger.warn({ err: error, ...at }, told.detail);
     if (reply.sent || reply.raw.headersSent) return void reply.raw.end();
     if (!API_PATH.test(path) && error instanceof HttpException) return sendAsItIs(error, reply);
-    const body = JSON.stringify({ ...told, instance: path } satisfies Problem);
+    const body = JSON.stringify({ ...told, instance: path, requestId } satisfies Problem);
     void reply.status(told.status).header('content-type', 'application/problem+json').send(body);
   }
 }
@@ -37,15 +38,16 @@ function sendAsItIs(error: HttpException, reply: FastifyReply): void {
 
 /** What a caller is told of an error. */
 export function problemOf(error: unknown): Problem {
-  if (error instanceof ProblemError) return problem(error.status, error.message, error.errors);
+  if (error instanceof ProblemError) return problem(error.status, error.message, error.errors, error.reason);
   if (error instanceof A2AError && error.status !== 500) return problemOfA2A(error);
-  const known = statusOf(error);
-  const status = known === 500 && isDatabaseAway(error) ? 503 : known;
+  if (isDatabaseAway(error instanceof A2AError ? error.cause : error))
+    return problem(503, 'The database is out of reach at the moment; try again later', [], DATABASE_UNAVAILABLE);
+  const status = statusOf(error);
   const detail = TOLD[status] ?? (error instanceof HttpException && status < 500 ? error.message : undefined);
   return detail === undefined ? problem(500, 'Internal error') : problem(status, detail);
 }
 
-const UNAVAILABLE_SECONDS = '1';
+const DATABASE_UNAVAILABLE = 'DATABASE_UNAVAILABLE';
 
 const API_PATH = /^\/api(\/|$)/;
 
@@ -60,9 +62,20 @@ const TOLD: Readonly<Record<number, string>> = {
 };
 
 function problemOfA2A(error: A2AError): Problem {
-  const status = error.reason === 'TASK_NOT_CANCELABLE' ? 409 : error.status;
-  const errors = error.violations.map((it) => ({ path: it.field, detail: it.description }));
-  return problem(status, error.message, errors);
+  const status = statusOfA2A(error);
+  const reason = error.detailReason ?? (error.reason === 'INTERNAL' ? undefined : error.reason);
+  const errors = error.violations.map(({ field, description, reason: code }) => ({
+    path: field,
+    detail: description,
+    ...(code !== undefined && { code }),
+  }));
+  return problem(status, error.message, errors, reason);
+}
+
+/** A run that has ended, and inputs that are none, are told otherwise here than by A2A. */
+function statusOfA2A({ reason, detailReason, status }: A2AError): number {
+  if (reason === 'TASK_NOT_CANCELABLE') return 409;
+  return INPUT_REASONS.has(detailReason ?? '') ? 422 : status;
 }
 
 /** The status of errors that Nest and Fastify throw; 500 for all others. */

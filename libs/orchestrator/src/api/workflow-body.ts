@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { ArrayMaxSize, IsArray, IsIn, IsNumber, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
+import type { WorkflowProblem } from '../workflow-problem.js';
 
 const MAX_NODES = 1000;
 const MAX_EDGES = 10_000;
@@ -60,8 +61,13 @@ export class WorkflowEdgeBody {
   }
 }
 
-/** A workflow as callers send it. Members that are not named here are ignored. */
+/** A workflow as callers send it. Members that are not named here are left out (`unknownMembers` tells of them). */
 export class WorkflowBody {
+  @ApiPropertyOptional({ description: 'The JSON Schema of definitions, for editors; it is kept.' })
+  @IsOptional()
+  @IsString({ message: 'must be a string' })
+  $schema?: string;
+
   @ApiProperty({ pattern: IDENTIFIER, description: 'Where the path names the workflow, the path counts.' })
   @IsString({ message: 'must be a string' })
   name!: string;
@@ -89,8 +95,9 @@ export class WorkflowBody {
   @IsIn(['cancel', 'continue'], { message: 'must be "cancel" or "continue"' })
   onFailure?: 'cancel' | 'continue';
 
-  static from({ name, description, nodes, edges, onFailure }: JsonObject): WorkflowBody {
+  static from({ $schema, name, description, nodes, edges, onFailure }: JsonObject): WorkflowBody {
     const members = {
+      ...($schema !== undefined && { $schema }),
       name,
       description,
       nodes: eachFrom(nodes, MAX_NODES, WorkflowNodeBody.from),
@@ -99,6 +106,30 @@ export class WorkflowBody {
     };
     return Object.assign(new WorkflowBody(), members);
   }
+}
+
+/** One thing that is wrong with a definition. */
+export class WorkflowProblemView {
+  @ApiProperty({ enum: ['error', 'warning'] })
+  severity!: 'error' | 'warning';
+
+  @ApiProperty({ examples: ['UNKNOWN_REFERENCE', 'UNCONNECTED', 'INVALID_CONFIG'] })
+  code!: string;
+
+  @ApiProperty()
+  detail!: string;
+
+  @ApiProperty({ examples: ['nodes[1].config.prompt'] })
+  path!: string;
+
+  @ApiPropertyOptional({ description: 'The id of the node that it is about.' })
+  node?: string;
+
+  @ApiPropertyOptional({ description: 'The place of the edge that it is about.' })
+  edge?: number;
+
+  @ApiPropertyOptional({ description: 'Where in the text at the path it begins, in UTF-16 code units.' })
+  offset?: number;
 }
 
 /** A workflow as it is shown. */
@@ -113,9 +144,17 @@ export class WorkflowView extends WorkflowBody {
   updatedAt!: string;
 }
 
+/** A workflow as a save answers it. */
+export class SavedWorkflowView extends WorkflowView {
+  @ApiPropertyOptional({ type: [WorkflowProblemView], description: 'What its author is told of; absent: nothing.' })
+  problems?: WorkflowProblem[];
+}
+
 /** The definition that a valid body stands for. */
-export function definitionOf({ name, description, nodes, edges, onFailure }: WorkflowBody): WorkflowDefinition {
+export function definitionOf(body: WorkflowBody): WorkflowDefinition {
+  const { $schema, name, description, nodes, edges, onFailure } = body;
   return {
+    ...(isGiven($schema) && { $schema }),
     name,
     ...(isGiven(description) && { description }),
     nodes: nodes.map(({ id, type, config, position }) => ({

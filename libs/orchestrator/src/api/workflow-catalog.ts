@@ -9,7 +9,7 @@ import { AgentPage } from './agent-page.js';
 import { CatalogServices } from './catalog-services.js';
 import { PublishedWorkflow } from './published-workflow.js';
 
-const SERVICE_VERSION = '0.1.0';
+export const SERVICE_VERSION = '0.1.0';
 const PAGE = 1000;
 const CANDIDATES = 10;
 const SKILL_FIELD = 'message.metadata.skillId';

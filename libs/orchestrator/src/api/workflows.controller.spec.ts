@@ -6,10 +6,13 @@ import type { JsonValue } from '#libs/protocol';
 import { WorkflowStore } from '../workflow-store.js';
 import { MemoryWorkflowStore } from './memory-workflow-store.js';
 import { ProblemFilter } from './problem-filter.js';
+import { WorkflowCheck } from './workflow-check.js';
+import { WorkflowRevisionsController } from './workflow-revisions.controller.js';
 import { WorkflowsController } from './workflows.controller.js';
 
 const nodeTypes = {
   names: ['agent'],
+  keys: () => ['prompt'],
   problems: ({ id, type }: { id: string; type: string }) =>
     type === 'agent' ? [] : [`node "${id}": unknown type "${type}"`],
 };
@@ -27,9 +30,10 @@ let app: NestFastifyApplication;
 
 beforeEach(async () => {
   const module = await Test.createTestingModule({
-    controllers: [WorkflowsController],
+    controllers: [WorkflowsController, WorkflowRevisionsController],
     providers: [
       { provide: WorkflowStore, useClass: MemoryWorkflowStore },
+      WorkflowCheck,
       { provide: NodeTypes, useValue: nodeTypes },
       { provide: APP_FILTER, useClass: ProblemFilter },
     ],
@@ -41,8 +45,13 @@ beforeEach(async () => {
 
 afterEach(() => app.close());
 
-function call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, payload?: object) {
-  return app.inject({ method, url: `/api/workflows${url}`, ...(payload && { payload }) });
+function call(
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  url: string,
+  payload?: object,
+  headers: Record<string, string> = {},
+) {
+  return app.inject({ method, url: `/api/workflows${url}`, headers, ...(payload && { payload }) });
 }
 
 describe('WorkflowsController', () => {
@@ -67,12 +76,81 @@ describe('WorkflowsController', () => {
     expect((await call('PUT', '/w', nameless)).json()).toMatchObject({ name: 'w', revision: '2' });
   });
 
-  it.each(['GET', 'PUT', 'DELETE'] as const)('answers %s of an unknown workflow with 404', async (method) => {
+  it.each(['GET', 'DELETE'] as const)('answers %s of an unknown workflow with 404', async (method) => {
     for (const name of ['nope', '%00', '%2F', 'a b']) {
-      const reply = await call(method, `/${name}`, method === 'PUT' ? workflow : undefined);
+      const reply = await call(method, `/${name}`);
       expect(reply.statusCode).toBe(404);
-      expect(reply.json<{ detail: JsonValue }>().detail).toBe('workflow not found');
+      expect(reply.json<{ detail: JsonValue }>()).toMatchObject({ detail: 'workflow not found', reason: 'NOT_FOUND' });
     }
+  });
+
+  it('PUT creates what there is not, under a name that may be one', async () => {
+    const created = await call('PUT', '/w', { ...workflow, $schema: 'https://x/y.json' });
+    expect([created.statusCode, created.headers.etag, created.headers.location]).toEqual([
+      201,
+      '"1"',
+      '/api/workflows/w',
+    ]);
+    expect(created.json()).toMatchObject({ name: 'w', $schema: 'https://x/y.json' });
+    expect((await call('PUT', '/w', workflow)).headers.etag).toBe('"2"');
+    for (const name of ['%00', '%2F', 'a b']) {
+      const reply = await call('PUT', `/${name}`, workflow);
+      expect(reply.statusCode).toBe(422);
+      expect(reply.json()).toMatchObject({ errors: [{ path: 'name', code: 'INVALID_NAME' }] });
+    }
+  });
+
+  it('changes only the revision that the caller knows', async () => {
+    const none = { 'if-none-match': '*' };
+    expect((await call('PUT', '/w', workflow, { 'if-match': '*' })).statusCode).toBe(412);
+    expect((await call('PUT', '/w', workflow, { 'if-match': '"1"' })).statusCode).toBe(412);
+    expect((await call('PUT', '/w', workflow, none)).statusCode).toBe(201);
+    const refused = await call('PUT', '/w', workflow, none);
+    expect(refused.json()).toMatchObject({ status: 412, reason: 'PRECONDITION_FAILED' });
+    const replaced = await call('PUT', '/w', workflow, { 'if-match': '"7", "1"' });
+    expect([replaced.statusCode, replaced.headers.etag]).toEqual([200, '"2"']);
+    expect((await call('PUT', '/w', workflow, { 'if-match': '"1"' })).statusCode).toBe(412);
+    expect((await call('DELETE', '/w', undefined, { 'if-match': '"1"' })).statusCode).toBe(412);
+    const read = await call('GET', '/w', undefined, { 'if-none-match': '"2"' });
+    expect([read.statusCode, read.body, read.headers.etag]).toEqual([304, '', '"2"']);
+    expect((await call('DELETE', '/w', undefined, { 'if-match': '"2"' })).statusCode).toBe(204);
+    expect((await call('DELETE', '/w', undefined, { 'if-match': '"2"' })).statusCode).toBe(404);
+  });
+
+  it('shows what was saved, the newest first', async () => {
+    for (const description of ['one', 'two', 'three']) await call('PUT', '/w', { ...workflow, description });
+    const first = await call('GET', '/w/revisions?pageSize=2');
+    expect(first.json()).toMatchObject({ revisions: [{ revision: '3' }, { revision: '2' }], nextPageToken: '2' });
+    const rest = await call('GET', '/w/revisions?pageSize=2&pageToken=2');
+    expect(rest.json()).toMatchObject({
+      revisions: [{ revision: '1', savedAt: expect.any(String) }],
+      nextPageToken: '',
+    });
+    const one = await call('GET', '/w/revisions/1');
+    expect(one.json()).toMatchObject({ name: 'w', description: 'one', revision: '1' });
+    expect(one.headers.etag).toBe('"1"');
+    for (const url of ['/w/revisions/9', '/w/revisions/x', '/v/revisions', '/v/revisions/1'])
+      expect((await call('GET', url)).statusCode).toBe(404);
+    expect((await call('GET', '/w/revisions?pageToken=x')).statusCode).toBe(400);
+  });
+
+  it('tells of what may not be meant, and refuses it where that is asked for', async () => {
+    const nodes = [workflow.nodes[0], { id: 'b', type: 'agent', config: { prompt: 'ß {{nope}}', promt: 1 } }];
+    const odd = { ...workflow, nodes };
+    const problems = [
+      { severity: 'warning', code: 'UNKNOWN_CONFIG_KEY', path: 'nodes[1].config.promt', node: 'b' },
+      { severity: 'warning', code: 'UNKNOWN_REFERENCE', path: 'nodes[1].config.prompt', node: 'b', offset: 2 },
+    ];
+    expect((await call('POST', '/check', odd)).json()).toMatchObject({ problems });
+    expect((await call('POST', '?strict=true', odd)).json()).toMatchObject({ status: 422, errors: problems });
+    expect((await call('GET', '/w')).statusCode).toBe(404);
+    const saved = await call('POST', '', odd);
+    expect(saved.statusCode).toBe(201);
+    expect(saved.json()).toMatchObject({ problems });
+    expect((await call('GET', '/w')).json()).not.toHaveProperty('problems');
+    expect((await call('POST', '/check', workflow)).json()).toEqual({ problems: [] });
+    const malformed = await call('POST', '/check', { name: 5, nodes: [], edges: [{ from: 'a', to: 'b', when: 'x' }] });
+    expect(malformed.json()).toMatchObject({ problems: [{ severity: 'error', code: 'MALFORMED', path: 'name' }] });
   });
 
   it('answers 409 for a name that is taken', async () => {

@@ -1,24 +1,30 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import {
   ApiBody,
   ApiCreatedResponse,
+  ApiHeader,
   ApiNoContentResponse,
   ApiOkResponse,
   ApiOperation,
+  ApiQuery,
   ApiTags,
 } from '@nestjs/swagger';
 import { scopeOf } from '#libs/access';
-import { NodeTypes } from '#libs/executor';
-import { ApiProblem, ProblemError, readBody } from '#libs/platform';
+import { ApiProblem, ProblemError, readFlag } from '#libs/platform';
 import { isJsonObject } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
-import { workflowProblems } from '../workflow-problems.js';
+import type { WorkflowRevision } from '../workflow.js';
+import type { WorkflowProblem } from '../workflow-problem.js';
 import { WorkflowStore } from '../workflow-store.js';
+import { CHECK_SCHEMA } from './api-schemas.js';
+import { etagOf, RevisionConditions } from './revision-conditions.js';
 import { unknownWorkflow } from './runs.js';
-import { definitionOf, WorkflowBody, WorkflowView, workflowView } from './workflow-body.js';
+import { SavedWorkflowView, WorkflowBody, WorkflowView, workflowView } from './workflow-body.js';
+import { type CheckedWorkflow, WorkflowCheck } from './workflow-check.js';
 
 const PAGE = 500;
+/** Others may create, replace and delete the same workflow at the same moment; so often nobody does. */
+const MOST_TRIES = 10;
 
 /** Workflows as callers keep them. A save is a new revision at once in force; runs under way keep theirs. */
 @ApiTags('workflows')
@@ -26,26 +32,37 @@ const PAGE = 500;
 export class WorkflowsController {
   constructor(
     private readonly store: WorkflowStore,
-    private readonly nodeTypes: NodeTypes,
+    private readonly checks: WorkflowCheck,
   ) {}
 
   @Post()
   @ApiOperation({ summary: 'Creates a workflow.' })
   @ApiBody({ type: WorkflowBody })
-  @ApiCreatedResponse({ type: WorkflowView })
+  @ApiStrict()
+  @ApiCreatedResponse({ type: SavedWorkflowView })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(409, 'There is a workflow of this name.')
   @ApiProblem(422, 'The graph is invalid: one entry per problem.')
   async create(
     @Body() body: unknown,
+    @Query() query: Record<string, unknown>,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WorkflowView> {
-    const definition = this.validDefinition(body);
+  ): Promise<SavedWorkflowView> {
+    const { definition, warnings } = this.checks.savable(body, readFlag(query, 'strict'));
     const created = await this.of(request).create(definition);
     if (!created) throw new ProblemError(409, `the workflow "${definition.name}" exists already`);
-    void reply.header('location', `/api/workflows/${definition.name}`);
-    return workflowView(created);
+    void reply.header('location', `/api/workflows/${definition.name}`).header('etag', etagOf(created.revision));
+    return savedView(created, warnings);
+  }
+
+  @Post('check')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Says what is wrong with a definition, and saves nothing.' })
+  @ApiBody({ type: WorkflowBody })
+  @ApiOkResponse({ schema: CHECK_SCHEMA })
+  check(@Body() body: unknown): { problems: WorkflowProblem[] } {
+    return { problems: this.checks.problems(body) };
   }
 
   @Get()
@@ -63,54 +80,112 @@ export class WorkflowsController {
   }
 
   @Get(':name')
-  @ApiOperation({ summary: 'One workflow.' })
+  @ApiOperation({ summary: 'One workflow.', description: 'Its revision is the ETag of the answer.' })
+  @ApiHeader({
+    name: 'If-None-Match',
+    required: false,
+    description: 'The ETag that is known: 304 where it is the newest.',
+  })
   @ApiOkResponse({ type: WorkflowView })
   @ApiProblem(404, 'workflow not found')
-  async get(@Param('name') name: string, @Req() request: FastifyRequest): Promise<WorkflowView> {
+  async get(
+    @Param('name') name: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WorkflowView | undefined> {
     const found = await this.of(request).get(name);
     if (!found) throw unknownWorkflow();
-    return workflowView(found);
+    void reply.header('etag', etagOf(found.revision));
+    if (!RevisionConditions.of(request.headers).has(found.revision)) return workflowView(found);
+    void reply.status(304);
+    return undefined;
   }
 
   @Put(':name')
-  @ApiOperation({ summary: 'Replaces a workflow. Its name is that of the path.' })
+  @ApiOperation({ summary: 'Creates or replaces a workflow. Its name is that of the path.' })
   @ApiBody({ type: WorkflowBody })
-  @ApiOkResponse({ type: WorkflowView })
+  @ApiStrict()
+  @ApiHeader({ name: 'If-Match', required: false, description: 'The ETag of the revision to replace; `*`: any.' })
+  @ApiHeader({ name: 'If-None-Match', required: false, description: '`*`: only where there is none of this name.' })
+  @ApiOkResponse({ type: SavedWorkflowView, description: 'It was replaced.' })
+  @ApiCreatedResponse({ type: SavedWorkflowView, description: 'There was none of this name.' })
   @ApiProblem(400, 'The body is malformed.')
-  @ApiProblem(404, 'workflow not found')
+  @ApiProblem(412, 'The condition of the request does not hold.')
   @ApiProblem(422, 'The graph is invalid: one entry per problem.')
-  async replace(
+  async put(
     @Param('name') name: string,
     @Body() body: unknown,
+    @Query() query: Record<string, unknown>,
     @Req() request: FastifyRequest,
-  ): Promise<WorkflowView> {
-    const store = this.of(request);
-    if (!(await store.get(name))) throw unknownWorkflow();
-    const definition = this.validDefinition(isJsonObject(body) ? { ...body, name } : body);
-    const saved = await store.replace(definition);
-    if (!saved) throw unknownWorkflow();
-    return workflowView(saved);
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SavedWorkflowView> {
+    const checked = this.checks.savable(isJsonObject(body) ? { ...body, name } : body, readFlag(query, 'strict'));
+    const { saved, created } = await this.saved(checked, RevisionConditions.of(request.headers), this.of(request));
+    void reply.status(created ? 201 : 200).header('etag', etagOf(saved.revision));
+    if (created) void reply.header('location', `/api/workflows/${name}`);
+    return savedView(saved, checked.warnings);
   }
 
   @Delete(':name')
   @HttpCode(204)
   @ApiOperation({ summary: 'Deletes a workflow. Its runs stay.' })
+  @ApiHeader({ name: 'If-Match', required: false, description: 'The ETag of the revision to delete.' })
   @ApiNoContentResponse()
   @ApiProblem(404, 'workflow not found')
+  @ApiProblem(412, 'The condition of the request does not hold.')
   async delete(@Param('name') name: string, @Req() request: FastifyRequest): Promise<void> {
-    if (!(await this.of(request).delete(name))) throw unknownWorkflow();
+    const store = this.of(request);
+    const conditions = RevisionConditions.of(request.headers);
+    if (!conditions.given) {
+      if (!(await store.delete(name))) throw unknownWorkflow();
+      return;
+    }
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const found = await store.get(name);
+      if (!found) throw unknownWorkflow();
+      conditions.require(name, found.revision);
+      if (await store.delete(name, [found.revision])) return;
+    }
+    throw contended(name);
+  }
+
+  /** What was compared is what is replaced, whoever else saves meanwhile. */
+  private async saved(
+    { definition }: CheckedWorkflow,
+    conditions: RevisionConditions,
+    store: WorkflowStore,
+  ): Promise<{ saved: WorkflowRevision; created: boolean }> {
+    const { name } = definition;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const found = await store.get(name);
+      conditions.require(name, found?.revision);
+      const expected = conditions.given && found ? [found.revision] : undefined;
+      const saved = found ? await store.replace(definition, expected) : await store.create(definition);
+      if (saved) return { saved, created: !found };
+    }
+    throw contended(name);
   }
 
   /** Workflows are shared within a tenant. */
   private of({ raw }: FastifyRequest): WorkflowStore {
     return this.store.inTenant(scopeOf(raw).tenant);
   }
+}
 
-  private validDefinition(body: unknown): WorkflowDefinition {
-    const definition = definitionOf(readBody(WorkflowBody, body));
-    const problems = workflowProblems(definition, this.nodeTypes);
-    if (problems.length === 0) return definition;
-    const errors = problems.map(({ path, message }) => ({ path, detail: message }));
-    throw new ProblemError(422, errors.map((it) => it.detail).join('; '), errors);
-  }
+function savedView(saved: WorkflowRevision, problems: WorkflowProblem[]): SavedWorkflowView {
+  return { ...workflowView(saved), ...(problems.length > 0 && { problems }) };
+}
+
+function contended(name: string): ProblemError {
+  return new ProblemError(409, `the workflow "${name}" is being changed by others; try again`);
+}
+
+/** Documents that warnings may count. */
+function ApiStrict(): MethodDecorator {
+  return ApiQuery({
+    name: 'strict',
+    required: false,
+    enum: ['true', 'false'],
+    description: 'Whether warnings, such as of references that stand for nothing, are refused like errors.',
+  });
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { BatchedRead, Database } from '#libs/platform';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
-import { WorkflowStore } from '../workflow-store.js';
+import { type WorkflowSave, WorkflowStore } from '../workflow-store.js';
 import { ByTenant } from '../by-tenant.js';
 import { RevisionCache } from './revision-cache.js';
 import {
@@ -14,6 +14,7 @@ import {
   HEADS_WITH_NODE,
   REPLACE,
   REVISION,
+  SAVES,
   VERSION,
 } from './workflow-statements.js';
 
@@ -70,20 +71,37 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return this.save(CREATE, definition);
   }
 
-  async replace(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
-    return this.save(REPLACE, definition);
+  async replace(definition: WorkflowDefinition, expected?: readonly string[]): Promise<WorkflowRevision | undefined> {
+    return this.save(REPLACE, definition, [expected ?? null]);
   }
 
-  async delete(name: string): Promise<boolean> {
+  async delete(name: string, expected?: readonly string[]): Promise<boolean> {
     if (!WORKFLOW_NAME.test(name)) return false;
-    const { rows } = await this.database.pool.query(DELETE, [this.tenant, name]);
+    const { rows } = await this.database.pool.query(DELETE, [this.tenant, name, expected ?? null]);
     return rows.length === 1;
   }
 
-  private async save(statement: string, definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
+  async saves(name: string, limit: number, before?: string): Promise<WorkflowSave[]> {
+    if (!WORKFLOW_NAME.test(name) || (before !== undefined && !REVISION_NUMBER.test(before))) return [];
+    const values = [this.tenant, name, limit, before ?? null];
+    const { rows } = await this.database.pool.query<{ revision: string; saved_at: Date }>(SAVES, values);
+    return rows.map(({ revision, saved_at: savedAt }) => ({ revision, savedAt }));
+  }
+
+  private async save(
+    statement: string,
+    definition: WorkflowDefinition,
+    more: readonly unknown[] = [],
+  ): Promise<WorkflowRevision | undefined> {
     const text = JSON.stringify(definition);
     const nodeIds = definition.nodes.map((node) => node.id);
-    const { rows } = await this.database.pool.query<Head>(statement, [this.tenant, definition.name, text, nodeIds]);
+    const { rows } = await this.database.pool.query<Head>(statement, [
+      this.tenant,
+      definition.name,
+      text,
+      nodeIds,
+      ...more,
+    ]);
     // Read back from its text: what is kept shares nothing with what the caller may still change.
     return rows[0] && this.keep({ ...rows[0], definition: JSON.parse(text) as WorkflowDefinition });
   }

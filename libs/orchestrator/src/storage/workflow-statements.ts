@@ -27,6 +27,11 @@ export const REVISION = `
   FROM workflow_revision AS saved JOIN workflow USING (tenant, name)
   WHERE saved.tenant = $1 AND saved.name = $2 AND saved.revision = $3`;
 
+/** What was saved under a name, the newest first. $1 tenant, $2 name, $3 how many, $4 the revision after the first, or null. */
+export const SAVES = `
+  SELECT revision::text, created_at AS saved_at FROM workflow_revision
+  WHERE tenant = $1 AND name = $2 AND ($4::bigint IS NULL OR revision < $4) ORDER BY workflow_revision.revision DESC LIMIT $3`;
+
 /** $1 tenant. */
 export const VERSION = 'SELECT version::text FROM workflow_version WHERE tenant = $1';
 
@@ -59,11 +64,14 @@ export const CREATE = `
   ),${KEEP}
   SELECT name, revision::text, created_at, updated_at, '' AS version FROM saved`;
 
-/** Saves the next revision; no row where there is no such workflow. $1 tenant, $2 name, $3 definition, $4 node ids. */
+/**
+ * Saves the next revision; no row where there is no such workflow, or its revision is none of those given.
+ * $1 tenant, $2 name, $3 definition, $4 node ids, $5 revisions or null.
+ */
 export const REPLACE = `
   WITH saved AS (
     UPDATE workflow SET revision = revision + 1, updated_at = statement_timestamp()
-    WHERE tenant = $1 AND name = $2 AND deleted_at IS NULL
+    WHERE tenant = $1 AND name = $2 AND deleted_at IS NULL AND ($5::text[] IS NULL OR revision::text = ANY($5))
     RETURNING tenant, name, revision, created_at, updated_at
   ),${KEEP},
   outdated AS (
@@ -73,11 +81,11 @@ export const REPLACE = `
   )
   SELECT name, revision::text, created_at, updated_at, '' AS version FROM saved`;
 
-/** Marks a workflow as deleted; its revisions stay for the runs that use them. $1 tenant, $2 name. */
+/** Marks a workflow as deleted; its revisions stay for the runs that use them. $1 tenant, $2 name, $3 revisions or null. */
 export const DELETE = `
   WITH gone AS (
     UPDATE workflow SET deleted_at = statement_timestamp(), updated_at = statement_timestamp()
-    WHERE tenant = $1 AND name = $2 AND deleted_at IS NULL
+    WHERE tenant = $1 AND name = $2 AND deleted_at IS NULL AND ($3::text[] IS NULL OR revision::text = ANY($3))
     RETURNING tenant, name
   ),
   nodes AS (

@@ -15,16 +15,18 @@ type Schema = Extract<ApiResponseOptions, { schema: unknown }>['schema'];
 /** RFC 9457. */
 const PROBLEM_SCHEMA: Schema = {
   type: 'object',
-  required: ['type', 'title', 'status', 'detail'],
+  required: ['type', 'title', 'status', 'detail', 'reason'],
   properties: {
     type: TEXT,
     title: TEXT,
     status: { type: 'integer' },
     detail: TEXT,
+    reason: { type: 'string', description: 'For programs: `NOT_FOUND`, `IDEMPOTENCY_CONFLICT`, `MISSING_INPUT`, …' },
     instance: TEXT,
+    requestId: TEXT,
     errors: {
       type: 'array',
-      items: { type: 'object', required: ['path', 'detail'], properties: { path: TEXT, detail: TEXT } },
+      items: { type: 'object', required: ['path', 'detail'], properties: { path: TEXT, detail: TEXT, code: TEXT } },
     },
   },
 };

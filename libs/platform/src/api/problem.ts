@@ -5,6 +5,8 @@ export interface ProblemEntry {
   /** The field at fault, for example `nodes[0].id`; `''` where it is the whole. */
   path: string;
   detail: string;
+  /** What kind of fault it is, in capitals, for programs. */
+  code?: string;
 }
 
 /** The body of an error of `/api` (RFC 9457). */
@@ -13,8 +15,12 @@ export interface Problem {
   title: string;
   status: number;
   detail: string;
+  /** What it is about, in capitals, for programs: `IDEMPOTENCY_CONFLICT`, `NOT_FOUND`, … */
+  reason: string;
   /** The path that was called. */
   instance?: string;
+  /** Names the request; the log names it too where it says why. */
+  requestId?: string;
   /** One entry for each thing that is wrong. */
   errors?: ProblemEntry[];
 }
@@ -31,6 +37,7 @@ export class ProblemError extends Error {
     readonly status: number,
     detail: string,
     errors: readonly ProblemEntry[] = [],
+    readonly reason = reasonOf(status),
   ) {
     super(detail);
     this.errors = errors.slice(0, MOST_ENTRIES);
@@ -48,7 +55,36 @@ export function malformed(...errors: ProblemEntry[]): ProblemError {
 }
 
 /** A Problem of the kind that its HTTP status says all about (`about:blank`, RFC 9457 section 4.2.1). */
-export function problem(status: number, detail: string, errors: readonly ProblemEntry[] = []): Problem {
+export function problem(
+  status: number,
+  detail: string,
+  errors: readonly ProblemEntry[] = [],
+  reason = reasonOf(status),
+): Problem {
   const title = STATUS_CODES[status] ?? 'Error';
-  return { type: 'about:blank', title, status, detail, ...(errors.length > 0 && { errors: [...errors] }) };
+  return { type: 'about:blank', title, status, detail, reason, ...(errors.length > 0 && { errors: [...errors] }) };
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'MALFORMED',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  409: 'CONFLICT',
+  410: 'GONE',
+  412: 'PRECONDITION_FAILED',
+  413: 'TOO_LARGE',
+  414: 'ADDRESS_TOO_LONG',
+  415: 'CONTENT_TYPE_NOT_SUPPORTED',
+  421: 'HOST_NOT_SERVED',
+  422: 'INVALID',
+  429: 'RATE_LIMITED',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+};
+
+/** The reason of a problem of which its status is all there is to know. */
+function reasonOf(status: number): string {
+  return REASONS[status] ?? (status < 500 ? 'REFUSED' : 'FAILED');
 }

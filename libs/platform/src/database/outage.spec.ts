@@ -1,4 +1,4 @@
-import { isDatabaseAway, isOutage, onceWritable, throughOutage } from './outage.js';
+import { isDatabaseAway, isOutage, onceWritable, throughOutage, ofSession } from './outage.js';
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code });
 
@@ -40,7 +40,7 @@ test('a mistake of ours is no outage', () => {
 test.each([
   failure('25006'),
   failure('57P01'),
-  failure('ECONNREFUSED'),
+  ofSession(failure('ECONNREFUSED')),
   Object.assign(failure('3D000'), { severity: 'FATAL' }),
   new Error('Connection terminated unexpectedly'),
   new Error('Connection terminated due to connection timeout'),
@@ -52,6 +52,7 @@ test.each([
 test.each([
   failure('23505'),
   failure('42P01'),
+  failure('ECONNREFUSED'),
   failure('ENOENT'),
   new Error('anything'),
   new TypeError('x'),

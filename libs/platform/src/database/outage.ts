@@ -22,30 +22,33 @@ export function isOutage(error: unknown): boolean {
   return state === undefined || PASSING.test(state) || endsSession(error);
 }
 
-/** What node-postgres says of sessions that broke, and of those that were not to be had in time; it has no codes. */
-const LOST_SESSION =
-  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable)/;
-const UNREACHABLE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-]);
+/** Errors of sessions that no server said anything about: connections refused, broken or not to be had in time. */
+const OF_SESSIONS = new WeakSet<object>();
+
+/** Notes that an error came from a session with the database, so that it can be told from those of other connections. */
+export function ofSession<T>(error: T): T {
+  if (typeof error === 'object' && error !== null && sqlState(error) === undefined && isOutage(error))
+    OF_SESSIONS.add(error);
+  return error;
+}
 
 /**
- * Whether an error says that the database is out of reach for the moment. For errors that may be anything: unlike with
- * `isOutage`, what is not known to be one is none.
+ * Whether an error says that the database is out of reach, or takes nothing, at the moment: whoever asked may come back.
+ * Also where TypeORM wrapped it. Never true for what another server or a caller did.
  */
 export function isDatabaseAway(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  if (OF_SESSIONS.has(error)) return true;
   const state = sqlState(error);
   if (state !== undefined) return PASSING.test(state) || endsSession(error);
-  if (!(error instanceof Error)) return false;
-  return LOST_SESSION.test(error.message) || UNREACHABLE.has(String((error as { code?: unknown }).code));
+  const { driverError } = error as { driverError?: unknown };
+  if (driverError !== undefined && driverError !== error) return isDatabaseAway(driverError);
+  return error instanceof Error && BROKEN_SESSION.test(error.message);
 }
+
+/** What node-postgres says of sessions that broke, and of those that were not to be had in time; it has no codes. */
+const BROKEN_SESSION =
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable)/;
 
 /** What the server said an error is; `undefined` where no server said it. */
 export function sqlState(error: unknown): string | undefined {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { isReadOnly, onceWritable } from './outage.js';
+import { isReadOnly, ofSession, onceWritable } from './outage.js';
 
 /** While the server only reads, new sessions do so as well: there is no use in replacing all of them all the time. */
 const LEAST_PAUSE_MS = 5_000;
@@ -31,6 +31,7 @@ export class ReadOnlySessions {
   /** To be called before the pool has sessions. */
   watch(pool: pg.Pool): void {
     this.pools.add(pool);
+    pool.on('connect', (client) => client.on('error', ofSession));
     // The pool takes no session back that is being ended.
     pool.on('release', (_error, client) => {
       if (this.isOld(client)) void (client as pg.PoolClient & Pick<pg.Client, 'end'>).end();
@@ -92,6 +93,7 @@ export function watchedPools(sessions: ReadOnlySessions): typeof pg.Pool {
     constructor(options: pg.PoolConfig = {}) {
       super({ ...options, Client: watchedSessions(sessions, options.Client ?? pg.Client) });
       sessions.watch(this);
+      this.connect = notedConnect(super.connect.bind(this) as Connect) as typeof this.connect;
       this.query = onceWritableOf(this.query.bind(this) as Statement) as typeof this.query;
     }
   };
@@ -114,9 +116,26 @@ function onceWritableOf(query: Statement): Statement {
   return (...values) => {
     const answer = query(...values);
     if (typeof values.at(-1) === 'function') return answer;
-    return answer.catch((error: unknown) => {
-      if (!isReadOnly(error)) throw error;
-      return onceWritable(() => query(...values), error);
-    });
+    return answer
+      .catch((error: unknown) => {
+        if (!isReadOnly(error)) throw error;
+        return onceWritable(() => query(...values), error);
+      })
+      .catch((error: unknown) => {
+        throw ofSession(error);
+      });
+  };
+}
+
+type Connected = (error?: Error, client?: pg.PoolClient, release?: (error?: Error | boolean) => void) => void;
+type Connect = (callback: Connected) => void;
+
+/** Errors of connecting are noted before anybody hears of them. */
+function notedConnect(connect: Connect): (callback?: Connected) => Promise<pg.PoolClient> | void {
+  return (callback) => {
+    if (callback !== undefined) return connect((error, ...connected) => callback(ofSession(error), ...connected));
+    const { promise, resolve, reject } = Promise.withResolvers<pg.PoolClient>();
+    connect((error, client) => (client === undefined ? reject(ofSession(error)) : resolve(client)));
+    return promise;
   };
 }

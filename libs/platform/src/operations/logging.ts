@@ -1,5 +1,5 @@
-import { Module } from '@nestjs/common';
-import { LoggerModule } from 'nestjs-pino';
+import { type LoggerService, Module } from '@nestjs/common';
+import { LoggerModule, type Logger as NestPinoLogger } from 'nestjs-pino';
 import pino, { type Logger, type LoggerOptions } from 'pino';
 import { AppConfig } from '../config/app-config.js';
 
@@ -26,6 +26,22 @@ export function createLogger(config: Pick<AppConfig, 'logLevel' | 'serviceName'>
   ],
 })
 export class LoggingModule {}
+
+/** Who tells at the start what the service is made of: dozens of lines that no operator reads. */
+const BUILDERS = new Set(['InstanceLoader', 'RouterExplorer', 'RoutesResolver', 'WebSocketsController']);
+
+/** Nest's logger, with what its builders say at level debug. */
+export function withQuietRoutes(logger: NestPinoLogger): LoggerService {
+  return {
+    log: (message: unknown, ...rest: unknown[]) =>
+      BUILDERS.has(String(rest.at(-1))) ? logger.debug(message, ...rest) : logger.log(message, ...rest),
+    fatal: (message: unknown, ...rest: unknown[]) => logger.fatal(message, ...rest),
+    error: (message: unknown, ...rest: unknown[]) => logger.error(message, ...rest),
+    warn: (message: unknown, ...rest: unknown[]) => logger.warn(message, ...rest),
+    debug: (message: unknown, ...rest: unknown[]) => logger.debug(message, ...rest),
+    verbose: (message: unknown, ...rest: unknown[]) => logger.verbose(message, ...rest),
+  };
+}
 
 /** `RequestMethod.ALL`, as a number because nestjs-pino's types ask for it. */
 const ALL_METHODS = 5;

@@ -1,0 +1,34 @@
+import type { WorkflowGraph } from './workflow-graph.js';
+
+const BITS = 32;
+
+/** Which nodes run before which, whatever happens. One bit for each pair. */
+export class Ancestors {
+  private readonly places: ReadonlyMap<string, number>;
+  private readonly sets = new Map<string, Uint32Array>();
+
+  constructor(graph: WorkflowGraph) {
+    const { order } = graph;
+    this.places = new Map(order.map((id, place) => [id, place]));
+    for (const id of order) {
+      const set = new Uint32Array(Math.ceil(order.length / BITS));
+      for (const parent of graph.parents(id)) this.include(set, parent);
+      this.sets.set(id, set);
+    }
+  }
+
+  has(id: string, ancestor: string): boolean {
+    const place = this.places.get(ancestor);
+    const words = this.sets.get(id);
+    if (place === undefined || words === undefined) return false;
+    return ((words[Math.floor(place / BITS)] ?? 0) & (1 << (place % BITS))) !== 0;
+  }
+
+  private include(set: Uint32Array, parent: string): void {
+    const place = this.places.get(parent) ?? 0;
+    const before = this.sets.get(parent);
+    if (before) for (const [index, word] of before.entries()) set[index] = (set[index] ?? 0) | word;
+    const index = Math.floor(place / BITS);
+    set[index] = (set[index] ?? 0) | (1 << (place % BITS));
+  }
+}

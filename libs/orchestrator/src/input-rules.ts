@@ -1,0 +1,96 @@
+import { A2AError, type FieldViolation, type JsonValue, type Message } from '#libs/protocol';
+import { InputSchema, InvalidInputSchema } from './input-schema.js';
+import { inputsOf, inputValue } from './run-inputs.js';
+import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
+
+/** Why inputs are refused. */
+export type InputReason = 'MISSING_INPUT' | 'UNKNOWN_INPUT' | 'INVALID_INPUT';
+
+/** The reasons for which the management API answers 422. */
+export const INPUT_REASONS: ReadonlySet<string> = new Set<InputReason>([
+  'MISSING_INPUT',
+  'UNKNOWN_INPUT',
+  'INVALID_INPUT',
+]);
+
+/** A caller reads no more. */
+const MOST_VIOLATIONS = 100;
+
+/** What a workflow's `input` nodes ask of the inputs of a run. */
+export class InputRules {
+  private readonly ids: ReadonlySet<string>;
+  private readonly inputs: readonly WorkflowNode[];
+  private readonly schemas = new Map<string, InputSchema>();
+
+  constructor(private readonly definition: WorkflowDefinition) {
+    this.ids = new Set(definition.nodes.map(({ id }) => id));
+    this.inputs = definition.nodes.filter(({ type }) => type === 'input');
+    for (const { id, config } of this.inputs) {
+      const schema = usable(config['schema']);
+      if (schema) this.schemas.set(id, schema);
+    }
+  }
+
+  /**
+   * Refuses a Message that lacks an input, names one that is none, or gives one that its schema does not allow. The id of
+   * any node is known, since an input of that name stands for the node in templates (row K1).
+   * @throws A2AError INVALID_PARAMS with a violation for each, and the first one's reason
+   */
+  check(message: Message): void {
+    const inputs = inputsOf(message, this.definition);
+    const violations = [
+      ...this.inputs.filter(({ id, config }) => isMissing(inputValue(inputs, id), config)).map(({ id }) => missing(id)),
+      ...Object.keys(inputs)
+        .filter((id) => !this.ids.has(id))
+        .map((id) => this.unknown(id)),
+      ...[...this.schemas].flatMap(([id, schema]) => invalid(id, schema, inputValue(inputs, id))),
+    ].slice(0, MOST_VIOLATIONS);
+    const [first] = violations;
+    if (first === undefined) return;
+    throw new A2AError('INVALID_PARAMS', {
+      message: violations.map(({ field, description }) => `${field}: ${description}`).join('; '),
+      violations,
+      detailReason: first.reason,
+    });
+  }
+
+  private unknown(id: string): Violation {
+    const known = this.inputs.map((node) => node.id).slice(0, 20);
+    const list = known.length === 0 ? 'the workflow has no inputs' : `the inputs are ${known.join(', ')}`;
+    return {
+      field: `inputs.${id.slice(0, 64)}`,
+      description: `is no input of this workflow; ${list}`,
+      reason: 'UNKNOWN_INPUT',
+    };
+  }
+}
+
+interface Violation extends FieldViolation {
+  reason: InputReason;
+}
+
+function isMissing(value: JsonValue | undefined, { optional }: WorkflowNode['config']): boolean {
+  return value === undefined && optional !== true;
+}
+
+function missing(id: string): Violation {
+  return { field: `inputs.${id}`, description: 'is required', reason: 'MISSING_INPUT' };
+}
+
+function invalid(id: string, schema: InputSchema, value: JsonValue | undefined): Violation[] {
+  if (value === undefined) return [];
+  return schema
+    .faults(value)
+    .map(({ path, detail }) => ({ field: `inputs.${id}${path}`, description: detail, reason: 'INVALID_INPUT' }));
+}
+
+/** A schema that was saved when more was allowed holds nobody up. */
+function usable(schema: JsonValue | undefined): InputSchema | undefined {
+  if (schema === undefined) return undefined;
+  try {
+    return InputSchema.of(schema);
+  } catch (error) {
+    if (error instanceof InvalidInputSchema) return undefined;
+    throw error;
+  }
+}

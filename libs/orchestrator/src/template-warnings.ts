@@ -1,0 +1,41 @@
+import { type RunEventNote, templateReferences } from '#libs/protocol';
+import { type MessageSource, templateResolver } from './node-message.js';
+import { templatesOf } from './node-templates.js';
+import type { WorkflowNode } from './workflow.js';
+
+/** As many are told of one node. */
+const MOST_WARNINGS = 10;
+/** As many references of one node are looked at. */
+const MOST_REFERENCES = 1_000;
+
+/** Stands in a tool's arguments for the text that it is called with. */
+const TOOL_TEXT = '{{text}}';
+
+/**
+ * What a run tells of the references in a node's texts that do not stand for what their author may think (rows D4 and D6),
+ * each of them once.
+ */
+export function templateWarnings(node: WorkflowNode, run: MessageSource): RunEventNote[] {
+  const resolve = templateResolver(run);
+  const told = new Map<string, string>();
+  let looked = 0;
+  for (const { text } of templatesOf(node)) {
+    for (const { id, suffix, written } of templateReferences(text)) {
+      looked += 1;
+      if (looked > MOST_REFERENCES || told.size === MOST_WARNINGS) return notes(node, told);
+      if (node.type === 'tool' && written === TOOL_TEXT) continue;
+      if (resolve(id, suffix) === undefined) told.set(written, 'stands for nothing here and stays as it is written');
+      else if (suffix.length > 1 || (suffix.length === 1 && suffix[0] !== 'data'))
+        told.set(written, `stands for {{${id}}}: only .data is known`);
+    }
+  }
+  return notes(node, told);
+}
+
+function notes({ id, type }: WorkflowNode, told: ReadonlyMap<string, string>): RunEventNote[] {
+  return [...told].map(([written, what]) => {
+    const reference = written.slice(0, 200);
+    const payload = { reference, message: `${reference} ${what}` };
+    return { type: 'template.warning', node_id: id, node_type: type, payload };
+  });
+}

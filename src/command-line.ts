@@ -1,0 +1,26 @@
+const HELP = `Parley: a durable service in front of AI agents (A2A 1.0 and 0.3)
+
+  npm start                 starts it; settings come from the environment
+  npm start -- --help       this text
+
+Settings that most people need (all of them: README.md)
+
+  PORT, HOST                where it listens; 3000 and 127.0.0.1
+  DATABASE_URL              a PostgreSQL 15 or newer; otherwise one of its own is kept under DATA_DIR (./.data)
+  AUTH_MODE, AUTH_API_KEYS  who may call: none (loopback only), api-key with name:key,..., or jwt
+  PUBLIC_URL                the address that agent cards tell
+  GRPC_PORT                 switches gRPC on
+  LLM_BASE_URL, LLM_API_KEY, LLM_MODEL
+                            an OpenAI-compatible model; otherwise agent nodes repeat what they are told
+  LOG_LEVEL                 fatal, error, warn, info, debug, trace or silent; info
+
+When it is ready, /docs describes the management API, and / is the console.
+`;
+
+/** What to print, and with which exit code, instead of starting; `undefined` where nothing but a start was asked for. */
+export function answerTo(args: readonly string[]): { text: string; code: 0 | 2 } | undefined {
+  if (args.some((it) => it === '--help' || it === '-h')) return { text: HELP, code: 0 };
+  const [unknown] = args;
+  if (unknown === undefined) return undefined;
+  return { text: `Parley takes no argument "${unknown}"; --help says how it is set up\n`, code: 2 };
+}

@@ -1,0 +1,30 @@
+import type { AppConfig } from '#libs/platform';
+import { SERVICE_VERSION } from '#libs/orchestrator';
+
+/** What whoever started the service wants to know of it, beside that it is ready. Names no secret. */
+export function startLines(config: AppConfig, url: string, grpcPort: number | undefined): string[] {
+  const rows: [string, string][] = [
+    ['console', `${url}/`],
+    ['API', `${url}/docs`],
+    ['agents', `${url}/a2a`],
+    ...(grpcPort === undefined ? [] : [['gRPC', `port ${grpcPort}`] satisfies [string, string]]),
+    ['callers', callersOf(config)],
+    ['database', databaseOf(config)],
+    ['model', config.llm.baseUrl === undefined ? 'echo (LLM_BASE_URL names a real one)' : (config.llm.model ?? 'set')],
+    ['version', `${SERVICE_VERSION}, Node ${process.versions.node}`],
+  ];
+  return rows.map(([name, value]) => `  ${name.padEnd(9)} ${value}`);
+}
+
+function callersOf({ auth, host }: AppConfig): string {
+  if (auth.mode === 'api-key') return 'with an API key (AUTH_MODE=api-key)';
+  if (auth.mode === 'jwt') return 'with a token (AUTH_MODE=jwt)';
+  return `anyone who reaches ${host} (AUTH_MODE=none)`;
+}
+
+/** A password may be in the URL, and in its query. */
+function databaseOf({ databaseUrl, dataDir }: AppConfig): string {
+  if (databaseUrl === undefined) return `embedded PostgreSQL under ${dataDir}`;
+  const url = URL.canParse(databaseUrl) ? new URL(databaseUrl) : undefined;
+  return url ? `PostgreSQL ${url.pathname.slice(1)} at ${url.host || 'localhost'}` : 'PostgreSQL (DATABASE_URL)';
+}

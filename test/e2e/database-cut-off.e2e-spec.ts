@@ -1,0 +1,109 @@
+import { jest } from '@jest/globals';
+import { status } from '@grpc/grpc-js';
+import type { JsonObject } from '#libs/protocol';
+import { rest, rpc, sendTask, stream, subscribe } from '../support/a2a.js';
+import { DatabaseLink } from '../support/database-link.js';
+import { GrpcWire } from '../support/grpc-wire.js';
+import { type Parley, startParley } from '../support/parley.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { ids, range } from '../support/sse.js';
+import { until } from '../support/until.js';
+import { Api, linear, says, script, unique } from '../support/workflow.js';
+
+jest.setTimeout(120_000);
+
+const LONG = { within: 60_000 };
+const CHUNKS = range(1, 40).flatMap((n): JsonObject[] => [{ sleep: 50 }, { artifact: { parts: [{ text: `${n}` }] } }]);
+const LEGACY = { 'a2a-version': '0.3' };
+
+let database: TestDatabase;
+let link: DatabaseLink;
+/** Reaches the database over the link. */
+let cutOff: Parley;
+/** Reaches it directly. */
+let other: Parley;
+let workflow: string;
+let taskId: string;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  link = await DatabaseLink.to(database.url);
+  cutOff = await startParley({ databaseUrl: link.url, env: { GRPC_PORT: '0' } });
+  other = await startParley({ databaseUrl: database.url });
+  const api = new Api(other.url);
+  const long = script('long', { status: 'working' }, ...CHUNKS, { complete: 'done' });
+  ({ name: workflow } = await api.save(linear(unique('away'), script('quick', ...says('hello')), long)));
+  ({ id: taskId } = await sendTask(api.base(workflow, 'quick'), 'x'));
+}, 90_000);
+
+afterEach(() => link.mend());
+
+afterAll(async () => {
+  await cutOff?.stop();
+  await other?.stop();
+  await link?.stop();
+  await database?.drop();
+});
+
+const base = (replica: Parley, node: string): string => new Api(replica.url).base(workflow, node);
+
+interface Told {
+  status: number;
+  headers: Headers;
+  body: unknown;
+}
+
+const REQUESTS: Record<string, () => Promise<Told>> = {
+  'GetTask over JSON-RPC': () => rpc(base(cutOff, 'quick'), 'GetTask', { id: taskId }),
+  'a stream over JSON-RPC': () => rpc(base(cutOff, 'quick'), 'SubscribeToTask', { id: taskId }),
+  'CancelTask over JSON-RPC': () => rpc(base(cutOff, 'quick'), 'CancelTask', { id: taskId }),
+  'ListTasks over REST': () => rest(base(cutOff, 'quick'), 'GET', '/tasks'),
+  'tasks/get of 0.3': () => rpc(base(cutOff, 'quick'), 'tasks/get', { id: taskId }, { headers: LEGACY }),
+  'REST of 0.3': () => rest(base(cutOff, 'quick'), 'GET', `/v1/tasks/${taskId}`, { headers: LEGACY }),
+  'the list of runs': () => rest(cutOff.url, 'GET', '/api/runs'),
+  'a workflow': () => rest(cutOff.url, 'GET', `/api/workflows/${workflow}`),
+};
+
+describe('while the database is out of reach', () => {
+  it.each(Object.entries(REQUESTS))('%s is 503 with Retry-After', async (_name, request) => {
+    link.cut();
+    const told = await request();
+    expect({ status: told.status, retry: told.headers.get('retry-after') }).toEqual({
+      status: 503,
+      retry: expect.stringMatching(/^[1-9]\d*$/),
+    });
+    expect(JSON.stringify(told.body)).not.toMatch(/Internal error|"INTERNAL"|terminated/);
+  });
+
+  it('gRPC answers UNAVAILABLE', async () => {
+    const card = await rest<{ supportedInterfaces: { url: string; protocolBinding: string }[] }>(
+      cutOff.url,
+      'GET',
+      '/.well-known/agent-card.json',
+    );
+    const grpc = card.body.supportedInterfaces.find((it) => it.protocolBinding === 'GRPC')?.url ?? '';
+    link.cut();
+    const wire = new GrpcWire(() => ({ url: cutOff.url, grpc }));
+    const refusal = await wire.refusal(`workflows/${workflow}/nodes/quick`, 'GetTask', { id: taskId });
+    expect(refusal.code).toBe(status.UNAVAILABLE);
+  });
+
+  it('a stream of a Task that another replica executes stays open, and misses nothing', async () => {
+    const origin = await stream(base(other, 'long'), 'x');
+    const first = await origin.next();
+    const id = (first?.data.result as { task?: { id: string } }).task?.id ?? '';
+    const reader = await subscribe(base(cutOff, 'long'), id, 0);
+    await reader.find((frame) => frame.id === '5', LONG);
+    link.cut();
+    await origin.find((frame) => frame.id === '20', LONG);
+    link.mend();
+    const frames = await reader.all(LONG);
+    expect(frames.filter(({ data }) => data.error !== undefined)).toEqual([]);
+    expect(ids(frames)).toEqual(range(1, (await origin.all(LONG)).length));
+  });
+});
+
+it('all goes on when it is back', async () => {
+  await until(async () => (await fetch(`${cutOff.url}/health/ready`)).status === 200, LONG);
+  expect((await rpc(base(cutOff, 'quick'), 'GetTask', { id: taskId })).body.result).toBeDefined();
+});
