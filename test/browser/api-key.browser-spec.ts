@@ -15,6 +15,9 @@ describe('a console whose service wants an API key', () => {
     await page.getByRole('button', { name: 'Not now' }).click();
     await page.getByRole('alert').waitFor();
     await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByLabel('API key', { exact: true }).fill(`${KEY}1`);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText('did not take this key').waitFor();
     await page.getByLabel('API key', { exact: true }).fill(KEY);
     await page.keyboard.press('Enter');
     await page.getByRole('table', { name: 'Agents' }).waitFor();

@@ -23,6 +23,19 @@ describe('the console', () => {
     await page.getByText('There is nothing at this address').waitFor();
   });
 
+  inBrowser('tries again by itself where the first load of a page failed', async () => {
+    const page = await browser.open(`${stage.parley.url}/tasks`);
+    let refused = 0;
+    await page.route('**/api/workflows', (route) => {
+      refused += 1;
+      return refused > 2 ? route.continue() : route.fulfill({ status: 503, body: '' });
+    });
+    await page.getByRole('navigation').getByRole('link', { name: 'Workflows' }).first().click();
+    await page.getByRole('alert').waitFor();
+    await page.getByText('No workflow yet').waitFor();
+    expect(refused).toBeGreaterThan(2);
+  });
+
   inBrowser('keeps the theme that was chosen', async () => {
     const page = await browser.open(stage.parley.url);
     await page.getByRole('button', { name: 'Use the dark theme' }).click();

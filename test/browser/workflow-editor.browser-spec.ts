@@ -152,6 +152,17 @@ describe('the workflow editor', () => {
     await page.locator('[data-panel="external"]').getByText('missing endpoint_url config').waitFor();
   });
 
+  inBrowser('shows what the service warns of in a workflow that it took', async () => {
+    const workflow = linear(unique('warned'), input('in'), external('ext', 'http://127.0.0.1:1', { prompt: '{{in}}' }));
+    const page = await edit(workflow);
+    await page.locator('[data-node="ext"]').click();
+    await page.getByRole('textbox', { name: 'Prompt' }).fill('{{nope}}');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const told = page.getByRole('status').filter({ hasText: 'The workflow was saved' });
+    await told.getByRole('button', { name: 'external node "ext": {{nope}} names no node' }).click();
+    await page.getByText('Not saved').waitFor({ state: 'detached' });
+  });
+
   inBrowser('row E9: shows the card of an external agent, and what is wrong with it', async () => {
     const fake = await stage.fake();
     const page = await edit(linear(unique('card'), external('ext', fake.url)));

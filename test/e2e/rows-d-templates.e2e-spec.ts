@@ -16,7 +16,12 @@ beforeEach(async () => {
 async function resolved(prompt: string, answer: FakeBehaviour, inputs: JsonObject = {}): Promise<string | undefined> {
   source.always(answer);
   const run = await stage.api.finish(
-    linear(unique('d'), input('u'), external('a', source.url), external('z', target.url, { prompt })),
+    linear(
+      unique('d'),
+      { ...input('u'), config: { optional: true } },
+      external('a', source.url),
+      external('z', target.url, { prompt }),
+    ),
     inputs,
   );
   expect(run.error).toBeUndefined();

@@ -35,15 +35,32 @@ describe('rows F: the HTTP surface', () => {
     expect((await stage.api.call('GET', `/workflows/${name}`)).status).toBe(404);
   });
 
-  it.each(['GET', 'PUT', 'DELETE'])('F1 %s of an unknown workflow is 404 `workflow not found`', async (method) => {
-    const reply = await stage.api.call(
-      method,
-      '/workflows/nope',
-      method === 'PUT' ? linear('nope', echo('a')) : undefined,
-    );
+  it.each(['GET', 'DELETE'])('F1 %s of an unknown workflow is 404 `workflow not found`', async (method) => {
+    const reply = await stage.api.call(method, '/workflows/nope');
     expect(reply.status).toBe(404);
     expect(reply.headers.get('content-type')).toMatch(/^application\/problem\+json/);
     expect(reply.text).toContain('workflow not found');
+  });
+
+  it('F1 PUT of a workflow that there is not creates it; its revision is the ETag of every answer', async () => {
+    const name = unique('f1');
+    const body = { ...linear('another_name', echo('a')), $schema: 'https://parley.example/workflow.json' };
+    const created = await stage.api.call('PUT', `/workflows/${name}`, body, { 'if-none-match': '*' });
+    expect([created.status, created.headers.get('location')]).toEqual([201, `/api/workflows/${name}`]);
+    const etag = created.headers.get('etag') ?? '';
+    expect(etag).toBe(`"${String(created.body.revision)}"`);
+    const shown = await stage.api.call('GET', `/workflows/${name}`);
+    expect([shown.headers.get('etag'), shown.body.$schema]).toEqual([etag, body.$schema]);
+    const saves = await Promise.all(
+      [1, 2, 3].map(() => stage.api.call('PUT', `/workflows/${name}`, body, { 'if-match': etag })),
+    );
+    expect(saves.map(({ status }) => status).toSorted()).toEqual([200, 412, 412]);
+    const revisions = await stage.api.call('GET', `/workflows/${name}/revisions`);
+    expect(revisions.body).toMatchObject({
+      revisions: [{ savedAt: expect.any(String) }, { revision: created.body.revision }],
+    });
+    const first = await stage.api.call('GET', `/workflows/${name}/revisions/${String(created.body.revision)}`);
+    expect(first.body).toEqual({ ...created.body, updatedAt: first.body.updatedAt });
   });
 
   it('F1 a name that is taken is 409', async () => {

@@ -37,10 +37,12 @@ export const DELIVERY_ROUTES: readonly ApiRoute[] = [['POST', '/deliveries/{id}/
 /** Of what the callers of a tenant share. */
 export const WORKFLOW_ROUTES: readonly ApiRoute[] = [
   ['GET', '/workflows/{id}'],
-  ['PUT', '/workflows/{id}', (name) => ({ name, nodes: [{ id: 'a', type: 'agent' }], edges: [] })],
+  ['GET', '/workflows/{id}/revisions'],
+  ['GET', '/workflows/{id}/revisions/1'],
   ['POST', '/workflows/{id}/runs', () => ({ inputs: { in: 'mine' } })],
   ['POST', '/workflows/{id}/run', () => ({ inputs: { in: 'mine' } })],
   ['DELETE', '/workflows/{id}'],
+  ['PUT', '/workflows/{id}', (name) => ({ name, nodes: [{ id: 'a', type: 'agent' }], edges: [] })],
 ];
 
 export const CREDENTIAL_ROUTES: readonly ApiRoute[] = [
@@ -60,7 +62,10 @@ export function askedRoutes(): Set<string> {
   const shared = [WORKFLOW_ROUTES, CREDENTIAL_ROUTES, CARD_ROUTES].flat();
   return new Set(
     [...all, ...shared].map(([method, path]) => {
-      const place = path.replace(/\?.*/, '').replace('/nodes/q', '/nodes/{node}');
+      const place = path
+        .replace(/\?.*/, '')
+        .replace('/nodes/q', '/nodes/{node}')
+        .replace('/revisions/1', '/revisions/{}');
       return `${method} /api${place.replaceAll(/\{\w+\}/g, '{}')}`;
     }),
   );

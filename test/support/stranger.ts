@@ -21,9 +21,9 @@ export interface Told {
   text?: string;
 }
 
-/** An answer without what names the request: the id that was asked for, and dates. */
+/** An answer without what names the request: the id that was asked for, its own id, and dates. */
 export function told(reply: Told, id: string): unknown {
-  const body = reply.text ?? JSON.stringify(reply.body);
+  const body = (reply.text ?? JSON.stringify(reply.body)).replace(/"requestId":"[0-9a-f-]{36}"/, '"requestId":""');
   const { date: _date, ...headers } = Object.fromEntries(reply.headers) as Record<string, string>;
   return { status: reply.status, body: body.replaceAll(id, '{id}'), headers };
 }

@@ -36,6 +36,8 @@ describe('routeAccess', () => {
     ['PUT', '/api/workflows/:name', ['workflows']],
     ['DELETE', '/api/workflows/:name', ['workflows']],
     ['POST', '/api/workflows/:name/run', ['agents']],
+    ['POST', '/api/workflows/check', ['agents', 'workflows']],
+    ['GET', '/api/workflows/:name/revisions/:revision', ['agents', 'workflows']],
     ['GET', '/api/keys', ['admin']],
     ['POST', '/api/keys/:id/rotate', ['admin']],
     ['GET', '/api/credentials', ['admin']],

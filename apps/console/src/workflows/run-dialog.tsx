@@ -5,6 +5,7 @@ import { useLocation } from 'wouter';
 import { sentenceOf } from '../api/problem.js';
 import { Button } from '../components/button.js';
 import { Field, TextArea } from '../components/field.js';
+import type { GraphNode } from '../graph/graph.js';
 import type { Draft } from './draft.js';
 import { inputNodes, startRun } from './workflow-api.js';
 
@@ -28,7 +29,10 @@ export function RunDialog({ draft, dirty, save }: RunDialogProps) {
     setBusy(true);
     try {
       if (dirty && !(await save())) return setOpen(false);
-      const given = inputs.map(({ id }) => [id, textOf(values.get(id))] as const);
+      const given = inputs
+        .map((node) => ({ node, text: textOf(values.get(node.id)) }))
+        .filter(({ node, text }) => text !== '' || !mayBeLeftOut(node))
+        .map(({ node, text }) => [node.id, text] as const);
       const { runId } = await startRun(draft.name, Object.fromEntries(given));
       navigate(`~/runs/${encodeURIComponent(runId)}`);
     } catch (failure) {
@@ -53,9 +57,9 @@ export function RunDialog({ draft, dirty, save }: RunDialogProps) {
             {dirty && ' Your changes are saved first.'}
           </Dialog.Description>
           <form className="space-y-4" onSubmit={(event) => void run(event)}>
-            {inputs.map(({ id }) => (
-              <Field key={id} label={id}>
-                {(field) => <TextArea id={field} name={id} rows={3} />}
+            {inputs.map((node) => (
+              <Field key={node.id} label={mayBeLeftOut(node) ? `${node.id} (may be left out)` : node.id}>
+                {(field) => <TextArea id={field} name={node.id} rows={3} placeholder={defaultOf(node)} />}
               </Field>
             ))}
             {error !== undefined && (
@@ -76,6 +80,15 @@ export function RunDialog({ draft, dirty, save }: RunDialogProps) {
       </Dialog.Portal>
     </Dialog.Root>
   );
+}
+
+function mayBeLeftOut({ config }: GraphNode): boolean {
+  return config['optional'] === true || config['default'] !== undefined;
+}
+
+function defaultOf({ config }: GraphNode): string | undefined {
+  const value = config['default'];
+  return value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function textOf(value: FormDataEntryValue | null): string {

@@ -1,4 +1,5 @@
 import { call, get } from '../api/http.js';
+import type { FieldProblem } from '../api/problem.js';
 import type { Graph, GraphNode } from '../graph/graph.js';
 import type { Draft } from './draft.js';
 
@@ -18,12 +19,18 @@ export function getWorkflow(name: string, signal: AbortSignal): Promise<Workflow
   return get(`/api/workflows/${encodeURIComponent(name)}`, signal);
 }
 
-/** @throws ApiProblem; with status 422 it has one entry for each thing that is wrong */
-export function saveWorkflow(draft: Draft, isNew: boolean): Promise<Workflow> {
+/** A workflow as a save answers it. */
+export interface SavedWorkflow extends Workflow {
+  /** What its author is told of, though it was saved. */
+  problems?: FieldProblem[];
+}
+
+/** @throws ApiProblem; with status 422 it has one entry for each thing that is wrong, with 412 the workflow is gone */
+export function saveWorkflow(draft: Draft, isNew: boolean): Promise<SavedWorkflow> {
   const { name, description, onFailure, nodes, edges } = draft;
   const body = { name, ...(description !== '' && { description }), onFailure, nodes, edges };
   if (isNew) return call('POST', '/api/workflows', { body });
-  return call('PUT', `/api/workflows/${encodeURIComponent(name)}`, { body });
+  return call('PUT', `/api/workflows/${encodeURIComponent(name)}`, { body, headers: { 'if-match': '*' } });
 }
 
 export function deleteWorkflow(name: string): Promise<void> {
