@@ -153,10 +153,14 @@ describe('the workflow editor', () => {
   });
 
   inBrowser('shows what the service warns of in a workflow that it took', async () => {
-    const workflow = linear(unique('warned'), input('in'), external('ext', 'http://127.0.0.1:1', { prompt: '{{in}}' }));
+    const workflow = linear(
+      unique('warned'),
+      input('in'),
+      external('ext', 'http://127.0.0.1:1', { prompt: '{{nope}}' }),
+    );
     const page = await edit(workflow);
     await page.locator('[data-node="ext"]').click();
-    await page.getByRole('textbox', { name: 'Prompt' }).fill('{{nope}}');
+    await page.getByLabel('Timeout (seconds)').fill('5');
     await page.getByRole('button', { name: 'Save' }).click();
     const told = page.getByRole('status').filter({ hasText: 'The workflow was saved' });
     await told.getByRole('button', { name: 'external node "ext": {{nope}} names no node' }).click();

@@ -27,7 +27,9 @@ describe.each(['local', 'http'])('workflows of tenants, NODE_DISPATCH=%s', (disp
     await acme.save(of('of acme'));
     await other.save(of('of other'));
     const told = await Promise.all(
-      [acme, other, acme, other].map(async (api) => textOf((await api.ended(await api.start(name, { in: 'x' }), LONG)).result)),
+      [acme, other, acme, other].map(async (api) =>
+        textOf((await api.ended(await api.start(name, { in: 'x' }), LONG)).result),
+      ),
     );
     expect(told).toEqual(['of acme', 'of other', 'of acme', 'of other']);
     for (const [api, text] of [

@@ -1,5 +1,5 @@
 /** A route of `/api` with an id of its kind, and what is sent with it. */
-export type ApiRoute = [method: string, path: string, body?: (id: string) => unknown];
+export type ApiRoute = [method: string, path: string, body?: (id: string) => unknown, headers?: Record<string, string>];
 
 /** Of the ids of Tasks: each is asked of every kind of Task. */
 export const RUN_ROUTES: readonly ApiRoute[] = [
@@ -34,15 +34,18 @@ export const BRAINSTORM_ROUTES: readonly ApiRoute[] = [
 
 export const DELIVERY_ROUTES: readonly ApiRoute[] = [['POST', '/deliveries/{id}/redeliver']];
 
+const IN = { id: 'in', type: 'input' };
+
 /** Of what the callers of a tenant share. */
 export const WORKFLOW_ROUTES: readonly ApiRoute[] = [
   ['GET', '/workflows/{id}'],
   ['GET', '/workflows/{id}/revisions'],
   ['GET', '/workflows/{id}/revisions/1'],
+  // Else it makes what there is not.
+  ['PUT', '/workflows/{id}', (name) => ({ name, nodes: [IN], edges: [] }), { 'if-match': '*' }],
   ['POST', '/workflows/{id}/runs', () => ({ inputs: { in: 'mine' } })],
   ['POST', '/workflows/{id}/run', () => ({ inputs: { in: 'mine' } })],
   ['DELETE', '/workflows/{id}'],
-  ['PUT', '/workflows/{id}', (name) => ({ name, nodes: [{ id: 'a', type: 'agent' }], edges: [] })],
 ];
 
 export const CREDENTIAL_ROUTES: readonly ApiRoute[] = [

@@ -183,11 +183,12 @@ export function grpcAsks(wire: GrpcWire, who: () => Headers): Ask[] {
 
 /** Calls of `/api` that take an id in their path; the base is the service's. */
 export function apiAsks(who: () => Headers, routes: readonly ApiRoute[]): Ask[] {
-  return routes.map(([method, path, body]) => ({
+  return routes.map(([method, path, body, headers]) => ({
     name: `${method} /api${path}`,
     // A filter of a list.
     ...(path.includes('={id}') && { elsewhere: /^\{"\w+":\[\],"nextPageToken":""\}$/ }),
-    ask: (base, id) => new Api(base, who()).call(method, path.replace('{id}', id), body?.(id)),
+    ...(headers && { elsewhere: /"reason":"PRECONDITION_FAILED"/ }),
+    ask: (base, id) => new Api(base, who()).call(method, path.replace('{id}', id), body?.(id), headers),
   }));
 }
 

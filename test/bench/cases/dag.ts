@@ -50,7 +50,11 @@ async function parleyContender(bench: Bench): Promise<Contender> {
   const server = await bench.using(startParley(await bench.postgres.database('parley')));
   for (const shape of ['chain', 'fan'] as const) {
     const { nodes, edges } = graphOf(shape);
-    await saveWorkflow(server.url, { name: shape, nodes: nodes.map((id) => ({ id, type: 'input', config: { optional: true } })), edges });
+    await saveWorkflow(server.url, {
+      name: shape,
+      nodes: nodes.map((id) => ({ id, type: 'input', config: { optional: true } })),
+      edges,
+    });
   }
   return {
     subject: { name: PARLEY, server, postgres: bench.postgres },
