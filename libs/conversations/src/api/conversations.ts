@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
-import { AgentCatalog, type CallContext, ExecutionRegistry, REVISION_KEY, type ServedAgent } from '#libs/executor';
+import { AgentCatalog, type CallContext, ExecutionRegistry, type ServedAgent } from '#libs/executor';
 import { ProblemError } from '#libs/platform';
 import { A2AError, dataPart, isTerminalState, type JsonObject, userMessage } from '#libs/protocol';
 import { begunTask, type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
