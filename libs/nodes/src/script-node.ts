@@ -8,7 +8,7 @@ import { ScriptedAgent } from './script/scripted-agent.js';
 /** `script`: a scripted agent. */
 export class ScriptNode implements NodeType {
   readonly name = 'script';
-  readonly keys = ['script', 'prompt', 'agent'];
+  readonly keys = ['script', 'prompt'];
 
   constructor(private readonly limits: ContentLimits = DEFAULT_CONTENT_LIMITS) {}
 
