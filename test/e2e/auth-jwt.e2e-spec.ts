@@ -125,7 +125,7 @@ describe('tenants', () => {
     const { name } = await ann.save(linear(unique('w'), input('in'), output('out')));
     const card = (headers = {}) => rest(ann.base(name), 'GET', '/.well-known/agent-card.json', { headers });
     const own = await card(ann.headers);
-    expect([own.status, own.headers.get('vary')]).toEqual([200, 'Authorization, X-API-Key']);
+    expect([own.status, own.headers.get('vary')]).toEqual([200, 'A2A-Version, Authorization, X-API-Key']);
     expect(own.headers.get('cache-control')).toMatch(/^private/);
     expect((await card()).status).toBe(404);
     expect((await card(await provider.headers({ sub: 'ann', org: 'evil' }))).status).toBe(404);

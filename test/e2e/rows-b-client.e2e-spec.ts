@@ -3,7 +3,7 @@ import type { JsonObject, Part } from '#libs/protocol';
 import { sendTask } from '../support/a2a.js';
 import { answers, answersParts } from '../support/fake-behaviour.js';
 import { useSharedStage } from '../support/shared-stage.js';
-import { external, linear, script, textOf, unique } from '../support/workflow.js';
+import { declaring, external, linear, textOf, unique } from '../support/workflow.js';
 
 const stage = useSharedStage();
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter((it) => !it.includes('\0'));
@@ -51,7 +51,9 @@ describe('rows B: the client and the shapes', () => {
 
   it('B5 Parts of every kind pass through an echoing agent without a loss', async () => {
     const name = unique('b5');
-    await stage.api.save(linear(name, script('echo', { echo: true }, { complete: 'done' })));
+    await stage.api.save(
+      linear(name, declaring('echo', { inputModes: ['*/*'] }, { echo: true }, { complete: 'done' })),
+    );
     await fc.assert(
       fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 4 }), async (parts) => {
         const task = await sendTask(stage.api.base(name, 'echo'), parts);

@@ -49,15 +49,15 @@ describe('rows D: the template grammar', () => {
     expect(await resolved('{{{a}}}', answers('value'))).toBe('{value}');
   });
 
-  it('D2 {{id}} is the first text of the FIRST Artifact', async () => {
+  it('D2 {{id}} is the first text of the FIRST Artifact, which its text Parts in a row are together', async () => {
     const two: FakeBehaviour = {
       steps: [
-        { artifact: { parts: [{ data: 1 }, { text: 'first' }, { text: 'second' }] } },
+        { artifact: { parts: [{ data: 1 }, { text: 'first ' }, { text: 'second' }, { data: 2 }, { text: 'later' }] } },
         { artifact: { parts: [{ text: 'third' }] } },
         { status: 'TASK_STATE_COMPLETED' },
       ],
     };
-    expect(await resolved('[{{a}}]', two)).toBe('[first]');
+    expect(await resolved('[{{a}}]', two)).toBe('[first second]');
   });
 
   it('D2 without a text it is the data as JSON', async () => {

@@ -66,6 +66,36 @@ describe('the inputs of a run', () => {
     expect(listed.body).toMatchObject({ runs: [] });
   });
 
+  it('are not judged anew where the request was accepted under its key', async () => {
+    const { name } = await stage.api.save(
+      linear(unique('keyed'), input('name'), output('out', { prompt: '{{name}}' })),
+    );
+    const headers = { 'idempotency-key': unique('key') };
+    const start = () => stage.api.call('POST', `/workflows/${name}/runs`, { inputs: { name: 'Ada' } }, headers);
+    const message = sendParams([{ data: { name: 'Ada' } }]);
+    const keyed = { 'idempotency-key': unique('key') };
+    const send = () => rpc<{ task: { id: string } }>(stage.api.base(name), 'SendMessage', message, { headers: keyed });
+    const [first, task] = [await start(), (await send()).body.result?.task.id];
+    expect(first.status).toBe(202);
+    const more = linear(name, input('name'), input('more'), output('out', { prompt: '{{name}}' }));
+    expect((await stage.api.call('PUT', `/workflows/${name}`, more)).status).toBe(200);
+    const again = await start();
+    expect([again.status, again.body.runId]).toEqual([202, first.body.runId]);
+    expect((await send()).body.result?.task.id).toBe(task);
+    const other = await stage.api.call('POST', `/workflows/${name}/runs`, { inputs: { name: 'Eve' } }, headers);
+    expect([other.status, other.body.reason]).toEqual([409, 'IDEMPOTENCY_CONFLICT']);
+  });
+
+  it('may be what a brainstorm tells its agents, of which a workflow takes what it knows', async () => {
+    const state = echo('says', { prompt: '{{state}}' });
+    const { name } = await stage.api.save(linear(unique('thinker'), state));
+    const turn = { role: 'build', systemPrompt: '', llmConfig: {}, state: { idea: 'x' } };
+    const task = await sendTask(stage.api.base(name), [{ data: turn }]);
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    const { body } = await rpc(stage.api.base(name), 'SendMessage', sendParams([{ data: { ...turn, more: 1 } }]));
+    expect(body.error?.message).toContain('inputs.more');
+  });
+
   it('a text is that of every input that no data names', async () => {
     const { name } = await stage.api.save(
       linear(unique('text'), input('a'), input('b'), output('o', { prompt: '{{a}}{{b}}' })),

@@ -33,14 +33,36 @@ export class MessageIntake {
 
   private async begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
     const target = await this.target(agent, request, call);
-    requireExtensions(target, call);
-    checkMediaTypes(target, request);
-    const reply = target.executor.reply?.(request.message, call);
-    if (reply) return { reply };
-    await target.executor.check?.(request, call);
     const key = idempotencyKeyOf(request, call);
+    const checked = await this.check(target, request, call, key);
+    if (checked) return checked;
     if (key === undefined) return { execution: this.executions.begin(target, request, call) };
     return { execution: await this.executions.beginOnce(target, request, call, key) };
+  }
+
+  /**
+   * Every check of a Message that depends on what its agent is at the moment. One that was accepted under its key is not
+   * judged anew: the agent may have changed since.
+   * @returns the answer, where it is known already
+   */
+  private async check(
+    target: ServedAgent,
+    request: SendMessageRequest,
+    call: CallContext,
+    key: string | undefined,
+  ): Promise<Accepted | undefined> {
+    try {
+      requireExtensions(target, call);
+      checkMediaTypes(target, request);
+      const reply = request.message.taskId === undefined && target.executor.reply?.(request.message, call);
+      if (reply) return { reply };
+      await target.executor.check?.(request, call);
+      return undefined;
+    } catch (error) {
+      const known = key !== undefined && (await this.executions.known(target, request, call, key));
+      if (known) return { execution: known };
+      throw error;
+    }
   }
 
   /** The service hands a Message to the workflow that it names. */
@@ -70,9 +92,8 @@ export class MessageIntake {
       });
     }
     const target = await ownerOf(this.catalog, this.tasks, agent, header);
-    requireExtensions(target, call);
-    checkMediaTypes(target, request);
-    await target.executor.check?.(request, call);
+    const checked = await this.check(target, request, call, key);
+    if (checked) return checked;
     if (key === undefined) return { execution: await this.executions.resume(target, taskId, request, call) };
     return { execution: await this.executions.resumeOnce(target, taskId, request, call, key) };
   }

@@ -14,7 +14,7 @@ export class BrainstormAgent implements ServedAgent {
   readonly description = 'Develops an idea with several agents, each in its role, until they agree';
   readonly version = '1';
   readonly skills = [{ id: 'brainstorm', name: 'brainstorm', description: this.description, tags: ['brainstorm'] }];
-  readonly inputModes = ['application/json'];
+  readonly inputModes = ['application/json', 'text/plain'];
   readonly outputModes = ['application/json', 'text/plain'];
   readonly executor: BrainstormExecutor;
 

@@ -20,6 +20,9 @@ import type { BrainstormServices } from './brainstorm-services.js';
 import { type AgentPlace, brainstormNote, type BrainstormStepPayloads, type StoppedAgent } from './brainstorm-steps.js';
 import { nextStep } from './next-step.js';
 
+/** What a cancel takes to find out whether an agent was called. */
+const FINDING_MS = 5_000;
+
 /** A brainstorm, or the rest of one, from where its log ends. */
 export interface BrainstormStart {
   context: RequestContext;
@@ -118,6 +121,8 @@ export class BrainstormRun {
   private async *stop(): AsyncGenerator<TaskEvent> {
     const approved = await this.services.approvals.isApproved(this.context.taskId);
     const agents = this.stopAgents();
+    // Once it is approved nobody waits for what becomes of them.
+    agents.catch(() => undefined);
     if (approved) yield this.record(approvedEvent(this.context, this.progress));
     else yield this.record(canceledEvent(this.context, await agents));
   }
@@ -127,15 +132,16 @@ export class BrainstormRun {
     if (turn === undefined) return [];
     const { agent } = turn;
     if (this.call) return [{ agent, ...(await this.call.cancel()) }];
-    const taskId = turn.taskId ?? (await this.madeBefore(turn));
-    if (taskId === undefined) return [{ agent, outcome: 'unknown' }];
+    // The run's own signal is aborted: there would be no second try. What cannot be found out ends no brainstorm.
+    const taskId = turn.taskId ?? (await this.madeBefore(turn, AbortSignal.timeout(FINDING_MS)).catch(() => undefined));
+    if (taskId === undefined) return [{ agent, outcome: this.repeated ? 'unknown' : 'not-started' }];
     const target = { url: this.urlOf(turn), options: this.options(turn) };
     return [{ agent, taskId, outcome: await cancelTask(this.services.directory, target, taskId) }];
   }
 
   /** The Task of a call that the log does not name: an agent of our own has it, with the call as its parent. */
-  private async madeBefore(turn: AgentTurn): Promise<string | undefined> {
-    const { signal, taskId } = this.context;
+  private async madeBefore(turn: AgentTurn, signal = this.context.signal): Promise<string | undefined> {
+    const { taskId } = this.context;
     const made = await throughOutage(() => this.services.tasks.children(taskId), signal);
     return made.find(({ parentReference }) => parentReference === this.referenceOf(turn))?.taskId;
   }

@@ -179,6 +179,19 @@ export class ExecutionRegistry {
     return this.requests.resume(agent, taskId, request, call, key);
   }
 
+  /**
+   * What the same request under the key began, whatever would be said of it now; `undefined` for a new key.
+   * @throws A2AError as `beginOnce` does for another request under the key
+   */
+  known(
+    agent: ServedAgent,
+    request: SendMessageRequest,
+    call: CallContext,
+    key: string,
+  ): Promise<Execution | undefined> {
+    return this.requests.known(agent, request, call, key);
+  }
+
   /** Goes on with a turn that a process did not finish. The executor must be restartable. */
   recover(turn: RecoveredTurn): Execution {
     const recording = this.recorder.continue(turn.stored, turn.token);

@@ -69,6 +69,16 @@ export class IdempotentRequests {
     }
   }
 
+  /** See ExecutionRegistry.known. */
+  known(
+    agent: ServedAgent,
+    request: SendMessageRequest,
+    call: CallContext,
+    key: string,
+  ): Promise<Execution | undefined> {
+    return this.repeated(agent, call, idempotencyOf(request, key));
+  }
+
   /**
    * The turn that the same request began, as an execution that this caller did not begin: the Task as it was accepted,
    * the events of that turn, and the Task as that turn left it, whatever came after. `undefined` for a new key.

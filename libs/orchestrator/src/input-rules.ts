@@ -1,4 +1,4 @@
-import { A2AError, type FieldViolation, type JsonValue, type Message } from '#libs/protocol';
+import { A2AError, type FieldViolation, type JsonObject, type JsonValue, type Message } from '#libs/protocol';
 import { InputSchema, InvalidInputSchema } from './input-schema.js';
 import { inputsOf, inputValue } from './run-inputs.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
@@ -41,7 +41,7 @@ export class InputRules {
     const violations = [
       ...this.inputs.filter(({ id, config }) => isMissing(inputValue(inputs, id), config)).map(({ id }) => missing(id)),
       ...Object.keys(inputs)
-        .filter((id) => !this.ids.has(id))
+        .filter((id) => !this.ids.has(id) && !isBrainstormTurn(inputs))
         .map((id) => this.unknown(id)),
       ...[...this.schemas].flatMap(([id, schema]) => invalid(id, schema, inputValue(inputs, id))),
     ].slice(0, MOST_VIOLATIONS);
@@ -63,6 +63,13 @@ export class InputRules {
       reason: 'UNKNOWN_INPUT',
     };
   }
+}
+
+/** What a brainstorm tells each of its agents (row J1), which a workflow may be: it takes of it what it knows. */
+const TURN_MEMBERS = ['role', 'systemPrompt', 'llmConfig', 'state'];
+
+function isBrainstormTurn(inputs: JsonObject): boolean {
+  return Object.keys(inputs).length === TURN_MEMBERS.length && TURN_MEMBERS.every((id) => id in inputs);
 }
 
 interface Violation extends FieldViolation {

@@ -67,8 +67,10 @@ export function nodeRequest(
   });
   return {
     message,
-    configuration: { acceptedOutputModes: ['text/plain', 'application/json'] },
-    ...(own && { metadata: { [REVISION_KEY]: run.revision } }),
+    // What an agent of ours answers with is its definition's business.
+    ...(own
+      ? { metadata: { [REVISION_KEY]: run.revision } }
+      : { configuration: { acceptedOutputModes: ['text/plain', 'application/json'] } }),
   };
 }
 

@@ -19,6 +19,15 @@ const MOST_TRIES_TOGETHER = 2;
 /** An entry that fails so often on its own, likewise, is what breaks the connection. */
 const MOST_TRIES_ALONE = 3;
 
+/** The database is there, and breaks off whatever writes this event: to wait for it would be of no use. */
+class EventNotWritable extends Error {
+  override readonly name = 'EventNotWritable';
+
+  constructor(cause: unknown) {
+    super('The connection to the database breaks where this event is written', { cause });
+  }
+}
+
 /**
  * Writes batches, whatever it takes. A batch that could not be written is written again: as long as the database is
  * away, for ever; where it is not, with every entry on its own, so that an entry that cannot be written fails alone.
@@ -132,7 +141,8 @@ export class JournalWriter {
         if (!this.ofWrites.has(error as object) || !brokeTheServer(error)) continue;
         failures += 1;
         if (entries.length > 1 && failures === MOST_TRIES_TOGETHER) return this.writeOneByOne(entries, true);
-        if (entries.length === 1 && failures > MOST_TRIES_ALONE) return [this.refused(entries[0]!, error)];
+        if (entries.length === 1 && failures > MOST_TRIES_ALONE)
+          return [this.refused(entries[0]!, new EventNotWritable(error))];
       }
     }
   }

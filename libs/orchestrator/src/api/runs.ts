@@ -1,8 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
-import { AgentCatalog, type CallContext, ExecutionRegistry, type ServedAgent, UnknownAgent } from '#libs/executor';
+import {
+  AgentCatalog,
+  type CallContext,
+  type Execution,
+  ExecutionRegistry,
+  type ServedAgent,
+  UnknownAgent,
+} from '#libs/executor';
 import { ProblemError } from '#libs/platform';
-import { A2AError, dataPart, isTerminalState, type JsonObject, type Task, userMessage } from '#libs/protocol';
+import {
+  A2AError,
+  dataPart,
+  isTerminalState,
+  type JsonObject,
+  type SendMessageRequest,
+  type Task,
+  userMessage,
+} from '#libs/protocol';
 import { begunTask, type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import { CancelOutcomes } from '../cancel-outcomes.js';
 import type { CanceledChild, RunStatus } from '../node-run.js';
@@ -49,13 +64,27 @@ export class Runs {
     // Under a key the Message has the key's name, so that the same inputs are the same request.
     const fields = idempotencyKey === undefined ? {} : { messageId: idempotencyKey };
     const request = { message: userMessage([dataPart(inputs)], fields) };
-    await agent.executor.check?.(request, call);
-    const execution =
-      idempotencyKey === undefined
-        ? this.executions.begin(agent, request, call)
-        : await this.executions.beginOnce(agent, request, call, idempotencyKey);
+    const execution = await this.begin(agent, request, call, idempotencyKey);
     await execution.accepted;
     return { taskId: execution.taskId, agent: agent.path };
+  }
+
+  /** What was accepted under its key is not judged anew: the workflow may have changed since. */
+  private async begin(
+    agent: ServedAgent,
+    request: SendMessageRequest,
+    call: CallContext,
+    key: string | undefined,
+  ): Promise<Execution> {
+    const { executions } = this;
+    try {
+      await agent.executor.check?.(request, call);
+    } catch (error) {
+      const known = key !== undefined && (await executions.known(agent, request, call, key));
+      if (known) return known;
+      throw error;
+    }
+    return key === undefined ? executions.begin(agent, request, call) : executions.beginOnce(agent, request, call, key);
   }
 
   /** @throws ProblemError 404 */
