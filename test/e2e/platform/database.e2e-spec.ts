@@ -1,8 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { Database, EmbeddedPostgres, type MigrationClass, PLATFORM_MIGRATIONS, ReplicaLife } from '#libs/platform';
+import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { until } from '../../support/until.js';
 
 class CreateThing1800000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -25,6 +29,42 @@ class Broken1900000000000 implements MigrationInterface {
     return Promise.resolve();
   }
 }
+
+class GrowThing1800000000001 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE thing ADD COLUMN size int');
+  }
+
+  down(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+class TakeItsTime1800000000002 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('SELECT pg_sleep(1)');
+  }
+
+  down(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+class IndexThing1800000000003 implements MigrationInterface {
+  readonly name = 'IndexThing1800000000003';
+  readonly transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('CREATE INDEX CONCURRENTLY thing_size ON thing (id)');
+  }
+
+  down(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** What replicas of every version lock first; the earliest wait for it in a statement. */
+const MIGRATION_LOCK = '123563833845113';
 
 const MIGRATIONS = [...PLATFORM_MIGRATIONS, CreateThing1800000000000];
 
@@ -73,6 +113,60 @@ describe('Database', () => {
     expect(rows).toEqual([{ half: null, thing: 'thing' }]);
   });
 
+  it('makes an index concurrently while a replica of an earlier version waits to migrate', async () => {
+    const watcher = await open(MIGRATIONS);
+    const earlier = new pg.Client({ connectionString: url });
+    await earlier.connect();
+    let waiting: Promise<unknown> | undefined;
+    class MeetEarlier1800000000002 implements MigrationInterface {
+      async up(): Promise<void> {
+        waiting = earlier.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+        await until(() => isWaiting(watcher.pool, 'advisory'), { what: 'the earlier version to wait' });
+      }
+
+      down(): Promise<void> {
+        return Promise.resolve();
+      }
+    }
+    try {
+      const { pool } = await open([...MIGRATIONS, MeetEarlier1800000000002, IndexThing1800000000003]);
+      const { rows } = await pool.query(`SELECT indisvalid FROM pg_index WHERE indexrelid = 'thing_size'::regclass`);
+      expect(rows).toEqual([{ indisvalid: true }]);
+      await waiting;
+    } finally {
+      await earlier.end();
+    }
+  });
+
+  it('lets others by while a table is kept from it, and goes on when it is not', async () => {
+    const { pool } = await open(MIGRATIONS);
+    const warned = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    const dump = new pg.Client({ connectionString: url });
+    await dump.connect();
+    let migrated: Promise<Database>;
+    try {
+      await dump.query('BEGIN; LOCK TABLE thing IN ACCESS SHARE MODE');
+      migrated = open([...MIGRATIONS, GrowThing1800000000001]);
+      await until(() => isWaiting(pool, 'relation'), { what: 'the migration to wait' });
+      await pool.query('SELECT FROM thing');
+      await until(() => warned.mock.calls.length > 0, { what: 'the migration to step back' });
+    } finally {
+      await dump.end();
+    }
+    const { rows } = await (await migrated).pool.query('SELECT size FROM thing');
+    expect(rows).toEqual([{ size: null }]);
+    expect(warned).toHaveBeenCalledTimes(1);
+    warned.mockRestore();
+  });
+
+  it('migrates without the limits that the role or the database has for statements, and leaves them to others', async () => {
+    const first = await open(MIGRATIONS);
+    const name = new URL(url).pathname.slice(1);
+    await first.pool.query(`ALTER DATABASE ${name} SET statement_timeout = '500ms'`);
+    const { dataSource } = await open([...MIGRATIONS, TakeItsTime1800000000002]);
+    expect(await dataSource.query('SHOW statement_timeout')).toEqual([{ statement_timeout: '500ms' }]);
+  });
+
   it('survives the loss of every session, idle, borrowed and of TypeORM', async () => {
     const database = await open(MIGRATIONS);
     const borrowed = await database.pool.connect();
@@ -117,6 +211,16 @@ describe('ReplicaLife', () => {
     expect(await one.deadReplicas()).toEqual([two.replicaId]);
   });
 });
+
+/** Whether some session waits for a lock of that kind. */
+async function isWaiting(sessions: Pick<pg.Pool, 'query'>, locktype: string): Promise<boolean> {
+  const { rowCount } = await sessions.query(
+    `SELECT FROM pg_locks WHERE NOT granted AND locktype = $1
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    [locktype],
+  );
+  return rowCount !== 0;
+}
 
 async function open(migrations: readonly MigrationClass[]): Promise<Database> {
   const database = await Database.open({ url, migrations });

@@ -1,16 +1,35 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
 import type pg from 'pg';
-import type { DataSource } from 'typeorm';
+import { type DataSource, type Migration, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { clientOf, connectionOptions } from './connection-options.js';
+import { sqlState } from './outage.js';
 
 /** Any number that nobody else uses for an advisory lock: the ASCII codes of "parley". */
 export const MIGRATION_LOCK = '123563833845113';
+/**
+ * The same for what runs without a transaction, apart from the first. Earlier versions wait for that one in a statement,
+ * whose snapshot an index that is made concurrently waits for: whoever makes one must not hold what they wait for.
+ */
+const SLOW_MIGRATION_LOCK = '123563833845114';
 const OLDEST_VERSION = 150_000;
 const LOCK_LOOK_MS = 50;
+/** Whoever waits for a table has everyone queue up behind him, so nobody waits longer; and how long they are let by then. */
+const TABLE_LOCK_TIMEOUT = '3s';
+const LET_BY_MS = 1_000;
+
+/** A role's or a database's limits are for statements that somebody would ask again. */
+const UNLIMITED = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout'];
+
+/** A lock was not to be had in time, and a deadlock. */
+const BEHIND_OTHERS = new Set(['55P03', '40P01']);
+
+const LOGGER = new Logger('Migration');
 
 /**
- * Connects the data source and runs its missing migrations, each in a transaction of its own. An advisory lock lets
- * one process at a time do so; the others wait and find nothing left to do.
+ * Connects the data source and runs its missing migrations, each in a transaction of its own, then those that must not
+ * be in one. Advisory locks let one process at a time do so; the others wait and find nothing left to do. A migration
+ * that others keep from a table lets them by and is run again.
  */
 export async function migrate(url: string, dataSource: DataSource): Promise<void> {
   const Client = clientOf(url);
@@ -21,7 +40,14 @@ export async function migrate(url: string, dataSource: DataSource): Promise<void
     await refuseOldServer(session);
     await takeMigrationLock(session);
     await dataSource.initialize();
-    await dataSource.runMigrations({ transaction: 'each' });
+    const runner = dataSource.createQueryRunner();
+    try {
+      for (const name of UNLIMITED) await runner.query(`SET ${name} = 0`);
+      await runMissing(dataSource, runner, session);
+      for (const name of UNLIMITED) await runner.query(`RESET ${name}`);
+    } finally {
+      await runner.release();
+    }
   } finally {
     await session.end().catch(() => undefined);
   }
@@ -32,13 +58,58 @@ export async function migrate(url: string, dataSource: DataSource): Promise<void
  * and an index that is made concurrently waits for the end of all of those.
  */
 export async function takeMigrationLock(session: pg.Client): Promise<void> {
+  await takeLock(session, MIGRATION_LOCK);
+}
+
+async function takeLock(session: pg.Client, lock: string): Promise<void> {
+  // It is idle while others run the migrations.
+  await session.query('SET idle_session_timeout = 0');
   const taken = async (): Promise<boolean> => {
-    const { rows } = await session.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
-      MIGRATION_LOCK,
-    ]);
+    const { rows } = await session.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [lock]);
     return rows[0]?.taken ?? false;
   };
   while (!(await taken())) await delay(LOCK_LOOK_MS);
+}
+
+async function runMissing(dataSource: DataSource, runner: QueryRunner, session: pg.Client): Promise<void> {
+  const executor = new MigrationExecutor(dataSource, runner);
+  const missing = async (transaction: boolean): Promise<Migration[]> =>
+    (await executor.getPendingMigrations()).filter(({ instance }) => (instance?.transaction ?? true) === transaction);
+
+  for (const migration of await missing(true)) {
+    await whenLetBy(migration, () => inTransaction(runner, () => executor.executeMigration(migration)));
+  }
+  await session.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+  if ((await missing(false)).length === 0) return;
+  await takeLock(session, SLOW_MIGRATION_LOCK);
+  for (const migration of await missing(false)) {
+    await whenLetBy(migration, () => executor.executeMigration(migration));
+  }
+}
+
+async function inTransaction(runner: QueryRunner, work: () => Promise<unknown>): Promise<void> {
+  await runner.startTransaction();
+  try {
+    await runner.query(`SET LOCAL lock_timeout = '${TABLE_LOCK_TIMEOUT}'`);
+    await work();
+    await runner.commitTransaction();
+  } catch (error) {
+    await runner.rollbackTransaction().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function whenLetBy({ name }: Migration, run: () => Promise<unknown>): Promise<void> {
+  for (let told = false; ; told = true) {
+    try {
+      await run();
+      return;
+    } catch (error) {
+      if (!BEHIND_OTHERS.has(sqlState(error) ?? '')) throw error;
+      if (!told) LOGGER.warn({ migration: name, err: error }, 'A migration waits for others that use its tables');
+    }
+    await delay(LET_BY_MS);
+  }
 }
 
 async function refuseOldServer(session: pg.Client): Promise<void> {

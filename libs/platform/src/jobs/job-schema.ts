@@ -9,7 +9,8 @@ export async function migrateJobQueue(database: Database): Promise<void> {
   await session.connect();
   try {
     await takeMigrationLock(session);
-    await runMigrations({ pgPool: database.tunedPool('job-migration', 1, {}), logger: await jobLog() });
+    const unlimited = { statement_timeout: '0', idle_in_transaction_session_timeout: '0' };
+    await runMigrations({ pgPool: database.tunedPool('job-migration', 1, unlimited), logger: await jobLog() });
   } finally {
     await session.end().catch(() => undefined);
   }
