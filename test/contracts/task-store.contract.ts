@@ -270,6 +270,24 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
       });
     });
 
+    describe('holds', () => {
+      it('knows a claim until it is given back, renewed or adopted', async () => {
+        const replicaId = `holds-${randomUUID()}`;
+        const [draft, other] = [newDraft({ replicaId }), newDraft({ replicaId })];
+        await store.write([draft.created(), other.created()]);
+        const { taskId, token } = draft;
+        expect(await store.holds({ taskId, token })).toBe(true);
+        expect(await store.holds({ taskId, token: other.token })).toBe(false);
+        expect(await store.holds({ taskId: randomUUID(), token })).toBe(false);
+        await store.renew({ taskId, token }, 'new');
+        expect(await store.holds({ taskId, token })).toBe(false);
+        expect(await store.holds({ taskId, token: 'new' })).toBe(true);
+        await store.adopt(`adopter-${randomUUID()}`, [replicaId], 10);
+        expect(await store.holds({ taskId, token: 'new' })).toBe(false);
+        expect(await store.holds(other)).toBe(false);
+      });
+    });
+
     describe('adopt', () => {
       it('gives each orphan to one adopter, with a token that fences the old writer', async () => {
         const dead = `dead-${randomUUID()}`;

@@ -252,8 +252,8 @@ export class ExecutionRegistry {
   }
 
   private async confirm({ taskId, token }: TaskRecording): Promise<void> {
-    const claims = await throughOutage(() => this.store.claims(this.replica.replicaId), this.leaving.signal);
-    if (!claims.some((claim) => claim.taskId === taskId && claim.token === token)) this.lose({ taskId, token });
+    const claim = { taskId, token };
+    if (!(await throughOutage(() => this.store.holds(claim), this.leaving.signal))) this.lose(claim);
   }
 
   private async finish(execution: TaskExecution, recording: TaskRecording): Promise<void> {

@@ -5,6 +5,10 @@ import { AgentCallError } from '#libs/a2a-client';
  * still for ten seconds, or loses its session, is taken over, and may wake with a call decided long before.
  */
 const PROOF_MS = 1_000;
+/** How long its answer may take, from the question on: a slow database lets calls out all the same. */
+const ANSWER_MS = 5_000;
+/** The first answer may be late because this process stood still; the next one then is not. */
+const MOST_QUESTIONS = 2;
 
 /** Lets the calls of a run out only as long as the run is this replica's. */
 export class ClaimProof {
@@ -17,16 +21,23 @@ export class ClaimProof {
     private readonly prove: () => Promise<void>,
   ) {}
 
-  /** @throws AgentCallError `aborted` where the run is no longer this replica's */
+  /** @throws AgentCallError `aborted` where the run is no longer this replica's, `timeout` where that is not known in time */
   readonly renew = async (): Promise<void> => {
-    while (performance.now() - this.provenAt > PROOF_MS) {
+    if (performance.now() - this.provenAt <= PROOF_MS) return;
+    for (let questions = 0; questions < MOST_QUESTIONS; questions += 1) {
       const asked = performance.now();
-      try {
-        await this.prove();
-      } catch (cause) {
-        throw new AgentCallError('aborted', 'the run goes on elsewhere', { cause, unsent: true });
-      }
+      await this.ask();
       this.provenAt = asked;
+      if (performance.now() - asked < ANSWER_MS) return;
     }
+    throw new AgentCallError('timeout', 'it was not known in time whether the run goes on here', { unsent: true });
   };
+
+  private async ask(): Promise<void> {
+    try {
+      await this.prove();
+    } catch (cause) {
+      throw new AgentCallError('aborted', 'the run goes on elsewhere', { cause, unsent: true });
+    }
+  }
 }

@@ -168,6 +168,15 @@ export class PostgresTaskStore extends TaskStore {
     return result.rows.map((row) => ({ taskId: row.task_id, token: row.claim_token }));
   }
 
+  async holds({ taskId, token }: TaskClaim): Promise<boolean> {
+    const { rowCount } = await this.small.query({
+      name: 'claim-holds',
+      text: 'SELECT FROM task WHERE task_id = $1 AND claim_token = $2',
+      values: [taskId, token],
+    });
+    return rowCount === 1;
+  }
+
   async renew(claim: TaskClaim, token: string): Promise<boolean> {
     const result = await this.pool.query('UPDATE task SET claim_token = $3 WHERE task_id = $1 AND claim_token = $2', [
       claim.taskId,

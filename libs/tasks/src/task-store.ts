@@ -169,6 +169,9 @@ export abstract class TaskStore {
   /** Everything that a replica claims. */
   abstract claims(replicaId: string): Promise<TaskClaim[]>;
 
+  /** Whether a claim is still the one that the Task has. */
+  abstract holds(claim: TaskClaim): Promise<boolean>;
+
   /** Gives a claim a new token, so that whatever is written with the old one is fenced; `false` if it has another. */
   abstract renew(claim: TaskClaim, token: string): Promise<boolean>;
 

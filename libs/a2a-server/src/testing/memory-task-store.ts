@@ -107,6 +107,10 @@ export class MemoryTaskStore extends TaskStore {
     throw new Error('Not part of this fake');
   }
 
+  override holds(): Promise<never> {
+    throw new Error('Not part of this fake');
+  }
+
   override renew(): Promise<never> {
     throw new Error('Not part of this fake');
   }
