@@ -145,6 +145,38 @@ describe('Snapshots in PostgreSQL', () => {
     expect((await store.load(draft.taskId))?.task).toEqual(loaded?.task);
   });
 
+  it('are not kept of a Task that a standby, which took over, has otherwise at the same sequence', async () => {
+    const faults = new StatementFaults(database);
+    const store = new PostgresTaskStore(database);
+    const draft = newDraft();
+    await store.write([draft.created(...chunksOf(draft), draft.status('TASK_STATE_COMPLETED'))]);
+    faults.before(/INTO task_snapshot/, () =>
+      server.query(`UPDATE task SET updated_at = updated_at + interval '1 second' WHERE task_id = $1`, [draft.taskId]),
+    );
+    await store.load(draft.taskId);
+    expect(await kept(draft.taskId)).toEqual([]);
+    await store.load(draft.taskId);
+    expect(await kept(draft.taskId)).toEqual([{ sequence: CHUNKS + 2 }]);
+  });
+
+  it('are no answer where the Task is purged before the rest of its log is read', async () => {
+    const faults = new StatementFaults(database);
+    const store = new PostgresTaskStore(database);
+    const draft = newDraft();
+    const { taskId } = draft;
+    await store.write([draft.created(...chunksOf(draft), draft.status('TASK_STATE_INPUT_REQUIRED', '?'))]);
+    await store.load(taskId);
+    expect(await kept(taskId)).toEqual([{ sequence: CHUNKS + 2 }]);
+    const token = randomUUID();
+    await store.claim(taskId, REPLICA, token);
+    await store.write([draft.continued(token, CHUNKS + 2, draft.status('TASK_STATE_COMPLETED', 'done'))]);
+    faults.before(/sequence <= \$4/, async () => {
+      await server.query('DELETE FROM task_event WHERE task_id = $1', [taskId]);
+      await server.query('DELETE FROM task WHERE task_id = $1', [taskId]);
+    });
+    expect(await store.load(taskId)).toBeUndefined();
+  });
+
   it.each(['refused', 'unanswered'] as const)('do not fail the read that could not keep one: %s', async (fault) => {
     const faults = new StatementFaults(database);
     const store = new PostgresTaskStore(database);

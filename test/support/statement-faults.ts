@@ -14,6 +14,7 @@ export class StatementFaults {
   private at = 0;
   private fault: Fault = 'refused';
   private error: () => Error = brokenConnection;
+  private ahead: { matching: RegExp; act: () => Promise<unknown> } | undefined;
 
   constructor(database: Database) {
     this.watch(database.pool);
@@ -27,6 +28,11 @@ export class StatementFaults {
     Object.assign(this, { at, fault, matching, error });
   }
 
+  /** Does something right before the next statement that matches. */
+  before(matching: RegExp, act: () => Promise<unknown>): void {
+    this.ahead = { matching, act };
+  }
+
   /** Whether the statement to fail has come. */
   get hasFailed(): boolean {
     return this.at > 0 && this.statements.length >= this.at;
@@ -37,6 +43,11 @@ export class StatementFaults {
     const watched: Query = async (...args) => {
       const [statement] = args as [string | { text: string }];
       const text = typeof statement === 'string' ? statement : statement.text;
+      if (this.ahead?.matching.test(text)) {
+        const { act } = this.ahead;
+        this.ahead = undefined;
+        await act();
+      }
       if (!this.matching.test(text)) return query(...args);
       const fails = this.statements.push(text.trim()) === this.at;
       const { fault, error } = this;

@@ -110,8 +110,8 @@ export class StoredTaskReader {
       }
       found = rows.length;
     }
-    // A purge deletes a whole log at once: where the Task is still there, no page was missing.
-    if (!fold || (pages > 1 && !(await this.isThere(header.taskId)))) return undefined;
+    // A purge deletes a whole log at once: where the Task is still there after several answers, none was missing.
+    if (!fold || ((snapshot || pages > 1) && !(await this.isThere(header.taskId)))) return undefined;
     const task = fold.task();
     if (artifacts) await this.snapshots.keep(header, task, header.size?.log ?? bytes, from);
     return { header, task, bytes: header.size?.log ?? bytes };

@@ -30,11 +30,12 @@ export class TaskSnapshots {
    * @param from the last event that came out of a snapshot
    */
   async keep(header: TaskHeader, task: Task, bytes: number, from: number): Promise<void> {
-    const { taskId, lastSequence, state, size } = header;
+    const { taskId, lastSequence, state, updatedAt, size } = header;
     const settled = isTerminalState(state) || isWaitingState(state);
     if (!settled || lastSequence - from <= LONG_LOG || !isWorthSnapshot(lastSequence, bytes)) return;
     const snapshot = toSnapshot(task);
-    const values = [taskId, lastSequence, snapshot.task, snapshot.artifacts, size?.log, size?.artifacts];
+    const folded = [snapshot.task, snapshot.artifacts];
+    const values = [taskId, lastSequence, ...folded, size?.log, size?.artifacts, state, updatedAt];
     try {
       await this.pool.query({ name: 'keep-snapshot', text: KEEP, values });
     } catch (error) {
@@ -43,14 +44,18 @@ export class TaskSnapshots {
   }
 }
 
+// A standby that took over may have another event of that sequence. A time comes here in milliseconds.
+const AS_READ = `
+  task_id = $1 AND last_sequence = $2 AND state = $7 AND date_trunc('milliseconds', updated_at) = $8`;
+
 // Only as long as the Task is there, and is as it was read; what was measured is kept as well.
 const KEEP = `
   WITH kept AS (
     INSERT INTO task_snapshot (task_id, sequence, task, artifacts)
-    SELECT task_id, last_sequence, $3::json, $4::json FROM task WHERE task_id = $1 AND last_sequence = $2
+    SELECT task_id, last_sequence, $3::json, $4::json FROM task WHERE ${AS_READ}
     ON CONFLICT (task_id) DO UPDATE
       SET sequence = EXCLUDED.sequence, task = EXCLUDED.task, artifacts = EXCLUDED.artifacts
       WHERE task_snapshot.sequence < EXCLUDED.sequence
   )
   UPDATE task SET log_bytes = $5, artifact_bytes = $6
-  WHERE task_id = $1 AND last_sequence = $2 AND log_bytes IS NULL AND $5::int IS NOT NULL`;
+  WHERE ${AS_READ} AND log_bytes IS NULL AND $5::int IS NOT NULL`;
