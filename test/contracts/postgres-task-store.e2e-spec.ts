@@ -77,6 +77,57 @@ describe('PostgresTaskStore and what it reads', () => {
     expect((await store.load(short.taskId))?.task.artifacts).toHaveLength(1);
   });
 
+  it('keeps the sizes that it had to measure of Tasks that have ended, however short their logs', async () => {
+    const store = new PostgresTaskStore(database);
+    const owner = randomUUID();
+    const [loaded, listed, live] = [newDraft({ owner }), newDraft({ owner }), newDraft({ owner })];
+    const end = (draft: typeof loaded) => draft.created(draft.chunk('a'), draft.status('TASK_STATE_COMPLETED'));
+    await store.write([end(loaded), end(listed), live.created(live.chunk('a'))]);
+    const drafts = [loaded, listed, live];
+    const before = await Promise.all(drafts.map(sizes));
+    await forget(drafts.map(({ taskId }) => taskId));
+    expect((await store.load(loaded.taskId))?.header.size).toEqual(before[0]);
+    expect(await sizes(loaded)).toEqual(before[0]);
+    expect(await sizes(listed)).toEqual({ log: null, artifacts: null });
+    await store.list({ scope: scope(owner), artifacts: false, limit: 10 });
+    expect(await sizes(listed)).toEqual(before[1]);
+    expect(await sizes(live)).toEqual({ log: null, artifacts: null });
+  });
+
+  it('measures a log that an earlier version has gone on with, which counts nothing', async () => {
+    const store = new PostgresTaskStore(database);
+    const draft = newDraft();
+    const { taskId, token } = draft;
+    await store.write([draft.created(draft.chunk('a'))]);
+    const first = await sizes(draft);
+    await store.write([draft.continued(token, 2, draft.status('TASK_STATE_WORKING'))]);
+    expect((await sizes(draft)).log).toBeGreaterThan(first.log!);
+    const payload = JSON.stringify(draft.chunk('b'.repeat(1000)));
+    await server.query('UPDATE task SET last_sequence = 4 WHERE task_id = $1', [taskId]);
+    await server.query(`INSERT INTO task_event (task_id, sequence, payload, recorded_at) VALUES ($1, 4, $2, now())`, [
+      taskId,
+      payload,
+    ]);
+    expect(await sizes(draft)).toEqual({ log: null, artifacts: null });
+    await store.write([draft.continued(token, 4, draft.status('TASK_STATE_COMPLETED'))]);
+    const size = (await store.load(taskId))!.header.size!;
+    const [whole] = await server.query(
+      'SELECT sum(octet_length(payload::text))::int AS log FROM task_event WHERE task_id = $1',
+      [taskId],
+    );
+    expect(size.log).toBe(whole!.log);
+    expect(size.artifacts).toBe(first.artifacts! + payload.length);
+    expect(await sizes(draft)).toEqual(size);
+  });
+
+  async function sizes({ taskId }: { taskId: string }): Promise<{ log: number | null; artifacts: number | null }> {
+    const [row] = await server.query<{ log: number | null; artifacts: number | null }>(
+      'SELECT log_bytes AS log, artifact_bytes AS artifacts FROM task WHERE task_id = $1',
+      [taskId],
+    );
+    return row!;
+  }
+
   /** As it was before the columns were there. */
   async function forget(taskIds: string[]): Promise<void> {
     await server.query('UPDATE task SET log_bytes = NULL, artifact_bytes = NULL WHERE task_id = ANY($1)', [taskIds]);

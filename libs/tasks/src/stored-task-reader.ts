@@ -11,6 +11,7 @@ import {
   toRecordedEvent,
 } from './task-rows.js';
 import { fromSnapshot, LONG_LOG } from './task-snapshot.js';
+import { TaskSizes } from './task-sizes.js';
 import { TaskSnapshots } from './task-snapshots.js';
 import type {
   LogAdmission,
@@ -40,9 +41,11 @@ interface ReadOptions {
  */
 export class StoredTaskReader {
   private readonly snapshots: TaskSnapshots;
+  private readonly sizes: TaskSizes;
 
   constructor(private readonly pool: Pool) {
     this.snapshots = new TaskSnapshots(pool);
+    this.sizes = new TaskSizes(pool);
   }
 
   async load(taskId: string, scope?: TaskScope, admission?: LogAdmission): Promise<StoredTask | undefined> {
@@ -52,6 +55,7 @@ export class StoredTaskReader {
              WHERE task.task_id = $1 AND ($2::text IS NULL OR (task.tenant = $2 AND task.owner = $3))`,
       values: [taskId, scope?.tenant ?? null, scope?.owner ?? null],
     });
+    await this.sizes.keep(rows);
     const [row] = rows;
     if (row && isLarge(row)) await admission?.admit(bytesOf(row, true));
     return row && this.stored(row, { artifacts: true });
@@ -77,7 +81,9 @@ export class StoredTaskReader {
 
   private async rows(query: TaskQuery): Promise<StoredRow[]> {
     const log = withLog(FEW_BYTES_IN_LIST, query.artifacts ?? true);
-    return (await this.pool.query<StoredRow>(pageStatement(query, STORED_COLUMNS, log))).rows;
+    const { rows } = await this.pool.query<StoredRow>(pageStatement(query, STORED_COLUMNS, log));
+    await this.sizes.keep(rows);
+    return rows;
   }
 
   private async storedAll(rows: readonly StoredRow[], { artifacts = true }: TaskQuery): Promise<StoredTask[]> {
@@ -162,7 +168,7 @@ function pageEvents({ size, lastSequence }: TaskHeader): number {
 }
 
 const STORED_COLUMNS = `${HEADER_COLUMNS}, size.log_bytes, size.artifact_bytes, log.events,
-  snapshot.folded, snapshot.artifacts`;
+  task.log_bytes IS NULL AS measured, snapshot.folded, snapshot.artifacts`;
 
 /** Rows of before the column was there tell by their text. */
 const OF_ARTIFACT = `coalesce(artifact, starts_with(payload::text, '{"artifactUpdate"'))`;

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { IndexTaskKeyAge1700000000940 } from './task-key-age-migration.js';
 import { CreateTaskCount1700000000131 } from './task-count-migration.js';
-import { AddTaskSize1700000000130 } from './task-size-migration.js';
+import { AddArtifactEvents1700000000133, AddTaskSize1700000000130 } from './task-size-migration.js';
 import { CreateTaskSnapshot1700000000132 } from './task-snapshot-migration.js';
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
@@ -184,5 +184,6 @@ export const TASK_MIGRATIONS = [
   AddTaskSize1700000000130,
   CreateTaskCount1700000000131,
   CreateTaskSnapshot1700000000132,
+  AddArtifactEvents1700000000133,
   IndexTaskKeyAge1700000000940,
 ];

@@ -23,6 +23,8 @@ export interface HeaderRow {
 
 /** A Task with its snapshot, or with its log: pairs of an event and the Message that it received, as JSON in a row. */
 export interface StoredRow extends HeaderRow {
+  /** Whether its sizes are those of the log as it was read, because none are kept. */
+  measured: boolean;
   folded: string | null;
   artifacts: string | null;
   events: string | null;
