@@ -196,6 +196,17 @@ describe('Snapshots in PostgreSQL', () => {
     expect((await store.load(draft.taskId))?.task).toEqual(loaded?.task);
   });
 
+  it('are passed over by whoever goes on with a log of unknown size', async () => {
+    const store = new PostgresTaskStore(database);
+    const draft = newDraft();
+    const { taskId } = draft;
+    await store.write([draft.created(...chunksOf(draft), draft.status('TASK_STATE_INPUT_REQUIRED', '?'))]);
+    const whole = (await store.load(taskId))?.bytes;
+    expect(await kept(taskId)).toEqual([{ sequence: CHUNKS + 2 }]);
+    await server.query('UPDATE task SET log_bytes = NULL, artifact_bytes = NULL WHERE task_id = $1', [taskId]);
+    expect((await store.claim(taskId, REPLICA, randomUUID()))?.bytes).toBe(whole);
+  });
+
   it('are not kept of a Task that a standby, which took over, has otherwise at the same sequence', async () => {
     const faults = new StatementFaults(database);
     const store = new PostgresTaskStore(database);

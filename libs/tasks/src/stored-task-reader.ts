@@ -100,7 +100,8 @@ export class StoredTaskReader {
   /** The Task as it stands at `header.lastSequence`; `undefined` where it was purged in between. */
   async fold(header: TaskHeader, { artifacts }: ReadOptions = { artifacts: true }): Promise<StoredTask | undefined> {
     const limit = pageEvents(header);
-    const snapshot = await this.snapshots.read(header, artifacts);
+    // Where nobody knows how large the log is, reading the whole of it tells.
+    const snapshot = header.size && (await this.snapshots.read(header, artifacts));
     const from = snapshot?.sequence ?? 0;
     if (snapshot && from === header.lastSequence)
       return { header, task: fromSnapshot(snapshot), bytes: header.size?.log };
