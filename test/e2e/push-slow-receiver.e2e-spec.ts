@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { sendTask } from '../support/a2a.js';
 import { type Parley, startParley } from '../support/parley.js';
-import { freshDatabase } from '../support/postgres.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
@@ -68,6 +68,29 @@ it('what waits for a receiver survives kill -9 of the replica that serves it, in
   }
 });
 
+it('a lane that began at its time goes on after kill -9, although another has left a job for later', async () => {
+  const database = await freshDatabase();
+  stage.defer(() => database.drop());
+  const doomed = await startParley({ databaseUrl: database.url });
+  stage.defer(() => doomed.kill9().catch(() => undefined));
+  const slow = await receiver();
+  slow.holds = true;
+  await tasksWithAWebhook(slow, 2, database);
+  const { origin } = new URL(slow.url);
+  const leave = () => database.query(`SELECT push_leave($1, 'another') AS left`, [origin]);
+  await schedule('waits-1', { origin, due: '5 seconds' }, database);
+  expect(await leave()).toEqual([{ left: true }]);
+  await until(() => slow.underWay === 1, { what: 'the job of that time to be at work' });
+  await schedule('waits-2', { origin, due: '1 day' }, database);
+  expect(await leave()).toEqual([{ left: true }]);
+  await doomed.kill9();
+  const survivor = await startParley({ databaseUrl: database.url });
+  stage.defer(() => survivor.stop());
+  await until(() => slow.requests === 2, { within: 60_000, what: 'the lane to go on' });
+  slow.release();
+  await until(() => slow.accepted.length === 1, { what: 'the notification' });
+});
+
 it('what an earlier version scheduled with a job of its own is sent', async () => {
   const hook = await receiver();
   for (const table of ['task', 'task_event', 'push_config']) {
@@ -106,26 +129,36 @@ function ends({ accepted }: WebhookReceiver): number {
 }
 
 /** Tasks of which one event is still to be told. */
-async function tasksWithAWebhook({ url }: WebhookReceiver, count: number): Promise<void> {
-  await stage.database.query(
+async function tasksWithAWebhook({ url }: WebhookReceiver, count: number, database = stage.database): Promise<void> {
+  await database.query(
     `INSERT INTO task (task_id, context_id, tenant, owner, agent, state, last_sequence, created_at, updated_at, pushes)
      SELECT 'waits-' || n, 'c', '', '', 'workflows/w/nodes/n', 'TASK_STATE_WORKING', 1, now(), now(), true
      FROM generate_series(1, $1::int) AS n`,
     [count],
   );
-  await stage.database.query(
+  await database.query(
     `INSERT INTO task_event (task_id, sequence, payload, recorded_at)
      SELECT 'waits-' || n, sequence, json_build_object('statusUpdate', json_build_object(
        'taskId', 'waits-' || n, 'contextId', 'c', 'status', json_build_object('state', 'TASK_STATE_WORKING'))), now()
      FROM generate_series(1, $1::int) AS n, generate_series(1, 2) AS sequence`,
     [count],
   );
-  await stage.database.query(
+  await database.query(
     `INSERT INTO push_config (push_id, task_id, config_id, tenant, owner, url, wire_version, delivered_sequence, scheduled, turn)
      SELECT gen_random_uuid()::text, 'waits-' || n, 'c', '', '', $2, '1.0', 1, false, 0
      FROM generate_series(1, $1::int) AS n`,
     [count, url],
   );
+}
+
+/** Has the event of a Task wait for its receiver until a time, as if an attempt at it had failed. */
+async function schedule(id: string, at: { origin: string; due: string }, database: TestDatabase): Promise<void> {
+  await database.query(
+    `UPDATE push_config SET scheduled = true, turn = 1, receiver = $2, due_at = now() + $3::interval
+     WHERE task_id = $1`,
+    [id, at.origin, at.due],
+  );
+  await database.query('UPDATE task SET last_sequence = 2 WHERE task_id = $1', [id]);
 }
 
 /** Their events, as a journal commits them: many Tasks at a time. */

@@ -7,6 +7,14 @@ export const RECEIVER_OF_URL = `lower(coalesce(substring(url FROM '^[^:/]+://[^/
 /** Which advisory lock says that configs of a receiver are being woken (shared), or a lane of it ends (exclusive). */
 const LANE_LOCK = `hashtextextended('parley push ' || called, 0)`;
 
+/**
+ * The key of a lane's job for later, as SQL: jobs for one receiver and one time are one. The time, always ahead by the
+ * database's clock, keeps a job that has begun from having the key of another: the queue would give it up if its replica
+ * dies.
+ */
+export const keyFor = (receiver: string, runAt: string): string =>
+  `'push.serve ' || md5(${receiver}) || ' ' || extract(epoch FROM ${runAt})`;
+
 const SERVE = (runAt: string, key: string): string =>
   enqueueFrom(`(SELECT 'push.serve', json_build_object('receiver', called, 'holder', gen_random_uuid()),
     ${key}, ${runAt}, 25, 5)`);
@@ -132,7 +140,7 @@ const LEAVE = `
     END IF;
     DELETE FROM push_lane WHERE receiver = called AND holder = job_holder;
     IF next_at IS NOT NULL THEN
-      PERFORM jobs FROM (${SERVE('next_at', `'push.serve ' || md5(called)`)}) AS queued;
+      PERFORM jobs FROM (${SERVE('next_at', keyFor('called', 'next_at'))}) AS queued;
     END IF;
     RETURN true;
   END $$`;
