@@ -91,6 +91,31 @@ it('a lane that began at its time goes on after kill -9, although another has le
   await until(() => slow.accepted.length === 1, { what: 'the notification' });
 });
 
+it('a job that is done again after its lane went on has no part in the lane', async () => {
+  const database = await freshDatabase();
+  stage.defer(() => database.drop());
+  const parley = await startParley({ databaseUrl: database.url });
+  stage.defer(() => parley.stop());
+  const slow = await receiver();
+  slow.holds = true;
+  await tasksWithAWebhook(slow, 20, database);
+  await database.query(`UPDATE task SET last_sequence = 2 WHERE task_id LIKE 'waits-%'`);
+  await until(() => slow.underWay === 2, { what: 'both lanes to be at work' });
+  const holders = await database.query<{ receiver: string; holder: string }>('SELECT receiver, holder FROM push_lane');
+  expect(holders).toHaveLength(2);
+  await until(() => slow.requests >= 4, { what: 'both lanes to go on' });
+  for (const payload of holders) {
+    await database.query(`SELECT graphile_worker.add_job('push.serve', $1::json, job_key := $2)`, [
+      JSON.stringify(payload),
+      `again ${payload.holder}`,
+    ]);
+  }
+  const again = `SELECT FROM graphile_worker.jobs WHERE key LIKE 'again %'`;
+  await until(async () => (await database.query(again)).length === 0, { what: 'the jobs to be done again' });
+  expect(slow.mostUnderWay).toBe(2);
+  slow.release();
+});
+
 it('what an earlier version scheduled with a job of its own is sent', async () => {
   const hook = await receiver();
   for (const table of ['task', 'task_event', 'push_config']) {

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database, Jobs } from '#libs/platform';
+import { Database, enqueueFrom } from '#libs/platform';
 import type { ClientBase } from 'pg';
 import { DUE_CONFIG, type DueConfig } from './due-config.js';
-import { type ServePayload, serveJob } from './serve-job.js';
+import { keyFor } from './push-lane-migration.js';
+import { SERVE, type ServePayload } from './serve-job.js';
 
 /** Lanes of one receiver, over all replicas: so many attempts at it are under way at once, half of a replica's jobs. */
 const LANES = 2;
@@ -19,10 +21,7 @@ export interface PushLane extends ServePayload {
  */
 @Injectable()
 export class PushLanes {
-  constructor(
-    private readonly database: Database,
-    private readonly jobs: Jobs,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /** Has a lane of a receiver begin, unless enough are at work; in the transaction that gives it something to do. */
   async call(receiver: string, client: Pick<ClientBase, 'query'>): Promise<void> {
@@ -47,9 +46,12 @@ export class PushLanes {
     return rows[0];
   }
 
-  /** The lane goes on later, or after jobs that have waited for their place; until then it counts as at work. */
-  async goOn(lane: ServePayload, at: Date): Promise<void> {
-    await this.jobs.enqueue([serveJob(lane, at)]);
+  /**
+   * The lane goes on later, or after jobs that have waited for their place; until then it counts as at work. Its job has
+   * another name: should this process die before the old one is done, that one finds its lane taken.
+   */
+  async goOn({ receiver, holder, failures }: ServePayload, at: Date): Promise<void> {
+    await this.database.pool.query(GO_ON, [receiver, holder, randomUUID(), failures, at]);
   }
 
   /** Ends the lane where nothing is due. @returns whether it did */
@@ -76,6 +78,18 @@ const NEXT = `
     WHERE receiver = $1 AND scheduled AND lane IS NULL AND due_at <= now()
     ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
   RETURNING ${DUE_CONFIG}`;
+
+/** A job that lost its lane, or never had one, has a key: of those for one time, one is enough. */
+const later = (runAt: string): string => `
+  WITH held AS (
+    UPDATE push_lane SET holder = $3::text, updated_at = now() WHERE receiver = $1::text AND holder = $2::text
+    RETURNING receiver)
+  ${enqueueFrom(`(
+    SELECT '${SERVE}', json_build_object('receiver', $1::text, 'holder', $3::text, 'failures', $4::int),
+      CASE WHEN NOT EXISTS (SELECT FROM held) THEN ${keyFor('$1::text', 'run_at')} END, run_at, 25, 5
+    FROM (SELECT ${runAt}) AS later (run_at))`)}`;
+
+const GO_ON = later('$5::timestamptz');
 
 const LEAVE = 'SELECT push_leave($1, $2) AS left';
 
