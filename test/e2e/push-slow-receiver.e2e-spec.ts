@@ -135,6 +135,29 @@ it('what an earlier version scheduled with a job of its own is sent', async () =
   expect(numberOf(hook.accepted[0]?.event)).toBe(1);
 });
 
+it('what an earlier version scheduled is sent although its job is gone, a while after its time', async () => {
+  const database = await freshDatabase();
+  stage.defer(() => database.drop());
+  const parley = await startParley({ databaseUrl: database.url });
+  stage.defer(() => parley.stop());
+  const hook = await receiver();
+  await tasksWithAWebhook(hook, 4, database);
+  await database.query(`UPDATE push_config SET scheduled = true, turn = 7, updated_at = now() - interval '1 hour'`);
+  await database.query('UPDATE task SET last_sequence = 2');
+  const next = 'UPDATE push_config SET next_attempt_at = now() + $2::interval WHERE task_id = $1';
+  await database.query(next, ['waits-2', '-1 hour']);
+  // Their jobs may be there.
+  await database.query(next, ['waits-3', '10 minutes']);
+  await database.query(`UPDATE push_config SET updated_at = now() WHERE task_id = 'waits-4'`);
+  await database.query(`SELECT graphile_worker.add_job('push.revive')`);
+  await until(() => hook.accepted.length === 2, { what: 'the notifications' });
+  expect(new Set(hook.accepted.map(({ event }) => numberOf(event)))).toEqual(new Set([1, 2]));
+  const [row] = await database.query(
+    `SELECT count(*)::int AS count FROM push_config WHERE due_at IS NULL AND scheduled`,
+  );
+  expect(row).toEqual({ count: 2 });
+});
+
 async function receiver(): Promise<WebhookReceiver> {
   const hook = await WebhookReceiver.start();
   stage.defer(() => hook.stop());

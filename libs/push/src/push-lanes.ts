@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, enqueueFrom } from '#libs/platform';
-import type { ClientBase } from 'pg';
+import type { ClientBase, QueryResult } from 'pg';
 import { DUE_CONFIG, type DueConfig } from './due-config.js';
-import { keyFor } from './push-lane-migration.js';
+import { keyFor, RECEIVER_OF_URL } from './push-lane-migration.js';
 import { SERVE, type ServePayload } from './serve-job.js';
 
 /** Lanes of one receiver, over all replicas: so many attempts at it are under way at once, half of a replica's jobs. */
 const LANES = 2;
+/** Receivers that one transaction calls lanes for: each of them takes a lock until it ends. */
+const CALLED_AT_ONCE = 200;
 
 /** A lane of a receiver that a job works in. */
 export interface PushLane extends ServePayload {
@@ -63,8 +65,17 @@ export class PushLanes {
   /** Begins lanes for what nobody seems to work on any more. @returns how many lanes and configs were lost */
   async revive(): Promise<number> {
     const { rows } = await this.database.pool.query<{ lost: number }>(REVIVE);
-    await this.database.pool.query(CALL_WAITING, [LANES]);
-    return rows[0]?.lost ?? 0;
+    const earlier = await this.database.pool.query(TAKE_OVER_LOST);
+    await this.callWaiting();
+    return (rows[0]?.lost ?? 0) + (earlier.rowCount ?? 0);
+  }
+
+  private async callWaiting(): Promise<void> {
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const values = [LANES, after, CALLED_AT_ONCE];
+      const { rows }: QueryResult<{ receiver: string }> = await this.database.pool.query(CALL_WAITING, values);
+      after = rows.length < CALLED_AT_ONCE ? undefined : rows.at(-1)?.receiver;
+    }
   }
 }
 
@@ -102,7 +113,19 @@ const REVIVE = `
     WHERE lane IS NOT NULL AND ${LONG_AGO} RETURNING receiver)
   SELECT (SELECT count(*) FROM lanes)::int + (SELECT count(*) FROM configs)::int AS lost`;
 
+// Of a version before lanes, whose job for it is gone. One that is locked is being changed, and comes another time.
+const TAKE_OVER_LOST = `
+  UPDATE push_config SET receiver = coalesce(receiver, ${RECEIVER_OF_URL}), due_at = coalesce(next_attempt_at, updated_at),
+    turn = turn + 1, updated_at = now()
+  WHERE push_id IN (
+    SELECT push_id FROM push_config
+    WHERE scheduled AND due_at IS NULL AND lane IS NULL AND ${LONG_AGO}
+      AND (next_attempt_at IS NULL OR next_attempt_at < now() - interval '15 minutes')
+    FOR UPDATE SKIP LOCKED)`;
+
 const CALL_WAITING = `
-  SELECT push_call(receiver, $1) FROM (
+  SELECT receiver, push_call(receiver, $1::int) FROM (
     SELECT DISTINCT receiver FROM push_config
-    WHERE scheduled AND lane IS NULL AND due_at < now() - interval '15 minutes') AS waiting`;
+    WHERE scheduled AND lane IS NULL AND due_at < now() - interval '15 minutes' AND receiver > $2
+    ORDER BY receiver LIMIT $3::int) AS waiting
+  ORDER BY receiver`;
