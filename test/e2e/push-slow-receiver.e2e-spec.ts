@@ -116,6 +116,31 @@ it('a job that is done again after its lane went on has no part in the lane', as
   slow.release();
 });
 
+it('two slow receivers leave a replica a job for whatever else is to be done', async () => {
+  const database = await freshDatabase();
+  stage.defer(() => database.drop());
+  const parley = await startParley({ databaseUrl: database.url });
+  stage.defer(() => parley.stop());
+  const slow = [await receiver(), await receiver()];
+  const base = await scripted(parley);
+  for (const hook of slow) {
+    hook.holds = true;
+    const configuration = { taskPushNotificationConfig: { url: hook.url } };
+    for (let task = 0; task < 6; task += 1) await sendTask(base, 'go', { configuration });
+  }
+  const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);
+  let most = 0;
+  const goneOn = (): boolean => {
+    most = Math.max(most, sum(slow.map(({ underWay }) => underWay)));
+    return sum(slow.map(({ requests }) => requests)) >= 6;
+  };
+  await until(goneOn, { what: 'the lanes to go on' });
+  expect(most).toBe(3);
+  for (const hook of slow) hook.release();
+  // None was lost by those that had to wait.
+  await until(() => slow.every((hook) => ends(hook) === 6), { within: 120_000, what: 'everything that waited' });
+});
+
 it('what an earlier version scheduled with a job of its own is sent', async () => {
   const hook = await receiver();
   for (const table of ['task', 'task_event', 'push_config']) {

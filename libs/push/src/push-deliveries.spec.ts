@@ -20,6 +20,8 @@ let config: DueConfig;
 let waiting: DueConfig[];
 let entered: boolean;
 let leaves: boolean[];
+/** What the receiver waits for before it answers. */
+let answering: Promise<void>;
 let rests: boolean[];
 let context: JobContext;
 let run: (payload: unknown) => Promise<void>;
@@ -30,6 +32,7 @@ beforeEach(() => {
   outcomes = [];
   rests = [true];
   leaves = [true];
+  answering = Promise.resolve();
   entered = true;
   log = 3;
   context = { signal: new AbortController().signal, attempt: 1, last: false };
@@ -136,6 +139,45 @@ it('does nothing where others have all lanes', async () => {
   expect(told).toEqual([]);
 });
 
+it('works in three lanes at once, and puts a fourth off until one of them has ended', async () => {
+  config.deliveredSequence = 2;
+  waiting = [config, { ...config, pushId: 'q' }, { ...config, pushId: 'r' }];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  answering = promise;
+  const lanes = ['a', 'b', 'c'].map((holder) => run({ ...JOB, holder }));
+  await run({ ...JOB, holder: 'd', failures: 2 });
+  expect(told.filter((it) => !it.startsWith('sent'))).toEqual(['put off d after 2']);
+  resolve();
+  await Promise.all(lanes);
+  told = [];
+  waiting = [config];
+  await run({ ...JOB, holder: 'd' });
+  expect(told).toEqual(['sent 3', 'delivered 3', 'rest', 'left']);
+});
+
+it('works in a fourth lane as soon as one of three has ended', async () => {
+  config.deliveredSequence = 2;
+  waiting = ['p', 'q', 'r', 's'].map((pushId) => ({ ...config, pushId }));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  answering = promise;
+  const lanes = ['a', 'b', 'c', 'd'].map((holder) => run({ ...JOB, holder }));
+  resolve();
+  await Promise.all(lanes);
+  expect(told.filter((it) => it === 'sent 3')).toHaveLength(4);
+  expect(told.filter((it) => it.startsWith('put off'))).toEqual([]);
+});
+
+it('has room for others again after a job that failed', async () => {
+  const { signal } = context;
+  const stop = new AbortController();
+  stop.abort(new Error('stops'));
+  context = { ...context, signal: stop.signal };
+  for (let tries = 0; tries < 4; tries += 1) await expect(run(JOB)).rejects.toThrow('stops');
+  context = { ...context, signal };
+  await run(JOB);
+  expect(told.at(-1)).toBe('left');
+});
+
 it('goes on with others where one cannot be sent by a fault of ours', async () => {
   const broken = { ...config, pushId: 'broken' };
   waiting = [broken, { ...config, deliveredSequence: 2 }];
@@ -170,6 +212,7 @@ function deliveries(): (payload: unknown) => Promise<void> {
     send: async ({ pushId }: DueConfig, { sequence }: RecordedEvent) => {
       if (pushId === 'broken') throw new Error('a fault of ours');
       told.push(`sent ${sequence}`);
+      await answering;
       return outcomes.shift() ?? TAKEN;
     },
   };
@@ -192,6 +235,9 @@ function fakeLanes(): Partial<PushLanes> {
     next: async () => waiting.shift(),
     goOn: async ({ failures }, at) => {
       told.push(`goes on in ${at.getTime() - Date.now()} after ${failures}`);
+    },
+    putOff: async ({ holder, failures }) => {
+      told.push(`put off ${holder} after ${failures}`);
     },
     leave: async () => {
       const left = leaves.shift() ?? true;

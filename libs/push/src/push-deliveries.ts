@@ -15,6 +15,11 @@ import { readServePayload, SERVE, type ServePayload } from './serve-job.js';
 const PAGE = 10;
 /** How long one job goes on while others may wait for its place. */
 const TURN_MS = 10_000;
+/** Lanes that one process works in at once: one of its four jobs is for whatever else is to be done. */
+const LANES_AT_ONCE = 3;
+/** How long that one waits for a lane to end before its job is put off. */
+const ROOM_MS = 200;
+const ROOM_POLL_MS = 10;
 /** Before it is looked again for what is being committed at this moment. */
 const COMMITTING_MS = 20;
 /** After a fault of ours, which is no attempt. */
@@ -31,6 +36,7 @@ const REVIVE = { name: 'push.revive', match: '*/10 * * * *' };
 export class PushDeliveries {
   private readonly logger = new Logger(PushDeliveries.name);
   private readonly attempts;
+  private serving = 0;
 
   constructor(
     jobs: Jobs,
@@ -53,6 +59,19 @@ export class PushDeliveries {
   }
 
   private async serve(job: ServePayload, { signal }: JobContext): Promise<void> {
+    for (const until = Date.now() + ROOM_MS; this.serving >= LANES_AT_ONCE;) {
+      if (Date.now() > until) return this.lanes.putOff(job);
+      await delay(ROOM_POLL_MS, undefined, { signal });
+    }
+    this.serving += 1;
+    try {
+      await this.workIn(job, signal);
+    } finally {
+      this.serving -= 1;
+    }
+  }
+
+  private async workIn(job: ServePayload, signal: AbortSignal): Promise<void> {
     const lane = await this.lanes.enter(job);
     if (!lane) return;
     for (const until = Date.now() + TURN_MS; ;) {

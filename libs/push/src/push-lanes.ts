@@ -56,6 +56,11 @@ export class PushLanes {
     await this.database.pool.query(GO_ON, [receiver, holder, randomUUID(), failures, at]);
   }
 
+  /** The job comes again in a second or two; the lane that it has, if any, stays its own. */
+  async putOff({ receiver, holder, failures }: ServePayload): Promise<void> {
+    await this.database.pool.query(PUT_OFF, [receiver, holder, randomUUID(), failures]);
+  }
+
   /** Ends the lane where nothing is due. @returns whether it did */
   async leave({ receiver, holder }: PushLane): Promise<boolean> {
     const { rows } = await this.database.pool.query<{ left: boolean }>(LEAVE, [receiver, holder]);
@@ -101,6 +106,9 @@ const later = (runAt: string): string => `
     FROM (SELECT ${runAt}) AS later (run_at))`)}`;
 
 const GO_ON = later('$5::timestamptz');
+
+// At full seconds, so that many jobs for one receiver become one.
+const PUT_OFF = later(`date_trunc('second', now()) + interval '2 seconds'`);
 
 const LEAVE = 'SELECT push_leave($1, $2) AS left';
 
