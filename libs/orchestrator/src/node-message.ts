@@ -2,6 +2,7 @@ import {
   type Artifact,
   artifactReference,
   dataPart,
+  firstData,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -51,10 +52,23 @@ interface Rendering {
 /** What references of a run stand for. The id of an input means the input, whatever a node of that id answered (rows D7, K1). */
 export function templateResolver(run: MessageSource): TemplateResolver {
   return (id, suffix) => {
-    const input = inputValue(run.inputs, id) ?? inputValue(run.inputs, userInputNode(id) ?? '');
+    const input = referredInput(run, id);
     const artifact = input === undefined ? run.nodes.get(id)?.artifacts[0] : inputArtifact(input);
     return artifactReference(artifact, suffix);
   };
+}
+
+/** Whether a reference of a run stands for anything, without putting together what. */
+export function standsForSomething(run: MessageSource, id: string, suffix: readonly string[]): boolean {
+  const wantsData = suffix.length === 1 && suffix[0] === 'data';
+  if (referredInput(run, id) !== undefined) return !wantsData;
+  const artifact = run.nodes.get(id)?.artifacts[0];
+  if (artifact === undefined) return false;
+  return !wantsData || firstData(artifact.parts) !== undefined;
+}
+
+function referredInput({ inputs }: MessageSource, id: string): JsonValue | undefined {
+  return inputValue(inputs, id) ?? inputValue(inputs, userInputNode(id) ?? '');
 }
 
 function nodeText(

@@ -1,5 +1,5 @@
 import { type RunEventNote, templateReferences } from '#libs/protocol';
-import { type MessageSource, templateResolver } from './node-message.js';
+import { type MessageSource, standsForSomething } from './node-message.js';
 import { templatesOf } from './node-templates.js';
 import type { WorkflowNode } from './workflow.js';
 
@@ -16,15 +16,17 @@ const TOOL_TEXT = '{{text}}';
  * each of them once.
  */
 export function templateWarnings(node: WorkflowNode, run: MessageSource): RunEventNote[] {
-  const resolve = templateResolver(run);
   const told = new Map<string, string>();
+  const seen = new Set<string>();
   let looked = 0;
   for (const { text } of templatesOf(node)) {
     for (const { id, suffix, written } of templateReferences(text)) {
       looked += 1;
       if (looked > MOST_REFERENCES || told.size === MOST_WARNINGS) return notes(node, told);
+      if (seen.has(written)) continue;
+      seen.add(written);
       if (node.type === 'tool' && written === TOOL_TEXT) continue;
-      if (resolve(id, suffix) === undefined) told.set(written, 'stands for nothing here and stays as it is written');
+      if (!standsForSomething(run, id, suffix)) told.set(written, 'stands for nothing here and stays as it is written');
       else if (suffix.length > 1 || (suffix.length === 1 && suffix[0] !== 'data'))
         told.set(written, `stands for {{${id}}}: only .data is known`);
     }
