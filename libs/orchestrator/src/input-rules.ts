@@ -1,3 +1,4 @@
+import { SharedUse } from '#libs/executor';
 import { A2AError, type FieldViolation, type JsonObject, type JsonValue, type Message } from '#libs/protocol';
 import { InputSchema, InvalidInputSchema } from './input-schema.js';
 import { inputsOf, inputValue } from './run-inputs.js';
@@ -25,8 +26,9 @@ export class InputRules {
   constructor(private readonly definition: WorkflowDefinition) {
     this.ids = new Set(definition.nodes.map(({ id }) => id));
     this.inputs = definition.nodes.filter(({ type }) => type === 'input');
+    const use = new SharedUse();
     for (const { id, config } of this.inputs) {
-      const schema = usable(config['schema']);
+      const schema = usable(config['schema'], use);
       if (schema) this.schemas.set(id, schema);
     }
   }
@@ -38,12 +40,13 @@ export class InputRules {
    */
   check(message: Message): void {
     const inputs = inputsOf(message, this.definition);
+    const use = new SharedUse();
     const violations = [
       ...this.inputs.filter(({ id, config }) => isMissing(inputValue(inputs, id), config)).map(({ id }) => missing(id)),
       ...Object.keys(inputs)
         .filter((id) => !this.ids.has(id) && !isBrainstormTurn(inputs))
         .map((id) => this.unknown(id)),
-      ...[...this.schemas].flatMap(([id, schema]) => invalid(id, schema, inputValue(inputs, id))),
+      ...[...this.schemas].flatMap(([id, schema]) => invalid(id, schema, inputValue(inputs, id), use)),
     ].slice(0, MOST_VIOLATIONS);
     const [first] = violations;
     if (first === undefined) return;
@@ -84,18 +87,18 @@ function missing(id: string): Violation {
   return { field: `inputs.${id}`, description: 'is required', reason: 'MISSING_INPUT' };
 }
 
-function invalid(id: string, schema: InputSchema, value: JsonValue | undefined): Violation[] {
+function invalid(id: string, schema: InputSchema, value: JsonValue | undefined, use: SharedUse): Violation[] {
   if (value === undefined) return [];
   return schema
-    .faults(value)
+    .faults(value, use)
     .map(({ path, detail }) => ({ field: `inputs.${id}${path}`, description: detail, reason: 'INVALID_INPUT' }));
 }
 
 /** A schema that was saved when more was allowed holds nobody up. */
-function usable(schema: JsonValue | undefined): InputSchema | undefined {
+function usable(schema: JsonValue | undefined, use: SharedUse): InputSchema | undefined {
   if (schema === undefined) return undefined;
   try {
-    return InputSchema.of(schema);
+    return InputSchema.of(schema, use);
   } catch (error) {
     if (error instanceof InvalidInputSchema) return undefined;
     throw error;

@@ -1,11 +1,10 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { SharedUse } from '#libs/executor';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
-import { RE2JS } from 're2js';
+import { SchemaCost } from './schema-cost.js';
+import { InvalidInputSchema, Subschemas } from './subschemas.js';
 
-/** Why a schema cannot be used; the message is for its author. */
-export class InvalidInputSchema extends Error {
-  override readonly name = 'InvalidInputSchema';
-}
+export { InvalidInputSchema } from './subschemas.js';
 
 /** One thing that is wrong with a value. */
 export interface InputFault {
@@ -15,52 +14,132 @@ export interface InputFault {
 }
 
 const LONGEST = 64 * 1024;
-/** Subschemas, those behind a `$ref` counted each time they are referred to. */
-const MOST_SUBSCHEMAS = 5_000;
+/** Of all inputs of a workflow. */
+const MOST_SUBSCHEMAS = 500;
+const MOST_KEYWORDS = 1_500;
+const MOST_INSTRUCTIONS = 20_000;
+/** What it may take at most to check the inputs of one Message. */
+const MOST_STEPS = 1_000_000;
 
 /**
- * A JSON Schema that inputs are held to: of draft 7, without `uniqueItems` and keywords that nobody knows, with `$ref` into itself alone
- * and never in a circle, and with patterns that RE2 knows. So checking a value takes a time that its size bounds.
+ * A JSON Schema that inputs are held to: of draft 7, without names (`$id`), `uniqueItems` and keywords that nobody knows,
+ * with `$ref` into itself alone and never in a circle, and with patterns that RE2 knows. What could take too long to
+ * compile is refused here, what could take too long to check by `faults`.
  */
 export class InputSchema {
-  private constructor(private readonly validate: ValidateFunction) {}
+  private readonly validate: ValidateFunction;
+  /** Of the check that is going on. */
+  private use = new SharedUse();
 
-  /** @throws InvalidInputSchema */
-  static of(schema: JsonValue): InputSchema {
+  private constructor(
+    schema: JsonObject,
+    private readonly cost: SchemaCost,
+  ) {
+    this.validate = compiled(schema, (pattern) => this.expression(pattern));
+  }
+
+  /**
+   * @param use of the workflow that the schema belongs to
+   * @throws InvalidInputSchema
+   */
+  static of(schema: JsonValue, use = new SharedUse()): InputSchema {
     if (!isJsonObject(schema)) throw new InvalidInputSchema('must be a JSON Schema object');
-    if (JSON.stringify(schema).length > LONGEST)
+    if (Buffer.byteLength(JSON.stringify(schema)) > LONGEST)
       throw new InvalidInputSchema(`must not be larger than ${LONGEST} bytes`);
-    new Subschemas(schema).refuseTooMany();
+    const schemas = new Subschemas(schema);
+    refuseWrong(schema);
+    refuseBeyond(use, 'subschemas', schemas.size, MOST_SUBSCHEMAS);
+    refuseBeyond(use, 'keywords', schemas.keywords, MOST_KEYWORDS);
+    const cost = new SchemaCost(schemas);
+    refuseBeyond(use, 'instructions of patterns', cost.size, MOST_INSTRUCTIONS);
+    return new InputSchema(schema, cost);
+  }
+
+  /**
+   * What is wrong with a value; at most one thing is told. A value that takes too long to check is wrong.
+   * @param use of the Message that the value came with
+   */
+  faults(value: JsonValue, use = new SharedUse()): InputFault[] {
+    this.use = use;
     try {
-      return new InputSchema(AJV.compile(schema));
+      this.spend(this.cost.of(value));
+      return this.validate(value) ? [] : (this.validate.errors ?? []).slice(0, 1).map(faultOf);
     } catch (error) {
-      throw new InvalidInputSchema(
-        `is no valid JSON Schema: ${(error as Error).message.replace(/^strict mode: /, '')}`,
-        { cause: error },
-      );
-    } finally {
-      AJV.removeSchema(schema);
+      if (!(error instanceof TooManySteps)) throw error;
+      return [{ path: '', detail: error.message }];
     }
   }
 
-  /** What is wrong with a value; at most one thing is told. */
-  faults(value: JsonValue): InputFault[] {
-    return this.validate(value) ? [] : (this.validate.errors ?? []).slice(0, 1).map(faultOf);
+  /** In characters times instructions; that is what RE2 promises in the worst case. */
+  private expression(pattern: string): Expression {
+    const expression = this.cost.patterns.get(pattern);
+    if (expression === undefined) throw new InvalidInputSchema('has a pattern where none is known');
+    const size = expression.programSize();
+    return {
+      test: (text) => {
+        this.spend(size * (text.length + 1));
+        return expression.test(text);
+      },
+      toString: () => pattern,
+    };
+  }
+
+  private spend(steps: number): void {
+    if (this.use.add('steps', steps) > MOST_STEPS) throw new TooManySteps();
   }
 }
 
-const AJV = new Ajv({
-  strict: false,
-  strictSchema: true,
-  addUsedSchema: false,
-  inlineRefs: false,
-  logger: false,
-  code: { regExp: Object.assign(linearExpression, { code: 'linearExpression' }) },
-});
+interface Expression {
+  test(text: string): boolean;
+  toString(): string;
+}
 
-function linearExpression(pattern: string): { test(text: string): boolean; toString(): string } {
-  const compiled = RE2JS.compile(pattern);
-  return { test: (text) => compiled.test(text), toString: () => pattern };
+class TooManySteps extends Error {
+  constructor() {
+    super(`is too large for its schema: checking it may take more than ${MOST_STEPS} steps`);
+  }
+}
+
+/** Knows the schema of schemas, and is given no other. */
+const DRAFT_7 = new Ajv({ strict: false, validateFormats: false, logger: false });
+
+function refuseWrong(schema: JsonObject): void {
+  const draft = DRAFT_7.getSchema('http://json-schema.org/draft-07/schema');
+  if (draft === undefined) throw new TypeError('the schema of schemas is not there');
+  if (draft(schema) !== true)
+    throw new InvalidInputSchema(`is no valid JSON Schema: ${DRAFT_7.errorsText(draft.errors).slice(0, 300)}`);
+}
+
+function refuseBeyond(use: SharedUse, unit: string, amount: number, limit: number): void {
+  if (use.add(`input schemas: ${unit}`, amount) > limit)
+    throw new InvalidInputSchema(`must not have, with those of the other inputs, more than ${limit} ${unit}`);
+}
+
+/** By an instance of its own: what one schema says is nothing to another. */
+function compiled(schema: JsonObject, linearExpression: (pattern: string) => Expression): ValidateFunction {
+  const ajv = new Ajv({
+    strict: false,
+    strictSchema: true,
+    // Would look for names that match with an expression that is not RE2's.
+    allowMatchingProperties: true,
+    meta: false,
+    validateSchema: false,
+    addUsedSchema: false,
+    inlineRefs: false,
+    // Lists are gone through, and not written out, where that would be much to compile.
+    loopRequired: 10,
+    loopEnum: 10,
+    logger: false,
+    code: { regExp: Object.assign(linearExpression, { code: 'linearExpression' }) },
+  });
+  try {
+    return ajv.compile(schema);
+  } catch (error) {
+    throw new InvalidInputSchema(
+      `is no valid JSON Schema: ${(error as Error).message.replace(/^strict mode: /, '').slice(0, 300)}`,
+      { cause: error },
+    );
+  }
 }
 
 function faultOf({ instancePath, message = 'is not valid', keyword, params }: ErrorObject): InputFault {
@@ -72,54 +151,4 @@ function faultOf({ instancePath, message = 'is not valid', keyword, params }: Er
     .join('');
   const allowed = keyword === 'enum' ? `: ${JSON.stringify(params['allowedValues'])}` : '';
   return { path, detail: `${message}${allowed}`.slice(0, 300) };
-}
-
-/** How many schemas a schema consists of. */
-class Subschemas {
-  private readonly counted = new Map<JsonValue, number>();
-  private readonly open = new Set<JsonValue>();
-
-  constructor(private readonly root: JsonObject) {}
-
-  /** @throws InvalidInputSchema */
-  refuseTooMany(): void {
-    if (this.count(this.root) > MOST_SUBSCHEMAS)
-      throw new InvalidInputSchema(`must not come to more than ${MOST_SUBSCHEMAS} subschemas`);
-  }
-
-  private count(value: JsonValue | undefined): number {
-    if (typeof value !== 'object' || value === null) return 0;
-    const known = this.counted.get(value);
-    if (known !== undefined) return known;
-    // Would compare every item with every other.
-    if (isJsonObject(value) && value['uniqueItems'] === true)
-      throw new InvalidInputSchema('must not ask for uniqueItems');
-    if (this.open.has(value)) throw new InvalidInputSchema('must not refer to itself in a circle');
-    this.open.add(value);
-    let count = 1;
-    for (const child of Object.values(value)) count += this.count(child);
-    if (isJsonObject(value) && typeof value['$ref'] === 'string') count += this.count(this.target(value['$ref']));
-    this.open.delete(value);
-    this.counted.set(value, count);
-    return count;
-  }
-
-  private target(reference: string): JsonValue | undefined {
-    if (!reference.startsWith('#')) throw new InvalidInputSchema(`may refer to itself alone, not to ${reference}`);
-    let found: JsonValue | undefined = this.root;
-    for (const step of reference.slice(1).split('/').slice(1)) {
-      const name = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~');
-      found = typeof found === 'object' && found !== null ? (found as JsonObject)[name] : undefined;
-    }
-    if (found === undefined) throw new InvalidInputSchema(`refers to ${reference}, which it does not have`);
-    return found;
-  }
-}
-
-function decoded(step: string): string {
-  try {
-    return decodeURIComponent(step);
-  } catch {
-    return step;
-  }
 }

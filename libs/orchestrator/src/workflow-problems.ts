@@ -65,7 +65,7 @@ function edgeProblems({ nodes, edges }: WorkflowDefinition): WorkflowProblem[] {
 function configProblems({ nodes }: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {
   const use = new SharedUse();
   return [...nodes.entries()].flatMap(([index, node]) =>
-    [...descriptionProblems(node), ...inputProblems(node), ...nodeTypes.problems(node, use)].map((detail) =>
+    [...descriptionProblems(node), ...inputProblems(node, use), ...nodeTypes.problems(node, use)].map((detail) =>
       fault(nodeTypes.names.includes(node.type) ? 'INVALID_CONFIG' : 'UNKNOWN_TYPE', `nodes[${index}]`, detail, {
         node: node.id,
       }),
@@ -80,15 +80,15 @@ function descriptionProblems({ id, type, config: { description } }: WorkflowNode
 }
 
 /** What an `input` node asks of its input: whether it can be asked, and whether its own default fulfils it. */
-function inputProblems({ id, type, config }: WorkflowNode): string[] {
+function inputProblems({ id, type, config }: WorkflowNode, use: SharedUse): string[] {
   if (type !== 'input') return [];
   const { schema, optional } = config;
   const said = `input node "${id}":`;
   const wrong = optional === undefined || typeof optional === 'boolean' ? [] : [`${said} optional must be a boolean`];
   if (schema === undefined) return wrong;
   try {
-    const rules = InputSchema.of(schema);
-    const faults = config['default'] === undefined ? [] : rules.faults(config['default']);
+    const rules = InputSchema.of(schema, use);
+    const faults = config['default'] === undefined ? [] : rules.faults(config['default'], use);
     return [...wrong, ...faults.map(({ path, detail }) => `${said} default${path} ${detail}`)];
   } catch (error) {
     if (!(error instanceof InvalidInputSchema)) throw error;

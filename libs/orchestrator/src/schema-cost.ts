@@ -1,0 +1,145 @@
+import { isJsonObject, type JsonValue } from '#libs/protocol';
+import { RE2JS } from 're2js';
+import { InvalidInputSchema, type Subschema, type Subschemas } from './subschemas.js';
+
+const MOST_EXPANDED = 5_000;
+const MOST_NESTED = 50;
+const LONGEST_PATTERN = 1_000;
+/** Characters times repetitions; a pattern beyond it may take long to compile. */
+const MOST_REPEATED = 100_000;
+const MOST_INSTRUCTIONS = 20_000;
+
+/** As many members of a list are compared in the time that a keyword takes. */
+const MEMBERS_PER_STEP = 20;
+/** As many characters are compared in the time that a value is looked at. */
+const CHARACTERS_PER_STEP = 32;
+
+/** What is spent on one subschema and those behind it. */
+interface Weight {
+  subschemas: number;
+  /** Of everything but patterns, for each value that is checked. */
+  steps: number;
+  nested: number;
+}
+
+/**
+ * What it takes at most to check a value against a schema, its patterns left out, in steps that all take about the same
+ * time.
+ */
+export class SchemaCost {
+  /** The patterns, compiled. */
+  readonly patterns = new Map<string, RE2JS>();
+  /** Instructions of the patterns. */
+  size = 0;
+  private readonly weights = new Map<Subschema, Weight>();
+  private readonly open = new Set<Subschema>();
+  private readonly weight: Weight;
+
+  /** @throws InvalidInputSchema for what could not be bounded */
+  constructor(private readonly schemas: Subschemas) {
+    for (const { schema, place } of schemas.all()) for (const it of patternsOf(schema)) this.compile(it, place);
+    this.weight = this.weigh(schemas.root);
+  }
+
+  of(value: JsonValue): number {
+    const { values, characters } = sizeOf(value);
+    const looked = values + Math.ceil(characters / CHARACTERS_PER_STEP);
+    return this.weight.steps * looked;
+  }
+
+  private weigh(it: Subschema): Weight {
+    const known = this.weights.get(it);
+    if (known !== undefined) return known;
+    if (this.open.has(it)) throw new InvalidInputSchema('must not refer to itself in a circle');
+    this.open.add(it);
+    for (const definition of it.definitions) this.weigh(definition);
+    const sum: Weight = { subschemas: 1, steps: stepsOf(it.schema), nested: 0 };
+    const target = this.schemas.target(it);
+    for (const part of target ? [...it.children, target] : it.children) {
+      const { subschemas, steps, nested } = this.weigh(part);
+      sum.subschemas += subschemas;
+      sum.steps += steps;
+      sum.nested = Math.max(sum.nested, nested + 1);
+    }
+    if (sum.subschemas > MOST_EXPANDED)
+      throw new InvalidInputSchema(
+        `must not come to more than ${MOST_EXPANDED} subschemas, those behind a $ref counted each time`,
+      );
+    if (sum.nested > MOST_NESTED)
+      throw new InvalidInputSchema(
+        `must not be nested deeper than ${MOST_NESTED} schemas, those behind a $ref included`,
+      );
+    this.open.delete(it);
+    this.weights.set(it, sum);
+    return sum;
+  }
+
+  private compile(pattern: string, place: string): void {
+    const at = place.slice(0, 200);
+    if (pattern.length > LONGEST_PATTERN)
+      throw new InvalidInputSchema(`must not have a pattern of more than ${LONGEST_PATTERN} characters (${at})`);
+    if (pattern.length * repetitions(pattern) > MOST_REPEATED)
+      throw new InvalidInputSchema(
+        `must not have a pattern of more than ${MOST_REPEATED} characters times repetitions (${at})`,
+      );
+    if (this.patterns.has(pattern)) return;
+    const compiled = compiledPattern(pattern, at);
+    this.patterns.set(pattern, compiled);
+    this.size += compiled.programSize();
+    if (this.size > MOST_INSTRUCTIONS)
+      throw new InvalidInputSchema(`must not have patterns of more than ${MOST_INSTRUCTIONS} instructions (${at})`);
+  }
+}
+
+function compiledPattern(pattern: string, at: string): RE2JS {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    throw new InvalidInputSchema(`is no valid JSON Schema: RE2 does not know the pattern (${at})`, { cause: error });
+  }
+}
+
+/** How often a part of a pattern may be repeated in its program; RE2 knows no more than 1,000 times, nested ones together. */
+function repetitions(pattern: string): number {
+  let product = 1;
+  for (const [, least, most] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) {
+    product = Math.min(1_000, product * Math.max(1, Number(least), Number(most ?? 0)));
+  }
+  return product;
+}
+
+function patternsOf(schema: JsonValue): string[] {
+  if (!isJsonObject(schema)) return [];
+  const { pattern, patternProperties } = schema;
+  const names = isJsonObject(patternProperties) ? Object.keys(patternProperties) : [];
+  return [...(typeof pattern === 'string' ? [pattern] : []), ...names];
+}
+
+function stepsOf(schema: JsonValue): number {
+  if (!isJsonObject(schema)) return 2 + Math.ceil(sizeOf(schema).values / MEMBERS_PER_STEP);
+  const { enum: allowed, const: only, required } = schema;
+  const members = [allowed, only, required].reduce<number>(
+    (sum, it) => sum + (it === undefined ? 0 : sizeOf(it).values),
+    0,
+  );
+  return 2 + Object.keys(schema).length + Math.ceil(members / MEMBERS_PER_STEP);
+}
+
+/** Values count with all that is in them; the names of members count as values. */
+function sizeOf(value: JsonValue): { values: number; characters: number } {
+  const size = { values: 0, characters: 0 };
+  const rest: JsonValue[] = [value];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    size.values += 1;
+    if (typeof next === 'string') size.characters += next.length;
+    else if (Array.isArray(next)) for (const item of next) rest.push(item);
+    else if (isJsonObject(next)) {
+      for (const [name, item] of Object.entries(next)) {
+        size.values += 1;
+        size.characters += name.length;
+        rest.push(item);
+      }
+    }
+  }
+  return size;
+}

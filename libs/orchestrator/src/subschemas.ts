@@ -1,0 +1,127 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+
+/** Why a schema cannot be used; the message is for its author. */
+export class InvalidInputSchema extends Error {
+  override readonly name = 'InvalidInputSchema';
+}
+
+/** Keywords of which the value is a schema, or a list of them. */
+const SCHEMAS: ReadonlySet<string> = new Set(
+  'additionalItems additionalProperties allOf anyOf contains contentSchema else if items not oneOf propertyNames then'.split(
+    ' ',
+  ),
+);
+/** Keywords that keep schemas by names. */
+const BY_NAME: ReadonlySet<string> = new Set('$defs definitions dependencies patternProperties properties'.split(' '));
+const OTHERS: ReadonlySet<string> = new Set(
+  '$comment $ref $schema const contentEncoding contentMediaType default deprecated description enum examples exclusiveMaximum exclusiveMinimum format maxItems maxLength maxProperties maximum minItems minLength minProperties minimum multipleOf nullable pattern readOnly required title type uniqueItems writeOnly'.split(
+    ' ',
+  ),
+);
+/** Of the others, those that only tell. */
+const TELLING: ReadonlySet<string> = new Set(
+  '$comment $schema contentEncoding contentMediaType default deprecated description examples readOnly title writeOnly'.split(
+    ' ',
+  ),
+);
+/** Other ways to write these are other places for some who read them. */
+const REFERENCE = /^#(?:\/(?:[\w.$@:-]|~[01])+)*$/;
+const DIALECT = /^http:\/\/json-schema\.org\/draft-07\/schema#?$/;
+
+const MOST_SUBSCHEMAS = 500;
+const MOST_NESTED = 50;
+
+/** One of the schemas that a schema consists of. */
+export interface Subschema {
+  /** As a JSON Pointer with `#`. */
+  place: string;
+  schema: JsonValue;
+  /** What is a part of it; what is only there to be referred to is not. */
+  children: Subschema[];
+  definitions: Subschema[];
+}
+
+/**
+ * The schemas that a schema consists of. Only what is found here may be referred to, and nothing in it has a name that
+ * could change what a reference means.
+ */
+export class Subschemas {
+  readonly root: Subschema;
+  private readonly places = new Map<string, Subschema>();
+  /** In the lists of `dependencies`: each costs as much as a schema. */
+  private names = 0;
+  /** Keywords of all of them that say what is allowed. */
+  keywords = 0;
+
+  /** @throws InvalidInputSchema */
+  constructor(schema: JsonObject) {
+    const { $schema } = schema;
+    if ($schema !== undefined && !(typeof $schema === 'string' && DIALECT.test($schema)))
+      throw new InvalidInputSchema('must be of draft 7, http://json-schema.org/draft-07/schema');
+    this.root = this.read(schema, '#', 0);
+  }
+
+  get size(): number {
+    return this.places.size + this.names;
+  }
+
+  all(): Iterable<Subschema> {
+    return this.places.values();
+  }
+
+  /**
+   * What a schema refers to.
+   * @throws InvalidInputSchema
+   */
+  target({ schema }: Subschema): Subschema | undefined {
+    if (!isJsonObject(schema) || typeof schema['$ref'] !== 'string') return undefined;
+    const reference = schema['$ref'];
+    const shown = reference.slice(0, 200);
+    if (!reference.startsWith('#')) throw new InvalidInputSchema(`may refer to itself alone, not to ${shown}`);
+    if (!REFERENCE.test(reference))
+      throw new InvalidInputSchema(`may refer to places such as #/definitions/name, not to ${shown}`);
+    const found = this.places.get(reference);
+    if (found === undefined || Array.isArray(found.schema))
+      throw new InvalidInputSchema(`refers to ${shown}, which is no schema of it`);
+    return found;
+  }
+
+  private read(schema: JsonValue, place: string, depth: number): Subschema {
+    const read: Subschema = { place, schema, children: [], definitions: [] };
+    this.places.set(place, read);
+    if (Array.isArray(schema)) this.names += schema.length;
+    if (this.size > MOST_SUBSCHEMAS)
+      throw new InvalidInputSchema(`must not have more than ${MOST_SUBSCHEMAS} subschemas`);
+    if (depth > MOST_NESTED) throw new InvalidInputSchema(`must not be nested deeper than ${MOST_NESTED} schemas`);
+    if (!isJsonObject(schema)) return read;
+    for (const [keyword, value] of Object.entries(schema)) {
+      const at = `${place}/${escaped(keyword)}`;
+      refuseKeyword(keyword, value, at);
+      if (!TELLING.has(keyword)) this.keywords += 1;
+      const found = subschemasOf(keyword, value, at).map((it) => this.read(it.schema, it.place, depth + 1));
+      (keyword === 'definitions' || keyword === '$defs' ? read.definitions : read.children).push(...found);
+    }
+    return read;
+  }
+}
+
+function refuseKeyword(keyword: string, value: JsonValue, at: string): void {
+  const shown = at.length > 200 ? `…${at.slice(-200)}` : at;
+  if (!SCHEMAS.has(keyword) && !BY_NAME.has(keyword) && !OTHERS.has(keyword))
+    throw new InvalidInputSchema(`is no valid JSON Schema here: it must not have ${keyword.slice(0, 64)} (${shown})`);
+  // Would compare every item with every other.
+  if (keyword === 'uniqueItems' && value === true)
+    throw new InvalidInputSchema(`must not ask for uniqueItems (${shown})`);
+}
+
+function subschemasOf(keyword: string, value: JsonValue, at: string): { place: string; schema: JsonValue }[] {
+  if (BY_NAME.has(keyword) && isJsonObject(value))
+    return Object.entries(value).map(([name, schema]) => ({ place: `${at}/${escaped(name)}`, schema }));
+  if (!SCHEMAS.has(keyword)) return [];
+  if (!Array.isArray(value)) return [{ place: at, schema: value }];
+  return value.map((schema, index) => ({ place: `${at}/${index}`, schema }));
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
