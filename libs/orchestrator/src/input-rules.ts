@@ -41,11 +41,10 @@ export class InputRules {
   check(message: Message): void {
     const inputs = inputsOf(message, this.definition);
     const use = new SharedUse();
+    const unknown = isBrainstormTurn(inputs) ? [] : Object.keys(inputs).filter((id) => !this.ids.has(id));
     const violations = [
       ...this.inputs.filter(({ id, config }) => isMissing(inputValue(inputs, id), config)).map(({ id }) => missing(id)),
-      ...Object.keys(inputs)
-        .filter((id) => !this.ids.has(id) && !isBrainstormTurn(inputs))
-        .map((id) => this.unknown(id)),
+      ...unknown.map((id) => this.unknown(id)),
       ...[...this.schemas].flatMap(([id, schema]) => invalid(id, schema, inputValue(inputs, id), use)),
     ].slice(0, MOST_VIOLATIONS);
     const [first] = violations;

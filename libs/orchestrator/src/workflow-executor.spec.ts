@@ -102,12 +102,14 @@ describe('WorkflowExecutor', () => {
       request: {
         message: { contextId: 'context-1', role: 'ROLE_USER' },
         metadata: { 'parley/revision': 'r1' },
-        configuration: { acceptedOutputModes: ['text/plain', 'application/json'] },
       },
     });
+    // What an agent of ours answers with is its definition's business.
+    expect(own?.request?.configuration).toBeUndefined();
     expect(own?.options.timeouts).toBeUndefined();
     expect(external).toMatchObject({
       url: 'http://remote/ext',
+      request: { configuration: { acceptedOutputModes: ['text/plain', 'application/json'] } },
       options: { timeouts: { total: Infinity, firstEvent: Infinity, idle: Infinity } },
     });
     expect(external?.request?.message.contextId).toBeUndefined();
