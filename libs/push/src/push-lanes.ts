@@ -76,8 +76,9 @@ export class PushLanes {
   }
 
   private async callWaiting(): Promise<void> {
-    for (let after: string | undefined = ''; after !== undefined;) {
-      const values = [LANES, after, CALLED_AT_ONCE];
+    let after: string | undefined = '';
+    while (after !== undefined) {
+      const values: [number, string, number] = [LANES, after, CALLED_AT_ONCE];
       const { rows }: QueryResult<{ receiver: string }> = await this.database.pool.query(CALL_WAITING, values);
       after = rows.length < CALLED_AT_ONCE ? undefined : rows.at(-1)?.receiver;
     }

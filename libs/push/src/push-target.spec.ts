@@ -16,6 +16,9 @@ describe('the URL of a config', () => {
     'javascript:alert(1)',
     'http://u@hook.test/',
     'http://:p@hook.test/',
+    'http://hook.test/\u0000',
+    ' http://hook.test/',
+    'http://hook.test/a\nb',
   ])('may not be %p', (url) => expect(pushConfigProblems({ url }, OPEN)).toEqual(URL_FIELD));
 
   it('may not be one that the outbound door refuses', () => {

@@ -6,6 +6,8 @@ const MAX_CREDENTIALS = 4096;
 const MAX_SCHEME = 64;
 /** What may stand in the value of a header (RFC 9110, section 5.5). */
 const VISIBLE_TEXT = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u0020\u007f]/;
 /** `token` of RFC 9110, section 5.6.2: the form of an authentication scheme. */
 const SCHEME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
@@ -29,7 +31,8 @@ export function pushConfigProblems(config: TaskPushNotificationConfig, permits: 
 
 function urlProblem(text: string, permits: PermitsUrl): string | undefined {
   if (text.length > MAX_URL) return `must have at most ${MAX_URL} characters`;
-  if (!URL.canParse(text)) return 'must be an absolute URL';
+  // A URL is read without them, and kept and shown with them.
+  if (CONTROLS.test(text) || !URL.canParse(text)) return 'must be an absolute URL';
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must be an http or https URL';
   if (url.username !== '' || url.password !== '') return 'must not carry credentials; use authentication';

@@ -62,6 +62,11 @@ describe('names of the schema in ProtoJSON', () => {
     expect(refusal({ task_id: deep(), taskId: deep() })).toMatchObject([{ field: 'taskId' }]);
   });
 
+  it('are looked for no deeper than the schema goes', () => {
+    const message: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
+    expect(() => toJsonNames({ message }, NAMES)).not.toThrow();
+  });
+
   it.each([null, 5, 'task_id', [], [[{ task_id: 5 }]], { message: 'x' }, { message: { parts: { media_type: 5 } } }])(
     'leaves nonsense for the schema to refuse: %j',
     (nonsense) => {

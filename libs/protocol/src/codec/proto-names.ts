@@ -62,7 +62,8 @@ function rename(value: unknown, names: ProtoNames): Twice | undefined {
 
 function renameEach(values: readonly unknown[], names: ProtoNames): Twice | undefined {
   for (let index = 0; index < values.length; index++) {
-    const twice = rename(values[index], names);
+    // No schema has lists of lists.
+    const twice = Array.isArray(values[index]) ? undefined : rename(values[index], names);
     if (twice) return { path: `[${index}]${twice.path}`, proto: twice.proto };
   }
   return undefined;
