@@ -272,7 +272,7 @@ describe('TaskJournal', () => {
       expect(told(alone.entries)).toEqual(['good +1']);
       alone.answer(['written']);
       for (let index = 3; index < 7; index++) (await store.batch(index)).answer(broken);
-      expect(await bad.outcome(0)).toEqual({ failed: broken });
+      expect(await bad.outcome(0)).toMatchObject({ failed: { name: 'EventNotWritable', cause: broken } });
       expect(good.outcomes).toEqual(['written']);
     });
 
@@ -351,7 +351,7 @@ describe('TaskJournal', () => {
       task.record();
       const internal = Object.assign(new Error('cache lookup failed'), { code: 'XX000' });
       for (let index = 0; index < 4; index++) (await store.batch(index)).answer(internal);
-      expect(await task.outcome(0)).toEqual({ failed: internal });
+      expect(await task.outcome(0)).toMatchObject({ failed: { name: 'EventNotWritable', cause: internal } });
     });
 
     it('takes nothing for the fault of an entry that only could not be looked up', async () => {
