@@ -144,7 +144,13 @@ function serverOptions(config: AppConfig): FastifyHttpOptions<Server> {
     frameworkErrors: refuseAddress,
     clientErrorHandler: answerUnreadableRequest,
     requestTimeout: requestTimeoutMs,
-    http: { maxHeaderSize: MAX_HEADERS, headersTimeout, connectionsCheckingInterval: headersTimeout / 4 },
+    http: {
+      maxHeaderSize: MAX_HEADERS,
+      headersTimeout,
+      connectionsCheckingInterval: headersTimeout / 4,
+      // The browser guard does, and reads the request to its end.
+      requireHostHeader: false,
+    },
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER, ignoreTrailingSlash: true },
   };
 }

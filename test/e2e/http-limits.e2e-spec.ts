@@ -21,7 +21,7 @@ function exchange(bytes: string, more: (send: (text: string) => void) => void = 
 
 function answer(text: string): { status: number; type: string; body: Record<string, unknown> } {
   const [head = '', body = ''] = text.split('\r\n\r\n', 2);
-  const type = /content-type: (\S+)/i.exec(head)?.[1] ?? '';
+  const type = /content-type: ([^\s;]+)/i.exec(head)?.[1] ?? '';
   return { status: Number(head.slice(9, 12)), type, body: JSON.parse(body) as Record<string, unknown> };
 }
 
@@ -49,6 +49,19 @@ describe('what never becomes a request', () => {
       type: 'application/problem+json',
       body: { type: 'about:blank', status },
     });
+  });
+
+  it.each([
+    ['/a2a/tasks/t', 'application/a2a+json', { error: { code: 400, details: [{ reason: 'HOST_MISSING' }] } }],
+    ['/api/runs', 'application/problem+json', { status: 400, reason: 'HOST_MISSING' }],
+  ])('a request to %s that names no host: is told so, after its body was read', async (path, type, body) => {
+    const large = ' '.repeat(300_000);
+    const unnamed = `GET ${path} HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n493e0\r\n${large}\r\n0\r\n\r\n`;
+    const next = 'GET /health/live HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
+    const told = await exchange(unnamed + next);
+    const second = told.indexOf('HTTP/1.1 200');
+    expect(second).toBeGreaterThan(0);
+    expect(answer(told.slice(0, second))).toMatchObject({ status: 400, type, body });
   });
 
   it('headers that trickle in are given up', async () => {

@@ -27,3 +27,8 @@ export function hostNotServed(host: string | undefined): A2AError {
   const message = `${what} not served here; ALLOWED_HOSTS lists the hosts that are`;
   return new A2AError('INVALID_REQUEST', { message, status: 421, detailReason: 'HOST_NOT_SERVED' });
 }
+
+/** HTTP/1.1 without a Host header: 400 (RFC 9112, section 3.2). */
+export function hostMissing(): A2AError {
+  return new A2AError('INVALID_REQUEST', { message: 'The Host header is missing', detailReason: 'HOST_MISSING' });
+}
