@@ -10,6 +10,8 @@ import { before, until } from '../support/until.js';
 const PATH = 'workflows/led';
 const CALL = callAt(PATH);
 const MESSAGE = { message: userMessage('go') };
+/** Between a replica that is taken for dead and the others there are no signals. */
+const LOOK_MS = 100;
 
 /** What the survivor executes, and what any other does. */
 const adopter = new LedExecutor('restart');
@@ -24,7 +26,7 @@ let outage: Error | undefined;
 beforeAll(async () => {
   Logger.overrideLogger(false);
   server = await freshDatabase({ empty: true });
-  survivor = await innerReplica(server.url, whereReachable());
+  survivor = await innerReplica(server.url, whereReachable(), LOOK_MS);
 });
 
 afterAll(async () => {
@@ -130,7 +132,7 @@ interface Owned {
 async function withOwner(scenario: (owned: Owned) => Promise<void>): Promise<void> {
   const executor = new LedExecutor();
   const agent = { ...AGENT, executor };
-  const owner = await innerReplica(server.url, [agent]);
+  const owner = await innerReplica(server.url, [agent], LOOK_MS);
   try {
     const { taskId, accepted } = owner.registry.begin(agent, MESSAGE, CALL);
     await accepted;

@@ -31,7 +31,7 @@ import {
 } from '#libs/tasks';
 import { StatementFaults } from './statement-faults.js';
 
-/** In a test nobody polls: what wakes is a signal. The longest that a timer takes. */
+/** Nobody polls where a test does not say so: what wakes is a signal. The longest that a timer takes. */
 const NEVER_MS = 2 ** 31 - 1;
 /** A test sweeps itself. */
 const AT_EVERY_SWEEP = 0;
@@ -50,10 +50,14 @@ export interface InnerReplica {
   end(): Promise<void>;
 }
 
-/** @param agents what TaskRecovery finds */
+/**
+ * @param agents what TaskRecovery finds
+ * @param lookMs how often it looks for what no signal told: none is sent to a replica that is taken for dead
+ */
 export async function innerReplica(
   url: string,
   agents: readonly ServedAgent[] | AgentCatalog = [],
+  lookMs = NEVER_MS,
 ): Promise<InnerReplica> {
   const database = await Database.open({ url, migrations: [...PLATFORM_MIGRATIONS, ...TASK_MIGRATIONS] });
   const faults = new StatementFaults(database);
@@ -62,7 +66,7 @@ export async function innerReplica(
   const metrics = new Metrics();
   const signals = new PostgresSignals(database, life, metrics);
   const store = new PostgresTaskStore(database);
-  const feed = new TaskFeed(store, signals, NEVER_MS);
+  const feed = new TaskFeed(store, signals, lookMs);
   const config = loadConfig({});
   const journal = new TaskJournal(store, new TaskMetrics(metrics), config);
   const recorder = new TaskRecorder(journal, feed, new InFlight(config, metrics), config);
@@ -81,7 +85,7 @@ export async function innerReplica(
     signals,
     AT_EVERY_SWEEP,
   );
-  const cancels = new CancelWatch(registry, shutdown, signals, NEVER_MS);
+  const cancels = new CancelWatch(registry, shutdown, signals, lookMs);
   cancels.start();
   const die = async (): Promise<void> => {
     cancels.stop();
