@@ -5,6 +5,9 @@ import type { ReplicaCluster } from '../../support/replica-cluster.js';
 import type { Fault, PlannedFault } from './fault-plan.js';
 import type { ReplicaMemory } from './replica-memory.js';
 
+/** What does not start for so long never will: a safety net. */
+const UNSTARTABLE_MS = 120_000;
+
 /** Does to a cluster what the plan says. */
 export class FaultDriver {
   /** How many faults of each kind there were. */
@@ -67,8 +70,18 @@ export class FaultDriver {
     return victim;
   }
 
+  /** Starts one more, again and again as a supervisor does: while its database fails over it cannot. */
   private async replace(): Promise<void> {
-    this.memory.begun(await this.cluster.add());
+    const begun = performance.now();
+    for (;;) {
+      try {
+        return this.memory.begun(await this.cluster.add());
+      } catch (error) {
+        if (performance.now() - begun > UNSTARTABLE_MS) throw error;
+        this.say(`a replica could not start and is started again: ${(error as Error).message.split('\n')[0]}`);
+        await delay(1_000);
+      }
+    }
   }
 
   private async freeze(victim: Parley, seconds: number): Promise<void> {
