@@ -1,42 +1,68 @@
 // Who may import whom: docs/ARCHITECTURE.md, "Boundaries". `npm run boundaries` refuses everything else.
 
-/** What each lib may import, besides protocol and platform where it says so. */
-const MAY_IMPORT = {
-  protocol: [],
-  platform: [],
-  access: ['protocol', 'platform'],
-  tasks: ['protocol', 'platform'],
-  executor: ['protocol', 'platform', 'tasks'],
-  'a2a-client': ['protocol', 'platform'],
-  callees: ['protocol', 'platform', 'access', 'a2a-client'],
-  credentials: ['protocol', 'platform', 'access', 'a2a-client'],
-  nodes: ['protocol', 'platform', 'tasks', 'executor', 'a2a-client'],
-  push: ['protocol', 'platform', 'access', 'tasks'],
-  'a2a-server': ['protocol', 'platform', 'access', 'tasks', 'executor', 'push'],
-  orchestrator: ['protocol', 'platform', 'access', 'tasks', 'executor', 'a2a-client'],
-  conversations: ['protocol', 'platform', 'access', 'tasks', 'executor', 'a2a-client'],
-  brainstorm: ['protocol', 'platform', 'access', 'tasks', 'executor', 'a2a-client'],
-  'event-gateway': ['protocol', 'platform', 'access', 'tasks'],
+/** The layers from the bottom up, and what each lib may import: of its own layer or below. */
+const LAYERS = {
+  words: {
+    protocol: [],
+  },
+  ground: {
+    service: [],
+    postgres: ['service'],
+    jobs: ['service', 'postgres'],
+    outbound: ['service'],
+    http: ['protocol', 'service', 'postgres', 'outbound'],
+  },
+  work: {
+    tasks: ['protocol', 'service', 'postgres', 'jobs'],
+    executor: ['protocol', 'service', 'postgres', 'jobs', 'http', 'tasks'],
+  },
+  'agents and edges': {
+    'a2a-client': ['protocol', 'service', 'outbound', 'http'],
+    access: ['protocol', 'service', 'postgres', 'outbound', 'http'],
+    callees: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
+    credentials: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
+    nodes: ['protocol', 'service', 'outbound', 'http', 'tasks', 'executor', 'a2a-client'],
+    push: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'tasks'],
+    'a2a-server': ['protocol', 'service', 'postgres', 'http', 'access', 'tasks', 'executor', 'push'],
+    orchestrator: ['protocol', 'service', 'postgres', 'jobs', 'http', 'access', 'tasks', 'executor', 'a2a-client'],
+    conversations: ['protocol', 'service', 'postgres', 'jobs', 'http', 'access', 'tasks', 'executor', 'a2a-client'],
+    brainstorm: ['protocol', 'service', 'postgres', 'http', 'access', 'tasks', 'executor', 'a2a-client'],
+    'event-gateway': ['protocol', 'service', 'postgres', 'http', 'access', 'tasks'],
+  },
 };
+const LIBS = Object.assign({}, ...Object.values(LAYERS));
 
 const TEST = '\\.(spec|e2e-spec|browser-spec)\\.ts$';
 
-const arrows = Object.entries(MAY_IMPORT).map(([lib, allowed]) => ({
+const anyOf = (libs) => `^libs/(${libs.join('|')})/`;
+
+const arrows = Object.entries(LIBS).map(([lib, allowed]) => ({
   name: `${lib}-imports`,
   comment: `libs/${lib} may import: ${allowed.join(', ') || 'no other lib'}.`,
   severity: 'error',
   from: { path: `^libs/${lib}/` },
-  to: { path: '^libs/', pathNot: `^libs/(${[lib, ...allowed].join('|')})/` },
+  to: { path: '^libs/', pathNot: anyOf([lib, ...allowed]) },
 }));
+
+const heights = Object.entries(LAYERS)
+  .slice(0, -1)
+  .map(([layer, libs], height, lower) => ({
+    name: `${layer}-looks-down`,
+    comment: `The layers from the bottom up: ${Object.keys(LAYERS).join(', ')}.`,
+    severity: 'error',
+    from: { path: anyOf(Object.keys(libs)) },
+    to: { path: '^libs/', pathNot: anyOf(lower.slice(0, height + 1).flatMap(([, below]) => Object.keys(below))) },
+  }));
 
 module.exports = {
   forbidden: [
     ...arrows,
+    ...heights,
     {
-      name: 'every-lib-has-a-rule',
-      comment: 'A new lib needs a line in MAY_IMPORT.',
+      name: 'every-lib-has-a-place',
+      comment: 'A new lib needs a line in LAYERS.',
       severity: 'error',
-      from: { path: '^libs/', pathNot: `^libs/(${Object.keys(MAY_IMPORT).join('|')})/` },
+      from: { path: '^libs/', pathNot: anyOf(Object.keys(LIBS)) },
       to: {},
     },
     {
@@ -54,7 +80,7 @@ module.exports = {
       to: { path: '^libs/', pathNot: '^libs/[^/]+/src/index\\.ts$' },
     },
     {
-      name: 'nobody-imports-the-service',
+      name: 'nobody-imports-src',
       comment: 'src and apps wire the libs; nothing depends on them.',
       severity: 'error',
       from: { path: '^(libs|apps)/' },
@@ -104,10 +130,10 @@ module.exports = {
       },
     },
     {
-      name: 'platform-knows-no-a2a',
-      comment: 'libs/platform is what any process needs before it has an opinion.',
+      name: 'the-ground-knows-no-a2a',
+      comment: 'The ground is what any process needs before it has an opinion; of A2A it knows words at most.',
       severity: 'error',
-      from: { path: '^libs/platform/' },
+      from: { path: anyOf(Object.keys(LAYERS.ground)) },
       to: { path: '^node_modules/@a2a-js/' },
     },
     {

@@ -12,7 +12,9 @@ import { Authentication } from '#libs/access';
 import { CalleesModule } from '#libs/callees';
 import { CredentialsModule } from '#libs/credentials';
 import { REVISION_CLAIM, RevisionClaimModule, RevisionClaims } from '#libs/executor';
-import { AppConfig, Metrics, OutboundHttp, ServiceAddress } from '#libs/platform';
+import { ServiceAddress } from '#libs/http';
+import { OutboundHttp } from '#libs/outbound';
+import { AppConfig, Metrics } from '#libs/service';
 import { InProcessAgents } from './in-process-agents.js';
 
 /** Calls to agents, foreign ones and our own. */

@@ -1,8 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { ACCESS_MIGRATIONS, AccessApiModule, AccessModule } from '#libs/access';
 import { A2aServerModule, GrpcServer } from '#libs/a2a-server';
-import { CALLEE_MIGRATIONS } from '#libs/callees';
+import { ACCESS_MIGRATIONS, AccessApiModule, AccessModule } from '#libs/access';
 import { BRAINSTORM_MIGRATIONS, BrainstormApiModule, BrainstormModule, BrainstormNode } from '#libs/brainstorm';
+import { CALLEE_MIGRATIONS } from '#libs/callees';
 import {
   CONVERSATION_MIGRATIONS,
   ConversationAgentModule,
@@ -12,10 +12,14 @@ import {
 import { CREDENTIAL_MIGRATIONS, CredentialsApiModule } from '#libs/credentials';
 import { EventGatewayModule } from '#libs/event-gateway';
 import { CancelWatch, ExecutorModule, RevisionClaimModule, TaskRecovery } from '#libs/executor';
+import { HttpModule, SIGNING_MIGRATIONS } from '#libs/http';
+import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
 import { NodesModule } from '#libs/nodes';
 import { ORCHESTRATOR_MIGRATIONS, OrchestratorModule, runProjection, WorkflowModule } from '#libs/orchestrator';
-import { type AppConfig, JobsModule, PlatformModule } from '#libs/platform';
+import { OutboundModule } from '#libs/outbound';
+import { PostgresModule } from '#libs/postgres';
 import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
+import { type AppConfig, ServiceModule } from '#libs/service';
 import { CommitForgetJob, TASK_MIGRATIONS, TaskPurge, TaskPurgeJob, TasksModule } from '#libs/tasks';
 import { AgentsModule } from './agents.module.js';
 import { WorkflowCredentialsModule } from './workflow-credentials.js';
@@ -25,6 +29,8 @@ import { WorkflowCredentialsModule } from './workflow-credentials.js';
 export class AppModule {
   static with(config: AppConfig): DynamicModule {
     const migrations = [
+      ...JOB_MIGRATIONS,
+      ...SIGNING_MIGRATIONS,
       ...TASK_MIGRATIONS,
       ...ORCHESTRATOR_MIGRATIONS,
       ...CONVERSATION_MIGRATIONS,
@@ -34,7 +40,6 @@ export class AppModule {
       ...CALLEE_MIGRATIONS,
       ...CREDENTIAL_MIGRATIONS,
     ];
-    const platform = PlatformModule.forRoot({ config, migrations });
     const push = PushModule.with(TasksModule);
     const conversations = ConversationAgentModule.withAgents(AgentsModule);
     const brainstorms = BrainstormModule.withAgents(AgentsModule);
@@ -51,10 +56,13 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [
-        platform,
+        ServiceModule.forRoot(config),
+        PostgresModule.forRoot({ migrations }),
+        JobsModule,
+        OutboundModule,
+        HttpModule,
         AccessModule,
         AccessApiModule,
-        JobsModule,
         OrchestratorModule.withExecutor(executor),
         ConversationsModule.with(executor, conversations, AgentsModule),
         BrainstormApiModule.with(executor, brainstorms, AgentsModule),

@@ -5,6 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyHttpOptions, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Logger } from 'nestjs-pino';
+import { answerUnreadableAddress, GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import {
   admitBodies,
   auditCalls,
@@ -15,24 +16,22 @@ import {
   guardRoutes,
   OpenCalls,
 } from '#libs/access';
-import { answerUnreadableAddress, GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
 import { problemOf } from '#libs/orchestrator';
+import { jsonBodyParser, ServiceAddress } from '#libs/http';
+import { Jobs } from '#libs/jobs';
 import {
   type AppConfig,
   ConfigError,
   type Environment,
   InFlight,
-  Jobs,
-  jsonBodyParser,
   loadConfig,
   type LogLevel,
   Readiness,
-  ServiceAddress,
   Shutdown,
   withQuietRoutes,
-} from '#libs/platform';
+} from '#libs/service';
 import { AppModule } from './app.module.js';
 import { refuseCodedBodies } from './coded-bodies.js';
 import { serveConsole } from './console.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { problem } from '#libs/platform';
+import { problem } from '#libs/http';
 
 /** Where the build leaves the console, seen from this file in `dist/src`. */
 const FILES = join(import.meta.dirname, '../apps/console');

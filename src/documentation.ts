@@ -1,6 +1,6 @@
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { AppConfig } from '#libs/platform';
+import type { AppConfig } from '#libs/service';
 
 /** Serves the management API's OpenAPI at `/docs`, and as JSON at `/docs-json`. */
 export function serveDocumentation(app: NestFastifyApplication, config: AppConfig): void {

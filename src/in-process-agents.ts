@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { type CallOptions, LocalAgents } from '#libs/a2a-client';
 import { LocalAgentTransport, type LocalCallOptions } from '#libs/a2a-server';
-import { AppConfig, ServiceAddress } from '#libs/platform';
+import { ServiceAddress } from '#libs/http';
 import type {
   CancelTaskRequest,
   GetTaskRequest,
@@ -11,6 +11,7 @@ import type {
   SubscribeToTaskRequest,
   Task,
 } from '#libs/protocol';
+import { AppConfig } from '#libs/service';
 
 /**
  * This process's agents for its own clients: calls to them stay in the process, through the request handler that also

@@ -1,5 +1,5 @@
-import type { AppConfig } from '#libs/platform';
 import { SERVICE_VERSION } from '#libs/orchestrator';
+import type { AppConfig } from '#libs/service';
 
 /** What whoever started the service wants to know of it, beside that it is ready. Names no secret. */
 export function startLines(config: AppConfig, url: string, grpcPort: number | undefined): string[] {

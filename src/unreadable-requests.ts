@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { problem } from '#libs/http';
 import { A2AError } from '#libs/protocol';
-import { problem } from '#libs/platform';
 
 const STATUSES: Readonly<Record<string, [status: number, detail: string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive'],

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import { Database, type Job, migrateJobQueue, PLATFORM_MIGRATIONS } from '#libs/platform';
+import { type Job, migrateJobQueue } from '#libs/jobs';
+import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
 import { PostgresTaskStore, type StoredTask, TASK_MIGRATIONS, TaskCounts } from '#libs/tasks';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { StatementFaults } from '../support/statement-faults.js';
@@ -14,7 +15,7 @@ let database: Database;
 beforeAll(async () => {
   Logger.overrideLogger(false);
   server = await freshDatabase({ empty: true });
-  database = await Database.open({ url: server.url, migrations: [...PLATFORM_MIGRATIONS, ...TASK_MIGRATIONS] });
+  database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
   await migrateJobQueue(database);
 });
 

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { ORCHESTRATOR_MIGRATIONS, PostgresRunChildStore, PostgresWorkflowStore } from '#libs/orchestrator';
-import { Database } from '#libs/platform';
+import { Database } from '#libs/postgres';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { TaskRetention } from '#libs/tasks';
 import { describeWorkflowStore } from './workflow-store.contract.js';

@@ -1,7 +1,8 @@
 import { jest } from '@jest/globals';
 import { type AgentClient, HttpAgentDirectory } from '#libs/a2a-client';
-import { loadConfig, OutboundHttp } from '#libs/platform';
+import { OutboundHttp } from '#libs/outbound';
 import { type Part, type StreamResponse, userMessage } from '#libs/protocol';
+import { loadConfig } from '#libs/service';
 import { type SdkServer, startSdkServer } from '../support/sdk-server.js';
 
 const PARTS: Part[] = [

@@ -8,18 +8,9 @@ import {
   TaskRecovery,
   UnknownAgent,
 } from '#libs/executor';
-import {
-  Database,
-  InFlight,
-  loadConfig,
-  Metrics,
-  PLATFORM_MIGRATIONS,
-  PostgresSignals,
-  Readiness,
-  ReplicaLife,
-  type ServiceAddress,
-  Shutdown,
-} from '#libs/platform';
+import type { ServiceAddress } from '#libs/http';
+import { Database, POSTGRES_MIGRATIONS, PostgresSignals, ReplicaLife } from '#libs/postgres';
+import { InFlight, loadConfig, Metrics, Readiness, Shutdown } from '#libs/service';
 import {
   ANONYMOUS_SCOPE,
   PostgresTaskStore,
@@ -59,7 +50,7 @@ export async function innerReplica(
   agents: readonly ServedAgent[] | AgentCatalog = [],
   lookMs = NEVER_MS,
 ): Promise<InnerReplica> {
-  const database = await Database.open({ url, migrations: [...PLATFORM_MIGRATIONS, ...TASK_MIGRATIONS] });
+  const database = await Database.open({ url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
   const faults = new StatementFaults(database);
   const life = new ReplicaLife(database);
   await life.begin();

@@ -1,4 +1,4 @@
-import type { Database } from '#libs/platform';
+import type { Database } from '#libs/postgres';
 import type pg from 'pg';
 
 /** What becomes of the statement that fails: it never reaches the database, or its answer is lost. */

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
-import { ACCESS_MIGRATIONS, AccessModule } from '#libs/access';
 import { A2aServerModule, GrpcServer } from '#libs/a2a-server';
+import { ACCESS_MIGRATIONS, AccessModule } from '#libs/access';
 import type { Role } from '#libs/brainstorm';
 import {
   AgentCatalog,
@@ -11,9 +11,13 @@ import {
   NodeTypes,
   TaskRecovery,
 } from '#libs/executor';
+import { HttpModule, SIGNING_MIGRATIONS } from '#libs/http';
+import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
 import { AgentNode, EchoLlm, type LlmProvider, NodeTypeRegistry, OpenAiLlm, ScriptNode } from '#libs/nodes';
-import { AppConfig, JobsModule, OutboundHttp, PlatformModule } from '#libs/platform';
+import { OutboundHttp, OutboundModule } from '#libs/outbound';
+import { PostgresModule } from '#libs/postgres';
 import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
+import { AppConfig, ServiceModule } from '#libs/service';
 import { TASK_MIGRATIONS, TasksModule } from '#libs/tasks';
 import type { AgentArguments } from './arguments.js';
 import { CallLog } from './call-log.js';
@@ -44,21 +48,29 @@ class CatalogModule {
   }
 }
 
-const MIGRATIONS = [...TASK_MIGRATIONS, ...PUSH_MIGRATIONS, ...ACCESS_MIGRATIONS];
+const MIGRATIONS = [
+  ...JOB_MIGRATIONS,
+  ...SIGNING_MIGRATIONS,
+  ...TASK_MIGRATIONS,
+  ...PUSH_MIGRATIONS,
+  ...ACCESS_MIGRATIONS,
+];
 
 /** What a stand-alone agent is made of. */
 @Module({})
 export class AgentModule {
   static with(config: AppConfig, wanted: AgentArguments, node: NodeSpec): DynamicModule {
-    const platform = PlatformModule.forRoot({ config, migrations: MIGRATIONS });
     const catalog = CatalogModule.with(wanted, node);
     const executor = { module: ExecutorModule, imports: [catalog], exports: [catalog] };
     return {
       module: AgentModule,
       imports: [
-        platform,
-        AccessModule,
+        ServiceModule.forRoot(config),
+        PostgresModule.forRoot({ migrations: MIGRATIONS }),
         JobsModule,
+        OutboundModule,
+        HttpModule,
+        AccessModule,
         executor,
         A2aServerModule.with(executor, PushModule.alone(TasksModule)),
       ],

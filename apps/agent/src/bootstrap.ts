@@ -2,6 +2,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Logger } from 'nestjs-pino';
+import { GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import {
   admitBodies,
   Authentication,
@@ -11,19 +12,18 @@ import {
   guardRoutes,
   OpenCalls,
 } from '#libs/access';
-import { GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import { AgentCatalog, TaskRecovery } from '#libs/executor';
+import { ServiceAddress } from '#libs/http';
+import { Jobs } from '#libs/jobs';
 import {
   type AppConfig,
   ConfigError,
   type Environment,
   InFlight,
-  Jobs,
   loadConfig,
   Readiness,
-  ServiceAddress,
   Shutdown,
-} from '#libs/platform';
+} from '#libs/service';
 import { agentNode } from './agent-node.js';
 import { AgentModule } from './agent.module.js';
 import { type AgentArguments, parseArguments, USAGE, UsageError } from './arguments.js';

@@ -1,6 +1,5 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { DefaultAgentCardResolver } from '@a2a-js/sdk/client';
-import type { ContentLimits } from '#libs/platform';
 import {
   type AgentCard,
   encodeAgentCard,
@@ -9,6 +8,7 @@ import {
   hasUserinfo,
   NO_USERINFO,
 } from '#libs/protocol';
+import type { ContentLimits } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentHttp } from './agent-http.js';
 import { type AgentRequest, agentRequest } from './agent-request.js';

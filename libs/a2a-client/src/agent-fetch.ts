@@ -1,4 +1,4 @@
-import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/platform';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentFetch } from './agent-http.js';
 import { networkFailure } from './call-failure.js';

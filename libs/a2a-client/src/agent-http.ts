@@ -1,4 +1,4 @@
-import type { OutboundRequester } from '#libs/platform';
+import type { OutboundRequester } from '#libs/outbound';
 
 /** A `fetch` whose own limits may be set; 0 turns one off. */
 export type AgentFetch = (
@@ -6,7 +6,7 @@ export type AgentFetch = (
   init?: RequestInit & { firstByteMs?: number; idleMs?: number },
 ) => Promise<Response>;
 
-/** The outbound door, as far as agents need it; the platform's OutboundHttp is one. */
+/** The outbound door, as far as agents need it; OutboundHttp is one. */
 export interface AgentHttp {
   readonly fetch: AgentFetch;
   /** A GET through an HTTP cache that honours `max-age` and `ETag` (row K15). */

@@ -1,12 +1,6 @@
-import {
-  type ContentLimits,
-  DEFAULT_CONTENT_LIMITS,
-  hasMoreMembers,
-  type OutboundCall,
-  type OutboundRequester,
-  type OutboundTimes,
-  tooManyMembers,
-} from '#libs/platform';
+import { hasMoreMembers, tooManyMembers } from '#libs/http';
+import type { OutboundCall, OutboundRequester, OutboundTimes } from '#libs/outbound';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import type { CallOptions } from './agent-client.js';
 import { networkFailure } from './call-failure.js';

@@ -1,5 +1,5 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
-import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/platform';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import type { CallCredentials } from './agent-credentials.js';
 import type { CredentialProofs } from './call-proof.js';

@@ -1,5 +1,5 @@
-import type { ContentLimits } from '#libs/platform';
 import { type Artifact, contentLength, type StreamResponse } from '#libs/protocol';
+import type { ContentLimits } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 
 /**

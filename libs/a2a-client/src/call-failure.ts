@@ -1,5 +1,5 @@
 import { isNativeError } from 'node:util/types';
-import { OutboundRefusedError, OutboundTimeoutError, OutboundTooLongError } from '#libs/platform';
+import { OutboundRefusedError, OutboundTimeoutError, OutboundTooLongError } from '#libs/outbound';
 import { A2A_ERRORS, A2AError, type A2AErrorReason, InvalidProtocolValue, NO_USERINFO } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
 

@@ -1,4 +1,4 @@
-import { type OutboundAnswer, type OutboundRequester, OutboundTooLongError } from '#libs/platform';
+import { type OutboundAnswer, type OutboundRequester, OutboundTooLongError } from '#libs/outbound';
 import type { AgentFetch } from './agent-http.js';
 
 /** The door's `request` where there is only a `fetch`. */

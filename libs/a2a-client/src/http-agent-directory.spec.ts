@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { loadConfig, OutboundHttp } from '#libs/platform';
+import { OutboundHttp } from '#libs/outbound';
 import { userMessage } from '#libs/protocol';
+import { loadConfig } from '#libs/service';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { answers } from '../../../test/support/fake-behaviour.js';
 import { HttpAgentDirectory } from './http-agent-directory.js';

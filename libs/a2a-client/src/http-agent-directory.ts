@@ -1,7 +1,7 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { Logger } from '@nestjs/common';
-import type { ContentLimits } from '#libs/platform';
 import { decodeAgentCard, hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
+import type { ContentLimits } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import { AgentCards } from './agent-cards.js';
 import { type AgentClient, AgentDirectory, type CallOptions } from './agent-client.js';

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { loadConfig, OutboundHttp } from '#libs/platform';
+import { OutboundHttp } from '#libs/outbound';
 import { type StreamResponse, userMessage } from '#libs/protocol';
+import { loadConfig } from '#libs/service';
 import { WireAgent, type WireCard, type WireRequest } from '../../../test/support/wire-agent.js';
 import type { AgentClient } from './agent-client.js';
 import { HttpAgentDirectory } from './http-agent-directory.js';

@@ -1,5 +1,6 @@
-import { loadConfig, OutboundHttp } from '#libs/platform';
+import { OutboundHttp } from '#libs/outbound';
 import { type StreamResponse, type Task, userMessage } from '#libs/protocol';
+import { loadConfig } from '#libs/service';
 import { FakeAgent, type FakeAgentOptions } from '../../../test/support/fake-agent.js';
 import { answers, ends, holds } from '../../../test/support/fake-behaviour.js';
 import type { AgentClient, CallOptions } from './agent-client.js';

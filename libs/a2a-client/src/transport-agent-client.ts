@@ -1,5 +1,5 @@
 import { type AgentCard, isActiveState, type SendMessageRequest, type StreamResponse, type Task } from '#libs/protocol';
-import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/platform';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import { AnswerSize } from './answer-size.js';
 import { AgentClient, type CallOptions, type CancelOutcome } from './agent-client.js';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { DEFAULT_CONTENT_LIMITS } from '#libs/platform';
-import { A2AError } from '#libs/protocol';
 import type { AgentCatalog } from '#libs/executor';
+import { A2AError } from '#libs/protocol';
+import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { CardRoutes } from './cards/card-routes.js';
 import { AGENT_BASES, BASE_ROUTES } from './http/agent-base.js';
 import type { A2aRouteConfig, PublicAddress } from './http/call-context.js';

@@ -1,7 +1,8 @@
 import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata } from '@nestjs/common';
 import { Authentication } from '#libs/access';
-import { AppConfig, ServiceAddress, SigningKeys } from '#libs/platform';
+import { ServiceAddress, SigningKeys } from '#libs/http';
 import { PushConfigs } from '#libs/push';
+import { AppConfig } from '#libs/service';
 import { cardSecurity } from './cards/card-security.js';
 import { CardSigner } from './cards/card-signer.js';
 import { ServedCards } from './cards/served-cards.js';

@@ -1,5 +1,5 @@
 import type { CallContext } from '#libs/executor';
-import { type AnswerRoom, NoRoomForAnswer } from '#libs/platform';
+import { type AnswerRoom, NoRoomForAnswer } from '#libs/http';
 import { A2AError } from '#libs/protocol';
 import type { PageAdmission } from '#libs/tasks';
 

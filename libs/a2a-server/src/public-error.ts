@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
-import { isDatabaseAway } from '#libs/platform';
-import { A2AError } from '#libs/protocol';
 import { UnknownAgent } from '#libs/executor';
+import { isDatabaseAway } from '#libs/postgres';
+import { A2AError } from '#libs/protocol';
 
 const logger = new Logger('A2aServer');
 

@@ -1,5 +1,15 @@
 import { Injectable, Optional } from '@nestjs/common';
 import {
+  AgentCatalog,
+  type CallContext,
+  type Execution,
+  ExecutionInterrupted,
+  ExecutionRegistry,
+  RevisionClaims,
+  type ServedAgent,
+} from '#libs/executor';
+import { AnswerRoom } from '#libs/http';
+import {
   A2AError,
   type AgentCard,
   type CancelTaskRequest,
@@ -14,16 +24,6 @@ import {
   type SubscribeToTaskRequest,
   type Task,
 } from '#libs/protocol';
-import {
-  AgentCatalog,
-  type CallContext,
-  type Execution,
-  ExecutionInterrupted,
-  ExecutionRegistry,
-  RevisionClaims,
-  type ServedAgent,
-} from '#libs/executor';
-import { AnswerRoom } from '#libs/platform';
 import { PushConfigs } from '#libs/push';
 import {
   type RecordedEvent,

@@ -1,12 +1,15 @@
 import { Global, Module } from '@nestjs/common';
-import { AppConfig, Database, Metrics, OutboundHttp, ServiceAddress } from '#libs/platform';
+import { ServiceAddress } from '#libs/http';
+import { OutboundHttp } from '#libs/outbound';
+import { Database } from '#libs/postgres';
+import { AppConfig, Metrics } from '#libs/service';
 import { ApiKeys } from './api-keys.js';
 import { BrowserGuard } from './browsers/browser-guard.js';
 import { CallLimits } from './call-limits.js';
 import { Authentication } from './authentication.js';
 import { OpenCalls } from './open-calls.js';
 
-/** Who callers are, and what they may do. Needs PlatformModule. */
+/** Who callers are, and what they may do. Needs the ground's modules. */
 @Global()
 @Module({
   providers: [

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { ServiceAddress } from '#libs/platform';
+import type { ServiceAddress } from '#libs/http';
 import { scopeOf } from './request-caller.js';
 
 /** Who asks for something, and by which address of this service. */

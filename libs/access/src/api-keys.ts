@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { BatchedRead, Database, type SeededKey } from '#libs/platform';
+import { BatchedRead, Database } from '#libs/postgres';
+import type { SeededKey } from '#libs/service';
 import { type Caller, isPermission, type Permission, PERMISSIONS } from './caller.js';
 import { digestOf, newKey } from './key-digest.js';
 import { Verdicts } from './verdicts.js';

@@ -1,4 +1,4 @@
-import { InFlight, Metrics } from '#libs/platform';
+import { InFlight, Metrics } from '#libs/service';
 import { ArrivingBody } from './arriving-body.js';
 
 const KIB = 1024;

@@ -1,4 +1,4 @@
-import { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } from '#libs/platform';
+import { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } from '#libs/service';
 
 /**
  * The bytes of a request that does not say how many it has: small, until it turns out to be none; then it counts as the

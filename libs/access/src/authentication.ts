@@ -1,6 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AppConfig, ConfigError, Database, OutboundHttp, serviceSecret } from '#libs/platform';
+import { OutboundHttp } from '#libs/outbound';
+import { Database, serviceSecret } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
+import { AppConfig, ConfigError } from '#libs/service';
 import { unauthenticated } from './access-errors.js';
 import { ApiKeys } from './api-keys.js';
 import { ANONYMOUS, type Caller, type Proof } from './caller.js';

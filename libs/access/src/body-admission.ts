@@ -1,6 +1,6 @@
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { InFlight, InFlightRefusal } from '#libs/platform';
+import type { InFlight, InFlightRefusal } from '#libs/service';
 import { ArrivingBody } from './arriving-body.js';
 import { tellRetryAfter } from './call-limits.js';
 import { inFlightError } from './in-flight-error.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AppConfig, Metrics } from '#libs/platform';
 import { A2AError } from '#libs/protocol';
+import { AppConfig, Metrics } from '#libs/service';
 import type { Caller } from './caller.js';
 import { RateMeter } from './rate-meter.js';
 

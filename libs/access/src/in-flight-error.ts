@@ -1,5 +1,5 @@
-import type { InFlightRefusal } from '#libs/platform';
 import { A2AError } from '#libs/protocol';
+import type { InFlightRefusal } from '#libs/service';
 
 const RETRY_AFTER_SECONDS = '1';
 

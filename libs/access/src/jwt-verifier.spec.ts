@@ -1,5 +1,5 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import type { JwtConfig } from '#libs/platform';
+import type { JwtConfig } from '#libs/service';
 import { JwtVerifier } from './jwt-verifier.js';
 
 const CONFIG: JwtConfig = {

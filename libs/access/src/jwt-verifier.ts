@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
-import type { JwtConfig, OutboundFetch } from '#libs/platform';
+import type { OutboundFetch } from '#libs/outbound';
+import type { JwtConfig } from '#libs/service';
 import { type Caller, isPermission, type Permission } from './caller.js';
 import { digestOf } from './key-digest.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { CALLER_NAME } from '#libs/platform';
 import { invalidParams } from '#libs/protocol';
+import { CALLER_NAME } from '#libs/service';
 import { PERMISSIONS } from './caller.js';
 
 const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;

@@ -12,7 +12,7 @@ import {
 } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { AppConfig } from '#libs/platform';
+import { AppConfig } from '#libs/service';
 import { type ApiKey, ApiKeys, type MadeKey } from './api-keys.js';
 import { PERMISSIONS } from './caller.js';
 import { MAKE_KEY, readKeyBody, ROTATE_KEY } from './key-bodies.js';

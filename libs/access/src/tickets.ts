@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Database } from '#libs/platform';
+import type { Database } from '#libs/postgres';
 import { type Caller, isPermission } from './caller.js';
 import { digestOf } from './key-digest.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type AgentExecutor, type NodeSpec, type NodeType } from '#libs/executor';
-import { AppConfig } from '#libs/platform';
 import { firstText, invalidParams, isJsonObject, type JsonObject, type SendMessageRequest } from '#libs/protocol';
+import { AppConfig } from '#libs/service';
 import { BrainstormExecutor } from './brainstorm-executor.js';
 import { BrainstormServices } from './brainstorm-services.js';
 import type { BrainstormSpec } from './brainstorm-spec.js';

@@ -1,8 +1,8 @@
 import type { CallOptions } from '#libs/a2a-client';
 import { type Hop, type RequestContext, TaskCanceled } from '#libs/executor';
-import { throughOutage } from '#libs/platform';
-import type { TaskEvent } from '#libs/tasks';
+import { throughOutage } from '#libs/postgres';
 import { withoutUserinfo } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
 import { AgentCall, cancelTask } from './agent-call.js';
 import { turnMessageId, turnRequest } from './agent-dispatch.js';
 import { targetUrl } from './agent-target.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
 import { HopChains } from '#libs/executor';
-import { ServiceAddress } from '#libs/platform';
+import { ServiceAddress } from '#libs/http';
 import { TaskStore } from '#libs/tasks';
 import { Approvals } from './approvals.js';
 

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { AppConfig, Database, ProblemError } from '#libs/platform';
+import { ProblemError } from '#libs/http';
+import { Database } from '#libs/postgres';
 import type { JsonObject } from '#libs/protocol';
+import { AppConfig } from '#libs/service';
 import type { CardChange } from './card-changes.js';
 import type { CardsQuery } from './api/cards-query.js';
 

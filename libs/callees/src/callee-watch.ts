@@ -1,6 +1,6 @@
 import { AgentCallError, type CallOptions, CardGuard, RecentlyUsed, type ReceivedCard } from '#libs/a2a-client';
-import type { CardConfig, Metrics } from '#libs/platform';
 import { type JsonObject, shownUrl } from '#libs/protocol';
+import type { CardConfig, Metrics } from '#libs/service';
 import { Logger } from '@nestjs/common';
 import { agentPlace } from './agent-place.js';
 import { cardChanges, isSignificant } from './card-changes.js';

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { CardGuard } from '#libs/a2a-client';
-import { AppConfig, Metrics, OutboundHttp, ServiceAddress } from '#libs/platform';
+import { ServiceAddress } from '#libs/http';
+import { OutboundHttp } from '#libs/outbound';
+import { AppConfig, Metrics } from '#libs/service';
 import { CardPreviews } from './api/card-preview.js';
 import { CardsController } from './api/cards.controller.js';
 import { CardPreviewController } from './api/card-preview.controller.js';
@@ -12,7 +14,7 @@ import { CardPurgeJob } from './card-purge-job.js';
 import { CardSignatures } from './card-signatures.js';
 import { PostgresCardPins } from './storage/postgres-card-pins.js';
 
-/** The agents that this service calls: whether their cards can be trusted. Needs PlatformModule, JobsModule and AccessModule. */
+/** The agents that this service calls: whether their cards can be trusted. Needs the ground's modules and AccessModule. */
 @Module({
   controllers: [CardsController, CardPreviewController],
   providers: [

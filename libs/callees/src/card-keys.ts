@@ -1,5 +1,5 @@
 import { RecentlyUsed } from '#libs/a2a-client';
-import type { OutboundFetch, OutboundHttp } from '#libs/platform';
+import type { OutboundFetch, OutboundHttp } from '#libs/outbound';
 import { createRemoteJWKSet, customFetch, type FlattenedVerifyGetKey } from 'jose';
 
 /** Whose word it is that a key is good: the card's own server's, or this service's operator's. */

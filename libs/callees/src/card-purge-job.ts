@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AppConfig, Jobs } from '#libs/platform';
+import { Jobs } from '#libs/jobs';
+import { AppConfig } from '#libs/service';
 import { CardPins } from './card-pins.js';
 
 const NAME = 'callees.purge';

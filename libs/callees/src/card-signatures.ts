@@ -1,5 +1,5 @@
 import { type ReceivedCard } from '#libs/a2a-client';
-import { SIGNATURE_TYPES } from '#libs/platform';
+import { SIGNATURE_TYPES } from '#libs/http';
 import { canonicalAgentCard, canonicalJson, compactCardText, isJsonObject, type JsonObject } from '#libs/protocol';
 import { decodeProtectedHeader, errors, flattenedVerify } from 'jose';
 import type { CardKeys, KeySource, KeyTrust } from './card-keys.js';

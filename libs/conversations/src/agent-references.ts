@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { AgentCatalog, UnknownAgent } from '#libs/executor';
-import { ServiceAddress } from '#libs/platform';
+import { ServiceAddress } from '#libs/http';
 import { hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;

@@ -1,6 +1,6 @@
 import type { CallOptions } from '#libs/a2a-client';
 import type { Hop, RequestContext } from '#libs/executor';
-import { throughOutage } from '#libs/platform';
+import { throughOutage } from '#libs/postgres';
 import { turnId } from './a2a-event.js';
 import { type Callee, nameOf, type Side } from './conversation.js';
 import { refuseBeyond } from './conversation-budget.js';

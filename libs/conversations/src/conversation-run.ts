@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { type RequestContext, TaskCanceled } from '#libs/executor';
-import { throughOutage } from '#libs/platform';
+import { throughOutage } from '#libs/postgres';
 import { type JsonObject, statusUpdate, streamEventMetadata, type TaskState } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { a2aEvent, type A2aDraft } from './a2a-event.js';

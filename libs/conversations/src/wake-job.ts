@@ -1,4 +1,4 @@
-import type { Job } from '#libs/platform';
+import type { Job } from '#libs/jobs';
 
 /** The job that goes on with a conversation which somebody wanted to go on while it began to wait. */
 export const WAKE = 'conversations.wake';

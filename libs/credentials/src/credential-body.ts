@@ -1,4 +1,4 @@
-import { malformed, type ProblemEntry } from '#libs/platform';
+import { malformed, type ProblemEntry } from '#libs/http';
 import { z } from 'zod';
 import { originOf } from './bound-origins.js';
 import { CREDENTIAL_KINDS, CREDENTIAL_NAME, type CredentialSettings } from './credential.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { BatchedRead, Database, SecretBox, throughOutage, UnreadableSecret } from '#libs/platform';
+import { BatchedRead, Database, SecretBox, throughOutage, UnreadableSecret } from '#libs/postgres';
 import type { Credential, CredentialId, CredentialSettings, UsableCredential } from './credential.js';
 
 /** Keeps credentials; their secrets go in and come out for calls alone. */

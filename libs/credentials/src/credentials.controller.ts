@@ -9,7 +9,8 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { scopeOf } from '#libs/access';
-import { ApiProblem, OutboundHttp, ProblemError } from '#libs/platform';
+import { ApiProblem, ProblemError } from '#libs/http';
+import { OutboundHttp } from '#libs/outbound';
 import { isJsonObject } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type GivenCredential, readCredentialBody } from './credential-body.js';

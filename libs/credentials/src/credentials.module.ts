@@ -7,7 +7,7 @@ import { OAuthTokens } from './oauth-tokens.js';
 import { SealCredentialsJob } from './seal-credentials-job.js';
 import { StoredCredentialProofs } from './stored-credential-proofs.js';
 
-/** The credentials that calls to agents carry. Needs PlatformModule. */
+/** The credentials that calls to agents carry. Needs the ground's modules. */
 @Module({
   providers: [
     CredentialStore,

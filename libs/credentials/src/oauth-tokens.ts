@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Metrics, OutboundHttp } from '#libs/platform';
+import { OutboundHttp } from '#libs/outbound';
+import { Metrics } from '#libs/service';
 import type { OAuth2Settings, UsableCredential } from './credential.js';
 import { KeptToken } from './kept-token.js';
 import { type IssuedToken, readToken, tokenRequest } from './token-request.js';

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { Jobs } from '#libs/platform';
+import { Jobs } from '#libs/jobs';
 import { CredentialStore } from './credential-store.js';
 
 const SEAL = 'credentials.seal';

@@ -6,8 +6,8 @@ import {
   OutboundRefusedError,
   OutboundTimeoutError,
   OutboundTooLongError,
-  UnreadableSecret,
-} from '#libs/platform';
+} from '#libs/outbound';
+import { UnreadableSecret } from '#libs/postgres';
 import { mayGoTo } from './bound-origins.js';
 import { callProof } from './call-proof.js';
 import { CredentialStore } from './credential-store.js';

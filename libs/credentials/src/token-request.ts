@@ -1,4 +1,4 @@
-import type { OutboundCall } from '#libs/platform';
+import type { OutboundCall } from '#libs/outbound';
 import { basic } from './call-proof.js';
 import type { OAuth2Settings } from './credential.js';
 

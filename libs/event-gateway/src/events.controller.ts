@@ -2,7 +2,8 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { Controller, Get, Headers, Query, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiProduces, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { scopeOf } from '#libs/access';
-import { Shutdown, SseStream } from '#libs/platform';
+import { SseStream } from '#libs/http';
+import { Shutdown } from '#libs/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EventGateway } from './event-gateway.js';
 

@@ -13,8 +13,9 @@ import {
   retryAfter,
   upgradeCredentials,
 } from '#libs/access';
-import { isDatabaseAway, Metrics, Shutdown } from '#libs/platform';
+import { isDatabaseAway } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
+import { Metrics, Shutdown } from '#libs/service';
 import { WebSocket, WebSocketServer } from 'ws';
 import { EventGateway } from './event-gateway.js';
 import type { GatewayQuery } from './gateway-query.js';

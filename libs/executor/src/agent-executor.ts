@@ -1,4 +1,4 @@
-import type { Job } from '#libs/platform';
+import type { Job } from '#libs/jobs';
 import type { JsonObject, Message, SendMessageRequest, Task } from '#libs/protocol';
 import type { TaskEvent, TaskScope } from '#libs/tasks';
 import type { AgentDeclaration } from './agent-declaration.js';

@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
-import { NO_KEY, ReplicaSignals, Shutdown } from '#libs/platform';
+import { NO_KEY, ReplicaSignals } from '#libs/postgres';
+import { Shutdown } from '#libs/service';
 import { CANCEL_REQUESTED, ExecutionRegistry } from './execution-registry.js';
 
 /** Injected in milliseconds: how often it is looked for cancels without being told of one, default 500. */

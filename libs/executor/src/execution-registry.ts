@@ -1,14 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import {
-  Metrics,
-  NO_KEY,
-  ReplicaLife,
-  ReplicaSignals,
-  Shutdown,
-  type SignalTopic,
-  throughOutage,
-} from '#libs/platform';
+import { NO_KEY, ReplicaLife, ReplicaSignals, type SignalTopic, throughOutage } from '#libs/postgres';
 import {
   A2AError,
   ContentTooLarge,
@@ -20,6 +12,7 @@ import {
   type Task,
   userMessage,
 } from '#libs/protocol';
+import { Metrics, Shutdown } from '#libs/service';
 import {
   type Idempotency,
   type StoredTask,

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
-import { Database, serviceSecret } from '#libs/platform';
+import { Database, serviceSecret } from '#libs/postgres';
 import { HopChains } from './hop-chain.js';
 
-/** HopChains with the secret that all replicas share. Needs PlatformModule. */
+/** HopChains with the secret that all replicas share. Needs PostgresModule. */
 @Module({
   providers: [
     {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ReplicaLife } from '#libs/platform';
+import type { ReplicaLife } from '#libs/postgres';
 import type { TaskClaim, TaskStore } from '#libs/tasks';
 import type { ExecutionRegistry } from './execution-registry.js';
 

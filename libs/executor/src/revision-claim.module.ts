@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
-import { Database, serviceSecret } from '#libs/platform';
+import { Database, serviceSecret } from '#libs/postgres';
 import { RevisionClaims } from './revision-claim.js';
 
-/** RevisionClaims with the secret that all replicas share. Needs PlatformModule. */
+/** RevisionClaims with the secret that all replicas share. Needs PostgresModule. */
 @Module({
   providers: [
     {

@@ -1,6 +1,8 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { ReplicaLife, ServiceAddress, Shutdown } from '#libs/platform';
+import type { ServiceAddress } from '#libs/http';
+import type { ReplicaLife } from '#libs/postgres';
+import type { Shutdown } from '#libs/service';
 import { TaskEventRefused, type TaskRecorder, type TaskStore } from '#libs/tasks';
 import type { AgentCatalog } from './agent-catalog.js';
 import type { ExecutionRegistry } from './execution-registry.js';

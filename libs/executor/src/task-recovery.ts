@@ -1,6 +1,8 @@
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
-import { NO_KEY, REPLICA_LEFT, ReplicaLife, ReplicaSignals, ServiceAddress, Shutdown } from '#libs/platform';
+import { ServiceAddress } from '#libs/http';
+import { NO_KEY, REPLICA_LEFT, ReplicaLife, ReplicaSignals } from '#libs/postgres';
 import { isTerminalState, isWaitingState, type Message, statusUpdate } from '#libs/protocol';
+import { Shutdown } from '#libs/service';
 import {
   ClaimLost,
   type RecordedEvent,

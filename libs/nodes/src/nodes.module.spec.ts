@@ -2,7 +2,8 @@ import { Global, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { AgentDirectory } from '#libs/a2a-client';
 import { HopChains, NodeTypes } from '#libs/executor';
-import { AppConfig, loadConfig, OutboundHttp } from '#libs/platform';
+import { OutboundHttp } from '#libs/outbound';
+import { AppConfig, loadConfig } from '#libs/service';
 import { LlmProvider } from './llm/llm-provider.js';
 import { NodesModule } from './nodes.module.js';
 import { ToolRegistry } from './tools/tool-registry.js';
@@ -14,8 +15,8 @@ async function nodesWith(environment: Record<string, string>) {
   const config = loadConfig({ HOST: '127.0.0.1', ...environment });
   @Global()
   @Module({ providers: [{ provide: AppConfig, useValue: config }, OutboundHttp], exports: [AppConfig, OutboundHttp] })
-  class Platform {}
-  return Test.createTestingModule({ imports: [Platform, NodesModule.withAgents(AgentsModule)] })
+  class Ground {}
+  return Test.createTestingModule({ imports: [Ground, NodesModule.withAgents(AgentsModule)] })
     .overrideProvider(HopChains)
     .useValue(new HopChains(Buffer.from('a secret')))
     .compile();

@@ -1,7 +1,8 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
 import { HopChainModule, HopChains, type NodeType, NodeTypes } from '#libs/executor';
-import { AppConfig, OutboundHttp } from '#libs/platform';
+import { OutboundHttp } from '#libs/outbound';
+import { AppConfig } from '#libs/service';
 import { AgentNode } from './agent-node.js';
 import { InputNode, OutputNode } from './echo-nodes.js';
 import { ExternalNode } from './external-node.js';
@@ -22,7 +23,7 @@ export interface OtherNodeType {
   type: Type<NodeType>;
 }
 
-/** The node types that a workflow may contain. Needs the global PlatformModule. */
+/** The node types that a workflow may contain. Needs the ground's modules. */
 @Module({})
 export class NodesModule {
   /**

@@ -1,5 +1,5 @@
 import type { AgentExecutor, NodeSpec, NodeType, SharedUse } from '#libs/executor';
-import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/platform';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { NodeExecutor, type NodeWork } from './node-executor.js';
 import { NodeFailure } from './node-failure.js';
 import { InvalidScript, scriptProblems } from './script/parse-script.js';

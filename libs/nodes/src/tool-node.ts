@@ -1,6 +1,6 @@
 import type { AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
-import { DEFAULT_CONTENT_LIMITS } from '#libs/platform';
 import { ContentTooLarge, hasUserinfo, isJsonObject, type JsonObject, NO_USERINFO, TextBudget } from '#libs/protocol';
+import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { ConfigProblems } from './config-problems.js';
 import { NodeFailure } from './node-failure.js';
 import { NodeExecutor, type NodeWork, workStep } from './node-executor.js';

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { type JobContext, Jobs, Metrics, ServiceAddress } from '#libs/platform';
+import { ServiceAddress } from '#libs/http';
+import { type JobContext, Jobs } from '#libs/jobs';
+import { Metrics } from '#libs/service';
 import { CancelOutcomes } from './cancel-outcomes.js';
 import { cancelWaiting } from './child-call.js';
 import { CANCEL_CHILD, type ChildCancel, readChildCancel } from './child-cancel.js';

@@ -1,4 +1,4 @@
-import type { Job } from '#libs/platform';
+import type { Job } from '#libs/jobs';
 import { z } from 'zod';
 
 /** The job's name. */

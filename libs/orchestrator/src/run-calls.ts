@@ -1,6 +1,6 @@
 import type { CallOptions } from '#libs/a2a-client';
 import type { Hop, RequestContext } from '#libs/executor';
-import type { Job } from '#libs/platform';
+import type { Job } from '#libs/jobs';
 import { ContentTooLarge, type Part, TextBudget } from '#libs/protocol';
 import { type ChildNews, ChildCall, cancelWaiting } from './child-call.js';
 import { ClaimProof } from './claim-proof.js';

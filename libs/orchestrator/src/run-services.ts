@@ -1,6 +1,6 @@
 import type { AgentDirectory } from '#libs/a2a-client';
 import type { HopChains } from '#libs/executor';
-import type { ContentLimits } from '#libs/platform';
+import type { ContentLimits } from '#libs/service';
 import type { TaskStore } from '#libs/tasks';
 import type { RunChildStore } from './run-child-store.js';
 

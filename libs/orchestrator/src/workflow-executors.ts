@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
 import { HopChains } from '#libs/executor';
-import { AppConfig, ServiceAddress } from '#libs/platform';
+import { ServiceAddress } from '#libs/http';
+import { AppConfig } from '#libs/service';
 import { TaskStore } from '#libs/tasks';
 import { RunChildStore } from './run-child-store.js';
 import type { RunServices } from './run-services.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, Jobs } from '#libs/platform';
+import { Jobs } from '#libs/jobs';
+import { Database } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
 import type { DeliveriesQuery, DeliveryStatus } from './deliveries-query.js';

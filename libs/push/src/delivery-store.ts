@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/platform';
+import { Database } from '#libs/postgres';
 import { DUE_CONFIG, type DueConfig } from './due-config.js';
 import { RECEIVER_OF_URL } from './push-lane-migration.js';
 import { PushLanes } from './push-lanes.js';

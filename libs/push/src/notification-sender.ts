@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { OutboundHttp } from '#libs/platform';
+import { OutboundHttp } from '#libs/outbound';
 import { type RecordedEvent, TaskStore } from '#libs/tasks';
 import type { DueConfig } from './due-config.js';
 import { LegacyBodies } from './legacy-bodies.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { SIGNATURE_TYPES, SigningKeys } from '#libs/platform';
+import { SIGNATURE_TYPES, SigningKeys } from '#libs/http';
 import { CompactSign } from 'jose';
 import type { Notification } from './notification-request.js';
 

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database, type Job, Jobs, OutboundHttp } from '#libs/platform';
+import { type Job, Jobs } from '#libs/jobs';
+import { OutboundHttp } from '#libs/outbound';
+import { Database } from '#libs/postgres';
 import {
   A2AError,
   invalidParams,

@@ -1,5 +1,5 @@
+import type { Job } from '#libs/jobs';
 import type { TaskPushNotificationConfig } from '#libs/protocol';
-import type { Job } from '#libs/platform';
 import type { TaskScope } from '#libs/tasks';
 
 /** A config as its owner may see it: it has an id and a Task, and never the credentials. */

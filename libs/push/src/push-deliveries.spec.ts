@@ -1,4 +1,5 @@
-import type { JobContext, JobHandler, Jobs, Metrics } from '#libs/platform';
+import type { JobContext, JobHandler, Jobs } from '#libs/jobs';
+import type { Metrics } from '#libs/service';
 import type { RecordedEvent, TaskStore } from '#libs/tasks';
 import type { DeliveryStore } from './delivery-store.js';
 import type { DueConfig } from './due-config.js';

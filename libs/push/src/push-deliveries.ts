@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import { type JobContext, Jobs, Metrics } from '#libs/platform';
+import { type JobContext, Jobs } from '#libs/jobs';
+import { Metrics } from '#libs/service';
 import { TaskStore } from '#libs/tasks';
 import { DELIVER, readDeliverPayload } from './deliver-job.js';
 import { DeliveryStore } from './delivery-store.js';

@@ -1,4 +1,4 @@
-import { enqueueFrom } from '#libs/platform';
+import { enqueueFrom } from '#libs/jobs';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Who is called at a URL, for rows from before `receiver`: JavaScript's origin but for rare spellings. */

@@ -1,4 +1,4 @@
-import type { Database } from '#libs/platform';
+import type { Database } from '#libs/postgres';
 import { PushLanes } from './push-lanes.js';
 
 it.each([

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database, enqueueFrom } from '#libs/platform';
+import { enqueueFrom } from '#libs/jobs';
+import { Database } from '#libs/postgres';
 import type { ClientBase, QueryResult } from 'pg';
 import { DUE_CONFIG, type DueConfig } from './due-config.js';
 import { keyFor, RECEIVER_OF_URL } from './push-lane-migration.js';

@@ -1,4 +1,4 @@
-import { enqueueFrom } from '#libs/platform';
+import { enqueueFrom } from '#libs/jobs';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { CreatePushLane1700000000930 } from './push-lane-migration.js';
 

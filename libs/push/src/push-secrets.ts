@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { SecretBox, UnreadableSecret } from '#libs/platform';
+import { SecretBox, UnreadableSecret } from '#libs/postgres';
 
 /** What of a config nobody but its receiver may learn. */
 export interface PushSecrets {

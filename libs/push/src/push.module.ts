@@ -11,7 +11,7 @@ import { PushLanes } from './push-lanes.js';
 import { PushSecretBox } from './push-secrets.js';
 import { SealSecretsJob } from './seal-secrets-job.js';
 
-/** Push notifications of Tasks. Needs PlatformModule and JobsModule. */
+/** Push notifications of Tasks. Needs the ground's modules. */
 @Module({})
 export class PushModule {
   /** With the management API of deliveries. @param imports who provides TaskStore and TaskRetention */

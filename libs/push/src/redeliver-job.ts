@@ -1,4 +1,4 @@
-import type { Job } from '#libs/platform';
+import type { Job } from '#libs/jobs';
 
 /** The job that sends a notification once more. */
 export const REDELIVER = 'push.redeliver';

@@ -3,7 +3,7 @@ import {
   OutboundInterruptedError,
   OutboundRefusedError,
   OutboundTimeoutError,
-} from '#libs/platform';
+} from '#libs/outbound';
 import { answered, finalReason, isUnanswered, MAX_ATTEMPTS, pauseAfter, restAfter, unanswered } from './retry-plan.js';
 
 const NO_LUCK = (): number => 0;

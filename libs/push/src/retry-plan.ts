@@ -3,7 +3,7 @@ import {
   OutboundInterruptedError,
   OutboundRefusedError,
   OutboundTimeoutError,
-} from '#libs/platform';
+} from '#libs/outbound';
 
 /** The pauses between twenty attempts add up to four or five hours. */
 export const MAX_ATTEMPTS = 20;

@@ -1,5 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { Database, Jobs, SecretBox, SigningKeys } from '#libs/platform';
+import { SigningKeys } from '#libs/http';
+import { Jobs } from '#libs/jobs';
+import { Database, SecretBox } from '#libs/postgres';
 import { type KeptSecrets, PushSecretBox } from './push-secrets.js';
 
 const SEAL = 'push.seal-secrets';

@@ -1,4 +1,4 @@
-import { type Database, isRolledBack, onceWritable } from '#libs/platform';
+import { type Database, isRolledBack, onceWritable } from '#libs/postgres';
 import type { PoolClient } from 'pg';
 
 /** Deadlocks are rare: two in a row are rarer. */

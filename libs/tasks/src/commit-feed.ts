@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
-import { NO_KEY, ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/platform';
+import { NO_KEY, ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/postgres';
 import { type Commit, CommitLog, type CommitPosition } from './commit-log.js';
 
 /** Something was committed, whatever it was. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Jobs } from '#libs/platform';
+import { Jobs } from '#libs/jobs';
 import { COMMITS_KEPT_MS, CommitLog } from './commit-log.js';
 import { TaskCounts } from './task-counts.js';
 

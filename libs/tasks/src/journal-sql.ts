@@ -1,4 +1,4 @@
-import { enqueueFrom } from '#libs/platform';
+import { enqueueFrom } from '#libs/jobs';
 
 /** The session setting that names who writes the commits of a process (see POSITIONED). */
 export const WRITER_SETTING = 'parley.writer';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@nestjs/common';
-import { isOutage, sqlState } from '#libs/platform';
+import { isOutage, sqlState } from '#libs/postgres';
 import type { RecordedEvent } from './task-event.js';
 import type { JournalEntry, JournalOutcome, TaskStore } from './task-store.js';
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/platform';
+import { Database } from '#libs/postgres';
 import type { Pool } from 'pg';
 import { type Commit, CommitLog, type CommitPosition, type CommittedEvent } from './commit-log.js';
 import { type EventRow, HEADER_COLUMNS, type HeaderRow, toHeader, toRecordedEvent } from './task-rows.js';

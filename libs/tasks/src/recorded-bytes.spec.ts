@@ -1,4 +1,4 @@
-import { InFlight, Metrics } from '#libs/platform';
+import { InFlight, Metrics } from '#libs/service';
 import { eventBytes } from './log-size.js';
 import { RecordedBytes } from './recorded-bytes.js';
 import { type RecordedEvent, type TaskEvent, toStreamResponse } from './task-event.js';

@@ -1,5 +1,5 @@
-import { InFlight, type InFlightOwner } from '#libs/platform';
 import { contentLength } from '#libs/protocol';
+import { InFlight, type InFlightOwner } from '#libs/service';
 import { eventBytes } from './log-size.js';
 import type { RecordedEvent, TaskEvent } from './task-event.js';
 

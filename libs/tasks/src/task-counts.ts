@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/platform';
+import { Database } from '#libs/postgres';
 import type { Pool } from 'pg';
 import type { TaskFilter } from './task-store.js';
 import { conditionsOf } from './task-list-statement.js';

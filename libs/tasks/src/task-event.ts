@@ -1,4 +1,4 @@
-import type { Job } from '#libs/platform';
+import type { Job } from '#libs/jobs';
 import type { Message, StreamResponse, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '#libs/protocol';
 
 /**

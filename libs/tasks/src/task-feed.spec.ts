@@ -1,4 +1,4 @@
-import { type ReplicaSignals, type SignalHandler, type SignalSubscription, type SignalTopic } from '#libs/platform';
+import type { ReplicaSignals, SignalHandler, SignalSubscription, SignalTopic } from '#libs/postgres';
 import { statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
 import { toStreamResponse, type RecordedEvent, type TaskEvent } from './task-event.js';
 import { TaskFeed } from './task-feed.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
-import { isDatabaseAway, ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/platform';
+import { isDatabaseAway, ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/postgres';
 import { isTerminalState, isWaitingState } from '#libs/protocol';
 import { CommitFeed } from './commit-feed.js';
 import { RecentEvents } from './recent-events.js';

@@ -1,4 +1,4 @@
-import { loadConfig, Readiness } from '#libs/platform';
+import { loadConfig, Readiness } from '#libs/service';
 import type { JournalSource, WaitingEvent } from './journal-queue.js';
 import { TaskJournal } from './task-journal.js';
 import type { JournalEntry, JournalOutcome, TaskStore } from './task-store.js';

@@ -1,5 +1,5 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { AppConfig, Readiness } from '#libs/platform';
+import { AppConfig, Readiness } from '#libs/service';
 import { JournalQueue, type JournalSource } from './journal-queue.js';
 import { JournalWriter, type WriteOutcome } from './journal-writer.js';
 import { TaskMetrics } from './task-metrics.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Metrics } from '#libs/platform';
 import type { TaskState } from '#libs/protocol';
+import { Metrics } from '#libs/service';
 
 /** What Tasks tell Prometheus. */
 @Injectable()

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AppConfig, type JobContext, Jobs } from '#libs/platform';
+import { type JobContext, Jobs } from '#libs/jobs';
+import { AppConfig } from '#libs/service';
 import { TaskPurge } from './task-purge.js';
 
 const NAME = 'tasks.purge';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/platform';
+import { Database } from '#libs/postgres';
 import type { Pool } from 'pg';
 import { firstTaskIdOf } from './task-id.js';
 import { TaskRetention } from './task-retention.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppConfig, InFlight } from '#libs/platform';
+import { AppConfig, InFlight } from '#libs/service';
 import { TaskFeed } from './task-feed.js';
 import { TaskFold } from './task-fold.js';
 import { TaskJournal } from './task-journal.js';

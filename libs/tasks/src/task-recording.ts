@@ -1,5 +1,6 @@
-import type { InFlight, Job } from '#libs/platform';
+import type { Job } from '#libs/jobs';
 import { isTerminalState, isWaitingState, type Task, type TaskState } from '#libs/protocol';
+import type { InFlight } from '#libs/service';
 import type { JournalSource, WaitingEvent } from './journal-queue.js';
 import { RecordedBytes } from './recorded-bytes.js';
 import { type RecordedEvent, type TaskEvent, toStreamResponse } from './task-event.js';

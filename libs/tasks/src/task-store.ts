@@ -1,4 +1,4 @@
-import type { Job } from '#libs/platform';
+import type { Job } from '#libs/jobs';
 import type { Task, TaskState } from '#libs/protocol';
 import type { RecordedEvent } from './task-event.js';
 import type { TaskSnapshot } from './task-snapshot.js';

@@ -11,7 +11,7 @@ import { TaskRecorder } from './task-recorder.js';
 import { TaskRetention } from './task-retention.js';
 import { TaskStore } from './task-store.js';
 
-/** The life of Tasks on PostgreSQL. Needs PlatformModule. */
+/** The life of Tasks on PostgreSQL. Needs the ground's modules. */
 @Module({
   providers: [
     { provide: TaskStore, useClass: PostgresTaskStore },

@@ -20,7 +20,7 @@ export interface BenchPostgres {
 
 /** Starts it; a server that dies is started again on the same port. */
 export async function startPostgres(): Promise<BenchPostgres> {
-  const { EmbeddedPostgres } = await import(join(ROOT, 'dist/libs/platform/src/index.js'));
+  const { EmbeddedPostgres } = await import(join(ROOT, 'dist/libs/postgres/src/index.js'));
   const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'));
   chmodSync(folder, 0o755);
   // On a port: not everybody that is compared knows sockets.

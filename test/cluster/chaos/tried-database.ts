@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { throughOutage } from '#libs/platform';
+import { throughOutage } from '#libs/postgres';
 import { OwnPostgres } from '../../support/own-postgres.js';
 import { clusterPrograms } from '../../support/patroni/debian-packages.js';
 import { PatroniCluster } from '../../support/patroni/patroni-cluster.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { jest } from '@jest/globals';
-import { Database, EmbeddedPostgres, ScramClient } from '#libs/platform';
+import { Database, EmbeddedPostgres, ScramClient } from '#libs/postgres';
 import type pg from 'pg';
 import { ProofRelay } from '../../support/proof-relay.js';
 import { FAKE_ANSWERS, type FakeAnswer, FakePostgres } from '../../support/fake-postgres.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { Database, EmbeddedPostgres, type MigrationClass, PLATFORM_MIGRATIONS, ReplicaLife } from '#libs/platform';
+import { Database, EmbeddedPostgres, type MigrationClass, POSTGRES_MIGRATIONS, ReplicaLife } from '#libs/postgres';
 import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { until } from '../../support/until.js';
@@ -66,7 +66,7 @@ class IndexThing1800000000003 implements MigrationInterface {
 /** What replicas of every version lock first; the earliest wait for it in a statement. */
 const MIGRATION_LOCK = '123563833845113';
 
-const MIGRATIONS = [...PLATFORM_MIGRATIONS, CreateThing1800000000000];
+const MIGRATIONS = [...POSTGRES_MIGRATIONS, CreateThing1800000000000];
 
 let dataDir: string;
 let server: EmbeddedPostgres;
@@ -82,7 +82,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   const name = `test_${process.hrtime.bigint()}`;
   url = Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
-  const admin = await Database.open({ url: server.url, migrations: PLATFORM_MIGRATIONS });
+  const admin = await Database.open({ url: server.url, migrations: POSTGRES_MIGRATIONS });
   await admin.pool.query(`CREATE DATABASE ${name}`);
   await admin.close();
 });
@@ -255,7 +255,7 @@ async function lockKey(database: Database, life: ReplicaLife): Promise<string> {
 
 /** Locks do not count just after the server's start. */
 async function serverHasBeenUp(): Promise<void> {
-  const database = await open(PLATFORM_MIGRATIONS);
+  const database = await open(POSTGRES_MIGRATIONS);
   await database.pool.query(
     `SELECT pg_sleep(greatest(0, extract(epoch FROM pg_postmaster_start_time() + interval '3.1 seconds' - clock_timestamp())))`,
   );

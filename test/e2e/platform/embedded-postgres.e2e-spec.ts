@@ -15,7 +15,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { EmbeddedPostgres, PostgresRefusal } from '#libs/platform';
+import { EmbeddedPostgres, PostgresRefusal } from '#libs/postgres';
 import pg from 'pg';
 import { describeAsRootOnLinux } from '../../support/as-root-on-linux.js';
 import { postmasterIn } from '../../support/postmaster.js';

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { EmbeddedPostgres } from '#libs/platform';
+import { EmbeddedPostgres } from '#libs/postgres';
 
 /** Uses the embedded PostgreSQL of argv[2], which listens as argv[3] says, until a line comes on standard input; then stops and prints `stopped`. */
 const server = await EmbeddedPostgres.start({

@@ -1,20 +1,15 @@
 import { Logger } from '@nestjs/common';
 import {
-  AppConfig,
-  Database,
   enqueueFrom,
+  JOB_MIGRATIONS,
   type JobContext,
   type JobHandler,
   Jobs,
-  loadConfig,
-  Metrics,
   migrateJobQueue,
   PermanentJobError,
-  PLATFORM_MIGRATIONS,
-  Readiness,
-  ReplicaLife,
-  Shutdown,
-} from '#libs/platform';
+} from '#libs/jobs';
+import { Database, POSTGRES_MIGRATIONS, ReplicaLife } from '#libs/postgres';
+import { AppConfig, loadConfig, Metrics, Readiness, Shutdown } from '#libs/service';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { until } from '../../support/until.js';
 
@@ -239,7 +234,7 @@ function started(jobs: Jobs, handlers: Handlers): void {
 
 async function replica(options: { grace?: string } = {}): Promise<Replica> {
   const config: AppConfig = loadConfig({ SHUTDOWN_GRACE: options.grace ?? '5s' });
-  const database = await Database.open({ url: server.url, migrations: PLATFORM_MIGRATIONS });
+  const database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...JOB_MIGRATIONS] });
   const life = new ReplicaLife(database);
   await life.begin();
   await migrateJobQueue(database);

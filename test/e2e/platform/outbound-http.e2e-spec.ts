@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import {
-  loadConfig,
   OutboundConnectError,
   OutboundHttp,
   OutboundInterruptedError,
   OutboundRefusedError,
   OutboundTimeoutError,
-} from '#libs/platform';
+} from '#libs/outbound';
+import { loadConfig } from '#libs/service';
 
 let server: Server;
 let base: string;

@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import {
-  loadConfig,
   type OutboundCall,
   OutboundHttp,
   OutboundInterruptedError,
   OutboundRefusedError,
   OutboundTimeoutError,
   OutboundTooLongError,
-} from '#libs/platform';
+} from '#libs/outbound';
+import { loadConfig } from '#libs/service';
 import { until } from '../../support/until.js';
 
 const MEGABYTE = 1024 ** 2;

@@ -5,9 +5,12 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply } from 'fastify';
 import { Logger } from 'nestjs-pino';
-import { loadConfig, PlatformModule, Readiness, ServiceAddress, Shutdown, SseStream } from '#libs/platform';
+import { HttpModule, ServiceAddress, SseStream } from '#libs/http';
+import { OutboundModule } from '#libs/outbound';
+import { PostgresModule } from '#libs/postgres';
+import { loadConfig, Readiness, ServiceModule, Shutdown } from '#libs/service';
 
-/** A service of nothing but the platform; prints its address when it listens. */
+/** A service of nothing but the ground; prints its address when it listens. */
 @Controller()
 class StreamController {
   constructor(private readonly shutdown: Shutdown) {}
@@ -25,7 +28,12 @@ class StreamController {
 }
 
 @Module({
-  imports: [PlatformModule.forRoot({ config: loadConfig(process.env), migrations: [] })],
+  imports: [
+    ServiceModule.forRoot(loadConfig(process.env)),
+    PostgresModule.forRoot({ migrations: [] }),
+    OutboundModule,
+    HttpModule,
+  ],
   controllers: [StreamController],
 })
 class AppModule {}

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-describe('a service on the platform', () => {
+describe('a service of nothing but the ground', () => {
   it('answers health and metrics, and prints nothing but its ready line', async () => {
     const service = await boot();
     for (const probe of ['live', 'ready', 'startup'])

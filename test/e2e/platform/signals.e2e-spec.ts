@@ -1,13 +1,13 @@
 import {
   Database,
-  Metrics,
   NO_KEY,
-  PLATFORM_MIGRATIONS,
+  POSTGRES_MIGRATIONS,
   PostgresSignals,
   REPLICA_LEFT,
   ReplicaLife,
   type SignalSubscription,
-} from '#libs/platform';
+} from '#libs/postgres';
+import { Metrics } from '#libs/service';
 import { allowConnections, endSessions } from '../../support/database-faults.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { until } from '../../support/until.js';
@@ -116,7 +116,7 @@ describe('PostgresSignals', () => {
 });
 
 async function replica({ url }: TestDatabase): Promise<Replica> {
-  const database = await Database.open({ url, migrations: PLATFORM_MIGRATIONS });
+  const database = await Database.open({ url, migrations: POSTGRES_MIGRATIONS });
   const life = new ReplicaLife(database);
   await life.begin();
   const metrics = new Metrics();

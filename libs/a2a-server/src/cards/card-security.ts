@@ -1,5 +1,5 @@
-import type { AuthMode } from '#libs/platform';
 import type { AgentCard } from '#libs/protocol';
+import type { AuthMode } from '#libs/service';
 
 /** What a card says of how callers identify themselves (section 4.5): any one of the requirements is enough. */
 export type CardSecurity = Pick<AgentCard, 'securitySchemes' | 'securityRequirements'>;

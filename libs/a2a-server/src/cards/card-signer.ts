@@ -1,4 +1,4 @@
-import { JWKS_PATH, SIGNATURE_TYPES, type SigningKeys } from '#libs/platform';
+import { JWKS_PATH, SIGNATURE_TYPES, type SigningKeys } from '#libs/http';
 import {
   type AgentCard,
   type AgentCardSignature,

@@ -10,7 +10,7 @@ import {
   permissionDenied,
   presentedCredentials,
 } from '#libs/access';
-import type { AppConfig, InFlight } from '#libs/platform';
+import type { AppConfig, InFlight } from '#libs/service';
 
 /** The door of the gRPC binding: the same credentials as over HTTP, as metadata of the same names. */
 export class GrpcAccess {

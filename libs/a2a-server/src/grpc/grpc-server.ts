@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Authentication, CallLimits, OpenCalls } from '#libs/access';
-import { AppConfig, InFlight, Readiness, ServiceAddress, Shutdown } from '#libs/platform';
+import { ServiceAddress } from '#libs/http';
+import { AppConfig, InFlight, Readiness, Shutdown } from '#libs/service';
 import { RequestHandler } from '../request-handler.js';
 import { GrpcAccess } from './grpc-access.js';
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { scopeOf } from '#libs/access';
-import type { ServiceAddress } from '#libs/platform';
 import { type CallContext, readIdempotencyKey, REVISION_CLAIM, type ServedAgent } from '#libs/executor';
+import type { ServiceAddress } from '#libs/http';
 import { activated } from '../extensions.js';
 import { type AgentBase, agentPath, type BaseParams } from './agent-base.js';
 

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { admitStream } from '#libs/access';
-import { SseStream } from '#libs/platform';
+import { SseStream } from '#libs/http';
 import type { A2AError } from '#libs/protocol';
 import { publicError } from '../public-error.js';
 import type { StreamItem } from '../stream-item.js';

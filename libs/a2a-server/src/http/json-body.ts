@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { hasMoreMembers } from '#libs/platform';
+import { hasMoreMembers } from '#libs/http';
 import { A2AError } from '#libs/protocol';
 import { tooManyMembersError } from '../validation/too-many-members.js';
 

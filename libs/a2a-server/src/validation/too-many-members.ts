@@ -1,4 +1,4 @@
-import { tooManyMembers } from '#libs/platform';
+import { tooManyMembers } from '#libs/http';
 import { A2AError } from '#libs/protocol';
 
 /** The refusal of a request whose JSON, or what stands for it, has more members than that. */

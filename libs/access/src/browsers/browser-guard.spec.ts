@@ -1,7 +1,8 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
-import { loadConfig, type ServiceAddress } from '#libs/platform';
+import type { ServiceAddress } from '#libs/http';
+import { loadConfig } from '#libs/service';
 import { BrowserGuard } from './browser-guard.js';
 
 Logger.overrideLogger(false);

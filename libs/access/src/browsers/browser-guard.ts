@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable, Logger } from '@nestjs/common';
-import { AppConfig, ServiceAddress } from '#libs/platform';
+import { ServiceAddress } from '#libs/http';
 import type { A2AError } from '#libs/protocol';
+import { AppConfig } from '#libs/service';
 import { foreignPage, hostNotServed } from '../access-errors.js';
 import { routeAccess } from '../route-access.js';
 import { readHost } from './host-name.js';

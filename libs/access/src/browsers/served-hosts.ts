@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isLoopbackHost } from '#libs/platform';
+import { isLoopbackHost } from '#libs/service';
 import { type HostName, readHost } from './host-name.js';
 
 /** Verdicts are kept for so many hosts; a client that invents more costs itself a new one each time. */

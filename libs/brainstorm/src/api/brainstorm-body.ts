@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { malformed } from '#libs/platform';
+import { malformed } from '#libs/http';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { IsArray, IsInt, IsNumber, IsOptional, IsString, Max, Min, ValidateNested } from 'class-validator';
 import { ROLES } from '../core/role.js';

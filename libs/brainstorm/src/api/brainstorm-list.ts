@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { oneOf, type PageQuery, pageTokenAfter, readPageQuery } from '#libs/platform';
+import { oneOf, type PageQuery, pageTokenAfter, readPageQuery } from '#libs/http';
 import { firstData, isJsonObject, type Task, type TaskState } from '#libs/protocol';
 import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
 import { BRAINSTORM_PATH } from '../brainstorm-agent.js';

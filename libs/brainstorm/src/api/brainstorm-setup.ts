@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { AgentCallError, AgentDirectory } from '#libs/a2a-client';
 import { AgentCatalog, UnknownAgent } from '#libs/executor';
-import { AppConfig, type ProblemEntry, ProblemError, ServiceAddress } from '#libs/platform';
+import { type ProblemEntry, ProblemError, ServiceAddress } from '#libs/http';
 import type { AgentSkill } from '#libs/protocol';
+import { AppConfig } from '#libs/service';
 import { agentTarget, targetUrl } from '../agent-target.js';
 import type { BrainstormSpec } from '../brainstorm-spec.js';
 import { skillWords } from '../core/skill-library.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { sendEvents, Shutdown, type SseFrame, type StreamEnd } from '#libs/platform';
+import { sendEvents, type SseFrame, type StreamEnd } from '#libs/http';
+import { Shutdown } from '#libs/service';
 import { TaskFeed, TaskStore } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 import { toBrainstormEvent } from '../brainstorm-event.js';

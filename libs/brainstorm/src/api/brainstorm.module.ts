@@ -7,7 +7,7 @@ import { BrainstormNode } from '../brainstorm-node.js';
 import { BrainstormServices } from '../brainstorm-services.js';
 import { PostgresApprovals } from '../storage/postgres-approvals.js';
 
-/** Brainstorms as an agent of the service and as a node type. Needs PlatformModule. */
+/** Brainstorms as an agent of the service and as a node type. Needs the ground's modules. */
 @Module({})
 export class BrainstormModule {
   /** @param agents a module that exports AgentDirectory */

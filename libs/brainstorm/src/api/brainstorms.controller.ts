@@ -11,7 +11,7 @@ import {
   readBody,
   readCursor,
   ServiceAddress,
-} from '#libs/platform';
+} from '#libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BrainstormStatus } from '../brainstorm-progress.js';
 import type { StoppedAgent } from '../brainstorm-steps.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
 import { type CallContext, ExecutionRegistry } from '#libs/executor';
-import { ProblemError } from '#libs/platform';
+import { ProblemError } from '#libs/http';
 import {
   A2AError,
   dataPart,

@@ -1,6 +1,6 @@
 import { AgentCallError, AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from '#libs/a2a-client';
 import { type Hop, HopChains, hopMetadata, keptHops, type RequestContext, TaskCanceled } from '#libs/executor';
-import type { ServiceAddress } from '#libs/platform';
+import type { ServiceAddress } from '#libs/http';
 import {
   dataPart,
   type SendMessageRequest,

@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { scopeOf } from '#libs/access';
-import { ApiProblem, single } from '#libs/platform';
+import { ApiProblem, single } from '#libs/http';
 import type { FastifyRequest } from 'fastify';
 import { type CardPreview, CardPreviews } from './card-preview.js';
 import { CARD_PREVIEW_SCHEMA } from './card-schemas.js';

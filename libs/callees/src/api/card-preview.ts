@@ -1,4 +1,5 @@
 import { AgentCallError, CARD_PATH, hostCardUrl, isOfService, ownCardUrl, readAgentCard } from '#libs/a2a-client';
+import { malformed, ServiceAddress } from '#libs/http';
 import {
   type OutboundAnswer,
   OutboundConnectError,
@@ -8,9 +9,7 @@ import {
   OutboundRefusedError,
   OutboundTimeoutError,
   OutboundTooLongError,
-  ServiceAddress,
-  malformed,
-} from '#libs/platform';
+} from '#libs/outbound';
 import {
   type AgentCard,
   decodeAgentCard,

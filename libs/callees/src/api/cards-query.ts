@@ -1,4 +1,4 @@
-import { malformed, oneOf, single } from '#libs/platform';
+import { malformed, oneOf, single } from '#libs/http';
 
 export const CARD_STATUSES = ['pinned', 'changed'] as const;
 

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { callerOf, scopeOf } from '#libs/access';
-import { ApiPages, ApiProblem, readBody } from '#libs/platform';
+import { ApiPages, ApiProblem, readBody } from '#libs/http';
 import type { FastifyRequest } from 'fastify';
 import { type CalleeCardDetail, type CalleeCardPage, CalleeCards } from '../callee-cards.js';
 import { AcceptBody } from './accept-body.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/platform';
+import { Database } from '#libs/postgres';
 import type { JsonObject } from '#libs/protocol';
 import type { CardChange } from '../card-changes.js';
 import { type CardPin, CardPins, type SeenCard, type SeenChange } from '../card-pins.js';

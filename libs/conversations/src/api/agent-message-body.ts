@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { malformed, refuseTooDeep } from '#libs/platform';
+import { malformed, refuseTooDeep } from '#libs/http';
 import {
   InvalidProtocolValue,
   isJsonObject,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { oneOf, type PageQuery, pageTokenAfter, readPageQuery } from '#libs/platform';
+import { oneOf, type PageQuery, pageTokenAfter, readPageQuery } from '#libs/http';
 import type { TaskState } from '#libs/protocol';
 import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
 import { CONVERSATIONS_PATH } from '../conversation-agent.js';

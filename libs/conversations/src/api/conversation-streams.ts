@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { malformed, sendEvents, Shutdown, type SseFrame } from '#libs/platform';
+import { malformed, sendEvents, type SseFrame } from '#libs/http';
+import { Shutdown } from '#libs/service';
 import { type StoredTask, TaskFeed, TaskStore } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 import { a2aEvent, type A2aEvent } from '../a2a-event.js';

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
 import { AgentCatalog, ExecutionRegistry, REVISION_KEY, type ServedAgent } from '#libs/executor';
-import { Jobs, ServiceAddress } from '#libs/platform';
+import { ServiceAddress } from '#libs/http';
+import { Jobs } from '#libs/jobs';
 import { A2AError, isWaitingState, userMessage } from '#libs/protocol';
 import { type StoredTask, TaskStore } from '#libs/tasks';
 import { ConversationCommands } from '../conversation-command.js';

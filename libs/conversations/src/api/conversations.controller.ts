@@ -11,7 +11,7 @@ import {
   readCursor,
   refuseTooDeep,
   ServiceAddress,
-} from '#libs/platform';
+} from '#libs/http';
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CommandKind } from '../conversation-command.js';

@@ -21,7 +21,7 @@ import { ConversationsController } from './conversations.controller.js';
 const SERVICES = Symbol('ConversationServices');
 const AGENT = Symbol('ConversationAgent');
 
-/** What conversations are made of. Needs PlatformModule, and an AgentCatalog in the application. */
+/** What conversations are made of. Needs the ground's modules, and an AgentCatalog in the application. */
 @Module({})
 export class ConversationAgentModule {
   /** @param agents a module that exports AgentDirectory */

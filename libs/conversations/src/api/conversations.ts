@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
 import { AgentCatalog, type CallContext, ExecutionRegistry, type ServedAgent } from '#libs/executor';
-import { ProblemError } from '#libs/platform';
+import { ProblemError } from '#libs/http';
 import { A2AError, dataPart, isTerminalState, type JsonObject, userMessage } from '#libs/protocol';
 import { begunTask, type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
 import { CONVERSATIONS_PATH } from '../conversation-agent.js';

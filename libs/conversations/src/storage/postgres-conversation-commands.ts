@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/platform';
+import { Database } from '#libs/postgres';
 import { TaskRetention } from '#libs/tasks';
 import { type ConversationCommand, ConversationCommands } from '../conversation-command.js';
 

@@ -1,6 +1,6 @@
 import { SharedUse } from '#libs/executor';
-import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/platform';
 import { isJsonObject, type JsonValue } from '#libs/protocol';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { declarationOf, declarationProblems } from './declaration.js';
 import { Expression } from './expression.js';
 import type { Script, ScriptCondition, ScriptRule, ScriptStep } from './script.js';

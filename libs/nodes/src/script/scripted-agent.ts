@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AgentDeclaration, AgentExecutor, type RequestContext } from '#libs/executor';
-import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/platform';
 import {
   A2AError,
   agentMessage,
@@ -15,6 +14,7 @@ import {
   statusUpdate,
   TextBudget,
 } from '#libs/protocol';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import type { NodeEvent } from '../node-executor.js';
 import { withText } from '../text-placeholder.js';
 import { isContained } from './contained.js';

@@ -1,11 +1,7 @@
-import {
-  DEFAULT_CONTENT_LIMITS,
-  hasMoreMembers,
-  OutboundRefusedError,
-  OutboundTimeoutError,
-  tooManyMembers,
-} from '#libs/platform';
+import { hasMoreMembers, tooManyMembers } from '#libs/http';
+import { OutboundRefusedError, OutboundTimeoutError } from '#libs/outbound';
 import { type JsonObject, type JsonValue, hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
+import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { NodeFailure } from '../node-failure.js';
 import type { Tool, ToolContext } from './tool.js';
 

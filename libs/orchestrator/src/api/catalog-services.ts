@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { NodeTypes, OwnAgents } from '#libs/executor';
-import { AppConfig } from '#libs/platform';
+import { AppConfig } from '#libs/service';
 import { WorkflowExecutors } from '../workflow-executors.js';
 
 /** What the catalogs of all tenants share: they differ in their workflows and in nothing else. */

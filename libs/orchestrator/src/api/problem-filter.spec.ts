@@ -3,7 +3,7 @@ import { Body, Controller, Get, Logger, NotFoundException, Post, ServiceUnavaila
 import { APP_FILTER } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { malformed, ProblemError } from '#libs/platform';
+import { malformed, ProblemError } from '#libs/http';
 import { A2AError, invalidParams } from '#libs/protocol';
 import { ProblemFilter } from './problem-filter.js';
 

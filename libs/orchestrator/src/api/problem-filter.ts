@@ -1,5 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
-import { isDatabaseAway, problem, type Problem, ProblemError } from '#libs/platform';
+import { problem, type Problem, ProblemError } from '#libs/http';
+import { isDatabaseAway } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { INPUT_REASONS } from '../input-rules.js';

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { BadRequestException, Injectable, type OnModuleInit, PayloadTooLargeException } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { AppConfig, hasMoreMembers } from '#libs/platform';
+import { hasMoreMembers } from '#libs/http';
+import { AppConfig } from '#libs/service';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
 
 const RUN_ROUTE = '/api/workflows/:name/run';

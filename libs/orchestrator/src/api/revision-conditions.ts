@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { ProblemError } from '#libs/platform';
+import { ProblemError } from '#libs/http';
 
 /** `*`, or entity tags. */
 type Tags = '*' | readonly string[];

@@ -1,5 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { refuseTooDeep } from '#libs/platform';
+import { refuseTooDeep } from '#libs/http';
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 import { IsObject, IsOptional } from 'class-validator';
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { pageTokenAfter } from '#libs/platform';
+import { pageTokenAfter } from '#libs/http';
 import { type Artifact, firstText, type JsonObject, type TaskState } from '#libs/protocol';
 import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
 import type { RunError, RunStatus } from '../node-run.js';

@@ -1,4 +1,4 @@
-import { pageTokenAfter, ProblemError } from '#libs/platform';
+import { pageTokenAfter, ProblemError } from '#libs/http';
 import { readRunQuery } from './run-query.js';
 
 function pathOf(act: () => unknown): string | undefined {

@@ -1,4 +1,4 @@
-import { malformed, oneOf, type PageQuery, readPageQuery, single } from '#libs/platform';
+import { malformed, oneOf, type PageQuery, readPageQuery, single } from '#libs/http';
 import type { TaskState } from '#libs/protocol';
 import type { RunStatus } from '../node-run.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';

@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { apiCall, scopeOf } from '#libs/access';
-import { ApiEventStream, ApiPages, ApiProblem, malformed, readCursor, ServiceAddress } from '#libs/platform';
+import { ApiEventStream, ApiPages, ApiProblem, malformed, readCursor, ServiceAddress } from '#libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { NodeDetail, RunView } from '../run-view.js';
 import type { WorkflowDefinition } from '../workflow.js';

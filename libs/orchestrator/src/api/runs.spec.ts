@@ -1,5 +1,6 @@
 import type { AgentCatalog, ExecutionRegistry, ServedAgent } from '#libs/executor';
 import { UnknownAgent } from '#libs/executor';
+import { ProblemError } from '#libs/http';
 import {
   A2AError,
   runEventMetadata,
@@ -9,7 +10,6 @@ import {
   type TaskState,
   userMessage,
 } from '#libs/protocol';
-import { ProblemError } from '#libs/platform';
 import { applyTaskEvent, type RecordedEvent, type TaskEvent, type TaskHeader, type TaskStore } from '#libs/tasks';
 import type { LaterOutcome } from '../cancel-outcomes.js';
 import { runMetadata } from '../run-metadata.js';

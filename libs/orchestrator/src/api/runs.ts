@@ -8,7 +8,7 @@ import {
   type ServedAgent,
   UnknownAgent,
 } from '#libs/executor';
-import { ProblemError } from '#libs/platform';
+import { ProblemError } from '#libs/http';
 import {
   A2AError,
   dataPart,

@@ -1,4 +1,4 @@
-import { ProblemError, readBody } from '#libs/platform';
+import { ProblemError, readBody } from '#libs/http';
 import type { JsonValue } from '#libs/protocol';
 import fc from 'fast-check';
 import { RunBody } from './run-body.js';

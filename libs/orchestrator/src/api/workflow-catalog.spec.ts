@@ -1,6 +1,6 @@
 import { AgentExecutor, NodeTypes, OwnAgents, type ServedAgent, UnknownAgent } from '#libs/executor';
-import { AppConfig } from '#libs/platform';
 import type { A2AError } from '#libs/protocol';
+import { AppConfig } from '#libs/service';
 import type { TaskEvent } from '#libs/tasks';
 import fc from 'fast-check';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { NodeTypes } from '#libs/executor';
-import { ProblemError, readBody } from '#libs/platform';
+import { ProblemError, readBody } from '#libs/http';
 import { isJsonObject } from '#libs/protocol';
 import { unknownMembers } from '../unknown-members.js';
 import type { WorkflowDefinition } from '../workflow.js';

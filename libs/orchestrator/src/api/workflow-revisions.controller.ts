@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { scopeOf } from '#libs/access';
-import { ApiPages, ApiProblem, malformed, readPageQuery, single } from '#libs/platform';
+import { ApiPages, ApiProblem, malformed, readPageQuery, single } from '#libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WorkflowStore } from '../workflow-store.js';
 import { REVISIONS_SCHEMA } from './api-schemas.js';

@@ -2,7 +2,7 @@ import { Body, Controller, HttpCode, Logger, Param, Post, Query, Req, Res } from
 import { ApiAcceptedResponse, ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { type ApiCall, apiCall } from '#libs/access';
 import { readIdempotencyKey } from '#libs/executor';
-import { ApiEvents, ApiIdempotent, ApiProblem, readBody, readFlag, ServiceAddress } from '#libs/platform';
+import { ApiEvents, ApiIdempotent, ApiProblem, readBody, readFlag, ServiceAddress } from '#libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RUN_STARTED_SCHEMA } from './api-schemas.js';
 import { RunBody } from './run-body.js';

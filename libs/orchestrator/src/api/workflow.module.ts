@@ -12,7 +12,7 @@ import { WorkflowStore } from '../workflow-store.js';
 import { CatalogServices } from './catalog-services.js';
 import { WorkflowCatalog } from './workflow-catalog.js';
 
-/** Workflows and the agents that they are. Needs PlatformModule and JobsModule. */
+/** Workflows and the agents that they are. Needs the ground's modules. */
 @Module({})
 export class WorkflowModule {
   /** @param agents modules that export NodeTypes, AgentDirectory, TaskStore and TaskRetention */

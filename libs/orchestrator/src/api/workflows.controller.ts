@@ -10,7 +10,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { scopeOf } from '#libs/access';
-import { ApiProblem, ProblemError, readFlag } from '#libs/platform';
+import { ApiProblem, ProblemError, readFlag } from '#libs/http';
 import { isJsonObject } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WorkflowRevision } from '../workflow.js';

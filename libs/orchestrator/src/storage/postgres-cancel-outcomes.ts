@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/platform';
+import { Database } from '#libs/postgres';
 import { TaskRetention } from '#libs/tasks';
 import { CancelOutcomes, type LaterOutcome } from '../cancel-outcomes.js';
 

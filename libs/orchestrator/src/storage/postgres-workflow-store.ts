@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BatchedRead, Database } from '#libs/platform';
+import { BatchedRead, Database } from '#libs/postgres';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { type WorkflowSave, WorkflowStore } from '../workflow-store.js';

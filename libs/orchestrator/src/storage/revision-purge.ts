@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/platform';
+import { Database } from '#libs/postgres';
 import { firstTaskIdOf, TaskRetention } from '#libs/tasks';
 
 /** A Task's id has its time from another clock than a revision has its own. */

@@ -1,6 +1,6 @@
 import { HopChains, type RequestContext, TaskCanceled } from '#libs/executor';
-import { DEFAULT_CONTENT_LIMITS } from '#libs/platform';
 import { type Message, statusUpdate, submittedTask, type Task, type TaskState, userMessage } from '#libs/protocol';
+import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import {
   ANONYMOUS_SCOPE,
   applyTaskEvent,

@@ -45,7 +45,8 @@ interface ParleyClient {
 /** Parley's own client as its service puts it together, from the build. */
 async function parleyDirectory(): Promise<{ client(url: string): Promise<ParleyClient> }> {
   const { HttpAgentDirectory } = await import(join(ROOT, 'dist/libs/a2a-client/src/index.js'));
-  const { loadConfig, OutboundHttp } = await import(join(ROOT, 'dist/libs/platform/src/index.js'));
+  const { OutboundHttp } = await import(join(ROOT, 'dist/libs/outbound/src/index.js'));
+  const { loadConfig } = await import(join(ROOT, 'dist/libs/service/src/index.js'));
   return new HttpAgentDirectory({ http: new OutboundHttp(loadConfig({ OUTBOUND_ALLOW: '127.0.0.1' })) });
 }
 

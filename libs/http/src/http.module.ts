@@ -1,0 +1,15 @@
+import { Global, Module } from '@nestjs/common';
+import { ServiceAddress } from './address/service-address.js';
+import { AnswerRoom } from './answer-room.js';
+import { HttpConnections } from './http-connections.js';
+import { JwksController } from './signing/jwks.controller.js';
+import { SigningKeys } from './signing/signing-keys.js';
+
+/** What all that is served over HTTP shares. Needs ServiceModule, PostgresModule and OutboundModule. */
+@Global()
+@Module({
+  controllers: [JwksController],
+  providers: [AnswerRoom, HttpConnections, ServiceAddress, SigningKeys],
+  exports: [AnswerRoom, ServiceAddress, SigningKeys],
+})
+export class HttpModule {}

@@ -1,0 +1,21 @@
+export { ServiceAddress } from './address/service-address.js';
+export { AnswerRoom, NoRoomForAnswer } from './answer-room.js';
+export { ApiEvents, ApiEventStream, ApiIdempotent, ApiPages, ApiProblem } from './api-documentation.js';
+export { HttpModule } from './http.module.js';
+export { malformed, type Problem, problem, type ProblemEntry, ProblemError } from './problems/problem.js';
+export { hasMoreMembers, jsonBodyParser, refuseTooDeep, tooManyMembers } from './requests/json-limits.js';
+export {
+  oneOf,
+  type PageQuery,
+  pageTokenAfter,
+  readCursor,
+  readFlag,
+  readPageQuery,
+  single,
+} from './requests/query-parameters.js';
+export { readBody } from './requests/read-body.js';
+export { JWKS_PATH, SIGNATURE_TYPES, SigningKeys } from './signing/signing-keys.js';
+export { SIGNING_MIGRATIONS } from './signing/signing-migrations.js';
+export { sendEvents, type StreamEnd } from './sse/send-events.js';
+export { type SseFrame } from './sse/sse-frame.js';
+export { SseStream } from './sse/sse-stream.js';

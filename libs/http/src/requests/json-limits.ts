@@ -1,0 +1,87 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { malformed } from '../problems/problem.js';
+
+/** How deep a caller's JSON may be nested; what is deeper breaks writers that recurse. */
+const MAX_DEPTH = 100;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+/** Fewer characters than that many members and elements need. */
+const CHARACTERS_PER_MEMBER = 2;
+
+type Done = (error: Error | null, body?: unknown) => void;
+
+/**
+ * A parser of JSON bodies that refuses one with too many members before it is parsed. Else it is Fastify's own.
+ * @throws ProblemError 400, by its callback
+ */
+export function jsonBodyParser(
+  fastify: FastifyInstance,
+  limit: number,
+): (request: FastifyRequest, body: Buffer, done: Done) => void {
+  const parse = fastify.getDefaultJsonParser('error', 'error');
+  return (request, body, done) => {
+    const text = body.toString();
+    if (hasMoreMembers(text, limit)) done(malformed({ path: '', detail: `the body ${tooManyMembers(limit)}` }));
+    else void parse(request, text, done);
+  };
+}
+
+/**
+ * Uses no stack of its own.
+ * @throws ProblemError 400 for a body that is nested too deep
+ */
+export function refuseTooDeep(body: unknown): void {
+  let level: unknown[] = [body];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) throw malformed({ path: '', detail: `the body is nested deeper than ${MAX_DEPTH} levels` });
+    level = level.flatMap((it) => (typeof it === 'object' && it !== null ? Object.values(it) : []));
+  }
+}
+
+/**
+ * Whether a JSON text has more members of objects and elements of lists than that. It is told before the text is parsed:
+ * a megabyte of empty lists is a hundred megabytes of values. Of a text that is no JSON it tells nothing.
+ */
+export function hasMoreMembers(text: string, limit: number): boolean {
+  if (text.length < limit * CHARACTERS_PER_MEMBER) return false;
+  let members = 0;
+  let opened = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code <= 0x20) continue;
+    // What follows a bracket is the first member, unless it is the other bracket.
+    if (code === COMMA || (opened && !isClosing(code))) members += 1;
+    if (members > limit) return true;
+    if (code === QUOTE) index = endOfString(text, index);
+    opened = isOpening(code);
+  }
+  return false;
+}
+
+/** Where the string that begins there has its last quote. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end < 0 ? text.length : end;
+}
+
+function isEscaped(text: string, index: number): boolean {
+  let before = index;
+  while (text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
+  return (index - before) % 2 === 1;
+}
+
+function isOpening(code: number): boolean {
+  return code === 0x5b || code === 0x7b;
+}
+
+function isClosing(code: number): boolean {
+  return code === 0x5d || code === 0x7d;
+}
+
+/** How a text is refused that has too many of them. */
+export function tooManyMembers(limit: number): string {
+  return `has more than ${limit} members and elements (JSON_MEMBERS_LIMIT)`;
+}

@@ -1,0 +1,40 @@
+import { ProblemError } from '../problems/problem.js';
+import { readCursor, readFlag } from './query-parameters.js';
+
+function pathOf(act: () => unknown): string | undefined {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ProblemError) return error.errors[0]?.path;
+    throw error;
+  }
+  throw new Error('Expected a refusal');
+}
+
+describe('readCursor', () => {
+  it('is 0 without one', () => {
+    expect(readCursor({}, {})).toBe(0);
+  });
+
+  it('goes by what the reader saw last rather than by its address', () => {
+    expect(readCursor({ 'last-event-id': '9' }, { since: '4' })).toBe(9);
+    expect(readCursor({}, { since: '4' })).toBe(4);
+  });
+
+  it.each(['x', '-1', '1.5', '', '9'.repeat(16), ['1', '2']])('refuses since=%j', (since) => {
+    expect(pathOf(() => readCursor({}, { since }))).toBe('since');
+  });
+
+  it('refuses a malformed Last-Event-ID', () => {
+    expect(pathOf(() => readCursor({ 'last-event-id': 'ev-1' }, {}))).toBe('Last-Event-ID');
+  });
+});
+
+describe('readFlag', () => {
+  it('is off unless it is true', () => {
+    expect(readFlag({}, 'f')).toBe(false);
+    expect(readFlag({ f: 'false' }, 'f')).toBe(false);
+    expect(readFlag({ f: 'true' }, 'f')).toBe(true);
+    expect(pathOf(() => readFlag({ f: 'yes' }, 'f'))).toBe('f');
+  });
+});

@@ -1,0 +1,22 @@
+import { Global, Module } from '@nestjs/common';
+import { Database, ReplicaLife } from '#libs/postgres';
+import { Metrics, Shutdown } from '#libs/service';
+import { migrateJobQueue } from './job-schema.js';
+import { Jobs } from './jobs.js';
+
+/** The job queue, for processes that have use for one. Needs PostgresModule with its migrations; `Jobs.start` begins the work. */
+@Global()
+@Module({
+  providers: [
+    {
+      provide: Jobs,
+      inject: [Database, ReplicaLife, Shutdown, Metrics],
+      useFactory: async (database: Database, replica: ReplicaLife, shutdown: Shutdown, metrics: Metrics) => {
+        await migrateJobQueue(database);
+        return new Jobs(database, replica, shutdown, metrics);
+      },
+    },
+  ],
+  exports: [Jobs],
+})
+export class JobsModule {}

@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable, Logger } from '@nestjs/common';
+import type { ClientBase, Pool } from 'pg';
+import type { Database, ReplicaLife } from '#libs/postgres';
+import type { Metrics, Shutdown } from '#libs/service';
+import { ENQUEUE, enqueueValues } from './enqueue-statement.js';
+import type { CronEntry, Job, JobHandler } from './job.js';
+import { JobMetrics } from './job-metrics.js';
+import { JOB_SESSIONS, JobPool } from './job-pool.js';
+import { JobWorkers } from './job-workers.js';
+
+const RESTART_MS = 1_000;
+/** The queue's own housekeeping. */
+const TIDY = { name: 'jobs.tidy', match: '23 3 * * *' };
+
+/**
+ * Whatever must happen later: retries, timers, cron. A job is enqueued in the transaction, or in the very statement
+ * (`enqueueFrom`), of the state that wants it, and done at least once by some replica; a dead replica's jobs are done by
+ * another one as soon as it is found dead. Losing the database delays jobs and nothing else.
+ */
+@Injectable()
+export class Jobs {
+  private readonly logger = new Logger(Jobs.name);
+  private readonly handlers = new Map<string, JobHandler<unknown>>();
+  private readonly crons: CronEntry[] = [];
+  private readonly workers: JobWorkers;
+  private readonly metrics: JobMetrics;
+  private readonly sessions: Pool;
+  private pool: JobPool | undefined;
+  private started = false;
+  private stopping = false;
+  private lastCount = 0;
+
+  constructor(
+    private readonly database: Database,
+    replica: ReplicaLife,
+    shutdown: Shutdown,
+    metrics: Metrics,
+  ) {
+    this.workers = new JobWorkers(database, replica);
+    this.metrics = new JobMetrics(metrics, () => this.waiting());
+    this.sessions = database.tunedPool('jobs', JOB_SESSIONS, {});
+    database.onSessionsRenewed(() => this.pool?.listenAnew());
+    replica.onForget((replicaId) => this.workers.free(replicaId));
+    shutdown.register('intake', () => this.drain());
+    shutdown.register('executions', ({ signal }) => this.pool?.stop(signal));
+    this.register(TIDY.name, { read: () => undefined, run: () => this.tidy() });
+    this.every(TIDY);
+  }
+
+  /** Says who does the jobs of a name. Before `start`, once for a name. */
+  register<P>(name: string, handler: JobHandler<P>): void {
+    if (this.started) throw new Error(`The handler of ${name} comes too late: jobs are being done already`);
+    if (this.handlers.has(name)) throw new Error(`The jobs ${name} have a handler already`);
+    this.handlers.set(name, handler);
+  }
+
+  /** Has a job done again and again; its payload has nothing of ours. Before `start`. */
+  every(entry: CronEntry): void {
+    if (!this.handlers.has(entry.name)) throw new Error(`The jobs ${entry.name} have no handler`);
+    this.crons.push(entry);
+  }
+
+  /** Resolves when the jobs are durable; with a `client`, as part of its transaction. */
+  async enqueue(jobs: readonly Job[], client: Pick<ClientBase, 'query'> = this.database.pool): Promise<void> {
+    if (jobs.length > 0) await client.query(ENQUEUE, enqueueValues(jobs));
+  }
+
+  /** Begins to do jobs. To be called when everybody has registered. */
+  start(): void {
+    this.started = true;
+    void this.keepRunning();
+  }
+
+  /** Takes no more jobs; those under way go on. */
+  drain(): void {
+    this.stopping = true;
+    this.pool?.drain();
+  }
+
+  private async keepRunning(): Promise<void> {
+    const { sessions, handlers, crons, workers, metrics } = this;
+    while (!this.stopping) {
+      this.pool = new JobPool({ sessions, handlers, crons, workers, metrics });
+      try {
+        await this.pool.over;
+      } catch (error) {
+        this.logger.warn({ err: error }, 'The job queue stopped; it is started again');
+      }
+      if (!this.stopping) await delay(RESTART_MS, undefined, { ref: false });
+    }
+  }
+
+  /** The last known number while the database is out of reach. */
+  private async waiting(): Promise<number> {
+    try {
+      const { rows } = await this.database.pool.query<{ count: number }>(WAITING);
+      this.lastCount = rows[0]?.count ?? 0;
+    } catch {
+      // Told by the readiness check.
+    }
+    return this.lastCount;
+  }
+
+  /** Failed jobs are kept for a day at least, so that somebody may look at them. */
+  private async tidy(): Promise<void> {
+    await this.database.pool.query(REMOVE_FAILED);
+    await this.workers.forgetOld();
+  }
+}
+
+const WAITING = `
+  SELECT count(*)::int AS count FROM graphile_worker.jobs WHERE locked_at IS NULL AND attempts < max_attempts`;
+
+const REMOVE_FAILED = `
+  SELECT graphile_worker.complete_jobs(array_agg(id)) FROM graphile_worker.jobs
+  WHERE locked_at IS NULL AND attempts >= max_attempts AND updated_at < now() - interval '1 day'`;

@@ -1,0 +1,10 @@
+export type { OutboundAnswer, OutboundCall, OutboundTimes } from './outbound-call.js';
+export {
+  OutboundConnectError,
+  OutboundInterruptedError,
+  OutboundRefusedError,
+  OutboundTimeoutError,
+  OutboundTooLongError,
+} from './outbound-errors.js';
+export { type OutboundDoor, type OutboundFetch, OutboundHttp, type OutboundRequester } from './outbound-http.js';
+export { OutboundModule } from './outbound.module.js';

@@ -1,0 +1,229 @@
+import { isIP } from 'node:net';
+import { Injectable, Optional } from '@nestjs/common';
+import type { Dispatcher } from 'undici';
+import { AppConfig, isLoopbackHost, Metrics } from '#libs/service';
+import { AddressGuard, bareHost, defaultPort } from './address-guard.js';
+import { CachedAnswers, MAX_CACHED_BODY } from './cached-answers.js';
+import { guardedAgent } from './guarded-agent.js';
+import { CallLimits, type OutboundInit } from './call-limits.js';
+import type { OutboundAnswer, OutboundCall, OutboundTimes } from './outbound-call.js';
+import { type OutboundRefusal, OutboundRefusedError } from './outbound-errors.js';
+import { type OutboundRequest, toOutboundRequest } from './outbound-request.js';
+import { toResponse } from './outbound-response.js';
+import { ReceivedAnswer } from './received-answer.js';
+
+export type OutboundFetch = (input: string | URL | Request, init?: OutboundInit) => Promise<Response>;
+export type OutboundRequester = (call: OutboundCall) => Promise<OutboundAnswer>;
+
+interface Exchange {
+  answer: ReceivedAnswer;
+  url: URL;
+  redirected: boolean;
+}
+
+/** Ways through the door: each has the rules of all. */
+export interface OutboundDoor {
+  readonly fetch: OutboundFetch;
+  readonly cachedFetch: OutboundFetch;
+  readonly request: OutboundRequester;
+  readonly cachedRequest: OutboundRequester;
+  readonly freshUntil: (url: URL, headers: Record<string, string>) => number;
+}
+
+/** Connections of one guard: plain ones, and those behind the HTTP cache. */
+interface Connections {
+  plain: Dispatcher;
+  caching: Dispatcher;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const MAX_REDIRECTS = 3;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * The one door for HTTP calls to other machines. Addresses are checked when the connection is made (`AddressGuard`).
+ * GET and HEAD follow at most three redirects, each checked again; any other method gets the redirect as its answer.
+ *
+ * Errors: `OutboundRefusedError`, `OutboundConnectError`, `OutboundTimeoutError`, `OutboundInterruptedError`; an
+ * abort rejects with the signal's reason. The answer's status is never an error.
+ */
+@Injectable()
+export class OutboundHttp implements OutboundDoor {
+  private readonly guard: AddressGuard;
+  private readonly ownGuard: AddressGuard;
+  private readonly open: Dispatcher[] = [];
+  private readonly others: Connections;
+  private readonly own: Connections;
+  private readonly cached = new CachedAnswers();
+  private readonly refused: (reason: OutboundRefusal) => void;
+
+  constructor(
+    private readonly config: AppConfig,
+    @Optional() metrics?: Metrics,
+  ) {
+    const refusals = metrics?.counter(
+      'parley_outbound_refused_total',
+      'Calls to other machines that were refused here, by what was wrong: address, redirect, scheme or userinfo',
+      ['reason'],
+    );
+    this.refused = (reason) => refusals?.inc({ reason });
+    this.guard = this.newGuard();
+    this.ownGuard = this.newGuard();
+    for (const url of [config.internalUrl, config.publicUrl]) if (url !== undefined) this.ownGuard.allowOrigin(url);
+    this.others = this.connections(this.guard);
+    this.own = this.connections(this.ownGuard);
+  }
+
+  /** Has the signature and meaning of the global `fetch`, at a fraction of its CPU time. */
+  readonly fetch: OutboundFetch = (input, init) => this.counted(fetchOver(this.others.plain, input, init));
+
+  /** `fetch` with an HTTP cache (RFC 9111): fresh answers come from memory, stale ones are revalidated. Bodies to 2 MiB. */
+  readonly cachedFetch: OutboundFetch = (input, init) => this.counted(fetchOver(this.others.caching, input, init));
+
+  /** Keeps the rules of `fetch`, but makes none of the web's objects: for calls by the thousand. */
+  readonly request: OutboundRequester = (call) => this.counted(requestOver(this.others.plain, call));
+
+  /** `request` through the cache of `cachedFetch`. */
+  readonly cachedRequest: OutboundRequester = (call) => this.counted(requestOver(this.others.caching, call));
+
+  /** Until when a GET with these headers (names in lower case) is answered by the cache alone; 0 where it is not. */
+  readonly freshUntil = (url: URL, headers: Record<string, string>): number => this.cached.freshUntil(url, headers);
+
+  /** A `fetch` that may also reach one address that the operator configured, such as a model endpoint, though private. */
+  trusting(url: string): OutboundFetch {
+    const guard = this.newGuard();
+    guard.allowOrigin(url);
+    const agent = this.agent(guard);
+    return (input, init) => this.counted(fetchOver(agent, input, init));
+  }
+
+  /**
+   * The door for whoever calls this service itself, at URLs that `isOwn` knows: these may be called although private.
+   * All others are as closed as ever, and no caller's URL may come to such a door but as the name of something own.
+   */
+  reachingSelf(isOwn: (url: string) => boolean): OutboundDoor {
+    const to = (url: string): Connections => (isOwn(url) ? this.own : this.others);
+    const hrefOf = (input: string | URL | Request): string =>
+      new URL(input instanceof Request ? input.url : input).href;
+    return {
+      fetch: (input, init) => this.counted(fetchOver(to(hrefOf(input)).plain, input, init)),
+      cachedFetch: (input, init) => this.counted(fetchOver(to(hrefOf(input)).caching, input, init)),
+      request: (call) => this.counted(requestOver(to(call.url.href).plain, call)),
+      cachedRequest: (call) => this.counted(requestOver(to(call.url.href).caching, call)),
+      freshUntil: this.freshUntil,
+    };
+  }
+
+  /**
+   * Whether a call to this URL may be let through, as far as that can be told before its host is looked up: `false` only
+   * for an address that is written out (in any form, also `localhost`) and refused.
+   */
+  mayPermit(url: URL): boolean {
+    const host = bareHost(url.hostname);
+    const local = host === 'localhost' || host.endsWith('.localhost');
+    if (!local && isIP(host) === 0) return true;
+    return this.guard.permits(host, Number(url.port || defaultPort(url.protocol)), local ? '127.0.0.1' : host);
+  }
+
+  /** Lets `reachingSelf` reach this service, once its address is known. */
+  allowSelf(url: string): void {
+    this.ownGuard.allowOrigin(url);
+  }
+
+  /** Ends idle connections and cuts those in use. */
+  async close(): Promise<void> {
+    await Promise.all(this.open.map((agent) => agent.destroy()));
+  }
+
+  private counted<T>(outcome: Promise<T>): Promise<T> {
+    outcome.catch((error: unknown) => {
+      if (error instanceof OutboundRefusedError) this.refused(error.refusal);
+    });
+    return outcome;
+  }
+
+  /**
+   * Without authentication every caller is on this machine, as the service listens there alone. With it a caller may
+   * come from anywhere, through a proxy on this machine, and shall reach nothing that only this machine can.
+   */
+  private newGuard(): AddressGuard {
+    const { host, auth, outboundAllow: allow } = this.config;
+    return new AddressGuard({ allow, loopback: auth.mode === 'none' && isLoopbackHost(host) });
+  }
+
+  private connections(guard: AddressGuard): Connections {
+    return { plain: this.agent(guard), caching: this.agent(guard, MAX_CACHED_BODY).compose(this.cached.layer) };
+  }
+
+  private agent(guard: AddressGuard, maxResponseSize?: number): Dispatcher {
+    const agent = guardedAgent(guard, { connectTimeoutMs: CONNECT_TIMEOUT_MS, maxResponseSize });
+    this.open.push(agent);
+    return agent;
+  }
+}
+
+async function fetchOver(agent: Dispatcher, input: string | URL | Request, init: OutboundInit = {}): Promise<Response> {
+  const { answer, ...context } = await exchange(agent, await toOutboundRequest(input, init), init);
+  return toResponse(answer, context);
+}
+
+async function requestOver(agent: Dispatcher, call: OutboundCall): Promise<OutboundAnswer> {
+  return (await exchange(agent, { ...call, redirect: call.redirect ?? 'follow' }, call)).answer;
+}
+
+async function exchange(agent: Dispatcher, call: OutboundRequest, times: OutboundTimes): Promise<Exchange> {
+  let current = call;
+  for (let redirects = 0; ; redirects += 1) {
+    const limits = new CallLimits(current.signal, times);
+    const answer = await send(agent, current, limits);
+    const target = redirectTarget(current, answer);
+    if (target === undefined || current.redirect === 'manual')
+      return { answer, url: current.url, redirected: redirects > 0 };
+    answer.drain();
+    if (current.redirect === 'error')
+      throw new OutboundRefusedError('The call was redirected, which its caller forbids', 'redirect');
+    if (redirects === MAX_REDIRECTS)
+      throw new OutboundRefusedError(`The call was redirected more than ${MAX_REDIRECTS} times`, 'redirect');
+    current = redirected(current, target);
+  }
+}
+
+function send(agent: Dispatcher, call: OutboundRequest, limits: CallLimits): Promise<ReceivedAnswer> {
+  const { url } = call;
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new OutboundRefusedError(`Calls over ${url.protocol} are not allowed`, 'scheme');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new OutboundRefusedError('Calls of URLs with a user name or password are not allowed', 'userinfo');
+  }
+  const answer = new ReceivedAnswer(limits);
+  const request = {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: call.method,
+    headers: call.headers,
+    body: call.body,
+    headersTimeout: limits.firstByteMs,
+    bodyTimeout: limits.idleMs,
+  };
+  agent.dispatch(request, answer);
+  return answer.head;
+}
+
+/** Only GET and HEAD are repeated elsewhere: anything else might be done twice. */
+function redirectTarget(call: OutboundRequest, answer: ReceivedAnswer): URL | undefined {
+  if (!REDIRECTS.has(answer.status)) return undefined;
+  const location = answer.headers['location'];
+  if (typeof location !== 'string') return undefined;
+  if (call.method !== 'GET' && call.method !== 'HEAD') return undefined;
+  return URL.canParse(location, call.url.href) ? new URL(location, call.url) : undefined;
+}
+
+/** Credentials stay with the origin that they were meant for. */
+function redirected(call: OutboundRequest, target: URL): OutboundRequest {
+  if (target.origin === call.url.origin) return { ...call, url: target };
+  const headers = Object.fromEntries(
+    Object.entries(call.headers).filter(([name]) => !['authorization', 'cookie', 'x-api-key', 'host'].includes(name)),
+  );
+  return { ...call, url: target, headers };
+}

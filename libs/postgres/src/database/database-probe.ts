@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { ConfigError } from '#libs/service';
+import { clientOf, connectionOptions } from './connection-options.js';
+
+/** What a database that is there may take for one answer. */
+const ANSWER_MS = 10_000;
+
+const NO_SESSIONS =
+  'DATABASE_URL: leads through a pooler that shares sessions (such as PgBouncer with pool_mode=transaction), where LISTEN ' +
+  'hears nothing and session locks do not hold: name a direct or session-pooled connection, and the pooler in ' +
+  'DATABASE_POOL_URL';
+const NO_TRANSACTIONS =
+  'DATABASE_POOL_URL: leads through a pooler without transactions (such as PgBouncer with pool_mode=statement): it must ' +
+  'pool by transaction or by session';
+const ANOTHER_DATABASE = 'DATABASE_POOL_URL: is not the database of DATABASE_URL';
+
+/**
+ * Finds out what the addresses of the database are good for, and changes nothing there: a session at `url` hears LISTEN
+ * and holds its locks, and `poolUrl` is the same database and knows transactions.
+ * @throws ConfigError with one sentence where they are not; whatever the database answers else
+ */
+export async function probeDatabase(url: string, poolUrl?: string): Promise<void> {
+  const name = randomBytes(6);
+  const probe = { lock: name.readUIntBE(0, 6), channel: `parley_probe_${name.toString('hex')}` };
+  const [session, other] = [await connected(url), await connected(url)];
+  try {
+    await probeSession(session, other, probe);
+    if (poolUrl !== undefined) await probePool(poolUrl, probe.lock);
+  } finally {
+    // What a pooler would keep for the next one.
+    await session.query(`UNLISTEN ${probe.channel}`).catch(() => undefined);
+    await session.query('SELECT pg_advisory_unlock($1)', [probe.lock]).catch(() => undefined);
+    await Promise.all([session, other].map((it) => it.end().catch(() => undefined)));
+  }
+}
+
+interface Probe {
+  lock: number;
+  channel: string;
+}
+
+/** The other session asks while this one is idle: then a pooler has given its own to whoever asks. */
+async function probeSession(session: pg.Client, other: pg.Client, { lock, channel }: Probe): Promise<void> {
+  const heard = new Promise<boolean>((resolve) => session.once('notification', () => resolve(true)));
+  await session.query(`LISTEN ${channel}`);
+  const before = await lockedBy(session, lock);
+  const beside = await lockedBy(other, lock);
+  if (!before.locked || beside.locked || beside.pid === before.pid) throw new ConfigError([NO_SESSIONS]);
+  await other.query('BEGIN');
+  await other.query('SELECT pg_notify($1, $2)', [channel, '']);
+  const { pid } = await backendOf(session);
+  await other.query('COMMIT');
+  const over = delay(ANSWER_MS, false, { ref: false });
+  if (pid !== before.pid || !(await Promise.race([heard, over]))) throw new ConfigError([NO_SESSIONS]);
+}
+
+async function probePool(poolUrl: string, lock: number): Promise<void> {
+  const session = await connected(poolUrl);
+  try {
+    await session.query('BEGIN');
+    const { rows } = await session.query<{ locked: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS locked', [lock]);
+    await session.query('COMMIT');
+    // Advisory locks are those of one database.
+    if (rows[0]?.locked !== false) throw new ConfigError([ANOTHER_DATABASE]);
+  } catch (error) {
+    if (/statement pooling/.test((error as Error).message)) throw new ConfigError([NO_TRANSACTIONS]);
+    throw error;
+  } finally {
+    await session.end().catch(() => undefined);
+  }
+}
+
+interface Backend {
+  pid: number;
+}
+
+async function lockedBy(session: pg.Client, lock: number): Promise<Backend & { locked: boolean }> {
+  const { rows } = await session.query<Backend & { locked: boolean }>(
+    'SELECT pg_backend_pid() AS pid, pg_try_advisory_lock($1) AS locked',
+    [lock],
+  );
+  return rows[0]!;
+}
+
+async function backendOf(session: pg.Client): Promise<Backend> {
+  return (await session.query<Backend>('SELECT pg_backend_pid() AS pid')).rows[0]!;
+}
+
+async function connected(url: string): Promise<pg.Client> {
+  const Client = clientOf(url);
+  const session = new Client({ ...connectionOptions(url), query_timeout: ANSWER_MS });
+  session.on('error', () => undefined);
+  try {
+    await session.connect();
+  } catch (error) {
+    await session.end().catch(() => undefined);
+    throw error;
+  }
+  return session;
+}

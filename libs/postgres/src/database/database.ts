@@ -1,0 +1,160 @@
+import pg from 'pg';
+import { DataSource, type DataSourceOptions, type EntitySchema, type Logger, type MigrationInterface } from 'typeorm';
+import {
+  clientOf,
+  CONNECT_TIMEOUT_MS,
+  connectionOptions,
+  KEEP_ALIVE_DELAY_MS,
+  withoutNames,
+} from './connection-options.js';
+import { migrate } from './migrate.js';
+import { ReadOnlySessions, watchedPools } from './read-only-sessions.js';
+
+export type MigrationClass = new () => MigrationInterface;
+// TypeORM's own type for an entity class.
+export type EntityClass =
+  | NonNullable<Extract<DataSourceOptions['entities'], readonly unknown[]>>[number]
+  | EntitySchema;
+
+export interface DatabaseOptions {
+  /** Direct, or pooled by session. */
+  url: string;
+  /** The same database for plain queries, also through a pooler of transactions; `url` where absent. */
+  poolUrl?: string;
+  /** In the order of their timestamps, as TypeORM runs them. */
+  migrations: readonly MigrationClass[];
+  entities?: readonly EntityClass[];
+  /** Told of sessions that broke while nobody used them; the pool replaces them by itself. */
+  onError?: (error: Error) => void;
+}
+
+const POOL_SIZE = 20;
+const TYPEORM_POOL_SIZE = 5;
+
+/**
+ * PostgreSQL as this process sees it. A restart of the server fails the statements in flight and nothing else; while
+ * another one takes its place, statements that write wait for up to ten seconds, and after that all sessions are its.
+ */
+export class Database {
+  private constructor(
+    /** For the hot path: statements and transactions that keep nothing of their session, neither settings nor locks. */
+    readonly pool: pg.Pool,
+    /** For migrations and plain reads. */
+    readonly dataSource: DataSource,
+    private readonly options: DatabaseOptions,
+    private readonly sessions: ReadOnlySessions,
+  ) {}
+
+  private readonly tuned: pg.Pool[] = [];
+
+  /** Connects and brings the schema up to date, however many processes do so at once. */
+  static async open(options: DatabaseOptions): Promise<Database> {
+    const sessions = new ReadOnlySessions();
+    const Pool = watchedPools(sessions);
+    const pool = new Pool({ ...plainQueryOptions(options), max: POOL_SIZE, idleTimeoutMillis: 60_000 });
+    surviveErrors(pool, options.onError);
+    const dataSource = new DataSource(dataSourceOptions(options, Pool));
+    try {
+      await migrate(options.url, dataSource);
+      return new Database(pool, dataSource, options, sessions);
+    } catch (error) {
+      await Promise.allSettled([pool.end(), dataSource.isInitialized ? dataSource.destroy() : undefined]);
+      throw error;
+    }
+  }
+
+  /**
+   * A session of its own, not yet connected, for LISTEN or session-level locks. Its errors are swallowed (a broken
+   * session raises `error` more than once): watch its `end`.
+   */
+  session(purpose: string): pg.Client {
+    const Client = clientOf(this.options.url);
+    const client = new Client({
+      ...connectionOptions(this.options.url),
+      application_name: `parley:${process.pid}:${purpose}`,
+    });
+    client.on('error', () => undefined);
+    return client;
+  }
+
+  /**
+   * Sessions apart from the others, for statements that need settings of their own; closed with the database.
+   * @param settings PostgreSQL parameters by name, set at the start of each session
+   */
+  tunedPool(purpose: string, size: number, settings: Readonly<Record<string, string>>): pg.Pool {
+    const application_name = `parley:${process.pid}:${purpose}`;
+    const set = Object.entries(settings).map(([name, value]) => `SET ${name} = ${value}`);
+    const options: pg.PoolConfig & { onConnect(client: pg.ClientBase): Promise<unknown> } = {
+      ...connectionOptions(this.options.url),
+      application_name,
+      max: size,
+      onConnect: (client) => client.query(set.join('; ')),
+    };
+    const Pool = watchedPools(this.sessions);
+    const pool = new Pool(options);
+    surviveErrors(pool, this.options.onError);
+    this.tuned.push(pool);
+    return pool;
+  }
+
+  /** Ends the sessions of all pools as soon as nobody uses them: they may be those of a server that was replaced. */
+  renewSessions(): void {
+    this.sessions.renew();
+  }
+
+  /** Calls the listener when all sessions are replaced: whoever has one of his own does the same with it. */
+  onSessionsRenewed(listener: () => void): void {
+    this.sessions.onRenewal(listener);
+  }
+
+  async ping(): Promise<void> {
+    await this.pool.query('SELECT 1');
+  }
+
+  /** Waits for the statements in flight. */
+  async close(): Promise<void> {
+    const pools = [this.pool, ...this.tuned];
+    await Promise.allSettled([...pools.map((pool) => pool.end()), this.dataSource.destroy()]);
+  }
+}
+
+function plainQueryOptions({ url, poolUrl }: DatabaseOptions): pg.PoolConfig {
+  if (poolUrl === undefined) return connectionOptions(url);
+  return { ...connectionOptions(poolUrl), Client: withoutNames(clientOf(poolUrl)) };
+}
+
+/** Without listeners the loss of a session ends the process: an idle one is the pool's, a borrowed one raises its own. */
+function surviveErrors(pool: pg.Pool, onError: (error: Error) => void = () => undefined): void {
+  pool.on('error', onError);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+}
+
+function dataSourceOptions(options: DatabaseOptions, Pool: typeof pg.Pool): DataSourceOptions {
+  return {
+    type: 'postgres',
+    url: options.url,
+    applicationName: `parley:${process.pid}`,
+    driver: { ...pg, Pool },
+    poolSize: TYPEORM_POOL_SIZE,
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    poolErrorHandler: options.onError ?? (() => undefined),
+    extra: { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS, Client: clientOf(options.url) },
+    uuidExtension: 'pgcrypto',
+    installExtensions: false,
+    synchronize: false,
+    migrations: [...options.migrations],
+    migrationsTableName: 'schema_migration',
+    entities: [...(options.entities ?? [])] as DataSourceOptions['entities'],
+    logger: SILENT,
+  };
+}
+
+/** TypeORM's own logger writes to standard output whatever it is told; what matters reaches the caller as an error. */
+const SILENT: Logger = {
+  logQuery: () => undefined,
+  logQueryError: () => undefined,
+  logQuerySlow: () => undefined,
+  logSchemaBuild: () => undefined,
+  logMigration: () => undefined,
+  log: () => undefined,
+};

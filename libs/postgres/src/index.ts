@@ -1,0 +1,21 @@
+export { BatchedRead } from './database/batched-read.js';
+export { Database, type MigrationClass } from './database/database.js';
+export { takeMigrationLock } from './database/migrate.js';
+export { isDatabaseAway, isOutage, isRolledBack, onceWritable, sqlState, throughOutage } from './database/outage.js';
+export { ScramClient } from './database/scram-client.js';
+export { EmbeddedPostgres } from './embedded/embedded-postgres.js';
+export { PostgresRefusal } from './embedded/postgres-refusal.js';
+export { POSTGRES_MIGRATIONS } from './postgres-migrations.js';
+export { PostgresModule } from './postgres.module.js';
+export { ReplicaLife } from './replica/replica-life.js';
+export { SecretBox, UnreadableSecret } from './secrets/secret-box.js';
+export { serviceSecret } from './secrets/service-secret.js';
+export { PostgresSignals } from './signals/postgres-signals.js';
+export {
+  NO_KEY,
+  REPLICA_LEFT,
+  ReplicaSignals,
+  type SignalHandler,
+  type SignalSubscription,
+  type SignalTopic,
+} from './signals/replica-signals.js';

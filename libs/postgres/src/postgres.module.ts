@@ -1,0 +1,59 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { Logger } from 'nestjs-pino';
+import { DataSource } from 'typeorm';
+import { AppConfig, Metrics, Readiness, Shutdown } from '#libs/service';
+import { Database, type EntityClass, type MigrationClass } from './database/database.js';
+import { openDatabase } from './database/open-database.js';
+import { POSTGRES_MIGRATIONS } from './postgres-migrations.js';
+import { ReplicaLife } from './replica/replica-life.js';
+import { SecretBox } from './secrets/secret-box.js';
+import { openSecretBox } from './secrets/service-secret.js';
+import { PostgresSignals } from './signals/postgres-signals.js';
+import { ReplicaSignals } from './signals/replica-signals.js';
+
+export interface PostgresOptions {
+  /** The migrations of every library that owns tables; those of this one are added. */
+  migrations: readonly MigrationClass[];
+  entities?: readonly EntityClass[];
+}
+
+/** The database, what is sealed in it, and this process among the replicas there. Global; needs ServiceModule. */
+@Module({})
+export class PostgresModule {
+  static forRoot({ migrations, entities = [] }: PostgresOptions): DynamicModule {
+    return {
+      module: PostgresModule,
+      global: true,
+      providers: [
+        {
+          provide: Database,
+          inject: [AppConfig, Shutdown, Readiness, Logger],
+          useFactory: (config: AppConfig, shutdown: Shutdown, readiness: Readiness, log: Logger) =>
+            openDatabase(config, [...POSTGRES_MIGRATIONS, ...migrations], entities, shutdown, readiness, log),
+        },
+        { provide: SecretBox, inject: [AppConfig, Database], useFactory: openSecretBox },
+        { provide: DataSource, inject: [Database], useFactory: (database: Database) => database.dataSource },
+        { provide: ReplicaLife, inject: [Database, Metrics], useFactory: beginReplicaLife },
+        { provide: ReplicaSignals, inject: [Database, ReplicaLife, Metrics, Shutdown], useFactory: openSignals },
+      ],
+      exports: [Database, SecretBox, DataSource, ReplicaLife, ReplicaSignals],
+    };
+  }
+}
+
+async function beginReplicaLife(database: Database, metrics: Metrics): Promise<ReplicaLife> {
+  const life = new ReplicaLife(database);
+  await life.begin();
+  metrics.gauge('parley_replicas', 'Living replicas, as this one knows them', [], () => life.peers + 1);
+  return life;
+}
+
+function openSignals(database: Database, life: ReplicaLife, metrics: Metrics, shutdown: Shutdown): ReplicaSignals {
+  const signals = new PostgresSignals(database, life, metrics);
+  // In this order: whoever hears that this replica has left finds it gone.
+  shutdown.register('sessions', async () => {
+    await life.end();
+    await signals.end();
+  });
+  return signals;
+}

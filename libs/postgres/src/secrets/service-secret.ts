@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto';
+import type { AppConfig } from '#libs/service';
+import type { Database } from '../database/database.js';
+import { SecretBox } from './secret-box.js';
+
+const BYTES = 32;
+/** The name of the service's own key among its secrets. */
+const OWN_KEY = 'secrets';
+
+/** A secret of this service, the same for all replicas on one database; whoever asks first makes it. */
+export async function serviceSecret(database: Database, name: string): Promise<Buffer> {
+  await database.pool.query('INSERT INTO service_secret (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', [
+    name,
+    randomBytes(BYTES),
+  ]);
+  const { rows } = await database.pool.query<{ value: Buffer }>('SELECT value FROM service_secret WHERE name = $1', [
+    name,
+  ]);
+  const [row] = rows;
+  if (row === undefined) throw new Error(`The secret ${name} is missing`);
+  return row.value;
+}
+
+/**
+ * The box of this service: `CREDENTIALS_KEY`, and after it the key that lies in the database itself. That one seals
+ * where the operator gave none, and still opens what it sealed before.
+ */
+export async function openSecretBox(config: AppConfig, database: Database): Promise<SecretBox> {
+  return new SecretBox([...config.credentialsKeys, await serviceSecret(database, OWN_KEY)]);
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+const databaseUrl = z
+  .string()
+  .refine((text) => ['postgres:', 'postgresql:'].includes(protocolOf(text)), 'must be a postgres:// URL')
+  .refine((text) => [undefined, 'scram-sha-256'].includes(requiredAuth(text)), 'can require_auth=scram-sha-256 only');
+
+/** Where the database is: for everything, and for plain queries alone. */
+export const DATABASE_VARIABLES = {
+  DATABASE_URL: databaseUrl.optional(),
+  DATABASE_POOL_URL: databaseUrl.optional(),
+};
+
+/** What is wrong with these variables together. */
+export function databaseProblems(env: Readonly<Record<string, string | undefined>>): string[] {
+  if (env['DATABASE_POOL_URL'] === undefined || env['DATABASE_URL'] !== undefined) return [];
+  return ['DATABASE_POOL_URL: needs DATABASE_URL, a direct or session-pooled connection to the same database'];
+}
+
+/** libpq's connection parameter of that name. Its only value that is known here is `scram-sha-256`. */
+export function requiredAuth(url: string): string | undefined {
+  return /[?&]require_auth=([^&#]*)/.exec(url)?.[1];
+}
+
+function protocolOf(text: string): string {
+  return URL.canParse(text) ? new URL(text).protocol : '';
+}

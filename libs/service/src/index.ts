@@ -1,0 +1,13 @@
+export { AppConfig, type CardConfig, type LogLevel } from './config/app-config.js';
+export { type AuthMode, CALLER_NAME, type JwtConfig, type SeededKey } from './config/auth-config.js';
+export { ConfigError } from './config/config-error.js';
+export { type ContentLimits, DEFAULT_CONTENT_LIMITS } from './config/content-limits.js';
+export { requiredAuth } from './config/database-config.js';
+export { type Environment, loadConfig } from './config/load-config.js';
+export { isLoopbackHost } from './config/loopback.js';
+export { Readiness } from './health/readiness.js';
+export { withQuietRoutes } from './logging/logging.js';
+export { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } from './memory/in-flight.js';
+export { Metrics } from './metrics/metrics.js';
+export { ServiceModule } from './service.module.js';
+export { Shutdown } from './shutdown/shutdown.js';

@@ -1,0 +1,57 @@
+import { jest } from '@jest/globals';
+import { InFlight } from './in-flight.js';
+import { collectAll, MemoryRelease } from './memory-release.js';
+import { Metrics } from '../metrics/metrics.js';
+
+const MEBIBYTE = 1024 ** 2;
+const account = InFlight.accountOf({ tenant: '', owner: 'ann' });
+
+describe('MemoryRelease', () => {
+  const collect = jest.fn();
+  let inFlight: InFlight;
+  let release: MemoryRelease;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    collect.mockClear();
+    const memory = { inFlightBytes: 1000 * MEBIBYTE, callerInFlightBytes: Infinity };
+    inFlight = new InFlight({ memory } as never, new Metrics());
+    release = new MemoryRelease(inFlight);
+    release.watch(collect);
+  });
+
+  afterEach(() => {
+    release.onModuleDestroy();
+    jest.useRealTimers();
+  });
+
+  it('collects once, when nothing large has come for a while', () => {
+    inFlight.add(account, 40 * MEBIBYTE);
+    jest.advanceTimersByTime(5_000);
+    inFlight.add(account, MEBIBYTE);
+    jest.advanceTimersByTime(5_000);
+    expect(collect).not.toHaveBeenCalled();
+    jest.advanceTimersByTime(5_000);
+    expect(collect).toHaveBeenCalledTimes(1);
+    jest.advanceTimersByTime(60_000);
+    expect(collect).toHaveBeenCalledTimes(1);
+  });
+
+  it('leaves V8 alone after small requests, however many, and after a few large ones', () => {
+    for (let count = 0; count < 2000; count += 1) inFlight.add(account, 60 * 1024);
+    inFlight.add(account, 20 * MEBIBYTE);
+    jest.advanceTimersByTime(60_000);
+    expect(collect).not.toHaveBeenCalled();
+  });
+});
+
+describe('collectAll', () => {
+  it('collects what nobody has any more', async () => {
+    const [first, second] = [{}, {}].map((it) => new WeakRef(it));
+    // What a WeakRef was made of or gave stays until the turn is over.
+    await new Promise((resolve) => setImmediate(resolve));
+    collectAll();
+    collectAll();
+    expect([first!.deref(), second!.deref()]).toEqual([undefined, undefined]);
+  });
+});

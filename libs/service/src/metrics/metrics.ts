@@ -1,0 +1,71 @@
+import { Controller, Get, Header, Injectable } from '@nestjs/common';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Seconds: from a tenth of a millisecond to the longest that a caller waits. */
+const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** What Prometheus reads at `/metrics`. Asking twice for a name gives the same metric. */
+@Injectable()
+export class Metrics {
+  readonly registry = new Registry();
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  counter<T extends string = string>(name: string, help: string, labelNames: readonly T[] = []): Counter<T> {
+    return this.known<Counter<T>>(name) ?? new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  /** Default buckets are for durations in seconds. */
+  histogram<T extends string = string>(
+    name: string,
+    help: string,
+    labelNames: readonly T[] = [],
+    buckets: number[] = DURATION_BUCKETS,
+  ): Histogram<T> {
+    return (
+      this.known<Histogram<T>>(name) ?? new Histogram({ name, help, labelNames, buckets, registers: [this.registry] })
+    );
+  }
+
+  /** `collect`, where given, is called at every reading and gives the value; it must not fail. */
+  gauge<T extends string = string>(
+    name: string,
+    help: string,
+    labelNames: readonly T[] = [],
+    collect?: () => number | Promise<number>,
+  ): Gauge<T> {
+    const known = this.known<Gauge<T>>(name);
+    if (known) return known;
+    const gauge: Gauge<T> = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
+      collect: collect && (async () => gauge.set(await collect())),
+    });
+    return gauge;
+  }
+
+  /** The text exposition of every metric. */
+  read(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  private known<M>(name: string): M | undefined {
+    return this.registry.getSingleMetric(name) as M | undefined;
+  }
+}
+
+@Controller('metrics')
+export class MetricsController {
+  constructor(private readonly metrics: Metrics) {}
+
+  @Get()
+  @Header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
+  @Header('cache-control', 'no-store')
+  read(): Promise<string> {
+    return this.metrics.read();
+  }
+}

@@ -1,0 +1,26 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { TerminusModule } from '@nestjs/terminus';
+import { AppConfig } from './config/app-config.js';
+import { HealthController } from './health/health.controller.js';
+import { Readiness } from './health/readiness.js';
+import { LoggingModule } from './logging/logging.js';
+import { InFlight } from './memory/in-flight.js';
+import { MemoryRelease } from './memory/memory-release.js';
+import { Metrics, MetricsController } from './metrics/metrics.js';
+import { Shutdown } from './shutdown/shutdown.js';
+
+/** What any process needs before it has an opinion. Global: whoever imports it once has given it to every module. */
+@Module({})
+export class ServiceModule {
+  static forRoot(config: AppConfig): DynamicModule {
+    const providers = [InFlight, Metrics, Readiness, Shutdown];
+    return {
+      module: ServiceModule,
+      global: true,
+      imports: [LoggingModule, TerminusModule.forRoot({ logger: false })],
+      controllers: [HealthController, MetricsController],
+      providers: [...providers, MemoryRelease, { provide: AppConfig, useValue: config }],
+      exports: [...providers, AppConfig],
+    };
+  }
+}

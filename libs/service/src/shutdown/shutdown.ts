@@ -1,0 +1,109 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { AppConfig } from '../config/app-config.js';
+import { Readiness } from '../health/readiness.js';
+
+/** In this order. Up to `connections` while the server still listens, the others after it has closed. */
+export const SHUTDOWN_PHASES = [
+  'readiness',
+  'intake',
+  'streams',
+  'executions',
+  'connections',
+  'sessions',
+  'database',
+  'server',
+] as const;
+export type ShutdownPhase = (typeof SHUTDOWN_PHASES)[number];
+
+export interface ShutdownContext {
+  /** Aborted when the grace time (`SHUTDOWN_GRACE`) has passed: let go of what is left. */
+  signal: AbortSignal;
+}
+
+export type ShutdownStep = (context: ShutdownContext) => unknown;
+
+/** What a step may still take after the grace time, to give its work to another replica. */
+const LETTING_GO_MS = 3_000;
+/** By the configuration of the process that they end. */
+const SHUTDOWNS = new WeakMap<AppConfig, Shutdown>();
+const FIRST_AFTER_LISTENING = SHUTDOWN_PHASES.indexOf('sessions');
+
+/**
+ * Ends the service in order: ready turns 503, new work is refused, streams end, executions get the grace time,
+ * connections are closed; then, after the server has stopped listening, sessions, the database and its server.
+ * Steps of one phase run side by side; a step's failure is logged and stops nobody.
+ */
+@Injectable()
+export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdown {
+  private readonly steps = new Map<ShutdownPhase, ShutdownStep[]>();
+  private readonly begun = new AbortController();
+  private readonly grace = new AbortController();
+  private readonly logger = new Logger(Shutdown.name);
+
+  constructor(
+    private readonly config: AppConfig,
+    private readonly readiness: Readiness,
+  ) {
+    SHUTDOWNS.set(config, this);
+  }
+
+  /**
+   * Ends what was begun of a service that could not be put together: then there is no application that could be closed,
+   * and what its parts have registered so far is all there is. Ends at once where no part has begun anything.
+   */
+  static async afterFailedStart(config: AppConfig): Promise<void> {
+    const shutdown = SHUTDOWNS.get(config);
+    await shutdown?.beforeApplicationShutdown();
+    await shutdown?.onApplicationShutdown();
+  }
+
+  /** Aborted as soon as the shutdown begins. */
+  get started(): AbortSignal {
+    return this.begun.signal;
+  }
+
+  register(phase: ShutdownPhase, step: ShutdownStep): void {
+    this.steps.set(phase, [...(this.steps.get(phase) ?? []), step]);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.readiness.draining = true;
+    this.begun.abort();
+    setTimeout(() => this.grace.abort(), this.config.shutdownGraceMs).unref();
+    await this.runPhases(SHUTDOWN_PHASES.slice(0, FIRST_AFTER_LISTENING));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.runPhases(SHUTDOWN_PHASES.slice(FIRST_AFTER_LISTENING));
+  }
+
+  private async runPhases(phases: readonly ShutdownPhase[]): Promise<void> {
+    for (const phase of phases) {
+      await Promise.all((this.steps.get(phase) ?? []).map((step) => this.runStep(phase, step)));
+    }
+  }
+
+  private async runStep(phase: ShutdownPhase, step: ShutdownStep): Promise<void> {
+    const finished = new AbortController();
+    try {
+      await Promise.race([step({ signal: this.grace.signal }), this.lettingGoOver(phase, finished.signal)]);
+    } catch (error) {
+      this.logger.error({ err: error, phase }, 'A step of the shutdown failed');
+    } finally {
+      finished.abort();
+    }
+  }
+
+  /** Rejects when a step has outlived the grace time for too long; never, once `finished`. */
+  private async lettingGoOver(phase: ShutdownPhase, finished: AbortSignal): Promise<void> {
+    await aborted(this.grace.signal);
+    await delay(LETTING_GO_MS, undefined, { signal: finished, ref: false });
+    throw new Error(`The phase ${phase} was not finished in time`);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
