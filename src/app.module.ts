@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
 import { A2aServerModule, GrpcServer } from '#libs/a2a-server';
 import { ACCESS_MIGRATIONS, AccessApiModule, AccessModule } from '#libs/access';
 import { BRAINSTORM_MIGRATIONS, BrainstormApiModule, BrainstormModule, BrainstormNode } from '#libs/brainstorm';
@@ -12,10 +13,16 @@ import {
 import { CREDENTIAL_MIGRATIONS, CredentialsApiModule } from '#libs/credentials';
 import { EventGatewayModule } from '#libs/event-gateway';
 import { CancelWatch, ExecutorModule, RevisionClaimModule, TaskRecovery } from '#libs/executor';
-import { HttpModule, SIGNING_MIGRATIONS } from '#libs/http';
+import { HttpModule, ProblemFilter, SIGNING_MIGRATIONS } from '#libs/http';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
 import { NodesModule } from '#libs/nodes';
-import { ORCHESTRATOR_MIGRATIONS, OrchestratorModule, runProjection, WorkflowModule } from '#libs/orchestrator';
+import {
+  INPUT_REASONS,
+  ORCHESTRATOR_MIGRATIONS,
+  OrchestratorModule,
+  runProjection,
+  WorkflowModule,
+} from '#libs/orchestrator';
 import { OutboundModule } from '#libs/outbound';
 import { PostgresModule } from '#libs/postgres';
 import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
@@ -70,7 +77,15 @@ export class AppModule {
         A2aServerModule.with(executor, push, RevisionClaimModule),
         gateway,
       ],
-      providers: [GrpcServer, TaskRecovery, CancelWatch, TaskPurge, TaskPurgeJob, CommitForgetJob],
+      providers: [
+        GrpcServer,
+        TaskRecovery,
+        CancelWatch,
+        TaskPurge,
+        TaskPurgeJob,
+        CommitForgetJob,
+        { provide: APP_FILTER, useFactory: () => new ProblemFilter(INPUT_REASONS) },
+      ],
     };
   }
 }

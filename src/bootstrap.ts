@@ -18,8 +18,7 @@ import {
 } from '#libs/access';
 import { GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
-import { problemOf } from '#libs/orchestrator';
-import { jsonBodyParser, ServiceAddress } from '#libs/http';
+import { jsonBodyParser, problemOf, ServiceAddress } from '#libs/http';
 import { Jobs } from '#libs/jobs';
 import {
   type AppConfig,

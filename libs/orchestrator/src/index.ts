@@ -1,5 +1,5 @@
 export { OrchestratorModule } from './api/orchestrator.module.js';
-export { ProblemFilter, problemOf } from './api/problem-filter.js';
+export { INPUT_REASONS } from './input-rules.js';
 export { SERVICE_VERSION, WorkflowCatalog } from './api/workflow-catalog.js';
 export { WorkflowModule } from './api/workflow.module.js';
 export { ORCHESTRATOR_MIGRATIONS } from './storage/orchestrator-migrations.js';

@@ -7,7 +7,7 @@ import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 /** Why inputs are refused. */
 export type InputReason = 'MISSING_INPUT' | 'UNKNOWN_INPUT' | 'INVALID_INPUT';
 
-/** The reasons for which the management API answers 422. */
+/** The detail reasons for which the management API answers 422. */
 export const INPUT_REASONS: ReadonlySet<string> = new Set<InputReason>([
   'MISSING_INPUT',
   'UNKNOWN_INPUT',

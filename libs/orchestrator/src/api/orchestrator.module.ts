@@ -1,7 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
 import { RequestBodies } from './request-bodies.js';
-import { ProblemFilter } from './problem-filter.js';
 import { RunList } from './run-list.js';
 import { RunStreams } from './run-streams.js';
 import { Runs } from './runs.js';
@@ -20,14 +18,7 @@ export class OrchestratorModule {
       module: OrchestratorModule,
       imports: [executor],
       controllers: [WorkflowsController, WorkflowRevisionsController, WorkflowRunsController, RunsController],
-      providers: [
-        WorkflowCheck,
-        Runs,
-        RunList,
-        RunStreams,
-        RequestBodies,
-        { provide: APP_FILTER, useClass: ProblemFilter },
-      ],
+      providers: [WorkflowCheck, Runs, RunList, RunStreams, RequestBodies],
       exports: [executor],
     };
   }

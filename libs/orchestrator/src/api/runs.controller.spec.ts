@@ -3,13 +3,12 @@ import { request as httpRequest } from 'node:http';
 import { APP_FILTER } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { malformed, ProblemError, ServiceAddress } from '#libs/http';
+import { malformed, ProblemError, ProblemFilter, ServiceAddress } from '#libs/http';
 import { runEventMetadata, statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
 import { AppConfig, loadConfig, Shutdown } from '#libs/service';
 import { type RecordedEvent, type TaskEvent, TaskFeed } from '#libs/tasks';
 import { done, workflowFailed } from '../run-steps.js';
 import { RequestBodies } from './request-bodies.js';
-import { ProblemFilter } from './problem-filter.js';
 import { RunList } from './run-list.js';
 import type { RunQuery } from './run-query.js';
 import { RunStreams } from './run-streams.js';
@@ -111,7 +110,7 @@ beforeAll(async () => {
         }),
       },
       { provide: ServiceAddress, useValue: { publicBaseUrl: () => 'http://here' } },
-      { provide: APP_FILTER, useClass: ProblemFilter },
+      { provide: APP_FILTER, useFactory: () => new ProblemFilter() },
     ],
   }).compile();
   app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter({ bodyLimit: 40_000 }), {

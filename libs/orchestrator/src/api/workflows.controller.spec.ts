@@ -2,10 +2,10 @@ import { APP_FILTER } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { NodeTypes } from '#libs/executor';
+import { ProblemFilter } from '#libs/http';
 import type { JsonValue } from '#libs/protocol';
 import { WorkflowStore } from '../workflow-store.js';
 import { MemoryWorkflowStore } from './memory-workflow-store.js';
-import { ProblemFilter } from './problem-filter.js';
 import { WorkflowCheck } from './workflow-check.js';
 import { WorkflowRevisionsController } from './workflow-revisions.controller.js';
 import { WorkflowsController } from './workflows.controller.js';
@@ -35,7 +35,7 @@ beforeEach(async () => {
       { provide: WorkflowStore, useClass: MemoryWorkflowStore },
       WorkflowCheck,
       { provide: NodeTypes, useValue: nodeTypes },
-      { provide: APP_FILTER, useClass: ProblemFilter },
+      { provide: APP_FILTER, useFactory: () => new ProblemFilter() },
     ],
   }).compile();
   app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), { logger: false });

@@ -3,8 +3,8 @@ import { Body, Controller, Get, Logger, NotFoundException, Post, ServiceUnavaila
 import { APP_FILTER } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { malformed, ProblemError } from '#libs/http';
 import { A2AError, invalidParams } from '#libs/protocol';
+import { malformed, ProblemError } from './problem.js';
 import { ProblemFilter } from './problem-filter.js';
 
 const SECRET = 'password=hunter2 at /srv/secret.ts';
@@ -45,7 +45,7 @@ let logged: ReturnType<typeof jest.spyOn>;
 beforeAll(async () => {
   const module = await Test.createTestingModule({
     controllers: [ThrowingController],
-    providers: [{ provide: APP_FILTER, useClass: ProblemFilter }],
+    providers: [{ provide: APP_FILTER, useFactory: () => new ProblemFilter(new Set(['MISSING_INPUT'])) }],
   }).compile();
   app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter({ bodyLimit: 1000 }), {
     logger: false,

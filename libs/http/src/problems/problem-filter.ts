@@ -1,9 +1,8 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
-import { problem, type Problem, ProblemError } from '#libs/http';
 import { isDatabaseAway } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { INPUT_REASONS } from '../input-rules.js';
+import { problem, type Problem, ProblemError } from './problem.js';
 
 /**
  * Answers every error of `/api` as `application/problem+json`, also where no controller was found or the body could not
@@ -15,12 +14,15 @@ import { INPUT_REASONS } from '../input-rules.js';
 export class ProblemFilter implements ExceptionFilter {
   private readonly logger = new Logger(ProblemFilter.name);
 
+  /** @param unprocessable the detail reasons of A2A errors that are 422 here, whatever A2A has for them */
+  constructor(private readonly unprocessable: ReadonlySet<string> = NONE) {}
+
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     const path = request.url.split('?', 1)[0] ?? '';
-    const told = problemOf(error);
+    const told = problemOf(error, this.unprocessable);
     const requestId = String(request.id);
     const at = { requestId, method: request.method, path };
     if (told.status === 500) this.logger.error({ err: error, ...at }, told.detail);
@@ -38,15 +40,17 @@ function sendAsItIs(error: HttpException, reply: FastifyReply): void {
 }
 
 /** What a caller is told of an error. */
-export function problemOf(error: unknown): Problem {
+export function problemOf(error: unknown, unprocessable = NONE): Problem {
   if (error instanceof ProblemError) return problem(error.status, error.message, error.errors, error.reason);
-  if (error instanceof A2AError && error.status !== 500) return problemOfA2A(error);
+  if (error instanceof A2AError && error.status !== 500) return problemOfA2A(error, unprocessable);
   if (isDatabaseAway(error instanceof A2AError ? error.cause : error))
     return problem(503, 'The database is out of reach at the moment; try again later', [], DATABASE_UNAVAILABLE);
   const status = statusOf(error);
   const detail = TOLD[status] ?? (error instanceof HttpException && status < 500 ? error.message : undefined);
   return detail === undefined ? problem(500, 'Internal error') : problem(status, detail);
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 const DATABASE_UNAVAILABLE = 'DATABASE_UNAVAILABLE';
 
@@ -62,8 +66,8 @@ const TOLD: Readonly<Record<number, string>> = {
   503: 'The service is not available at the moment',
 };
 
-function problemOfA2A(error: A2AError): Problem {
-  const status = statusOfA2A(error);
+function problemOfA2A(error: A2AError, unprocessable: ReadonlySet<string>): Problem {
+  const status = statusOfA2A(error, unprocessable);
   const reason = error.detailReason ?? (error.reason === 'INTERNAL' ? undefined : error.reason);
   const errors = error.violations.map(({ field, description, reason: code }) => ({
     path: field,
@@ -73,10 +77,10 @@ function problemOfA2A(error: A2AError): Problem {
   return problem(status, error.message, errors, reason);
 }
 
-/** A run that has ended, and inputs that are none, are told otherwise here than by A2A. */
-function statusOfA2A({ reason, detailReason, status }: A2AError): number {
+/** What has ended, and what a module says is unprocessable, is told otherwise here than by A2A. */
+function statusOfA2A({ reason, detailReason, status }: A2AError, unprocessable: ReadonlySet<string>): number {
   if (reason === 'TASK_NOT_CANCELABLE') return 409;
-  return INPUT_REASONS.has(detailReason ?? '') ? 422 : status;
+  return unprocessable.has(detailReason ?? '') ? 422 : status;
 }
 
 /** The status of errors that Nest and Fastify throw; 500 for all others. */
