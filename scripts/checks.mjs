@@ -17,6 +17,7 @@ export const CHECKS = {
     '.dependency-cruiser.cjs',
   ],
   lock: () => [pinnedNode(), join(ROOT, 'scripts', 'lock-check.mjs')],
+  exports: () => [pinnedNode(), join(ROOT, 'scripts', 'unused-exports.mjs')],
   'house rules': () => [pinnedNode(), join(ROOT, 'scripts', 'house-rules.mjs')],
   'unit tests': () => jest(['--selectProjects', 'unit']),
 };

@@ -1,13 +1,6 @@
 export { A2aServerModule } from './a2a-server.module.js';
-export { type A2aRoutes, type A2aRoutesOptions, answerUnreadableAddress, registerA2aRoutes } from './a2a-routes.js';
-export { agentCard, type LegacyAgentCard } from './cards/agent-card.js';
-export { EXTENSIONS, IDEMPOTENCY, IDEMPOTENCY_KEY, RESUMABLE_STREAMS } from './extensions.js';
+export { answerUnreadableAddress, registerA2aRoutes } from './a2a-routes.js';
+export { IDEMPOTENCY, IDEMPOTENCY_KEY } from './extensions.js';
 export { GrpcServer } from './grpc/grpc-server.js';
-export { agentUrl } from './http/agent-base.js';
-export type { PublicAddress } from './http/call-context.js';
 export { LocalAgentTransport, type LocalCallOptions } from './local-agent-transport.js';
-export { publicError } from './public-error.js';
 export { RequestHandler } from './request-handler.js';
-export type { StreamItem } from './stream-item.js';
-export type { SubscriptionOptions } from './task-subscription.js';
-export { type RequestParser, parseSendMessage } from './validation/request-parsers.js';

@@ -2,7 +2,7 @@ export { ServiceAddress } from './address/service-address.js';
 export { AnswerRoom, NoRoomForAnswer } from './answer-room.js';
 export { ApiEvents, ApiEventStream, ApiIdempotent, ApiPages, ApiProblem } from './api-documentation.js';
 export { HttpModule } from './http.module.js';
-export { malformed, type Problem, problem, type ProblemEntry, ProblemError } from './problems/problem.js';
+export { malformed, problem, type ProblemEntry, ProblemError } from './problems/problem.js';
 export { ProblemFilter, problemOf } from './problems/problem-filter.js';
 export { hasMoreMembers, jsonBodyParser, refuseTooDeep, tooManyMembers } from './requests/json-limits.js';
 export {

@@ -8,7 +8,6 @@ export {
   joinedText,
   type Message,
   type Part,
-  type Role,
   textPart,
 } from './message.js';
 export type {
@@ -21,12 +20,10 @@ export type {
   TaskStatusUpdateEvent,
 } from './task.js';
 export type {
-  AuthenticationInfo,
   CancelTaskRequest,
   GetTaskRequest,
   ListTasksRequest,
   ListTasksResponse,
-  SendMessageConfiguration,
   SendMessageRequest,
   SubscribeToTaskRequest,
   TaskPushNotificationConfig,
@@ -39,28 +36,18 @@ export type {
   AgentExtension,
   AgentInterface,
   AgentSkill,
-  ProtocolBinding,
 } from './agent-card.js';
 export {
   agentMessage,
-  type ArtifactOptions,
   artifactUpdate,
   statusUpdate,
   submittedTask,
   type TaskReference,
   userMessage,
 } from './constructors.js';
-export {
-  A2A_ERRORS,
-  A2AError,
-  type A2AErrorOptions,
-  type A2AErrorReason,
-  type FieldViolation,
-  invalidParams,
-  PARLEY_DOMAIN,
-} from './errors.js';
-export { RUN_EVENT_KEY, runEventMetadata, type RunEventNote, runEventNote } from './run-event.js';
-export { STREAM_EVENT_KEY, type StreamEvent, streamEvent, streamEventMetadata } from './stream-event.js';
+export { A2A_ERRORS, A2AError, type A2AErrorReason, type FieldViolation, invalidParams } from './errors.js';
+export { runEventMetadata, type RunEventNote, runEventNote } from './run-event.js';
+export { streamEvent, streamEventMetadata } from './stream-event.js';
 export { InvalidProtocolValue } from './codec/invalid-protocol-value.js';
 export { protoName, protoNames, type ProtoNames, toJsonNames } from './codec/proto-names.js';
 export { readStreamItem, readStreamResponse, readTask } from './codec/proto-json.js';
@@ -88,24 +75,12 @@ export {
   writeV03RestPushConfig,
   writeV03RestTask,
 } from './codec/v0-3-rest.js';
-export {
-  endsV03Stream,
-  writeV03Message,
-  writeV03PushConfig,
-  writeV03StreamItem,
-  writeV03Task,
-} from './codec/v0-3-values.js';
+export { endsV03Stream, writeV03PushConfig, writeV03StreamItem, writeV03Task } from './codec/v0-3-values.js';
 export { canonicalAgentCard, compactCardText } from './card/canonical-card.js';
 export { canonicalJson } from './card/canonical-json.js';
 export { briefText } from './brief-text.js';
 export { ContentTooLarge } from './content-too-large.js';
 export { hasUserinfo, NO_USERINFO, shownUrl, withoutUserinfo } from './shown-url.js';
-export {
-  isRenderingOf,
-  renderTemplate,
-  type TemplateReference,
-  templateReferences,
-  type TemplateResolver,
-} from './template.js';
+export { isRenderingOf, renderTemplate, templateReferences, type TemplateResolver } from './template.js';
 export { TextBudget } from './text-budget.js';
 export { artifactReference } from './template-artifact.js';

@@ -2,15 +2,12 @@ export { type RecordedEvent, type TaskEvent, toStreamResponse } from './task-eve
 export { applyTaskEvent, TaskEventRefused, TaskFold } from './task-fold.js';
 export { begunTask } from './begun-task.js';
 export { foldLog } from './fold-log.js';
-export { TaskLimitExceeded } from './task-limits.js';
 export { firstTaskIdOf, newTaskId } from './task-id.js';
 export {
   ANONYMOUS_SCOPE,
   type Idempotency,
   type JournalEntry,
-  type JournalOutcome,
   type KeyedRequest,
-  type LogAdmission,
   type PageAdmission,
   type StoredTask,
   type TaskClaim,
@@ -24,15 +21,13 @@ export {
 export { PostgresTaskStore } from './postgres-task-store.js';
 export { TASK_MIGRATIONS } from './task-migrations.js';
 export { TaskMetrics } from './task-metrics.js';
-export type { JournalSource, WaitingEvent } from './journal-queue.js';
 export { TaskJournal } from './task-journal.js';
-export { FEED_POLL_MS, type FollowOptions, TASK_PROGRESS, TaskFeed } from './task-feed.js';
+export { TaskFeed } from './task-feed.js';
 export { ClaimLost, TaskRecording } from './task-recording.js';
 export { TaskRecorder } from './task-recorder.js';
-export { COMMITS_KEPT_MS, type Commit, CommitLog, type CommitPosition, type CommittedEvent } from './commit-log.js';
-export { COMMIT_POLL_MS, CommitFeed } from './commit-feed.js';
+export { COMMITS_KEPT_MS, type Commit, type CommitPosition, type CommittedEvent } from './commit-log.js';
+export { CommitFeed } from './commit-feed.js';
 export { CommitForgetJob } from './commit-forget-job.js';
-export { PostgresCommitLog } from './postgres-commit-log.js';
 export { TaskCounts } from './task-counts.js';
 export { TaskPurge } from './task-purge.js';
 export { TaskPurgeJob } from './task-purge-job.js';

@@ -1,7 +1,7 @@
 import { submittedTask, type TaskState, userMessage, dataPart } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type StoredTask, type TaskQuery, type TaskStore } from '#libs/tasks';
 import { runMetadata } from '../run-metadata.js';
-import { MemoryWorkflowStore } from './memory-workflow-store.js';
+import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
 import { RunList } from './run-list.js';
 import { readRunQuery } from './run-query.js';
 

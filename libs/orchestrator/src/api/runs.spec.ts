@@ -14,7 +14,7 @@ import { applyTaskEvent, type RecordedEvent, type TaskEvent, type TaskHeader, ty
 import type { LaterOutcome } from '../cancel-outcomes.js';
 import { runMetadata } from '../run-metadata.js';
 import { done, workflowCanceled } from '../run-steps.js';
-import { MemoryWorkflowStore } from './memory-workflow-store.js';
+import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
 import { Runs } from './runs.js';
 
 const reference = { taskId: 'r1', contextId: 'c1' };

@@ -5,7 +5,7 @@ import type { TaskEvent } from '#libs/tasks';
 import fc from 'fast-check';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
 import { CatalogServices } from './catalog-services.js';
-import { MemoryWorkflowStore } from './memory-workflow-store.js';
+import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
 import { WorkflowCatalog } from './workflow-catalog.js';
 
 class Silent extends AgentExecutor {

@@ -5,7 +5,7 @@ import { NodeTypes } from '#libs/executor';
 import { ProblemFilter } from '#libs/http';
 import type { JsonValue } from '#libs/protocol';
 import { WorkflowStore } from '../workflow-store.js';
-import { MemoryWorkflowStore } from './memory-workflow-store.js';
+import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
 import { WorkflowCheck } from './workflow-check.js';
 import { WorkflowRevisionsController } from './workflow-revisions.controller.js';
 import { WorkflowsController } from './workflows.controller.js';

@@ -1,14 +1,9 @@
 import { type LoggerService, Module } from '@nestjs/common';
 import { LoggerModule, type Logger as NestPinoLogger } from 'nestjs-pino';
-import pino, { type Logger, type LoggerOptions } from 'pino';
+import pino, { type LoggerOptions } from 'pino';
 import { AppConfig } from '../config/app-config.js';
 
 const STDERR = 2;
-
-/** JSON lines on standard error: standard output has only the line that says the service is ready. */
-export function createLogger(config: Pick<AppConfig, 'logLevel' | 'serviceName'>): Logger {
-  return pino(loggerOptions(config), destination());
-}
 
 /**
  * The logger behind Nest's own (`app.useLogger(app.get(Logger))`, `Logger` from nestjs-pino). Requests are logged one
@@ -77,6 +72,7 @@ function withoutQuery(request: { url?: string; query?: unknown }): object {
   return { ...rest, url: request.url?.split('?', 1)[0] };
 }
 
+/** JSON lines on standard error: standard output has only the line that says the service is ready. */
 function destination() {
   return pino.destination({ dest: STDERR, sync: true });
 }
