@@ -13,6 +13,7 @@ import { FaultDriver } from './fault-driver.js';
 import { faultPlan } from './fault-plan.js';
 import { Load } from './load.js';
 import { type ChaosOptions, commandOf, FAILOVER, readOptions, USAGE } from './options.js';
+import { ReplicaErrors } from './replica-errors.js';
 import { ReplicaMemory } from './replica-memory.js';
 import { report, type Trial } from './report.js';
 import { SdkCallers } from './sdk-callers.js';
@@ -69,20 +70,23 @@ async function tryOut(options: ChaosOptions): Promise<Trial> {
   ends.push(() => database.stop());
   const env = {
     SHUTDOWN_GRACE: '5',
-    LOG_LEVEL: 'silent',
+    LOG_LEVEL: 'error',
     ...(options.http && { NODE_DISPATCH: 'http' }),
     ...(database.patroni && { GRPC_PORT: '0' }),
   };
   const cluster = await ReplicaCluster.start(database, { replicas: options.replicas, env });
   ends.push(() => cluster.stop());
-  const memory = new ReplicaMemory();
-  for (const replica of cluster.replicas) memory.begun(replica);
+  const [memory, errors] = [new ReplicaMemory(), new ReplicaErrors()];
+  for (const replica of cluster.replicas) {
+    memory.begun(replica);
+    errors.begun(replica);
+  }
   const stage = await setStage(new Api(cluster.balancer.url));
   for (const agent of stage.agents) ends.push(() => agent.stop());
   const log = new ClientLog();
   const load = new Load(cluster.balancer.url, stage, log);
   const callers = database.patroni && sdkCallers(options, cluster, stage.quick, log);
-  const broken = await breakAll(options, database, cluster, { memory, log });
+  const broken = await breakAll(options, database, cluster, { memory, errors, log });
   say('The faults are over; what was begun is finished and checked.');
   await Promise.all([load.stop(RECOVERY_MS), callers?.stop(RECOVERY_MS)]);
   await settled(database);
@@ -91,7 +95,7 @@ async function tryOut(options: ChaosOptions): Promise<Trial> {
     await storedLogs(database.query),
   ];
   const found = verdict({ log, stored, agents: stage.agents, claims, failovers: broken.failovers });
-  return { log, ...broken, stored, lives: memory.stop(), verdict: found };
+  return { log, ...broken, stored, lives: memory.stop(), errors: errors.kinds(), verdict: found };
 }
 
 /** Resolves when the time of the faults is over, and everything that was broken is whole again. */
@@ -99,18 +103,19 @@ async function breakAll(
   { minutes, seed, faults, kills }: ChaosOptions,
   { own, patroni }: TriedDatabase,
   cluster: ReplicaCluster,
-  { memory, log }: { memory: ReplicaMemory; log: ClientLog },
+  { memory, errors, log }: { memory: ReplicaMemory; errors: ReplicaErrors; log: ClientLog },
 ): Promise<Pick<Trial, 'faults' | 'failovers'>> {
   const { signal } = interrupted;
   const lengthMs = minutes * 60_000;
   const begun = performance.now();
-  const driver = new FaultDriver(cluster, own, memory, say);
+  const driver = new FaultDriver(cluster, own, { memory, errors }, say);
   const others = faults.filter((kind) => kind !== FAILOVER);
   const plan = patroni && others.length === 0 ? [] : faultPlan(seed, Math.min(lengthMs, LONGEST_PLAN_MS), others);
   const failover = patroni && new FailoverDriver(patroni, seed, say);
   const over = new AbortController();
+  signal.addEventListener('abort', () => over.abort(), { once: true });
   await Promise.all([
-    driver.follow(plan, AbortSignal.any([signal, over.signal])),
+    driver.follow(plan, lengthMs, over.signal),
     failover
       ?.follow(kills, lengthMs, signal)
       .catch((error: Error) => log.absurd.push(`${error.message}\n${patroni?.logs()}`))

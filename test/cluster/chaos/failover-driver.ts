@@ -39,12 +39,12 @@ export class FailoverDriver {
   async follow(most: number, lengthMs: number, signal: AbortSignal): Promise<void> {
     const deadline = performance.now() + lengthMs;
     while (this.done.length < most) {
-      const { leader, standby } = await this.cluster.replicated();
+      const { leader, standby } = await this.cluster.replicated(this.say);
       await delay(this.seconds(WORK_SECONDS), undefined, { signal }).catch(() => undefined);
       if (signal.aborted || performance.now() > deadline) return;
       await this.replace(this.random.pick(LOSSES), leader, standby);
     }
-    await this.cluster.replicated();
+    await this.cluster.replicated(this.say);
   }
 
   private async replace(loss: Loss, leader: PatroniNode, standby: PatroniNode): Promise<void> {

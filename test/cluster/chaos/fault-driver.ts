@@ -3,6 +3,7 @@ import type { OwnPostgres } from '../../support/own-postgres.js';
 import type { Parley } from '../../support/parley.js';
 import type { ReplicaCluster } from '../../support/replica-cluster.js';
 import type { Fault, PlannedFault } from './fault-plan.js';
+import type { ReplicaErrors } from './replica-errors.js';
 import type { ReplicaMemory } from './replica-memory.js';
 
 /** What does not start for so long never will: a safety net. */
@@ -18,16 +19,19 @@ export class FaultDriver {
   constructor(
     private readonly cluster: ReplicaCluster,
     private readonly postgres: Pick<OwnPostgres, 'crash' | 'restart'> | undefined,
-    private readonly memory: ReplicaMemory,
+    private readonly watched: { memory: ReplicaMemory; errors: ReplicaErrors },
     private readonly say: (line: string) => void,
   ) {}
 
-  /** Resolves when the plan is over and everything that was broken is whole again. */
-  async follow(plan: readonly PlannedFault[], signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when the plan or its time is over and everything that was broken is whole again. On a machine that does not
+   * keep up with the plan its last faults are left out.
+   */
+  async follow(plan: readonly PlannedFault[], lengthMs: number, signal: AbortSignal): Promise<void> {
     const begun = performance.now();
     for (const fault of plan) {
       await delay(Math.max(0, begun + fault.atMs - performance.now()), undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) break;
+      if (signal.aborted || performance.now() - begun > lengthMs) break;
       const work = this.cause(fault).finally(() => this.open.delete(work));
       this.open.add(work);
       // Only a freeze goes on beside what comes next.
@@ -42,12 +46,12 @@ export class FaultDriver {
     const victim = this.victim(fault);
     switch (fault.kind) {
       case 'kill':
-        this.memory.ended(victim);
+        this.watched.memory.ended(victim);
         await this.cluster.kill(victim);
         return this.replace();
       case 'terminate':
         await this.replace();
-        this.memory.ended(victim);
+        this.watched.memory.ended(victim);
         return this.cluster.retire(victim);
       case 'freeze':
         return this.freeze(victim, fault.seconds);
@@ -75,7 +79,9 @@ export class FaultDriver {
     const begun = performance.now();
     for (;;) {
       try {
-        return this.memory.begun(await this.cluster.add());
+        const replica = await this.cluster.add();
+        this.watched.memory.begun(replica);
+        return this.watched.errors.begun(replica);
       } catch (error) {
         if (performance.now() - begun > UNSTARTABLE_MS) throw error;
         this.say(`a replica could not start and is started again: ${(error as Error).message.split('\n')[0]}`);

@@ -14,11 +14,13 @@ export interface Trial {
   failovers: readonly Failover[];
   stored: readonly StoredLog[];
   lives: readonly MemoryOfLife[];
+  /** What the replicas logged as errors. */
+  errors: readonly string[];
   verdict: Verdict;
 }
 
 /** What the trial came to, for a reader at a terminal. */
-export function report({ log, faults, failovers, stored, lives, verdict }: Trial): string {
+export function report({ log, faults, failovers, stored, lives, errors, verdict }: Trial): string {
   const count = (kind: string) => String(log.tasks.filter((told) => told.kind === kind).length);
   return [
     table(
@@ -29,6 +31,7 @@ export function report({ log, faults, failovers, stored, lives, verdict }: Trial
     ...(failovers.length > 0 ? [failoverTable(failovers, stored)] : []),
     table(Object.keys(verdict), [Object.values(verdict).map((breaches: string[]) => String(breaches.length))]),
     ...Object.entries(verdict).flatMap(([promise, breaches]) => shown(promise, breaches as string[])),
+    ...shown('logged as errors', errors),
     table(['replica', 'seconds', 'RSS MiB at its start', 'in the middle', 'at its end'], lives.map(memory)),
   ].join('\n\n');
 }

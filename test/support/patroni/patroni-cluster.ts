@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from '../parley.js';
 import { until } from '../until.js';
@@ -19,6 +20,9 @@ import { PatroniNode } from './patroni-node.js';
 const NODES = ['alpha', 'beta'];
 /** A former leader copies all of the database, where it cannot be rewound; a busy machine takes its time for that. */
 const SETTLED = { within: 600_000 };
+const LOOK_MS = 200;
+/** A standby that copies the database takes a while as well; restarting the leader's Patroni does not hurt it. */
+const UNNAMED_MS = 60_000;
 
 /**
  * A PostgreSQL that fails over: two nodes under Patroni in synchronous mode, etcd that holds the leader's key, and HAProxy
@@ -67,12 +71,25 @@ export class PatroniCluster {
     return this.nodes.find((_node, index) => lead[index]);
   }
 
-  /** Waits until there is a leader and the other node is its synchronous standby: then nothing committed is lost with it. */
-  replicated(): Promise<{ leader: PatroniNode; standby: PatroniNode }> {
+  /**
+   * Waits until there is a leader and the other node is its synchronous standby: then nothing committed is lost with it.
+   * Patroni 3.0.2 on etcd's API 3 may name no standby for ever after a freeze (`Synchronous replication key updated by
+   * someone else`): a leader's Patroni that names none for long is restarted, as its operator would.
+   */
+  replicated(say: (line: string) => void = () => undefined): Promise<{ leader: PatroniNode; standby: PatroniNode }> {
+    let trouble = { name: '', since: 0 };
     const look = async (): Promise<{ leader: PatroniNode; standby: PatroniNode } | undefined> => {
+      await delay(LOOK_MS);
       const leader = await this.leader();
       const standby = this.nodes.find((node) => node !== leader);
-      return leader && standby && (await standby.isSynchronous()) ? { leader, standby } : undefined;
+      if (leader && standby && (await standby.isSynchronous())) return { leader, standby };
+      if (trouble.name !== leader?.name) trouble = { name: leader?.name ?? '', since: performance.now() };
+      if (leader && performance.now() - trouble.since > UNNAMED_MS) {
+        say(`${leader.name} names no synchronous standby: its Patroni is restarted`);
+        await leader.restartPatroni();
+        trouble.since = performance.now();
+      }
+      return undefined;
     };
     return until(look, { ...SETTLED, what: 'a leader and its synchronous standby' });
   }
