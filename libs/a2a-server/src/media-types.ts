@@ -23,11 +23,16 @@ export function checkMediaTypes(agent: AgentModes, request: SendMessageRequest):
   );
 }
 
+/** Whether the agent takes a text Part that does not say which text it is. */
+export function readsText({ inputModes }: Pick<AgentModes, 'inputModes'>): boolean {
+  return inputModes.length === 0 || matchesAny('text/*', inputModes);
+}
+
 function checkPart(agent: AgentModes, part: Part, index: number): void {
   if (agent.inputModes.length === 0) return;
   const mediaType = part.mediaType || kindOf(part);
   if (matchesAny(mediaType, agent.inputModes)) return;
-  if (part.text !== undefined && matches(mediaType, 'text/*') && matchesAny('text/*', agent.inputModes)) return;
+  if (part.text !== undefined && matches(mediaType, 'text/*') && readsText(agent)) return;
   throw unsupported(
     `message.parts[${index}].mediaType`,
     `must be one of the agent's input modes: ${agent.inputModes.join(', ')}`,

@@ -3,6 +3,7 @@ import { AgentCatalog, type CallContext, ExecutionRegistry, REVISION_KEY, type S
 import { begunTask, type TaskHeader, type TaskStore } from '#libs/tasks';
 import type { Accepted } from './accepted.js';
 import { idempotencyKeyOf, requireExtensions } from './extensions.js';
+import { withNodeOrder } from './founding/node-order.js';
 import { checkMediaTypes } from './media-types.js';
 import type { PushNotifications } from './push-notifications.js';
 
@@ -31,8 +32,9 @@ export class MessageIntake {
     return taskId === undefined ? this.begin(agent, request, call) : this.continue(agent, taskId, request, call);
   }
 
-  private async begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
-    const target = await this.target(agent, request, call);
+  private async begin(agent: ServedAgent, sent: SendMessageRequest, call: CallContext): Promise<Accepted> {
+    const target = await this.target(agent, sent, call);
+    const request = withNodeOrder(call.agent, target, sent);
     const key = idempotencyKeyOf(request, call);
     const checked = await this.check(target, request, call, key);
     if (checked) return checked;

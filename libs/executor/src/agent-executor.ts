@@ -90,6 +90,9 @@ export abstract class AgentExecutor {
 
   readonly declares?: AgentDeclaration;
 
+  /** The text of a Message without text at the alias of the executor's node, where it is not "Execute node <id>". */
+  readonly order?: string;
+
   /**
    * How long, in milliseconds, a canceled execution may go on to end the Task itself (a workflow cancels its children
    * first). 0: the Task is CANCELED at once and the execution's later events are dropped.

@@ -45,6 +45,7 @@ const REMOTE_KEY = 'parley/remote';
 export class ExternalExecutor extends NodeExecutor {
   override readonly recovery = 'restart';
   override readonly cancelGrace = CANCEL_MS + 1_000;
+  override readonly order: string;
 
   constructor(
     node: NodeSpec,
@@ -52,6 +53,7 @@ export class ExternalExecutor extends NodeExecutor {
     private readonly hops: HopChains,
   ) {
     super(node);
+    this.order = `Execute external node ${node.id}`;
   }
 
   override taskMetadata(request: SendMessageRequest): JsonObject {
@@ -110,7 +112,7 @@ export class ExternalExecutor extends NodeExecutor {
     options: CallOptions,
   ): AsyncIterable<StreamResponse> {
     if (known?.ofThisTurn) return client.follow(known.remote.taskId, options);
-    const text = firstText(context.userMessage.parts) ?? `Execute external node ${this.node.id}`;
+    const text = firstText(context.userMessage.parts) ?? this.order;
     const metadata = hopMetadata(this.#hopsTo(context));
     const fields = { messageId: messageIdOf(context), ...known?.remote, extensions: [HOP_CHAIN], metadata };
     const message = userMessage(text, fields);

@@ -67,8 +67,13 @@ function fromFoundingMessage(message: JsonValue): JsonValue {
     ...rest,
     messageId,
     role: role === 'user' ? 'ROLE_USER' : role === 'agent' ? 'ROLE_AGENT' : role,
-    ...(parts !== undefined && { parts: Array.isArray(parts) ? parts.map(fromFoundingPart) : parts }),
+    ...(parts !== undefined && { parts: Array.isArray(parts) ? fromFoundingParts(parts) : parts }),
   };
+}
+
+/** A Message may have no Parts at all: it has no text then. */
+function fromFoundingParts(parts: JsonValue[]): JsonValue[] {
+  return parts.length === 0 ? [{ text: '' }] : parts.map(fromFoundingPart);
 }
 
 function fromFoundingPart(part: JsonValue): JsonValue {

@@ -1,0 +1,121 @@
+import type { Part, Task } from '#libs/protocol';
+import { firstText, rest, rpc, sendParams, sendTask } from '../support/a2a.js';
+import { useStage } from '../support/stage.js';
+import {
+  declaring,
+  echo,
+  external,
+  linear,
+  output,
+  script,
+  says,
+  unique,
+  type WorkflowNode,
+} from '../support/workflow.js';
+
+const stage = useStage();
+const NO_TEXT: [string, Part[]][] = [
+  ['an empty text', [{ text: '' }]],
+  ['data alone', [{ data: { no: 'text' } }]],
+];
+
+interface Place {
+  id: string;
+  workflow: string;
+  base: string;
+  alias: string;
+}
+
+/** A workflow of one node, whose id is unique so that the alias serves it too. */
+async function place(make: (id: string) => WorkflowNode): Promise<Place> {
+  const id = unique('n');
+  const workflow = unique('alias');
+  await stage.api.save(linear(workflow, make(id)));
+  return { id, workflow, base: stage.api.base(workflow, id), alias: `${stage.parley.url}/a2a/nodes/${id}` };
+}
+
+const textsOf = (parts: Part[] | undefined): string[] => (parts ?? []).flatMap(({ text }) => text ?? []);
+
+describe('a Message without text (rows C10, E3, K2)', () => {
+  it('at the alias of a node is the order to execute it, where it says nothing else', async () => {
+    const { id, alias } = await place((name) => echo(name));
+    const task = await sendTask(alias, [{ text: '' }]);
+    expect(firstText(task)).toBe(`Execute node ${id}`);
+    expect(textsOf(task.history?.[0]?.parts)).toEqual([`Execute node ${id}`]);
+  });
+
+  it.each([[[{ data: { a: 1 } }]], [[{ text: '' }, { data: { a: 1 } }]]])(
+    'stays there with data: %j',
+    async (parts) => {
+      const { alias } = await place((name) => script(name, { echo: true }, { complete: true }));
+      const task = await sendTask(alias, parts);
+      expect(JSON.stringify(task)).not.toContain('Execute');
+      expect(task.artifacts?.[0]?.parts).toContainEqual(expect.objectContaining({ data: { a: 1 } }));
+    },
+  );
+
+  it('is the order there in every dialect and binding', async () => {
+    const { id, alias } = await place((name) => echo(name));
+    const old = { headers: { 'a2a-version': '' } };
+    const founding = async (parts: object[]): Promise<unknown> => {
+      const message = { role: 'user', parts };
+      const { body } = await rpc<{ artifacts: unknown }>(alias, 'a2a.sendMessage', { message }, old);
+      return body.result?.artifacts ?? body;
+    };
+    const said = [expect.objectContaining({ parts: [expect.objectContaining({ text: `Execute node ${id}` })] })];
+    expect(await founding([{ type: 'text', text: '' }])).toEqual(said);
+    expect(await founding([])).toEqual(said);
+    const legacy = { message: { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: '' }] } };
+    const { body } = await rpc<{ artifacts: unknown }>(alias, 'message/send', legacy, old);
+    expect(body.result?.artifacts ?? body).toEqual(said);
+    const sent = await rest<{ task: Task }>(alias, 'POST', '/message:send', { body: sendParams([{ text: '' }]) });
+    expect(sent.body.task.artifacts).toEqual(said);
+  });
+
+  it('has the words of an external node there', async () => {
+    const fake = await stage.fake();
+    const { id, alias } = await place((name) => external(name, fake.url));
+    for (const [, parts] of NO_TEXT) await sendTask(alias, parts);
+    expect(fake.texts).toEqual(Array(2).fill(`Execute external node ${id}`));
+  });
+
+  it('stays as it is for an agent that reads no text', async () => {
+    const reader = { inputModes: ['application/json'] };
+    const { alias } = await place((name) => declaring(name, reader, { echo: true }, { complete: true }));
+    const task = await sendTask(alias, [{ data: { a: 1 } }]);
+    expect(textsOf(task.artifacts?.[0]?.parts)).toEqual([]);
+  });
+
+  it('stays as it is where it answers a question: nobody else’s words are put into a caller’s mouth', async () => {
+    const asks = { rules: [{ when: { turn: 1 }, steps: [{ ask: 'Which?' }] }], otherwise: says('[{{text}}]') };
+    const { alias } = await place((name) => ({ id: name, type: 'script', config: { script: asks } }));
+    const { id, contextId } = await sendTask(alias, 'go');
+    const task = await sendTask(alias, [{ text: '' }], { fields: { taskId: id, contextId } });
+    expect(firstText(task)).toBe('[]');
+  });
+
+  it.each(NO_TEXT)('stays as it is everywhere else: %s', async (_what, parts) => {
+    const { id, workflow, base } = await place((name) => echo(name));
+    const service = `${stage.parley.url}/a2a`;
+    const fields = { metadata: { skillId: workflow } };
+    for (const task of [
+      await sendTask(base, parts),
+      await sendTask(stage.api.base(workflow), parts[0]?.data ? [{ data: {} }] : parts),
+      await sendTask(service, parts[0]?.data ? [{ data: {} }] : parts, { fields }),
+    ]) {
+      expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+      expect(JSON.stringify(task)).not.toContain('Execute');
+      expect(id).toBeDefined();
+    }
+  });
+
+  it('leaves a root node of a workflow with one empty text Part', async () => {
+    const fake = await stage.fake();
+    const id = unique('root');
+    const workflow = unique('alias');
+    await stage.api.save(linear(workflow, external(id, fake.url), output('out')));
+    await sendTask(stage.api.base(workflow), [{ text: '' }]);
+    await stage.api.ended(await stage.api.start(workflow));
+    expect(fake.texts).toEqual(['', '']);
+  });
+});
