@@ -15,6 +15,8 @@ const PUBLIC = [
   /^\/health\//,
   /^\/metrics$/,
   /^\/docs(\/|-json$|-yaml$|$)/,
+  // What definitions may be is no secret, and editors that look it up have no key.
+  /^\/schemas\//,
   /\/\.well-known\//,
   /^\/a2a\/(nodes\/:node\/)?agent-card$/,
 ];

@@ -3,6 +3,7 @@ import { type AgentExecutor, type NodeSpec, type NodeType } from '#libs/executor
 import { firstText, invalidParams, isJsonObject, type JsonObject, type SendMessageRequest } from '#libs/protocol';
 import { AppConfig } from '#libs/service';
 import { BrainstormExecutor } from './brainstorm-executor.js';
+import { BRAINSTORM_SCHEMA, MODEL_FIELDS } from './brainstorm-schema.js';
 import { BrainstormServices } from './brainstorm-services.js';
 import type { BrainstormSpec } from './brainstorm-spec.js';
 import { skillWords } from './core/skill-library.js';
@@ -21,7 +22,7 @@ import {
 @Injectable()
 export class BrainstormNode implements NodeType {
   readonly name = 'brainstorm';
-  readonly keys = ['idea', 'agents', 'maxIterations', 'systemPrompt', 'llmConfig'];
+  readonly configSchema = BRAINSTORM_SCHEMA;
 
   constructor(
     private readonly services: BrainstormServices,
@@ -49,8 +50,6 @@ export class BrainstormNode implements NodeType {
     });
   }
 }
-
-const MODEL_FIELDS = ['provider', 'model', 'temperature', 'max_tokens'];
 
 function typeProblems({ agents, idea, maxIterations, systemPrompt, llmConfig }: JsonObject): string[] {
   const fits = Array.isArray(agents) && agents.every((it) => isJsonObject(it) && areAgentMembers(it));

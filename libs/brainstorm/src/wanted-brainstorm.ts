@@ -43,11 +43,11 @@ export interface AgentDefaults {
 }
 
 const CREDENTIAL = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
-const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+export const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 const LONGEST_IDEA = 20_000;
-const LONGEST_PROMPT = 50_000;
-const LONGEST_NAME = 200;
-const MOST_SKILLS = 20;
+export const LONGEST_PROMPT = 50_000;
+export const LONGEST_NAME = 200;
+export const MOST_SKILLS = 20;
 const LONGEST_TIMEOUT = 3_600_000;
 
 /** Everything for which a brainstorm is refused that can be seen without looking anything up. */

@@ -2,6 +2,7 @@ import { type AgentExecutor, type NodeSpec, type NodeType } from '#libs/executor
 import { firstText, invalidParams } from '#libs/protocol';
 import { ConversationExecutor } from './conversation-executor.js';
 import { requestProblems, settingsOf } from './conversation-request.js';
+import { CONVERSATION_SCHEMA } from './conversation-schema.js';
 import type { ConversationServices } from './conversation-services.js';
 
 /**
@@ -10,7 +11,7 @@ import type { ConversationServices } from './conversation-services.js';
  */
 export class ConversationNode implements NodeType {
   readonly name = 'conversation';
-  readonly keys = ['requester', 'target', 'message', 'maxTurns', 'timeoutMs', 'announce', 'auth'];
+  readonly configSchema = CONVERSATION_SCHEMA;
 
   constructor(private readonly services: ConversationServices) {}
 

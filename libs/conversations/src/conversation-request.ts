@@ -12,7 +12,7 @@ export interface RequestProblem extends FieldViolation {
   range: boolean;
 }
 
-const LONGEST_REFERENCE = 2_000;
+export const LONGEST_REFERENCE = 2_000;
 
 /** What is wrong with a request for a conversation, one entry for each field. */
 export function requestProblems(body: JsonObject): RequestProblem[] {
@@ -55,10 +55,10 @@ function reference(body: JsonObject, field: string, required = false): RequestPr
   return value.length > LONGEST_REFERENCE ? [outside(field, 'is too long')] : [];
 }
 
-const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+export const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 /** There are three callees. */
-const MOST_CREDENTIALS = 10;
-const CALLEES: readonly string[] = ['requester', 'target', 'announce'] satisfies Callee[];
+export const MOST_CREDENTIALS = 10;
+export const CALLEES: readonly string[] = ['requester', 'target', 'announce'] satisfies Callee[];
 
 /** A secret is for an agent elsewhere: ours know the caller anyway. */
 function credentials(body: JsonObject): RequestProblem[] {

@@ -3,7 +3,7 @@ export type { AgentDeclaration } from './agent-declaration.js';
 export { AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
 export { AgentCatalog, type AgentDetails, type ServedAgent, UnknownAgent } from './agent-catalog.js';
 export { type Execution, ExecutionInterrupted } from './execution.js';
-export { type NodeSpec, type NodeType, NodeTypes } from './node-types.js';
+export { type ConfigSchema, type NodeSpec, type NodeType, NodeTypes } from './node-types.js';
 export { SharedUse } from './shared-use.js';
 export { ExecutionRegistry } from './execution-registry.js';
 export { REVISION_KEY } from './new-task.js';

@@ -9,11 +9,20 @@ export interface NodeSpec {
   config: JsonObject;
 }
 
+/** A JSON Schema of an object. */
+export interface ConfigSchema extends JsonObject {
+  type: 'object';
+  properties: { [member: string]: JsonObject };
+}
+
 /** One kind of node. */
 export interface NodeType {
   readonly name: string;
-  /** The members of a config that mean something; absent: nobody is told of others. */
-  readonly keys?: readonly string[];
+  /**
+   * The JSON Schema (2020-12) of a config: its properties are the members that mean something, each described, and
+   * whatever it refuses `problems` refuses as well. Absent: nothing is known of the config, and nobody is told of others.
+   */
+  readonly configSchema?: ConfigSchema;
   /**
    * What is wrong with a node's config, one sentence each; empty where nothing is.
    * @param use what the workflow's nodes before it use of what they share
@@ -33,9 +42,15 @@ export abstract class NodeTypes {
    */
   abstract executor(node: NodeSpec): AgentExecutor;
 
-  /** The members that a type's config may have; `undefined` where that is not known. */
-  keys(_type: string): readonly string[] | undefined {
+  /** The JSON Schema of a type's config; `undefined` where there is none. */
+  configSchema(_type: string): ConfigSchema | undefined {
     return undefined;
+  }
+
+  /** The members that a type's config may have; `undefined` where that is not known. */
+  keys(type: string): readonly string[] | undefined {
+    const schema = this.configSchema(type);
+    return schema && Object.keys(schema.properties);
   }
 
   /** What is wrong with a node's type and config, one sentence each; empty where nothing is. */

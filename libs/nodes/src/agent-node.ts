@@ -1,6 +1,7 @@
 import type { AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
 import { firstText, type JsonObject, type Message } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
+import { configSchema, PROMPT } from './config-schema.js';
 import type { LlmMessage, LlmProvider } from './llm/llm-provider.js';
 import { NodeExecutor, type NodeWork, workStep } from './node-executor.js';
 import { typedParts } from './result-parts.js';
@@ -8,7 +9,11 @@ import { typedParts } from './result-parts.js';
 /** `agent`: a model answers the Message, knowing the Task's history. */
 export class AgentNode implements NodeType {
   readonly name = 'agent';
-  readonly keys = ['prompt', 'system_prompt', 'model'];
+  readonly configSchema = configSchema({
+    prompt: PROMPT,
+    system_prompt: { type: 'string', description: 'What the model is told before all that is said.' },
+    model: { type: 'string', description: "The model, by its name at the endpoint; absent: the service's own." },
+  });
 
   constructor(private readonly llm: LlmProvider) {}
 

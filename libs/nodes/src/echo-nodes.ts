@@ -1,12 +1,20 @@
 import type { AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
 import { ConfigProblems } from './config-problems.js';
+import { configSchema, PROMPT } from './config-schema.js';
 import { NodeExecutor, type NodeWork } from './node-executor.js';
 import { typedParts } from './result-parts.js';
 
 /** `input`: its output is the run's input, which its Message carries (row K2). */
 export class InputNode implements NodeType {
   readonly name = 'input';
-  readonly keys = ['schema', 'default', 'optional'];
+  readonly configSchema = configSchema({
+    schema: { type: 'object', description: 'The JSON Schema (draft 7) that the input has to fit.' },
+    default: { description: 'The input where none is given; it has to fit the schema.' },
+    optional: {
+      type: 'boolean',
+      description: 'true: a run begins without this input, and the node says an empty text.',
+    },
+  });
 
   problems(): string[] {
     return [];
@@ -20,7 +28,7 @@ export class InputNode implements NodeType {
 /** `output`: its output is the run's result, which its Message carries. */
 export class OutputNode implements NodeType {
   readonly name = 'output';
-  readonly keys = ['prompt'];
+  readonly configSchema = configSchema({ prompt: PROMPT });
 
   problems(node: NodeSpec): string[] {
     return new ConfigProblems(node).strings('prompt').found;

@@ -29,7 +29,7 @@ import { NodeFailure } from './node-failure.js';
 import { RemoteAnswer, type RemoteTask } from './remote-answer.js';
 import { RemoteCallEnd } from './remote-call-end.js';
 
-const DEFAULT_TIMEOUT_SECONDS = 30;
+export const DEFAULT_TIMEOUT_SECONDS = 30;
 /** What a timer of this runtime can hold. */
 export const LONGEST_TIMEOUT_SECONDS = Math.floor((2 ** 31 - 1) / 1_000);
 const CANCEL_MS = 5_000;

@@ -2,7 +2,13 @@ import type { AgentDirectory } from '#libs/a2a-client';
 import type { AgentExecutor, HopChains, NodeSpec, NodeType } from '#libs/executor';
 import { hasUserinfo, type JsonValue, NO_USERINFO } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
-import { ExternalExecutor, LONGEST_TIMEOUT_SECONDS, missingEndpoint } from './external-executor.js';
+import { configSchema, PROMPT } from './config-schema.js';
+import {
+  DEFAULT_TIMEOUT_SECONDS,
+  ExternalExecutor,
+  LONGEST_TIMEOUT_SECONDS,
+  missingEndpoint,
+} from './external-executor.js';
 
 /** Whether there is one of this name a run finds out: workflows may be kept before the credentials that they name. */
 const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
@@ -10,7 +16,25 @@ const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 /** `external`: an A2A agent elsewhere. In a run it is called directly; this is what stands behind its own URL (row K14). */
 export class ExternalNode implements NodeType {
   readonly name = 'external';
-  readonly keys = ['endpoint_url', 'timeout', 'auth', 'prompt'];
+  readonly configSchema = configSchema(
+    {
+      endpoint_url: {
+        type: 'string',
+        pattern: '^[hH][tT][tT][pP][sS]?:',
+        description: "The agent's base URL, or the URL of its card.",
+      },
+      timeout: {
+        type: 'number',
+        minimum: 1,
+        maximum: LONGEST_TIMEOUT_SECONDS,
+        default: DEFAULT_TIMEOUT_SECONDS,
+        description: 'Seconds until the call counts as failed.',
+      },
+      auth: { type: 'string', pattern: CREDENTIAL_NAME.source, description: 'The name of a stored credential.' },
+      prompt: PROMPT,
+    },
+    ['endpoint_url'],
+  );
 
   constructor(
     private readonly agents: AgentDirectory,

@@ -1,4 +1,12 @@
-import { type AgentExecutor, type NodeSpec, type NodeType, NodeTypes, SharedUse, UnknownAgent } from '#libs/executor';
+import {
+  type AgentExecutor,
+  type ConfigSchema,
+  type NodeSpec,
+  type NodeType,
+  NodeTypes,
+  SharedUse,
+  UnknownAgent,
+} from '#libs/executor';
 import type { JsonObject } from '#libs/protocol';
 
 /** The node types of this process. */
@@ -16,8 +24,8 @@ export class NodeTypeRegistry extends NodeTypes {
     return [...this.#types.keys()];
   }
 
-  override keys(type: string): readonly string[] | undefined {
-    return this.#types.get(type)?.keys;
+  override configSchema(type: string): ConfigSchema | undefined {
+    return this.#types.get(type)?.configSchema;
   }
 
   override executor(node: NodeSpec): AgentExecutor {

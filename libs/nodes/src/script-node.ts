@@ -1,14 +1,22 @@
 import type { AgentExecutor, NodeSpec, NodeType, SharedUse } from '#libs/executor';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { configSchema } from './config-schema.js';
 import { NodeExecutor, type NodeWork } from './node-executor.js';
 import { NodeFailure } from './node-failure.js';
 import { InvalidScript, scriptProblems } from './script/parse-script.js';
+import { SCRIPT_SCHEMA } from './script/script-schema.js';
 import { ScriptedAgent } from './script/scripted-agent.js';
 
 /** `script`: a scripted agent. */
 export class ScriptNode implements NodeType {
   readonly name = 'script';
-  readonly keys = ['script', 'prompt'];
+  readonly configSchema = configSchema(
+    {
+      script: SCRIPT_SCHEMA,
+      prompt: { description: 'What is said to the node. May have {{references}}.' },
+    },
+    ['script'],
+  );
 
   constructor(private readonly limits: ContentLimits = DEFAULT_CONTENT_LIMITS) {}
 

@@ -1,7 +1,8 @@
-import type { AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
+import type { AgentExecutor, ConfigSchema, NodeSpec, NodeType, RequestContext } from '#libs/executor';
 import { ContentTooLarge, hasUserinfo, isJsonObject, type JsonObject, NO_USERINFO, TextBudget } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { ConfigProblems } from './config-problems.js';
+import { configSchema } from './config-schema.js';
 import { NodeFailure } from './node-failure.js';
 import { NodeExecutor, type NodeWork, workStep } from './node-executor.js';
 import { resultParts } from './result-parts.js';
@@ -11,12 +12,19 @@ import type { ToolRegistry } from './tools/tool-registry.js';
 /** `tool`: runs a registered tool. */
 export class ToolNode implements NodeType {
   readonly name = 'tool';
-  readonly keys = ['tool', 'args', 'prompt'];
+  readonly configSchema: ConfigSchema;
 
   constructor(
     private readonly tools: ToolRegistry,
     private readonly renderedText = DEFAULT_CONTENT_LIMITS.renderedText,
-  ) {}
+  ) {
+    const members = {
+      tool: { enum: [...tools.names], description: 'The tool.' },
+      args: { type: 'object', description: 'Its arguments. Texts may have {{references}}.' },
+      prompt: { description: 'The text of the Message, for arguments that name {{text}}. May have {{references}}.' },
+    };
+    this.configSchema = configSchema(members, ['tool']);
+  }
 
   problems(node: NodeSpec): string[] {
     const { tool, args } = node.config;

@@ -29,6 +29,13 @@ const NODE: Members = {
 };
 const EDGE: Members = { known: new Set(['from', 'to']), reserved: new Set(['when', 'on', 'loop']) };
 
+/** The names that no member of a workflow, a node and an edge may have. */
+export const RESERVED_MEMBERS = {
+  workflow: [...WORKFLOW.reserved],
+  node: [...NODE.reserved],
+  edge: [...EDGE.reserved],
+};
+
 /** The members of a definition, as it was sent, that mean nothing here. */
 export function unknownMembers(sent: JsonObject): WorkflowProblem[] {
   return [

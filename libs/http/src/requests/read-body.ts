@@ -26,7 +26,7 @@ export function readBody<T extends object>(type: BodyType<T>, body: unknown): T 
 
 function entriesOf(error: ValidationError, parent: string): ProblemEntry[] {
   const path = pathOf(parent, error.property);
-  const own = Object.values(error.constraints ?? {}).map((detail) => ({ path, detail }));
+  const own = [...new Set(Object.values(error.constraints ?? {}))].map((detail) => ({ path, detail }));
   return [...own, ...(error.children ?? []).flatMap((child) => entriesOf(child, path))];
 }
 

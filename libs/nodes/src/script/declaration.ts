@@ -1,9 +1,9 @@
 import type { AgentDeclaration } from '#libs/executor';
 import { isJsonObject, type AgentExtension, type JsonObject, type JsonValue } from '#libs/protocol';
 
-const MEDIA_TYPE = /^(\*|[\w!#$&^.+-]{1,127})\/(\*|[\w!#$&^.+-]{1,127})$/;
+export const MEDIA_TYPE = /^(\*|[\w!#$&^.+-]{1,127})\/(\*|[\w!#$&^.+-]{1,127})$/;
 /** Entries of one list. */
-const MOST_ENTRIES = 100;
+export const MOST_ENTRIES = 100;
 
 type Rule = (value: JsonValue) => string | undefined;
 

@@ -6,7 +6,7 @@ import { Expression } from './expression.js';
 import type { Script, ScriptCondition, ScriptRule, ScriptStep } from './script.js';
 import { stepProblem } from './step-problem.js';
 
-const MAX_PATTERN = 1_000;
+export const MAX_PATTERN = 1_000;
 /** Problems that one script is told of. */
 const MOST_PROBLEMS = 20;
 

@@ -1,6 +1,6 @@
 import { A2A_ERRORS, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
-const MAX_SLEEP_MS = 24 * 60 * 60 * 1000;
+export const MAX_SLEEP_MS = 24 * 60 * 60 * 1000;
 const CONTENT_KEYS = ['text', 'raw', 'url', 'data'];
 const EXTRA_KEYS: Readonly<Record<string, readonly string[]>> = { status: ['text'], throw: ['text'] };
 

@@ -7,6 +7,7 @@ import { RunsController } from './runs.controller.js';
 import { WorkflowCheck } from './workflow-check.js';
 import { WorkflowRevisionsController } from './workflow-revisions.controller.js';
 import { WorkflowRunsController } from './workflow-runs.controller.js';
+import { WorkflowSchemaController } from './workflow-schema.controller.js';
 import { WorkflowsController } from './workflows.controller.js';
 
 /** The management API of workflows and runs. */
@@ -17,7 +18,13 @@ export class OrchestratorModule {
     return {
       module: OrchestratorModule,
       imports: [executor],
-      controllers: [WorkflowsController, WorkflowRevisionsController, WorkflowRunsController, RunsController],
+      controllers: [
+        WorkflowsController,
+        WorkflowRevisionsController,
+        WorkflowRunsController,
+        WorkflowSchemaController,
+        RunsController,
+      ],
       providers: [WorkflowCheck, Runs, RunList, RunStreams, RequestBodies],
       exports: [executor],
     };

@@ -38,6 +38,7 @@ export class WorkflowNodeBody {
 
   @ApiPropertyOptional({ type: PositionBody, description: 'Where an editor draws the node.' })
   @IsOptional()
+  @IsObject({ message: 'must be an object' })
   @ValidateNested({ message: 'must be an object' })
   position?: PositionBody;
 

@@ -1,0 +1,65 @@
+import type { ConfigSchema } from '#libs/executor';
+import { DEFAULT_ITERATIONS, MOST_ITERATIONS } from './brainstorm-spec.js';
+import { FEWEST_AGENTS, MOST_AGENTS, ROLES } from './core/role.js';
+import { CREDENTIAL_NAME, LONGEST_NAME, LONGEST_PROMPT, MOST_SKILLS } from './wanted-brainstorm.js';
+
+export const MODEL_FIELDS = ['provider', 'model', 'temperature', 'max_tokens'];
+
+const AGENT = {
+  type: 'object',
+  properties: {
+    agent: { type: 'string', minLength: 1, description: 'The name, the path or the URL of an agent.' },
+    name: { type: 'string', maxLength: LONGEST_NAME, description: 'What it is called in the passes.' },
+    role: { enum: [...ROLES], description: 'What it does; absent: by its place.' },
+    provider: { type: 'string', description: 'The provider of its model.' },
+    model: { type: 'string', description: 'Its model.' },
+    auth: {
+      type: 'string',
+      pattern: CREDENTIAL_NAME.source,
+      description: 'The name of a stored credential, for an agent that is named by its URL.',
+    },
+    skills: {
+      type: 'array',
+      maxItems: MOST_SKILLS,
+      items: { type: 'string' },
+      description: 'Skills of the library by name, or in words.',
+    },
+  },
+  required: ['agent'],
+};
+
+/** The JSON Schema of a brainstorm's config; the node refuses what it refuses. */
+export const BRAINSTORM_SCHEMA: ConfigSchema = {
+  type: 'object',
+  properties: {
+    idea: {
+      type: 'string',
+      description: 'What it is about; absent: what the nodes before it answered. May have {{references}}.',
+    },
+    agents: {
+      type: 'array',
+      minItems: FEWEST_AGENTS,
+      maxItems: MOST_AGENTS,
+      items: AGENT,
+      description: 'Who takes part, in this order.',
+    },
+    maxIterations: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MOST_ITERATIONS,
+      default: DEFAULT_ITERATIONS,
+      description: 'How many passes there are at most.',
+    },
+    systemPrompt: {
+      type: 'string',
+      maxLength: LONGEST_PROMPT,
+      description: 'What every agent is told before its role.',
+    },
+    llmConfig: {
+      type: 'object',
+      propertyNames: { enum: MODEL_FIELDS },
+      description: 'The model of all agents that name none.',
+    },
+  },
+  required: ['agents'],
+};

@@ -1,0 +1,44 @@
+import type { ConfigSchema } from '#libs/executor';
+import { DEFAULT_MAX_TURNS, LONGEST_TURN_MS, MOST_TURNS } from './conversation.js';
+import { CALLEES, CREDENTIAL_NAME, LONGEST_REFERENCE, MOST_CREDENTIALS } from './conversation-request.js';
+
+const REFERENCE = { type: ['string', 'null'], pattern: '\\S', maxLength: LONGEST_REFERENCE };
+
+/** The JSON Schema of a conversation's config; `requestProblems` refuses what it refuses. */
+export const CONVERSATION_SCHEMA: ConfigSchema = {
+  type: 'object',
+  properties: {
+    requester: {
+      ...REFERENCE,
+      description: 'Who asks: the name, the path or the URL of an agent. Absent: nobody answers the target.',
+    },
+    target: { ...REFERENCE, type: 'string', description: 'Who is asked: the name, the path or the URL of an agent.' },
+    message: {
+      type: ['string', 'null'],
+      pattern: '\\S',
+      description: 'What is said first; absent: what the nodes before it answered. May have {{references}}.',
+    },
+    maxTurns: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: MOST_TURNS,
+      default: DEFAULT_MAX_TURNS,
+      description: 'How many turns follow the first answer.',
+    },
+    timeoutMs: {
+      type: ['integer', 'null'],
+      minimum: 1,
+      default: LONGEST_TURN_MS,
+      description: 'Milliseconds that an agent has for one turn.',
+    },
+    announce: { ...REFERENCE, description: 'Who is told the last text: the name, the path or the URL of an agent.' },
+    auth: {
+      type: ['object', 'null'],
+      maxProperties: MOST_CREDENTIALS,
+      propertyNames: { enum: [...CALLEES] },
+      additionalProperties: { type: 'string', pattern: CREDENTIAL_NAME.source },
+      description: 'The names of stored credentials for those agents that are named by their URL.',
+    },
+  },
+  required: ['target'],
+};

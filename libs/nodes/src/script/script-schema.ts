@@ -1,0 +1,112 @@
+import { A2A_ERRORS, type JsonObject } from '#libs/protocol';
+import { MEDIA_TYPE, MOST_ENTRIES } from './declaration.js';
+import { MAX_PATTERN } from './parse-script.js';
+import { MAX_SLEEP_MS } from './step-problem.js';
+
+const text = (description: string): JsonObject => ({ type: 'string', description });
+const flag = (description: string): JsonObject => ({ type: 'boolean', description });
+const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({ type: 'object', properties, ...more });
+const closed = (properties: JsonObject, more: JsonObject = {}): JsonObject =>
+  object(properties, { ...more, additionalProperties: false });
+const list = (items: JsonObject, description: string): JsonObject => ({
+  type: 'array',
+  minItems: 1,
+  maxItems: MOST_ENTRIES,
+  items,
+  description,
+});
+
+const PART = object(
+  {
+    text: text('Text. {{text}} in it is the text of the incoming Message.'),
+    raw: text("A file's bytes, in base64."),
+    url: text('Where a file is.'),
+    data: { description: 'Any JSON value.' },
+  },
+  { oneOf: ['text', 'raw', 'url', 'data'].map((content) => ({ properties: { [content]: {} }, required: [content] })) },
+);
+const PARTS: JsonObject = { type: 'array', minItems: 1, items: PART, description: 'A2A Parts.' };
+
+const ARTIFACT = object(
+  {
+    artifactId: text('Its id; chunks of one Artifact have the same.'),
+    name: text('Its name.'),
+    description: text('What it is.'),
+    parts: PARTS,
+    append: flag('Whether the Parts continue the Artifact of this id.'),
+    lastChunk: flag('Whether the Artifact is complete with them.'),
+  },
+  { required: ['parts'], description: 'Gives an Artifact, or a chunk of one.' },
+);
+
+/** A step has exactly one of these keys. */
+const STEPS: Record<string, JsonObject> = {
+  status: { const: 'working', description: 'Says that the agent works, with a text or without.' },
+  artifact: ARTIFACT,
+  echo: { const: true, description: "Gives the Message's Parts as an Artifact." },
+  sleep: { type: 'number', minimum: 0, maximum: MAX_SLEEP_MS, description: 'Waits so many milliseconds.' },
+  reply: { ...PARTS, description: 'Answers with a Message of these Parts, and no Task.' },
+  ask: text('Asks: INPUT_REQUIRED. Ends the turn.'),
+  authorize: text('Asks for authentication: AUTH_REQUIRED. Ends the turn.'),
+  complete: { anyOf: [{ type: 'string' }, { const: true }, { type: 'null' }], description: 'Ends the Task COMPLETED.' },
+  fail: text('Ends the Task FAILED.'),
+  reject: text('Ends the Task REJECTED.'),
+  throw: { enum: Object.keys(A2A_ERRORS), description: 'Refuses the Message with this error of the protocol.' },
+};
+/** Steps that may have a text beside their key. */
+const WITH_TEXT = new Set(['status', 'throw']);
+
+const STEP: JsonObject = {
+  anyOf: Object.entries(STEPS).map(([key, schema]) =>
+    closed({ [key]: schema, ...(WITH_TEXT.has(key) && { text: text('What is said.') }) }, { required: [key] }),
+  ),
+};
+
+const EXTENSION = closed(
+  {
+    uri: { type: 'string', pattern: '^[^\\s,]{1,500}$', description: 'Its URI.' },
+    description: text('What the agent does with it.'),
+    required: flag('Whether callers have to know it.'),
+    params: { type: 'object', description: 'Its parameters.' },
+  },
+  { required: ['uri'] },
+);
+const MODE: JsonObject = { type: 'string', pattern: MEDIA_TYPE.source };
+
+const AGENT = closed(
+  {
+    inputModes: list(MODE, 'The media types that the agent reads.'),
+    outputModes: list(MODE, 'The media types that it writes.'),
+    streaming: flag('Whether it streams.'),
+    pushNotifications: flag('Whether it sends push notifications.'),
+    extensions: list(EXTENSION, 'The extensions of the protocol that it knows.'),
+  },
+  { description: "What the agent's card says where that is not the usual." },
+);
+
+const EXPRESSION: JsonObject = { type: 'string', maxLength: MAX_PATTERN };
+
+const CONDITION = closed(
+  {
+    messageId: { ...EXPRESSION, description: "An expression (RE2) for the Message's id." },
+    text: { ...EXPRESSION, description: "An expression (RE2) for the Message's text." },
+    data: { description: 'What the first data Part has to contain.' },
+    turn: { type: 'integer', minimum: 1, description: 'Which Message of the Task it is, from 1.' },
+  },
+  { description: 'What has to hold; all of it.' },
+);
+
+const RULE = closed({
+  when: CONDITION,
+  steps: { type: 'array', items: STEP, description: 'What the agent does then, in this order.' },
+});
+
+/** The JSON Schema of a script; `scriptProblems` refuses what it refuses, and what only a whole script can tell. */
+export const SCRIPT_SCHEMA: JsonObject = closed(
+  {
+    agent: AGENT,
+    rules: { type: 'array', items: RULE, description: 'The first rule that matches the Message runs.' },
+    otherwise: { type: 'array', items: STEP, description: 'What the agent does where no rule matches.' },
+  },
+  { description: 'A scripted agent.' },
+);

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { NodeTypes } from '#libs/executor';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { etagOf, RevisionConditions } from './revision-conditions.js';
+import { workflowSchema } from './workflow-schema.js';
+
+const MAX_AGE_SECONDS = 3600;
+
+/** The JSON Schema of definitions, for editors and for programs that make them; it changes with the service alone. */
+@ApiTags('workflows')
+@Controller('schemas')
+export class WorkflowSchemaController {
+  /** Bytes: to a text Fastify adds a charset, which the media type does not have. */
+  private readonly json: Buffer;
+  private readonly version: string;
+
+  constructor(nodeTypes: NodeTypes) {
+    this.json = Buffer.from(JSON.stringify(workflowSchema(nodeTypes)));
+    this.version = createHash('sha256').update(this.json).digest('base64url');
+  }
+
+  @Get('workflow.json')
+  @ApiOperation({ summary: 'The JSON Schema (2020-12) of workflow definitions.' })
+  @ApiOkResponse({ content: { 'application/schema+json': { schema: { type: 'object' } } } })
+  schema(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): void {
+    void reply.header('etag', etagOf(this.version)).header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`);
+    if (RevisionConditions.of(headers).has(this.version)) void reply.code(304).send();
+    else void reply.header('content-type', 'application/schema+json').send(this.json);
+  }
+}
