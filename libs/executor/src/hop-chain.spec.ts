@@ -66,6 +66,7 @@ test.each([
   ['http://a/', 'http://a'],
   ['http://a/a2a/agent-card', 'http://a/a2a'],
   ['http://a/.well-known/agent-card.json', 'http://a'],
+  ['http://a/x/.well-known/agent.json', 'http://a/x'],
   ['workflows/a', 'workflows/a'],
 ])('%s is %s', (url, callee) => {
   expect(calleeOf(url)).toBe(callee);

@@ -11,7 +11,7 @@ export { ExecutorModule } from './executor.module.js';
 export { TaskRecovery } from './task-recovery.js';
 export { readIdempotencyKey } from './idempotency-key.js';
 export { OwnAgents, OwnAgentsModule } from './own-agents.js';
-export { type Hop, HOP_CHAIN, HopChains, hopMetadata, hopsOf, keptHops } from './hop-chain.js';
+export { calleeOf, type Hop, HOP_CHAIN, HopChains, hopMetadata, hopsOf, keptHops } from './hop-chain.js';
 export { HopChainModule } from './hop-chain.module.js';
 export { REVISION_CLAIM, RevisionClaims } from './revision-claim.js';
 export { RevisionClaimModule } from './revision-claim.module.js';
