@@ -7,7 +7,9 @@ export function serveDocumentation(app: NestFastifyApplication, config: AppConfi
   const head = new DocumentBuilder()
     .setTitle(config.serviceName)
     .setDescription(
-      'The management API. The A2A surface below `/a2a` is described by the A2A specification and by agent cards.',
+      'The management API. The agents are at `/a2a/` (the service itself), `/a2a/workflows/{workflow}/` and ' +
+        '`/a2a/workflows/{workflow}/nodes/{node}/`: the A2A specification and the card of each, at ' +
+        '`.well-known/agent-card.json` below it, describe them.',
     )
     .setVersion('1');
   if (config.auth.mode !== 'none') head.addBearerAuth().addSecurityRequirements('bearer');

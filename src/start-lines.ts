@@ -6,7 +6,8 @@ export function startLines(config: AppConfig, url: string, grpcPort: number | un
   const rows: [string, string][] = [
     ['console', `${url}/`],
     ['API', `${url}/docs`],
-    ['agents', `${url}/a2a`],
+    // Clients look for a card below an agent's URL, and the last word of a URL without a slash is a file to many of them.
+    ['agents', `${url}/a2a/`],
     ...(grpcPort === undefined ? [] : [['gRPC', `port ${grpcPort}`] satisfies [string, string]]),
     ['callers', callersOf(config)],
     ['database', databaseOf(config)],

@@ -12,6 +12,7 @@ ${bold('Where things are')}
   Console   ${cyan(parleyUrl)}  ${dim('see it, try it, draw it')}
   This run  ${cyan(`${parleyUrl}/runs/${runId}`)}
   API       ${cyan(`${parleyUrl}/docs`)}
+  Agent     ${cyan(`${agent}/`)}  ${dim('what any A2A client takes')}
   Card      ${cyan(`${agent}/.well-known/agent-card.json`)}
   Logs      ${dim(logs)}
 
