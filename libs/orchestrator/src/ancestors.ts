@@ -12,7 +12,7 @@ export class Ancestors {
     this.places = new Map(order.map((id, place) => [id, place]));
     for (const id of order) {
       const set = new Uint32Array(Math.ceil(order.length / BITS));
-      for (const parent of graph.parents(id)) this.include(set, parent);
+      for (const predecessor of graph.predecessors(id)) this.include(set, predecessor);
       this.sets.set(id, set);
     }
   }
@@ -24,9 +24,9 @@ export class Ancestors {
     return ((words[Math.floor(place / BITS)] ?? 0) & (1 << (place % BITS))) !== 0;
   }
 
-  private include(set: Uint32Array, parent: string): void {
-    const place = this.places.get(parent) ?? 0;
-    const before = this.sets.get(parent);
+  private include(set: Uint32Array, predecessor: string): void {
+    const place = this.places.get(predecessor) ?? 0;
+    const before = this.sets.get(predecessor);
     if (before) for (const [index, word] of before.entries()) set[index] = (set[index] ?? 0) | word;
     const index = Math.floor(place / BITS);
     set[index] = (set[index] ?? 0) | (1 << (place % BITS));

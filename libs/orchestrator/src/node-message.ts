@@ -83,18 +83,18 @@ function nodeText(
   }
   const prompt = node.config[templateKey(node.type)];
   if (typeof prompt === 'string' && prompt !== '') return renderTemplate(prompt, resolve, budget);
-  const parents = graph.parents(node.id);
-  const texts = parents.length === 0 ? [run.text ?? ''] : parents.map((parent) => parentText(parent, run));
+  const predecessors = graph.predecessors(node.id);
+  const texts = predecessors.length === 0 ? [run.text ?? ''] : predecessors.map((id) => textOf(id, run));
   for (const text of texts) budget.spend(text.length + SEPARATOR.length);
   return texts.filter((text) => text !== '').join(SEPARATOR);
 }
 
 const SEPARATOR = '\n\n';
 
-function parentText(parent: string, { nodes, inputs }: MessageSource): string {
-  const run = nodes.get(parent);
+function textOf(id: string, { nodes, inputs }: MessageSource): string {
+  const run = nodes.get(id);
   if (run && run.artifacts.length > 0) return outputText(run);
-  const input = inputValue(inputs, parent);
+  const input = inputValue(inputs, id);
   return input === undefined ? '' : inputText(input);
 }
 

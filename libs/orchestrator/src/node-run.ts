@@ -1,5 +1,4 @@
-import type { Artifact, JsonObject, Message, Part } from '#libs/protocol';
-import type { WorkflowDefinition } from './workflow.js';
+import type { Artifact, Message, Part } from '#libs/protocol';
 
 export type NodeStatus = 'pending' | 'running' | 'input-required' | 'completed' | 'failed' | 'canceled' | 'skipped';
 
@@ -9,7 +8,8 @@ export type RunStatus = 'running' | 'input-required' | 'completed' | 'failed' | 
 export interface NodeRun {
   readonly id: string;
   readonly type: string;
-  status: NodeStatus;
+  /** `Frontier` gives it. */
+  readonly status: NodeStatus;
   /** How often the node was started; counts from 1, 0 while it is pending. */
   attempts: number;
   /** The agent that was called. */
@@ -50,21 +50,4 @@ export interface CanceledChild {
   agentUrl: string;
   taskId?: string;
   outcome: ChildOutcome;
-}
-
-/** What a run's log says; `RunState` folds it. */
-export interface RunFacts {
-  readonly definition: WorkflowDefinition;
-  status: RunStatus;
-  inputs: JsonObject;
-  readonly nodes: ReadonlyMap<string, NodeRun>;
-  error?: RunError;
-  children?: CanceledChild[];
-  /** The run's Artifacts, in the order of their recording. */
-  results: Artifact[];
-  /** The newest follow-up Message, and whether it still has to be passed on to a child. */
-  received?: Message;
-  undelivered: boolean;
-  /** Whether `workflow.failed` was told. */
-  failureTold: boolean;
 }

@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import type { NodeRun, NodeStatus } from './node-run.js';
 import { planNext } from './plan-next.js';
 import { RunState } from './run-state.js';
-import { nodeCompleted, nodeError, nodeStarted, a2aReceived, nodeCanceled } from './run-steps.js';
+import { a2aReceived, a2aSending, nodeCanceled, nodeCompleted, nodeError, nodeStarted } from './run-steps.js';
 import { stepEvent } from './run-ending.js';
 import type { WorkflowDefinition } from './workflow.js';
 import { WorkflowGraph } from './workflow-graph.js';
 
 const reference = { taskId: 'run', contextId: 'context' };
+const SENDING = { url: 'http://127.0.0.1', messageId: 'again' };
 
 const dags = fc
   .tuple(
@@ -42,12 +43,12 @@ function play(
     for (const id of plan.stop)
       state.apply(stepEvent(reference, nodeCanceled.note(state.node(id), { outcome: 'not-started' })));
     for (const id of plan.ready) {
-      for (const parent of graph.parents(id)) expect(state.node(parent).status).toBe('completed');
+      for (const predecessor of graph.predecessors(id)) expect(state.node(predecessor).status).toBe('completed');
       started.push(id);
       state.apply(stepEvent(reference, nodeStarted.note(state.node(id), { attempt: 1 })));
     }
     if (plan.outcome === 'input-required') {
-      for (const node of state.nodes.values()) if (node.status === 'input-required') node.status = 'running';
+      for (const node of state.frontier.waiting) state.apply(stepEvent(reference, a2aSending.note(node, SENDING)));
     }
     const open = running();
     const node = open[(picks[turn % picks.length] ?? 0) % Math.max(open.length, 1)];
@@ -63,8 +64,15 @@ function ended(node: NodeRun, ending: Ending) {
   return nodeCompleted.note(node, { status: 'completed', artifacts: [] });
 }
 
+/** Everything that an edge leads to from the node, or from what is found. */
+function descendants({ edges }: WorkflowDefinition, id: string): string[] {
+  const found = new Set([id]);
+  for (const from of found) for (const edge of edges) if (edge.from === from) found.add(edge.to);
+  return [...found].slice(1);
+}
+
 describe('planNext', () => {
-  test('any run of any DAG ends, starts no node twice and none before its parents', () => {
+  test('any run of any DAG ends, starts no node twice and none before its predecessors', () => {
     const endings = fc.array(fc.constantFrom<Ending>('completed', 'completed', 'failed', 'waits'), { minLength: 1 });
     fc.assert(
       fc.property(dags, fc.array(fc.nat(9), { minLength: 1 }), endings, (definition, picks, how) => {
@@ -91,7 +99,7 @@ describe('planNext', () => {
           }
         }
         const skipped = [...state.nodes.values()].filter((node) => node.status === 'skipped').map((node) => node.id);
-        expect(new Set(skipped)).toEqual(graph.descendants(failing));
+        expect(skipped.toSorted()).toEqual(descendants(definition, failing).toSorted());
       }),
     );
   });

@@ -28,6 +28,8 @@ export interface CallingRun {
 /** The calls of one run to the agents of its nodes. */
 export class RunCalls {
   private readonly open = new Map<string, ChildCall>();
+  /** Nodes whose current call is announced and not made here. */
+  private readonly announced: Set<NodeRun>;
   /** Nodes whose current call was decided by this process, and when: no earlier process can have made it. */
   private readonly fresh = new Map<string, number>();
   private readonly children: RunChildren;
@@ -40,10 +42,12 @@ export class RunCalls {
     private readonly tell: (news: ChildNews) => Promise<void>,
   ) {
     this.children = new RunChildren(run.context.taskId, services.tasks, services.children);
+    this.announced = new Set(run.state.frontier.running.filter((node) => node.messageId !== undefined));
   }
 
-  has(nodeId: string): boolean {
-    return this.open.has(nodeId);
+  /** Nodes whose call is announced, by this process or an earlier one, and still to be made; as defined. */
+  get unmade(): NodeRun[] {
+    return this.run.graph.asDefined(this.announced);
   }
 
   /** What a call is about to be announced with; `undefined` for a node without an URL (row C6). */
@@ -53,6 +57,7 @@ export class RunCalls {
     const url = this.urlOf(node);
     if (url === undefined) return undefined;
     this.fresh.set(node.id, performance.now());
+    this.announced.add(node);
     const answer = waiting ? state.received?.messageId : undefined;
     const messageId = dispatchMessageId(context.taskId, node.id, node.attempts, answer);
     return { url, messageId, ...(waiting && { taskId: node.taskId }) };
@@ -68,6 +73,7 @@ export class RunCalls {
     const known = await Promise.all(nodes.map((node) => this.known(node)));
     for (const [index, node] of nodes.entries()) {
       const call = this.call(node, known[index]);
+      this.announced.delete(node);
       this.open.set(node.id, call);
       void call.run();
     }
@@ -114,6 +120,7 @@ export class RunCalls {
 
   private async cancelOne(node: NodeRun): Promise<CanceledChild> {
     const agentUrl = this.urlOf(node) ?? '';
+    this.announced.delete(node);
     const call = this.open.get(node.id);
     const outcome = await call?.cancel();
     const taskId = call?.taskId ?? node.taskId ?? (await this.known(node));

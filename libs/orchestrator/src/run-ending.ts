@@ -36,7 +36,7 @@ export function completedEvent(
   artifacts: Artifact[],
 ): TaskEvent {
   const [only] = artifacts;
-  const isResult = graph.resultNodes().some(({ id }) => id === node.id);
+  const isResult = graph.isResult(node.id);
   if (only === undefined || !isResult) return stepEvent(reference, nodeCompleted.note(node, { status, artifacts }));
   const result = { ...only, artifactId: node.id, name: node.id, parts: artifacts.flatMap(({ parts }) => parts) };
   const note = nodeCompleted.note(node, { status, ...(artifacts.length > 1 && { artifacts }) });
@@ -74,7 +74,7 @@ export function canceledEvents(reference: TaskReference, state: RunState, childr
  * that is authentication.
  */
 export function waitingEvents(reference: TaskReference, state: RunState): TaskEvent[] {
-  const [first, ...others] = [...state.nodes.values()].filter((node) => node.status === 'input-required');
+  const [first, ...others] = state.frontier.waiting;
   if (first === undefined) return [];
   const waiting = first.wantsAuth ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_INPUT_REQUIRED';
   const asking = statusUpdate(reference, waiting, undefined, runEventMetadata(askNote(first)));

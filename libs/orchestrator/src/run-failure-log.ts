@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { briefText } from '#libs/protocol';
-import type { RunFacts } from './node-run.js';
+import type { RunFacts } from './run-facts.js';
 
 const logger = new Logger('Runs');
 

@@ -13,12 +13,15 @@ import {
   textPart,
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
+import { Frontier } from './frontier.js';
 import { outputText } from './node-output.js';
-import type { CanceledChild, NodeRun, RunError, RunFacts, RunStatus } from './node-run.js';
+import type { CanceledChild, NodeRun, RunError, RunStatus } from './node-run.js';
+import type { RunFacts } from './run-facts.js';
 import { inputsOf, inputText, messageText, userInputName } from './run-inputs.js';
 import { readRunMetadata } from './run-metadata.js';
 import { foldStep, nodeCompleted } from './run-steps.js';
 import type { WorkflowDefinition } from './workflow.js';
+import { WorkflowGraph } from './workflow-graph.js';
 
 const RUN_STATUS: Record<TaskState, RunStatus> = {
   TASK_STATE_SUBMITTED: 'running',
@@ -42,18 +45,22 @@ export class RunState implements RunFacts {
   inputs: JsonObject = {};
   /** What the caller said, where the workflow has no `input` node that took it. */
   text?: string;
+  readonly graph: WorkflowGraph;
   readonly nodes: ReadonlyMap<string, NodeRun>;
+  readonly frontier: Frontier;
   error?: RunError;
   children?: CanceledChild[];
-  results: Artifact[] = [];
   received?: Message;
   /** The id of the Message that began the run. */
   begunBy?: string;
   undelivered = false;
   failureTold = false;
+  private readonly artifacts = new Map<string, Artifact>();
 
   constructor(readonly definition: WorkflowDefinition) {
+    this.graph = WorkflowGraph.of(definition);
     this.nodes = new Map(definition.nodes.map(({ id, type }) => [id, newNodeRun(id, type)]));
+    this.frontier = new Frontier(this.graph, this.nodes);
   }
 
   static of(definition: WorkflowDefinition, events: Iterable<TaskEvent>): RunState {
@@ -73,6 +80,10 @@ export class RunState implements RunFacts {
     const node = this.nodes.get(id);
     if (node === undefined) throw new RangeError(`The run has no node "${id}"`);
     return node;
+  }
+
+  get results(): Artifact[] {
+    return [...this.artifacts.values()];
   }
 
   /** The state map of rows C11 and C12: each input under its name, and the output text of each node that has one. */
@@ -111,7 +122,9 @@ export class RunState implements RunFacts {
   }
 
   private takeArtifact({ artifact, append, metadata }: TaskArtifactUpdateEvent): void {
-    this.results = appended(this.results, artifact, append === true);
+    const before = append ? this.artifacts.get(artifact.artifactId) : undefined;
+    const after = before ? { ...before, parts: [...before.parts, ...artifact.parts] } : artifact;
+    this.artifacts.set(artifact.artifactId, after);
     const note = runEventNote(metadata);
     if (note === undefined) return;
     const carried = note.type === nodeCompleted.type && note.payload['artifacts'] === undefined;
@@ -132,22 +145,14 @@ export class RunState implements RunFacts {
 
   /** A node that an ended run left behind was never started, or stopped with the run. */
   private settleNodes(at: string | undefined): void {
-    for (const node of this.nodes.values()) {
-      if (node.status === 'pending') node.status = 'skipped';
-      if (node.status !== 'running' && node.status !== 'input-required') continue;
-      node.status = 'canceled';
+    for (const node of this.frontier.active) {
       if (at !== undefined) node.finishedAt = at;
+      this.frontier.move(node, 'canceled');
     }
+    this.frontier.skipPending();
   }
 }
 
 function newNodeRun(id: string, type: string): NodeRun {
   return { id, type, status: 'pending', attempts: 0, artifacts: [] };
-}
-
-function appended(artifacts: readonly Artifact[], next: Artifact, append: boolean): Artifact[] {
-  const index = artifacts.findIndex((artifact) => artifact.artifactId === next.artifactId);
-  const before = artifacts[index];
-  if (before === undefined) return [...artifacts, next];
-  return artifacts.with(index, append ? { ...before, parts: [...before.parts, ...next.parts] } : next);
 }

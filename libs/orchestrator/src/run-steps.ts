@@ -1,7 +1,7 @@
 import type { Artifact, JsonObject, Part, RunEventNote } from '#libs/protocol';
-import type { CanceledChild, ChildOutcome, NodeRun, RunFacts } from './node-run.js';
+import type { CanceledChild, ChildOutcome, NodeRun } from './node-run.js';
 import type { RunEventType } from './run-event-type.js';
-import { descendantsOf } from './workflow-graph.js';
+import type { RunFacts } from './run-facts.js';
 
 type Fold<P> = (run: RunFacts, payload: P, at: string) => void;
 type NodeFold<P> = (node: NodeRun, payload: P, at: string, run: RunFacts) => void;
@@ -35,20 +35,20 @@ export class NodeStep<P extends object> {
   }
 }
 
-export const nodeStarted = new NodeStep<{ attempt: number }>('node.started', (node, { attempt }, at) => {
-  node.status = 'running';
+export const nodeStarted = new NodeStep<{ attempt: number }>('node.started', (node, { attempt }, at, run) => {
   node.attempts = attempt;
   node.startedAt = at;
   delete node.messageId;
+  run.frontier.move(node, 'running');
 });
 
 /** `taskId` is present when the Message answers what that Task of the agent asks. */
 export const a2aSending = new NodeStep<{ url: string; messageId: string; taskId?: string }>(
   'a2a.sending',
   (node, { url, messageId, taskId }, _at, run) => {
-    node.status = 'running';
     node.agentUrl = url;
     node.messageId = messageId;
+    run.frontier.move(node, 'running');
     delete node.question;
     delete node.wantsAuth;
     delete node.answer;
@@ -71,22 +71,22 @@ export interface ReceivedPayload {
   question?: Part[];
 }
 
-export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, payload) => {
+export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, payload, _at, run) => {
   if (payload.taskId !== undefined) node.taskId = payload.taskId;
   if (payload.contextId !== undefined) node.contextId = payload.contextId;
   if (payload.question === undefined) return;
-  node.status = 'input-required';
   node.question = payload.question;
   node.wantsAuth = payload.status === AUTH_REQUIRED;
+  run.frontier.move(node, 'input-required');
 });
 
 /** `artifacts` is absent where the event itself carries the node's one Artifact. */
 export const nodeCompleted = new NodeStep<{ status: string; artifacts?: Artifact[] }>(
   'node.completed',
-  (node, { artifacts }, at) => {
-    node.status = 'completed';
+  (node, { artifacts }, at, run) => {
     node.artifacts = artifacts ?? [];
     node.finishedAt = at;
+    run.frontier.move(node, 'completed');
   },
 );
 
@@ -94,22 +94,22 @@ export const nodeCompleted = new NodeStep<{ status: string; artifacts?: Artifact
 export const nodeError = new NodeStep<{ error: string; message: string }>(
   'node.error',
   (node, { error, message }, at, run) => {
-    node.status = 'failed';
     node.error = error;
     node.finishedAt = at;
     run.error ??= { node: node.id, message };
-    skipAfter(run, node.id);
+    run.frontier.move(node, 'failed');
+    run.frontier.skipAfter(node);
   },
 );
 
 export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcome: ChildOutcome }>(
   'node.canceled',
-  (node, { taskId }, at) => {
-    node.status = 'canceled';
+  (node, { taskId }, at, run) => {
     node.finishedAt = at;
     if (taskId !== undefined) node.taskId = taskId;
     delete node.question;
     delete node.wantsAuth;
+    run.frontier.move(node, 'canceled');
   },
 );
 
@@ -148,14 +148,4 @@ export function foldStep(run: RunFacts, note: RunEventNote, at: string): void {
   const node = note.node_id === undefined ? undefined : run.nodes.get(note.node_id);
   if (node === undefined) RUN_STEPS.get(note.type)?.(run, note.payload, at);
   else NODE_STEPS.get(note.type)?.(node, note.payload, at, run);
-}
-
-function skipAfter(run: RunFacts, failed: string): void {
-  const { definition, nodes } = run;
-  const childrenOf = (id: string) => definition.edges.filter((edge) => edge.from === id).map((edge) => edge.to);
-  const skipped = definition.onFailure === 'continue' ? descendantsOf(failed, childrenOf) : nodes.keys();
-  for (const id of skipped) {
-    const node = nodes.get(id);
-    if (node?.status === 'pending') node.status = 'skipped';
-  }
 }

@@ -3,12 +3,12 @@ import type { TaskEvent, TaskHeader } from '#libs/tasks';
 import { nodeUrl } from './node-address.js';
 import { nodeParts } from './node-message.js';
 import type { LaterOutcome } from './cancel-outcomes.js';
-import type { CanceledChild, NodeRun, NodeStatus, RunError, RunStatus } from './node-run.js';
+import { childReference } from './node-dispatch.js';
+import type { CanceledChild, ChildOutcome, NodeRun, NodeStatus, RunError, RunStatus } from './node-run.js';
 import { question } from './run-ending.js';
 import { RunState } from './run-state.js';
 import { AUTH_REQUIRED } from './run-steps.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
-import { WorkflowGraph } from './workflow-graph.js';
 
 export interface NodeView {
   status: NodeStatus;
@@ -68,9 +68,11 @@ export interface RunSource {
 export function runView(source: RunSource): RunView {
   const { header, definition, events } = source;
   const run = RunState.of(definition, events);
+  const known = knownTasks(source);
+  const later = new Map(source.later?.map((it) => [childReference(it.node, it.attempt), it.outcome]));
   const nodes = definition.nodes.map((node): [string, NodeView] => [
     node.id,
-    nodeView(node, run.node(node.id), source),
+    nodeView(node, run.node(node.id), source, known),
   ]);
   return {
     runId: header.taskId,
@@ -80,7 +82,7 @@ export function runView(source: RunSource): RunView {
     inputs: run.inputs,
     ...(run.results.length > 0 && { result: run.results }),
     ...(run.error && { error: run.error }),
-    ...(run.children && { children: run.children.map((child) => withLater(child, run, source)) }),
+    ...(run.children && { children: run.children.map((child) => withLater(child, run, later)) }),
     nodes: Object.fromEntries(nodes),
     state: run.stateMap(),
     artifacts: run.artifactMap(),
@@ -99,21 +101,28 @@ export function nodeDetail(source: RunSource, nodeId: string): NodeDetail | unde
   return {
     id: node.id,
     type: node.type,
-    ...nodeView(node, run.node(nodeId), source),
-    // The definition of a run that started a node makes a graph.
-    ...(attempts > 0 && { input: nodeParts(node, WorkflowGraph.build(definition), run) }),
+    ...nodeView(node, run.node(nodeId), source, knownTasks(source)),
+    ...(attempts > 0 && { input: nodeParts(node, run.graph, run) }),
   };
 }
 
-function withLater(child: CanceledChild, run: RunState, { later = [] }: RunSource): CanceledChild {
-  const { attempts } = run.node(child.node);
-  const found = later.find(({ node, attempt }) => node === child.node && attempt === attempts);
-  return found ? { ...child, outcome: found.outcome } : child;
+function withLater(child: CanceledChild, run: RunState, later: ReadonlyMap<string, ChildOutcome>): CanceledChild {
+  const outcome = later.get(childReference(child.node, run.node(child.node).attempts));
+  return outcome ? { ...child, outcome } : child;
 }
 
-function nodeView(node: WorkflowNode, run: NodeRun, { definition, baseUrl, children = [] }: RunSource): NodeView {
-  const child = children.findLast(({ nodeId, attempt }) => nodeId === node.id && attempt === run.attempts);
-  const taskId = run.taskId ?? child?.taskId;
+/** The Task ids of children that the log does not name yet, by node and attempt. */
+function knownTasks({ children = [] }: RunSource): ReadonlyMap<string, string> {
+  return new Map(children.map(({ nodeId, attempt, taskId }) => [childReference(nodeId, attempt), taskId]));
+}
+
+function nodeView(
+  node: WorkflowNode,
+  run: NodeRun,
+  { definition, baseUrl }: RunSource,
+  known: ReadonlyMap<string, string>,
+): NodeView {
+  const taskId = run.taskId ?? known.get(childReference(node.id, run.attempts));
   return {
     status: run.status,
     attempts: run.attempts,

@@ -9,7 +9,6 @@ import type { RunServices } from './run-services.js';
 import { logFailure } from './run-failure-log.js';
 import { RunState } from './run-state.js';
 import type { WorkflowRevision } from './workflow.js';
-import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
 import { WorkflowRun } from './workflow-run.js';
 
 /**
@@ -20,7 +19,6 @@ export class WorkflowExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
   /** Time for the children to be canceled. */
   override readonly cancelGrace = 10_000;
-  private readonly graph: WorkflowGraph | InvalidWorkflow;
   private inputs: InputRules | undefined;
 
   constructor(
@@ -28,7 +26,6 @@ export class WorkflowExecutor extends AgentExecutor {
     private readonly services: RunServices,
   ) {
     super();
-    this.graph = graphOf(workflow);
   }
 
   override taskMetadata(request: SendMessageRequest): JsonObject {
@@ -55,15 +52,15 @@ export class WorkflowExecutor extends AgentExecutor {
   }
 
   override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
-    const { graph, services } = this;
     const { definition, revision } = this.workflow;
     const log = await logOf(context);
     const state = RunState.of(definition, log);
     const hops = isNew(context) ? hopsOf(requestOf(context)) : keptHops(metadataOf(log));
-    if (graph instanceof InvalidWorkflow) {
-      logFailure(context.taskId, state, graph.message);
-      yield* failedEvents(context, state, graph.message);
-    } else yield* new WorkflowRun(services, { context, graph, state, revision, hops }).events();
+    const { fault } = state.graph;
+    if (fault) {
+      logFailure(context.taskId, state, fault.message);
+      yield* failedEvents(context, state, fault.message);
+    } else yield* new WorkflowRun(this.services, { context, state, revision, hops }).events();
   }
 }
 
@@ -83,13 +80,4 @@ function requestOf({ userMessage, metadata }: RequestContext): SendMessageReques
 /** A turn after the first, and one that is recovered, knows the first request's metadata from the Task. */
 function metadataOf([first]: readonly TaskEvent[]): JsonObject | undefined {
   return first && 'task' in first ? first.task.metadata : undefined;
-}
-
-function graphOf({ definition }: WorkflowRevision): WorkflowGraph | InvalidWorkflow {
-  try {
-    return WorkflowGraph.build(definition);
-  } catch (error) {
-    if (error instanceof InvalidWorkflow) return error;
-    throw error;
-  }
 }

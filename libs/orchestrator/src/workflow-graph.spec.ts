@@ -26,11 +26,12 @@ function edgesOf(edges: string): WorkflowEdge[] {
 }
 
 describe('WorkflowGraph', () => {
-  test('knows parents in edge order, children and descendants', () => {
+  test('knows the edges of each node, and its predecessors and successors in their order', () => {
     const graph = WorkflowGraph.build(workflow('a b c d e', 'a>b a>c c>d b>d c>d d>e'));
-    expect(graph.parents('d')).toEqual(['c', 'b']);
-    expect(graph.children('a')).toEqual(['b', 'c']);
-    expect([...graph.descendants('c')]).toEqual(['d', 'e']);
+    expect(graph.incoming('d')).toEqual(edgesOf('c>d b>d'));
+    expect(graph.outgoing('a')).toEqual(edgesOf('a>b a>c'));
+    expect(graph.predecessors('d')).toEqual(['c', 'b']);
+    expect(graph.successors('a')).toEqual(['b', 'c']);
     expect(graph.order).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
@@ -59,7 +60,21 @@ describe('WorkflowGraph', () => {
     expect(() => WorkflowGraph.build(workflow(ids, edges))).toThrow(message);
   });
 
-  test('orders any DAG with every parent first', () => {
+  test('of a definition that is no DAG holds the rest, and says what is wrong first', () => {
+    const graph = WorkflowGraph.of(workflow('r a b c', 'r>a a>b b>a x>c c>y'));
+    expect(graph.fault?.message).toBe('build DAG: edge references unknown node: x');
+    expect(graph.predecessors('a')).toEqual(['r', 'b']);
+    expect(graph.incoming('c')).toEqual([]);
+    expect(graph.order).toEqual(['r', 'c']);
+    expect(WorkflowGraph.of(workflow('a b', 'a>b')).fault).toBeUndefined();
+  });
+
+  test('sorts by the definition', () => {
+    const graph = WorkflowGraph.build(workflow('c a b', 'a>b'));
+    expect(graph.asDefined([{ id: 'a' }, { id: 'b' }, { id: 'c' }])).toEqual([{ id: 'c' }, { id: 'a' }, { id: 'b' }]);
+  });
+
+  test('orders any DAG with every predecessor first', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.array(fc.tuple(fc.nat(11), fc.nat(11))), (size, pairs) => {
         const ids = Array.from({ length: size }, (_, index) => `n${index}`);

@@ -1,4 +1,4 @@
-import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
+import type { WorkflowDefinition, WorkflowEdge, WorkflowNode } from './workflow.js';
 
 /** A definition that is no DAG. The text begins with `build DAG: ` (row C5). */
 export class InvalidWorkflow extends Error {
@@ -8,103 +8,133 @@ export class InvalidWorkflow extends Error {
   }
 }
 
+interface Vertex {
+  readonly node: WorkflowNode;
+  /** The node's place in the definition. */
+  readonly place: number;
+  readonly incoming: WorkflowEdge[];
+  readonly outgoing: WorkflowEdge[];
+}
+
 /** The nodes of a workflow and how they hang together. Duplicate edges count once; all orders are stable. */
 export class WorkflowGraph {
-  /** Every node after all of its parents; among equals as defined. */
+  /** Every node after all of its predecessors; among equals as defined. Nodes on a cycle, or behind one, are missing. */
   readonly order: readonly string[];
-  private readonly nodes = new Map<string, WorkflowNode>();
-  private readonly parentsOf = new Map<string, string[]>();
-  private readonly childrenOf = new Map<string, string[]>();
+  /** Why this is no DAG: the first fault. */
+  readonly fault: InvalidWorkflow | undefined;
+  /** Whether the workflow has `input` nodes. */
+  readonly hasInputs: boolean;
+  private readonly vertices = new Map<string, Vertex>();
+  private readonly results: ReadonlyMap<string, WorkflowNode>;
 
   private constructor(readonly definition: WorkflowDefinition) {
-    for (const node of definition.nodes) this.addNode(node);
-    for (const { from, to } of definition.edges) this.addEdge(from, to);
+    const faults = [...this.addNodes(), ...this.addEdges()];
     this.order = this.sorted();
-    if (this.order.length < this.nodes.size) {
-      throw new InvalidWorkflow('cycle detected in workflow graph (excluding back-edges)');
-    }
+    if (this.order.length < this.vertices.size) faults.push('cycle detected in workflow graph (excluding back-edges)');
+    this.fault = faults[0] === undefined ? undefined : new InvalidWorkflow(faults[0]);
+    this.hasInputs = definition.nodes.some(({ type }) => type === 'input');
+    const outputs = definition.nodes.filter(({ type }) => type === 'output');
+    const results = outputs.length > 0 ? outputs : definition.nodes.filter(({ id }) => this.outgoing(id).length === 0);
+    this.results = new Map(results.map((node) => [node.id, node]));
   }
 
   /** @throws InvalidWorkflow */
   static build(definition: WorkflowDefinition): WorkflowGraph {
+    const graph = new WorkflowGraph(definition);
+    if (graph.fault) throw graph.fault;
+    return graph;
+  }
+
+  /** The graph of any definition, without what there is no place for: for the runs of one that is no DAG, too. */
+  static of(definition: WorkflowDefinition): WorkflowGraph {
     return new WorkflowGraph(definition);
   }
 
   has(id: string): boolean {
-    return this.nodes.has(id);
-  }
-
-  /** Whether the workflow has `input` nodes. */
-  get hasInputs(): boolean {
-    return this.definition.nodes.some(({ type }) => type === 'input');
+    return this.vertices.has(id);
   }
 
   node(id: string): WorkflowNode {
-    const node = this.nodes.get(id);
-    if (node === undefined) throw new RangeError(`The graph has no node "${id}"`);
-    return node;
+    return this.vertex(id).node;
+  }
+
+  /** The edges that lead to a node, as defined. */
+  incoming(id: string): readonly WorkflowEdge[] {
+    return this.vertex(id).incoming;
+  }
+
+  /** The edges that lead from a node, as defined. */
+  outgoing(id: string): readonly WorkflowEdge[] {
+    return this.vertex(id).outgoing;
   }
 
   /** In the order of the edges. */
-  parents(id: string): readonly string[] {
-    return this.parentsOf.get(id) ?? [];
+  predecessors(id: string): string[] {
+    return this.incoming(id).map(({ from }) => from);
   }
 
-  children(id: string): readonly string[] {
-    return this.childrenOf.get(id) ?? [];
+  /** In the order of the edges. */
+  successors(id: string): string[] {
+    return this.outgoing(id).map(({ to }) => to);
   }
 
-  /** Everything that cannot run without this node, itself excluded. */
-  descendants(id: string): ReadonlySet<string> {
-    return descendantsOf(id, (of) => this.children(of));
+  /** What is named by the ids of nodes, in the order in which those are defined. */
+  asDefined<T extends { readonly id: string }>(nodes: Iterable<T>): T[] {
+    return [...nodes].sort((a, b) => this.vertex(a.id).place - this.vertex(b.id).place);
   }
 
   /** The nodes whose Artifacts are the run's result, as defined: the output nodes, without any the leaves. */
-  resultNodes(): readonly WorkflowNode[] {
-    const outputs = this.definition.nodes.filter((node) => node.type === 'output');
-    return outputs.length > 0 ? outputs : this.definition.nodes.filter((node) => this.children(node.id).length === 0);
+  resultNodes(): WorkflowNode[] {
+    return [...this.results.values()];
   }
 
-  private addNode(node: WorkflowNode): void {
-    if (this.nodes.has(node.id)) throw new InvalidWorkflow(`duplicate node ID: ${node.id}`);
-    this.nodes.set(node.id, node);
-    this.parentsOf.set(node.id, []);
-    this.childrenOf.set(node.id, []);
+  /** Whether a node is one of `resultNodes`. */
+  isResult(id: string): boolean {
+    return this.results.has(id);
   }
 
-  private addEdge(from: string, to: string): void {
-    const children = this.childrenOf.get(from);
-    if (children === undefined) throw new InvalidWorkflow(`edge references unknown node: ${from}`);
-    const parents = this.parentsOf.get(to);
-    if (parents === undefined) throw new InvalidWorkflow(`edge references unknown node: ${to}`);
-    if (parents.includes(from)) return;
-    children.push(to);
-    parents.push(from);
+  private vertex(id: string): Vertex {
+    const vertex = this.vertices.get(id);
+    if (vertex === undefined) throw new RangeError(`The graph has no node "${id}"`);
+    return vertex;
   }
 
-  /** Kahn's algorithm; what lies on a cycle, or behind one, is missing. */
+  /** @returns what is wrong with the nodes */
+  private addNodes(): string[] {
+    return [...this.definition.nodes.entries()].flatMap(([place, node]) => {
+      if (this.vertices.has(node.id)) return [`duplicate node ID: ${node.id}`];
+      this.vertices.set(node.id, { node, place, incoming: [], outgoing: [] });
+      return [];
+    });
+  }
+
+  /** @returns what is wrong with the edges */
+  private addEdges(): string[] {
+    const known = new Set<string>();
+    return this.definition.edges.flatMap((edge) => {
+      const { from, to } = edge;
+      const [source, target] = [this.vertices.get(from), this.vertices.get(to)];
+      if (!source || !target) return [`edge references unknown node: ${source ? to : from}`];
+      const key = JSON.stringify([from, to]);
+      if (known.has(key)) return [];
+      known.add(key);
+      source.outgoing.push(edge);
+      target.incoming.push(edge);
+      return [];
+    });
+  }
+
+  /** Kahn's algorithm. */
   private sorted(): string[] {
-    const waitingFor = new Map([...this.parentsOf].map(([id, parents]) => [id, parents.length]));
-    const order = [...waitingFor].filter(([, count]) => count === 0).map(([id]) => id);
+    const inDegrees = new Map([...this.vertices].map(([id, { incoming }]) => [id, incoming.length]));
+    const order = [...inDegrees].filter(([, inDegree]) => inDegree === 0).map(([id]) => id);
     for (let next = 0; next < order.length; next++) {
-      for (const child of this.children(order[next] ?? '')) {
-        const count = (waitingFor.get(child) ?? 0) - 1;
-        waitingFor.set(child, count);
-        if (count === 0) order.push(child);
+      for (const { to } of this.outgoing(order[next] ?? '')) {
+        const inDegree = (inDegrees.get(to) ?? 0) - 1;
+        inDegrees.set(to, inDegree);
+        if (inDegree === 0) order.push(to);
       }
     }
     return order;
   }
-}
-
-/** Everything reachable from a node; ends on cycles too. */
-export function descendantsOf(id: string, childrenOf: (id: string) => readonly string[]): ReadonlySet<string> {
-  const found = new Set<string>();
-  const open = [...childrenOf(id)];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (found.has(next)) continue;
-    found.add(next);
-    open.push(...childrenOf(next));
-  }
-  return found;
 }

@@ -27,7 +27,6 @@ import type { WorkflowGraph } from './workflow-graph.js';
 /** A run, or the rest of one, from where its log ends. */
 export interface WorkflowRunStart {
   context: RequestContext;
-  graph: WorkflowGraph;
   /** The log so far. */
   state: RunState;
   revision: string;
@@ -52,9 +51,9 @@ export class WorkflowRun {
     start: WorkflowRunStart,
   ) {
     this.context = start.context;
-    this.graph = start.graph;
     this.state = start.state;
-    this.calls = new RunCalls(services, start, (news) => this.inbox.put(news));
+    this.graph = start.state.graph;
+    this.calls = new RunCalls(services, { ...start, graph: this.graph }, (news) => this.inbox.put(news));
   }
 
   async *events(): AsyncGenerator<TaskEvent> {
@@ -73,8 +72,8 @@ export class WorkflowRun {
     for (;;) {
       signal.throwIfAborted();
       const { stop, ready, outcome } = planNext(this.graph, this.state);
-      const unsent = this.running((node) => node.messageId === undefined);
-      const unmade = this.running((node) => !this.calls.has(node.id));
+      const { unsent } = this.state.frontier;
+      const { unmade } = this.calls;
       if (stop.length > 0) yield* this.stop(stop);
       else if (this.state.undelivered && !this.answerTaken) yield* this.answer();
       else if (ready.length > 0) yield* this.start(ready);
@@ -85,17 +84,14 @@ export class WorkflowRun {
     }
   }
 
-  private running(matches: (node: NodeRun) => boolean): NodeRun[] {
-    return [...this.state.nodes.values()].filter((node) => node.status === 'running' && matches(node));
-  }
-
   private *start(ids: readonly string[]): Generator<TaskEvent> {
     for (const id of ids) {
       const node = this.state.node(id);
+      // One that failed at once may have ended the run for those after it.
+      if (node.status !== 'pending') continue;
       yield this.step(nodeStarted.note(node, { attempt: node.attempts + 1 }));
       for (const warning of templateWarnings(this.graph.node(id), this.state)) yield this.step(warning);
       yield* this.announce([node]);
-      if (node.status === 'failed') return;
     }
   }
 
@@ -119,14 +115,12 @@ export class WorkflowRun {
 
   private *answer(): Generator<TaskEvent> {
     this.answerTaken = true;
-    const { received, nodes } = this.state;
+    const { received, frontier } = this.state;
     if (received === undefined) return;
-    const waiting = [...nodes.values()].filter((node) => node.status === 'input-required');
-    const answered = answeredNodes(
-      received,
-      waiting.map((node) => node.id),
-    );
-    yield* this.announce(waiting.filter((node) => answered.includes(node.id)));
+    const { waiting } = frontier;
+    const ids = waiting.map(({ id }) => id);
+    const answered = new Set(answeredNodes(received, ids));
+    yield* this.announce(waiting.filter(({ id }) => answered.has(id)));
   }
 
   /** What came in together is heard before it is planned again; not beyond a failure, which may stop the others. */
@@ -186,12 +180,9 @@ export class WorkflowRun {
   }
 
   private async *cancel(): AsyncGenerator<TaskEvent> {
-    const active = [...this.state.nodes.values()].filter(
-      ({ status }) => status === 'running' || status === 'input-required',
-    );
-    const children = await this.calls.cancel(active);
+    const children = await this.calls.cancel(this.state.frontier.active);
     for (const child of children) yield this.canceled(child);
-    for (const event of canceledEvents(this.context, this.state, children)) yield this.lastWord(event);
+    yield* this.lastWords(canceledEvents(this.context, this.state, children));
   }
 
   /** With what is to be tried again: it commits with the outcome that wants it. */
@@ -211,13 +202,13 @@ export class WorkflowRun {
       failed: () => failedEvents(context, state),
       'input-required': () => waitingEvents(context, state),
     }[outcome]();
-    for (const event of events) yield this.lastWord(event);
+    yield* this.lastWords(events);
   }
 
   /** What the log says already is left out of an end that would be too large. */
-  private lastWord(event: TaskEvent): TaskEvent {
-    if (this.state.size <= this.services.content.artifact && this.isAdmitted(event)) return this.record(event);
-    return this.record(shortened(event));
+  private *lastWords(events: readonly TaskEvent[]): Generator<TaskEvent> {
+    const fits = this.state.size <= this.services.content.artifact;
+    for (const event of events) yield this.record(fits && this.isAdmitted(event) ? event : shortened(event));
   }
 
   private isAdmitted(event: TaskEvent): boolean {

@@ -37,7 +37,7 @@ function strangeKeys(index: number, { id, type, config }: WorkflowNode, nodeType
 
 /** A node that no edge leads to or from, among others. */
 function loneliness(index: number, { id, type }: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
-  const alone = graph.parents(id).length === 0 && graph.children(id).length === 0;
+  const alone = graph.incoming(id).length === 0 && graph.outgoing(id).length === 0;
   if (!alone || graph.order.length === 1) return [];
   const detail = `${type} node "${id}" is connected to no other node`;
   return [warning('UNCONNECTED', `nodes[${index}]`, detail, { node: id })];
@@ -45,7 +45,7 @@ function loneliness(index: number, { id, type }: WorkflowNode, graph: WorkflowGr
 
 /** A node that nobody says anything to: where the workflow has inputs, a caller's text goes to them alone. */
 function silence(index: number, { id, type, config }: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
-  if (['input', 'tool'].includes(type) || graph.parents(id).length > 0 || !graph.hasInputs) return [];
+  if (['input', 'tool'].includes(type) || graph.incoming(id).length > 0 || !graph.hasInputs) return [];
   const text = config[templateKey(type)];
   if (typeof text === 'string' && text !== '') return [];
   const detail = `${type} node "${id}" has neither a ${templateKey(type)} nor a node before it: it is sent an empty text`;

@@ -1,0 +1,22 @@
+import type { Artifact, JsonObject, Message } from '#libs/protocol';
+import type { Frontier } from './frontier.js';
+import type { CanceledChild, NodeRun, RunError, RunStatus } from './node-run.js';
+import type { WorkflowDefinition } from './workflow.js';
+
+/** What a run's log says; `RunState` folds it. */
+export interface RunFacts {
+  readonly definition: WorkflowDefinition;
+  status: RunStatus;
+  inputs: JsonObject;
+  readonly nodes: ReadonlyMap<string, NodeRun>;
+  readonly frontier: Frontier;
+  error?: RunError;
+  children?: CanceledChild[];
+  /** The run's Artifacts, in the order of their recording. */
+  readonly results: Artifact[];
+  /** The newest follow-up Message, and whether it still has to be passed on to a child. */
+  received?: Message;
+  undelivered: boolean;
+  /** Whether `workflow.failed` was told. */
+  failureTold: boolean;
+}
