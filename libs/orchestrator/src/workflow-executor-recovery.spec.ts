@@ -73,6 +73,20 @@ describe('WorkflowExecutor that goes on from a log', () => {
     );
   });
 
+  test('calls in the order of the definition, whoever announced it', async () => {
+    const definition = workflowOf('a later earlier', 'a>later');
+    const first = new DrivenRun(definition, new FakeAgents());
+    const ended = first.start();
+    (await first.agents.called('a')).complete('A');
+    await first.until('node.completed a');
+    first.shutDown();
+    await expect(ended).rejects.toThrow('This process stops');
+    const run = recovering(definition, []);
+    await run.recover(first.log.slice(0, first.steps.indexOf('node.completed a') + 1));
+    expect(run.steps.indexOf('a2a.sending earlier')).toBeLessThan(run.steps.indexOf('a2a.sending later'));
+    expect(run.agents.calls.map((call) => call.node)).toEqual(['later', 'earlier']);
+  });
+
   test('finishes stopping after a failure, with Tasks that only the stores know', async () => {
     const first = new DrivenRun(workflowOf('a ext', ''), new FakeAgents());
     const ended = first.start();

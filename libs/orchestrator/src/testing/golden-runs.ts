@@ -28,6 +28,7 @@ export const GOLDEN_RUNS: Readonly<Record<string, () => Promise<DrivenRun>>> = {
   'cancel-waiting': cancelWaiting,
   'recovered-started': () => recovered('node.started ext'),
   'recovered-sent': () => recovered('a2a.sending ext'),
+  'recovered-no-url': recoveredNoUrl,
   'recovered-stopping': recoveredStopping,
   'no-dag': noDag,
   'ended-outside': endedOutside,
@@ -180,6 +181,14 @@ async function recovered(last: string): Promise<DrivenRun> {
   const run = new DrivenRun(definition, answering());
   run.own.set('a#1', 'known-a');
   await run.recover(first.log.slice(0, first.steps.indexOf(last) + 1));
+  return run;
+}
+
+/** A node that had only begun to fail. */
+async function recoveredNoUrl(): Promise<DrivenRun> {
+  const first = await noUrl('continue');
+  const run = new DrivenRun(first.definition, answering());
+  await run.recover(first.log.slice(0, first.steps.indexOf('node.started ext1') + 1));
   return run;
 }
 
