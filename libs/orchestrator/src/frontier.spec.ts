@@ -172,6 +172,13 @@ function playBoth(definition: WorkflowDefinition, all: readonly Move[], wildness
   return log;
 }
 
+/** A run of nodes of which each leads to the next, and that goes on after a failure. */
+function chainOf(...ids: string[]): RunState {
+  const nodes = ids.map((id) => ({ id, type: 'agent', config: {} }));
+  const edges = ids.slice(1).map((to, index) => ({ from: ids[index] ?? '', to }));
+  return new RunState({ name: 'wf', nodes, edges, onFailure: 'continue' });
+}
+
 describe('Frontier', () => {
   test('says after every event of any run of any DAG what a scan of all its nodes says', () => {
     fc.assert(
@@ -218,12 +225,31 @@ describe('Frontier', () => {
   });
 
   test('an answer that reaches the waiting node makes it run', () => {
-    const state = new RunState({ name: 'wf', nodes: [{ id: 'a', type: 'agent', config: {} }], edges: [] });
+    const state = chainOf('a');
     for (const kind of ['started', 'sending', 'waits'] as const) state.apply(eventOf(kind, state.node('a')));
     state.apply({ ...statusUpdate(reference, 'TASK_STATE_WORKING'), received: userMessage('this') });
     expect(planNext(state.graph, state).outcome).toBe('input-required');
     state.apply(eventOf('sending', state.node('a')));
     expect(planNext(state.graph, state)).toEqual({ ready: [], stop: [] });
+  });
+
+  test('a node that begins anew is waited for again', () => {
+    const state = chainOf('a', 'b');
+    const readyAfter = (kind: Kind) => {
+      state.apply(eventOf(kind, state.node('a')));
+      return state.frontier.ready.map(({ id }) => id);
+    };
+    expect(readyAfter('completed')).toEqual(['b']);
+    expect(readyAfter('completed')).toEqual(['b']);
+    expect(readyAfter('started')).toEqual([]);
+    expect(readyAfter('completed')).toEqual(['b']);
+  });
+
+  test('what descends from a failure is skipped, whatever has become of what lies between', () => {
+    const state = chainOf('a', 'b', 'c');
+    for (const [id, kind] of [['b', 'completed'] as const, ['a', 'failed'] as const])
+      state.apply(eventOf(kind, state.node(id)));
+    expect([...state.nodes.values()].map(({ status }) => status)).toEqual(['failed', 'completed', 'skipped']);
   });
 
   test('of a definition that is no DAG has nothing ready on its cycle', () => {
