@@ -29,6 +29,14 @@ export function planNext({ definition }: WorkflowGraph, { frontier }: { frontier
   return { ready, stop: [], outcome: failed ? 'failed' : 'completed' };
 }
 
+/**
+ * Whether a cancel of the run has begun to stop its nodes. It goes on, also where the process that did so is gone and
+ * nobody has been told of the wish again yet: a run whose nodes were canceled never completes.
+ */
+export function isBeingCanceled({ definition }: WorkflowGraph, { frontier }: { frontier: Frontier }): boolean {
+  return frontier.has('canceled') && (definition.onFailure === 'continue' || !frontier.has('failed'));
+}
+
 function idsOf(nodes: readonly { id: string }[]): string[] {
   return nodes.map(({ id }) => id);
 }

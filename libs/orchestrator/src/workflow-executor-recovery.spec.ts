@@ -38,6 +38,25 @@ function recovering(definition: WorkflowDefinition, known: readonly string[]): D
 }
 
 describe('WorkflowExecutor that goes on from a log', () => {
+  it.each(['cancel', 'continue'] as const)(
+    'of a run that was being canceled: it ends canceled from any point on, whoever knows of the wish (%s)',
+    async (onFailure) => {
+      const definition = workflowOf('in a b', 'in>a in>b', { onFailure });
+      const canceled = new DrivenRun(definition, new FakeAgents((call) => void (call.node === 'in' && answer(call))));
+      const whole = canceled.start();
+      await canceled.until('a2a.sending b');
+      canceled.cancel();
+      expect(await whole).toBe('TASK_STATE_CANCELED');
+      const begun = canceled.steps.findIndex((step) => step.startsWith('node.canceled'));
+      for (let length = begun + 1; length < canceled.log.length; length += 1) {
+        const run = recovering(definition, []);
+        expect(await run.recover(canceled.log.slice(0, length))).toBe('TASK_STATE_CANCELED');
+        expect(run.agents.calls.filter(({ kind }) => kind === 'send')).toEqual([]);
+        expect(run.steps.filter((step) => step.startsWith('node.canceled'))).toHaveLength(2);
+      }
+    },
+  );
+
   test('from any point: finished nodes are left alone, known children followed, others sent again as before', async () => {
     const { log, sent } = await wholeLog(DIAMOND);
     const points = fc.integer({ min: 1, max: log.length - 1 });

@@ -5,7 +5,7 @@ import type { ChildNews } from './child-call.js';
 import type { ChildEnding } from './child-ending.js';
 import { Inbox } from './inbox.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
-import { planNext, type RunOutcome } from './plan-next.js';
+import { isBeingCanceled, planNext, type RunOutcome } from './plan-next.js';
 import { answeredNodes } from './run-answer.js';
 import { RunCalls } from './run-calls.js';
 import {
@@ -58,7 +58,8 @@ export class WorkflowRun {
 
   async *events(): AsyncGenerator<TaskEvent> {
     try {
-      yield* this.advance();
+      if (isBeingCanceled(this.graph, this.state)) yield* this.cancel();
+      else yield* this.advance();
     } catch (error) {
       if (!(this.context.signal.reason instanceof TaskCanceled)) throw error;
       yield* this.cancel();
