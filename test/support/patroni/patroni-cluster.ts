@@ -21,8 +21,8 @@ const NODES = ['alpha', 'beta'];
 /** A former leader copies all of the database, where it cannot be rewound; a busy machine takes its time for that. */
 const SETTLED = { within: 600_000 };
 const LOOK_MS = 200;
-/** A standby that copies the database takes a while as well; restarting the leader's Patroni does not hurt it. */
-const UNNAMED_MS = 60_000;
+/** A standby that copies the database takes a while as well; where there is none, the key says nothing. */
+const UNNAMED_MS = 30_000;
 
 /**
  * A PostgreSQL that fails over: two nodes under Patroni in synchronous mode, etcd that holds the leader's key, and HAProxy
@@ -34,6 +34,7 @@ export class PatroniCluster {
     readonly url: string,
     readonly nodes: readonly PatroniNode[],
     private readonly kept: KeptProcesses,
+    private readonly etcdPort: number,
   ) {}
 
   static async start(programs: ClusterPrograms): Promise<PatroniCluster> {
@@ -51,6 +52,7 @@ export class PatroniCluster {
         `postgresql://postgres:${plan.password}@127.0.0.1:${plan.port}/postgres`,
         nodes,
         kept,
+        plan.etcdPort,
       );
       for (const node of nodes) await node.start();
       await cluster.replicated();
@@ -73,8 +75,9 @@ export class PatroniCluster {
 
   /**
    * Waits until there is a leader and the other node is its synchronous standby: then nothing committed is lost with it.
-   * Patroni 3.0.2 on etcd's API 3 may name no standby for ever after a freeze (`Synchronous replication key updated by
-   * someone else`): a leader's Patroni that names none for long is restarted, as its operator would.
+   * A leader that wakes from a freeze may put its own name on the key of the synchronous standby after it has lost the
+   * lead; Patroni 3.0.2 then names no standby for ever (`Synchronous replication key updated by someone else`). That key
+   * is removed here, as an operator would.
    */
   replicated(say: (line: string) => void = () => undefined): Promise<{ leader: PatroniNode; standby: PatroniNode }> {
     let trouble = { name: '', since: 0 };
@@ -85,8 +88,8 @@ export class PatroniCluster {
       if (leader && standby && (await standby.isSynchronous())) return { leader, standby };
       if (trouble.name !== leader?.name) trouble = { name: leader?.name ?? '', since: performance.now() };
       if (leader && performance.now() - trouble.since > UNNAMED_MS) {
-        say(`${leader.name} names no synchronous standby: its Patroni is restarted`);
-        await leader.restartPatroni();
+        say(`${leader.name} names no synchronous standby: the key that keeps it from that is removed`);
+        await this.removeStandbyKey();
         trouble.since = performance.now();
       }
       return undefined;
@@ -97,6 +100,13 @@ export class PatroniCluster {
   /** Waits until HAProxy leads to a server that writes. */
   async writable(): Promise<void> {
     await until(() => writes(this.url), { ...SETTLED, what: 'a leader behind HAProxy' });
+  }
+
+  private async removeStandbyKey(): Promise<void> {
+    const key = Buffer.from('/service/parley/sync').toString('base64');
+    const url = `http://127.0.0.1:${this.etcdPort}/v3/kv/deleterange`;
+    const { ok, status } = await fetch(url, { method: 'POST', body: JSON.stringify({ key }) });
+    if (!ok) throw new Error(`etcd did not remove the key: ${status}`);
   }
 
   /** What its programs said last. */

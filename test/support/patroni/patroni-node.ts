@@ -26,12 +26,6 @@ export class PatroniNode {
     this.patroniPid = await this.kept.start(this.name, this.program, [this.settings]);
   }
 
-  /** `kill -9` of Patroni alone, and a new one, which finds its PostgreSQL at work. */
-  async restartPatroni(): Promise<void> {
-    signalled(this.patroniPid, 'SIGKILL');
-    await this.start();
-  }
-
   /** `kill -9` of Patroni, so that nobody hands the lead over, and of the postmaster; its sessions end by themselves. */
   kill(): void {
     const postmaster = this.postmaster();
