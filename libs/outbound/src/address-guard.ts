@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { isLoopbackHost } from '#libs/service';
+import ipaddr from 'ipaddr.js';
 
 /** What an AddressGuard lets through beside public addresses. */
 export interface AddressPolicy {
@@ -38,12 +38,14 @@ export class AddressGuard {
   permits(host: string, port: number, address: string): boolean {
     const name = bareHost(host);
     if (this.hosts.has(name) || this.origins.has(originKey(name, port))) return true;
-    const plain = embeddedIPv4(address) ?? address;
-    const family = isIP(plain) === 4 ? 'ipv4' : 'ipv6';
-    if (isIP(plain) === 0) return false;
-    if (this.ranges.check(plain, family)) return true;
-    if (isLoopbackHost(plain)) return this.policy.loopback;
-    return !NOT_PUBLIC.check(plain, family) && (family === 'ipv4' || GLOBAL_IPV6.check(plain, family));
+    const plain = address.replace(/%.*$/, '');
+    // The library takes octal numbers, short forms and single numbers for addresses too.
+    if (isIP(address) === 0 || !ipaddr.isValid(plain)) return false;
+    const reached = destination(ipaddr.parse(plain));
+    if (this.ranges.check(reached.toString(), reached.kind())) return true;
+    const range = reached.range();
+    if (range === 'loopback') return this.policy.loopback;
+    return reached.kind() === 'ipv4' ? REACHED_FROM_ANYWHERE.has(range) : range === 'unicast' && reached.match(GLOBAL);
   }
 }
 
@@ -64,62 +66,23 @@ function originKey(host: string, port: number): string {
   return `${host}|${port}`;
 }
 
-/** RFC 6890 and its successors: what must not be reached from outside, plus multicast and reserved space. */
-const NOT_PUBLIC = new BlockList();
-for (const [network, prefix] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 4],
-  ['240.0.0.0', 4],
-] as const) {
-  NOT_PUBLIC.addSubnet(network, prefix, 'ipv4');
-}
-for (const [network, prefix] of [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['3fff::', 20],
-] as const) {
-  NOT_PUBLIC.addSubnet(network, prefix, 'ipv6');
-}
+type Address = ReturnType<typeof ipaddr.parse>;
+
+/** The ranges of IPv4 that are reached from anywhere. */
+const REACHED_FROM_ANYWHERE: ReadonlySet<string> = new Set(['unicast', 'as112', 'amt']);
 
 /** The only IPv6 space that is given out for use on the internet. */
-const GLOBAL_IPV6 = new BlockList();
-GLOBAL_IPV6.addSubnet('2000::', 3, 'ipv6');
+const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** The IPv4 address inside an IPv4-mapped, IPv4-compatible, NAT64 or 6to4 address: it is where the packets end up. */
-function embeddedIPv4(address: string): string | undefined {
-  if (isIP(address) !== 6) return undefined;
-  const words = ipv6Words(address);
-  if (words === undefined) return undefined;
-  const head = words.slice(0, 6).join(':');
-  const mapped = head === '0:0:0:0:0:65535' || head === '100:65435:0:0:0:0';
-  const compatible = head === '0:0:0:0:0:0' && (words[6] !== 0 || words[7]! > 1);
-  if (mapped || compatible) return dotted(words[6]!, words[7]!);
-  return words[0] === 0x2002 ? dotted(words[1]!, words[2]!) : undefined;
-}
+/** Of IPv6 addresses that end in an IPv4 address, which is where the packets go: IPv4-mapped, IPv4-compatible, NAT64. */
+const CARRIERS = ['::ffff:0:0/96', '::/96', '64:ff9b::/96'].map((it) => ipaddr.IPv6.parseCIDR(it));
 
-function dotted(high: number, low: number): string {
-  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
-}
-
-/** The eight 16-bit words; the URL parser writes every form of an IPv6 address in one canonical form. */
-function ipv6Words(address: string): number[] | undefined {
-  const zoneless = address.split('%')[0]!;
-  if (!URL.canParse(`http://[${zoneless}]/`)) return undefined;
-  const [head = '', tail] = new URL(`http://[${zoneless}]/`).hostname.slice(1, -1).split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const filler = Array<string>(8 - left.length - right.length).fill('0');
-  return [...left, ...filler, ...right].map((word) => Number.parseInt(word, 16));
+/** The address that packets for this one end up at. */
+function destination(address: Address): Address {
+  if (!(address instanceof ipaddr.IPv6)) return address;
+  const range = address.range();
+  if (range === 'unspecified' || range === 'loopback') return address;
+  const bytes = address.toByteArray();
+  if (range === '6to4') return new ipaddr.IPv4(bytes.slice(2, 6));
+  return CARRIERS.some((it) => address.match(it)) ? new ipaddr.IPv4(bytes.slice(12)) : address;
 }

@@ -60,6 +60,7 @@ const REFUSED_IPV6 = [
   '2001:db8::', // documentation
   '2001:db8::1%eth0',
   '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff',
+  '2620:4f:8000::1', // AS112
   '3fff::1', // documentation
   '3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff',
   '4000::1',
