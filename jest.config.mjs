@@ -1,7 +1,11 @@
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': '@swc/jest' },
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    // Its own sources, which it calls `source` too, are not compiled.
+    '^eventsource-parser$': '<rootDir>/node_modules/eventsource-parser/dist/index.js',
+  },
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   setupFiles: ['<rootDir>/test/jest-setup.mjs'],
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.data'],

@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser';
 import { request } from './http.js';
 
 /** One event of a stream of server-sent events. */
@@ -25,37 +26,15 @@ export async function* readStream(path: string, signal: AbortSignal, onOpen?: ()
 /** The events of the body of an answer, until it ends or has been silent for too long. */
 export async function* readEvents(body: ReadableStream<BufferSource>): AsyncGenerator<SseEvent> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  const parser = new SseParser();
+  const events: SseEvent[] = [];
+  const parser = createParser({
+    onEvent: ({ id = '', event = '', data }) => void events.push({ id, event, data }),
+  });
   for (;;) {
     const dead = setTimeout(() => void reader.cancel(), SILENCE_MS);
     const { value, done } = await reader.read().finally(() => clearTimeout(dead));
     if (done) return;
-    yield* parser.take(value);
+    parser.feed(value);
+    yield* events.splice(0);
   }
-}
-
-/** Cuts a text that comes in pieces into events; comments and fields that nobody reads are left out. */
-export class SseParser {
-  #rest = '';
-
-  take(text: string): SseEvent[] {
-    const blocks = `${this.#rest}${text}`.split('\n\n');
-    this.#rest = blocks.pop() ?? '';
-    return blocks.flatMap((block) => eventOf(block.split('\n')));
-  }
-}
-
-function eventOf(lines: readonly string[]): SseEvent[] {
-  const data = lines.filter((line) => line.startsWith('data:')).map((line) => valueOf(line));
-  if (data.length === 0) return [];
-  return [{ id: lastOf(lines, 'id:'), event: lastOf(lines, 'event:'), data: data.join('\n') }];
-}
-
-function lastOf(lines: readonly string[], field: string): string {
-  const line = lines.findLast((it) => it.startsWith(field));
-  return line === undefined ? '' : valueOf(line);
-}
-
-function valueOf(line: string): string {
-  return line.slice(line.indexOf(':') + 1).replace(/^ /, '');
 }
