@@ -9,6 +9,7 @@ import {
   NO_USERINFO,
 } from '#libs/protocol';
 import type { ContentLimits } from '#libs/service';
+import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentHttp } from './agent-http.js';
 import { type AgentRequest, agentRequest } from './agent-request.js';
@@ -19,7 +20,6 @@ import { keepSecurity } from './card-security.js';
 import { once } from './exchange.js';
 import { fetchRequester } from './fetch-requester.js';
 import { readableLegacyCard } from './legacy-card.js';
-import { RecentlyUsed } from './recently-used.js';
 
 /** Reads cards of the protocol's versions 0.2 and 0.3 too and gives them in the form of 1.0. */
 const READER = new DefaultAgentCardResolver({ legacyCompat: { enabled: true } });
@@ -42,7 +42,7 @@ interface KeptCard {
 export class AgentCards {
   readonly #request: AgentRequest;
   readonly #freshUntil: NonNullable<AgentHttp['freshUntil']>;
-  readonly #kept = new RecentlyUsed<KeptCard>();
+  readonly #kept = new LRUCache<string, KeptCard>({ max: 1_000 });
   readonly #received = new WeakMap<SdkAgentCard, ReceivedCard>();
 
   constructor(http: Omit<AgentHttp, 'fetch'>, content?: ContentLimits) {

@@ -1,5 +1,6 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
 import type { CallCredentials } from './agent-credentials.js';
 import type { CredentialProofs } from './call-proof.js';
@@ -12,7 +13,6 @@ import { fetchRequester } from './fetch-requester.js';
 import { FOUNDING_DIALECT } from './founding-dialect.js';
 import { type JsonRpcEndpoint, JsonRpcTransport } from './json-rpc-transport.js';
 import { ProvingTransport } from './proving-transport.js';
-import { RecentlyUsed } from './recently-used.js';
 import { RestTransport } from './rest-transport.js';
 import { LegacyClients } from './legacy-clients.js';
 import { SdkTransport } from './sdk-transport.js';
@@ -32,7 +32,7 @@ export interface CalledAgent {
 export class AgentTransports {
   readonly #request: AgentRequest;
   readonly #legacy: LegacyClients;
-  readonly #ids = new RecentlyUsed<() => number>();
+  readonly #ids = new LRUCache<string, () => number>({ max: 1_000 });
 
   constructor(
     http: AgentHttp,

@@ -2,6 +2,7 @@ import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { Logger } from '@nestjs/common';
 import { decodeAgentCard, hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
 import type { ContentLimits } from '#libs/service';
+import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
 import { AgentCards } from './agent-cards.js';
 import { type AgentClient, AgentDirectory, type CallOptions } from './agent-client.js';
@@ -15,7 +16,6 @@ import { CallLimits } from './call-limits.js';
 import { CallOutcomes, type OutcomeCounter } from './call-outcomes.js';
 import type { LocalAgents } from './local-agents.js';
 import { LocalAgentClient } from './local-agent-client.js';
-import { RecentlyUsed } from './recently-used.js';
 import { TransportAgentClient } from './transport-agent-client.js';
 
 const logger = new Logger('HttpAgentDirectory');
@@ -42,7 +42,7 @@ export class HttpAgentDirectory extends AgentDirectory {
   readonly #transports: AgentTransports;
   readonly #outcomes: CallOutcomes;
   /** The client of each URL, as long as its card stays the same. */
-  readonly #clients = new RecentlyUsed<{ card: SdkAgentCard; client: AgentClient }>();
+  readonly #clients = new LRUCache<string, { card: SdkAgentCard; client: AgentClient }>({ max: 1_000 });
   readonly #cardlessTold = new Set<string>();
   readonly #onCardless: (url: string) => void;
 

@@ -9,4 +9,3 @@ export { type CardSecurity, cardSecurity, type SecurityScheme } from './card-sec
 export { CalledTask } from './called-task.js';
 export { HttpAgentDirectory } from './http-agent-directory.js';
 export { LocalAgents } from './local-agents.js';
-export { RecentlyUsed } from './recently-used.js';

@@ -7,7 +7,7 @@ import {
   type Transport,
   type TransportFactory,
 } from '@a2a-js/sdk/client';
-import { RecentlyUsed } from './recently-used.js';
+import { LRUCache } from 'lru-cache';
 
 /** Gives the SDK's clients for agents of A2A 0.3. */
 export class LegacyClients {
@@ -32,7 +32,7 @@ export class LegacyClients {
  * all calls (row B6).
  */
 class KeptTransports implements TransportFactory {
-  readonly #kept = new RecentlyUsed<Transport>();
+  readonly #kept = new LRUCache<string, Transport>({ max: 1_000 });
 
   constructor(private readonly factory: TransportFactory) {}
 

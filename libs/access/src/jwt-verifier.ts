@@ -1,12 +1,12 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import type { OutboundFetch } from '#libs/outbound';
 import type { JwtConfig } from '#libs/service';
+import { LRUCache } from 'lru-cache';
 import { type Caller, isPermission, type Permission } from './caller.js';
 import { digestOf } from './key-digest.js';
 
 /** A verified token is believed for so long, no longer than it says itself: then its key may have been withdrawn. */
 const BELIEVED_MS = 60_000;
-const MOST_KEPT = 10_000;
 const MAX_CLAIM = 255;
 /** What a token may do that says nothing of scopes. */
 const WITHOUT_SCOPES: readonly Permission[] = ['agents', 'workflows'];
@@ -14,7 +14,7 @@ const WITHOUT_SCOPES: readonly Permission[] = ['agents', 'workflows'];
 /** Verifies the bearer tokens of an identity provider (RFC 7519, RFC 9068) and reads whose they are. */
 export class JwtVerifier {
   private readonly keys: JWTVerifyGetKey;
-  private readonly believed = new Map<string, { caller: Caller; until: number }>();
+  private readonly believed = new LRUCache<string, { caller: Caller; until: number }>({ max: 10_000 });
 
   /** @param fetch reaches the provider's keys; they are kept, and asked for again where a token names an unknown one */
   constructor(
@@ -44,7 +44,6 @@ export class JwtVerifier {
     const endsAt = (payload.exp ?? 0) * 1000 + this.config.clockToleranceMs;
     const caller = { ...known, proof: { endsAt } };
     this.believed.set(digest, { caller, until: Math.min(endsAt, Date.now() + BELIEVED_MS) });
-    if (this.believed.size > MOST_KEPT) this.believed.delete(this.believed.keys().next().value!);
     return caller;
   }
 

@@ -1,8 +1,9 @@
+import { LRUCache } from 'lru-cache';
+
 /** Answers younger than this are used as they are. */
 const FRESH_MS = 1_000;
 /** Answers older than this are used no more. In between one is used while a new one is fetched. */
 export const LONGEST_MS = 2_000;
-const MOST_KEPT = 10_000;
 
 interface Verdict<T> {
   value: T;
@@ -16,7 +17,7 @@ interface Verdict<T> {
  * Credentials that are not valid are not kept.
  */
 export class Verdicts<T> {
-  private readonly kept = new Map<string, Verdict<T>>();
+  private readonly kept = new LRUCache<string, Verdict<T>>({ max: 10_000 });
 
   /**
    * @param ask finds out; `undefined` where the credential is not valid
@@ -49,10 +50,8 @@ export class Verdicts<T> {
   private async find(digest: string): Promise<T | undefined> {
     const askedAt = this.now();
     const value = await this.ask(digest);
-    this.kept.delete(digest);
-    if (value === undefined) return undefined;
-    this.kept.set(digest, { value, askedAt, asking: false });
-    if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value!);
+    if (value === undefined) this.kept.delete(digest);
+    else this.kept.set(digest, { value, askedAt, asking: false });
     return value;
   }
 }

@@ -1,7 +1,8 @@
-import { AgentCallError, type CallOptions, CardGuard, RecentlyUsed, type ReceivedCard } from '#libs/a2a-client';
+import { AgentCallError, type CallOptions, CardGuard, type ReceivedCard } from '#libs/a2a-client';
 import { type JsonObject, shownUrl } from '#libs/protocol';
 import type { CardConfig, Metrics } from '#libs/service';
 import { Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { agentPlace } from './agent-place.js';
 import { cardChanges, isSignificant } from './card-changes.js';
 import { cardContent, keptContent, NO_CARD } from './card-content.js';
@@ -39,7 +40,7 @@ interface Admitted {
  */
 export class CalleeWatch extends CardGuard {
   private readonly logger = new Logger(CalleeWatch.name);
-  private readonly admitted = new RecentlyUsed<Admitted>();
+  private readonly admitted = new LRUCache<string, Admitted>({ max: 1_000 });
   private readonly verified = new WeakSet<ReceivedCard>();
   private readonly changeCount;
   private readonly signatureCount;

@@ -1,6 +1,6 @@
-import { RecentlyUsed } from '#libs/a2a-client';
 import type { OutboundFetch, OutboundHttp } from '#libs/outbound';
 import { createRemoteJWKSet, customFetch, type FlattenedVerifyGetKey } from 'jose';
+import { LRUCache } from 'lru-cache';
 
 /** Whose word it is that a key is good: the card's own server's, or this service's operator's. */
 export type KeyTrust = 'origin' | 'operator';
@@ -23,7 +23,7 @@ const MAX_BYTES = 256 * 1024;
  */
 export class CardKeys {
   private readonly trusted: readonly KeySource[];
-  private readonly named = new RecentlyUsed<KeySource>();
+  private readonly named = new LRUCache<string, KeySource>({ max: 1_000 });
   private readonly fetch: OutboundFetch;
 
   constructor(http: Pick<OutboundHttp, 'fetch' | 'trusting'>, trustedUrls: readonly string[]) {

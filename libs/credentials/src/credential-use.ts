@@ -1,17 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { CredentialStore } from './credential-store.js';
 import type { UsableCredential } from './credential.js';
 
 /** How often a use is noted, and the same error. */
 const PAUSE_MS = 10_000;
-const MOST_KEPT = 10_000;
 const LONGEST_ERROR = 500;
 
 /** Notes when credentials were used last, and what went wrong. Nobody waits for it, and no call fails with it. */
 @Injectable()
 export class CredentialUse {
   private readonly logger = new Logger(CredentialUse.name);
-  private readonly noted = new Map<string, number>();
+  private readonly noted = new LRUCache<string, true>({ max: 10_000, ttl: PAUSE_MS });
 
   constructor(private readonly store: CredentialStore) {}
 
@@ -26,11 +26,8 @@ export class CredentialUse {
 
   private note(credential: UsableCredential, what: string, values: { usedAt?: Date; error?: string }): void {
     const key = `${credential.version}/${what}`;
-    const now = performance.now();
-    if (now < (this.noted.get(key) ?? -Infinity) + PAUSE_MS) return;
-    this.noted.delete(key);
-    this.noted.set(key, now);
-    if (this.noted.size > MOST_KEPT) this.noted.delete(this.noted.keys().next().value!);
+    if (this.noted.has(key)) return;
+    this.noted.set(key, true);
     this.store.note(credential, values).catch((error: unknown) => {
       this.logger.warn({ err: error, credential: credential.name }, 'The use of a credential could not be noted');
     });

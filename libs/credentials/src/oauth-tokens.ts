@@ -1,20 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { OutboundHttp } from '#libs/outbound';
 import { Metrics } from '#libs/service';
+import { LRUCache } from 'lru-cache';
 import type { OAuth2Settings, UsableCredential } from './credential.js';
 import { KeptToken } from './kept-token.js';
 import { type IssuedToken, readToken, tokenRequest } from './token-request.js';
 
 const FETCH_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
-const MOST_KEPT = 1_000;
 
 export type OAuth2Credential = UsableCredential & { settings: OAuth2Settings };
 
 /** The tokens of OAuth 2.0 credentials, kept in this process for as long as they are good. */
 @Injectable()
 export class OAuthTokens {
-  private readonly kept = new Map<string, KeptToken>();
+  /** By version: one of a credential that was changed since is used no more. */
+  private readonly kept = new LRUCache<string, KeptToken>({ max: 1_000 });
   private readonly fetches;
 
   constructor(
@@ -38,13 +39,10 @@ export class OAuthTokens {
     return this.of(credential).instead(refused);
   }
 
-  /** The longest unused one goes first; one of a credential that was changed since is used no more. */
   private of(credential: OAuth2Credential): KeptToken {
     const { version } = credential;
     const token = this.kept.get(version) ?? new KeptToken(() => this.fetch(credential));
-    this.kept.delete(version);
     this.kept.set(version, token);
-    if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value!);
     return token;
   }
 

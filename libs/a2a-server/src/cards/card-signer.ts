@@ -7,8 +7,7 @@ import {
   encodeAgentCard,
 } from '#libs/protocol';
 import { FlattenedSign } from 'jose';
-
-const MAX_KEPT = 1_000;
+import { LRUCache } from 'lru-cache';
 
 /** Whoever knows which base URLs are this service's, however a request was addressed. */
 export interface Vouching {
@@ -21,7 +20,7 @@ export interface Vouching {
  * Host header, and whoever asks for it could have it say anything.
  */
 export class CardSigner {
-  private readonly kept = new Map<string, Promise<AgentCardSignature>>();
+  private readonly kept = new LRUCache<string, Promise<AgentCardSignature>>({ max: 1_000 });
 
   constructor(
     private readonly keys: Pick<SigningKeys, 'signing'>,
@@ -37,7 +36,8 @@ export class CardSigner {
     const known = this.kept.get(digest);
     if (known) return known;
     const made = this.sign(card, baseUrl);
-    this.keep(digest, made);
+    this.kept.set(digest, made);
+    made.catch(() => this.kept.delete(digest));
     return made;
   }
 
@@ -48,12 +48,5 @@ export class CardSigner {
       .setProtectedHeader({ alg: 'ES256', typ: SIGNATURE_TYPES.card, kid, jku: `${baseUrl}${JWKS_PATH}` })
       .sign(key);
     return { protected: jws.protected as string, signature: jws.signature };
-  }
-
-  private keep(digest: string, made: Promise<AgentCardSignature>): void {
-    this.kept.set(digest, made);
-    made.catch(() => this.kept.delete(digest));
-    const oldest = this.kept.keys().next();
-    if (this.kept.size > MAX_KEPT && !oldest.done) this.kept.delete(oldest.value);
   }
 }

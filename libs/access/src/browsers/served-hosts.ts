@@ -1,9 +1,7 @@
 import { isIP } from 'node:net';
 import { isLoopbackHost } from '#libs/service';
+import { LRUCache } from 'lru-cache';
 import { type HostName, readHost } from './host-name.js';
-
-/** Verdicts are kept for so many hosts; a client that invents more costs itself a new one each time. */
-const MOST_KEPT = 256;
 
 /** The end of a connection that is ours, as `net.Socket` tells it. */
 export interface Reached {
@@ -20,7 +18,8 @@ export class ServedHosts {
   private readonly names: HostName[] = [];
   /** Of names below one: with the dot. */
   private readonly endings: HostName[] = [];
-  private readonly verdicts = new Map<string, boolean>();
+  /** A client that invents more hosts costs itself a new verdict each time. */
+  private readonly verdicts = new LRUCache<string, boolean>({ max: 256 });
 
   /** @param entries `host`, `host:port`, `*.host`, `*.host:port`, or `*` for all; IPv6 addresses in brackets */
   constructor(entries: readonly string[]) {
@@ -45,7 +44,6 @@ export class ServedHosts {
 
   private judge(host: string): boolean {
     const verdict = this.knows(host);
-    if (this.verdicts.size >= MOST_KEPT) this.verdicts.clear();
     this.verdicts.set(host, verdict);
     return verdict;
   }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 
 /** How many instructions the expressions that are kept compiled may come to, over all scripts of the process. */
@@ -13,36 +14,16 @@ export class Expression {
 
   /** @throws where RE2 does not know it */
   static of(pattern: string): Expression {
-    return new Expression(pattern, COMPILED.get(pattern).programSize());
+    return new Expression(pattern, COMPILED.memo(pattern).programSize());
   }
 
   test(text: string): boolean {
-    return COMPILED.get(this.pattern).test(text);
+    return COMPILED.memo(this.pattern).test(text);
   }
 }
 
-/** Expressions as they were compiled; what was used longest ago goes first. */
-class CompiledExpressions {
-  private readonly kept = new Map<string, RE2JS>();
-  private size = 0;
-
-  get(pattern: string): RE2JS {
-    const compiled = this.kept.get(pattern) ?? this.compile(pattern);
-    this.kept.delete(pattern);
-    this.kept.set(pattern, compiled);
-    return compiled;
-  }
-
-  private compile(pattern: string): RE2JS {
-    const compiled = RE2JS.compile(pattern);
-    this.size += compiled.programSize();
-    for (const [oldest, program] of this.kept) {
-      if (this.size <= MOST_KEPT) break;
-      this.kept.delete(oldest);
-      this.size -= program.programSize();
-    }
-    return compiled;
-  }
-}
-
-const COMPILED = new CompiledExpressions();
+const COMPILED = new LRUCache<string, RE2JS>({
+  maxSize: MOST_KEPT,
+  sizeCalculation: (compiled) => compiled.programSize(),
+  memoMethod: (pattern) => RE2JS.compile(pattern),
+});

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentCatalog, type AgentDetails, AgentExecutor, type ServedAgent, UnknownAgent } from '#libs/executor';
 import { type A2AError, invalidParams } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { ByTenant } from '../by-tenant.js';
+import { LRUCache } from 'lru-cache';
 import type { WorkflowRevision } from '../workflow.js';
 import { WorkflowStore } from '../workflow-store.js';
 import { AgentPage } from './agent-page.js';
@@ -12,6 +12,8 @@ import { PublishedWorkflow } from './published-workflow.js';
 export const SERVICE_VERSION = '0.1.0';
 const PAGE = 1000;
 const CANDIDATES = 10;
+/** Sized and not counted: room for as many as are counted would be taken at once, by each tenant's own as well. */
+const MOST_TENANTS = { maxSize: 1_000, sizeCalculation: () => 1 };
 const SKILL_FIELD = 'message.metadata.skillId';
 const UNNAMED =
   'is required to name a workflow where the request has no tenant that does: it reached the service itself';
@@ -24,7 +26,10 @@ const UNNAMED =
 export class WorkflowCatalog extends AgentCatalog {
   private readonly published = new WeakMap<WorkflowRevision, PublishedWorkflow>();
   private kept: { version: string; service: ServedAgent } | undefined;
-  private readonly tenants = new ByTenant((tenant) => this.of(tenant));
+  private readonly tenants = new LRUCache<string, WorkflowCatalog>({
+    ...MOST_TENANTS,
+    memoMethod: (tenant) => this.of(tenant),
+  });
   private tenant = '';
 
   constructor(
@@ -35,7 +40,7 @@ export class WorkflowCatalog extends AgentCatalog {
   }
 
   override inTenant(tenant: string): AgentCatalog {
-    return tenant === this.tenant ? this : this.tenants.of(tenant);
+    return tenant === this.tenant ? this : this.tenants.memo(tenant);
   }
 
   async resolve(path: string, revision?: string): Promise<ServedAgent> {

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { BatchedRead, Database } from '#libs/postgres';
+import { LRUCache } from 'lru-cache';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { type WorkflowSave, WorkflowStore } from '../workflow-store.js';
-import { ByTenant } from '../by-tenant.js';
-import { RevisionCache } from './revision-cache.js';
 import {
   CREATE,
   DEFINITIONS,
@@ -25,11 +24,15 @@ import {
  */
 @Injectable()
 export class PostgresWorkflowStore extends WorkflowStore {
-  private readonly cache = new RevisionCache();
+  /** By name and revision; which revision is the newest is not in here. */
+  private readonly read = new LRUCache<string, Kept>(MOST_KEPT);
   private readonly newest = new BatchedRead((names: readonly string[]) => this.readNewest(names));
   private readonly versions = new BatchedRead(() => this.readVersion());
 
-  private readonly tenants = new ByTenant((tenant) => PostgresWorkflowStore.of(this.database, tenant));
+  private readonly tenants = new LRUCache<string, PostgresWorkflowStore>({
+    ...MOST_KEPT,
+    memoMethod: (tenant) => PostgresWorkflowStore.of(this.database, tenant),
+  });
   private tenant = '';
 
   constructor(private readonly database: Database) {
@@ -37,7 +40,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   inTenant(tenant: string): WorkflowStore {
-    return tenant === this.tenant ? this : this.tenants.of(tenant);
+    return tenant === this.tenant ? this : this.tenants.memo(tenant);
   }
 
   private static of(database: Database, tenant: string): PostgresWorkflowStore {
@@ -127,7 +130,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
 
   /** The definitions of what was found, from memory where they were read before. */
   private async revisions(heads: readonly Head[]): Promise<WorkflowRevision[]> {
-    const found = new Map(heads.map((head) => [head.name, this.cache.get(head.name, head.revision, head.version)]));
+    const found = new Map(heads.map((head) => [head.name, this.kept(head)]));
     const unread = heads.filter((head) => !found.get(head.name));
     const definitions = await this.definitions(unread);
     for (const head of unread) {
@@ -148,7 +151,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   private async saved(name: string, revision: string): Promise<WorkflowRevision | undefined> {
-    const kept = this.cache.get(name, revision);
+    const kept = this.kept({ name, revision });
     if (kept || !REVISION_NUMBER.test(revision)) return kept;
     const { rows } = await this.database.pool.query<Head & Saved>(REVISION, [this.tenant, name, revision]);
     return rows[0] && this.keep(rows[0]);
@@ -157,9 +160,21 @@ export class PostgresWorkflowStore extends WorkflowStore {
   private keep(row: Head & Saved): WorkflowRevision {
     const { definition, revision, created_at: createdAt, updated_at: updatedAt } = row;
     const found = { definition, revision, createdAt, updatedAt };
-    this.cache.put(found, row.version);
+    this.read.set(keyOf(row), { revision: found, version: row.version });
     return found;
   }
+
+  /** What was read from that very row; without a version: whatever was read last. */
+  private kept({ version, ...named }: Pick<Head, 'name' | 'revision'> & Partial<Head>): WorkflowRevision | undefined {
+    const found = this.read.get(keyOf(named));
+    return version === undefined || found?.version === version ? found?.revision : undefined;
+  }
+}
+
+interface Kept {
+  revision: WorkflowRevision;
+  /** Changes with the row that the revision was read from. */
+  version: string;
 }
 
 interface Head {
@@ -175,4 +190,10 @@ interface Saved {
   definition: WorkflowDefinition;
 }
 
+/** Sized and not counted: room for as many as are counted would be taken at once, by each tenant's own as well. */
+const MOST_KEPT = { maxSize: 1_000, sizeCalculation: () => 1 };
 const REVISION_NUMBER = /^[1-9]\d{0,17}$/;
+
+function keyOf({ name, revision }: Pick<Head, 'name' | 'revision'>): string {
+  return `${name}/${revision}`;
+}

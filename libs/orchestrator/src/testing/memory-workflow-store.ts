@@ -1,4 +1,3 @@
-import { ByTenant } from '../by-tenant.js';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
 import { type WorkflowSave, WorkflowStore } from '../workflow-store.js';
 
@@ -11,7 +10,7 @@ interface Held {
 export class MemoryWorkflowStore extends WorkflowStore {
   private readonly held = new Map<string, Held>();
   private changes = 0;
-  private readonly tenants = new ByTenant(() => new MemoryWorkflowStore(this));
+  private readonly tenants = new Map<string, MemoryWorkflowStore>();
 
   constructor(private readonly common?: MemoryWorkflowStore) {
     super();
@@ -19,7 +18,10 @@ export class MemoryWorkflowStore extends WorkflowStore {
 
   inTenant(tenant: string): WorkflowStore {
     const common = this.common ?? this;
-    return tenant === '' ? common : common.tenants.of(tenant);
+    if (tenant === '') return common;
+    const store = common.tenants.get(tenant) ?? new MemoryWorkflowStore(common);
+    common.tenants.set(tenant, store);
+    return store;
   }
 
   async version(): Promise<string> {
