@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { EventEmitterModule } from '@nestjs/event-emitter';
 import { TerminusModule } from '@nestjs/terminus';
 import { AppConfig } from './config/app-config.js';
 import { HealthController } from './health/health.controller.js';
@@ -17,7 +18,7 @@ export class ServiceModule {
     return {
       module: ServiceModule,
       global: true,
-      imports: [LoggingModule, TerminusModule.forRoot({ logger: false })],
+      imports: [LoggingModule, TerminusModule.forRoot({ logger: false }), EventEmitterModule.forRoot()],
       controllers: [HealthController, MetricsController],
       providers: [...providers, MemoryRelease, { provide: AppConfig, useValue: config }],
       exports: [...providers, AppConfig],

@@ -1,6 +1,8 @@
 import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
+import { OnEvent } from '@nestjs/event-emitter';
 import { NO_KEY, ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/postgres';
 import { type Commit, CommitLog, type CommitPosition } from './commit-log.js';
+import { TASKS_COMMITTED } from './tasks-committed.js';
 
 /** Something was committed, whatever it was. */
 const COMMITTED: SignalTopic = { name: 'committed', shards: 1 };
@@ -42,7 +44,8 @@ export class CommitFeed implements OnModuleDestroy {
     this.others = signals?.subscribe(COMMITTED, { wake: look, catchUp: look });
   }
 
-  /** This process has committed something. Called by TaskFeed alone. */
+  /** This process has committed something. */
+  @OnEvent(TASKS_COMMITTED)
   committed(): void {
     this.signals?.send(COMMITTED, NO_KEY);
     if (this.followers.size > 0) this.look();

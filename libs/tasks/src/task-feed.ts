@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
 import { isDatabaseAway, ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/postgres';
 import { isTerminalState, isWaitingState } from '#libs/protocol';
-import { CommitFeed } from './commit-feed.js';
 import { RecentEvents } from './recent-events.js';
 import type { RecordedEvent } from './task-event.js';
 import { TaskStore } from './task-store.js';
@@ -53,7 +52,6 @@ export class TaskFeed implements OnModuleDestroy {
     private readonly store: TaskStore,
     @Optional() private readonly signals?: ReplicaSignals,
     @Optional() @Inject(FEED_POLL_MS) private readonly pollMs = 1000,
-    @Optional() private readonly commits?: CommitFeed,
   ) {
     this.others = signals?.subscribe(TASK_PROGRESS, {
       wake: (taskId) => this.wake(taskId),
@@ -68,7 +66,6 @@ export class TaskFeed implements OnModuleDestroy {
     if (taskId === undefined) return;
     this.wake(taskId);
     this.signals?.send(TASK_PROGRESS, taskId);
-    this.commits?.committed();
   }
 
   /** The Task is written elsewhere from now on. Called by recordings alone. */

@@ -1,9 +1,11 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
+import { EventEmitter2 } from '@nestjs/event-emitter';
 import { AppConfig, Readiness } from '#libs/service';
 import { JournalQueue, type JournalSource } from './journal-queue.js';
 import { JournalWriter, type WriteOutcome } from './journal-writer.js';
 import { TaskMetrics } from './task-metrics.js';
 import { type JournalEntry, TaskStore } from './task-store.js';
+import { TASKS_COMMITTED } from './tasks-committed.js';
 
 /**
  * Batches under way at once: the database works on one while the answers to the one before are given. The store writes
@@ -40,6 +42,7 @@ export class TaskJournal {
     private readonly metrics: TaskMetrics,
     private readonly config: AppConfig,
     @Optional() readiness?: Readiness,
+    @Optional() private readonly facts?: EventEmitter2,
   ) {
     this.writer = new JournalWriter(store, this.logger);
     readiness?.add('journal', () => this.complaint());
@@ -105,6 +108,7 @@ export class TaskJournal {
     this.metrics.batchWritten(entries.length, (this.movedAt - started) / 1000);
     let index = 0;
     for (const [source, entry] of batch) this.settle(source, entry, outcomes[index++]);
+    if (outcomes.includes('written')) this.facts?.emit(TASKS_COMMITTED);
     return troubled;
   }
 
