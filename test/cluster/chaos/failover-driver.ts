@@ -38,8 +38,11 @@ export class FailoverDriver {
   /** Resolves after so many losses or so much time, when both nodes work again. */
   async follow(most: number, lengthMs: number, signal: AbortSignal): Promise<void> {
     const deadline = performance.now() + lengthMs;
+    let expected: string | undefined;
     while (this.done.length < most) {
       const { leader, standby } = await this.cluster.replicated(this.say);
+      if (expected !== undefined && leader.name !== expected) this.say(`${leader.name} leads, instead of ${expected}`);
+      expected = standby.name;
       await delay(this.seconds(WORK_SECONDS), undefined, { signal }).catch(() => undefined);
       if (signal.aborted || performance.now() > deadline) return;
       await this.replace(this.random.pick(LOSSES), leader, standby);

@@ -84,12 +84,12 @@ export function patroniSettings(plan: ClusterPlan, node: NodePlan): object {
   };
 }
 
-/** What all nodes agree on: a commit is answered when the standby has it, as long as there is one. */
+/** What all nodes agree on: a commit is answered when the standby has it; while there is none, commits wait. */
 function sharedSettings(): object {
   return {
     ...TIMING,
     synchronous_mode: true,
-    synchronous_mode_strict: false,
+    synchronous_mode_strict: true,
     maximum_lag_on_failover: 1_048_576,
     postgresql: { use_pg_rewind: true, use_slots: true, parameters: POSTGRES_PARAMETERS },
   };
