@@ -8,6 +8,9 @@ const MISSING =
 
 const skipped: typeof it = it['skip'];
 
+/** The pages of a context share a process: to start one for every site that a page leads to takes longer than the page. */
+const ONE_RENDERER = ['--disable-site-isolation-trials', '--renderer-process-limit=1'];
+
 /** A test in a browser; where there is none it is reported as skipped, with the reason in its name. */
 export function inBrowser(title: string, body: () => Promise<void>, timeout?: number): void {
   if (MISSING === undefined) it(title, body, timeout);
@@ -37,7 +40,7 @@ export function useBrowser(names: readonly string[] = []): Tab {
   beforeAll(async () => {
     const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(', ');
     const resolver = rules === '' ? [] : [`--host-resolver-rules=${rules}`];
-    const args = ['--no-sandbox', '--disable-dev-shm-usage', ...resolver];
+    const args = ['--no-sandbox', '--disable-dev-shm-usage', ...ONE_RENDERER, ...resolver];
     browser = await chromium.launch({ executablePath: PATH, args });
   });
   afterEach(async () => {
