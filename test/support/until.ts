@@ -10,18 +10,22 @@ export interface Deadline {
   what?: string;
 }
 
-/** Polls until the probe gives a value that is neither `undefined` nor `false`; throws when the deadline passes. */
+/**
+ * Polls until the probe gives a value that is neither `undefined` nor `false`; throws when the deadline passes. It asks
+ * more and more seldom: who is waited for needs the processor.
+ */
 export async function until<T>(
   probe: () => T | undefined | false | Promise<T | undefined | false>,
   deadline: Deadline = {},
 ): Promise<T> {
   const { within = SAFETY_NET_MS, what = 'a condition' } = deadline;
-  const end = performance.now() + within;
+  const begun = performance.now();
   for (;;) {
     const value = await probe();
     if (value !== undefined && value !== false) return value;
-    if (performance.now() > end) throw new Error(`Waited ${within} ms for ${what}`);
-    await delay(15);
+    const waited = performance.now() - begun;
+    if (waited > within) throw new Error(`Waited ${within} ms for ${what}`);
+    await delay(Math.min(15 + waited / 20, 100));
   }
 }
 
