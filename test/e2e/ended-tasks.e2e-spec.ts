@@ -1,8 +1,8 @@
 import { sendTask } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { echo, linear, script, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 const TERMINAL = ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_REJECTED'] as const;
 const STEPS = { TASK_STATE_COMPLETED: 'complete', TASK_STATE_FAILED: 'fail', TASK_STATE_REJECTED: 'reject' };

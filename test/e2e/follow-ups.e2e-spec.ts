@@ -2,11 +2,11 @@ import { jest } from '@jest/globals';
 import { firstText, sendTask } from '../support/a2a.js';
 import { type AskingAgent, startAskingAgent } from '../support/asking-sdk-agent.js';
 import { Talks } from '../support/conversation.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { external, linear, output, textOf, unique } from '../support/workflow.js';
 import { ChatProcess } from './agent-app/chat-process.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 jest.setTimeout(60_000);
 
 describe.each([

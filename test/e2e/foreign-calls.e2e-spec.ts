@@ -6,11 +6,11 @@ import { startAskingAgent } from '../support/asking-sdk-agent.js';
 import { Talks } from '../support/conversation.js';
 import type { FakeAgent } from '../support/fake-agent.js';
 import { answersParts, ends, type FakeBehaviour } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { rewriteStored } from '../support/stored-definition.js';
 import { echo, external, linear, output, textOf, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 jest.setTimeout(60_000);
 
 interface Canceled {

@@ -3,13 +3,13 @@ import { detail, rpc, type RpcReply, sendParams } from '../support/a2a.js';
 import { outline, Talks } from '../support/conversation.js';
 import type { FakeAgent, FakeCall } from '../support/fake-agent.js';
 import { answers } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { before } from '../support/until.js';
 import { external, input, linear, unique } from '../support/workflow.js';
 
 const HOP_CHAIN = 'urn:parley:extension:hop-chain:v1';
 
-const stage = useStage();
+const stage = useSharedStage();
 let talks: Talks;
 
 beforeAll(() => {

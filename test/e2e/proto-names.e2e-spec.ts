@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject, Message, Task } from '#libs/protocol';
 import { blamedFields, detail, message, rest, type RpcReply, rpc } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { echo, ruled, script, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 const OLD = { headers: { 'a2a-version': '0.3' } };
 let echoing: string;
 let asking: string;

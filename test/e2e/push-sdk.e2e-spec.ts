@@ -9,12 +9,12 @@ import {
 import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import type { JsonObject } from '#libs/protocol';
 import { message } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { linear, ruled, unique } from '../support/workflow.js';
 
-const stage = useStage({ env: { GRPC_PORT: '0' } });
+const stage = useSharedStage({ env: { GRPC_PORT: '0' } });
 
 describe.each(['JSONRPC', 'HTTP+JSON', 'GRPC'])("the official SDK's client over %s", (transport) => {
   it('makes, reads, lists and deletes configs, and is notified', async () => {

@@ -1,10 +1,10 @@
 import type { Task } from '#libs/protocol';
 import { detail, firstText, getTask, rpc, sendParams, sendTask } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { rewriteStored } from '../support/stored-definition.js';
 import { echo, external, linear, script, says, unique, type Workflow } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 const dead = 'http://127.0.0.1:1';
 
 /** A workflow of one node, whose id is unique so that the seed's alias serves it too. */

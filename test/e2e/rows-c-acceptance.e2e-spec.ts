@@ -1,10 +1,10 @@
 import { answers, answersParts, holds, when } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { rewriteStored } from '../support/stored-definition.js';
 import { until } from '../support/until.js';
 import { diamond, external, input, linear, output, textOf, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 describe('row C4: the seven acceptance tests of the founding document', () => {
   it('C4 linear chain: each node gets what its parent answered', async () => {

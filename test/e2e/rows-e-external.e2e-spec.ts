@@ -1,10 +1,10 @@
 import { firstText, sendTask } from '../support/a2a.js';
 import { answers, answersParts, ends, type FakeBehaviour } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { rewriteStored } from '../support/stored-definition.js';
 import { external, linear, textOf, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 /** A saved workflow of one external node, and the node's own agent. */
 async function node(url: string, config: object = {}): Promise<{ id: string; workflow: string; base: string }> {

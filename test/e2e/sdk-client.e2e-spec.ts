@@ -9,11 +9,11 @@ import {
 import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import type { JsonObject, Task as WireTask } from '#libs/protocol';
 import { message, outline } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { input, linear, output, ruled, script, unique } from '../support/workflow.js';
 
-const stage = useStage({ env: { GRPC_PORT: '0' } });
+const stage = useSharedStage({ env: { GRPC_PORT: '0' } });
 let workflow: string;
 
 beforeAll(async () => {

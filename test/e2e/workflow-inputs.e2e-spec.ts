@@ -1,5 +1,5 @@
 import { rest, rpc, sendParams, sendTask } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { range } from '../support/sse.js';
 import {
   echo,
@@ -13,7 +13,7 @@ import {
   type WorkflowNode,
 } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 const asking = (id: string, config: NonNullable<WorkflowNode['config']>): WorkflowNode => ({ ...input(id), config });
 

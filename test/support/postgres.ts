@@ -21,18 +21,26 @@ export async function freshDatabase(options: { empty?: boolean } = {}): Promise<
   await administer(server, `CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template}`}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  const pool = new pg.Pool({ connectionString: url.href, max: 2 });
-  pool.on('error', () => undefined);
-  const query = async <T extends object>(sql: string, values: unknown[] = []): Promise<T[]> =>
-    (await pool.query(sql, values)).rows as T[];
+  const { query, end } = openDatabase(url.href);
   return {
     url: url.href,
     query,
     counts: () => countRows(query),
     drop: async () => {
-      await pool.end();
+      await end();
       await administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
+  };
+}
+
+/** Queries of a database that somebody else made. */
+export function openDatabase(url: string): Pick<TestDatabase, 'query'> & { end(): Promise<void> } {
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  pool.on('error', () => undefined);
+  return {
+    query: async <T extends object>(sql: string, values: unknown[] = []): Promise<T[]> =>
+      (await pool.query(sql, values)).rows as T[],
+    end: () => pool.end(),
   };
 }
 

@@ -2,15 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type Parley, startParley } from './parley.js';
 import { freshDatabase, type TestDatabase } from './postgres.js';
-import type { Lent, TakenBack } from './shared-stage.js';
+import type { Lent, SharedOptions, TakenBack } from './shared-stage.js';
 import { SAFETY_NET_MS } from './until.js';
 
-// Lends services with the usual environment to test files, each to one at a time, until standard input closes. The first
-// line it prints is its URL: `POST /` lends one, `DELETE /<lease>` gives it back (see shared-stage.ts).
+// Lends services to test files, each to one at a time, until standard input closes. The first line it prints is its URL:
+// `POST /` with SharedOptions lends one, `DELETE /<lease>` gives it back (see shared-stage.ts).
 
 interface Service {
+  /** As it was asked for. */
+  options: string;
   parley: Parley;
   database: TestDatabase;
 }
@@ -20,7 +23,7 @@ interface Loan extends Service {
   from: number;
 }
 
-const idle: Service[] = [];
+let idle: Service[] = [];
 const loans = new Map<string, Loan>();
 
 const server = createServer((request, response) => void serve(request, response));
@@ -35,18 +38,20 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   // Between two files a connection that is kept is closed as the next request comes.
   response.setHeader('connection', 'close');
   try {
-    const answer = request.method === 'POST' ? await lend() : await takeBack((request.url ?? '').slice(1));
+    const answer =
+      request.method === 'POST' ? await lend(await text(request)) : await takeBack((request.url ?? '').slice(1));
     response.end(JSON.stringify(answer));
   } catch (error) {
     response.writeHead(500).end(String(error));
   }
 }
 
-async function lend(): Promise<Lent> {
+async function lend(options: string): Promise<Lent> {
   const lease = randomUUID();
-  const { parley, database } = (await wellOne()) ?? (await started());
-  loans.set(lease, { parley, database, from: parley.logs().length });
-  return { lease, url: parley.url, pid: parley.pid };
+  const service = (await wellOne(options)) ?? (await started(options));
+  const { parley, database } = service;
+  loans.set(lease, { ...service, from: parley.logs().length });
+  return { lease, url: parley.url, pid: parley.pid, databaseUrl: database.url };
 }
 
 /** Whether it may be lent again; if not, why, with what it wrote while it was lent. */
@@ -65,12 +70,18 @@ async function takeBack(lease: string): Promise<TakenBack> {
 }
 
 /** One that nobody uses and that is still well; those that are not, are ended. */
-async function wellOne(): Promise<Service | undefined> {
-  for (let service = idle.pop(); service !== undefined; service = idle.pop()) {
+async function wellOne(options: string): Promise<Service | undefined> {
+  for (let service = idleOne(options); service !== undefined; service = idleOne(options)) {
     if ((await ailmentOf(service)) === undefined) return service;
     await strike(service);
   }
   return undefined;
+}
+
+function idleOne(options: string): Service | undefined {
+  const found = idle.findLast((it) => it.options === options);
+  idle = idle.filter((it) => it !== found);
+  return found;
 }
 
 async function ailmentOf({ parley }: Service): Promise<string | undefined> {
@@ -83,9 +94,10 @@ async function ailmentOf({ parley }: Service): Promise<string | undefined> {
   }
 }
 
-async function started(): Promise<Service> {
+async function started(options: string): Promise<Service> {
+  const { env = {} } = JSON.parse(options) as SharedOptions;
   const database = await freshDatabase();
-  return { database, parley: await startParley({ databaseUrl: database.url }) };
+  return { options, database, parley: await startParley({ databaseUrl: database.url, env }) };
 }
 
 async function strike({ parley, database }: Service): Promise<void> {

@@ -1,16 +1,27 @@
 import { FakeAgent, type FakeAgentOptions } from './fake-agent.js';
 import type { Parley } from './parley.js';
+import { openDatabase, type TestDatabase } from './postgres.js';
 import type { Stage } from './stage.js';
 import { Api } from './workflow.js';
 
 /** What a test file works with that needs no service of its own. */
-export type SharedStage = Pick<Stage, 'api' | 'fake' | 'defer'> & { parley: Pick<Parley, 'url'> };
+export type SharedStage = Pick<Stage, 'api' | 'fake' | 'defer'> & {
+  parley: Pick<Parley, 'url'>;
+  /** Other files' rows are in it as well. */
+  database: Pick<TestDatabase, 'query'>;
+};
+
+export interface SharedOptions {
+  /** Beyond the usual environment; files that say the same share services. */
+  env?: Record<string, string>;
+}
 
 /** A service that nobody else uses until it is given back. */
 export interface Lent {
   lease: string;
   url: string;
   pid: number;
+  databaseUrl: string;
 }
 
 /** Why a service that was given back is not lent again, with what it wrote meanwhile; empty where it is well. */
@@ -19,11 +30,11 @@ export interface TakenBack {
 }
 
 /**
- * Lends a file a service with the usual environment, which other files use before and after it, never at the same time.
+ * Lends a file a service with its database, which other files use before and after it, never at the same time.
  * A file takes unique names, and looks at nothing that others leave: counts and lists of everything, logs. Nor does it
  * stop, freeze or overload the service: a file that leaves it unwell fails, and the next one gets another.
  */
-export function useSharedStage(): SharedStage {
+export function useSharedStage(options: SharedOptions = {}): SharedStage {
   const ends: (() => unknown)[] = [];
   const stage = {
     fake: async (fakeOptions?: FakeAgentOptions) => {
@@ -35,9 +46,12 @@ export function useSharedStage(): SharedStage {
   } as SharedStage;
   let lease: string | undefined;
   beforeAll(async () => {
-    const { url, ...lent } = await lend();
+    const { url, databaseUrl, ...lent } = await lend(options);
     lease = lent.lease;
     stage.parley = { url };
+    const database = openDatabase(databaseUrl);
+    stage.database = database;
+    ends.unshift(database.end);
     stage.api = new Api(url);
   });
   afterAll(async () => {
@@ -49,17 +63,17 @@ export function useSharedStage(): SharedStage {
   return stage;
 }
 
-export function lend(lender = process.env.PARLEY_TEST_SERVICES): Promise<Lent> {
-  return ask(lender, 'POST');
+export function lend(options: SharedOptions = {}, lender = process.env.PARLEY_TEST_SERVICES): Promise<Lent> {
+  return ask(lender, 'POST', '', JSON.stringify(options));
 }
 
 export function giveBack(lease: string, lender = process.env.PARLEY_TEST_SERVICES): Promise<TakenBack> {
   return ask(lender, 'DELETE', lease);
 }
 
-async function ask<T>(lender: string | undefined, method: string, lease = ''): Promise<T> {
+async function ask<T>(lender: string | undefined, method: string, lease: string, body?: string): Promise<T> {
   if (lender === undefined) throw new Error('The service is not built: run npm run build first');
-  const response = await fetch(`${lender}${lease}`, { method });
+  const response = await fetch(`${lender}${lease}`, { method, ...(body !== undefined && { body }) });
   if (!response.ok) throw new Error(`No shared service: ${await response.text()}`);
   return (await response.json()) as T;
 }

@@ -11,7 +11,7 @@ interface JsonColumn {
  * might have left it. Knows nothing of the schema but that a JSON column somewhere holds `nodes` and `edges`.
  */
 export async function rewriteStored(
-  database: TestDatabase,
+  database: Pick<TestDatabase, 'query'>,
   workflow: string,
   change: (definition: Workflow) => void,
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function rewriteStored(
   if (rewritten === 0) throw new Error(`No stored definition of ${workflow} was found`);
 }
 
-function jsonColumns(database: TestDatabase): Promise<JsonColumn[]> {
+function jsonColumns(database: Pick<TestDatabase, 'query'>): Promise<JsonColumn[]> {
   return database.query<JsonColumn>(
     `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
       WHERE table_schema = 'public' AND table_name LIKE 'workflow%' AND data_type IN ('json', 'jsonb')`,

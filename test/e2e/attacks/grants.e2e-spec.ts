@@ -1,11 +1,11 @@
 import type { JsonObject, SendMessageResponse, Task } from '#libs/protocol';
 import { firstText, rest, rpc, sendParams } from '../../support/a2a.js';
 import { bindingsOf } from '../../support/bindings.js';
-import { useStage } from '../../support/stage.js';
+import { useSharedStage } from '../../support/shared-stage.js';
 import type { Endpoints } from '../../support/wire-binding.js';
 import { input, linear, output, ruled, says, script, unique } from '../../support/workflow.js';
 
-const stage = useStage({ env: { GRPC_PORT: '0' } });
+const stage = useSharedStage({ env: { GRPC_PORT: '0' } });
 const endpoints: Endpoints = { url: '', grpc: '' };
 const wires = bindingsOf(() => endpoints);
 

@@ -31,37 +31,37 @@ describe('a service that test files share', () => {
   });
 
   it('is lent to one at a time', async () => {
-    const [one, other] = await Promise.all([lend(lender), lend(lender)]);
+    const [one, other] = await Promise.all([lend({}, lender), lend({}, lender)]);
     expect(one.url).not.toBe(other.url);
     expect(await Promise.all([isWell(one), isWell(other)])).toEqual([true, true]);
     expect(await Promise.all([giveBack(one.lease, lender), giveBack(other.lease, lender)])).toEqual([{}, {}]);
-    const again = await lend(lender);
+    const again = await lend({}, lender);
     expect([one.url, other.url]).toContain(again.url);
     await giveBack(again.lease, lender);
   });
 
   it('is told to whoever left it unwell, and lent to nobody after that', async () => {
-    const broken = await lend(lender);
+    const broken = await lend({}, lender);
     await kill(broken);
     expect((await giveBack(broken.lease, lender)).unwell).toMatch(/^The service /);
-    const next = await lend(lender);
+    const next = await lend({}, lender);
     expect(next.url).not.toBe(broken.url);
     expect(await isWell(next)).toBe(true);
     await giveBack(next.lease, lender);
   });
 
   it('is not lent where it fell ill while nobody had it', async () => {
-    const ill = await lend(lender);
+    const ill = await lend({}, lender);
     expect(await giveBack(ill.lease, lender)).toEqual({});
     await kill(ill);
-    const next = await lend(lender);
+    const next = await lend({}, lender);
     expect(next.url).not.toBe(ill.url);
     expect(await isWell(next)).toBe(true);
     await giveBack(next.lease, lender);
   });
 
   it('ends with whoever runs the tests', async () => {
-    const lent = await lend(lender);
+    const lent = await lend({}, lender);
     lenderProcess.stdin?.end();
     await before(once(lenderProcess, 'exit'), { what: 'the end of the lender' });
     expect(await isWell(lent)).toBe(false);
