@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': '@swc/jest' },
@@ -12,7 +14,9 @@ const shared = {
 };
 
 export default {
-  maxWorkers: 2,
+  // More than there are processors: many tests wait for something most of their time. Each has services beside it.
+  maxWorkers: Math.min(Math.max(availableParallelism() + 1, 3), 6),
+  testSequencer: '<rootDir>/test/sequencer.mjs',
   // A safety net, which no test's outcome depends on; one wait (test/support/until.ts) is given up before it.
   testTimeout: 120_000,
   workerIdleMemoryLimit: '512MB',

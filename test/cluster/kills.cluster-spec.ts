@@ -6,9 +6,12 @@ import type { Parley } from '../support/parley.js';
 import { testRandom } from '../support/seeded-random.js';
 import { range } from '../support/sse.js';
 import { logProblems, type StoredLog, storedLog, storedLogs } from '../support/stored-log.js';
+import { takeTurns } from '../support/turns.js';
 import { until } from '../support/until.js';
 import { nodeHistories } from './chaos/node-history.js';
 import { echo, external, input, output, script, unique, type Workflow } from '../support/workflow.js';
+
+takeTurns();
 
 const stage = useCluster({ replicas: 3 });
 

@@ -1,7 +1,10 @@
 import type { ListTasksResponse, Task } from '#libs/protocol';
 import { rpc, sendTask, VERSION } from '../support/a2a.js';
 import { useStage } from '../support/stage.js';
+import { takeTurns } from '../support/turns.js';
 import { echo, linear, unique } from '../support/workflow.js';
+
+takeTurns();
 
 const LIMIT = 300_000;
 const TASKS = 100;

@@ -5,9 +5,12 @@ import type { JsonObject } from '#libs/protocol';
 import { sendTask, subscribe, VERSION } from '../support/a2a.js';
 import { ids, range } from '../support/sse.js';
 import { useStage } from '../support/stage.js';
+import { takeTurns } from '../support/turns.js';
 import { until } from '../support/until.js';
 import { onLinux } from '../support/on-linux.js';
 import { script, unique } from '../support/workflow.js';
+
+takeTurns();
 
 /** A heap, in megabytes, that what follows fits in, and what would be kept for the readers does not. */
 const HEAP = 192;

@@ -12,6 +12,9 @@ import {
   type Workflow,
   type WorkflowNode,
 } from '../../support/workflow.js';
+import { takeTurns } from '../../support/turns.js';
+
+takeTurns();
 
 const stage = useStage({ env: { NODE_OPTIONS: '--max-old-space-size=256' } });
 const WITHIN = { within: 120_000 };

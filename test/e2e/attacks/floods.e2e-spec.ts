@@ -6,8 +6,11 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { cpuMicroseconds } from '../../bench/measure/processes.js';
 import { rpc, sendParams, sendTask, VERSION } from '../../support/a2a.js';
 import { useStage } from '../../support/stage.js';
+import { takeTurns } from '../../support/turns.js';
 import { until } from '../../support/until.js';
 import { Api, echo, external, linear, ruled, unique } from '../../support/workflow.js';
+
+takeTurns();
 
 /** Half of what an attack would take, were it let. */
 const stage = useStage({ env: { NODE_OPTIONS: '--max-old-space-size=512' } });

@@ -1,7 +1,10 @@
 import { besides } from '../../support/beside.js';
 import { type Flood, FloodingAgent, gzipBomb } from '../../support/flooding-agent.js';
 import { useStage } from '../../support/stage.js';
+import { takeTurns } from '../../support/turns.js';
 import { external, linear, says, script, unique } from '../../support/workflow.js';
+
+takeTurns();
 
 const stage = useStage({ env: { NODE_OPTIONS: '--max-old-space-size=256' } });
 const GIGABYTE = 1024 ** 3;

@@ -7,8 +7,11 @@ import { apiKeyEnv, testCaller } from '../../support/callers.js';
 import { GrpcWire } from '../../support/grpc-wire.js';
 import { metric } from '../../support/service-metrics.js';
 import { useStage } from '../../support/stage.js';
+import { takeTurns } from '../../support/turns.js';
 import { until } from '../../support/until.js';
 import { Api, echo, input, linear, output, script, unique } from '../../support/workflow.js';
+
+takeTurns();
 
 /** A safety net: how long a machine may take for hundreds of megabytes. */
 const PATIENCE_MS = 300_000;
