@@ -1,4 +1,4 @@
-import OpenAI, { APIError } from 'openai';
+import type { APIError, OpenAI } from 'openai';
 import { briefText, isJsonObject, type Part, textPart } from '#libs/protocol';
 import { NodeFailure } from '../node-failure.js';
 import { AnswerTooLong, boundedFetch } from './bounded-fetch.js';
@@ -20,20 +20,13 @@ export interface OpenAiLlmOptions {
 /** Any OpenAI-compatible endpoint. The model named `echo` stays the built-in one. */
 export class OpenAiLlm extends LlmProvider {
   readonly #echo = new EchoLlm();
-  readonly #client: OpenAI;
+  readonly #library: Promise<Library>;
 
   constructor(private readonly options: OpenAiLlmOptions) {
     super();
-    this.#client = new OpenAI({
-      baseURL: options.baseUrl,
-      apiKey: options.apiKey ?? 'none',
-      organization: null,
-      project: null,
-      fetch: boundedFetch(options.fetch, MAX_ANSWER_BYTES),
-      timeout: TIMEOUT_MS,
-      maxRetries: 2,
-      logLevel: 'off',
-    });
+    this.#library = load(options);
+    // Told to whoever wants an answer.
+    this.#library.catch(() => undefined);
   }
 
   override modelFor(model: string | undefined): string {
@@ -43,17 +36,42 @@ export class OpenAiLlm extends LlmProvider {
   override async answer(request: LlmRequest): Promise<LlmAnswer> {
     const model = this.modelFor(request.model);
     if (model === ECHO_MODEL) return this.#echo.answer(request);
+    const { client, Failure } = await this.#library;
     try {
       const messages = request.messages.map(({ role, parts }) => ({ role, content: textOf(parts) }));
-      const completion = await this.#client.chat.completions.create({ model, messages }, { signal: request.signal });
+      const completion = await client.chat.completions.create({ model, messages }, { signal: request.signal });
       const text = completion.choices[0]?.message.content ?? '';
       const { usage } = completion;
       return { parts: [textPart(text)], ...(usage && { usage: tokensOf(usage) }) };
     } catch (error) {
       request.signal.throwIfAborted();
-      throw failureOf(model, error, this.options.apiKey);
+      if (error instanceof AnswerTooLong) throw new NodeFailure(`model "${model}": ${error.message}`, { cause: error });
+      if (!(error instanceof Failure)) throw error;
+      const cause = causeOf(error, this.options.apiKey);
+      throw new NodeFailure(`model "${model}" gave no answer: ${cause}`, { cause: error });
     }
   }
+}
+
+interface Library {
+  client: OpenAI;
+  Failure: typeof APIError;
+}
+
+/** Loaded only where a model is configured: it is some two hundred modules, and a replica starts sooner without them. */
+async function load({ baseUrl, apiKey, fetch }: OpenAiLlmOptions): Promise<Library> {
+  const { APIError, OpenAI } = await import('openai');
+  const client = new OpenAI({
+    baseURL: baseUrl,
+    apiKey: apiKey ?? 'none',
+    organization: null,
+    project: null,
+    fetch: boundedFetch(fetch, MAX_ANSWER_BYTES),
+    timeout: TIMEOUT_MS,
+    maxRetries: 2,
+    logLevel: 'off',
+  });
+  return { client, Failure: APIError };
 }
 
 /** A model reads text: data goes as JSON, files by their name or address. */
@@ -70,12 +88,6 @@ function partText(part: Part): string {
 function tokensOf(usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number }) {
   const { prompt_tokens, completion_tokens, total_tokens } = usage;
   return { prompt_tokens, completion_tokens, total_tokens };
-}
-
-function failureOf(model: string, error: unknown, key: string | undefined): unknown {
-  if (error instanceof AnswerTooLong) return new NodeFailure(`model "${model}": ${error.message}`, { cause: error });
-  if (!(error instanceof APIError)) return error;
-  return new NodeFailure(`model "${model}" gave no answer: ${causeOf(error, key)}`, { cause: error });
 }
 
 function causeOf({ status, error }: APIError, key: string | undefined): string {
