@@ -12,6 +12,11 @@ const isWell = ({ url }: Lent): Promise<boolean> =>
     () => false,
   );
 
+async function speaksGrpc({ url }: Lent): Promise<boolean> {
+  const card = await fetch(`${url}/.well-known/agent-card.json`);
+  return (await card.text()).includes('"GRPC"');
+}
+
 async function kill(service: Lent): Promise<void> {
   process.kill(service.pid, 'SIGKILL');
   await until(async () => !(await isWell(service)), { what: 'its end' });
@@ -38,6 +43,17 @@ describe('a service that test files share', () => {
     const again = await lend({}, lender);
     expect([one.url, other.url]).toContain(again.url);
     await giveBack(again.lease, lender);
+  });
+
+  it('has the environment that is asked for, and goes to nobody who asks for another', async () => {
+    const env = { GRPC_PORT: '0' };
+    const [usual, other] = await Promise.all([lend({}, lender), lend({ env }, lender)]);
+    expect(await Promise.all([speaksGrpc(usual), speaksGrpc(other)])).toEqual([false, true]);
+    await Promise.all([giveBack(usual.lease, lender), giveBack(other.lease, lender)]);
+    const [otherAgain, usualAgain] = [await lend({ env }, lender), await lend({}, lender)];
+    expect(otherAgain.url).toBe(other.url);
+    expect(await speaksGrpc(usualAgain)).toBe(false);
+    await Promise.all([giveBack(usualAgain.lease, lender), giveBack(otherAgain.lease, lender)]);
   });
 
   it('is told to whoever left it unwell, and lent to nobody after that', async () => {
