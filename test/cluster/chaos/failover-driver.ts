@@ -64,7 +64,7 @@ export class FailoverDriver {
     if (loss === 'handed over') return;
     await delay(this.seconds(RETURN_SECONDS));
     if (loss === 'killed') await leader.start();
-    else leader.thaw();
+    else await leader.thaw();
   }
 
   private seconds([from, to]: readonly [number, number]): number {

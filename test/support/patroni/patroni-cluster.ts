@@ -75,9 +75,9 @@ export class PatroniCluster {
 
   /**
    * Waits until there is a leader and the other node is its synchronous standby: then nothing committed is lost with it.
-   * A leader that wakes from a freeze may put its own name on the key of the synchronous standby after it has lost the
-   * lead; Patroni 3.0.2 then names no standby for ever (`Synchronous replication key updated by someone else`). That key
-   * is removed here, as an operator would.
+   * A leader may put its own name on the key of the synchronous standby after it has lost the lead; Patroni 3.0.2 then
+   * names no standby for ever (`Synchronous replication key updated by someone else`). That key is removed here, as an
+   * operator would.
    */
   replicated(say: (line: string) => void = () => undefined): Promise<{ leader: PatroniNode; standby: PatroniNode }> {
     let trouble = { name: '', since: 0 };

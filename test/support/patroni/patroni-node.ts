@@ -38,9 +38,14 @@ export class PatroniNode {
     for (const pid of this.processes()) signalled(pid, 'SIGSTOP');
   }
 
-  /** SIGCONT. */
-  thaw(): void {
+  /**
+   * SIGCONT for PostgreSQL, which goes on behind its old connections, and a new Patroni: the frozen one may take the lead
+   * back as if nothing had been (3.0.2 on etcd's API 3), for which hosts have a watchdog that resets them.
+   */
+  async thaw(): Promise<void> {
+    signalled(this.patroniPid, 'SIGKILL');
     for (const pid of this.processes()) signalled(pid, 'SIGCONT');
+    await this.start();
   }
 
   /** Whether Patroni says that this node has the lead. */
