@@ -72,6 +72,15 @@ describe('a Message without text (rows C10, E3, K2)', () => {
     expect(sent.body.task.artifacts).toEqual(said);
   });
 
+  it('is told from other requests under its key as it was sent, whatever its node has become', async () => {
+    const { id, workflow, alias } = await place((name) => echo(name));
+    const options = { headers: { 'idempotency-key': unique('key') }, fields: { messageId: unique('m') } };
+    const first = await sendTask(alias, [{ text: '' }], options);
+    const changed = linear(workflow, declaring(id, { inputModes: ['application/json'] }, { complete: true }));
+    await stage.api.call('PUT', `/workflows/${workflow}`, changed);
+    expect((await sendTask(alias, [{ text: '' }], options)).id).toBe(first.id);
+  });
+
   it('has the words of an external node there', async () => {
     const fake = await stage.fake();
     const { id, alias } = await place((name) => external(name, fake.url));

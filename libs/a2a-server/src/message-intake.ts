@@ -35,11 +35,11 @@ export class MessageIntake {
   private async begin(agent: ServedAgent, sent: SendMessageRequest, call: CallContext): Promise<Accepted> {
     const target = await this.target(agent, sent, call);
     const request = withNodeOrder(call.agent, target, sent);
-    const key = idempotencyKeyOf(request, call);
-    const checked = await this.check(target, request, call, key);
+    const key = idempotencyKeyOf(sent, call);
+    const checked = await this.check(target, request, call, key, sent);
     if (checked) return checked;
     if (key === undefined) return { execution: this.executions.begin(target, request, call) };
-    return { execution: await this.executions.beginOnce(target, request, call, key) };
+    return { execution: await this.executions.beginOnce(target, request, call, key, sent) };
   }
 
   /**
@@ -52,6 +52,7 @@ export class MessageIntake {
     request: SendMessageRequest,
     call: CallContext,
     key: string | undefined,
+    sent = request,
   ): Promise<Accepted | undefined> {
     try {
       requireExtensions(target, call);
@@ -61,7 +62,7 @@ export class MessageIntake {
       await target.executor.check?.(request, call);
       return undefined;
     } catch (error) {
-      const known = key !== undefined && (await this.executions.known(target, request, call, key));
+      const known = key !== undefined && (await this.executions.known(target, sent, call, key));
       if (known) return { execution: known };
       throw error;
     }

@@ -119,10 +119,17 @@ export class ExecutionRegistry {
   /**
    * The same under the caller's `Idempotency-Key`, while the first request runs and ever after: the same request gives
    * the same Task, in whichever replica it was made (see IdempotentRequests).
+   * @param sent what tells the request from others, where something was made of it before it came here
    * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the key
    */
-  beginOnce(agent: ServedAgent, request: SendMessageRequest, call: CallContext, key: string): Promise<Execution> {
-    return this.requests.begin(agent, request, call, key);
+  beginOnce(
+    agent: ServedAgent,
+    request: SendMessageRequest,
+    call: CallContext,
+    key: string,
+    sent = request,
+  ): Promise<Execution> {
+    return this.requests.begin(agent, request, call, key, sent);
   }
 
   /**

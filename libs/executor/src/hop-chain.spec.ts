@@ -67,6 +67,8 @@ test.each([
   ['http://a/a2a/agent-card', 'http://a/a2a'],
   ['http://a/.well-known/agent-card.json', 'http://a'],
   ['http://a/x/.well-known/agent.json', 'http://a/x'],
+  ['http://agent-card', 'http://agent-card'],
+  ['http://agent-card/agent-card', 'http://agent-card'],
   ['workflows/a', 'workflows/a'],
 ])('%s is %s', (url, callee) => {
   expect(calleeOf(url)).toBe(callee);

@@ -18,7 +18,7 @@ export interface Hop {
 
 /** Calls within calls that are taken for sense; more are taken for a loop. */
 const DEEPEST = 32;
-const CARD = /\/((\.well-known\/)?agent-card(\.json)?|\.well-known\/agent\.json)$/;
+const CARD = /(?<!\/)\/((\.well-known\/)?agent-card(\.json)?|\.well-known\/agent\.json)$/;
 
 /** The hops that a request names, in the Message's metadata or its own, whoever signed them; outermost first. */
 export function hopsOf({ message, metadata }: Pick<SendMessageRequest, 'message' | 'metadata'>): Hop[] {

@@ -31,8 +31,14 @@ export class IdempotentRequests {
   ) {}
 
   /** See ExecutionRegistry.beginOnce. */
-  async begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext, key: string): Promise<Execution> {
-    const once = idempotencyOf(request, key);
+  async begin(
+    agent: ServedAgent,
+    request: SendMessageRequest,
+    call: CallContext,
+    key: string,
+    sent = request,
+  ): Promise<Execution> {
+    const once = idempotencyOf(sent, key);
     const execution = this.executions.begin(agent, request, call, once);
     try {
       await execution.accepted;

@@ -108,8 +108,17 @@ export class TaskJournal {
     this.metrics.batchWritten(entries.length, (this.movedAt - started) / 1000);
     let index = 0;
     for (const [source, entry] of batch) this.settle(source, entry, outcomes[index++]);
-    if (outcomes.includes('written')) this.facts?.emit(TASKS_COMMITTED);
+    if (outcomes.includes('written')) this.tell();
     return troubled;
+  }
+
+  /** The batch is durable: what a listener makes of that is nothing to the journal. */
+  private tell(): void {
+    try {
+      this.facts?.emit(TASKS_COMMITTED);
+    } catch (error) {
+      this.logger.error({ err: error }, 'A listener to committed batches failed');
+    }
   }
 
   private settle(source: JournalSource, entry: JournalEntry, outcome?: WriteOutcome): void {
