@@ -1,11 +1,11 @@
-import type { ChildOutcome } from './node-run.js';
+import type { CallCancelOutcome } from '#libs/agent-calls';
 
 /** What became of a run's cancel at one node's agent, after the run had ended. */
 export interface LaterOutcome {
   runId: string;
   node: string;
   attempt: number;
-  outcome: ChildOutcome;
+  outcome: CallCancelOutcome;
 }
 
 /** Keeps how cancels came out that were tried again: the log of a run that has ended takes nothing more. */

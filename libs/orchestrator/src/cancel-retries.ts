@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
+import { type CallIdentity, cancelTask } from '#libs/agent-calls';
 import { ServiceAddress } from '#libs/http';
 import { type JobContext, Jobs } from '#libs/jobs';
 import { Metrics } from '#libs/service';
 import { CancelOutcomes } from './cancel-outcomes.js';
-import { cancelWaiting } from './child-call.js';
 import { CANCEL_CHILD, type ChildCancel, readChildCancel } from './child-cancel.js';
 import { nodeUrl } from './node-address.js';
 import { childReference } from './node-dispatch.js';
@@ -39,7 +39,7 @@ export class CancelRetries {
     // A job that was done may come again.
     const known = await this.outcomes.of(runId);
     if (known.some((outcome) => outcome.node === node && outcome.attempt === attempt)) return;
-    const outcome = await cancelWaiting(this.directory, this.urlOf(cancel), cancel.taskId, optionsOf(cancel));
+    const outcome = await cancelTask(this.directory, this.urlOf(cancel), cancel.taskId, identityOf(cancel));
     signal.throwIfAborted();
     const over = last || Date.now() >= Date.parse(cancel.until);
     if (outcome === 'unreachable' && !over) {
@@ -56,7 +56,7 @@ export class CancelRetries {
   }
 }
 
-function optionsOf({ scope, credential, runId, node, attempt }: ChildCancel) {
+function identityOf({ scope, credential, runId, node, attempt }: ChildCancel): CallIdentity {
   return {
     scope,
     parent: { taskId: runId, reference: childReference(node, attempt) },

@@ -1,4 +1,4 @@
-import { HOP_CHAIN, type Hop, hopMetadata, REVISION_KEY } from '#libs/executor';
+import { REVISION_KEY } from '#libs/executor';
 import { derivedId, type Part, type SendMessageRequest, userMessage } from '#libs/protocol';
 import type { WorkflowNode } from './workflow.js';
 
@@ -19,8 +19,6 @@ export interface DispatchingRun {
   revision: string;
   /** The id of the Message that began the run, or of the one that answers the node's question. */
   callerMessageId?: string;
-  /** The calls that led to this one and itself; empty for an agent that calls nobody. */
-  hops: readonly Hop[];
 }
 
 /** A child's Task that waits for an answer. */
@@ -44,8 +42,8 @@ export function childReference(nodeId: string, attempt: number): string {
 
 /**
  * The request that calls a node. An agent of ours shares the run's context and is told the revision; an external one
- * has its own context. All are told which Message of the run's caller they are called for, and who may call others which
- * calls led to it. `waiting` is the Task that the Message answers.
+ * has its own context. All are told which Message of the run's caller they are called for. `waiting` is the Task that the
+ * Message answers.
  */
 export function nodeRequest(
   node: WorkflowNode,
@@ -56,14 +54,12 @@ export function nodeRequest(
 ): SendMessageRequest {
   const own = node.type !== 'external';
   const contextId = waiting ? waiting.contextId : own ? run.contextId : undefined;
-  const { callerMessageId, hops } = run;
-  const metadata = { ...(callerMessageId && { [CALLER_MESSAGE_KEY]: callerMessageId }), ...hopMetadata(hops) };
+  const { callerMessageId } = run;
   const message = userMessage(parts, {
     messageId,
     ...(contextId !== undefined && { contextId }),
     ...(waiting && { taskId: waiting.taskId }),
-    ...(hops.length > 0 && { extensions: [HOP_CHAIN] }),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
+    ...(callerMessageId && { metadata: { [CALLER_MESSAGE_KEY]: callerMessageId } }),
   });
   return {
     message,

@@ -1,3 +1,4 @@
+import type { CallCancelOutcome } from '#libs/agent-calls';
 import type { Artifact, Message, Part } from '#libs/protocol';
 
 export type NodeStatus = 'pending' | 'running' | 'input-required' | 'completed' | 'failed' | 'canceled' | 'skipped';
@@ -38,16 +39,10 @@ export interface RunError {
   message: string;
 }
 
-/**
- * `not-started`: the agent got no Message, so there was nothing to cancel; `unknown`: it may have got one, and no Task of
- * it is known that could be canceled.
- */
-export type ChildOutcome = 'acknowledged' | 'refused' | 'unreachable' | 'not-started' | 'unknown';
-
 /** What became of one child when its run was canceled. */
 export interface CanceledChild {
   node: string;
   agentUrl: string;
   taskId?: string;
-  outcome: ChildOutcome;
+  outcome: CallCancelOutcome;
 }

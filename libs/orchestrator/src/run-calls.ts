@@ -1,10 +1,10 @@
-import type { CallOptions } from '#libs/a2a-client';
+import { Logger } from '@nestjs/common';
+import { AgentCall, type CallIdentity, type CallOutcome, type CallTarget, cancelTask } from '#libs/agent-calls';
 import type { Hop, RequestContext } from '#libs/executor';
 import type { Job } from '#libs/jobs';
-import { ContentTooLarge, type Part, TextBudget } from '#libs/protocol';
-import { type ChildNews, ChildCall, cancelWaiting } from './child-call.js';
-import { ClaimProof } from './claim-proof.js';
+import { ContentTooLarge, isJsonObject, type Part, type RunEventNote, shownUrl, TextBudget } from '#libs/protocol';
 import { cancelJob } from './child-cancel.js';
+import { type ChildEnding, childEnding } from './child-ending.js';
 import { nodeUrl, refuseUserinfo } from './node-address.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
 import { nodeParts } from './node-message.js';
@@ -13,12 +13,28 @@ import { answerParts } from './run-answer.js';
 import { RunChildren } from './run-children.js';
 import type { RunServices } from './run-services.js';
 import type { RunState } from './run-state.js';
-import type { WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
+
+/** What a run hears of a node's call. */
+export interface ChildNews {
+  nodeId: string;
+  url: string;
+  taskId: string | undefined;
+  contextId: string | undefined;
+  /** A step that the agent told of, or how the call ended. */
+  step?: RunEventNote;
+  ending?: ChildEnding;
+}
+
+/** The steps of a child that its run passes on. */
+const PASSED_STEPS = new Set(['model.request', 'model.response', 'tool.call', 'tool.result']);
+
+/** What a cancel takes to find out which Tasks an earlier process has made. */
+const FINDING_MS = 5_000;
 
 /** The run that calls are made for. */
 export interface CallingRun {
-  context: Pick<RequestContext, 'taskId' | 'contextId' | 'call' | 'prove'>;
+  context: Pick<RequestContext, 'taskId' | 'contextId' | 'call' | 'signal' | 'flush' | 'prove'>;
   graph: WorkflowGraph;
   state: RunState;
   revision: string;
@@ -27,7 +43,8 @@ export interface CallingRun {
 
 /** The calls of one run to the agents of its nodes. */
 export class RunCalls {
-  private readonly open = new Map<string, ChildCall>();
+  private readonly logger = new Logger(RunCalls.name);
+  private readonly open = new Map<string, AgentCall>();
   /** Nodes whose current call is announced and not made here. */
   private readonly announced: Set<NodeRun>;
   /** Nodes whose current call was decided by this process, and when: no earlier process can have made it. */
@@ -63,19 +80,14 @@ export class RunCalls {
     return { url, messageId, ...(waiting && { taskId: node.taskId }) };
   }
 
-  /** Whether a node's agent is called in this process. */
-  staysHere(node: NodeRun): boolean {
-    return node.type !== 'external' && this.services.localDispatch;
-  }
-
   /** Makes the announced calls, or finds again those that an earlier process made. Does not wait for answers. */
   async launch(nodes: readonly NodeRun[]): Promise<void> {
-    const known = await Promise.all(nodes.map((node) => this.known(node)));
+    const known = await Promise.all(nodes.map((node) => this.known(node, this.run.context.signal)));
     for (const [index, node] of nodes.entries()) {
       const call = this.call(node, known[index]);
       this.announced.delete(node);
       this.open.set(node.id, call);
-      void call.run();
+      void this.hear(node, call);
     }
   }
 
@@ -100,7 +112,7 @@ export class RunCalls {
     if (outcome !== 'unreachable' || taskId === undefined) return undefined;
     const { context, graph, state } = this.run;
     const node = state.node(nodeId);
-    const { credential } = this.options(node);
+    const { credential } = this.identity(node);
     return cancelJob({
       runId: context.taskId,
       node: nodeId,
@@ -121,22 +133,14 @@ export class RunCalls {
   private async cancelOne(node: NodeRun): Promise<CanceledChild> {
     const agentUrl = this.urlOf(node) ?? '';
     this.announced.delete(node);
-    const call = this.open.get(node.id);
-    const outcome = await call?.cancel();
-    const taskId = call?.taskId ?? node.taskId ?? (await this.known(node));
-    const unseen = this.mayBeSent(node) ? 'unknown' : 'not-started';
+    const canceled = await this.open.get(node.id)?.cancel();
+    const taskId = canceled?.taskId ?? node.taskId ?? (await this.known(node, AbortSignal.timeout(FINDING_MS)));
+    const unseen = canceled?.outcome === 'unknown' || this.mayBeSent(node) ? 'unknown' : 'not-started';
     this.close(node.id);
-    if (taskId === undefined) return { node: node.id, agentUrl, outcome: outcome ?? unseen };
-    const { directory } = this.services;
-    return {
-      node: node.id,
-      agentUrl,
-      taskId,
-      outcome:
-        outcome !== undefined && call?.taskId !== undefined
-          ? outcome
-          : await cancelWaiting(directory, agentUrl, taskId, this.options(node)),
-    };
+    if (canceled?.taskId !== undefined) return { node: node.id, agentUrl, ...canceled };
+    if (taskId === undefined) return { node: node.id, agentUrl, outcome: unseen };
+    const outcome = await cancelTask(this.services.directory, agentUrl, taskId, this.identity(node));
+    return { node: node.id, agentUrl, taskId, outcome };
   }
 
   /** Whether an earlier process, which announced the call, may have made it. A Task of our own would be known. */
@@ -144,37 +148,66 @@ export class RunCalls {
     return type === 'external' && messageId !== undefined && !this.fresh.has(id);
   }
 
-  private call(node: NodeRun, known: string | undefined): ChildCall {
+  private call(node: NodeRun, known: string | undefined): AgentCall {
     const { graph, context, revision, state } = this.run;
     const definition = graph.node(node.id);
-    const url = this.urlOf(node) ?? '';
+    const own = node.type !== 'external';
     const { parts, fault } = this.partsFor(node);
     const waiting =
       node.answer && node.taskId !== undefined ? { taskId: node.taskId, contextId: node.contextId } : undefined;
-    const hops = callsOthers(node) ? this.hopsTo(url) : [];
     const callerMessageId = node.answer?.messageId ?? state.begunBy;
-    const run = { contextId: context.contextId, revision, hops, ...(callerMessageId && { callerMessageId }) };
-    const timeout = nodeTimeout(definition);
-    return new ChildCall(this.services.directory, {
-      node: definition,
-      url,
+    const run = { contextId: context.contextId, revision, ...(callerMessageId && { callerMessageId }) };
+    const announcedAt = this.fresh.get(node.id);
+    const limit = nodeTimeout(definition);
+    return new AgentCall(this.services.directory, {
+      identity: this.identity(node),
+      signal: context.signal,
       request: nodeRequest(definition, run, node.messageId ?? '', parts, waiting),
-      options: { ...this.options(node), ...this.fence(node) },
-      ...(timeout !== undefined && { timeout }),
-      ...(known !== undefined && { known }),
-      refuse: () => {
-        if (fault) throw fault;
-        if (node.type === 'external') this.refuse(definition, url);
+      target: () => this.target(node, fault),
+      by: {
+        context,
+        agent: `workflows/${graph.definition.name}`,
+        ...(callsOthers(node) && { chain: { hops: this.run.hops, signer: this.services.hops } }),
+        ...(announcedAt !== undefined && { announcedAt }),
+        staysHere: this.isLocal(node),
       },
-      onTask: (taskId) => this.remember(node, taskId, url),
-      tell: this.tell,
+      own,
+      ...(known !== undefined && { known }),
+      ...(limit !== undefined && { limit }),
     });
   }
 
-  /** Throws where the external agent of a node must not be called. */
-  private refuse(node: WorkflowNode, url: string): void {
-    refuseUserinfo(node);
-    this.services.hops.refuseCall(url, this.run.hops);
+  /** Throws where the agent of a node must not be called. */
+  private target(node: NodeRun, fault: ContentTooLarge | undefined): CallTarget {
+    if (fault) throw fault;
+    if (node.type === 'external') refuseUserinfo(this.run.graph.node(node.id));
+    return { url: this.urlOf(node) ?? '' };
+  }
+
+  /** Tells what comes of a call, unless nobody waits for it any more. Never rejects. */
+  private async hear(node: NodeRun, call: AgentCall): Promise<void> {
+    const url = this.urlOf(node) ?? '';
+    const tell = (news: Pick<ChildNews, 'step' | 'ending'>): Promise<void> => {
+      const { taskId, contextId } = call.answer;
+      return this.tell({ nodeId: node.id, url, taskId, contextId, ...news });
+    };
+    try {
+      for await (const { seen, step } of call.run()) {
+        if (seen?.first) await this.remember(node, seen.taskId, url);
+        if (step && PASSED_STEPS.has(step.type) && isJsonObject(step.payload)) await tell({ step });
+      }
+      await tell({ ending: this.endingOf(node, url, call.outcome) });
+    } catch (error) {
+      if (!call.givenUp) this.logger.error({ err: error, node: node.id }, 'The answer of a node could not be told');
+    }
+  }
+
+  private endingOf(node: NodeRun, url: string, outcome: CallOutcome): ChildEnding {
+    if (outcome.kind === 'failed' && outcome.failure.kind === 'internal') {
+      const { cause } = outcome.failure;
+      this.logger.error({ err: cause, node: node.id, url: shownUrl(url) }, 'The call of a node failed');
+    }
+    return childEnding(this.run.graph.node(node.id), url, outcome);
   }
 
   /** What a node is sent; nothing, and why, where that would be too much. */
@@ -195,48 +228,39 @@ export class RunCalls {
     }
   }
 
-  /** The calls that led to the run, and the one of this agent. */
-  private hopsTo(url: string): Hop[] {
-    const { context, graph, hops } = this.run;
-    const caller = `workflows/${graph.definition.name}`;
-    return this.services.hops.extended(hops, { task: context.taskId, caller, callee: url });
-  }
-
   /** By the definition and not by the log: an own node is called here, wherever it was called before. */
   private urlOf(node: NodeRun): string | undefined {
     const { definition } = this.run.graph;
     return nodeUrl(definition.name, this.run.graph.node(node.id), this.services.address.internalUrl);
   }
 
-  private async known(node: NodeRun): Promise<string | undefined> {
+  private async known(node: NodeRun, signal: AbortSignal): Promise<string | undefined> {
     if (this.fresh.has(node.id)) return undefined;
-    return node.answer ? node.taskId : this.children.find(node.id, node.attempts);
+    return node.answer ? node.taskId : this.children.find(node.id, node.attempts, signal);
   }
 
+  /** A Task that could not be noted down costs a repeated Message after a crash, not the call. */
   private async remember(node: NodeRun, taskId: string, url: string): Promise<void> {
-    if (!this.isLocal(node)) await this.children.remember(node.id, node.attempts, taskId, url);
+    if (this.isLocal(node)) return;
+    try {
+      await this.children.remember(node.id, node.attempts, taskId, url);
+    } catch (error) {
+      this.logger.warn({ err: error, taskId, url: shownUrl(url) }, 'The task of a child could not be remembered');
+    }
   }
 
-  /** An own agent makes one Task of a call, however often it comes; a foreign one may not. */
-  private fence({ id, type }: NodeRun): Pick<CallOptions, 'fence'> {
-    if (type !== 'external') return {};
-    const proof = new ClaimProof(this.fresh.get(id) ?? -Infinity, () => this.run.context.prove());
-    return { fence: proof.renew };
-  }
-
+  /** Whether a node's agent is called in this process. */
   private isLocal(node: NodeRun): boolean {
     return node.type !== 'external' && this.services.localDispatch;
   }
 
-  private options(node: NodeRun): CallOptions {
+  private identity(node: NodeRun): CallIdentity {
     const { context, graph, revision } = this.run;
     const { auth } = graph.node(node.id).config;
     return {
       scope: context.call.scope,
       parent: { taskId: context.taskId, reference: childReference(node.id, node.attempts) },
       ...(node.type !== 'external' && { revision }),
-      // An own agent makes one Task of it, in whichever replica it comes to.
-      ...(node.type !== 'external' && node.messageId !== undefined && { idempotencyKey: node.messageId }),
       ...(node.type === 'external' && typeof auth === 'string' && auth !== '' && { credential: auth }),
     };
   }

@@ -1,3 +1,5 @@
+import { ownChildren } from '#libs/agent-calls';
+import { throughOutage } from '#libs/postgres';
 import type { TaskStore } from '#libs/tasks';
 import { childReference } from './node-dispatch.js';
 import type { RunChildStore } from './run-child-store.js';
@@ -13,8 +15,11 @@ export class RunChildren {
   ) {}
 
   /** The Task that a node's attempt made, as far as any store knew when this was first asked. */
-  async find(nodeId: string, attempt: number): Promise<string | undefined> {
-    this.known ??= this.load();
+  async find(nodeId: string, attempt: number, signal: AbortSignal): Promise<string | undefined> {
+    this.known ??= this.load(signal).catch((error: unknown) => {
+      this.known = undefined;
+      throw error;
+    });
     return (await this.known).get(childReference(nodeId, attempt));
   }
 
@@ -23,11 +28,10 @@ export class RunChildren {
     return this.remembered.remember({ runId: this.runId, nodeId, attempt, taskId, agentUrl });
   }
 
-  private async load(): Promise<Map<string, string>> {
-    const [own, remembered] = await Promise.all([this.tasks.children(this.runId), this.remembered.of(this.runId)]);
-    return new Map([
-      ...own.map((header) => [header.parentReference ?? '', header.taskId] as const),
-      ...remembered.map((child) => [childReference(child.nodeId, child.attempt), child.taskId] as const),
-    ]);
+  private async load(signal: AbortSignal): Promise<Map<string, string>> {
+    const remembered = throughOutage(() => this.remembered.of(this.runId), signal);
+    const [known, others] = await Promise.all([ownChildren(this.tasks, this.runId, signal), remembered]);
+    for (const { nodeId, attempt, taskId } of others) known.set(childReference(nodeId, attempt), taskId);
+    return known;
   }
 }

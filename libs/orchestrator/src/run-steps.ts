@@ -1,5 +1,6 @@
+import type { CallCancelOutcome } from '#libs/agent-calls';
 import type { Artifact, JsonObject, Part, RunEventNote } from '#libs/protocol';
-import type { CanceledChild, ChildOutcome, NodeRun } from './node-run.js';
+import type { CanceledChild, NodeRun } from './node-run.js';
 import type { RunEventType } from './run-event-type.js';
 import type { RunFacts } from './run-facts.js';
 
@@ -102,7 +103,7 @@ export const nodeError = new NodeStep<{ error: string; message: string }>(
   },
 );
 
-export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcome: ChildOutcome }>(
+export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcome: CallCancelOutcome }>(
   'node.canceled',
   (node, { taskId }, at, run) => {
     node.finishedAt = at;

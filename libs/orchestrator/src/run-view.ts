@@ -1,10 +1,11 @@
 import { type Artifact, firstText, type JsonObject, type Part, withoutUserinfo } from '#libs/protocol';
+import type { CallCancelOutcome } from '#libs/agent-calls';
 import type { TaskEvent, TaskHeader } from '#libs/tasks';
 import { nodeUrl } from './node-address.js';
 import { nodeParts } from './node-message.js';
 import type { LaterOutcome } from './cancel-outcomes.js';
 import { childReference } from './node-dispatch.js';
-import type { CanceledChild, ChildOutcome, NodeRun, NodeStatus, RunError, RunStatus } from './node-run.js';
+import type { CanceledChild, NodeRun, NodeStatus, RunError, RunStatus } from './node-run.js';
 import { question } from './run-ending.js';
 import { RunState } from './run-state.js';
 import { AUTH_REQUIRED } from './run-steps.js';
@@ -106,7 +107,7 @@ export function nodeDetail(source: RunSource, nodeId: string): NodeDetail | unde
   };
 }
 
-function withLater(child: CanceledChild, run: RunState, later: ReadonlyMap<string, ChildOutcome>): CanceledChild {
+function withLater(child: CanceledChild, run: RunState, later: ReadonlyMap<string, CallCancelOutcome>): CanceledChild {
   const outcome = later.get(childReference(child.node, run.node(child.node).attempts));
   return outcome ? { ...child, outcome } : child;
 }

@@ -61,6 +61,23 @@ describe('WorkflowExecutor when its run is canceled', () => {
     ]);
   });
 
+  test('does not know either where this process was about to make that call again', async () => {
+    const earlier = await runningTwo('acknowledged');
+    earlier.run.shutDown();
+    await expect(earlier.ended).rejects.toThrow('This process stops');
+    const run = new DrivenRun(earlier.run.definition, new FakeAgents());
+    const calling = Promise.withResolvers<void>();
+    run.agents.client = (url) => {
+      if (url.endsWith('/ext')) calling.resolve();
+      return new Promise(() => undefined);
+    };
+    const ended = run.recover(earlier.run.log);
+    await calling.promise;
+    run.cancel();
+    await ended;
+    expect(run.state.children).toContainEqual({ node: 'ext', agentUrl: 'http://remote/ext', outcome: 'unknown' });
+  });
+
   test('has a cancel that did not reach its agent tried again, in the commit of that outcome', async () => {
     const { run, ended } = await runningTwo('unreachable');
     const before = Date.now();

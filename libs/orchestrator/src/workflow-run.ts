@@ -1,13 +1,12 @@
 import { type Hop, type RequestContext, TaskCanceled } from '#libs/executor';
 import { ContentTooLarge, type RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import type { ChildNews } from './child-call.js';
 import type { ChildEnding } from './child-ending.js';
 import { Inbox } from './inbox.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { isBeingCanceled, planNext, type RunOutcome } from './plan-next.js';
 import { answeredNodes } from './run-answer.js';
-import { RunCalls } from './run-calls.js';
+import { type ChildNews, RunCalls } from './run-calls.js';
 import {
   canceledEvents,
   completedEvent,
@@ -79,7 +78,7 @@ export class WorkflowRun {
       else if (this.state.undelivered && !this.answerTaken) yield* this.answer();
       else if (ready.length > 0) yield* this.start(ready);
       else if (unsent.length > 0) yield* this.announce(unsent);
-      else if (unmade.length > 0) await this.call(unmade);
+      else if (unmade.length > 0) await this.calls.launch(unmade);
       else if (outcome === undefined) yield* this.hearAll(await this.inbox.take(signal));
       else return yield* this.end(outcome);
     }
@@ -102,16 +101,6 @@ export class WorkflowRun {
       if (call) yield this.step(a2aSending.note(node, call));
       else yield this.fail(node, `no URL for node "${node.id}"`, `no URL for node "${node.id}"`);
     }
-  }
-
-  /**
-   * Nothing leaves this process before it is durable that it will. A call that stays in it leaves its own record, the
-   * child's Task, which the journal never makes durable before the run's.
-   */
-  private async call(nodes: readonly NodeRun[]): Promise<void> {
-    if (!nodes.every((node) => this.calls.staysHere(node))) await this.context.flush();
-    this.context.signal.throwIfAborted();
-    await this.calls.launch(nodes);
   }
 
   private *answer(): Generator<TaskEvent> {

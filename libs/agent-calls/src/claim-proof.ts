@@ -1,7 +1,7 @@
 import { AgentCallError } from '#libs/a2a-client';
 
 /**
- * How old the proof may be that a run is still this replica's when a call of it leaves the process. A replica that stands
+ * How old the proof may be that a Task is still this replica's when a call of it leaves the process. A replica that stands
  * still for ten seconds, or loses its session, is taken over, and may wake with a call decided long before.
  */
 const PROOF_MS = 1_000;
@@ -10,18 +10,18 @@ const ANSWER_MS = 5_000;
 /** The first answer may be late because this process stood still; the next one then is not. */
 const MOST_QUESTIONS = 2;
 
-/** Lets the calls of a run out only as long as the run is this replica's. */
+/** Lets a call of a Task out only as long as the Task is this replica's. */
 export class ClaimProof {
   /**
    * @param provenAt a time (`performance.now()`) after which the store took an event of this execution
-   * @param prove throws where the run is another's by now
+   * @param prove throws where the Task is another's by now
    */
   constructor(
     private provenAt: number,
     private readonly prove: () => Promise<void>,
   ) {}
 
-  /** @throws AgentCallError `aborted` where the run is no longer this replica's, `timeout` where that is not known in time */
+  /** @throws AgentCallError `aborted` where the Task is no longer this replica's, `timeout` where that is not known in time */
   readonly renew = async (): Promise<void> => {
     if (performance.now() - this.provenAt <= PROOF_MS) return;
     for (let questions = 0; questions < MOST_QUESTIONS; questions += 1) {
@@ -30,14 +30,14 @@ export class ClaimProof {
       this.provenAt = asked;
       if (performance.now() - asked < ANSWER_MS) return;
     }
-    throw new AgentCallError('timeout', 'it was not known in time whether the run goes on here', { unsent: true });
+    throw new AgentCallError('timeout', 'it was not known in time whether the task goes on here', { unsent: true });
   };
 
   private async ask(): Promise<void> {
     try {
       await this.prove();
     } catch (cause) {
-      throw new AgentCallError('aborted', 'the run goes on elsewhere', { cause, unsent: true });
+      throw new AgentCallError('aborted', 'the task goes on elsewhere', { cause, unsent: true });
     }
   }
 }

@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import { AgentCallError, type CallOptions } from '#libs/a2a-client';
+import { UnknownAgent } from '#libs/executor';
+import { ContentTooLarge } from '#libs/protocol';
+import { FakeCallingTask, outcomeOf, sighted } from '../../../test/support/calling-task.js';
+import { FakeAgent } from '../../../test/support/fake-agent.js';
+import { ends, holds } from '../../../test/support/fake-behaviour.js';
+import { until } from '../../../test/support/until.js';
+
+describe('AgentCall that fails', () => {
+  let agent: FakeAgent;
+  const caller = () => new FakeCallingTask(agent);
+
+  beforeEach(async () => {
+    agent = await FakeAgent.start({ streaming: true });
+  });
+  afterEach(() => agent.stop());
+
+  it.each([
+    ['TASK_STATE_FAILED', 'failed', 'the agent failed: no paper'],
+    ['TASK_STATE_REJECTED', 'rejected', 'the agent rejected the message: no paper'],
+    ['TASK_STATE_CANCELED', 'aborted', 'the agent canceled its task: no paper'],
+  ] as const)('by a Task that ends %s is %s', async (state, kind, message) => {
+    agent.always(ends(state, 'no paper'));
+    const failure = { kind, message, retryable: false, state };
+    expect(await outcomeOf(caller().call())).toMatchObject({ kind: 'failed', failure });
+  });
+
+  it.each([
+    [{ rpcError: { code: -32000, message: 'test error' } }, 'rpc-error', false],
+    [{ httpStatus: 400 }, 'client-error', false],
+    [{ httpStatus: 401 }, 'unauthorized', false],
+    [{ httpStatus: 503 }, 'server-error', true],
+    [{ body: 'nonsense' }, 'invalid-response', false],
+  ] as const)('by an answer of %j says so', async (behaviour, kind, retryable) => {
+    agent.always(behaviour);
+    const outcome = await outcomeOf(caller().call());
+    expect(outcome).toMatchObject({ kind: 'failed', failure: { kind, retryable } });
+    expect(outcome).not.toHaveProperty('failure.state');
+  });
+
+  it.each([
+    [new UnknownAgent('there is no agent "x"', 'AGENT_NOT_FOUND'), 'not-found', 'there is no agent "x"'],
+    [new AgentCallError('refused', 'not there'), 'refused', 'not there'],
+    [ContentTooLarge.of('the text', 7, 'TASK_LIMIT'), 'refused', expect.stringContaining('the text')],
+    [new TypeError('secret internals'), 'internal', 'internal error'],
+  ])('before it is made, with %p, calls nobody', async (error, kind, message) => {
+    const target = () => Promise.reject(error);
+    expect(await outcomeOf(caller().call({ target }))).toMatchObject({ failure: { kind, message, cause: error } });
+    expect(agent.calls).toEqual([]);
+  });
+
+  it('calls nobody in a circle, and asks nobody whether it may', async () => {
+    const one = caller();
+    const hops = one.hops.extended([], { task: 'root', caller: 'workflows/w', callee: agent.url });
+    const admit = () => Promise.reject(new Error('Asked'));
+    const outcome = await outcomeOf(one.call({ admit }, { chain: { hops, signer: one.hops } }));
+    expect(outcome).toMatchObject({
+      failure: { kind: 'rpc-error', message: expect.stringContaining('LOOP_DETECTED') },
+    });
+    expect(agent.calls).toEqual([]);
+  });
+
+  it('has no longer than its time, over the whole call, and cancels the Task then', async () => {
+    const ticks = Array.from({ length: 600 }, () => [{ status: 'TASK_STATE_WORKING' as const }, { sleep: 50 }]).flat();
+    agent.always({ steps: ticks });
+    const failure = {
+      kind: 'timeout',
+      message: 'timeout: not finished within 2 s',
+      retryable: true,
+      outOfTime: true,
+    };
+    expect(await outcomeOf(caller().call({ limit: 2_000 }))).toMatchObject({ kind: 'failed', failure });
+    await until(() => agent.cancels.length > 0, { what: 'the cancel' });
+    expect(agent.cancels).toEqual(agent.taskIds());
+  });
+
+  it('says that nobody listened rather than that the time is over', async () => {
+    await agent.goDown();
+    const outcome = await outcomeOf(caller().call({ limit: 200 }));
+    expect(outcome).toMatchObject({ failure: { kind: 'connect', retryable: true } });
+    expect(outcome).not.toHaveProperty('failure.outOfTime');
+  });
+
+  it('keeps to limits of single steps', async () => {
+    agent.always({ hang: true });
+    const outcome = await outcomeOf(caller().call({ timeouts: { firstEvent: 50 } }));
+    expect(outcome).toMatchObject({ failure: { kind: 'timeout', message: 'timeout: no answer within 0.05 s' } });
+  });
+});
+
+describe('AgentCall that is canceled', () => {
+  let agent: FakeAgent;
+  const caller = () => new FakeCallingTask(agent);
+
+  beforeEach(async () => {
+    agent = await FakeAgent.start({ streaming: true });
+  });
+  afterEach(() => agent.stop());
+
+  it('before it is made: not-started', async () => {
+    expect(await caller().call().cancel()).toEqual({ outcome: 'not-started' });
+    expect(agent.calls).toEqual([]);
+  });
+
+  it('while nobody listens where it goes: not-started', async () => {
+    const trying = Promise.withResolvers<void>();
+    async function* send(_request: unknown, { signal }: CallOptions): AsyncGenerator<never> {
+      trying.resolve();
+      await once(signal as AbortSignal, 'abort');
+      throw new AgentCallError('connect', 'no connection', { unsent: true });
+    }
+    const one = Object.assign(caller(), { directory: { client: async () => ({ send }) } });
+    const call = one.call();
+    const outcome = outcomeOf(call);
+    outcome.catch(() => undefined);
+    await trying.promise;
+    expect(await call.cancel()).toEqual({ outcome: 'not-started' });
+  });
+
+  it('after the Message left, with no Task in sight: unknown', async () => {
+    agent.always({ hang: true });
+    const call = caller().call();
+    const outcome = outcomeOf(call);
+    outcome.catch(() => undefined);
+    const sent = await agent.sent();
+    expect(await call.cancel()).toEqual({ outcome: 'unknown' });
+    await expect(outcome).rejects.toThrow('The task was canceled');
+    await until(() => sent.aborted, { what: 'the connection to be closed' });
+    expect(agent.cancels).toEqual([]);
+  });
+
+  it.each(['by itself', 'with its caller'])(
+    '%s, a moment before the Task comes in sight: cancels that',
+    async (how) => {
+      agent.always({ delay: 100, then: holds() });
+      const one = caller();
+      const call = one.call();
+      const outcome = outcomeOf(call);
+      outcome.catch(() => undefined);
+      await agent.sent();
+      if (how === 'with its caller') one.cancel();
+      const canceled = await call.cancel();
+      await expect(outcome).rejects.toThrow('The task was canceled');
+      expect(canceled).toEqual({ taskId: agent.taskIds()[0], outcome: 'acknowledged' });
+      expect(agent.cancels).toEqual(agent.taskIds());
+    },
+  );
+
+  it.each([
+    ['acknowledge', 'acknowledged'],
+    ['refuse', 'refused'],
+  ] as const)('at work, where the agent would %s it: %s', async (cancel, outcome) => {
+    agent.options.cancel = cancel;
+    agent.always(holds());
+    const call = caller().call();
+    const { taskId, rest } = await sighted(call);
+    rest.catch(() => undefined);
+    expect(await call.cancel()).toEqual({ taskId, outcome });
+    await expect(rest).rejects.toThrow('The task was canceled');
+  });
+
+  it('at work, where the agent is gone: unreachable', async () => {
+    agent.always(holds());
+    const call = caller().call();
+    const { taskId, rest } = await sighted(call);
+    rest.catch(() => undefined);
+    await agent.goDown();
+    expect(await call.cancel()).toEqual({ taskId, outcome: 'unreachable' });
+  });
+
+  it('with a Task that an earlier process has seen, before the agent is called', async () => {
+    agent.always(holds());
+    const first = caller();
+    const { taskId, rest } = await sighted(first.call());
+    first.die();
+    await expect(rest).rejects.toThrow('This process dies');
+    expect(await caller().call({ known: taskId }).cancel()).toEqual({ taskId, outcome: 'acknowledged' });
+  });
+
+  it('only aborted: closes the connection and leaves the agent at work', async () => {
+    agent.always(holds());
+    const call = caller().call();
+    const { rest } = await sighted(call);
+    call.abort();
+    await expect(rest).rejects.toThrow('the call was aborted');
+    expect(call.givenUp).toBe(true);
+    expect(agent.cancels).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+import type { CallOptions } from '#libs/a2a-client';
+import type { Hop, HopChains, RequestContext } from '#libs/executor';
+import type { SendMessageRequest } from '#libs/protocol';
+
+/** Who calls, what for, and by which right: what the cancel of a call needs as well. */
+export type CallIdentity = Pick<CallOptions, 'scope' | 'parent' | 'revision' | 'credential' | 'onlyToHosts'>;
+
+export interface CallTarget {
+  url: string;
+  /** The agent's name in the hop chain; its URL unless told otherwise. */
+  callee?: string;
+}
+
+/** The Task that calls, in its execution. */
+export interface CallingTask {
+  context: Pick<RequestContext, 'taskId' | 'flush' | 'prove'>;
+  /** The agent whose Task it is, as the hop chain names it. */
+  agent: string;
+  /** The calls that led to the Task, and who signs this one. Absent: the agent is not told, since it calls nobody. */
+  chain?: { hops: readonly Hop[]; signer: HopChains };
+  /** `performance.now()` before the event that says of this call was yielded; absent: another process yielded it. */
+  announcedAt?: number;
+  /** The agent works in this process: its Task is never durable before ours, which nobody waits for then. */
+  staysHere?: boolean;
+}
+
+/** One call of one agent. Whoever recovers a Task makes the same one of it, with the same messageId. */
+export interface AgentCallSpec {
+  identity: CallIdentity;
+  /** Of the execution that calls. Where a caller cancels, an agent that was only just called may tell of its Task. */
+  signal: AbortSignal;
+  /** Its `messageId` follows from what the call is for. The hop chain is added to it. */
+  request: SendMessageRequest;
+  /** Where the agent is. Part of the call: what it throws, the call fails with. */
+  target(): CallTarget | Promise<CallTarget>;
+  /** The last word before the agent is called, after the check for loops; part of the call. */
+  admit?(): Promise<void>;
+  /** Absent where no Task calls: such a call is neither recorded nor found again. */
+  by?: CallingTask;
+  /** An agent of this service, which makes one Task of a Message however often it comes. */
+  own?: boolean;
+  /** The Task that an earlier call of the same request has made, or that the Message is for: it is followed first. */
+  known?: string;
+  /** That Task has the Message for certain. */
+  delivered?: boolean;
+  /** What is done where the agent does not know that Task any more: it gets the Message again, unless the call fails. */
+  forgotten?: 'send';
+  /** Milliseconds for the whole call; no other limit speaks then. */
+  limit?: number;
+  /** Limits of single steps, where there is none for the whole. */
+  timeouts?: CallOptions['timeouts'];
+}

@@ -1,0 +1,252 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { AgentCallError, type AgentClient, type AgentDirectory, CalledTask, type CallOptions } from '#libs/a2a-client';
+import { TaskCanceled } from '#libs/executor';
+import {
+  A2A_ERRORS,
+  isWaitingState,
+  type Message,
+  type RunEventNote,
+  type SendMessageRequest,
+  type StreamResponse,
+} from '#libs/protocol';
+import type { AgentCallSpec } from './agent-call-spec.js';
+import { CallEnd } from './call-end.js';
+import { callOptions, cancelOptions, chained } from './call-options.js';
+import { type CallOutcome, failureOf, outcomeOf, outOfTime } from './call-outcome.js';
+import { type CanceledCall, cancelTask } from './cancel-task.js';
+
+/** What a call hears while it is under way. */
+export interface CallProgress {
+  response: StreamResponse;
+  /** The step that the agent tells of. */
+  step?: RunEventNote;
+  /** The agent's Task, in the first response of this call that names it. */
+  seen?: SeenTask;
+}
+
+export interface SeenTask {
+  taskId: string;
+  contextId: string;
+  /** Whether nobody knew of it before. */
+  first: boolean;
+}
+
+/**
+ * How long a cancel waits for the Task id of an agent that was only just called: of ours, which is known to make one,
+ * and of any other.
+ */
+const OWN_SIGHT_MS = 2_000;
+const SIGHT_MS = 500;
+
+/** With the pauses between them, about thirteen seconds: as long as another replica needs to take over. */
+const MAX_REPEATS = 7;
+const FIRST_PAUSE_MS = 100;
+
+/**
+ * One durable call of one agent, from the request to the end of the answer. Nothing leaves this process before it is
+ * durable that it will; a Task that the agent is known to have is followed, and the Message sent again only where there
+ * is none, under the same id.
+ */
+export class AgentCall {
+  /** What the agent has answered so far. */
+  readonly answer = new CalledTask();
+  private readonly end: CallEnd;
+  private readonly sight = Promise.withResolvers<void>();
+  private readonly over = Promise.withResolvers<void>();
+  private client: AgentClient | undefined;
+  /** Whether the agent may have got the Message. */
+  private sent = false;
+  /** Whether this call has heard of the agent's Task. */
+  private met = false;
+  private leaving: Promise<void> | undefined;
+  private ended: CallOutcome | undefined;
+
+  constructor(
+    private readonly directory: AgentDirectory,
+    private readonly spec: AgentCallSpec,
+  ) {
+    this.answer.taskId = spec.known ?? spec.request.message.taskId;
+    this.end = new CallEnd(spec.signal, (reason) => this.onCallerEnd(reason));
+  }
+
+  /** The agent's Task, as far as it is known. */
+  get taskId(): string | undefined {
+    return this.answer.taskId;
+  }
+
+  /** Whether it was canceled, aborted, or its caller's execution has ended: `run` throws then. */
+  get givenUp(): boolean {
+    return this.end.givenUp;
+  }
+
+  /** What came of the call; there is none before `run` is over, nor where it threw. */
+  get outcome(): CallOutcome {
+    if (this.ended === undefined) throw new Error('The call has not ended');
+    return this.ended;
+  }
+
+  /**
+   * Makes the call and yields what comes of it; the next response is read when the one before was taken. To be run once.
+   * @throws nothing but why the call was given up
+   */
+  async *run(): AsyncGenerator<CallProgress, void, undefined> {
+    const { by, limit } = this.spec;
+    using end = this.end;
+    try {
+      end.heedCaller();
+      if (by && !by.staysHere) await by.context.flush();
+      end.throwIfGivenUp();
+      end.begin(limit);
+      for await (const response of this.responses()) yield this.take(response);
+      end.throwIfGivenUp();
+      this.ended = outcomeOf(this.answer);
+    } catch (error) {
+      this.ended = this.failed(error);
+    } finally {
+      this.sight.resolve();
+      this.over.resolve();
+    }
+  }
+
+  /** Closes the connection; the agent works on. */
+  abort(): void {
+    this.end.close(new AgentCallError('aborted', 'the call was aborted'));
+  }
+
+  /** Closes the connection and cancels the agent's Task; waits a moment for one that is only being made. Never throws. */
+  async cancel(): Promise<CanceledCall> {
+    await this.leave(new TaskCanceled());
+    const { taskId } = this;
+    if (taskId === undefined) return { outcome: this.sent ? 'unknown' : 'not-started' };
+    return { taskId, outcome: await this.cancelTask(taskId) };
+  }
+
+  private async cancelTask(taskId: string): Promise<CanceledCall['outcome']> {
+    const { client, spec } = this;
+    if (client) return client.cancel(taskId, cancelOptions(spec.identity));
+    try {
+      return await cancelTask(this.directory, (await spec.target()).url, taskId, spec.identity);
+    } catch {
+      return 'unreachable';
+    }
+  }
+
+  private onCallerEnd(reason: unknown): void {
+    if (reason instanceof TaskCanceled) void this.leave(reason);
+    else this.end.close(reason);
+  }
+
+  private leave(reason: TaskCanceled): Promise<void> {
+    this.end.giveUp(reason);
+    this.leaving ??= this.letGo(reason);
+    return this.leaving;
+  }
+
+  private async letGo(reason: TaskCanceled): Promise<void> {
+    const patience = this.spec.own ? OWN_SIGHT_MS : SIGHT_MS;
+    if (this.taskId === undefined && this.sent) await within(patience, this.sight.promise);
+    this.end.close(reason);
+    if (this.taskId === undefined && this.sent) await within(patience, this.over.promise);
+  }
+
+  /** What could not even be sent says more than that the time is over. */
+  private failed(error: unknown): CallOutcome {
+    const { answer, end, taskId } = this;
+    end.throwIfGivenUp();
+    const isUnsent = error instanceof AgentCallError && error.unsent;
+    if (!end.outOfTime || isUnsent) return { kind: 'failed', answer, failure: failureOf(error) };
+    if (taskId !== undefined) void this.cancelTask(taskId);
+    return { kind: 'failed', answer, failure: outOfTime(this.spec.limit ?? 0) };
+  }
+
+  /** A call that makes one Task however often it comes is made again where its connection was lost. */
+  private async *responses(): AsyncGenerator<StreamResponse, void, undefined> {
+    const { spec, end } = this;
+    const options = callOptions(spec, end.signal);
+    const target = await spec.target();
+    const request = chained(spec, target);
+    await spec.admit?.();
+    for (let lost = 0; ; lost += 1) {
+      try {
+        this.client = await this.directory.client(target.url, options);
+        return yield* this.exchange(this.client, request, options, lost === 0 ? spec.known : this.taskId);
+      } catch (error) {
+        if (lost === MAX_REPEATS || !this.mayRepeat(error)) throw error;
+      }
+      await delay(FIRST_PAUSE_MS * 2 ** lost, undefined, { signal: end.signal }).catch(() => undefined);
+    }
+  }
+
+  /** An own agent answers with an internal error while its database is out of reach. What is unsent was waited for. */
+  private mayRepeat(error: unknown): boolean {
+    if (!this.spec.own || !(error instanceof AgentCallError) || error.unsent) return false;
+    return ['connect', 'server-error'].includes(error.kind) || error.code === A2A_ERRORS.INTERNAL.code;
+  }
+
+  /** What the known Task says; then, where that is not the answer, what the Message is answered with. */
+  private async *exchange(
+    client: AgentClient,
+    request: SendMessageRequest,
+    options: CallOptions,
+    known: string | undefined,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    if (known !== undefined) {
+      try {
+        yield* client.follow(known, options);
+        if (!this.undelivered) return;
+      } catch (error) {
+        this.forget(error);
+      }
+    }
+    this.end.signal.throwIfAborted();
+    const before = this.sent;
+    this.sent = true;
+    try {
+      yield* client.send(request, options);
+    } catch (error) {
+      if (error instanceof AgentCallError && error.unsent) this.sent = before;
+      throw error;
+    }
+  }
+
+  /** Whether the Task that was followed still waits for the very Message of this call. */
+  private get undelivered(): boolean {
+    const { request, delivered } = this.spec;
+    const { messageId, taskId } = request.message;
+    const { state, history } = this.answer;
+    if (delivered || taskId === undefined || state === undefined || !isWaitingState(state)) return false;
+    return !history.some((message) => message.messageId === messageId);
+  }
+
+  /** @throws the error, unless the agent has forgotten the Task and the Message may go out again */
+  private forget(error: unknown): void {
+    const isForgotten = error instanceof AgentCallError && error.kind === 'not-found';
+    if (!isForgotten || this.spec.forgotten !== 'send') throw error;
+    this.answer.taskId = undefined;
+    this.met = false;
+  }
+
+  private take(response: StreamResponse): CallProgress {
+    const known = this.taskId !== undefined;
+    const step = this.answer.apply(response);
+    this.sight.resolve();
+    const seen = this.met || 'message' in response ? undefined : { ...taskOf(response), first: !known };
+    this.met ||= seen !== undefined;
+    return { response, ...(step && { step }), ...(seen && { seen }) };
+  }
+}
+
+function taskOf(response: Exclude<StreamResponse, { message: Message }>): Omit<SeenTask, 'first'> {
+  if ('task' in response) return { taskId: response.task.id, contextId: response.task.contextId };
+  const { taskId, contextId } = 'statusUpdate' in response ? response.statusUpdate : response.artifactUpdate;
+  return { taskId, contextId };
+}
+
+/** Waits for a promise, no longer than the time. */
+async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,63 @@
+/** Why a call is over whose agent has no time left. */
+const OUT_OF_TIME = new Error('The call is out of time');
+
+/** What ends a call before its answer does: its time, the end of the execution that calls, and whoever gives it up. */
+export class CallEnd implements Disposable {
+  private readonly connection = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private reason: unknown;
+
+  /** @param onCallerEnd what to do when the execution that calls ends */
+  constructor(
+    private readonly caller: AbortSignal,
+    private readonly onCallerEnd: (reason: unknown) => void,
+  ) {}
+
+  /** Aborts when the connection is to be closed. */
+  get signal(): AbortSignal {
+    return this.connection.signal;
+  }
+
+  get outOfTime(): boolean {
+    return this.reason === OUT_OF_TIME;
+  }
+
+  /** Whether nobody waits for the answer any more. */
+  get givenUp(): boolean {
+    return this.reason !== undefined && !this.outOfTime;
+  }
+
+  /** From here on the caller's end counts. */
+  heedCaller(): void {
+    if (this.caller.aborted) this.heed();
+    else this.caller.addEventListener('abort', this.heed, { once: true });
+  }
+
+  /** From here on the time counts. @param milliseconds absent: as long as it takes */
+  begin(milliseconds: number | undefined): void {
+    if (milliseconds !== undefined) this.timer = setTimeout(() => this.close(OUT_OF_TIME), milliseconds);
+  }
+
+  /** Nobody waits for the answer any more; the connection may stay open for a moment. The first reason stands. */
+  giveUp(reason: unknown): void {
+    this.reason ??= reason;
+  }
+
+  /** Closes the connection. */
+  close(reason: unknown): void {
+    this.giveUp(reason);
+    this.connection.abort(this.reason);
+  }
+
+  /** @throws why the call was given up, if it was */
+  throwIfGivenUp(): void {
+    if (this.givenUp) throw this.reason;
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.timer);
+    this.caller.removeEventListener('abort', this.heed);
+  }
+
+  private readonly heed = (): void => this.onCallerEnd(this.caller.reason);
+}

@@ -1,0 +1,92 @@
+import { AgentCallError, type AgentCallFailure, type CalledTask } from '#libs/a2a-client';
+import { UnknownAgent } from '#libs/executor';
+import { A2AError, briefText, ContentTooLarge, firstText, type TaskState } from '#libs/protocol';
+
+/** Why a call gave nothing to go on with. Whether to call again hangs on this alone, never on a text. */
+export type CallFailureKind =
+  | AgentCallFailure // `aborted` also where the agent canceled its Task
+  | 'failed' // the agent's Task ended so
+  | 'rejected' // the agent's Task ended so
+  | 'internal'; // a fault of ours
+
+export interface CallFailure {
+  kind: CallFailureKind;
+  /** May be shown to callers: it quotes the agent, never our internals. */
+  message: string;
+  /** Whether the same call may well succeed later. */
+  retryable: boolean;
+  /** How the agent's Task ended, where it was the agent that failed and not the call. */
+  state?: TaskState;
+  /** The limit of the whole call has passed. */
+  outOfTime?: true;
+  /** For our own log, and for who looks for a reason in it. */
+  cause?: unknown;
+}
+
+/** What came of a call. `completed` is also a direct Message; `waiting` asks for input or for authentication. */
+export type CallOutcome =
+  | { kind: 'completed'; answer: CalledTask }
+  | { kind: 'waiting'; answer: CalledTask }
+  | { kind: 'failed'; answer: CalledTask; failure: CallFailure };
+
+const RETRYABLE: ReadonlySet<CallFailureKind> = new Set<CallFailureKind>(['connect', 'timeout', 'server-error']);
+
+/** What an agent's answer means, once there is no more to come. */
+export function outcomeOf(answer: CalledTask): CallOutcome {
+  if (answer.reply) return { kind: 'completed', answer };
+  const { state } = answer;
+  const ended = (kind: CallFailureKind, what: string): CallOutcome => {
+    const failure: CallFailure = { kind, message: saying(answer, what), retryable: false, ...(state && { state }) };
+    return { kind: 'failed', answer, failure };
+  };
+  switch (state) {
+    case 'TASK_STATE_COMPLETED':
+      return { kind: 'completed', answer };
+    case 'TASK_STATE_INPUT_REQUIRED':
+    case 'TASK_STATE_AUTH_REQUIRED':
+      return { kind: 'waiting', answer };
+    case 'TASK_STATE_FAILED':
+      return ended('failed', 'the agent failed');
+    case 'TASK_STATE_REJECTED':
+      return ended('rejected', 'the agent rejected the message');
+    case 'TASK_STATE_CANCELED':
+      return ended('aborted', 'the agent canceled its task');
+    default:
+      return { kind: 'failed', answer, failure: UNFINISHED };
+  }
+}
+
+const UNFINISHED: CallFailure = {
+  kind: 'invalid-response',
+  message: 'the agent did not finish its answer',
+  retryable: false,
+};
+
+/** What an error means that a call was cut by. */
+export function failureOf(cause: unknown): CallFailure {
+  const failure = (kind: CallFailureKind, message: string): CallFailure => {
+    return { kind, message, retryable: RETRYABLE.has(kind), cause };
+  };
+  if (cause instanceof AgentCallError) return failure(cause.kind, cause.message);
+  if (cause instanceof A2AError) return failure('rpc-error', cause.message);
+  if (cause instanceof UnknownAgent) return failure('not-found', cause.message);
+  if (cause instanceof ContentTooLarge) return failure('refused', cause.message);
+  return failure('internal', 'internal error');
+}
+
+/** The failure of an agent that used up its time. */
+export function outOfTime(milliseconds: number): CallFailure {
+  const message = `timeout: not finished within ${milliseconds / 1_000} s`;
+  return { kind: 'timeout', message, retryable: true, outOfTime: true };
+}
+
+/** What an agent said last, in brief; empty where it said nothing. */
+export function saidOf({ status }: Pick<CalledTask, 'status'>): string {
+  return briefText(firstText(status?.message?.parts ?? [])?.trim() ?? '');
+}
+
+/** A sentence of ours with what the agent said of it. */
+export function saying(answer: Pick<CalledTask, 'status'>, what: string): string {
+  const said = saidOf(answer);
+  return said ? `${what}: ${said}` : what;
+}

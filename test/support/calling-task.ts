@@ -1,0 +1,80 @@
+import { type AgentDirectory, HttpAgentDirectory } from '#libs/a2a-client';
+import {
+  AgentCall,
+  type AgentCallSpec,
+  type CallingTask,
+  type CallOutcome,
+  type CallProgress,
+} from '#libs/agent-calls';
+import { HopChains, TaskCanceled } from '#libs/executor';
+import { derivedId, userMessage } from '#libs/protocol';
+import type { FakeAgent } from './fake-agent.js';
+
+/** A Task of one process that calls a fake agent: each has a signal of its own, and makes the same call. */
+export class FakeCallingTask {
+  readonly directory: AgentDirectory = new HttpAgentDirectory({
+    http: { fetch, cachedFetch: fetch },
+    onCardless: () => undefined,
+  });
+  readonly hops = new HopChains(Buffer.from('a secret'));
+  readonly messageId = derivedId('task', 'step', 1);
+  /** How often the store was asked whether the Task is still this process's; replace it to say no. */
+  proofs = 0;
+  prove = async (): Promise<void> => {
+    this.proofs += 1;
+  };
+  /** Replace it to say when the Task's events are durable. */
+  flush = async (): Promise<void> => undefined;
+  private readonly controller = new AbortController();
+
+  constructor(private readonly agent: FakeAgent) {}
+
+  call(fields: Partial<Omit<AgentCallSpec, 'by'>> = {}, by: Partial<CallingTask> = {}): AgentCall {
+    return new AgentCall(this.directory, {
+      identity: { scope: { tenant: '', owner: '' }, parent: { taskId: 'task', reference: 'step#1' } },
+      signal: this.controller.signal,
+      request: { message: userMessage('hello', { messageId: this.messageId }) },
+      target: () => ({ url: this.agent.url }),
+      by: {
+        context: { taskId: 'task', flush: () => this.flush(), prove: () => this.prove() },
+        agent: 'callers',
+        chain: { hops: [], signer: this.hops },
+        ...by,
+      },
+      ...fields,
+    });
+  }
+
+  cancel(): void {
+    this.controller.abort(new TaskCanceled());
+  }
+
+  /** What a crash looks like to an agent: the connection is gone. */
+  die(): void {
+    this.controller.abort(new Error('This process dies'));
+  }
+}
+
+/** All that a call hears, and how it ends. */
+export async function heard(call: AgentCall): Promise<{ progress: CallProgress[]; outcome: CallOutcome }> {
+  const progress: CallProgress[] = [];
+  for await (const heard of call.run()) progress.push(heard);
+  return { progress, outcome: call.outcome };
+}
+
+/** How a call ends. */
+export async function outcomeOf(call: AgentCall): Promise<CallOutcome> {
+  return (await heard(call)).outcome;
+}
+
+/** The Task id that a call hears of first; the call goes on. */
+export async function sighted(call: AgentCall): Promise<{ taskId: string; rest: Promise<CallOutcome> }> {
+  const run = call.run();
+  const first = await run.next();
+  if (first.done || call.taskId === undefined) throw new Error('The call has heard of no Task');
+  const rest = async (): Promise<CallOutcome> => {
+    while (!(await run.next()).done);
+    return call.outcome;
+  };
+  return { taskId: call.taskId, rest: rest() };
+}
