@@ -3,6 +3,7 @@ import { HopChains, keptHops, type RequestContext, TaskCanceled } from '#libs/ex
 import { type JsonObject, statusUpdate } from '#libs/protocol';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { answers, answersParts, ends, holds } from '../../../test/support/fake-behaviour.js';
+import { until } from '../../../test/support/until.js';
 import { ExternalNode } from './external-node.js';
 import type { NodeEvent } from './node-executor.js';
 import { artifactParts, lastWords, outline, played, taskWith, turn } from './testing/turn.js';
@@ -70,6 +71,39 @@ describe('external nodes', () => {
     expect(lastWords(events)).toMatch(/^Error: external agent call to http:.*: timeout: not finished within 1 s$/);
     expect(performance.now() - began).toBeGreaterThan(900);
     expect(performance.now() - began).toBeLessThan(60_000);
+  });
+
+  it('E8 cancels the remote Task when the time is over', async () => {
+    agent.options.streaming = true;
+    agent.always(holds());
+    const events = await play(turn('x'), { timeout: 2 });
+    expect(lastWords(events)).toMatch(/: timeout: not finished within 2 s$/);
+    await until(() => agent.cancels.length > 0, { what: 'CancelTask' });
+    expect(agent.cancels).toEqual(agent.taskIds());
+  });
+
+  it('calls nobody before its own Task is durable', async () => {
+    const durable = Promise.withResolvers<void>();
+    const flushing = Promise.withResolvers<void>();
+    const flush = () => {
+      flushing.resolve();
+      return durable.promise;
+    };
+    const events = play(turn('x', { flush }));
+    await flushing.promise;
+    expect(agent.calls).toEqual([]);
+    durable.resolve();
+    expect(lastWords(await events)).toBe('ok');
+  });
+
+  it('calls nobody where its Task goes on elsewhere', async () => {
+    const abort = new AbortController();
+    const prove = async () => {
+      abort.abort(new Error('The claim is lost'));
+      throw abort.signal.reason;
+    };
+    await expect(play(turn('x', { prove, signal: abort.signal }))).rejects.toThrow('The claim is lost');
+    expect(agent.sends).toEqual([]);
   });
 
   it('E2 fails without an endpoint, with the text that a save is refused with', async () => {

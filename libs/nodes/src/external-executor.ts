@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { AgentCallError, type AgentClient, type AgentDirectory, type CallOptions } from '#libs/a2a-client';
+import type { AgentDirectory, CalledTask } from '#libs/a2a-client';
+import { AgentCall, type CallIdentity, type CallOutcome } from '#libs/agent-calls';
 import {
-  type Hop,
-  HOP_CHAIN,
   type HopChains,
   hopMetadata,
   hopsOf,
@@ -12,29 +11,27 @@ import {
   TaskCanceled,
 } from '#libs/executor';
 import {
+  firstData,
   firstText,
+  hasUserinfo,
   isJsonObject,
+  joinedText,
   type JsonObject,
+  NO_USERINFO,
   type SendMessageRequest,
+  shownUrl,
   statusUpdate,
-  type StreamResponse,
   textPart,
   userMessage,
-  hasUserinfo,
-  NO_USERINFO,
-  shownUrl,
 } from '#libs/protocol';
 import { NodeExecutor, type NodeEvent, type NodeWork } from './node-executor.js';
 import { NodeFailure } from './node-failure.js';
-import { RemoteAnswer, type RemoteTask } from './remote-answer.js';
-import { RemoteCallEnd } from './remote-call-end.js';
 
 export const DEFAULT_TIMEOUT_SECONDS = 30;
 /** What a timer of this runtime can hold. */
 export const LONGEST_TIMEOUT_SECONDS = Math.floor((2 ** 31 - 1) / 1_000);
-const CANCEL_MS = 5_000;
-/** No limit but the node's own shall speak. */
-const UNLIMITED = { firstEvent: Infinity, idle: Infinity, total: Infinity };
+/** Time for the remote Task to come in sight, and to be canceled. */
+const CANCEL_MS = 6_000;
 /** The metadata key under which a Task event keeps the ids of the remote Task that works for it. */
 const REMOTE_KEY = 'parley/remote';
 
@@ -44,7 +41,7 @@ const REMOTE_KEY = 'parley/remote';
  */
 export class ExternalExecutor extends NodeExecutor {
   override readonly recovery = 'restart';
-  override readonly cancelGrace = CANCEL_MS + 1_000;
+  override readonly cancelGrace = CANCEL_MS;
   override readonly order: string;
 
   constructor(
@@ -68,72 +65,38 @@ export class ExternalExecutor extends NodeExecutor {
 
   protected override async *work(context: RequestContext): NodeWork {
     const url = this.#url();
-    const known = await remoteOf(context);
-    if (context.signal.reason instanceof TaskCanceled) return await this.#cancel(context, url, known?.remote);
-    const answer = new RemoteAnswer();
-    using end = new RemoteCallEnd(context.signal, this.#timeout());
-    if (known) end.sighted();
+    const call = this.#call(context, url, await remoteOf(context));
     try {
-      yield* this.#call(context, known, answer, end);
+      yield* heard(context, call);
     } catch (error) {
-      if (context.signal.reason instanceof TaskCanceled)
-        return await this.#cancel(context, url, answer.task ?? known?.remote);
-      context.signal.throwIfAborted();
-      if (!(error instanceof AgentCallError)) throw error;
-      const isLate = end.outOfTime && !error.unsent;
-      const fault = isLate ? `timeout: not finished within ${this.#timeout()} s` : error.message;
-      throw new NodeFailure(`external agent call to ${shownUrl(url)}: ${fault}`, { cause: error });
+      if (!(context.signal.reason instanceof TaskCanceled)) throw error;
+      await call.cancel();
+      return undefined;
     }
-    return yield* ended(context, url, answer);
-  }
-
-  async *#call(context: RequestContext, known: KnownRemote | undefined, answer: RemoteAnswer, end: RemoteCallEnd) {
-    const options: CallOptions = {
-      signal: end.signal,
-      timeouts: UNLIMITED,
-      scope: context.call.scope,
-      parent: { taskId: context.taskId, reference: this.node.id },
-      ...this.#credential(),
-    };
-    const client = await this.agents.client(this.#url(), options);
-    for await (const event of this.#events(context, client, known, options)) {
-      const isFirst = answer.task === undefined;
-      answer.apply(event);
-      if (answer.task) end.sighted();
-      if (isFirst && answer.task) yield remoteNote(context, answer.task);
-    }
+    return yield* ended(context, url, call.outcome);
   }
 
   /** After a crash the remote Task of this turn is followed; where none was seen the same Message is sent again. */
-  #events(
-    context: RequestContext,
-    client: AgentClient,
-    known: KnownRemote | undefined,
-    options: CallOptions,
-  ): AsyncIterable<StreamResponse> {
-    if (known?.ofThisTurn) return client.follow(known.remote.taskId, options);
-    const text = firstText(context.userMessage.parts) ?? this.order;
-    const metadata = hopMetadata(this.#hopsTo(context));
-    const fields = { messageId: messageIdOf(context), ...known?.remote, extensions: [HOP_CHAIN], metadata };
-    const message = userMessage(text, fields);
-    return client.send({ message }, options);
+  #call(context: RequestContext, url: string, known: KnownRemote | undefined): AgentCall {
+    const { userMessage: asked, metadata, task, taskId, call } = context;
+    const hops = task ? keptHops(task.metadata) : hopsOf({ message: asked, ...(metadata && { metadata }) });
+    const text = firstText(asked.parts) ?? this.order;
+    return new AgentCall(this.agents, {
+      identity: { scope: call.scope, parent: { taskId, reference: this.node.id }, ...this.#credential() },
+      signal: context.signal,
+      request: { message: userMessage(text, { messageId: messageIdOf(context), ...known?.remote }) },
+      target: () => ({ url }),
+      by: {
+        context,
+        agent: call.agent,
+        chain: { hops, signer: this.hops },
+      },
+      ...(known?.ofThisTurn && { known: known.remote.taskId, delivered: true }),
+      limit: this.#timeout() * 1_000,
+    });
   }
 
-  /** The calls that led to this Task, and the one of the remote agent. */
-  #hopsTo(context: RequestContext): Hop[] {
-    const { userMessage: message, metadata, task, taskId, call } = context;
-    const hops = task ? keptHops(task.metadata) : hopsOf({ message, ...(metadata && { metadata }) });
-    return this.hops.extended(hops, { task: taskId, caller: call.agent, callee: this.#url() });
-  }
-
-  async #cancel({ call }: RequestContext, url: string, remote: RemoteTask | undefined): Promise<undefined> {
-    if (!remote) return;
-    const options = { timeouts: { total: CANCEL_MS, refused: 0 }, scope: call.scope, ...this.#credential() };
-    const client = await this.agents.client(url, options).catch(() => undefined);
-    await client?.cancel(remote.taskId, options);
-  }
-
-  #credential(): Pick<CallOptions, 'credential'> {
+  #credential(): Pick<CallIdentity, 'credential'> {
     const { auth } = this.node.config;
     return typeof auth === 'string' && auth !== '' ? { credential: auth } : {};
   }
@@ -157,31 +120,53 @@ export function missingEndpoint(node: NodeSpec): string {
   return `external node "${node.id}": missing endpoint_url config`;
 }
 
+/** The ids under which a remote agent goes on with a conversation. */
+interface RemoteTask {
+  taskId: string;
+  contextId: string;
+}
+
 interface KnownRemote {
   remote: RemoteTask;
   /** Whether it was seen in this turn, before a crash. */
   ofThisTurn: boolean;
 }
 
-async function* ended(context: RequestContext, url: string, answer: RemoteAnswer): NodeWork {
-  switch (answer.outcome) {
-    case 'TASK_STATE_COMPLETED':
-      return [textPart(answer.output)];
-    case 'TASK_STATE_INPUT_REQUIRED':
-    case 'TASK_STATE_AUTH_REQUIRED':
-      yield statusUpdate(context, answer.outcome, answer.status?.message?.parts);
-      return undefined;
-    case 'TASK_STATE_CANCELED':
-      throw new NodeFailure(`external agent ${shownUrl(url)} canceled`);
-    case 'TASK_STATE_REJECTED':
-      throw new NodeFailure(`external agent ${shownUrl(url)} rejected`);
-    default:
-      throw new NodeFailure(`external agent ${shownUrl(url)} failed`);
+/** Notes which remote Task works for this one, as soon as it is seen. */
+async function* heard(context: RequestContext, call: AgentCall): AsyncGenerator<NodeEvent, void, void> {
+  for await (const { seen } of call.run()) {
+    if (seen === undefined) continue;
+    const { taskId, contextId } = seen;
+    yield statusUpdate(context, 'TASK_STATE_WORKING', undefined, { [REMOTE_KEY]: { taskId, contextId } });
   }
 }
 
-function remoteNote(context: RequestContext, { taskId, contextId }: RemoteTask): NodeEvent {
-  return statusUpdate(context, 'TASK_STATE_WORKING', undefined, { [REMOTE_KEY]: { taskId, contextId } });
+async function* ended(context: RequestContext, url: string, outcome: CallOutcome): NodeWork {
+  const { answer } = outcome;
+  if (outcome.kind === 'completed') return [textPart(outputOf(answer))];
+  if (outcome.kind === 'waiting') {
+    yield statusUpdate(context, answer.state ?? 'TASK_STATE_INPUT_REQUIRED', answer.status?.message?.parts);
+    return undefined;
+  }
+  const { state, kind, message, cause } = outcome.failure;
+  if (kind === 'internal') throw cause;
+  const agent = shownUrl(url);
+  if (state === 'TASK_STATE_CANCELED') throw new NodeFailure(`external agent ${agent} canceled`);
+  if (state === 'TASK_STATE_REJECTED') throw new NodeFailure(`external agent ${agent} rejected`);
+  if (state !== undefined) throw new NodeFailure(`external agent ${agent} failed`);
+  throw new NodeFailure(`external agent call to ${agent}: ${message}`, { cause });
+}
+
+/**
+ * Row E5: the text of the first Artifact, else its data as JSON, else `no output`. An agent that made no Artifact has
+ * answered with what it said at the end.
+ */
+function outputOf({ reply, artifacts, status }: CalledTask): string {
+  const parts = reply?.parts ?? artifacts[0]?.parts ?? status?.message?.parts ?? [];
+  const text = joinedText(parts);
+  if (text !== undefined) return text;
+  const data = firstData(parts);
+  return data === undefined ? 'no output' : JSON.stringify(data);
 }
 
 /** The remote Task that this Task's log names last. On a first turn that never ran there is none to read. */
