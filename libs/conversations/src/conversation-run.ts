@@ -1,17 +1,20 @@
 import { Logger } from '@nestjs/common';
+import type { AgentCall } from '#libs/agent-calls';
 import { type RequestContext, TaskCanceled } from '#libs/executor';
 import { throughOutage } from '#libs/postgres';
 import { type JsonObject, statusUpdate, streamEventMetadata, type TaskState } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { a2aEvent, type A2aDraft } from './a2a-event.js';
+import type { Reply } from './conversation.js';
 import { ConversationCalls } from './conversation-calls.js';
 import type { ConversationCommand } from './conversation-command.js';
 import { endingEvents } from './conversation-ending.js';
-import { type ConversationStep, stepMetadata } from './conversation-metadata.js';
+import { type CallName, type ConversationStep, stepMetadata } from './conversation-metadata.js';
 import type { ConversationServices } from './conversation-services.js';
-import type { ConversationState } from './conversation-state.js';
+import { type ConversationState, sessionAfter } from './conversation-state.js';
 import type { PendingTurn } from './dialogue.js';
 import { ANNOUNCE_SKIP, isToken } from './reply-text.js';
+import { replyOf } from './turn-failure.js';
 import { wakeJob } from './wake-job.js';
 
 /**
@@ -69,17 +72,18 @@ export class ConversationRun {
 
   /** What was told is durable before the next speaker hears of it (row A17). */
   private async *ask(pending: PendingTurn): AsyncGenerator<TaskEvent> {
-    await this.context.flush();
     const call = await this.calls.turn(pending);
-    const replies = call.reply();
-    for (let next = await replies.next(); ; next = await replies.next()) {
-      if (!next.done) yield this.step({ call: pending.turn, taskId: next.value });
-      else
-        return yield this.tell(this.state.dialogue.answered(pending, next.value), {
-          call: pending.turn,
-          ...call.session,
-        });
+    const reply = yield* this.heard(pending.turn, call);
+    const session = sessionAfter(this.state.sessions[pending.speaker], call.answer);
+    yield this.tell(this.state.dialogue.answered(pending, reply), { call: pending.turn, ...session });
+  }
+
+  /** Notes the Task of a call as soon as it is seen. */
+  private async *heard(name: CallName, call: AgentCall): AsyncGenerator<TaskEvent, Reply, undefined> {
+    for await (const { seen } of call.run()) {
+      if (seen?.first) yield this.step({ call: name, taskId: seen.taskId });
     }
+    return replyOf(call.outcome, this.state.settings.timeoutMs);
   }
 
   private async *obey(): AsyncGenerator<TaskEvent> {
@@ -111,12 +115,8 @@ export class ConversationRun {
   private async *conclude(): AsyncGenerator<TaskEvent> {
     const { state } = this;
     if (state.settings.announce !== undefined && state.announcement === undefined) {
-      await this.context.flush();
       const call = await this.calls.announcement(state.settings.announce, state.dialogue.lastText);
-      const replies = call.reply();
-      let next = await replies.next();
-      for (; !next.done; next = await replies.next()) yield this.step({ call: 'announce', taskId: next.value });
-      const reply = next.value;
+      const reply = yield* this.heard('announce', call);
       const silenced = 'text' in reply && isToken(reply.text, ANNOUNCE_SKIP);
       yield this.step({ announcement: 'failure' in reply ? 'failed' : silenced ? 'silenced' : 'delivered' });
     }

@@ -1,3 +1,4 @@
+import type { CalledTask } from '#libs/a2a-client';
 import { type Hop, keptHops } from '#libs/executor';
 import { firstText, isTerminalState, streamEvent, type TaskState } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
@@ -17,6 +18,17 @@ export interface SideSession {
   contextId?: string;
   /** Its agent's Task, while that waits for the next Message. */
   taskId?: string;
+}
+
+/** Where a side goes on after an answer of its agent; on the Task only while that waits. */
+export function sessionAfter(before: SideSession, answer: CalledTask): SideSession & { waiting: boolean } {
+  const { taskId, reply, state } = answer;
+  const contextId = reply?.contextId ?? answer.contextId ?? before.contextId;
+  return {
+    waiting: reply === undefined && state === 'TASK_STATE_INPUT_REQUIRED',
+    ...(taskId !== undefined && { taskId }),
+    ...(contextId !== undefined && { contextId }),
+  };
 }
 
 /** The metadata key of a Message that only wakes a paused conversation: what to do is a command. */

@@ -1,61 +1,53 @@
-import { AgentCallError, type AgentCallFailure, type CalledTask } from '#libs/a2a-client';
+import type { CalledTask } from '#libs/a2a-client';
+import { type CallFailure, type CallFailureKind, type CallOutcome, saying } from '#libs/agent-calls';
 import { UnknownAgent } from '#libs/executor';
-import { A2AError, briefText, firstText } from '#libs/protocol';
-import { TIMEOUT, type TurnFailure } from './conversation.js';
+import { A2AError } from '#libs/protocol';
+import { type Reply, TIMEOUT, type TurnFailure } from './conversation.js';
+import { replyText } from './reply-text.js';
 
-const CODES: Record<AgentCallFailure, [code: string, retryable: boolean]> = {
-  connect: ['AGENT_UNREACHABLE', true],
-  timeout: [TIMEOUT, true],
-  'server-error': ['AGENT_ERROR', true],
-  'client-error': ['AGENT_ERROR', false],
-  'rpc-error': ['AGENT_ERROR', false],
-  unauthorized: ['AGENT_REFUSED_CALLER', false],
-  credential: ['CREDENTIAL_UNUSABLE', false],
-  'not-found': ['AGENT_ERROR', false],
-  'invalid-response': ['INVALID_RESPONSE', false],
-  refused: ['ADDRESS_REFUSED', false],
-  'untrusted-card': ['CARD_UNTRUSTED', false],
-  'changed-card': ['CARD_CHANGED', false],
-  aborted: ['AGENT_ERROR', false],
+const CODES: Record<CallFailureKind, string> = {
+  connect: 'AGENT_UNREACHABLE',
+  timeout: TIMEOUT,
+  'server-error': 'AGENT_ERROR',
+  'client-error': 'AGENT_ERROR',
+  'rpc-error': 'AGENT_ERROR',
+  unauthorized: 'AGENT_REFUSED_CALLER',
+  credential: 'CREDENTIAL_UNUSABLE',
+  'not-found': 'AGENT_ERROR',
+  'invalid-response': 'INVALID_RESPONSE',
+  refused: 'ADDRESS_REFUSED',
+  'untrusted-card': 'CARD_UNTRUSTED',
+  'changed-card': 'CARD_CHANGED',
+  aborted: 'AGENT_ERROR',
+  failed: 'AGENT_FAILED',
+  rejected: 'AGENT_REJECTED',
+  internal: 'INTERNAL',
 };
 
-/** The failure of an agent that used up its time. */
-export function outOfTime(milliseconds: number): TurnFailure {
-  return { code: TIMEOUT, message: `not finished within ${milliseconds} ms`, retryable: true };
+/**
+ * What an agent was heard to say: also what it asks for. Why there is no turn, for callers to read.
+ * @param timeoutMs the time that it had
+ * @throws what is our own fault and nobody's business
+ */
+export function replyOf(outcome: CallOutcome, timeoutMs: number): Reply {
+  if (outcome.kind === 'failed') return { failure: failureOf(outcome.failure, timeoutMs) };
+  const { answer } = outcome;
+  if (answer.reply === undefined && answer.state === 'TASK_STATE_AUTH_REQUIRED') return { failure: wantsAuth(answer) };
+  return { text: replyText(answer) };
 }
 
-/** Why a call failed, for callers to read; `undefined` where that is our own fault and nobody's business. */
-export function callFailure(error: unknown): TurnFailure | undefined {
-  if (error instanceof UnknownAgent) return { code: 'AGENT_NOT_FOUND', message: error.message, retryable: false };
-  const refusal = refusalOf(error);
+function failureOf({ kind, message, retryable, state, outOfTime, cause }: CallFailure, timeoutMs: number): TurnFailure {
+  if (kind === 'internal') throw cause;
+  if (outOfTime) return { code: TIMEOUT, message: `not finished within ${timeoutMs} ms`, retryable };
+  if (cause instanceof UnknownAgent) return { code: 'AGENT_NOT_FOUND', message, retryable };
+  const refusal = refusalOf(cause);
   if (refusal) return { code: refusal.detailReason ?? 'AGENT_ERROR', message: refusal.message, retryable: false };
-  if (!(error instanceof AgentCallError)) return undefined;
-  const [code, retryable] = CODES[error.kind];
-  return { code, message: error.message, retryable };
+  return { code: state === 'TASK_STATE_CANCELED' ? 'AGENT_CANCELED' : CODES[kind], message, retryable };
 }
 
-/** Why an agent's answer is no turn; `undefined` where it is one. */
-export function answerFailure({ reply, state, status }: CalledTask): TurnFailure | undefined {
-  const said = briefText(firstText(status?.message?.parts ?? [])?.trim() ?? '');
-  const failure = (code: string, what: string): TurnFailure => {
-    return { code, message: said ? `${what}: ${said}` : what, retryable: false };
-  };
-  if (reply) return undefined;
-  switch (state) {
-    case 'TASK_STATE_COMPLETED':
-    case 'TASK_STATE_INPUT_REQUIRED':
-      return undefined;
-    case 'TASK_STATE_FAILED':
-      return failure('AGENT_FAILED', 'the agent failed');
-    case 'TASK_STATE_REJECTED':
-      return failure('AGENT_REJECTED', 'the agent rejected the message');
-    case 'TASK_STATE_CANCELED':
-      return failure('AGENT_CANCELED', 'the agent canceled its task');
-    case 'TASK_STATE_AUTH_REQUIRED':
-      return failure('AUTH_REQUIRED', 'the agent wants somebody to authenticate');
-    default:
-      return failure('INVALID_RESPONSE', 'the agent did not finish its answer');
-  }
+function wantsAuth(answer: CalledTask): TurnFailure {
+  const message = saying(answer, 'the agent wants somebody to authenticate');
+  return { code: 'AUTH_REQUIRED', message, retryable: false };
 }
 
 /** The refusal of an agent of this process, which comes with its own reason. */
