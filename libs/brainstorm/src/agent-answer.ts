@@ -1,5 +1,6 @@
 import type { CalledTask } from '#libs/a2a-client';
-import { briefText, firstText, type JsonValue } from '#libs/protocol';
+import { type CallOutcome, saying } from '#libs/agent-calls';
+import type { JsonValue } from '#libs/protocol';
 import { InvalidState, readState, type StateContent } from './core/canonical-state.js';
 
 /** How an agent's turn came to its end. */
@@ -10,23 +11,13 @@ export type TurnOutcome =
   | { kind: 'failed'; error: string };
 
 /** What an answer is worth: only the data of a completed Task's Artifacts can be a state, text never is (row J5). */
-export function turnOutcome(answer: CalledTask): TurnOutcome {
+export function turnOutcome(outcome: CallOutcome): TurnOutcome {
+  const { answer } = outcome;
+  if (outcome.kind === 'failed') return failed(outcome.failure.message);
+  if (outcome.kind === 'waiting')
+    return failed(saying(answer, 'the agent asks for something that a brainstorm cannot give'));
   if (answer.reply) return failed('no state: the agent answered with a Message instead of an Artifact');
-  switch (answer.state) {
-    case 'TASK_STATE_COMPLETED':
-      return readAnswer(answer);
-    case 'TASK_STATE_INPUT_REQUIRED':
-    case 'TASK_STATE_AUTH_REQUIRED':
-      return failed(said(answer, 'the agent asks for something that a brainstorm cannot give'));
-    case 'TASK_STATE_FAILED':
-      return failed(said(answer, 'the agent failed'));
-    case 'TASK_STATE_REJECTED':
-      return failed(said(answer, 'the agent rejected the message'));
-    case 'TASK_STATE_CANCELED':
-      return failed(said(answer, 'the agent canceled its task'));
-    default:
-      return failed('the agent did not finish its answer');
-  }
+  return readAnswer(answer);
 }
 
 function readAnswer({ artifacts }: CalledTask): TurnOutcome {
@@ -45,9 +36,4 @@ function readAnswer({ artifacts }: CalledTask): TurnOutcome {
 
 function failed(error: string): TurnOutcome {
   return { kind: 'failed', error };
-}
-
-function said({ status }: CalledTask, what: string): string {
-  const text = briefText(firstText(status?.message?.parts ?? [])?.trim() ?? '');
-  return text ? `${what}: ${text}` : what;
 }

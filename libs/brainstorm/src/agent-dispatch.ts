@@ -1,16 +1,8 @@
-import { HOP_CHAIN, type Hop, hopMetadata } from '#libs/executor';
 import { dataPart, derivedId, type SendMessageRequest, userMessage } from '#libs/protocol';
 import type { AgentTurn, BrainstormProgress } from './brainstorm-progress.js';
 import { type CanonicalState, stateJson } from './core/canonical-state.js';
 import { sentConfig } from './core/llm-config.js';
 import { systemPrompt } from './core/system-prompt.js';
-
-/** A brainstorm as its calls name it. */
-export interface DispatchingBrainstorm {
-  contextId: string;
-  /** The calls that led to this one, and itself. */
-  hops: readonly Hop[];
-}
 
 /** The same for the same brainstorm, pass, agent and attempt: an agent can tell a repeated call from a new one. */
 export function turnMessageId(brainstormId: string, iteration: number, position: number, attempt: number): string {
@@ -21,11 +13,7 @@ export function turnMessageId(brainstormId: string, iteration: number, position:
  * The request of an agent's turn: one data Part with four keys and nothing else (rows J1, J2). An agent of ours shares
  * the brainstorm's context; others have their own.
  */
-export function turnRequest(
-  progress: BrainstormProgress,
-  turn: AgentTurn,
-  brainstorm: DispatchingBrainstorm,
-): SendMessageRequest {
+export function turnRequest(progress: BrainstormProgress, turn: AgentTurn, contextId: string): SendMessageRequest {
   const { spec } = progress;
   const agent = spec.agents[turn.position];
   if (agent === undefined) throw new RangeError(`The brainstorm has no agent at ${turn.position}`);
@@ -39,9 +27,7 @@ export function turnRequest(
   return {
     message: userMessage([dataPart(payload)], {
       messageId: turn.messageId ?? '',
-      ...(own && { contextId: brainstorm.contextId }),
-      extensions: [HOP_CHAIN],
-      metadata: hopMetadata(brainstorm.hops),
+      ...(own && { contextId }),
     }),
     configuration: { acceptedOutputModes: ['application/json', 'text/plain'] },
   };

@@ -1,9 +1,9 @@
-import type { CallOptions } from '#libs/a2a-client';
+import { Logger } from '@nestjs/common';
+import { AgentCall, type CallIdentity, cancelTask, ownChildren } from '#libs/agent-calls';
 import { type Hop, type RequestContext, TaskCanceled } from '#libs/executor';
-import { throughOutage } from '#libs/postgres';
-import { withoutUserinfo } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { AgentCall, cancelTask } from './agent-call.js';
+import { shownUrl, withoutUserinfo } from '#libs/protocol';
+import { turnOutcome } from './agent-answer.js';
 import { turnMessageId, turnRequest } from './agent-dispatch.js';
 import { targetUrl } from './agent-target.js';
 import {
@@ -37,11 +37,14 @@ export interface BrainstormStart {
  * or another: the loop does that one thing, yields what came of it, and looks again.
  */
 export class BrainstormRun {
+  private readonly logger = new Logger(BrainstormRun.name);
   private readonly context: RequestContext;
   private readonly progress: BrainstormProgress;
   private call: AgentCall | undefined;
   /** Whether an earlier process may have made the next call already. */
   private repeated: boolean;
+  /** When this process announced a call last. */
+  private announcedAt: number | undefined;
 
   constructor(
     private readonly services: BrainstormServices,
@@ -81,35 +84,58 @@ export class BrainstormRun {
     const place = this.placeOf(turn);
     const attempt = turn.attempts + 1;
     const messageId = turnMessageId(this.context.taskId, place.iteration, turn.position, attempt);
+    this.announcedAt = performance.now();
     return this.step('agent.started', { ...place, attempt, url: this.urlOf(turn), messageId });
   }
 
-  /** Nothing leaves this process before it is durable that it will. */
   private async *ask(turn: AgentTurn): AsyncGenerator<TaskEvent> {
-    const { context, progress } = this;
-    await context.flush();
     const place = this.placeOf(turn);
     const known = turn.taskId ?? (this.repeated ? await this.madeBefore(turn) : undefined);
     this.repeated = false;
-    this.call = new AgentCall(this.services.directory, {
-      url: this.urlOf(turn),
-      request: turnRequest(progress, turn, { contextId: context.contextId, hops: this.hopsTo(turn) }),
-      options: { ...this.options(turn), signal: context.signal },
-      refuse: () => this.services.hops.refuseCall(this.calleeOf(turn), this.start.hops),
-      ...(known !== undefined && { known }),
-    });
+    const call = this.callOf(turn, known);
+    this.call = call;
     if (known !== undefined && turn.taskId === undefined)
       yield this.step('agent.phase', { ...place, taskId: known, phase: 'working' });
-    const answer = this.call.run();
-    let next = await answer.next();
-    for (; !next.done; next = await answer.next()) {
-      yield this.step('agent.phase', { ...place, taskId: next.value, phase: 'working' });
+    for await (const { seen } of call.run()) {
+      if (seen?.first) yield this.step('agent.phase', { ...place, taskId: seen.taskId, phase: 'working' });
     }
     this.call = undefined;
-    const outcome = next.value;
+    this.afterCall(call, turn);
+    const outcome = turnOutcome(call.outcome);
     if (outcome.kind === 'state') yield this.step('agent.completed', { ...place, state: outcome.state });
     else if (outcome.kind === 'rejected') yield this.step('agent.rejected', { ...place, error: outcome.error });
     else yield this.step('agent.error', { ...place, error: outcome.error });
+  }
+
+  /** The card is resolved for it anew (row J3). */
+  private callOf(turn: AgentTurn, known: string | undefined): AgentCall {
+    const { context, progress, announcedAt } = this;
+    const { timeoutMs } = progress.spec;
+    return new AgentCall(this.services.directory, {
+      identity: this.identity(turn),
+      signal: context.signal,
+      request: turnRequest(progress, turn, context.contextId),
+      target: () => ({ url: this.urlOf(turn), callee: this.calleeOf(turn) }),
+      by: {
+        context,
+        agent: context.call.agent,
+        chain: { hops: this.start.hops, signer: this.services.hops },
+        ...(announcedAt !== undefined && { announcedAt }),
+      },
+      own: this.isOwn(turn),
+      ...(known !== undefined && { known }),
+      forgotten: 'send',
+      ...(timeoutMs !== undefined && { timeouts: { firstEvent: timeoutMs, idle: timeoutMs } }),
+    });
+  }
+
+  /** Nobody will answer an agent that asks; and what is our own fault is told to nobody else. */
+  private afterCall(call: AgentCall, turn: AgentTurn): void {
+    const { outcome } = call;
+    if (outcome.kind === 'waiting') void call.cancel();
+    if (outcome.kind !== 'failed' || outcome.failure.kind !== 'internal') return;
+    const { cause } = outcome.failure;
+    this.logger.error({ err: cause, url: shownUrl(this.urlOf(turn)) }, 'The call of an agent failed');
   }
 
   private giveUp(turn: AgentTurn): TaskEvent {
@@ -135,15 +161,14 @@ export class BrainstormRun {
     // The run's own signal is aborted: there would be no second try. What cannot be found out ends no brainstorm.
     const taskId = turn.taskId ?? (await this.madeBefore(turn, AbortSignal.timeout(FINDING_MS)).catch(() => undefined));
     if (taskId === undefined) return [{ agent, outcome: this.repeated ? 'unknown' : 'not-started' }];
-    const target = { url: this.urlOf(turn), options: this.options(turn) };
-    return [{ agent, taskId, outcome: await cancelTask(this.services.directory, target, taskId) }];
+    const outcome = await cancelTask(this.services.directory, this.urlOf(turn), taskId, this.identity(turn));
+    return [{ agent, taskId, outcome }];
   }
 
   /** The Task of a call that the log does not name: an agent of our own has it, with the call as its parent. */
   private async madeBefore(turn: AgentTurn, signal = this.context.signal): Promise<string | undefined> {
-    const { taskId } = this.context;
-    const made = await throughOutage(() => this.services.tasks.children(taskId), signal);
-    return made.find(({ parentReference }) => parentReference === this.referenceOf(turn))?.taskId;
+    const made = await ownChildren(this.services.tasks, this.context.taskId, signal);
+    return made.get(this.referenceOf(turn));
   }
 
   /** What a call's Task calls the call. */
@@ -151,21 +176,19 @@ export class BrainstormRun {
     return `${this.progress.pass?.iteration ?? 0}.${position}#${attempts}`;
   }
 
-  private options(turn: AgentTurn): CallOptions {
+  private identity(turn: AgentTurn): CallIdentity {
     const { call, taskId } = this.context;
-    const { timeoutMs, agents } = this.progress.spec;
-    const { auth: credential, target } = agents[turn.position] ?? {};
+    const credential = this.progress.spec.agents[turn.position]?.auth;
     return {
       scope: call.scope,
       parent: { taskId, reference: this.referenceOf(turn) },
-      ...(credential !== undefined && target && 'url' in target && { credential, onlyToHosts: true }),
-      ...(timeoutMs !== undefined && { timeouts: { firstEvent: timeoutMs, idle: timeoutMs } }),
+      ...(credential !== undefined && !this.isOwn(turn) && { credential, onlyToHosts: true }),
     };
   }
 
-  private hopsTo(turn: AgentTurn): Hop[] {
-    const { call, taskId: task } = this.context;
-    return this.services.hops.extended(this.start.hops, { task, caller: call.agent, callee: this.calleeOf(turn) });
+  private isOwn({ position }: AgentTurn): boolean {
+    const target = this.progress.spec.agents[position]?.target;
+    return target !== undefined && 'path' in target;
   }
 
   private calleeOf({ position }: AgentTurn): string {

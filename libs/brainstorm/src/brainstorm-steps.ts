@@ -1,3 +1,4 @@
+import type { CanceledCall } from '#libs/agent-calls';
 import type { JsonObject, RunEventNote } from '#libs/protocol';
 import type { StateContent } from './core/canonical-state.js';
 import type { Verdict } from './core/convergence.js';
@@ -13,11 +14,9 @@ export interface AgentPlace {
   role: Role;
 }
 
-/** What became of an agent's Task when its brainstorm was stopped; `unknown`: it may have got the Message. */
-export interface StoppedAgent {
+/** What became of an agent's Task when its brainstorm was stopped. */
+export interface StoppedAgent extends CanceledCall {
   agent: string;
-  taskId?: string;
-  outcome: 'acknowledged' | 'refused' | 'unreachable' | 'not-started' | 'unknown';
 }
 
 /** The steps of a brainstorm, by type, with what each says. */
