@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { AgentCallError, AgentDirectory } from '#libs/a2a-client';
+import { AgentDirectory } from '#libs/a2a-client';
+import { AgentCall } from '#libs/agent-calls';
 import { scopeOf } from '#libs/access';
 import { ApiProblem, problem, sendEvents, type SseFrame } from '#libs/http';
 import { Shutdown } from '#libs/service';
@@ -42,13 +43,27 @@ export class AgentMessagesController {
     scope: TaskScope,
     signal: AbortSignal,
   ): AsyncGenerator<SseFrame> {
+    const call = new AgentCall(this.agents, {
+      identity: { scope },
+      signal,
+      request: { message },
+      target: () => ({ url }),
+      timeouts: { refused: 0 },
+    });
     try {
-      const client = await this.agents.client(url, { scope, signal, timeouts: { refused: 0 } });
-      for await (const item of client.send({ message }, { scope, signal })) yield { data: JSON.stringify(item) };
+      yield* frames(call);
     } catch (error) {
-      if (signal.aborted) return;
-      if (!(error instanceof AgentCallError)) throw error;
-      yield { event: 'error', data: JSON.stringify(problem(502, error.message)) };
+      if (!signal.aborted) throw error;
     }
   }
+}
+
+/** What an agent answers; an error where it was the call that failed, and not the agent. */
+async function* frames(call: AgentCall): AsyncGenerator<SseFrame> {
+  for await (const { response } of call.run()) yield { data: JSON.stringify(response) };
+  const { outcome } = call;
+  if (outcome.kind !== 'failed' || outcome.failure.state !== undefined) return;
+  const { kind, message, cause } = outcome.failure;
+  if (kind === 'internal') throw cause;
+  yield { event: 'error', data: JSON.stringify(problem(502, message)) };
 }
