@@ -28,6 +28,8 @@ export interface NodeRun {
   question?: Part[];
   /** Whether it asks for authentication and not for input. */
   wantsAuth?: boolean;
+  /** What came of the cancel of its child, once it was canceled. */
+  cancelOutcome?: CallCancelOutcome;
   /** ISO 8601. */
   startedAt?: string;
   finishedAt?: string;

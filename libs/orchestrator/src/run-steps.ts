@@ -105,8 +105,9 @@ export const nodeError = new NodeStep<{ error: string; message: string }>(
 
 export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcome: CallCancelOutcome }>(
   'node.canceled',
-  (node, { taskId }, at, run) => {
+  (node, { taskId, outcome }, at, run) => {
     node.finishedAt = at;
+    node.cancelOutcome = outcome;
     if (taskId !== undefined) node.taskId = taskId;
     delete node.question;
     delete node.wantsAuth;

@@ -53,6 +53,7 @@ describe('WorkflowExecutor that goes on from a log', () => {
         expect(await run.recover(canceled.log.slice(0, length))).toBe('TASK_STATE_CANCELED');
         expect(run.agents.calls.filter(({ kind }) => kind === 'send')).toEqual([]);
         expect(run.steps.filter((step) => step.startsWith('node.canceled'))).toHaveLength(2);
+        expect(RunState.of(definition, run.log).children).toEqual(RunState.of(definition, canceled.log).children);
       }
     },
   );

@@ -57,7 +57,7 @@ export class WorkflowRun {
 
   async *events(): AsyncGenerator<TaskEvent> {
     try {
-      if (isBeingCanceled(this.graph, this.state)) yield* this.cancel();
+      if (isBeingCanceled(this.graph, this.state)) yield* this.cancel(canceledChildren(this.state.nodes.values()));
       else yield* this.advance();
     } catch (error) {
       if (!(this.context.signal.reason instanceof TaskCanceled)) throw error;
@@ -169,10 +169,11 @@ export class WorkflowRun {
     for (const child of stopped) yield this.canceled(child);
   }
 
-  private async *cancel(): AsyncGenerator<TaskEvent> {
+  /** @param earlier what an execution before this one canceled already */
+  private async *cancel(earlier: readonly CanceledChild[] = []): AsyncGenerator<TaskEvent> {
     const children = await this.calls.cancel(this.state.frontier.active);
     for (const child of children) yield this.canceled(child);
-    yield* this.lastWords(canceledEvents(this.context, this.state, children));
+    yield* this.lastWords(canceledEvents(this.context, this.state, [...earlier, ...children]));
   }
 
   /** With what is to be tried again: it commits with the outcome that wants it. */
@@ -220,4 +221,10 @@ export class WorkflowRun {
     this.state.apply(event);
     return event;
   }
+}
+
+function canceledChildren(nodes: Iterable<NodeRun>): CanceledChild[] {
+  return [...nodes].flatMap(({ id, agentUrl = '', taskId, cancelOutcome: outcome }) =>
+    outcome === undefined ? [] : [{ node: id, agentUrl, ...(taskId !== undefined && { taskId }), outcome }],
+  );
 }
