@@ -4,6 +4,14 @@ import { Agent, buildConnector } from 'undici';
 import { type AddressGuard, bareHost } from './address-guard.js';
 import { OutboundConnectError, OutboundRefusedError, OutboundTimeoutError } from './outbound-errors.js';
 
+/**
+ * A Message that goes out on a connection which the agent closes at that moment fails for good: nobody knows whether it
+ * came in. Many servers close what was idle for five seconds, so one is used again only well before, also by a process
+ * that stood still for a second: after two seconds at most, or so long before the time that the server names.
+ */
+const IDLE_MS = 2_000;
+const CLOSING_MS = 3_000;
+
 export interface GuardedAgentOptions {
   /** Milliseconds for name resolution, TCP and TLS together. */
   connectTimeoutMs: number;
@@ -20,6 +28,8 @@ export function guardedAgent(guard: AddressGuard, options: GuardedAgentOptions):
     connect: guardedConnector(guard, options.connectTimeoutMs),
     allowH2: false,
     maxResponseSize: options.maxResponseSize ?? -1,
+    keepAliveTimeout: IDLE_MS,
+    keepAliveTimeoutThreshold: CLOSING_MS,
   });
 }
 
