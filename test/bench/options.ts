@@ -41,7 +41,7 @@ export const USAGE = `npm run bench [-- options]
   --case name …     only these: ${CASES.join(', ')}
   --check           measure Parley alone and compare its CPU with results/baseline.json; exits 1 where it grew
   --record          write results/baseline.json, which holds the figures of a full and of a quick run
-  --connections n,… --rounds n --seconds s   in place of the usual ones`;
+  --connections n,… --rounds n --seconds s --stored n   in place of the usual ones; stored Tasks are what reads choose from`;
 
 /** The cases whose CPU per request is recorded and checked. */
 const GUARDED: CaseName[] = ['send', 'stream', 'read', 'dag', 'outbound'];
@@ -59,13 +59,14 @@ export function readOptions(args: string[]): BenchOptions {
       connections: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
+      stored: { type: 'string' },
     },
   });
   const { quick, check, record } = values;
   const named = [...values.case, ...positionals].map(caseName);
   const measured = quick ? CASES.filter((name) => name !== 'kill' && name !== 'flood') : [...CASES];
   const usual = check ? GUARDED : measured;
-  const { connections, rounds, seconds } = values;
+  const { connections, rounds, seconds, stored } = values;
   return {
     ...(quick ? QUICK : FULL),
     // Without its peers Parley can be measured more often in the same time.
@@ -77,6 +78,7 @@ export function readOptions(args: string[]): BenchOptions {
     ...(connections !== undefined && { connections: connections.split(',').map(positive) }),
     ...(rounds !== undefined && { rounds: positive(rounds) }),
     ...(seconds !== undefined && { seconds: positive(seconds) }),
+    ...(stored !== undefined && { storedTasks: positive(stored) }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { BatchedRead } from '#libs/postgres';
 import type { Pool } from 'pg';
 import type { TaskEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
@@ -30,6 +31,14 @@ const FEW_BYTES_IN_LIST = 8 * 1024;
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_EVENTS = 1000;
 
+/** So many Tasks are read with one query at most: with their short logs some megabytes. */
+const MOST_TOGETHER = 64;
+
+interface WantedTask {
+  taskId: string;
+  scope: TaskScope | undefined;
+}
+
 interface ReadOptions {
   /** Whether Artifacts are folded; where not, none of their bytes leave the database. */
   artifacts: boolean;
@@ -37,11 +46,12 @@ interface ReadOptions {
 
 /**
  * Reads Tasks and folds their logs. What is here at once is the folded Task and a page of its log, however long that is;
- * a short log and its Task come in one answer of the database.
+ * a short log and its Task come in one answer of the database, and those that are asked for together in one for all.
  */
 export class StoredTaskReader {
   private readonly snapshots: TaskSnapshots;
   private readonly sizes: TaskSizes;
+  private readonly wanted = new BatchedRead((tasks: readonly WantedTask[]) => this.readWanted(tasks), MOST_TOGETHER);
 
   constructor(private readonly pool: Pool) {
     this.snapshots = new TaskSnapshots(pool);
@@ -49,16 +59,23 @@ export class StoredTaskReader {
   }
 
   async load(taskId: string, scope?: TaskScope, admission?: LogAdmission): Promise<StoredTask | undefined> {
-    const { rows } = await this.pool.query<StoredRow>({
-      name: 'task-stored',
-      text: `SELECT ${STORED_COLUMNS} FROM task ${withLog(FEW_BYTES, true)}
-             WHERE task.task_id = $1 AND ($2::text IS NULL OR (task.tenant = $2 AND task.owner = $3))`,
-      values: [taskId, scope?.tenant ?? null, scope?.owner ?? null],
-    });
-    await this.sizes.keep(rows);
-    const [row] = rows;
+    const row = await this.wanted.get({ taskId, scope });
     if (row && isLarge(row)) await admission?.admit(bytesOf(row, true));
     return row && this.stored(row, { artifacts: true });
+  }
+
+  private async readWanted(wanted: readonly WantedTask[]): Promise<Map<WantedTask, StoredRow>> {
+    const { rows } = await this.pool.query<StoredRow & { place: number }>({
+      name: 'tasks-stored',
+      text: WANTED,
+      values: [
+        wanted.map(({ taskId }) => taskId),
+        wanted.map(({ scope }) => scope?.tenant ?? null),
+        wanted.map(({ scope }) => scope?.owner ?? null),
+      ],
+    });
+    await this.sizes.keep(rows);
+    return new Map(rows.map((row) => [wanted[row.place - 1]!, row]));
   }
 
   async list(query: TaskQuery): Promise<StoredTask[]> {
@@ -201,6 +218,13 @@ function withLog(fewBytes: number, artifacts: boolean): string {
         AND kept.task_id = task.task_id AND kept.sequence = task.last_sequence
     ) AS snapshot ON true`;
 }
+
+const WANTED = `
+  SELECT ${STORED_COLUMNS}, wanted.place::int
+  FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS wanted (task_id, tenant, owner, place)
+  JOIN task ON task.task_id = wanted.task_id
+    AND (wanted.tenant IS NULL OR (task.tenant = wanted.tenant AND task.owner = wanted.owner))
+  ${withLog(FEW_BYTES, true)}`;
 
 const events = (which: string): string => `
   SELECT task_id, sequence, payload::text, received::text FROM task_event

@@ -1,7 +1,7 @@
 import { BatchedRead } from './batched-read.js';
 
 /** Queries that the test lets through one by one. */
-function held() {
+function held(most?: number) {
   const queries: { keys: readonly string[]; answer(values: Record<string, number>): void; fail(error: Error): void }[] =
     [];
   let asked: (() => void) | undefined;
@@ -11,6 +11,7 @@ function held() {
         queries.push({ keys, answer: (values) => resolve(new Map(Object.entries(values))), fail: reject });
         asked?.();
       }),
+    most,
   );
   const query = async (index: number) => {
     while (queries.length <= index) await new Promise<void>((resolve) => (asked = resolve));
@@ -38,6 +39,18 @@ describe('BatchedRead', () => {
     expect(await early).toBe(1);
     (await query(1)).answer({ a: 2 });
     expect(await late).toBe(2);
+  });
+
+  it('asks for so many at most', async () => {
+    const { reader, query } = held(2);
+    const answers = Promise.all([reader.get('a'), reader.get('b'), reader.get('c')]);
+    const first = await query(0);
+    expect(first.keys).toEqual(['a', 'b']);
+    first.answer({ a: 1, b: 2 });
+    const second = await query(1);
+    expect(second.keys).toEqual(['c']);
+    second.answer({ c: 3 });
+    expect(await answers).toEqual([1, 2, 3]);
   });
 
   it('fails those who asked, and goes on', async () => {

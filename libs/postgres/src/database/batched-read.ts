@@ -6,8 +6,14 @@ export class BatchedRead<K, V> {
   private waiting: { key: K; resolve(value: V | undefined): void; reject(error: unknown): void }[] = [];
   private reading = false;
 
-  /** @param read gives what it finds for the keys, each of them once */
-  constructor(private readonly read: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>) {}
+  /**
+   * @param read gives what it finds for the keys, each of them once
+   * @param most questions of one query
+   */
+  constructor(
+    private readonly read: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>,
+    private readonly most = Infinity,
+  ) {}
 
   /** What there is for a key; `undefined` where there is nothing. Rejects as the query does. */
   get(key: K): Promise<V | undefined> {
@@ -22,8 +28,7 @@ export class BatchedRead<K, V> {
 
   private async readAll(): Promise<void> {
     while (this.waiting.length > 0) {
-      const asked = this.waiting;
-      this.waiting = [];
+      const asked = this.waiting.splice(0, this.most);
       try {
         const found = await this.read([...new Set(asked.map(({ key }) => key))]);
         for (const question of asked) question.resolve(found.get(question.key));
