@@ -18,6 +18,7 @@ const LAYERS = {
     // An edge that work stands on: calls leave through it, and it knows nothing of who calls.
     'a2a-client': ['protocol', 'service', 'outbound', 'http'],
     'agent-calls': ['protocol', 'postgres', 'tasks', 'executor', 'a2a-client'],
+    process: ['protocol', 'service', 'http', 'tasks', 'executor'],
   },
   'agents and edges': {
     access: ['protocol', 'service', 'postgres', 'outbound', 'http'],
@@ -37,6 +38,7 @@ const LAYERS = {
       'executor',
       'a2a-client',
       'agent-calls',
+      'process',
     ],
     conversations: [
       'protocol',
@@ -49,8 +51,20 @@ const LAYERS = {
       'executor',
       'a2a-client',
       'agent-calls',
+      'process',
     ],
-    brainstorm: ['protocol', 'service', 'postgres', 'http', 'access', 'tasks', 'executor', 'a2a-client', 'agent-calls'],
+    brainstorm: [
+      'protocol',
+      'service',
+      'postgres',
+      'http',
+      'access',
+      'tasks',
+      'executor',
+      'a2a-client',
+      'agent-calls',
+      'process',
+    ],
     'event-gateway': ['protocol', 'service', 'postgres', 'http', 'access', 'tasks'],
   },
 };

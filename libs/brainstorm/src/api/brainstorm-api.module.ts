@@ -1,7 +1,7 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { Processes, ProcessStreams } from '#libs/process';
 import { BrainstormList } from './brainstorm-list.js';
 import { BrainstormSetup } from './brainstorm-setup.js';
-import { BrainstormStreams } from './brainstorm-streams.js';
 import { Brainstorms } from './brainstorms.js';
 import { BrainstormsController } from './brainstorms.controller.js';
 import { Credentials } from './credentials.js';
@@ -15,7 +15,7 @@ export class BrainstormApiModule {
       module: BrainstormApiModule,
       imports,
       controllers: [BrainstormsController],
-      providers: [Brainstorms, BrainstormList, BrainstormSetup, Credentials, BrainstormStreams],
+      providers: [Processes, ProcessStreams, Brainstorms, BrainstormList, BrainstormSetup, Credentials],
     };
   }
 }

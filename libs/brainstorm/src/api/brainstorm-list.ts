@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { oneOf, type PageQuery, pageTokenAfter, readPageQuery } from '#libs/http';
+import { oneOf, type PageQuery, readPageQuery } from '#libs/http';
+import { type ProcessListing, processPage } from '#libs/process';
 import { firstData, isJsonObject, type Task, type TaskState } from '#libs/protocol';
 import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
 import { BRAINSTORM_PATH } from '../brainstorm-agent.js';
@@ -44,39 +45,21 @@ export function readBrainstormQuery(query: Record<string, unknown>): BrainstormQ
   return { status: oneOf(query, 'status', STATUSES), ...readPageQuery(query) };
 }
 
+const LISTING: ProcessListing<BrainstormStatus, BrainstormSummary> = {
+  agent: BRAINSTORM_PATH,
+  states: STATES_OF,
+  statusOf: ({ task }) => statusOf(task),
+  summary,
+};
+
 /** The brainstorms, the one that changed last first. */
 @Injectable()
 export class BrainstormList {
   constructor(private readonly tasks: TaskStore) {}
 
-  async page({ status, pageSize, before }: BrainstormQuery, scope: TaskScope): Promise<BrainstormPage> {
-    const states = status === undefined ? [undefined] : STATES_OF[status];
-    const found = await Promise.all(
-      states.map((state) => this.inState(state, { status, before, pageSize: pageSize + 1 }, scope)),
-    );
-    const sorted = found.flat().toSorted(newestFirst);
-    const page = sorted.slice(0, pageSize);
-    const last = page.at(-1);
-    return {
-      brainstorms: page.map(summary),
-      nextPageToken: last && sorted.length > page.length ? pageTokenAfter(last.header) : '',
-    };
-  }
-
-  /** A resting Task's state does not tell what it rests as: those that rest as something else are passed over. */
-  private async inState(
-    state: TaskState | undefined,
-    { status, before, pageSize: wanted }: BrainstormQuery,
-    scope: TaskScope,
-  ): Promise<StoredTask[]> {
-    const fitting: StoredTask[] = [];
-    for (let after = before; ;) {
-      const query = { scope, agent: BRAINSTORM_PATH, state, before: after, limit: wanted };
-      const tasks = await this.tasks.list(query);
-      fitting.push(...tasks.filter(({ task }) => status === undefined || statusOf(task) === status));
-      after = tasks.at(-1)?.header;
-      if (fitting.length >= wanted || tasks.length < wanted) return fitting.slice(0, wanted);
-    }
+  async page(query: BrainstormQuery, scope: TaskScope): Promise<BrainstormPage> {
+    const { found, nextPageToken } = await processPage(this.tasks, LISTING, query, scope);
+    return { brainstorms: found, nextPageToken };
   }
 }
 
@@ -98,10 +81,4 @@ function statusOf({ status }: Task): BrainstormStatus {
     return status.message?.metadata?.[REST_KEY] === 'failed' ? 'failed' : 'converged';
   }
   return STATUSES.find((word) => STATES_OF[word].includes(status.state)) ?? 'failed';
-}
-
-function newestFirst(a: StoredTask, b: StoredTask): number {
-  const later = b.header.updatedAt.getTime() - a.header.updatedAt.getTime();
-  if (later !== 0) return later;
-  return a.header.taskId < b.header.taskId ? 1 : -1;
 }

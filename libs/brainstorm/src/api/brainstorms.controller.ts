@@ -1,24 +1,14 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { apiCall, scopeOf } from '#libs/access';
-import { readIdempotencyKey } from '#libs/executor';
-import {
-  ApiEventStream,
-  ApiIdempotent,
-  ApiPages,
-  ApiProblem,
-  malformed,
-  readBody,
-  readCursor,
-  ServiceAddress,
-} from '#libs/http';
+import { ApiEventStream, ApiIdempotent, ApiPages, ApiProblem, readBody, ServiceAddress } from '#libs/http';
+import { IdempotencyKey, ProcessStreams } from '#libs/process';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BrainstormStatus } from '../brainstorm-progress.js';
 import type { StoppedAgent } from '../brainstorm-steps.js';
 import { BRAINSTORM_PAGE_SCHEMA, BRAINSTORM_SCHEMA, STARTED_SCHEMA, STATUS_SCHEMA } from './brainstorm-schemas.js';
 import { BrainstormBody, wantedOf } from './brainstorm-body.js';
 import { BrainstormList, type BrainstormPage, readBrainstormQuery, STATUSES } from './brainstorm-list.js';
-import { BrainstormStreams } from './brainstorm-streams.js';
 import type { BrainstormView } from './brainstorm-view.js';
 import { Brainstorms } from './brainstorms.js';
 
@@ -35,7 +25,7 @@ export class BrainstormsController {
   constructor(
     private readonly brainstorms: Brainstorms,
     private readonly listing: BrainstormList,
-    private readonly streams: BrainstormStreams,
+    private readonly streams: ProcessStreams,
     private readonly address: ServiceAddress,
   ) {}
 
@@ -49,11 +39,10 @@ export class BrainstormsController {
   @ApiProblem(422, 'An agent is not available, or a value is not allowed.')
   async start(
     @Body() body: unknown,
+    @IdempotencyKey() key: string | undefined,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ brainstormId: string }> {
-    const header = request.headers['idempotency-key'];
-    const key = header === undefined ? undefined : readIdempotencyKey(header);
     const wanted = wantedOf(readBody(BrainstormBody, body));
     const brainstormId = await this.brainstorms.start(wanted, apiCall(request, this.address), key);
     void reply.header('location', `/api/brainstorms/${brainstormId}`);
@@ -81,16 +70,8 @@ export class BrainstormsController {
     '`brainstorm.converged`, `.failed`, `.approved` or `.canceled`',
   )
   @ApiProblem(404, 'brainstorm not found')
-  async events(
-    @Param('id') id: string,
-    @Query() query: Record<string, unknown>,
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    const after = readCursor(request.headers, query);
-    const { taskId, lastSequence } = await this.brainstorms.header(id, scopeOf(request.raw));
-    if (after > lastSequence) throw malformed({ path: 'since', detail: `is beyond the last event, ${lastSequence}` });
-    await this.streams.send(taskId, after, reply);
+  async events(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await this.streams.answer(request, reply, () => this.brainstorms.events(id, scopeOf(request.raw)));
   }
 
   @Post(':id/iterate')

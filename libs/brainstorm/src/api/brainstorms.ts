@@ -1,35 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
-import { type CallContext, ExecutionRegistry } from '#libs/executor';
 import { ProblemError } from '#libs/http';
-import {
-  A2AError,
-  dataPart,
-  isActiveState,
-  isTerminalState,
-  type JsonObject,
-  textPart,
-  userMessage,
-} from '#libs/protocol';
-import { type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
+import { hasEnded, type ProcessEvents, Processes, type ProcessKind, ProcessStreams } from '#libs/process';
+import { isActiveState, isTerminalState, type JsonObject, textPart, userMessage } from '#libs/protocol';
+import type { TaskHeader, TaskScope } from '#libs/tasks';
 import { Approvals } from '../approvals.js';
-import { BRAINSTORM_PATH, BrainstormAgent } from '../brainstorm-agent.js';
+import { BRAINSTORM_PATH } from '../brainstorm-agent.js';
+import { toBrainstormEvent } from '../brainstorm-event.js';
 import { BrainstormProgress } from '../brainstorm-progress.js';
 import { specMetadata } from '../brainstorm-spec.js';
 import type { WantedBrainstorm } from '../wanted-brainstorm.js';
 import { BrainstormSetup } from './brainstorm-setup.js';
 import { type BrainstormView, brainstormView } from './brainstorm-view.js';
 
-const ID = /^[\x21-\x7e]{1,200}$/;
+const BRAINSTORM: ProcessKind = { noun: 'brainstorm', includes: ({ agent }) => agent === BRAINSTORM_PATH };
 
 /** Starts, shows, goes on with and ends brainstorms. Each is a Task; nothing of it is kept elsewhere but approvals. */
 @Injectable()
 export class Brainstorms {
   constructor(
-    private readonly agent: BrainstormAgent,
+    private readonly processes: Processes,
+    private readonly streams: ProcessStreams,
     private readonly setup: BrainstormSetup,
-    private readonly executions: ExecutionRegistry,
-    private readonly tasks: TaskStore,
     private readonly approvals: Approvals,
   ) {}
 
@@ -38,32 +30,23 @@ export class Brainstorms {
    * @throws ProblemError 422; A2AError 409 for another brainstorm under a known `Idempotency-Key`
    */
   async start(wanted: WantedBrainstorm, call: ApiCall, idempotencyKey?: string): Promise<string> {
-    const { agent, executions } = this;
-    const spec = await this.setup.spec(wanted, call.scope.tenant);
-    // Under a key the Message has the key's name, so that the same brainstorm is the same request.
-    const fields = idempotencyKey === undefined ? {} : { messageId: idempotencyKey };
-    const message = userMessage([dataPart(wanted as unknown as JsonObject)], fields);
-    const request = { message, metadata: specMetadata(spec) };
-    const execution =
-      idempotencyKey === undefined
-        ? executions.begin(agent, request, callOf(call))
-        : await executions.beginOnce(agent, request, callOf(call), idempotencyKey);
-    await execution.accepted;
-    return execution.taskId;
+    const metadata = specMetadata(await this.setup.spec(wanted, call.scope.tenant));
+    const data = wanted as unknown as JsonObject;
+    return this.processes.start({ agent: BRAINSTORM_PATH, data, metadata, check: false }, call, idempotencyKey);
   }
 
-  /** @throws ProblemError 404 */
-  async header(id: string, scope: TaskScope): Promise<TaskHeader> {
-    const header = ID.test(id) ? await this.tasks.header(id, scope) : undefined;
-    if (header?.agent !== BRAINSTORM_PATH) throw new ProblemError(404, 'brainstorm not found');
-    return header;
+  /**
+   * Its events until it rests or has ended.
+   * @throws ProblemError 404
+   */
+  async events(id: string, scope: TaskScope): Promise<ProcessEvents> {
+    return this.streams.eventsOf(await this.header(id, scope), toBrainstormEvent, 'waiting');
   }
 
   /** @throws ProblemError 404 */
   async show(id: string, scope: TaskScope): Promise<BrainstormView> {
     const header = await this.header(id, scope);
-    const events = await this.tasks.events(id, 0, header.lastSequence);
-    return brainstormView(header, BrainstormProgress.of(events.map(({ event }) => event)));
+    return brainstormView(header, BrainstormProgress.of(await this.processes.log(header)));
   }
 
   /**
@@ -72,19 +55,13 @@ export class Brainstorms {
    * @throws ProblemError 404; 409 where it has ended
    */
   async iterate(id: string, call: ApiCall): Promise<void> {
-    const { state } = await this.header(id, call.scope);
+    const brainstorm = await this.processes.begun(BRAINSTORM, id, call.scope);
+    const { state } = brainstorm.header;
     if (isActiveState(state)) return;
     if (isTerminalState(state)) throw await this.ended(id, call.scope);
-    const request = { message: userMessage([textPart('iterate')]) };
-    try {
-      await (
-        await this.executions.resume(this.agent, id, request, callOf(call))
-      ).accepted;
-    } catch (error) {
-      // Another caller was first: it goes on all the same, unless it was ended.
-      if (!isUnsupported(error)) throw error;
-      if (isTerminalState((await this.header(id, call.scope)).state)) throw await this.ended(id, call.scope);
-    }
+    if (await this.processes.resume(brainstorm, userMessage([textPart('iterate')]), call)) return;
+    // Another caller was first: it goes on all the same, unless it was ended.
+    if (isTerminalState((await this.header(id, call.scope)).state)) throw await this.ended(id, call.scope);
   }
 
   /**
@@ -109,31 +86,21 @@ export class Brainstorms {
    * @throws ProblemError 404; 409 where it has ended otherwise
    */
   async cancel(id: string, call: ApiCall): Promise<BrainstormView> {
-    if (!isTerminalState((await this.header(id, call.scope)).state)) await this.stop(id, call);
+    await this.stop(id, call);
     const shown = await this.show(id, call.scope);
     if (shown.status !== 'canceled') throw await this.ended(id, call.scope);
     return shown;
   }
 
   private async stop(id: string, call: ApiCall): Promise<void> {
-    try {
-      await this.executions.cancel(this.agent, id, callOf(call));
-    } catch (error) {
-      // It ended otherwise, as an approved one does: what it ended as decides the answer.
-      if (!(error instanceof A2AError) || error.reason !== 'TASK_NOT_CANCELABLE') throw error;
-    }
+    await this.processes.cancel(await this.processes.begun(BRAINSTORM, id, call.scope), call);
+  }
+
+  private header(id: string, scope: TaskScope): Promise<TaskHeader> {
+    return this.processes.header(BRAINSTORM, id, scope);
   }
 
   private async ended(id: string, scope: TaskScope): Promise<ProblemError> {
-    const { status } = await this.show(id, scope);
-    return new ProblemError(409, `the brainstorm has ended: it is ${status}`);
+    return hasEnded(BRAINSTORM, `it is ${(await this.show(id, scope)).status}`);
   }
-}
-
-function isUnsupported(error: unknown): boolean {
-  return error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION';
-}
-
-function callOf({ scope, baseUrl }: ApiCall): CallContext {
-  return { scope, agent: BRAINSTORM_PATH, extensions: [], baseUrl };
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { oneOf, type PageQuery, pageTokenAfter, readPageQuery } from '#libs/http';
-import type { TaskState } from '#libs/protocol';
-import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
+import { oneOf, type PageQuery, readPageQuery } from '#libs/http';
+import { type ProcessListing, processPage } from '#libs/process';
+import { type TaskScope, TaskStore } from '#libs/tasks';
 import { CONVERSATIONS_PATH } from '../conversation-agent.js';
 import {
   type ConversationStatus,
@@ -27,35 +27,19 @@ export function readConversationQuery(query: Record<string, unknown>): Conversat
   return { status: oneOf(query, 'status', STATUSES), ...readPageQuery(query) };
 }
 
+const LISTING: ProcessListing<ConversationStatus, ConversationSummary> = {
+  agent: CONVERSATIONS_PATH,
+  states: { active: statesOf('active'), complete: statesOf('complete') },
+  summary: conversationSummary,
+};
+
 /** The conversations that were asked for by themselves, the one that changed last first; not those of workflows. */
 @Injectable()
 export class ConversationList {
   constructor(private readonly tasks: TaskStore) {}
 
   async page(query: ConversationQuery, scope: TaskScope): Promise<ConversationPage> {
-    const states = query.status === undefined ? [undefined] : statesOf(query.status);
-    const found = await Promise.all(states.map((state) => this.inState(state, query, scope)));
-    const sorted = found.flat().toSorted(newestFirst);
-    const page = sorted.slice(0, query.pageSize);
-    const last = page.at(-1);
-    return {
-      conversations: page.map(conversationSummary).filter((it) => it !== undefined),
-      nextPageToken: last && sorted.length > page.length ? pageTokenAfter(last.header) : '',
-    };
+    const { found, nextPageToken } = await processPage(this.tasks, LISTING, query, scope);
+    return { conversations: found, nextPageToken };
   }
-
-  private inState(
-    state: TaskState | undefined,
-    { before, pageSize }: ConversationQuery,
-    scope: TaskScope,
-  ): Promise<StoredTask[]> {
-    const limit = pageSize + 1;
-    return this.tasks.list({ scope, agent: CONVERSATIONS_PATH, state, before, limit });
-  }
-}
-
-function newestFirst(a: StoredTask, b: StoredTask): number {
-  const later = b.header.updatedAt.getTime() - a.header.updatedAt.getTime();
-  if (later !== 0) return later;
-  return a.header.taskId < b.header.taskId ? 1 : -1;
 }

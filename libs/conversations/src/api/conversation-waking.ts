@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { ApiCall } from '#libs/access';
-import { AgentCatalog, ExecutionRegistry, REVISION_KEY, type ServedAgent } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
 import { Jobs } from '#libs/jobs';
-import { A2AError, isWaitingState, userMessage } from '#libs/protocol';
-import { type StoredTask, TaskStore } from '#libs/tasks';
+import { type ProcessCall, Processes } from '#libs/process';
+import { isWaitingState, userMessage } from '#libs/protocol';
+import { TaskStore } from '#libs/tasks';
 import { ConversationCommands } from '../conversation-command.js';
 import { WAKE_KEY } from '../conversation-state.js';
 import { readWakePayload, WAKE, type WakePayload } from '../wake-job.js';
@@ -18,8 +17,7 @@ import { readWakePayload, WAKE, type WakePayload } from '../wake-job.js';
 export class ConversationWaking {
   constructor(
     jobs: Jobs,
-    private readonly catalog: AgentCatalog,
-    private readonly executions: ExecutionRegistry,
+    private readonly processes: Processes,
     private readonly tasks: TaskStore,
     private readonly commands: ConversationCommands,
     private readonly address: ServiceAddress,
@@ -28,28 +26,11 @@ export class ConversationWaking {
   }
 
   /** Has a conversation that waits go on; leaves one alone that does not. */
-  async wake(conversationId: string, { scope, baseUrl }: Pick<ApiCall, 'scope' | 'baseUrl'>): Promise<void> {
-    const stored = await this.tasks.load(conversationId, scope);
+  async wake(conversationId: string, call: ProcessCall): Promise<void> {
+    const stored = await this.tasks.load(conversationId, call.scope);
     if (!stored || !isWaitingState(stored.header.state)) return;
-    const agent = await this.agentOf(stored);
-    const message = userMessage('Go on.', { metadata: { [WAKE_KEY]: true } });
-    const call = { scope, agent: agent.path, extensions: [], baseUrl };
-    try {
-      const execution = await this.executions.resume(agent, conversationId, { message }, call);
-      await execution.accepted;
-    } catch (error) {
-      // Somebody else woke it: whoever executes it finds the command.
-      if (error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION') return;
-      throw error;
-    }
-  }
-
-  /** The agent whose Task the conversation is, as it was when that began. */
-  agentOf({ header, task }: StoredTask): Promise<ServedAgent> {
-    const revision = task.metadata?.[REVISION_KEY];
-    return this.catalog
-      .inTenant(header.tenant)
-      .resolve(header.agent, typeof revision === 'string' ? revision : undefined);
+    // Where somebody else woke it, whoever executes it finds the command.
+    await this.processes.resume(stored, userMessage('Go on.', { metadata: { [WAKE_KEY]: true } }), call);
   }
 
   private async lookOnceMore({ conversationId, command }: WakePayload): Promise<void> {

@@ -1,17 +1,16 @@
 import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { apiCall, scopeOf } from '#libs/access';
-import { readIdempotencyKey } from '#libs/executor';
 import {
   ApiEventStream,
   ApiIdempotent,
   ApiPages,
   ApiProblem,
   malformed,
-  readCursor,
   refuseTooDeep,
   ServiceAddress,
 } from '#libs/http';
+import { IdempotencyKey, ProcessStreams } from '#libs/process';
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CommandKind } from '../conversation-command.js';
@@ -19,7 +18,6 @@ import type { ConversationView } from '../conversation-view.js';
 import { ConversationBody, TurnBody } from './conversation-body.js';
 import { ConversationList, type ConversationPage, readConversationQuery, STATUSES } from './conversation-list.js';
 import { CONVERSATION_ID_SCHEMA, CONVERSATION_PAGE_SCHEMA, CONVERSATION_SCHEMA } from './conversation-schemas.js';
-import { ConversationStreams } from './conversation-streams.js';
 import { Conversations } from './conversations.js';
 
 interface ConversationId {
@@ -33,7 +31,7 @@ export class ConversationsController {
   constructor(
     private readonly conversations: Conversations,
     private readonly conversationList: ConversationList,
-    private readonly streams: ConversationStreams,
+    private readonly streams: ProcessStreams,
     private readonly address: ServiceAddress,
   ) {}
 
@@ -47,11 +45,10 @@ export class ConversationsController {
   @ApiProblem(422, 'A number is out of its range, or an agent is not known.')
   async start(
     @Body() body: unknown,
+    @IdempotencyKey() key: string | undefined,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ConversationId> {
-    const header = request.headers['idempotency-key'];
-    const key = header === undefined ? undefined : readIdempotencyKey(header);
     const conversationId = await this.conversations.start(objectOf(body), apiCall(request, this.address), key);
     void reply.header('location', `/api/conversations/${conversationId}`);
     return { conversationId };
@@ -78,14 +75,8 @@ export class ConversationsController {
     '`a2a` with the phase `complete`',
   )
   @ApiProblem(404, 'conversation not found')
-  async events(
-    @Param('id') id: string,
-    @Query() query: Record<string, unknown>,
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    const after = readCursor(request.headers, query);
-    await this.streams.send(await this.conversations.find(id, scopeOf(request.raw)), after, reply);
+  async events(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await this.streams.answer(request, reply, () => this.conversations.events(id, scopeOf(request.raw)));
   }
 
   @Post(':id/cancel')

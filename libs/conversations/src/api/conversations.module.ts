@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
 import { HopChainModule, HopChains, OwnAgents, OwnAgentsModule, type ServedAgent } from '#libs/executor';
+import { Processes, ProcessStreams } from '#libs/process';
 import { TasksModule, TaskStore } from '#libs/tasks';
 import { AgentReferences } from '../agent-references.js';
 import { conversationAgent } from '../conversation-agent.js';
@@ -12,7 +13,6 @@ import { PostgresConversationBudgets } from '../storage/postgres-conversation-bu
 import { PostgresConversationCommands } from '../storage/postgres-conversation-commands.js';
 import { AgentMessagesController } from './agent-messages.controller.js';
 import { ConversationList } from './conversation-list.js';
-import { ConversationStreams } from './conversation-streams.js';
 import { ConversationWaking } from './conversation-waking.js';
 import { Conversations } from './conversations.js';
 import { ConversationsController } from './conversations.controller.js';
@@ -80,7 +80,7 @@ export class ConversationsModule {
       module: ConversationsModule,
       imports: [executor, agent, agents],
       controllers: [ConversationsController, AgentMessagesController],
-      providers: [Conversations, ConversationList, ConversationStreams, ConversationWaking],
+      providers: [Processes, ProcessStreams, Conversations, ConversationList, ConversationWaking],
     };
   }
 }

@@ -1,25 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
-import { AgentCatalog, type CallContext, ExecutionRegistry, type ServedAgent } from '#libs/executor';
-import { ProblemError } from '#libs/http';
-import { A2AError, dataPart, isTerminalState, type JsonObject, userMessage } from '#libs/protocol';
-import { begunTask, type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
+import { ProblemError, type SseFrame } from '#libs/http';
+import { hasEnded, type ProcessEvents, Processes, type ProcessKind, unknownProcess } from '#libs/process';
+import type { JsonObject } from '#libs/protocol';
+import { type StoredTask, TaskFeed, type TaskScope } from '#libs/tasks';
+import { a2aEvent, type A2aEvent } from '../a2a-event.js';
 import { CONVERSATIONS_PATH } from '../conversation-agent.js';
 import { type CommandKind, ConversationCommands } from '../conversation-command.js';
 import { readSettings } from '../conversation-metadata.js';
 import { requestProblems } from '../conversation-request.js';
-import { type ConversationView, conversationView } from '../conversation-view.js';
+import { ConversationState } from '../conversation-state.js';
+import { type ConversationView, conversationView, outcomeOf } from '../conversation-view.js';
 import { ConversationWaking } from './conversation-waking.js';
 
-const ID = /^[\x21-\x7e]{1,200}$/;
+/** Its Task says that it is one, and not its header: those of workflows are Tasks of other agents. */
+const CONVERSATION: ProcessKind = { noun: 'conversation', includes: () => true };
 
 /** Starts, shows and steers conversations. One is the Task of its agent; beside its log only commands are kept. */
 @Injectable()
 export class Conversations {
   constructor(
-    private readonly catalog: AgentCatalog,
-    private readonly executions: ExecutionRegistry,
-    private readonly tasks: TaskStore,
+    private readonly processes: Processes,
+    private readonly feed: TaskFeed,
     private readonly commands: ConversationCommands,
     private readonly waking: ConversationWaking,
   ) {}
@@ -28,20 +30,9 @@ export class Conversations {
    * Resolves with the conversation's id when it is durable; it goes on whatever becomes of the caller.
    * @throws ProblemError 400 and 422 naming the fields; A2AError 409 for another body under a known `Idempotency-Key`
    */
-  async start(body: JsonObject, call: ApiCall, idempotencyKey?: string): Promise<string> {
+  start(body: JsonObject, call: ApiCall, idempotencyKey?: string): Promise<string> {
     refuseProblems(body);
-    const agent = await this.catalog.inTenant(call.scope.tenant).resolve(CONVERSATIONS_PATH);
-    const context = callOf(agent, call);
-    // Under a key the Message has the key's name, so that the same body is the same request.
-    const fields = idempotencyKey === undefined ? {} : { messageId: idempotencyKey };
-    const request = { message: userMessage([dataPart(body)], fields) };
-    await agent.executor.check?.(request, context);
-    const execution =
-      idempotencyKey === undefined
-        ? this.executions.begin(agent, request, context)
-        : await this.executions.beginOnce(agent, request, context, idempotencyKey);
-    await execution.accepted;
-    return execution.taskId;
+    return this.processes.start({ agent: CONVERSATIONS_PATH, data: body }, call, idempotencyKey);
   }
 
   /**
@@ -49,20 +40,28 @@ export class Conversations {
    * @throws ProblemError 404
    */
   async find(conversationId: string, scope: TaskScope): Promise<StoredTask> {
-    const header = ID.test(conversationId) ? await this.tasks.header(conversationId, scope) : undefined;
-    const task = header && (await begunTask(this.tasks, conversationId));
-    if (!task || !readSettings(task.metadata)) throw new ProblemError(404, 'conversation not found');
-    return { header, task };
+    const found = await this.processes.begun(CONVERSATION, conversationId, scope);
+    if (!readSettings(found.task.metadata)) throw unknownProcess(CONVERSATION);
+    return found;
   }
 
   /** @throws ProblemError 404 */
   async show(conversationId: string, scope: TaskScope): Promise<ConversationView> {
     const { header } = await this.find(conversationId, scope);
-    const log = await this.tasks.events(conversationId, 0, header.lastSequence);
-    return conversationView(
-      header,
-      log.map(({ event }) => event),
-    );
+    return conversationView(header, await this.processes.log(header));
+  }
+
+  /**
+   * Its events until the complete one, by their numbers in the conversation.
+   * @throws ProblemError 404
+   */
+  async events(conversationId: string, scope: TaskScope): Promise<ProcessEvents> {
+    const conversation = await this.find(conversationId, scope);
+    const state = ConversationState.of(conversationId, await this.processes.log(conversation.header));
+    return {
+      last: state.dialogue.told.length + (state.cut ? 1 : 0),
+      after: (number, signal) => this.after(number, conversation, signal),
+    };
   }
 
   /**
@@ -70,10 +69,9 @@ export class Conversations {
    * @throws ProblemError 404; 409 for one that has ended otherwise
    */
   async cancel(conversationId: string, call: ApiCall): Promise<ConversationView> {
-    const stored = await this.find(conversationId, call.scope);
-    if (!isTerminalState(stored.header.state)) await this.cancelRunning(stored, call);
+    await this.processes.cancel(await this.find(conversationId, call.scope), call);
     const view = await this.show(conversationId, call.scope);
-    if (view.outcome !== 'canceled') throw hasEnded(view);
+    if (view.outcome !== 'canceled') throw hasEnded(CONVERSATION, `${view.outcome}`);
     return view;
   }
 
@@ -84,19 +82,28 @@ export class Conversations {
    */
   async command(conversationId: string, kind: CommandKind, call: ApiCall, text?: string): Promise<void> {
     const view = await this.show(conversationId, call.scope);
-    if (view.status === 'complete') throw hasEnded(view);
+    if (view.status === 'complete') throw hasEnded(CONVERSATION, `${view.outcome}`);
     await this.commands.add(conversationId, { kind, ...(text !== undefined && { text }) });
     // One that is at work carries it out; one that is about to wait looks once more when it does (ConversationWaking).
     if (kind !== 'pause') await this.waking.wake(conversationId, call);
   }
 
-  private async cancelRunning(stored: StoredTask, call: ApiCall): Promise<void> {
-    const agent = await this.waking.agentOf(stored);
-    try {
-      await this.executions.cancel(agent, stored.header.taskId, callOf(agent, call));
-    } catch (error) {
-      // It ended in the meantime: what it ended as decides the answer.
-      if (!(error instanceof A2AError) || error.reason !== 'TASK_NOT_CANCELABLE') throw error;
+  private async *after(number: number, conversation: StoredTask, signal: AbortSignal): AsyncGenerator<SseFrame> {
+    for await (const event of this.told(conversation, signal)) {
+      if (event.cseq > number) yield { id: event.cseq, event: 'a2a', data: JSON.stringify(event) };
+    }
+  }
+
+  /** The whole log is read: how the events are numbered is known only from the first one on. */
+  private async *told({ header, task }: StoredTask, signal: AbortSignal): AsyncGenerator<A2aEvent> {
+    const settings = readSettings(task.metadata);
+    if (!settings) return;
+    const state = new ConversationState(header.taskId, settings, false);
+    for await (const { event } of this.feed.follow(header.taskId, 0, { signal })) {
+      const told = state.apply(event);
+      if (told) yield told;
+      if (state.cut) yield a2aEvent(state.dialogue.completed(outcomeOf(state)), state.dialogue.told, state.changedAt);
+      if (state.cut || state.dialogue.outcome !== undefined) return;
     }
   }
 }
@@ -107,12 +114,4 @@ function refuseProblems(body: JsonObject): void {
   const status = problems.every(({ range }) => range) ? 422 : 400;
   const entries = problems.map(({ field, description }) => ({ path: field, detail: description }));
   throw new ProblemError(status, entries.map(({ path, detail }) => `${path}: ${detail}`).join('; '), entries);
-}
-
-function hasEnded({ outcome }: ConversationView): ProblemError {
-  return new ProblemError(409, `the conversation has ended: ${outcome}`);
-}
-
-function callOf(agent: ServedAgent, { scope, baseUrl }: ApiCall): CallContext {
-  return { scope, agent: agent.path, extensions: [], baseUrl };
 }

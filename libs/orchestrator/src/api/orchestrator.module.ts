@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { Processes, ProcessStreams } from '#libs/process';
 import { RequestBodies } from './request-bodies.js';
 import { RunList } from './run-list.js';
-import { RunStreams } from './run-streams.js';
 import { Runs } from './runs.js';
 import { RunsController } from './runs.controller.js';
 import { WorkflowCheck } from './workflow-check.js';
@@ -25,7 +25,7 @@ export class OrchestratorModule {
         WorkflowSchemaController,
         RunsController,
       ],
-      providers: [WorkflowCheck, Runs, RunList, RunStreams, RequestBodies],
+      providers: [WorkflowCheck, Processes, ProcessStreams, Runs, RunList, RequestBodies],
       exports: [executor],
     };
   }

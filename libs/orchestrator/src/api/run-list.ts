@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { pageTokenAfter } from '#libs/http';
-import { type Artifact, firstText, type JsonObject, type TaskState } from '#libs/protocol';
+import { processPage } from '#libs/process';
+import { type Artifact, firstText, type JsonObject } from '#libs/protocol';
 import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
 import type { RunError, RunStatus } from '../node-run.js';
 import { inputsOf } from '../run-inputs.js';
@@ -38,21 +38,10 @@ export class RunList {
   ) {}
 
   async page(query: RunQuery, scope: TaskScope): Promise<RunPage> {
-    const states = query.status === undefined ? [undefined] : STATES_OF[query.status];
-    const found = await Promise.all(states.map((state) => this.inState(state, query, scope)));
-    const sorted = found.flat().toSorted(newestFirst);
-    const page = sorted.slice(0, query.pageSize);
-    const last = page.at(-1);
-    return {
-      runs: await Promise.all(page.map((stored) => this.summary(stored))),
-      nextPageToken: last && sorted.length > page.length ? pageTokenAfter(last.header) : '',
-    };
-  }
-
-  private inState(state: TaskState | undefined, query: RunQuery, scope: TaskScope): Promise<StoredTask[]> {
     const agent = `workflows/${query.workflow ?? '*'}`;
-    const { before, pageSize } = query;
-    return this.tasks.list({ scope, agent, state, before, limit: pageSize + 1 });
+    const listing = { agent, states: STATES_OF, summary: (run: StoredTask) => this.summary(run) };
+    const { found, nextPageToken } = await processPage(this.tasks, listing, query, scope);
+    return { runs: found, nextPageToken };
   }
 
   private async summary({ header, task }: StoredTask): Promise<RunSummary> {
@@ -78,10 +67,4 @@ export class RunList {
     const first = task.history?.[0];
     return revision && first ? inputsOf(first, revision.definition) : {};
   }
-}
-
-function newestFirst(a: StoredTask, b: StoredTask): number {
-  const later = b.header.updatedAt.getTime() - a.header.updatedAt.getTime();
-  if (later !== 0) return later;
-  return a.header.taskId < b.header.taskId ? 1 : -1;
 }

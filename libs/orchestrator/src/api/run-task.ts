@@ -1,6 +1,7 @@
 import { REVISION_KEY } from '#libs/executor';
 import type { Task } from '#libs/protocol';
-import type { TaskHeader } from '#libs/tasks';
+import type { RecordedEvent, TaskHeader } from '#libs/tasks';
+import { type RunEvent, toRunEvent } from '../run-event.js';
 import { readRunMetadata } from '../run-metadata.js';
 
 const RUN_AGENT = /^workflows\/([^/]+)$/;
@@ -19,4 +20,10 @@ export function workflowOf(header: Pick<TaskHeader, 'agent'>): string {
 export function revisionOf(task: Task): string | undefined {
   const noted = task.metadata?.[REVISION_KEY];
   return readRunMetadata(task.metadata).revision ?? (typeof noted === 'string' ? noted : undefined);
+}
+
+/** How the events of a run's log are told. */
+export function runEvents(run: Pick<TaskHeader, 'agent'>): (recorded: RecordedEvent) => RunEvent {
+  const workflow = workflowOf(run);
+  return (recorded) => toRunEvent(recorded, { workflow });
 }

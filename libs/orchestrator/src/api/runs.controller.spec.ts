@@ -4,14 +4,14 @@ import { APP_FILTER } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { malformed, ProblemError, ProblemFilter, ServiceAddress } from '#libs/http';
+import { ProcessStreams } from '#libs/process';
 import { runEventMetadata, statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
 import { AppConfig, loadConfig, Shutdown } from '#libs/service';
-import { type RecordedEvent, type TaskEvent, TaskFeed } from '#libs/tasks';
+import { type RecordedEvent, type TaskEvent, TaskFeed, TaskStore } from '#libs/tasks';
 import { done, workflowFailed } from '../run-steps.js';
 import { RequestBodies } from './request-bodies.js';
 import { RunList } from './run-list.js';
 import type { RunQuery } from './run-query.js';
-import { RunStreams } from './run-streams.js';
 import { Runs, unknownWorkflow } from './runs.js';
 import { RunsController } from './runs.controller.js';
 import { WorkflowRunsController } from './workflow-runs.controller.js';
@@ -95,12 +95,13 @@ beforeAll(async () => {
   const module = await Test.createTestingModule({
     controllers: [RunsController, WorkflowRunsController],
     providers: [
-      RunStreams,
+      ProcessStreams,
       RequestBodies,
       { provide: AppConfig, useValue: loadConfig({}) },
       { provide: Runs, useValue: fake.runs },
       { provide: RunList, useValue: fake.list },
       { provide: TaskFeed, useValue: fake.feed },
+      { provide: TaskStore, useValue: {} },
       {
         provide: Shutdown,
         useFactory: () => ({

@@ -1,14 +1,15 @@
 import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { apiCall, scopeOf } from '#libs/access';
-import { ApiEventStream, ApiPages, ApiProblem, malformed, readCursor, ServiceAddress } from '#libs/http';
+import { ApiEventStream, ApiPages, ApiProblem, ServiceAddress } from '#libs/http';
+import { ProcessStreams } from '#libs/process';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { NodeDetail, RunView } from '../run-view.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import { CANCEL_SCHEMA, NODE_DETAIL_SCHEMA, RUN_PAGE_SCHEMA, RUN_SCHEMA } from './api-schemas.js';
 import { RunList, type RunPage } from './run-list.js';
 import { readRunQuery, STATES_OF } from './run-query.js';
-import { RunStreams } from './run-streams.js';
+import { runEvents } from './run-task.js';
 import { type CancelReport, Runs } from './runs.js';
 import { WorkflowBody } from './workflow-body.js';
 
@@ -19,7 +20,7 @@ export class RunsController {
   constructor(
     private readonly runs: Runs,
     private readonly runList: RunList,
-    private readonly streams: RunStreams,
+    private readonly streams: ProcessStreams,
     private readonly address: ServiceAddress,
   ) {}
 
@@ -62,18 +63,11 @@ export class RunsController {
   @Get(':id/events')
   @ApiEventStream("A run's events, from the first one or after a cursor, then live until it has ended.", '`done`')
   @ApiProblem(404, 'run not found')
-  async events(
-    @Param('id') id: string,
-    @Query() query: Record<string, unknown>,
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    const after = readCursor(request.headers, query);
-    const header = await this.runs.header(id, scopeOf(request.raw));
-    if (after > header.lastSequence) {
-      throw malformed({ path: 'since', detail: `is beyond the last event, ${header.lastSequence}` });
-    }
-    await this.streams.send(header, after, reply);
+  async events(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await this.streams.answer(request, reply, async () => {
+      const run = await this.runs.header(id, scopeOf(request.raw));
+      return this.streams.eventsOf(run, runEvents(run));
+    });
   }
 
   @Post(':id/cancel')

@@ -1,6 +1,7 @@
 import type { AgentCatalog, ExecutionRegistry, ServedAgent } from '#libs/executor';
 import { UnknownAgent } from '#libs/executor';
 import { ProblemError } from '#libs/http';
+import { Processes } from '#libs/process';
 import {
   A2AError,
   runEventMetadata,
@@ -49,7 +50,8 @@ class House {
       of: async () => [{ runId: 'r1', nodeId: 'a', attempt: 0, taskId: 'remembered', agentUrl: 'http://there' }],
     };
     const cancels = { keep: async () => undefined, of: async () => this.later };
-    return new Runs(this.catalog, this.executions, this.tasks, this.workflows, children, cancels);
+    const processes = new Processes(this.catalog, this.executions, this.tasks);
+    return new Runs(processes, this.tasks, this.workflows, children, cancels);
   }
 
   private record(state: TaskState, note: Parameters<typeof runEventMetadata>[0]): void {

@@ -1,12 +1,12 @@
 import { Body, Controller, HttpCode, Logger, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { type ApiCall, apiCall } from '#libs/access';
-import { readIdempotencyKey } from '#libs/executor';
 import { ApiEvents, ApiIdempotent, ApiProblem, readBody, readFlag, ServiceAddress } from '#libs/http';
+import { IdempotencyKey, ProcessStreams } from '#libs/process';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RUN_STARTED_SCHEMA } from './api-schemas.js';
 import { RunBody } from './run-body.js';
-import { RunStreams } from './run-streams.js';
+import { runEvents } from './run-task.js';
 import { Runs } from './runs.js';
 
 /** Starts runs. */
@@ -18,7 +18,7 @@ export class WorkflowRunsController {
 
   constructor(
     private readonly runs: Runs,
-    private readonly streams: RunStreams,
+    private readonly streams: ProcessStreams,
     private readonly address: ServiceAddress,
   ) {}
 
@@ -32,11 +32,12 @@ export class WorkflowRunsController {
   async start(
     @Param('name') name: string,
     @Body() body: unknown,
+    @IdempotencyKey() key: string | undefined,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ runId: string }> {
     const { inputs } = readBody(RunBody, body ?? {});
-    const run = await this.runs.start(name, inputs ?? {}, apiCall(request, this.address), keyOf(request));
+    const run = await this.runs.start(name, inputs ?? {}, apiCall(request, this.address), key);
     void reply.header('location', `/api/runs/${run.taskId}`);
     return { runId: run.taskId };
   }
@@ -53,15 +54,16 @@ export class WorkflowRunsController {
     @Param('name') name: string,
     @Body() body: unknown,
     @Query() query: Record<string, unknown>,
+    @IdempotencyKey() key: string | undefined,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const cancelOnDisconnect = readFlag(query, 'cancelOnDisconnect');
     const { inputs } = RunBody.lenient(body);
     const call = apiCall(request, this.address);
-    const run = await this.runs.start(name, inputs ?? {}, call, keyOf(request));
+    const run = await this.runs.start(name, inputs ?? {}, call, key);
     void reply.header('location', `/api/runs/${run.taskId}`);
-    const end = await this.streams.send(run, 0, reply);
+    const end = await this.streams.send(this.streams.eventsOf({ ...run, lastSequence: 0 }, runEvents(run)), 0, reply);
     if (end === 'left' && cancelOnDisconnect) await this.abandon(run.taskId, call);
   }
 
@@ -72,9 +74,4 @@ export class WorkflowRunsController {
       this.logger.warn({ err: error, runId }, 'A run whose reader left could not be canceled');
     }
   }
-}
-
-function keyOf(request: FastifyRequest): string | undefined {
-  const header = request.headers['idempotency-key'];
-  return header === undefined ? undefined : readIdempotencyKey(header);
 }

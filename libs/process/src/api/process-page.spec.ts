@@ -1,0 +1,95 @@
+import { submittedTask, type TaskState, userMessage } from '#libs/protocol';
+import { ANONYMOUS_SCOPE, type StoredTask, type TaskQuery } from '#libs/tasks';
+import { readPageQuery } from '#libs/http';
+import { type ProcessListing, processPage } from './process-page.js';
+
+type Status = 'active' | 'good' | 'bad';
+
+function stored(id: string, state: TaskState, age: number): StoredTask {
+  const reference = { taskId: id, contextId: 'c' };
+  const task = submittedTask(reference, userMessage('x'));
+  task.status = { state };
+  const times = { createdAt: new Date(0), updatedAt: new Date(100_000 - age) };
+  return { header: { ...reference, ...ANONYMOUS_SCOPE, agent: 'things', state, lastSequence: 1, ...times }, task };
+}
+
+/** TaskStore.list over a few Tasks, as its contract says. */
+class Tasks {
+  queries: TaskQuery[] = [];
+
+  constructor(private readonly stored: StoredTask[]) {}
+
+  async list(query: TaskQuery): Promise<StoredTask[]> {
+    this.queries.push(query);
+    const { state, before, limit } = query;
+    const isAfter = ({ header }: StoredTask): boolean => {
+      const later = header.updatedAt.getTime() - (before?.updatedAt.getTime() ?? Infinity);
+      return later < 0 || (later === 0 && header.taskId < (before?.taskId ?? ''));
+    };
+    return this.stored
+      .filter((it) => (!state || it.header.state === state) && isAfter(it))
+      .toSorted((a, b) => b.header.updatedAt.getTime() - a.header.updatedAt.getTime())
+      .slice(0, limit);
+  }
+}
+
+const WAITING = 'TASK_STATE_INPUT_REQUIRED';
+
+/** Waits are good where the id says so, and bad otherwise. */
+const LISTING: ProcessListing<Status, string> = {
+  agent: 'things',
+  states: {
+    active: ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'],
+    good: [WAITING, 'TASK_STATE_COMPLETED'],
+    bad: [WAITING, 'TASK_STATE_FAILED'],
+  },
+  statusOf: ({ header: { taskId, state } }) => {
+    if (state === WAITING) return taskId.startsWith('good') ? 'good' : 'bad';
+    return state === 'TASK_STATE_COMPLETED' ? 'good' : state === 'TASK_STATE_FAILED' ? 'bad' : 'active';
+  },
+  summary: ({ header: { taskId } }) => (taskId === 'none' ? undefined : taskId),
+};
+
+const tasks = new Tasks([
+  stored('good1', WAITING, 1),
+  stored('bad1', WAITING, 2),
+  stored('bad2', WAITING, 3),
+  stored('bad3', WAITING, 4),
+  stored('good2', WAITING, 5),
+  stored('ended', 'TASK_STATE_COMPLETED', 0),
+  stored('working', 'TASK_STATE_WORKING', 6),
+  stored('none', 'TASK_STATE_SUBMITTED', 7),
+]);
+
+async function pages(status: Status | undefined, pageSize: number): Promise<string[][]> {
+  const found: string[][] = [];
+  for (let pageToken = ''; ;) {
+    const query = { ...readPageQuery({ pageSize: String(pageSize), pageToken }), ...(status && { status }) };
+    const page = await processPage(tasks, LISTING, query, ANONYMOUS_SCOPE);
+    found.push(page.found);
+    pageToken = page.nextPageToken;
+    if (pageToken === '') return found;
+  }
+}
+
+describe('processPage', () => {
+  it('gives the one that changed last first, in pages, without Tasks that are none', async () => {
+    const [all] = await pages(undefined, 100);
+    expect(all).toEqual(['ended', 'good1', 'bad1', 'bad2', 'bad3', 'good2', 'working']);
+    expect((await pages(undefined, 2)).flat()).toEqual(all);
+  });
+
+  it('passes over those of a state that have another status, however many there are', async () => {
+    expect(await pages('good', 1)).toEqual([['ended'], ['good1'], ['good2']]);
+    expect(await pages('good', 2)).toEqual([['ended', 'good1'], ['good2']]);
+    expect(await pages('bad', 3)).toEqual([['bad1', 'bad2', 'bad3']]);
+    expect(await pages('active', 5)).toEqual([['working']]);
+  });
+
+  it('asks for the Tasks of the agent and the caller alone, and not for more than a page needs', async () => {
+    tasks.queries = [];
+    const scope = { tenant: 't', owner: 'o' };
+    await processPage(tasks, LISTING, { pageSize: 3 }, scope);
+    expect(tasks.queries).toEqual([{ scope, agent: 'things', limit: 4, state: undefined, before: undefined }]);
+  });
+});

@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import { malformed, readCursor, sendEvents, type SseFrame, type StreamEnd } from '#libs/http';
+import { Shutdown } from '#libs/service';
+import { type RecordedEvent, TaskFeed, type TaskHeader, TaskStore } from '#libs/tasks';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** The events of one process, as its readers get them. */
+export interface ProcessEvents {
+  /** The number of the last one so far. */
+  last: number;
+  /** Those after a number: first from the log, then live. */
+  after(number: number, signal: AbortSignal): AsyncIterable<SseFrame>;
+}
+
+/** What an event of a process's log is to its readers; it keeps its number. */
+type Projection = (recorded: RecordedEvent) => { sequence: number; type: string };
+
+/**
+ * Sends the events of processes to readers, first from the log and then live. Streams only read: however one ends, the
+ * process goes on, and a reader that comes back with its last event's id misses nothing and sees nothing twice.
+ */
+@Injectable()
+export class ProcessStreams {
+  constructor(
+    private readonly feed: TaskFeed,
+    private readonly tasks: TaskStore,
+    private readonly shutdown: Shutdown,
+  ) {}
+
+  /**
+   * Takes the reply over and sends the events after the request's cursor; resolves when the stream has ended.
+   * @param find is asked once the cursor is known to be one
+   * @throws ProblemError 400 for a cursor that is malformed or beyond the last event
+   */
+  async answer(
+    { headers, query }: Pick<FastifyRequest, 'headers' | 'query'>,
+    reply: FastifyReply,
+    find: () => Promise<ProcessEvents>,
+  ): Promise<StreamEnd> {
+    const after = readCursor(headers, query as Record<string, unknown>);
+    const events = await find();
+    if (after > events.last) throw malformed({ path: 'since', detail: `is beyond the last event, ${events.last}` });
+    return this.send(events, after, reply);
+  }
+
+  /** The same after an event that is known. */
+  send(events: Pick<ProcessEvents, 'after'>, after: number, reply: FastifyReply): Promise<StreamEnd> {
+    return sendEvents(reply, this.shutdown, (signal) => events.after(after, signal));
+  }
+
+  /**
+   * One event for each of a process's log.
+   * @param until what ends the stream: the end of the process, or also that it waits for its caller
+   */
+  eventsOf(
+    { taskId, lastSequence }: Pick<TaskHeader, 'taskId' | 'lastSequence'>,
+    project: Projection,
+    until: 'terminal' | 'waiting' = 'terminal',
+  ): ProcessEvents {
+    const after = (number: number, signal: AbortSignal): AsyncGenerator<SseFrame> =>
+      this.frames(taskId, number, project, { signal, until });
+    return { last: lastSequence, after };
+  }
+
+  /** A wait that the process has gone on from does not end the stream. */
+  private async *frames(
+    taskId: string,
+    after: number,
+    project: Projection,
+    follow: { signal: AbortSignal; until: 'terminal' | 'waiting' },
+  ): AsyncGenerator<SseFrame> {
+    for (let last = after; ;) {
+      for await (const recorded of this.feed.follow(taskId, last, follow)) {
+        last = recorded.sequence;
+        const event = project(recorded);
+        yield { id: event.sequence, event: event.type, data: JSON.stringify(event) };
+      }
+      if (follow.signal.aborted || follow.until === 'terminal') return;
+      const header = await this.tasks.header(taskId);
+      if (header === undefined || header.lastSequence <= last) return;
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import { Injectable } from '@nestjs/common';
+import {
+  AgentCatalog,
+  type CallContext,
+  type Execution,
+  ExecutionRegistry,
+  REVISION_KEY,
+  type ServedAgent,
+} from '#libs/executor';
+import { ProblemError } from '#libs/http';
+import {
+  A2AError,
+  dataPart,
+  isTerminalState,
+  type JsonObject,
+  type Message,
+  type SendMessageRequest,
+  userMessage,
+} from '#libs/protocol';
+import { begunTask, type StoredTask, type TaskEvent, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
+
+/** Who asks for something, and by which address of this service. */
+export type ProcessCall = Pick<CallContext, 'scope' | 'baseUrl'>;
+
+/** One kind of durable process, as its API speaks of it. */
+export interface ProcessKind {
+  /** What problems call it: `run`. */
+  noun: string;
+  /** Whether a Task is one, as far as its header says. */
+  includes(header: TaskHeader): boolean;
+}
+
+/** What a process starts with. */
+export interface ProcessStart {
+  /** The path of its agent. */
+  agent: string;
+  /** The data of its first Message. */
+  data: JsonObject;
+  metadata?: JsonObject;
+  /** `false`: whoever starts it has judged it instead of its agent. */
+  check?: boolean;
+}
+
+const ID = /^[\x21-\x7e]{1,200}$/;
+
+/**
+ * Starts, finds, goes on with and cancels durable processes of any kind. Each is the Task of its agent, under the Task's
+ * id; nothing of it is kept elsewhere.
+ */
+@Injectable()
+export class Processes {
+  constructor(
+    private readonly catalog: AgentCatalog,
+    private readonly executions: ExecutionRegistry,
+    private readonly tasks: TaskStore,
+  ) {}
+
+  /**
+   * Resolves with the process's id when it is durable; it goes on whatever becomes of the caller. The same start under
+   * the same key is the same process, and what was accepted once is not judged anew: what it was judged by may have
+   * changed since.
+   * @throws UnknownAgent; A2AError as the agent's `check` does, 409 for another start under a known `Idempotency-Key`
+   */
+  async start({ data, metadata, check = true, ...to }: ProcessStart, call: ProcessCall, key?: string): Promise<string> {
+    const agent = await this.catalog.inTenant(call.scope.tenant).resolve(to.agent);
+    const context = callOf(agent, call);
+    // Under a key the Message has the key's name, so that the same data is the same request.
+    const message = userMessage([dataPart(data)], key === undefined ? {} : { messageId: key });
+    const request = { message, ...(metadata && { metadata }) };
+    const known = check && (await this.check(agent, request, context, key));
+    const execution = known || (await this.begin(agent, request, context, key));
+    await execution.accepted;
+    return execution.taskId;
+  }
+
+  /** @throws ProblemError 404 */
+  async header(kind: ProcessKind, id: string, scope: TaskScope): Promise<TaskHeader> {
+    const header = ID.test(id) ? await this.tasks.header(id, scope) : undefined;
+    if (!header || !kind.includes(header)) throw unknownProcess(kind);
+    return header;
+  }
+
+  /**
+   * The process with its Task as that began.
+   * @throws ProblemError 404
+   */
+  async begun(kind: ProcessKind, id: string, scope: TaskScope): Promise<StoredTask> {
+    const header = await this.header(kind, id, scope);
+    const task = await begunTask(this.tasks, id);
+    if (!task) throw unknownProcess(kind);
+    return { header, task };
+  }
+
+  /** All that has happened to it, up to where its header is. */
+  async log({ taskId, lastSequence }: TaskHeader): Promise<TaskEvent[]> {
+    return (await this.tasks.events(taskId, 0, lastSequence)).map(({ event }) => event);
+  }
+
+  /**
+   * Resolves when a process has ended, canceled or otherwise; one that had ended already is left as it is. Its log says
+   * what it ended as.
+   * @param revision of its agent
+   */
+  async cancel(process: StoredTask, call: ProcessCall, revision?: string): Promise<void> {
+    const { header } = process;
+    if (isTerminalState(header.state)) return;
+    const agent = await this.agentOf(process, revision);
+    try {
+      await this.executions.cancel(agent, header.taskId, callOf(agent, call));
+    } catch (error) {
+      // It ended in the meantime: what it ended as decides the answer.
+      if (!isRefusal(error, 'TASK_NOT_CANCELABLE')) throw error;
+    }
+  }
+
+  /**
+   * Goes on with a process that waits. Resolves when that is durable; with `false` where it does not wait: somebody else
+   * was first, or it has ended.
+   */
+  async resume(process: StoredTask, message: Message, call: ProcessCall): Promise<boolean> {
+    const agent = await this.agentOf(process);
+    try {
+      const execution = await this.executions.resume(agent, process.header.taskId, { message }, callOf(agent, call));
+      await execution.accepted;
+      return true;
+    } catch (error) {
+      if (isRefusal(error, 'UNSUPPORTED_OPERATION')) return false;
+      throw error;
+    }
+  }
+
+  /** The agent whose Task the process is, as it was when that began. */
+  private agentOf({ header, task }: StoredTask, revision = task.metadata?.[REVISION_KEY]): Promise<ServedAgent> {
+    const catalog = this.catalog.inTenant(header.tenant);
+    return catalog.resolve(header.agent, typeof revision === 'string' ? revision : undefined);
+  }
+
+  /** What was started under the key before, where its agent would refuse it now. */
+  private async check(
+    agent: ServedAgent,
+    request: SendMessageRequest,
+    call: CallContext,
+    key: string | undefined,
+  ): Promise<Execution | undefined> {
+    try {
+      await agent.executor.check?.(request, call);
+      return undefined;
+    } catch (error) {
+      const known = key !== undefined && (await this.executions.known(agent, request, call, key));
+      if (known) return known;
+      throw error;
+    }
+  }
+
+  private async begin(
+    agent: ServedAgent,
+    request: SendMessageRequest,
+    call: CallContext,
+    key: string | undefined,
+  ): Promise<Execution> {
+    if (key === undefined) return this.executions.begin(agent, request, call);
+    return this.executions.beginOnce(agent, request, call, key);
+  }
+}
+
+/** There is none of its kind under an id, or it is not the caller's. */
+export function unknownProcess({ noun }: ProcessKind): ProblemError {
+  return new ProblemError(404, `${noun} not found`);
+}
+
+/** @param how it ended: `it is completed` */
+export function hasEnded({ noun }: ProcessKind, how: string): ProblemError {
+  return new ProblemError(409, `the ${noun} has ended: ${how}`);
+}
+
+function callOf(agent: ServedAgent, { scope, baseUrl }: ProcessCall): CallContext {
+  return { scope, agent: agent.path, extensions: [], baseUrl };
+}
+
+function isRefusal(error: unknown, reason: string): boolean {
+  return error instanceof A2AError && error.reason === reason;
+}
