@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { A2aServerModule, GrpcServer } from '#libs/a2a-server';
 import { ACCESS_MIGRATIONS, AccessApiModule, AccessModule } from '#libs/access';
 import { BRAINSTORM_MIGRATIONS, BrainstormApiModule, BrainstormModule, BrainstormNode } from '#libs/brainstorm';
@@ -13,7 +13,7 @@ import {
 import { CREDENTIAL_MIGRATIONS, CredentialsApiModule } from '#libs/credentials';
 import { EventGatewayModule } from '#libs/event-gateway';
 import { CancelWatch, ExecutorModule, RevisionClaimModule, TaskRecovery } from '#libs/executor';
-import { HttpModule, ProblemFilter, SIGNING_MIGRATIONS } from '#libs/http';
+import { ApiValidationPipe, HttpModule, ProblemFilter, SIGNING_MIGRATIONS } from '#libs/http';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
 import { NodesModule } from '#libs/nodes';
 import {
@@ -84,6 +84,7 @@ export class AppModule {
         TaskPurge,
         TaskPurgeJob,
         CommitForgetJob,
+        { provide: APP_PIPE, useClass: ApiValidationPipe },
         { provide: APP_FILTER, useFactory: () => new ProblemFilter(INPUT_REASONS) },
       ],
     };

@@ -1,8 +1,17 @@
-import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { routeAccess } from '#libs/access';
+import { Problem, PROBLEM_RESPONSE } from '#libs/http';
 import type { AppConfig } from '#libs/service';
 
-/** Serves the management API's OpenAPI at `/docs`, and as JSON at `/docs-json`. */
+type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+
+const METHODS = ['get', 'put', 'post', 'delete'] as const;
+
+/**
+ * Serves the management API's OpenAPI at `/docs`, and as JSON at `/docs-json`. An operation is called as its method is in
+ * the controller, so those are named for the whole API: `startRun`, `listRuns`.
+ */
 export function serveDocumentation(app: NestFastifyApplication, config: AppConfig): void {
   const head = new DocumentBuilder()
     .setTitle(config.serviceName)
@@ -12,9 +21,43 @@ export function serveDocumentation(app: NestFastifyApplication, config: AppConfi
         '`.well-known/agent-card.json` below it, describe them.',
     )
     .setVersion('1');
-  if (config.auth.mode !== 'none') head.addBearerAuth().addSecurityRequirements('bearer');
-  if (config.auth.mode === 'api-key') {
-    head.addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'apiKey').addSecurityRequirements('apiKey');
+  const { mode } = config.auth;
+  if (mode !== 'none') head.addBearerAuth();
+  if (mode === 'api-key') head.addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'apiKey');
+  const schemes = { none: [], jwt: ['bearer'], 'api-key': ['bearer', 'apiKey'] }[mode];
+  SwaggerModule.setup('docs', app, () => {
+    const document = SwaggerModule.createDocument(app, head.build(), {
+      operationIdFactory: (_controller, method) => method,
+      extraModels: [Problem],
+    });
+    return secured(document, schemes);
+  });
+}
+
+/** Says of each operation who may call it, by the table that requests are let in by. */
+function secured(document: OpenAPIObject, schemes: readonly string[]): OpenAPIObject {
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const method of METHODS) {
+      const operation = item[method];
+      if (operation) secure(operation, routeAccess(method.toUpperCase(), routeOf(path)), schemes);
+    }
   }
-  SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, head.build()));
+  return document;
+}
+
+function secure(operation: Operation, access: ReturnType<typeof routeAccess>, schemes: readonly string[]): void {
+  if (access === 'public') {
+    operation.security = [];
+    return;
+  }
+  operation.security = schemes.map((scheme) => ({ [scheme]: [] }));
+  if (schemes.length === 0) return;
+  operation.responses['401'] ??= { description: 'The credentials are missing or not valid.', ...PROBLEM_RESPONSE };
+  const scopes = access.map((it) => `\`${it}\``).join(' or ');
+  operation.responses['403'] ??= { description: `The caller lacks the scope ${scopes}.`, ...PROBLEM_RESPONSE };
+}
+
+/** As the router has it: `/api/runs/{id}` is `/api/runs/:id`. */
+function routeOf(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }

@@ -1,28 +1,57 @@
-import { z } from 'zod';
-import { invalidParams } from '#libs/protocol';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Each, type ProblemEntry } from '#libs/http';
+import { type A2AError, invalidParams } from '#libs/protocol';
 import { CALLER_NAME } from '#libs/service';
-import { PERMISSIONS } from './caller.js';
+import { ArrayMinSize, IsArray, IsInt, Matches, Max, Min } from 'class-validator';
+import { isPermission, type Permission, PERMISSIONS } from './caller.js';
 
 const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
+const OVERLAP = { message: `must be a whole number from 0 to ${MAX_OVERLAP_SECONDS}` };
+const UNKNOWN = 'is not known';
 
-export const MAKE_KEY = z.strictObject({
-  name: z.string().regex(CALLER_NAME, 'must have 1 to 128 letters, digits or ._@+-'),
-  scopes: z
-    .array(z.enum(PERMISSIONS))
-    .min(1)
-    .transform((names) => [...new Set(names)])
-    .default(['agents']),
-});
+/** A key that is to be made. */
+export class MakeKeyBody {
+  static readonly unknown = UNKNOWN;
+  static readonly exceptionFactory = refusal;
 
-export const ROTATE_KEY = z.strictObject({
-  overlapSeconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(0),
-});
+  @ApiProperty({ description: 'The caller: what it makes is owned under this name.', example: 'ann' })
+  @Matches(CALLER_NAME, { message: 'must have 1 to 128 letters, digits or ._@+-' })
+  name!: string;
 
-/** Reads a body. @throws A2AError INVALID_PARAMS naming each field at fault, without its value */
-export function readKeyBody<T>(schema: z.ZodType<T>, body: unknown): T {
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  throw invalidParams(
-    ...parsed.error.issues.map((it) => ({ field: it.path.join('.') || 'body', description: it.message })),
+  @ApiPropertyOptional({ enum: PERMISSIONS, isArray: true, default: ['agents'] })
+  @IsArray({ message: 'must be a list' })
+  @ArrayMinSize(1, { message: 'must have an entry' })
+  @Each(isPermission, `must be one of ${PERMISSIONS.join(', ')}`)
+  scopes: Permission[] = ['agents'];
+}
+
+/** How a key is replaced. */
+export class RotateKeyBody {
+  static readonly optional = true;
+  static readonly unknown = UNKNOWN;
+  static readonly exceptionFactory = refusal;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    maximum: MAX_OVERLAP_SECONDS,
+    default: 0,
+    description: 'How long the old key is valid beside the new one.',
+    example: 600,
+  })
+  @IsInt(OVERLAP)
+  @Min(0, OVERLAP)
+  @Max(MAX_OVERLAP_SECONDS, OVERLAP)
+  overlapSeconds = 0;
+}
+
+/** Names fields as callers of keys know them: `scopes.0`, and `body` for the whole of it. */
+function refusal(entries: ProblemEntry[]): A2AError {
+  return invalidParams(
+    ...entries.map(({ path, detail }) =>
+      detail === UNKNOWN
+        ? { field: 'body', description: `has no field "${path}"` }
+        : { field: path.replaceAll(/\[(\d+)\]/g, '.$1') || 'body', description: detail },
+    ),
   );
 }

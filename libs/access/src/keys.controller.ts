@@ -1,87 +1,88 @@
 import {
   Body,
+  type CanActivate,
+  ConflictException,
   Controller,
   Delete,
   Get,
   HttpCode,
-  HttpException,
+  Injectable,
   NotFoundException,
   Param,
   Post,
-  Req,
+  UseGuards,
 } from '@nestjs/common';
-import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
+import {
+  ApiBody,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
+import { ApiProblem } from '#libs/http';
 import { AppConfig } from '#libs/service';
-import { type ApiKey, ApiKeys, type MadeKey } from './api-keys.js';
-import { PERMISSIONS } from './caller.js';
-import { MAKE_KEY, readKeyBody, ROTATE_KEY } from './key-bodies.js';
-import { callerOf } from './request-caller.js';
+import { ApiKeys } from './api-keys.js';
+import { Caller } from './caller.decorator.js';
+import { MakeKeyBody, RotateKeyBody } from './key-bodies.js';
+import { KeyListView, MadeKeyView } from './key-views.js';
+
+/** A key that is made while nobody is asked for one would let its holder in later. */
+@Injectable()
+class KeysInUse implements CanActivate {
+  constructor(private readonly config: AppConfig) {}
+
+  canActivate(): boolean {
+    if (this.config.auth.mode === 'api-key') return true;
+    throw new ConflictException('This service does not use keys');
+  }
+}
 
 /** Keys of callers. Needs the scope `admin`, and AUTH_MODE=api-key. */
 @ApiTags('keys')
 @Controller('api/keys')
-@ApiResponse({ status: 403, description: 'The caller lacks the scope admin.' })
-@ApiResponse({ status: 409, description: 'The service does not use keys.' })
+@UseGuards(KeysInUse)
+@ApiProblem(409, 'The service does not use keys.')
 export class KeysController {
-  constructor(
-    private readonly keys: ApiKeys,
-    private readonly config: AppConfig,
-  ) {}
+  constructor(private readonly keys: ApiKeys) {}
 
   @Post()
   @ApiOperation({ summary: 'Makes a key; it is shown only in this answer.' })
-  @ApiBody({
-    schema: {
-      type: 'object',
-      required: ['name'],
-      properties: {
-        name: { type: 'string', description: 'The caller: what it makes is owned under this name.' },
-        scopes: { type: 'array', items: { type: 'string', enum: [...PERMISSIONS] }, default: ['agents'] },
-      },
-    },
-  })
-  async make(@Body() body: unknown, @Req() request: FastifyRequest): Promise<MadeKey> {
-    this.requireKeys();
-    const { name, scopes } = readKeyBody(MAKE_KEY, body);
-    return this.keys.make(callerOf(request.raw), name, scopes);
+  @ApiCreatedResponse({ type: MadeKeyView })
+  @ApiProblem(400, 'The body is malformed.')
+  makeKey(@Body() { name, scopes }: MakeKeyBody, @Caller() caller: Caller): Promise<MadeKeyView> {
+    return this.keys.make(caller, name, [...new Set(scopes)]);
   }
 
   @Get()
   @ApiOperation({ summary: 'All keys, also ended ones; never the keys themselves.' })
-  async list(@Req() request: FastifyRequest): Promise<{ keys: ApiKey[] }> {
-    this.requireKeys();
-    return { keys: await this.keys.list(callerOf(request.raw)) };
+  @ApiOkResponse({ type: KeyListView })
+  async listKeys(@Caller() caller: Caller): Promise<KeyListView> {
+    return { keys: await this.keys.list(caller) };
   }
 
   @Post(':id/rotate')
   @ApiOperation({ summary: 'Makes a new key of the same name and scopes; the old one ends after the overlap.' })
-  @ApiBody({
-    required: false,
-    schema: { type: 'object', properties: { overlapSeconds: { type: 'integer', minimum: 0, default: 0 } } },
-  })
-  async rotate(@Param('id') id: string, @Body() body: unknown, @Req() request: FastifyRequest): Promise<MadeKey> {
-    this.requireKeys();
-    const { overlapSeconds } = readKeyBody(ROTATE_KEY, body ?? {});
-    const made = await this.keys.rotate(callerOf(request.raw), id, overlapSeconds);
-    if (!made) throw unknownKey();
+  @ApiBody({ type: RotateKeyBody, required: false })
+  @ApiCreatedResponse({ type: MadeKeyView })
+  @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(404, 'There is no such key, or it is not valid any more.')
+  async rotateKey(
+    @Param('id') id: string,
+    @Body() { overlapSeconds }: RotateKeyBody,
+    @Caller() caller: Caller,
+  ): Promise<MadeKeyView> {
+    const made = await this.keys.rotate(caller, id, overlapSeconds);
+    if (!made) throw new NotFoundException();
     return made;
   }
 
   @Delete(':id')
   @HttpCode(204)
   @ApiOperation({ summary: 'Revokes a key: within two seconds no replica lets it in any more.' })
-  async revoke(@Param('id') id: string, @Req() request: FastifyRequest): Promise<void> {
-    this.requireKeys();
-    if (!(await this.keys.revoke(callerOf(request.raw), id))) throw unknownKey();
+  @ApiNoContentResponse()
+  @ApiProblem(404, 'There is no such key.')
+  async revokeKey(@Param('id') id: string, @Caller() caller: Caller): Promise<void> {
+    if (!(await this.keys.revoke(caller, id))) throw new NotFoundException();
   }
-
-  /** A key that is made while nobody is asked for one would open the door later. */
-  private requireKeys(): void {
-    if (this.config.auth.mode !== 'api-key') throw new HttpException('This service does not use keys', 409);
-  }
-}
-
-function unknownKey(): HttpException {
-  return new NotFoundException();
 }

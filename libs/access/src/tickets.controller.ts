@@ -1,16 +1,23 @@
-import { Controller, Post, Req } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
+import { Controller, Post } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { Authentication } from './authentication.js';
+import { Caller } from './caller.decorator.js';
 import { EVENTS_PROTOCOL, TICKET_PROTOCOL } from './credentials.js';
-import { callerOf } from './request-caller.js';
 
 /** What opens a WebSocket in a browser, which can send it no header. */
-export interface Ticket {
-  ticket: string;
-  /** What to give to `new WebSocket(url, protocols)`. */
-  protocols: string[];
-  expiresAt: Date;
+export class TicketView {
+  @ApiProperty({ example: 'mT0vXyq0x7p3n1l9s4f6b2k8d5h7j1c3a9z0w2e4r6t' })
+  ticket!: string;
+
+  @ApiProperty({
+    type: [String],
+    description: 'What to give to `new WebSocket(url, protocols)`.',
+    example: [EVENTS_PROTOCOL, `${TICKET_PROTOCOL}mT0vXyq0x7p3n1l9s4f6b2k8d5h7j1c3a9z0w2e4r6t`],
+  })
+  protocols!: string[];
+
+  @ApiProperty({ format: 'date-time' })
+  expiresAt!: Date;
 }
 
 /**
@@ -24,8 +31,9 @@ export class TicketsController {
 
   @Post()
   @ApiOperation({ summary: 'A ticket for the WebSocket at /events, good once, within thirty seconds.' })
-  async make(@Req() request: FastifyRequest): Promise<Ticket> {
-    const { ticket, expiresAt } = await this.authentication.ticket(callerOf(request.raw));
+  @ApiCreatedResponse({ type: TicketView })
+  async makeTicket(@Caller() caller: Caller): Promise<TicketView> {
+    const { ticket, expiresAt } = await this.authentication.ticket(caller);
     return { ticket, protocols: [EVENTS_PROTOCOL, `${TICKET_PROTOCOL}${ticket}`], expiresAt };
   }
 }

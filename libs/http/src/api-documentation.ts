@@ -6,34 +6,19 @@ import {
   ApiQuery,
   ApiResponse,
   type ApiResponseOptions,
+  getSchemaPath,
 } from '@nestjs/swagger';
-
-const TEXT = { type: 'string' } as const;
 
 type Schema = Extract<ApiResponseOptions, { schema: unknown }>['schema'];
 
-/** RFC 9457. */
-const PROBLEM_SCHEMA: Schema = {
-  type: 'object',
-  required: ['type', 'title', 'status', 'detail', 'reason'],
-  properties: {
-    type: TEXT,
-    title: TEXT,
-    status: { type: 'integer' },
-    detail: TEXT,
-    reason: { type: 'string', description: 'For programs: `NOT_FOUND`, `IDEMPOTENCY_CONFLICT`, `MISSING_INPUT`, …' },
-    instance: TEXT,
-    requestId: TEXT,
-    errors: {
-      type: 'array',
-      items: { type: 'object', required: ['path', 'detail'], properties: { path: TEXT, detail: TEXT, code: TEXT } },
-    },
-  },
+/** The body of an error, in every answer that is one. */
+export const PROBLEM_RESPONSE = {
+  content: { 'application/problem+json': { schema: { $ref: getSchemaPath('Problem') } } },
 };
 
 /** Documents an error of `/api`. */
 export function ApiProblem(status: number, description: string): MethodDecorator & ClassDecorator {
-  return ApiResponse({ status, description, content: { 'application/problem+json': { schema: PROBLEM_SCHEMA } } });
+  return ApiResponse({ status, description, ...PROBLEM_RESPONSE });
 }
 
 /** Documents a resumable stream of what the address names, which ends with one of the given types. */

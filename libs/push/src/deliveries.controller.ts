@@ -1,9 +1,11 @@
-import { Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
-import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { scopeOf } from '#libs/access';
-import type { FastifyRequest } from 'fastify';
-import { DELIVERY_STATUSES, readDeliveriesQuery } from './deliveries-query.js';
-import { type Delivery, DeliveryLedger, type DeliveryPage } from './delivery-ledger.js';
+import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Scope } from '#libs/access';
+import { ApiProblem } from '#libs/http';
+import type { TaskScope } from '#libs/tasks';
+import { DeliveriesQuery } from './deliveries-query.js';
+import { DeliveryLedger } from './delivery-ledger.js';
+import { DeliveryPageView, DeliveryView } from './delivery-views.js';
 
 /** The ledger of push notifications. */
 @ApiTags('push')
@@ -13,12 +15,10 @@ export class DeliveriesController {
 
   @Get()
   @ApiOperation({ summary: 'Push notifications that were tried, the newest first.' })
-  @ApiQuery({ name: 'taskId', required: false })
-  @ApiQuery({ name: 'status', required: false, enum: DELIVERY_STATUSES })
-  @ApiQuery({ name: 'pageSize', required: false, description: '1 to 100, default 50.' })
-  @ApiQuery({ name: 'pageToken', required: false, description: 'The nextPageToken of the page before.' })
-  list(@Query() query: Record<string, unknown>, @Req() request: FastifyRequest): Promise<DeliveryPage> {
-    return this.ledger.page(scopeOf(request.raw), readDeliveriesQuery(query));
+  @ApiOkResponse({ type: DeliveryPageView })
+  @ApiProblem(400, 'A parameter is malformed.')
+  listDeliveries(@Query() query: DeliveriesQuery, @Scope() scope: TaskScope): Promise<DeliveryPageView> {
+    return this.ledger.page(scope, query);
   }
 
   @Post(':id/redeliver')
@@ -26,7 +26,10 @@ export class DeliveriesController {
   @ApiOperation({
     summary: 'Sends a notification again: a delivered one by itself, any other at once with all that follow it.',
   })
-  redeliver(@Param('id') id: string, @Req() request: FastifyRequest): Promise<Delivery> {
-    return this.ledger.redeliver(scopeOf(request.raw), id);
+  @ApiAcceptedResponse({ type: DeliveryView })
+  @ApiProblem(404, 'delivery not found')
+  @ApiProblem(409, 'Its config was deleted.')
+  redeliver(@Param('id') id: string, @Scope() scope: TaskScope): Promise<DeliveryView> {
+    return this.ledger.redeliver(scope, id);
   }
 }

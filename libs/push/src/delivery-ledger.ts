@@ -6,36 +6,9 @@ import type { TaskScope } from '#libs/tasks';
 import type { DeliveriesQuery, DeliveryStatus } from './deliveries-query.js';
 import { tokenAfter } from './deliveries-query.js';
 import { DeliveryStore } from './delivery-store.js';
+import type { DeliveryPageView, DeliveryView } from './delivery-views.js';
 import { notificationId, readNotificationId } from './notification-request.js';
 import { redeliverJob } from './redeliver-job.js';
-
-/** One notification as the ledger shows it. */
-export interface Delivery {
-  /** The notification's id, as its receiver sees it. */
-  id: string;
-  taskId: string;
-  configId: string;
-  /** The event's number in its Task. */
-  sequence: number;
-  /** Where it goes, without the query. */
-  url: string;
-  status: DeliveryStatus;
-  attempts: number;
-  /** The HTTP status of the last answer, or the kind of failure where there was none. */
-  lastStatus?: number;
-  lastError?: string;
-  nextAttemptAt?: string;
-  /** Why its config gets nothing more. */
-  disabledReason?: string;
-  createdAt: string;
-  updatedAt: string;
-}
-
-export interface DeliveryPage {
-  deliveries: Delivery[];
-  /** Empty on the last page. */
-  nextPageToken: string;
-}
 
 /** What became of every notification that was tried. */
 @Injectable()
@@ -47,12 +20,12 @@ export class DeliveryLedger {
   ) {}
 
   /** The newest first. */
-  async page(scope: TaskScope, query: DeliveriesQuery): Promise<DeliveryPage> {
+  async page(scope: TaskScope, query: DeliveriesQuery): Promise<DeliveryPageView> {
     const { taskId, status, before, pageSize } = query;
     const { rows } = await this.database.pool.query<DeliveryRow>(PAGE, [
       scope.tenant,
       scope.owner,
-      taskId ?? null,
+      taskId || null,
       status ?? null,
       before?.createdAt ?? null,
       before?.pushId ?? null,
@@ -75,7 +48,7 @@ export class DeliveryLedger {
    * also where its config was disabled.
    * @throws A2AError with status 404 for an unknown delivery, 409 where its config was deleted
    */
-  async redeliver(scope: TaskScope, id: string): Promise<Delivery> {
+  async redeliver(scope: TaskScope, id: string): Promise<DeliveryView> {
     const named = readNotificationId(id);
     const row = named && (await this.find(scope, named.pushId, named.sequence));
     if (!row) throw new A2AError('TASK_NOT_FOUND', { message: 'delivery not found' });
@@ -109,7 +82,7 @@ interface DeliveryRow {
   position: string;
 }
 
-function shown(row: DeliveryRow): Delivery {
+function shown(row: DeliveryRow): DeliveryView {
   const { status, last_status, last_error, next_attempt_at, disabled_reason } = row;
   const url = new URL(row.url);
   return {

@@ -1,10 +1,21 @@
-import { Controller, Get, Query, Req } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { scopeOf } from '#libs/access';
-import { ApiProblem, single } from '#libs/http';
-import type { FastifyRequest } from 'fastify';
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Caller } from '#libs/access';
+import { ApiProblem, QueryText } from '#libs/http';
 import { type CardPreview, CardPreviews } from './card-preview.js';
 import { CARD_PREVIEW_SCHEMA } from './card-schemas.js';
+
+const MAX_URL = 2_000;
+
+/** Whose card is looked at. */
+export class CardPreviewQuery {
+  @QueryText(isHttpUrl, `must be an http or https URL of at most ${MAX_URL} characters`, {
+    required: true,
+    description: "The agent's base URL, or its card's.",
+    example: 'https://agent.example.com',
+  })
+  url!: string;
+}
 
 /** What somebody who is about to use an agent wants to know of it (row E9). */
 @ApiTags('agents')
@@ -14,10 +25,13 @@ export class CardPreviewController {
 
   @Get()
   @ApiOperation({ summary: "An agent's card as it is now, what is wrong with it, and whether its signature is valid." })
-  @ApiQuery({ name: 'url', description: "The agent's base URL, or its card's." })
   @ApiOkResponse({ schema: CARD_PREVIEW_SCHEMA })
   @ApiProblem(400, 'The URL is missing or malformed.')
-  preview(@Query() query: Record<string, unknown>, @Req() request: FastifyRequest): Promise<CardPreview> {
-    return this.previews.of(single(query, 'url'), scopeOf(request.raw).tenant);
+  previewAgentCard(@Query() { url }: CardPreviewQuery, @Caller() { tenant }: Caller): Promise<CardPreview> {
+    return this.previews.of(url, tenant);
   }
+}
+
+function isHttpUrl(text: string): boolean {
+  return text.length <= MAX_URL && URL.canParse(text) && /^https?:/i.test(text);
 }

@@ -44,7 +44,6 @@ const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
 /** A person waits for the answer. */
 const TOTAL_MS = 8_000;
 const MAX_BYTES = 1024 * 1024;
-const MAX_URL = 2_000;
 
 /** Reads agents' cards for people who are about to call them. Nothing is pinned by looking. */
 @Injectable()
@@ -61,13 +60,10 @@ export class CardPreviews {
   }
 
   /**
-   * @param url of an agent or of its card
-   * @throws ProblemError 400 for what is no URL, or one with a password
+   * @param url http or https, of an agent or of its card
+   * @throws ProblemError 400 for one with a password
    */
-  async of(url: string | undefined, tenant: string): Promise<CardPreview> {
-    if (url === undefined || url.length > MAX_URL || !URL.canParse(url) || !/^https?:/i.test(url)) {
-      throw malformed({ path: 'url', detail: `must be an http or https URL of at most ${MAX_URL} characters` });
-    }
+  async of(url: string, tenant: string): Promise<CardPreview> {
     if (hasUserinfo(url)) throw malformed({ path: 'url', detail: NO_USERINFO });
     const problems: CardProblem[] = [];
     for (const cardUrl of placesOf(url)) {

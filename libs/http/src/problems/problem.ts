@@ -1,27 +1,48 @@
 import { STATUS_CODES } from 'node:http';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 
 /** One thing that is wrong with a request. */
-export interface ProblemEntry {
-  /** The field at fault, for example `nodes[0].id`; `''` where it is the whole. */
-  path: string;
-  detail: string;
-  /** What kind of fault it is, in capitals, for programs. */
+export class ProblemEntry {
+  @ApiProperty({ description: "The field at fault; `''` where it is the whole.", example: 'nodes[0].id' })
+  path!: string;
+
+  @ApiProperty({ example: 'must be a string' })
+  detail!: string;
+
+  @ApiPropertyOptional({ description: 'What kind of fault it is, for programs.', example: 'UNKNOWN_REFERENCE' })
   code?: string;
 }
 
 /** The body of an error of `/api` (RFC 9457). */
-export interface Problem {
-  type: string;
-  title: string;
-  status: number;
-  detail: string;
-  /** What it is about, in capitals, for programs: `IDEMPOTENCY_CONFLICT`, `NOT_FOUND`, … */
-  reason: string;
-  /** The path that was called. */
+export class Problem {
+  @ApiProperty({ example: 'about:blank' })
+  type!: string;
+
+  @ApiProperty({ example: 'Bad Request' })
+  title!: string;
+
+  @ApiProperty({ type: 'integer', example: 400 })
+  status!: number;
+
+  @ApiProperty({ example: 'nodes[0].id: must be a string' })
+  detail!: string;
+
+  @ApiProperty({
+    description: 'What it is about, for programs: `NOT_FOUND`, `IDEMPOTENCY_CONFLICT`, …',
+    example: 'MALFORMED',
+  })
+  reason!: string;
+
+  @ApiPropertyOptional({ description: 'The path that was called.', example: '/api/workflows' })
   instance?: string;
-  /** Names the request; the log names it too where it says why. */
+
+  @ApiPropertyOptional({
+    description: 'Names the request; the log names it too where it says why.',
+    example: '5d1a4c1e-7a53-4f0c-9a57-2f8f0f6f3b52',
+  })
   requestId?: string;
-  /** One entry for each thing that is wrong. */
+
+  @ApiPropertyOptional({ type: [ProblemEntry], description: 'One entry for each thing that is wrong.' })
   errors?: ProblemEntry[];
 }
 

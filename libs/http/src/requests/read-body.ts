@@ -1,36 +1,65 @@
-import { type ValidationError, validateSync } from 'class-validator';
-import { refuseTooDeep } from './json-limits.js';
+import { getMetadataStorage, validateSync } from 'class-validator';
 import { malformed, type ProblemEntry } from '../problems/problem.js';
+import { entriesOf } from '../problems/validation-entries.js';
+import { refuseTooDeep } from './json-limits.js';
 
-/** A class of request bodies: class-validator says what is allowed, `from` takes over the members it knows. */
+/** A class of request bodies: class-validator says what is allowed. What else is to be said of it, it says by these. */
 export interface BodyType<T extends object> {
-  // Each class names the members that it knows; JSON is all that is promised of their values.
+  new (): T;
+  /**
+   * Makes an instance of what was sent, where that is more than to take over the members that have a rule.
+   * Each class names the members that it knows; JSON is all that is promised of their values.
+   */
   // oxlint-disable-next-line typescript/no-explicit-any
-  from(body: any): T;
+  from?(sent: any): T;
+  /** Where it is true, no body stands for an empty one. */
+  readonly optional?: boolean;
+  /** With which words members are refused that have no rule; without it they are left out. */
+  readonly unknown?: string;
+  /** Makes the error of what is wrong, where that is not `malformed`. */
+  readonly exceptionFactory?: (entries: ProblemEntry[]) => Error;
 }
 
 /**
  * A request's body as an instance of its class. Free-form members (`config`, `inputs`) stay the very values that were
- * sent: nothing walks through them, copies or converts them.
+ * sent: nothing walks through them, copies or converts them, as class-transformer would.
  * @throws ProblemError 400 with one entry for each member at fault
  */
 export function readBody<T extends object>(type: BodyType<T>, body: unknown): T {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw malformed({ path: '', detail: 'the body must be a JSON object' });
-  refuseTooDeep(body);
-  const instance = type.from(body);
-  const entries = validateSync(instance, { forbidUnknownValues: false }).flatMap((error) => entriesOf(error, ''));
-  if (entries.length > 0) throw malformed(...entries);
+  const refuse = type.exceptionFactory ?? ((entries) => malformed(...entries));
+  const sent = type.optional ? (body ?? {}) : body;
+  if (!isObject(sent)) throw refuse([{ path: '', detail: 'the body must be a JSON object' }]);
+  refuseTooDeep(sent);
+  const instance = type.from ? type.from(sent) : taken(type, sent);
+  const errors = validateSync(instance, { forbidUnknownValues: false });
+  const entries = [...entriesOf(errors), ...unknownMembers(type, instance, sent)];
+  if (entries.length > 0) throw refuse(entries);
   return instance;
 }
 
-function entriesOf(error: ValidationError, parent: string): ProblemEntry[] {
-  const path = pathOf(parent, error.property);
-  const own = [...new Set(Object.values(error.constraints ?? {}))].map((detail) => ({ path, detail }));
-  return [...own, ...(error.children ?? []).flatMap((child) => entriesOf(child, path))];
+function taken<T extends object>(type: BodyType<T>, sent: Record<string, unknown>): T {
+  return Object.assign(new type(), ruledMembers(type, sent));
 }
 
-function pathOf(parent: string, property: string): string {
-  if (parent === '') return property;
-  return /^\d+$/.test(property) ? `${parent}[${property}]` : `${parent}.${property}`;
+/** The members of what was sent for which a class has a rule. */
+export function ruledMembers(type: new () => object, sent: Record<string, unknown>): Record<string, unknown> {
+  const given = [...ruledNames(type)].filter((name) => sent[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, sent[name]]));
+}
+
+function unknownMembers({ unknown }: { unknown?: string }, instance: object, sent: object): ProblemEntry[] {
+  if (unknown === undefined) return [];
+  const known = ruledNames(instance.constructor);
+  const strange = Object.keys(sent).filter((name) => !known.has(name));
+  return strange.map((name) => ({ path: name.slice(0, 64), detail: unknown }));
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-function-type
+function ruledNames(type: Function): Set<string> {
+  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  return new Set(rules.map(({ propertyName }) => propertyName));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

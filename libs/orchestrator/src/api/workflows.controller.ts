@@ -6,11 +6,10 @@ import {
   ApiNoContentResponse,
   ApiOkResponse,
   ApiOperation,
-  ApiQuery,
   ApiTags,
 } from '@nestjs/swagger';
 import { scopeOf } from '#libs/access';
-import { ApiProblem, ProblemError, readFlag } from '#libs/http';
+import { ApiProblem, ProblemError, QueryFlag } from '#libs/http';
 import { isJsonObject } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WorkflowRevision } from '../workflow.js';
@@ -26,6 +25,14 @@ const PAGE = 500;
 /** Others may create, replace and delete the same workflow at the same moment; so often nobody does. */
 const MOST_TRIES = 10;
 
+/** Whether warnings count. */
+export class StrictQuery {
+  @QueryFlag({
+    description: 'Whether warnings, such as of references that stand for nothing, are refused like errors.',
+  })
+  strict = false;
+}
+
 /** Workflows as callers keep them. A save is a new revision at once in force; runs under way keep theirs. */
 @ApiTags('workflows')
 @Controller('api/workflows')
@@ -38,18 +45,17 @@ export class WorkflowsController {
   @Post()
   @ApiOperation({ summary: 'Creates a workflow.' })
   @ApiBody({ type: WorkflowBody })
-  @ApiStrict()
   @ApiCreatedResponse({ type: SavedWorkflowView })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(409, 'There is a workflow of this name.')
   @ApiProblem(422, 'The graph is invalid: one entry per problem.')
   async create(
     @Body() body: unknown,
-    @Query() query: Record<string, unknown>,
+    @Query() { strict }: StrictQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SavedWorkflowView> {
-    const { definition, warnings } = this.checks.savable(body, readFlag(query, 'strict'));
+    const { definition, warnings } = this.checks.savable(body, strict);
     const created = await this.of(request).create(definition);
     if (!created) throw new ProblemError(409, `the workflow "${definition.name}" exists already`);
     void reply.header('location', `/api/workflows/${definition.name}`).header('etag', etagOf(created.revision));
@@ -104,7 +110,6 @@ export class WorkflowsController {
   @Put(':name')
   @ApiOperation({ summary: 'Creates or replaces a workflow. Its name is that of the path.' })
   @ApiBody({ type: WorkflowBody })
-  @ApiStrict()
   @ApiHeader({ name: 'If-Match', required: false, description: 'The ETag of the revision to replace; `*`: any.' })
   @ApiHeader({ name: 'If-None-Match', required: false, description: '`*`: only where there is none of this name.' })
   @ApiOkResponse({ type: SavedWorkflowView, description: 'It was replaced.' })
@@ -115,11 +120,11 @@ export class WorkflowsController {
   async put(
     @Param('name') name: string,
     @Body() body: unknown,
-    @Query() query: Record<string, unknown>,
+    @Query() { strict }: StrictQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SavedWorkflowView> {
-    const checked = this.checks.savable(isJsonObject(body) ? { ...body, name } : body, readFlag(query, 'strict'));
+    const checked = this.checks.savable(isJsonObject(body) ? { ...body, name } : body, strict);
     const { saved, created } = await this.saved(checked, RevisionConditions.of(request.headers), this.of(request));
     void reply.status(created ? 201 : 200).header('etag', etagOf(saved.revision));
     if (created) void reply.header('location', `/api/workflows/${name}`);
@@ -178,14 +183,4 @@ function savedView(saved: WorkflowRevision, problems: WorkflowProblem[]): SavedW
 
 function contended(name: string): ProblemError {
   return new ProblemError(409, `the workflow "${name}" is being changed by others; try again`);
-}
-
-/** Documents that warnings may count. */
-function ApiStrict(): MethodDecorator {
-  return ApiQuery({
-    name: 'strict',
-    required: false,
-    enum: ['true', 'false'],
-    description: 'Whether warnings, such as of references that stand for nothing, are refused like errors.',
-  });
 }

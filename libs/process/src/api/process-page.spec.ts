@@ -89,7 +89,7 @@ describe('processPage', () => {
   it('asks for the Tasks of the agent and the caller alone, and not for more than a page needs', async () => {
     tasks.queries = [];
     const scope = { tenant: 't', owner: 'o' };
-    await processPage(tasks, LISTING, { pageSize: 3 }, scope);
+    await processPage(tasks, LISTING, { pageSize: 3, before: undefined }, scope);
     expect(tasks.queries).toEqual([{ scope, agent: 'things', limit: 4, state: undefined, before: undefined }]);
   });
 });

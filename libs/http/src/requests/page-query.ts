@@ -1,0 +1,36 @@
+import { QueryPageSize, QueryText } from './query-rules.js';
+
+/** A place in a list whose newest row comes first. */
+export interface PagePosition {
+  updatedAt: Date;
+  taskId: string;
+}
+
+const TOKEN = /^(\d{1,15})\.([\x21-\x7e]{1,200})$/;
+
+/** Which page of a list is asked for. */
+export class PageQuery {
+  @QueryPageSize()
+  pageSize = 50;
+
+  @QueryText((text) => text === '' || positionOf(text) !== undefined, 'is not a token of this list', {
+    description: 'The nextPageToken of the page before.',
+  })
+  pageToken?: string;
+
+  /** The last row of the page before. */
+  get before(): PagePosition | undefined {
+    return this.pageToken === undefined || this.pageToken === '' ? undefined : positionOf(this.pageToken);
+  }
+}
+
+/** The token of the page after a row. */
+export function pageTokenAfter({ updatedAt, taskId }: PagePosition): string {
+  return Buffer.from(`${updatedAt.getTime()}.${taskId}`).toString('base64url');
+}
+
+function positionOf(token: string): PagePosition | undefined {
+  const [, time, taskId] = TOKEN.exec(Buffer.from(token, 'base64url').toString()) ?? [];
+  const updatedAt = new Date(Number(time));
+  return taskId === undefined || Number.isNaN(updatedAt.getTime()) ? undefined : { updatedAt, taskId };
+}

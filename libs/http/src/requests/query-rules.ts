@@ -1,0 +1,63 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { IsBoolean, IsIn, IsInt, IsOptional, Max, Min, ValidateBy, type ValidationOptions } from 'class-validator';
+
+const DEFAULT_PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 100;
+
+/** A text that passes the test, once; unless it is `required`, it may be left out. */
+export function QueryText(
+  test: (text: string) => boolean,
+  detail: string,
+  documentation: ApiPropertyOptions & { required?: boolean } = {},
+): PropertyDecorator {
+  const validate = (value: unknown): boolean => typeof value === 'string' && test(value);
+  return applyDecorators(
+    ApiPropertyOptional({ type: String, ...documentation } as ApiPropertyOptions),
+    ...(documentation.required ? [] : [IsOptional()]),
+    ValidateBy({ name: 'queryText', validator: { validate } }, once(detail)),
+  );
+}
+
+/** A parameter that may be left out, and is else one of some words. */
+export function QueryWord(words: readonly string[], documentation: ApiPropertyOptions = {}): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ enum: [...words], ...documentation } as ApiPropertyOptions),
+    IsOptional(),
+    IsIn(words, once(`must be one of ${words.join(', ')}`)),
+  );
+}
+
+/** A parameter that is `true` or `false`; the property's own value where it is left out. */
+export function QueryFlag(documentation: ApiPropertyOptions = {}): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ type: Boolean, default: false, ...documentation } as ApiPropertyOptions),
+    Transform(({ value }: { value: unknown }) => (value === 'true' ? true : value === 'false' ? false : value)),
+    IsBoolean(once('must be true or false')),
+  );
+}
+
+/**
+ * How many a page has, for a property that is 50 where nothing is given.
+ * @param empty what an empty text stands for; refused without it
+ */
+export function QueryPageSize(empty?: number): PropertyDecorator {
+  const rule = once(`must be a number from 1 to ${MAX_PAGE_SIZE}`);
+  return applyDecorators(
+    ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE }),
+    Transform(({ value }: { value: unknown }) => (value === '' && empty !== undefined ? empty : numberOf(value))),
+    IsInt(rule),
+    Min(1, rule),
+    Max(MAX_PAGE_SIZE, rule),
+  );
+}
+
+/** The text of a whole number of at most three digits as that number; anything else as it is. */
+function numberOf(value: unknown): unknown {
+  return typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value;
+}
+
+function once(detail: string): ValidationOptions {
+  return { message: ({ value }) => (Array.isArray(value) ? 'must be given once' : detail) };
+}

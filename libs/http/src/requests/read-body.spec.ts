@@ -1,0 +1,67 @@
+import { IsArray, IsInt } from 'class-validator';
+import { ProblemError } from '../problems/problem.js';
+import { Each } from './each-rule.js';
+import { type BodyType, readBody } from './read-body.js';
+
+class Entries {
+  @IsArray({ message: 'must be a list' })
+  @Each((it) => typeof it === 'string', 'must be a string')
+  names: unknown[] = ['none'];
+}
+
+class Strict extends Entries {
+  static readonly optional = true;
+  static readonly unknown = 'is not known';
+
+  @IsInt({ message: 'must be a whole number' })
+  size = 1;
+}
+
+class Named {
+  static readonly exceptionFactory = (entries: { path: string }[]): Error =>
+    new Error(entries.map(({ path }) => path || 'body').join());
+
+  @IsInt()
+  size!: number;
+}
+
+function refused(type: BodyType<object>, body: unknown): string[] {
+  try {
+    readBody(type, body);
+  } catch (error) {
+    if (error instanceof ProblemError) return error.errors.map(({ path, detail }) => `${path}: ${detail}`);
+    throw error;
+  }
+  return [];
+}
+
+describe('readBody', () => {
+  it('takes over the members that have a rule, as they were sent, and no other', () => {
+    const names: unknown[] = [];
+    const read = readBody(Entries, { names, size: 3, constructor: 'x' });
+    expect(read).toBeInstanceOf(Entries);
+    expect({ ...read }).toEqual({ names: [] });
+    expect(read.names).toBe(names);
+  });
+
+  it('leaves a member that was not sent at its default', () => {
+    expect(readBody(Strict, undefined)).toEqual({ names: ['none'], size: 1 });
+    expect(readBody(Strict, null)).toEqual({ names: ['none'], size: 1 });
+  });
+
+  it.each<[BodyType<object>, unknown, string[]]>([
+    [Entries, undefined, [': the body must be a JSON object']],
+    [Entries, [], [': the body must be a JSON object']],
+    [Strict, 'text', [': the body must be a JSON object']],
+    [Entries, { names: null }, ['names: must be a list']],
+    [Entries, { names: ['a', 1, 'b', null] }, ['names[1]: must be a string', 'names[3]: must be a string']],
+    [Strict, { size: '1', shape: 2 }, ['size: must be a whole number', 'shape: is not known']],
+  ])('%p refuses %j', (type, body, entries) => {
+    expect(refused(type, body)).toEqual(entries);
+  });
+
+  it('refuses in the words of the class, where it has some', () => {
+    expect(() => readBody(Named, [])).toThrow('body');
+    expect(() => readBody(Named, { size: 'x' })).toThrow('size');
+  });
+});
