@@ -16,7 +16,7 @@ const LAYERS = {
     tasks: ['protocol', 'service', 'postgres', 'jobs'],
     executor: ['protocol', 'service', 'postgres', 'jobs', 'http', 'tasks'],
     // An edge that work stands on: calls leave through it, and it knows nothing of who calls.
-    'a2a-client': ['protocol', 'service', 'outbound', 'http'],
+    'a2a-client': ['protocol', 'service', 'outbound', 'http', 'executor'],
     'agent-calls': ['protocol', 'postgres', 'tasks', 'executor', 'a2a-client'],
     process: ['protocol', 'service', 'http', 'tasks', 'executor'],
   },

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import {
   AgentDirectory,
   CardGuard,
@@ -6,8 +7,9 @@ import {
   type CredentialsOf,
   HttpAgentDirectory,
   isOfService,
-  LocalAgents,
+  type LocalAgents,
 } from '#libs/a2a-client';
+import { RequestHandler } from '#libs/a2a-server';
 import { Authentication } from '#libs/access';
 import { CalleesModule } from '#libs/callees';
 import { CredentialsModule } from '#libs/credentials';
@@ -15,19 +17,17 @@ import { REVISION_CLAIM, RevisionClaimModule, RevisionClaims } from '#libs/execu
 import { ServiceAddress } from '#libs/http';
 import { OutboundHttp } from '#libs/outbound';
 import { AppConfig, Metrics } from '#libs/service';
-import { InProcessAgents } from './in-process-agents.js';
 
 /** Calls to agents, foreign ones and our own. */
 @Module({
   imports: [CalleesModule, CredentialsModule, RevisionClaimModule],
   providers: [
-    { provide: LocalAgents, useClass: InProcessAgents },
     {
       provide: AgentDirectory,
       inject: [
+        ModuleRef,
         AppConfig,
         OutboundHttp,
-        LocalAgents,
         Metrics,
         Authentication,
         ServiceAddress,
@@ -36,9 +36,9 @@ import { InProcessAgents } from './in-process-agents.js';
         RevisionClaims,
       ],
       useFactory: (
-        { content }: AppConfig,
+        modules: ModuleRef,
+        { content, nodeDispatch }: AppConfig,
         http: OutboundHttp,
-        locals: LocalAgents,
         metrics: Metrics,
         authentication: Authentication,
         address: ServiceAddress,
@@ -53,7 +53,7 @@ import { InProcessAgents } from './in-process-agents.js';
         return new HttpAgentDirectory({
           http: http.reachingSelf((url) => isOfService(url, address.ownUrls)),
           content,
-          locals: () => locals,
+          ...(nodeDispatch === 'local' && { local: localAgents(modules, address) }),
           credentials,
           guard,
           proofs,
@@ -65,6 +65,14 @@ import { InProcessAgents } from './in-process-agents.js';
   exports: [AgentDirectory],
 })
 export class AgentsModule {}
+
+/** Calls to our own agents stay in the process, through the request handler that also serves HTTP. */
+function localAgents(modules: ModuleRef, address: ServiceAddress): LocalAgents {
+  let found: RequestHandler | undefined;
+  // Looked up late: it serves agents that are built with clients of the directory.
+  const handler = (): RequestHandler => (found ??= modules.get<RequestHandler>(RequestHandler, { strict: false }));
+  return { root: () => `${address.internalUrl}/a2a`, handler };
+}
 
 /**
  * With `NODE_DISPATCH=http` another replica must know whose run it works for, and by which revision; no other server is

@@ -1,5 +1,6 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { Logger } from '@nestjs/common';
+import type { LocalRequestHandler } from '#libs/executor';
 import { decodeAgentCard, hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
 import type { ContentLimits } from '#libs/service';
 import { LRUCache } from 'lru-cache';
@@ -14,16 +15,15 @@ import { AgentTransports, type CalledAgent } from './agent-transports.js';
 import type { CredentialProofs } from './call-proof.js';
 import { CallLimits } from './call-limits.js';
 import { CallOutcomes, type OutcomeCounter } from './call-outcomes.js';
-import type { LocalAgents } from './local-agents.js';
-import { LocalAgentClient } from './local-agent-client.js';
+import { type LocalAgent, LocalAgentClient } from './local-agent-client.js';
 import { TransportAgentClient } from './transport-agent-client.js';
 
 const logger = new Logger('HttpAgentDirectory');
 
 export interface HttpAgentDirectoryOptions {
   http: AgentHttp;
-  /** The agents of this process; asked at each call, since they may call agents themselves. */
-  locals?: () => LocalAgents | undefined;
+  /** For agents of this process, which are called without a socket; absent: all are called over the network. */
+  local?: LocalAgents;
   count?: OutcomeCounter;
   credentials?: CredentialsOf;
   /** Decides whether agents may be called by their cards; absent: all of them. */
@@ -34,6 +34,14 @@ export interface HttpAgentDirectoryOptions {
   content?: ContentLimits;
   /** Told once per URL that an agent has no card; otherwise that is logged. */
   onCardless?: (url: string) => void;
+}
+
+/** The agents of this process. Both are asked at a call: they may change, or not be there before. */
+export interface LocalAgents {
+  /** The URL that theirs lie below. */
+  root: () => string;
+  /** Serves them, and may call agents itself. */
+  handler: () => LocalRequestHandler;
 }
 
 /** Finds agents by URL: this process's own without a socket, all others over HTTP by what their card says. */
@@ -58,15 +66,19 @@ export class HttpAgentDirectory extends AgentDirectory {
 
   override async client(url: string, options: CallOptions = {}): Promise<AgentClient> {
     if (hasUserinfo(url)) throw new AgentCallError('refused', `the agent's URL ${NO_USERINFO}`);
-    const local = this.options.locals?.();
-    const path = local?.pathOf(url.replace(CARD_PATH, ''));
-    if (local && path !== undefined) {
-      return new LocalAgentClient(url, local, path, this.#outcomes);
-    }
+    const local = this.#localAgent(url);
+    if (local !== undefined) return new LocalAgentClient(url, local, this.#outcomes);
     const card = this.#cards.fresh(url) ?? (await this.#find(url, options));
     const admission = this.options.guard?.admit(url, card && this.#cards.received(card), options);
     if (admission) await admission;
     return card === undefined ? this.#withoutCard(url) : this.#withCard(url, card);
+  }
+
+  #localAgent(url: string): LocalAgent | undefined {
+    const { local } = this.options;
+    if (local === undefined) return undefined;
+    const path = pathBelow(local.root(), url.replace(CARD_PATH, ''));
+    return path === undefined ? undefined : { path, handler: local.handler() };
   }
 
   async #find(url: string, options: CallOptions): Promise<SdkAgentCard | undefined> {
@@ -106,4 +118,9 @@ export class HttpAgentDirectory extends AgentDirectory {
   #called(url: string): CalledAgent {
     return { url, credentials: this.options.credentials?.(url) };
   }
+}
+
+function pathBelow(root: string, url: string): string | undefined {
+  if (url === root) return '';
+  return url.startsWith(`${root}/`) ? url.slice(root.length + 1).replace(/\/$/, '') : undefined;
 }

@@ -7,5 +7,4 @@ export { CARD_PATH, hostCardUrl, isOfService, ownCardUrl } from './card-places.j
 export { CredentialProofs, type CallProof, type WantedProof } from './call-proof.js';
 export { type CardSecurity, cardSecurity, type SecurityScheme } from './card-security.js';
 export { CalledTask } from './called-task.js';
-export { HttpAgentDirectory } from './http-agent-directory.js';
-export { LocalAgents } from './local-agents.js';
+export { HttpAgentDirectory, type LocalAgents } from './http-agent-directory.js';

@@ -1,9 +1,16 @@
-import { isActiveState, type SendMessageRequest, type StreamResponse } from '#libs/protocol';
+import type { CallContext, LocalRequestHandler } from '#libs/executor';
+import { isActiveState, type SendMessageRequest, type StreamResponse, type Task } from '#libs/protocol';
 import type { CallOptions } from './agent-client.js';
+import type { AgentTransport, TransportOptions } from './agent-transport.js';
 import type { CallOutcomes } from './call-outcomes.js';
-import type { LocalAgents } from './local-agents.js';
-import { LocalTransport } from './local-transport.js';
 import { TransportAgentClient } from './transport-agent-client.js';
+
+/** An agent of this process. */
+export interface LocalAgent {
+  /** Its place below the service's A2A root. */
+  path: string;
+  handler: LocalRequestHandler;
+}
 
 /**
  * Calls an agent of this process. Without a socket there is nothing to retry and no silence to end, so a call that names
@@ -12,11 +19,10 @@ import { TransportAgentClient } from './transport-agent-client.js';
 export class LocalAgentClient extends TransportAgentClient {
   constructor(
     url: string,
-    private readonly agents: LocalAgents,
-    private readonly path: string,
+    private readonly agent: LocalAgent,
     private readonly counted: CallOutcomes,
   ) {
-    super(url, undefined, new LocalTransport(agents, path), counted);
+    super(url, undefined, new LocalTransport(agent), counted);
   }
 
   override send(request: SendMessageRequest, options: CallOptions = {}): AsyncIterable<StreamResponse> {
@@ -26,7 +32,8 @@ export class LocalAgentClient extends TransportAgentClient {
 
   async *#read(request: SendMessageRequest, options: CallOptions): AsyncIterable<StreamResponse> {
     let taskId: string | undefined;
-    for await (const event of this.agents.send(this.path, request, options)) {
+    const { path, handler } = this.agent;
+    for await (const event of handler.sendInProcess(request, callTo(path, options), options.signal)) {
       if ('task' in event) taskId = event.task.id;
       yield event;
       if (endsTurn(event)) return;
@@ -35,6 +42,48 @@ export class LocalAgentClient extends TransportAgentClient {
     // This process stopped working on the Task: whoever took it over is followed through the log.
     if (taskId !== undefined) yield* super.follow(taskId, options);
   }
+}
+
+/** Reaches an agent of this process. It sends no heartbeats, so silence has no limit of its own. */
+class LocalTransport implements AgentTransport {
+  readonly streaming = true;
+  readonly timeouts = { connect: Infinity, firstEvent: Infinity, idle: Infinity };
+
+  constructor(private readonly agent: LocalAgent) {}
+
+  async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+    const { path, handler } = this.agent;
+    yield* handler.sendInProcess(request, callTo(path, options), options.signal);
+  }
+
+  async *subscribe(id: string, options: TransportOptions): AsyncIterable<StreamResponse> {
+    const { path, handler } = this.agent;
+    const call = callTo(path, options);
+    const { signal } = options;
+    const items = handler.subscribeToTask(await handler.agent(call), { id }, call, { signal });
+    for await (const { response } of items) yield response;
+  }
+
+  async getTask(id: string, options: TransportOptions): Promise<Task> {
+    const { path, handler } = this.agent;
+    const call = callTo(path, options);
+    return handler.getTask(await handler.agent(call), { id }, call);
+  }
+
+  async cancelTask(id: string, options: TransportOptions): Promise<Task> {
+    const { path, handler } = this.agent;
+    const call = callTo(path, options);
+    return handler.cancelTask(await handler.agent(call), { id }, call);
+  }
+}
+
+const NO_EXTENSIONS: readonly string[] = [];
+
+/** A call that names nobody would be one of all who have no tenant. */
+function callTo(agent: string, { scope, parent, revision }: CallOptions): CallContext {
+  if (scope === undefined) throw new Error('A call of an agent of this service does not say for whom it is made');
+  const call: CallContext = { scope, agent, extensions: NO_EXTENSIONS, baseUrl: '', ...(parent && { parent }) };
+  return revision === undefined ? call : { ...call, revision };
 }
 
 function endsTurn(event: StreamResponse): boolean {

@@ -6,7 +6,6 @@ import { AppConfig } from '#libs/service';
 import { cardSecurity } from './cards/card-security.js';
 import { CardSigner } from './cards/card-signer.js';
 import { ServedCards } from './cards/served-cards.js';
-import { LocalAgentTransport } from './local-agent-transport.js';
 import { RequestHandler } from './request-handler.js';
 
 const CARDS: FactoryProvider<ServedCards> = {
@@ -42,8 +41,8 @@ export class A2aServerModule {
     return {
       module: A2aServerModule,
       imports,
-      providers: [CARDS, RequestHandler, LocalAgentTransport],
-      exports: [RequestHandler, LocalAgentTransport],
+      providers: [CARDS, RequestHandler],
+      exports: [RequestHandler],
     };
   }
 }

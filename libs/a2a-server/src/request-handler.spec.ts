@@ -1,5 +1,6 @@
 import { ExecutionInterrupted } from '#libs/executor';
 import {
+  A2AError,
   type SendMessageRequest,
   type SendMessageResponse,
   statusUpdate,
@@ -229,6 +230,32 @@ describe('SubscribeToTask', () => {
     await expect(subscribe('workflows/echo', 'live', 4)).rejects.toMatchObject({ code: -32602 });
     service.record('live', statusUpdate(reference, 'TASK_STATE_COMPLETED'));
     await expect(subscribe('workflows/echo', 'live')).rejects.toMatchObject({ code: -32004 });
+  });
+});
+
+describe('a call in the process', () => {
+  const sent = (path: string, call = callTo(path)) => service.handler.sendInProcess(textRequest('hi'), call);
+
+  it('tells the task and its events as values', async () => {
+    const kinds = (await collect(sent('workflows/echo'))).flatMap((response) => Object.keys(response));
+    expect(kinds).toEqual(['task', 'statusUpdate', 'artifactUpdate', 'statusUpdate']);
+  });
+
+  it('passes on who calls', async () => {
+    let seen: unknown;
+    service.executions.begin = (_agent, _request, call) => {
+      seen = call;
+      throw new A2AError('INTERNAL');
+    };
+    const call = { ...callTo('workflows/echo'), parent: { taskId: 'run', reference: 'node#1' } };
+    await expect(collect(sent('workflows/echo', call))).rejects.toThrow(A2AError);
+    expect(seen).toEqual(call);
+  });
+
+  it('is told of an unknown agent as HTTP tells it', async () => {
+    const unknown = { name: 'A2AError', code: -32001, detailReason: 'AGENT_NOT_FOUND' };
+    await expect(service.handler.agent(callTo('workflows/nope'))).rejects.toMatchObject(unknown);
+    await expect(collect(sent('workflows/nope'))).rejects.toMatchObject(unknown);
   });
 });
 

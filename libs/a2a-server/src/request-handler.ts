@@ -5,8 +5,10 @@ import {
   type Execution,
   ExecutionInterrupted,
   ExecutionRegistry,
+  type LocalRequestHandler,
   RevisionClaims,
   type ServedAgent,
+  UnknownAgent,
 } from '#libs/executor';
 import { AnswerRoom } from '#libs/http';
 import {
@@ -33,11 +35,13 @@ import {
   TaskStore,
   toStreamResponse,
 } from '#libs/tasks';
+import type { Accepted } from './accepted.js';
 import { AnswerAdmission } from './answer-admission.js';
 import { isFoundAt, MessageIntake, ownerOf, taskNotFound } from './message-intake.js';
 import { ServedCards } from './cards/served-cards.js';
 import { PushNotifications } from './push-notifications.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
+import { publicError } from './public-error.js';
 import { eventItem, messageItem, type StreamItem, taskItem } from './stream-item.js';
 import { type SubscriptionOptions, TaskSubscription } from './task-subscription.js';
 import { asListed, withHistoryLength } from './task-view.js';
@@ -48,10 +52,10 @@ type AddressedCall = Pick<CallContext, 'agent' | 'scope' | 'revision' | 'revisio
 
 /**
  * The operations of A2A 1.0 (section 3.1), independent of any binding. Requests are valid ones: a binding has parsed
- * them. Operations throw A2AError, or UnknownAgent; anything else is a fault of ours that no caller may see.
+ * them. Operations throw A2AError, or UnknownAgent where a Task's own agent is gone; anything else is a fault of ours that no caller may see.
  */
 @Injectable()
-export class RequestHandler {
+export class RequestHandler implements LocalRequestHandler {
   /** The operations on push notification configs. */
   readonly push: PushNotifications;
   private readonly intake: MessageIntake;
@@ -75,12 +79,16 @@ export class RequestHandler {
   /**
    * The agent that a call addresses, for the operations below: its newest revision, or for a run the one that the run
    * was started with.
-   * @throws UnknownAgent; A2AError where the call claims a revision that it may not ask for
+   * @throws A2AError where there is none, and where the call claims a revision that it may not ask for
    */
   async agent(call: AddressedCall): Promise<ServedAgent> {
     const { agent, scope, revision, revisionClaim } = call;
     const claimed = revisionClaim === undefined ? revision : this.claims?.read({ agent, scope }, revisionClaim);
-    return this.catalog.inTenant(scope.tenant).resolve(agent, claimed);
+    try {
+      return await this.catalog.inTenant(scope.tenant).resolve(agent, claimed);
+    } catch (error) {
+      throw known(error);
+    }
   }
 
   /** Answers when the Task has ended or waits, or at once with `returnImmediately` (section 3.2.2). */
@@ -118,13 +126,11 @@ export class RequestHandler {
    * are durable (see LiveEvents).
    */
   async *sendInProcess(
-    path: string,
     request: SendMessageRequest,
     call: CallContext,
     signal?: AbortSignal,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const agent = await this.catalog.inTenant(call.scope.tenant).resolve(path, call.revision);
-    const accepted = await this.intake.accept(agent, request, call);
+    const accepted = await this.accepted(request, call);
     if ('reply' in accepted) return yield { message: accepted.reply };
     const { taskId, begunAs, live } = accepted.execution;
     yield { task: begunAs.task };
@@ -200,6 +206,14 @@ export class RequestHandler {
     return this.cards.extendedCard(agent, call);
   }
 
+  private async accepted(request: SendMessageRequest, call: CallContext): Promise<Accepted> {
+    try {
+      return await this.intake.accept(await this.agent(call), request, call);
+    } catch (error) {
+      throw known(error);
+    }
+  }
+
   private async find(agent: ServedAgent, taskId: string, call: CallContext): Promise<TaskHeader> {
     const header = await this.tasks.header(taskId, call.scope);
     if (!header || !isFoundAt(agent, header)) throw taskNotFound(taskId);
@@ -220,6 +234,11 @@ export class RequestHandler {
     if (!stored) throw new Error(`Task ${execution.taskId} vanished`);
     return stored.task;
   }
+}
+
+/** What a caller may know of an error, as HTTP tells it; anything else is a fault of ours and stays what it is. */
+function known(error: unknown): unknown {
+  return error instanceof A2AError || error instanceof UnknownAgent ? publicError(error) : error;
 }
 
 function endsTurn({ event }: RecordedEvent): boolean {

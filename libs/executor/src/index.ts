@@ -6,6 +6,7 @@ export { type Execution, ExecutionInterrupted } from './execution.js';
 export { type ConfigSchema, type NodeSpec, type NodeType, NodeTypes } from './node-types.js';
 export { SharedUse } from './shared-use.js';
 export { ExecutionRegistry } from './execution-registry.js';
+export type { LocalRequestHandler } from './local-request-handler.js';
 export { REVISION_KEY } from './new-task.js';
 export { ExecutorModule } from './executor.module.js';
 export { TaskRecovery } from './task-recovery.js';
