@@ -57,7 +57,7 @@ import { AppConfig, Metrics } from '#libs/service';
           credentials,
           guard,
           proofs,
-          count: (outcome) => calls.inc({ outcome }),
+          calls,
         });
       },
     },
@@ -68,10 +68,8 @@ export class AgentsModule {}
 
 /** Calls to our own agents stay in the process, through the request handler that also serves HTTP. */
 function localAgents(modules: ModuleRef, address: ServiceAddress): LocalAgents {
-  let found: RequestHandler | undefined;
   // Looked up late: it serves agents that are built with clients of the directory.
-  const handler = (): RequestHandler => (found ??= modules.get<RequestHandler>(RequestHandler, { strict: false }));
-  return { root: () => `${address.internalUrl}/a2a`, handler };
+  return { address, handler: () => modules.get<RequestHandler>(RequestHandler, { strict: false }) };
 }
 
 /**

@@ -1,17 +1,19 @@
 import { toAgentCallError } from './call-failure.js';
 
-/** Told of every outbound call when it is over: `ok`, or the kind of its AgentCallError. */
-export type OutcomeCounter = (outcome: string) => void;
+/** Counts outbound calls when they are over: `ok`, or the kind of the AgentCallError. */
+export interface OutcomeCounter {
+  inc(labels: { outcome: string }): void;
+}
 
 /** Counts how calls to agents end. */
 export class CallOutcomes {
-  constructor(private readonly count: OutcomeCounter = () => undefined) {}
+  constructor(private readonly calls?: OutcomeCounter) {}
 
   /** @throws AgentCallError whatever the call threw */
   async counted<T>(call: () => Promise<T>): Promise<T> {
     try {
       const answer = await call();
-      this.count('ok');
+      this.calls?.inc({ outcome: 'ok' });
       return answer;
     } catch (error) {
       throw this.#failed(error);
@@ -28,13 +30,13 @@ export class CallOutcomes {
       outcome = failure.kind;
       throw failure;
     } finally {
-      this.count(outcome);
+      this.calls?.inc({ outcome });
     }
   }
 
   #failed(error: unknown): Error {
     const failure = toAgentCallError(error);
-    this.count(failure.kind);
+    this.calls?.inc({ outcome: failure.kind });
     return failure;
   }
 }

@@ -1,6 +1,7 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { Logger } from '@nestjs/common';
 import type { LocalRequestHandler } from '#libs/executor';
+import type { ServiceAddress } from '#libs/http';
 import { decodeAgentCard, hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
 import type { ContentLimits } from '#libs/service';
 import { LRUCache } from 'lru-cache';
@@ -24,7 +25,7 @@ export interface HttpAgentDirectoryOptions {
   http: AgentHttp;
   /** For agents of this process, which are called without a socket; absent: all are called over the network. */
   local?: LocalAgents;
-  count?: OutcomeCounter;
+  calls?: OutcomeCounter;
   credentials?: CredentialsOf;
   /** Decides whether agents may be called by their cards; absent: all of them. */
   guard?: CardGuard;
@@ -36,11 +37,11 @@ export interface HttpAgentDirectoryOptions {
   onCardless?: (url: string) => void;
 }
 
-/** The agents of this process. Both are asked at a call: they may change, or not be there before. */
+/** The agents of this process. */
 export interface LocalAgents {
-  /** The URL that theirs lie below. */
-  root: () => string;
-  /** Serves them, and may call agents itself. */
+  /** Theirs, which is not known before the process listens. */
+  address: Pick<ServiceAddress, 'internalUrl'>;
+  /** Asked at the first call: what it serves may call agents itself. */
   handler: () => LocalRequestHandler;
 }
 
@@ -51,6 +52,7 @@ export class HttpAgentDirectory extends AgentDirectory {
   readonly #outcomes: CallOutcomes;
   /** The client of each URL, as long as its card stays the same. */
   readonly #clients = new LRUCache<string, { card: SdkAgentCard; client: AgentClient }>({ max: 1_000 });
+  #handler: LocalRequestHandler | undefined;
   readonly #cardlessTold = new Set<string>();
   readonly #onCardless: (url: string) => void;
 
@@ -58,7 +60,7 @@ export class HttpAgentDirectory extends AgentDirectory {
     super();
     this.#cards = new AgentCards(options.http, options.content);
     this.#transports = new AgentTransports(options.http, options.proofs, options.content);
-    this.#outcomes = new CallOutcomes(options.count);
+    this.#outcomes = new CallOutcomes(options.calls);
     this.#onCardless =
       options.onCardless ??
       ((url) => logger.log({ url: shownUrl(url) }, 'An agent has no card; it is called at its URL'));
@@ -77,8 +79,8 @@ export class HttpAgentDirectory extends AgentDirectory {
   #localAgent(url: string): LocalAgent | undefined {
     const { local } = this.options;
     if (local === undefined) return undefined;
-    const path = pathBelow(local.root(), url.replace(CARD_PATH, ''));
-    return path === undefined ? undefined : { path, handler: local.handler() };
+    const path = pathBelow(`${local.address.internalUrl}/a2a`, url.replace(CARD_PATH, ''));
+    return path === undefined ? undefined : { path, handler: (this.#handler ??= local.handler()) };
   }
 
   async #find(url: string, options: CallOptions): Promise<SdkAgentCard | undefined> {

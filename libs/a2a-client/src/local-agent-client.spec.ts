@@ -39,7 +39,7 @@ describe('a client of an agent in this process', () => {
   };
   const directory = new HttpAgentDirectory({
     http: { fetch: refused, cachedFetch: refused },
-    local: { root: () => 'http://self/a2a', handler: () => handler },
+    local: { address: { internalUrl: 'http://self' }, handler: () => handler },
   });
   const message = userMessage('hello');
   const scope = { tenant: 't', owner: 'o' };

@@ -12,7 +12,7 @@ const completed = { status: 'TASK_STATE_COMPLETED' } as const;
 
 describe('a client over HTTP', () => {
   const outcomes: string[] = [];
-  const directory = new HttpAgentDirectory({ http, count: (outcome) => outcomes.push(outcome) });
+  const directory = new HttpAgentDirectory({ http, calls: { inc: ({ outcome }) => outcomes.push(outcome) } });
   let agent: FakeAgent;
 
   async function clientOf(options: FakeAgentOptions = {}): Promise<AgentClient> {
