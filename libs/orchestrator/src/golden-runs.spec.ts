@@ -1,47 +1,42 @@
+import { join } from 'node:path';
 import fc from 'fast-check';
-import type { TaskEvent } from '#libs/tasks';
+import { eventsOf, goldenLog, GoldenLogs, plain, timeless } from '../../../test/support/golden-log.js';
 import { RunState } from './run-state.js';
-import {
-  folded,
-  type GoldenLog,
-  goldenLog,
-  hiddenOf,
-  planOf,
-  readGoldenLog,
-  timeless,
-  writeGoldenLog,
-} from './testing/golden-log.js';
+import { folded, hiddenOf, planOf } from './testing/golden-log.js';
 import { GOLDEN_RUNS } from './testing/golden-runs.js';
+import type { WorkflowDefinition } from './workflow.js';
 
-/** Writes the logs anew, for a change of what runs log that is meant. */
-const RECORDS = process.env['RECORD_GOLDEN_LOGS'] !== undefined;
+const LOGS = new GoldenLogs(join(import.meta.dirname, 'testing/golden'));
 
-const eventsOf = ({ steps }: GoldenLog): TaskEvent[] => steps.map(({ event }) => event);
+function read(name: string) {
+  const { head, log } = LOGS.read(name);
+  return { definition: head as unknown as WorkflowDefinition, log };
+}
 
 describe.each(Object.entries(GOLDEN_RUNS))('the golden run %s', (name, play) => {
   test('is logged as it was', async () => {
     const { definition, log } = await play();
-    if (RECORDS) writeGoldenLog(name, goldenLog(definition, timeless(log)));
-    const golden = readGoldenLog(name);
+    LOGS.record(name, () => goldenLog(timeless(log), (events) => folded(definition, events)), definition);
+    const golden = read(name);
     expect(definition).toEqual(golden.definition);
-    expect(timeless(log)).toEqual(eventsOf(golden));
+    expect(timeless(log)).toEqual(eventsOf(golden.log));
   });
 
   test('every beginning of its log gives the plan, the state and the view that it gave', () => {
-    const golden = readGoldenLog(name);
-    expect(goldenLog(golden.definition, eventsOf(golden))).toEqual(golden);
+    const { definition, log } = read(name);
+    expect(goldenLog(eventsOf(log), (events) => folded(definition, events))).toEqual(log);
   });
 
   test('a log that is read in pieces gives the same as in one', () => {
-    const golden = readGoldenLog(name);
-    const events = eventsOf(golden);
-    const { plan, hidden } = folded(golden.definition, events);
+    const { definition, log } = read(name);
+    const events = eventsOf(log);
+    const { plan, hidden } = plain(folded(definition, events));
     fc.assert(
       fc.property(fc.nat(events.length), (cut) => {
-        const state = RunState.of(golden.definition, events.slice(0, cut));
+        const state = RunState.of(definition, events.slice(0, cut));
         planOf(state);
         for (const event of events.slice(cut)) state.apply(event);
-        expect(JSON.parse(JSON.stringify({ plan: planOf(state), hidden: hiddenOf(state) }))).toEqual({ plan, hidden });
+        expect(plain({ plan: planOf(state), hidden: hiddenOf(state) })).toEqual({ plan, hidden });
       }),
     );
   });

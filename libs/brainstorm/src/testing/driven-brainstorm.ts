@@ -166,14 +166,17 @@ export class DrivenBrainstorm {
   /** @param hops the calls that led to it */
   start(hops: readonly Hop[] = []): Promise<TaskState> {
     const metadata = { ...specMetadata(this.spec), ...hopMetadata(hops) };
-    this.log.push({ task: submittedTask(REFERENCE, userMessage('idea'), metadata) });
+    this.log.push({ task: submittedTask(REFERENCE, userMessage('idea', { messageId: 'm-1' }), metadata) });
     return this.turn(null, 0);
   }
 
   /** The next turn of one that rests. */
   iterate(): Promise<TaskState> {
     const { task } = this;
-    this.log.push({ ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), received: userMessage('iterate') });
+    this.log.push({
+      ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'),
+      received: userMessage('iterate', { messageId: `m-${this.log.length}` }),
+    });
     return this.turn(task, 0);
   }
 

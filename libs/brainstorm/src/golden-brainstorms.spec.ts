@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { eventsOf, type Fold, goldenLog, GoldenLogs, timeless } from '../../../test/support/golden-log.js';
+import { BrainstormProgress } from './brainstorm-progress.js';
+import { nextStep } from './next-step.js';
+import { GOLDEN_BRAINSTORMS } from './testing/golden-brainstorms.js';
+
+const LOGS = new GoldenLogs(join(import.meta.dirname, 'testing/golden'));
+
+/** The progress, which is what callers are shown, and what follows from it; the spec is in the first event. */
+const folded: Fold = (log) => {
+  const progress = BrainstormProgress.of(log);
+  const { spec: _spec, history, ...rest } = progress;
+  return { ...rest, merged: history.length, state: progress.state, next: nextStep(progress).kind };
+};
+
+describe.each(Object.entries(GOLDEN_BRAINSTORMS))('the golden brainstorm %s', (name, play) => {
+  test('is logged as it was, and made the same calls', async () => {
+    const { log, agents } = await play();
+    const calls = agents.calls.map(({ agent, kind, messageId = '' }) => `${kind} ${agent} ${messageId}`);
+    const head = { calls: [...calls, ...agents.cancels.map((taskId) => `cancel ${taskId}`)] };
+    LOGS.record(name, () => goldenLog(timeless(log), folded), head);
+    const golden = LOGS.read(name);
+    expect(timeless(log)).toEqual(eventsOf(golden.log));
+    expect(head).toEqual(golden.head);
+  });
+
+  test('every beginning of its log gives what it gave', () => {
+    const { log } = LOGS.read(name);
+    expect(goldenLog(eventsOf(log), folded)).toEqual(log);
+  });
+});
