@@ -1,6 +1,6 @@
-import { AgentCall, type CallIdentity, cancelTask, ownChildren } from '#libs/agent-calls';
-import type { RequestContext } from '#libs/executor';
+import type { AgentCall } from '#libs/agent-calls';
 import { throughOutage } from '#libs/postgres';
+import { type CalledAgent, ProcessCalls, type ProcessStart } from '#libs/process';
 import { textPart, userMessage } from '#libs/protocol';
 import { turnId } from './a2a-event.js';
 import { type Callee, nameOf, type Side } from './conversation.js';
@@ -10,121 +10,101 @@ import type { ConversationServices } from './conversation-services.js';
 import type { ConversationState, SideSession } from './conversation-state.js';
 import type { PendingTurn } from './dialogue.js';
 
-/** An agent, and what it is called for. */
-interface Called {
-  agent: string;
-  as: Callee;
-}
-
 /** The calls of one execution of a conversation. */
 export class ConversationCalls {
-  /** Whether an earlier process may have made the next call already. */
-  private repeated: boolean;
-  private current: (Called & { name: CallName; call: AgentCall }) | undefined;
+  private readonly calls: ProcessCalls;
 
   constructor(
     private readonly services: ConversationServices,
-    private readonly context: RequestContext,
+    private readonly start: ProcessStart,
     private readonly state: ConversationState,
   ) {
-    this.repeated = context.task !== null || context.recovered > 0;
+    this.calls = new ProcessCalls(services, start);
   }
 
   turn({ turn, speaker, text }: PendingTurn): Promise<AgentCall> {
-    const agent = nameOf(speaker, this.state.settings);
-    return this.call(turn, { agent, as: speaker }, text, this.state.sessions[speaker]);
+    return this.open(turn, this.side(turn, speaker), text, this.state.sessions[speaker]);
   }
 
   announcement(agent: string, text: string): Promise<AgentCall> {
-    return this.call('announce', { agent, as: 'announce' }, text, {});
+    return this.open('announce', this.called('announce', agent, 'announce'), text, {});
+  }
+
+  /** Says that what is told next decides on the call that follows from it. */
+  announceNext(): void {
+    this.calls.announce(referenceOf(this.state.dialogue.pending()?.turn ?? 'announce'));
+  }
+
+  abort(): void {
+    this.calls.abort();
   }
 
   /** Cancels the Task that is at work, and those that wait for what will not come. */
   async cancel(): Promise<void> {
-    const { sessions, settings } = this.state;
-    const waiting = (['requester', 'target'] as Side[]).map((side) => {
-      return { agent: nameOf(side, settings), as: side, taskId: sessions[side].taskId };
+    const { sessions } = this.state;
+    const next = this.next();
+    const atWork = next && this.calls.taskIdOf(next.reference);
+    const waiting = (['requester', 'target'] as const).map((side) => {
+      const { taskId } = sessions[side];
+      if (taskId === undefined || taskId === atWork) return undefined;
+      return this.calls.cancelTask(this.side('announce', side), taskId);
     });
-    const others = waiting.filter(({ taskId }) => taskId !== this.current?.call.taskId);
-    const [open] = await Promise.all([
-      this.current?.call.cancel(),
-      ...others.map(({ taskId, ...called }) => this.cancelTask(called, taskId)),
-    ]);
-    if (open?.taskId === undefined) await this.cancelUnseen();
+    await Promise.all([next && this.calls.cancel(next), ...waiting]);
   }
 
-  private async call(name: CallName, called: Called, text: string, session: SideSession): Promise<AgentCall> {
-    const known = this.state.calls.get(name) ?? (this.repeated ? await this.madeBefore(name, session) : undefined);
-    this.repeated = false;
-    const { references, directory, hops: signer } = this.services;
-    const { context, state } = this;
-    const call = new AgentCall(directory, {
-      identity: this.identity(name, called),
-      signal: context.signal,
-      request: { message: userMessage([textPart(text)], { messageId: turnId(context.taskId, name), ...session }) },
-      target: async () => {
-        const callee = await references.resolve(called.agent, context.call.scope.tenant);
-        return { url: references.url(callee), callee };
-      },
-      ...(known === undefined && { admit: () => this.spend(name) }),
-      by: { context, agent: context.call.agent, chain: { hops: state.hops, signer } },
-      own: !isElsewhere(called),
-      ...(known !== undefined && { known }),
-      limit: state.settings.timeoutMs,
+  /** Whom the conversation calls now, or would. */
+  private next(): CalledAgent | undefined {
+    const { dialogue, settings, announcement } = this.state;
+    const pending = dialogue.pending();
+    if (pending) return this.side(pending.turn, pending.speaker);
+    if (dialogue.outcome === undefined || settings.announce === undefined || announcement) return undefined;
+    return this.called('announce', settings.announce, 'announce');
+  }
+
+  private open(name: CallName, called: CalledAgent, text: string, session: SideSession): Promise<AgentCall> {
+    const messageId = turnId(this.start.context.taskId, name);
+    return this.calls.open({
+      ...called,
+      request: { message: userMessage([textPart(text)], { messageId, ...session }) },
+      admit: () => this.spend(name),
+      limit: this.state.settings.timeoutMs,
     });
-    this.current = { ...called, name, call };
-    return call;
   }
 
   /** An agent is not called beyond the budget; a call that was made before costs nothing again. */
   private async spend(name: CallName): Promise<void> {
     const { hops, budgets } = this.services;
-    const root = hops.rootOf(this.state.hops) ?? this.context.taskId;
+    const { context } = this.start;
+    const root = hops.rootOf(this.start.hops) ?? context.taskId;
     const spend = () => budgets.spend(root, name === 'announce' ? 'announcement' : 'turn');
-    refuseBeyond(await throughOutage(spend, this.context.signal));
+    refuseBeyond(await throughOutage(spend, context.signal));
   }
 
-  /** The Task of a call that no event of the log names: one of our own agents names us, a waiting one is known. */
-  private async madeBefore(name: CallName, session: SideSession): Promise<string | undefined> {
-    const { taskId, signal } = this.context;
-    const made = await ownChildren(this.services.tasks, taskId, signal);
-    return made.get(referenceOf(name)) ?? session.taskId;
+  private side(name: CallName, side: Side): CalledAgent {
+    return this.called(name, nameOf(side, this.state.settings), side);
   }
 
-  /** Cancels the Task of a call that was made, or may have been, and has not told of it. */
-  private async cancelUnseen(): Promise<void> {
-    const { dialogue, settings, calls } = this.state;
-    const pending = dialogue.pending();
-    const next = pending && { agent: nameOf(pending.speaker, settings), as: pending.speaker, name: pending.turn };
-    const unseen = this.current ?? next;
-    if (unseen === undefined) return;
-    await this.cancelTask(unseen, calls.get(unseen.name) ?? (await this.madeBefore(unseen.name, {})));
+  /**
+   * A credential is only for an agent elsewhere, whatever the request said; a caller may name any, so it has to say where
+   * it goes.
+   */
+  private called(name: CallName, agent: string, as: Callee): CalledAgent {
+    const { references } = this.services;
+    const { scope } = this.start.context.call;
+    const own = !/^https?:/i.test(agent);
+    const credential = own ? undefined : this.state.settings.auth?.[as];
+    const seen = this.state.calls.get(name);
+    return {
+      reference: referenceOf(name),
+      own,
+      target: async () => {
+        const callee = await references.resolve(agent, scope.tenant);
+        return { url: references.url(callee), callee };
+      },
+      ...(seen !== undefined && { seen }),
+      ...(credential !== undefined && { identity: { credential, onlyToHosts: true } }),
+    };
   }
-
-  /** One that cannot be reached ends by itself, or at its own limits. */
-  private async cancelTask(called: Called, taskId: string | undefined): Promise<void> {
-    if (taskId === undefined) return;
-    const { references, directory } = this.services;
-    const { scope } = this.context.call;
-    const callee = await references.resolve(called.agent, scope.tenant).catch(() => undefined);
-    if (callee === undefined) return;
-    await cancelTask(directory, references.url(callee), taskId, { scope, ...this.credential(called) });
-  }
-
-  private identity(name: CallName, called: Called): CallIdentity {
-    const { taskId, call } = this.context;
-    return { scope: call.scope, parent: { taskId, reference: referenceOf(name) }, ...this.credential(called) };
-  }
-
-  /** Only for an agent elsewhere, whatever the request said; a caller may name any, so the credential has to say where it goes. */
-  private credential(called: Called): Pick<CallIdentity, 'credential' | 'onlyToHosts'> {
-    const credential = this.state.settings.auth?.[called.as];
-    return credential !== undefined && isElsewhere(called) ? { credential, onlyToHosts: true } : {};
-  }
-}
-
-function isElsewhere({ agent }: Called): boolean {
-  return /^https?:/i.test(agent);
 }
 
 /** What a call's Task calls the call, where it is one of our own agents. */

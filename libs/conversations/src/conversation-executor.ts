@@ -1,19 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import {
-  AgentExecutor,
-  type CallContext,
-  hopMetadata,
-  hopsOf,
-  type RequestContext,
-  UnknownAgent,
-} from '#libs/executor';
-import { A2AError, type JsonObject, type SendMessageRequest, submittedTask } from '#libs/protocol';
-import type { TaskEvent } from '#libs/tasks';
+import { type CallContext, UnknownAgent } from '#libs/executor';
+import { ProcessExecutor, type ProcessStart } from '#libs/process';
+import { A2AError, type JsonObject, type SendMessageRequest } from '#libs/protocol';
 import type { ConversationSettings } from './conversation.js';
 import { settingsMetadata } from './conversation-metadata.js';
 import { ConversationRun } from './conversation-run.js';
 import type { ConversationServices } from './conversation-services.js';
-import { ConversationState } from './conversation-state.js';
+import { ConversationState, settingsIn } from './conversation-state.js';
 
 /**
  * What a Message asks a conversation to be about.
@@ -23,13 +16,9 @@ export type SettingsOf = (request: Pick<SendMessageRequest, 'message'>) => Conve
 
 /**
  * A bounded talk of two agents as an agent: its Task is the conversation, and the events of the `a2a` stream are events
- * of the Task. A restarted conversation goes on from its log; no turn is asked for twice under another messageId.
+ * of the Task. No turn is asked for twice under another messageId.
  */
-export class ConversationExecutor extends AgentExecutor {
-  override readonly recovery = 'restart';
-  /** Time for the speaker's Task to be canceled. */
-  override readonly cancelGrace = 10_000;
-
+export class ConversationExecutor extends ProcessExecutor {
   constructor(
     private readonly services: ConversationServices,
     private readonly settingsOf: SettingsOf,
@@ -42,26 +31,19 @@ export class ConversationExecutor extends AgentExecutor {
     return randomUUID();
   }
 
-  override taskMetadata(request: SendMessageRequest): JsonObject {
-    return { ...settingsMetadata(this.settingsOf(request)), ...hopMetadata(hopsOf(request)) };
-  }
-
   override async check(request: SendMessageRequest, { scope }: CallContext): Promise<void> {
     if (request.message.taskId !== undefined) return;
     await this.refuseUnknownAgents(this.settingsOf(request), scope.tenant);
   }
 
-  override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
-    const log = isNew(context) ? [this.opening(context)] : await context.log();
-    const { settings } = ConversationState.of(context.taskId, log);
-    const state = ConversationState.of(context.taskId, log, await this.isSelf(settings, context.call.scope.tenant));
-    yield* new ConversationRun(this.services, context, state).events();
+  protected override about(request: SendMessageRequest): JsonObject {
+    return settingsMetadata(this.settingsOf(request));
   }
 
-  /** A new conversation's log needs no reading: it is its first Message. */
-  private opening(context: RequestContext): TaskEvent {
-    const { userMessage: message, metadata } = context;
-    return { task: submittedTask(context, message, this.taskMetadata({ message, ...(metadata && { metadata }) })) };
+  protected override async begin(start: ProcessStart): Promise<ConversationRun> {
+    const { context, log } = start;
+    const self = await this.isSelf(settingsIn(log), context.call.scope.tenant);
+    return new ConversationRun(this.services, start, ConversationState.of(context.taskId, log, self));
   }
 
   private async refuseUnknownAgents(settings: ConversationSettings, tenant: string): Promise<void> {
@@ -91,8 +73,4 @@ export class ConversationExecutor extends AgentExecutor {
     const [first, second] = await Promise.all(addresses);
     return first === second;
   }
-}
-
-function isNew(context: RequestContext): boolean {
-  return context.task === null && context.recovered === 0;
 }

@@ -1,5 +1,4 @@
 import type { CalledTask } from '#libs/a2a-client';
-import { type Hop, keptHops } from '#libs/executor';
 import { firstText, isTerminalState, streamEvent, type TaskState } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { A2aEvent } from './a2a-event.js';
@@ -40,8 +39,6 @@ export class ConversationState {
   readonly sessions: Record<Side, SideSession> = { requester: {}, target: {} };
   /** The Tasks that calls have made, as far as the log names them. */
   readonly calls = new Map<CallName, string>();
-  /** The calls that led to this conversation. */
-  hops: readonly Hop[] = [];
   /** The number of the last command that was carried out. */
   command = 0;
   paused = false;
@@ -62,9 +59,7 @@ export class ConversationState {
 
   /** @throws Error where the log is not one of a conversation */
   static of(conversationId: string, log: readonly TaskEvent[], self = false): ConversationState {
-    const state = new ConversationState(conversationId, settingsOf(log), self);
-    const [first] = log;
-    if (first && 'task' in first) state.hops = keptHops(first.task.metadata);
+    const state = new ConversationState(conversationId, settingsIn(log), self);
     for (const event of log) state.apply(event);
     return state;
   }
@@ -107,7 +102,8 @@ export class ConversationState {
   }
 }
 
-function settingsOf([first]: readonly TaskEvent[]): ConversationSettings {
+/** @throws Error where the log is not one of a conversation */
+export function settingsIn([first]: readonly TaskEvent[]): ConversationSettings {
   const settings = first && 'task' in first ? readSettings(first.task.metadata) : undefined;
   if (!settings) throw new Error('The log is not one of a conversation');
   return settings;

@@ -8,6 +8,7 @@ export { SharedUse } from './shared-use.js';
 export { ExecutionRegistry } from './execution-registry.js';
 export type { LocalRequestHandler } from './local-request-handler.js';
 export { REVISION_KEY } from './new-task.js';
+export { endsTurn } from './task-execution.js';
 export { ExecutorModule } from './executor.module.js';
 export { TaskRecovery } from './task-recovery.js';
 export { readIdempotencyKey } from './idempotency-key.js';

@@ -221,7 +221,8 @@ export class TaskExecution implements Execution {
       metadata: start.metadata,
       signal: this.controller.signal,
       recovered: start.recovered,
-      log: () => start.readLog(),
+      // A Task that has only begun needs no reading.
+      log: async () => (recording.lastSequence === 1 ? [{ task: this.begunAs.task }] : start.readLog()),
       admit: (event) => recording.admit(event),
       flush: () => recording.flush(),
       prove: async () => {
@@ -232,7 +233,8 @@ export class TaskExecution implements Execution {
   }
 }
 
-function endsTurn(event: TaskEvent): boolean {
+/** Whether an event leaves nothing to do until the next Message: the Task has ended, or waits. */
+export function endsTurn(event: TaskEvent): boolean {
   if (!('statusUpdate' in event)) return false;
   const state: TaskState = event.statusUpdate.status.state;
   return isTerminalState(state) || isWaitingState(state);

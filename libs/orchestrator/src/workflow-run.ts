@@ -2,7 +2,7 @@ import { type Hop, type RequestContext, TaskCanceled } from '#libs/executor';
 import { ContentTooLarge, type RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { ChildEnding } from './child-ending.js';
-import { Inbox } from './inbox.js';
+import { Inbox } from '#libs/process';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { isBeingCanceled, planNext, type RunOutcome } from './plan-next.js';
 import { answeredNodes } from './run-answer.js';

@@ -2,3 +2,7 @@ export { IdempotencyKey } from './api/idempotency-key.js';
 export { type ProcessListing, processPage } from './api/process-page.js';
 export { type ProcessEvents, ProcessStreams } from './api/process-streams.js';
 export { hasEnded, type ProcessCall, Processes, type ProcessKind, unknownProcess } from './api/processes.js';
+export { Inbox } from './inbox.js';
+export { Process } from './process.js';
+export { type CalledAgent, ProcessCalls, type ProcessServices } from './process-calls.js';
+export { ProcessExecutor, type ProcessStart } from './process-executor.js';

@@ -1,0 +1,201 @@
+import { HttpAgentDirectory } from '#libs/a2a-client';
+import type { AgentCall } from '#libs/agent-calls';
+import { HopChains, type RequestContext, TaskCanceled } from '#libs/executor';
+import { derivedId, userMessage } from '#libs/protocol';
+import { ANONYMOUS_SCOPE, type TaskHeader } from '#libs/tasks';
+import { FakeAgent } from '../../../test/support/fake-agent.js';
+import { answers, holds } from '../../../test/support/fake-behaviour.js';
+import { type CalledAgent, type PlannedCall, ProcessCalls } from './process-calls.js';
+
+const MESSAGE = derivedId('process-1', 'step', 1);
+
+/** The calls of one execution of a process. */
+class Execution {
+  /** How often the store was asked for the Tasks of earlier executions. */
+  lookups = 0;
+  admitted = 0;
+  readonly calls: ProcessCalls;
+  private readonly controller = new AbortController();
+
+  constructor(
+    private readonly agent: FakeAgent,
+    /** By reference, what agents of ours made, or why that cannot be found out. */
+    made: Record<string, string> | Error = {},
+    elsewhere: Record<string, string> = {},
+  ) {
+    const directory = new HttpAgentDirectory({ http: { fetch, cachedFetch: fetch }, onCardless: () => undefined });
+    const children = async (): Promise<TaskHeader[]> => {
+      this.lookups += 1;
+      if (made instanceof Error) throw made;
+      return Object.entries(made).map(([parentReference, taskId]) => ({ parentReference, taskId }) as TaskHeader);
+    };
+    const context = {
+      taskId: 'process-1',
+      contextId: 'context-1',
+      call: { scope: ANONYMOUS_SCOPE, agent: 'processes', extensions: [], baseUrl: 'http://own' },
+      signal: this.controller.signal,
+      flush: async () => undefined,
+      prove: async () => undefined,
+    } as unknown as RequestContext;
+    this.calls = new ProcessCalls(
+      { directory, tasks: { children }, hops: new HopChains(Buffer.from('a secret')) },
+      { context, hops: [], remembered: async () => Object.entries(elsewhere) },
+    );
+  }
+
+  called(fields: Partial<CalledAgent> = {}): CalledAgent {
+    return { reference: 'step#1', own: false, target: () => ({ url: this.agent.url }), ...fields };
+  }
+
+  planned(fields: Partial<PlannedCall> = {}): PlannedCall {
+    return {
+      ...this.called(),
+      request: { message: userMessage('hello', { messageId: MESSAGE }) },
+      admit: async () => {
+        this.admitted += 1;
+      },
+      ...fields,
+    };
+  }
+
+  async made(fields: Partial<PlannedCall> = {}): Promise<string | undefined> {
+    const call = await this.calls.open(this.planned(fields));
+    await heard(call);
+    return call.outcome.answer.artifacts[0]?.parts[0]?.text;
+  }
+
+  /** A call that goes on, whose agent has told of its Task. */
+  async under(fields: Partial<PlannedCall> = {}): Promise<{ taskId: string; rest: Promise<void> }> {
+    const call = await this.calls.open(this.planned(fields));
+    const run = call.run();
+    await run.next();
+    const rest = async (): Promise<void> => {
+      while (!(await run.next()).done);
+    };
+    return { taskId: call.taskId ?? '', rest: rest() };
+  }
+
+  cancel(): void {
+    this.controller.abort(new TaskCanceled());
+  }
+}
+
+async function heard(call: AgentCall): Promise<void> {
+  const run = call.run();
+  while (!(await run.next()).done);
+}
+
+describe('ProcessCalls', () => {
+  let agent: FakeAgent;
+
+  beforeEach(async () => {
+    agent = await FakeAgent.start({ streaming: true });
+  });
+  afterEach(() => agent.stop());
+
+  /** The Task of an execution that is gone. */
+  async function left(): Promise<string> {
+    const { taskId, rest } = await new Execution(agent).under();
+    void rest.catch(() => undefined);
+    return taskId;
+  }
+
+  describe('a call', () => {
+    it('that this execution decided on is made, without a look for an earlier one', async () => {
+      const one = new Execution(agent, { 'step#1': 'none of this call' });
+      one.calls.announce('step#1');
+      expect(await one.made({ seen: 'nor this' })).toBe('ok');
+      expect([one.lookups, one.admitted]).toEqual([0, 1]);
+      expect(agent.sends.map(({ message }) => message?.messageId)).toEqual([MESSAGE]);
+      expect(JSON.stringify(agent.sends[0]?.message?.metadata)).toContain('"task":"process-1","caller":"processes"');
+    });
+
+    it.each([
+      ['the log names', (taskId: string) => ({ seen: taskId })],
+      ['an agent of ours has', (taskId: string) => ({ made: { 'step#1': taskId } })],
+      ['was remembered of an agent elsewhere', (taskId: string) => ({ elsewhere: { 'step#1': taskId } })],
+    ])('whose Task %s is gone on with, and costs nothing again', async (_what, known) => {
+      agent.always(answers('of the first'));
+      const first = new Execution(agent);
+      const call = await first.calls.open(first.planned());
+      await heard(call);
+      const {
+        seen,
+        made,
+        elsewhere,
+      }: { seen?: string; made?: Record<string, string>; elsewhere?: Record<string, string> } = known(
+        call.taskId ?? '',
+      );
+      const second = new Execution(agent, made, elsewhere);
+      expect(await second.made(seen === undefined ? {} : { seen })).toBe('of the first');
+      expect(agent.sends).toHaveLength(1);
+      expect(second.admitted).toBe(0);
+    });
+
+    it('that nobody knows to be made goes out again, under the same id', async () => {
+      await left();
+      const second = new Execution(agent);
+      await second.made();
+      await second.made({ reference: 'step#2' });
+      expect(agent.sends.map(({ message }) => message?.messageId)).toEqual([MESSAGE, MESSAGE, MESSAGE]);
+      expect([second.lookups, second.admitted]).toEqual([1, 2]);
+    });
+  });
+
+  describe('a cancel', () => {
+    beforeEach(() => agent.always(holds()));
+
+    it('reaches the Task of the call that is open, which throws then', async () => {
+      const one = new Execution(agent);
+      const { taskId, rest } = await one.under();
+      const ended = rest.catch((error: unknown) => error);
+      one.cancel();
+      expect(await one.calls.cancel(one.called())).toEqual({ taskId, outcome: 'acknowledged' });
+      expect(await ended).toBeInstanceOf(TaskCanceled);
+      expect(agent.cancels).toEqual([taskId]);
+    });
+
+    it('reaches the Task that an earlier execution made, through the signal that has cut this one', async () => {
+      const taskId = await left();
+      const second = new Execution(agent, { 'step#1': taskId });
+      second.cancel();
+      expect(await second.calls.cancel(second.called({ own: true }))).toEqual({ taskId, outcome: 'acknowledged' });
+      expect(agent.cancels).toEqual([taskId]);
+    });
+
+    it('of a call that was only decided on finds nothing to cancel', async () => {
+      const one = new Execution(agent);
+      one.calls.announce('step#1');
+      expect(await one.calls.cancel(one.called())).toEqual({ outcome: 'not-started' });
+      expect([one.lookups, agent.calls.length]).toEqual([0, 0]);
+    });
+
+    it('of a call that may have been made and is not to be found says so', async () => {
+      const unknown = new Execution(agent);
+      expect(await unknown.calls.cancel(unknown.called())).toEqual({ outcome: 'unknown' });
+      expect(await unknown.calls.cancel(unknown.called({ own: true }))).toEqual({ outcome: 'not-started' });
+      const blind = new Execution(agent, new TypeError('a fault'));
+      expect(await blind.calls.cancel(blind.called({ own: true }))).toEqual({ outcome: 'unknown' });
+    });
+
+    it('of an agent that is nowhere any more comes out as unreachable', async () => {
+      const one = new Execution(agent);
+      const nowhere = one.called({
+        target: () => {
+          throw new Error('no such agent');
+        },
+      });
+      expect(await one.calls.cancelTask(nowhere, 'task-1')).toBe('unreachable');
+    });
+  });
+
+  it('whose execution ends closes what is open, and the agents work on', async () => {
+    agent.always(holds());
+    const one = new Execution(agent);
+    const { taskId, rest } = await one.under();
+    const ended = rest.catch((error: Error) => error.message);
+    one.calls.abort();
+    expect(await ended).toBe('the call was aborted');
+    expect([one.calls.taskIdOf('step#1'), agent.cancels]).toEqual([taskId, []]);
+  });
+});

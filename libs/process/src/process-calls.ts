@@ -1,0 +1,170 @@
+import type { AgentDirectory, CancelOutcome } from '#libs/a2a-client';
+import {
+  AgentCall,
+  type AgentCallSpec,
+  type CallIdentity,
+  type CanceledCall,
+  cancelTask,
+  ownChildren,
+} from '#libs/agent-calls';
+import type { Hop, HopChains, RequestContext } from '#libs/executor';
+import type { TaskStore } from '#libs/tasks';
+
+/** What every process needs of the service it runs in. */
+export interface ProcessServices {
+  directory: AgentDirectory;
+  tasks: Pick<TaskStore, 'children'>;
+  hops: HopChains;
+}
+
+/** A process whose calls these are. */
+interface CallingProcess {
+  context: RequestContext;
+  /** The calls that led to it. */
+  hops: readonly Hop[];
+  /** Its agent, where that is not the one that was asked for it. */
+  agent?: string;
+  /** The Tasks that agents elsewhere made for earlier executions, by reference, where they are kept beside the log. */
+  remembered?: (signal: AbortSignal) => Promise<Iterable<readonly [reference: string, taskId: string]>>;
+}
+
+/** Whom a process calls, and what for: the same in every execution. */
+export interface CalledAgent extends Pick<AgentCallSpec, 'target' | 'own'> {
+  /** What the process calls the call; the agent's Task is found by it. */
+  reference: string;
+  /** The agent's Task, as far as the log names it. */
+  seen?: string;
+  identity?: Omit<CallIdentity, 'scope' | 'parent'>;
+}
+
+/** A call that is to be made. `admit` is asked only where no earlier execution has made it. */
+export interface PlannedCall
+  extends CalledAgent, Pick<AgentCallSpec, 'request' | 'admit' | 'forgotten' | 'limit' | 'timeouts'> {
+  /** The agent calls nobody, and is not told what led to the call. */
+  last?: boolean;
+  /** The agent works in this process. */
+  staysHere?: boolean;
+}
+
+/** What a cancel takes to find out which Tasks earlier executions have made. */
+const FINDING_MS = 5_000;
+
+/**
+ * The calls of one execution of a process. A call that this execution did not decide on may have been made by an earlier
+ * one: its Task is gone on with.
+ */
+export class ProcessCalls {
+  private readonly calls = new Map<string, AgentCall>();
+  /** When this execution decided on calls (`performance.now()`), before it recorded that. */
+  private readonly announced = new Map<string, number>();
+  private earlier: Promise<ReadonlyMap<string, string>> | undefined;
+
+  constructor(
+    private readonly services: ProcessServices,
+    private readonly process: CallingProcess,
+  ) {}
+
+  /** This execution decides on the call, with an event that it has yet to yield: nobody can have made it before. */
+  announce(reference: string): void {
+    this.announced.set(reference, performance.now());
+  }
+
+  /** The call, to be run; or the rest of it. @throws the signal's reason */
+  async open(planned: PlannedCall): Promise<AgentCall> {
+    const { reference } = planned;
+    const call = this.callOf(planned, await this.known(planned));
+    this.calls.set(reference, call);
+    return call;
+  }
+
+  /** Forgets a call that is over. */
+  close(reference: string): void {
+    this.calls.delete(reference);
+    this.announced.delete(reference);
+  }
+
+  /** The Task that an open call is known to have made. */
+  taskIdOf(reference: string): string | undefined {
+    return this.calls.get(reference)?.taskId;
+  }
+
+  /** Closes every connection; the agents work on. */
+  abort(): void {
+    for (const call of this.calls.values()) call.abort();
+  }
+
+  /** Gives the call up and cancels its Task, whichever execution made it. Never throws. */
+  async cancel(called: CalledAgent): Promise<CanceledCall> {
+    const { reference, own, seen } = called;
+    const [open, isNew] = [this.calls.get(reference), this.announced.has(reference)];
+    this.close(reference);
+    const canceled = await open?.cancel();
+    if (canceled?.taskId !== undefined) return canceled;
+    try {
+      const taskId = seen ?? (isNew ? undefined : await this.madeBefore(reference, AbortSignal.timeout(FINDING_MS)));
+      if (taskId !== undefined) return { taskId, outcome: await this.cancelTask(called, taskId) };
+    } catch {
+      return { outcome: 'unknown' };
+    }
+    // A Task of an agent of ours would have been found.
+    return canceled ?? { outcome: isNew || own ? 'not-started' : 'unknown' };
+  }
+
+  /** Cancels a Task of the agent that no call is open to. Never throws. */
+  async cancelTask(called: CalledAgent, taskId: string): Promise<CancelOutcome> {
+    try {
+      const { url } = await called.target();
+      return await cancelTask(this.services.directory, url, taskId, this.identity(called));
+    } catch {
+      return 'unreachable';
+    }
+  }
+
+  private callOf(planned: PlannedCall, known: string | undefined): AgentCall {
+    const { context, hops, agent = context.call.agent } = this.process;
+    const { reference, identity: _identity, seen: _seen, last, staysHere, admit, ...spec } = planned;
+    const announcedAt = this.announced.get(reference);
+    return new AgentCall(this.services.directory, {
+      ...spec,
+      identity: this.identity(planned),
+      signal: context.signal,
+      by: {
+        context,
+        agent,
+        ...(!last && { chain: { hops, signer: this.services.hops } }),
+        ...(announcedAt !== undefined && { announcedAt }),
+        ...(staysHere && { staysHere }),
+      },
+      ...(known !== undefined && { known }),
+      ...(known === undefined && admit && { admit }),
+    });
+  }
+
+  private async known({ reference, seen, request }: PlannedCall): Promise<string | undefined> {
+    if (this.announced.has(reference)) return undefined;
+    return seen ?? request.message.taskId ?? this.madeBefore(reference, this.process.context.signal);
+  }
+
+  /** The Task of a call that the log does not name, as far as anybody knew when this was first asked. */
+  private async madeBefore(reference: string, signal: AbortSignal): Promise<string | undefined> {
+    this.earlier ??= this.findEarlier(signal).catch((error: unknown) => {
+      this.earlier = undefined;
+      throw error;
+    });
+    return (await this.earlier).get(reference);
+  }
+
+  private async findEarlier(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const { context, remembered } = this.process;
+    const [own, elsewhere = []] = await Promise.all([
+      ownChildren(this.services.tasks, context.taskId, signal),
+      remembered?.(signal),
+    ]);
+    return new Map([...own, ...elsewhere]);
+  }
+
+  private identity({ reference, identity }: CalledAgent): CallIdentity {
+    const { taskId, call } = this.process.context;
+    return { scope: call.scope, parent: { taskId, reference }, ...identity };
+  }
+}

@@ -1,0 +1,42 @@
+import { AgentExecutor, type Hop, hopMetadata, hopsOf, keptHops, type RequestContext } from '#libs/executor';
+import type { JsonObject, SendMessageRequest } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import type { Process } from './process.js';
+
+type Execution = Pick<Process<never, never>, 'events'>;
+
+/** Where an execution of a process begins. */
+export interface ProcessStart {
+  context: RequestContext;
+  /** The log so far. */
+  log: readonly TaskEvent[];
+  /** The calls that led to the process. */
+  hops: readonly Hop[];
+}
+
+/**
+ * A durable process as an agent: its Task is the process. After a crash it goes on from its log, in any replica; what is
+ * in the log is not done again.
+ */
+export abstract class ProcessExecutor extends AgentExecutor {
+  override readonly recovery = 'restart';
+  /** Time for the agents at work to be canceled. */
+  override readonly cancelGrace = 10_000;
+
+  override taskMetadata(request: SendMessageRequest): JsonObject {
+    return { ...this.about(request), ...hopMetadata(hopsOf(request)) };
+  }
+
+  override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
+    const log = await context.log();
+    const [first] = log;
+    const hops = keptHops(first && 'task' in first ? first.task.metadata : undefined);
+    const process = await this.begin({ context, log, hops });
+    yield* process.events();
+  }
+
+  /** What the Task keeps of the request for it: all that is needed to go on, whoever does. */
+  protected abstract about(request: SendMessageRequest): JsonObject;
+
+  protected abstract begin(start: ProcessStart): Execution | Promise<Execution>;
+}

@@ -1,0 +1,65 @@
+import { endsTurn, type RequestContext, TaskCanceled } from '#libs/executor';
+import { type JsonObject, statusUpdate } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+
+type Events = Iterable<TaskEvent> | AsyncIterable<TaskEvent>;
+
+/**
+ * One execution of a durable process, from where its log ends. What is next follows from the folded log alone, whether
+ * this execution wrote it or an earlier one: the loop does that one thing, yields what came of it, and looks again.
+ */
+export abstract class Process<State extends { apply(event: TaskEvent): unknown }, Next> {
+  private over = false;
+
+  /** @param state what the log so far folds to */
+  constructor(
+    protected readonly context: RequestContext,
+    protected readonly state: State,
+  ) {}
+
+  /** The calls of this execution, whose connections are closed with it. */
+  protected abstract readonly calls: { abort(): void };
+
+  /** Until an event ends the turn. @throws why the execution was interrupted: it goes on elsewhere */
+  async *events(): AsyncGenerator<TaskEvent, void, undefined> {
+    const { signal } = this.context;
+    try {
+      while (!this.over) {
+        signal.throwIfAborted();
+        yield* this.perform(this.next());
+      }
+    } catch (error) {
+      if (signal.reason instanceof TaskCanceled) yield* this.cancel();
+      else if (signal.aborted) throw error;
+      else yield* this.fail(error);
+    } finally {
+      this.calls.abort();
+    }
+  }
+
+  /** The one thing to do next, from the state alone: no I/O, no clock. */
+  protected abstract next(): Next;
+
+  /** Does it, as far as it can be done now; yields nothing but what it recorded. */
+  protected abstract perform(next: Next): Events;
+
+  /** Stops what is under way, and ends the Task as its caller wished. */
+  protected abstract cancel(): Events;
+
+  /** Ends the Task after a fault of ours: FAILED, with a sentence that says nothing, unless a process knows better. */
+  protected fail(error: unknown): Events {
+    throw error;
+  }
+
+  /** Folds an event, which is to be yielded then. */
+  protected record(event: TaskEvent): TaskEvent {
+    this.state.apply(event);
+    this.over = endsTurn(event);
+    return event;
+  }
+
+  /** Records an event that says only what its metadata says. */
+  protected step(metadata: JsonObject): TaskEvent {
+    return this.record(statusUpdate(this.context, 'TASK_STATE_WORKING', undefined, metadata));
+  }
+}
