@@ -29,11 +29,6 @@ export interface BrainstormEnding {
   failed: TaskState;
 }
 
-/** A step as an event of the Task that changes nothing else. */
-export function stepEvent(reference: TaskReference, note: RunEventNote): TaskEvent {
-  return statusUpdate(reference, 'TASK_STATE_WORKING', undefined, runEventMetadata(note));
-}
-
 /** The end of a pass: the merged state is the Task's Artifact, and the note says where it came from. */
 export function mergedEvent(reference: TaskReference, progress: BrainstormProgress, artifactId: string): TaskEvent {
   const { pass, history, provenance, state: before, spec } = progress;

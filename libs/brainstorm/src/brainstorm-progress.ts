@@ -1,4 +1,4 @@
-import { firstData, firstText, type JsonValue, runEventNote, type RunEventNote, type Task } from '#libs/protocol';
+import { firstData, firstText, type JsonValue, runEventNote, type RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { type BrainstormSpec, specIn, stateAgents } from './brainstorm-spec.js';
 import type { AgentPlace, BrainstormStepPayloads, StoppedAgent } from './brainstorm-steps.js';
@@ -72,7 +72,8 @@ export class BrainstormProgress {
   }
 
   /** Takes in the next event of the log. */
-  apply(event: Exclude<TaskEvent, { task: Task }>): void {
+  apply(event: TaskEvent): void {
+    if ('task' in event) return;
     if ('artifactUpdate' in event) {
       const { artifact, metadata } = event.artifactUpdate;
       const state = firstData(artifact.parts);
