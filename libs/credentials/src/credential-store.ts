@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
 import { BatchedRead, Database, SecretBox, throughOutage, UnreadableSecret } from '#libs/postgres';
+import { type InsertResult, Raw, type Repository, type UpdateResult } from 'typeorm';
+import { CredentialRow } from './credential-row.js';
 import type { Credential, CredentialId, CredentialSettings, UsableCredential } from './credential.js';
 
 /** Keeps credentials; their secrets go in and come out for calls alone. */
@@ -10,34 +13,36 @@ export class CredentialStore {
 
   constructor(
     private readonly database: Database,
+    @InjectRepository(CredentialRow) private readonly rows: Repository<CredentialRow>,
     private readonly box: SecretBox,
   ) {}
 
   /** By name. */
   async list(tenant: string): Promise<Credential[]> {
-    const { rows } = await this.database.pool.query<CredentialRow>(LIST, [tenant]);
-    return rows.map(shown);
+    return (await this.rows.find({ where: { tenant }, order: { name: 'ASC' } })).map(shown);
   }
 
   async get({ tenant, name }: CredentialId): Promise<Credential | undefined> {
-    const { rows } = await this.database.pool.query<CredentialRow>(GET, [tenant, name]);
-    return rows[0] && shown(rows[0]);
+    const row = await this.rows.findOneBy({ tenant, name });
+    return row ? shown(row) : undefined;
   }
 
   /** `undefined` where the name is taken. */
   async create(id: CredentialId, settings: CredentialSettings, secret: string): Promise<Credential | undefined> {
-    return this.save(CREATE, id, settings, secret);
+    const values = { tenant: id.tenant, name: id.name, ...this.changed(id, settings, secret) };
+    return saved(await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute());
   }
 
   /** `undefined` where there is none of the name. */
   async replace(id: CredentialId, settings: CredentialSettings, secret: string): Promise<Credential | undefined> {
-    return this.save(REPLACE, id, settings, secret);
+    const { tenant, name } = id;
+    const values = { ...this.changed(id, settings, secret), updated_at: NOW, last_error: null, last_error_at: null };
+    return saved(await this.rows.update({ tenant, name }, values, { returning: '*' }));
   }
 
   /** Whether there was one. */
   async delete({ tenant, name }: CredentialId): Promise<boolean> {
-    const { rowCount } = await this.database.pool.query(DELETE, [tenant, name]);
-    return rowCount === 1;
+    return (await this.rows.delete({ tenant, name })).affected === 1;
   }
 
   /**
@@ -60,15 +65,17 @@ export class CredentialStore {
 
   /** Seals with the newest key what another one sealed. @returns how many no key opens */
   async sealAnew(): Promise<number> {
-    const { rows } = await this.database.pool.query<CredentialId & { secret: string }>(OLDER, [this.box.mark]);
+    const select = { tenant: true, name: true, secret: true };
+    const older = Raw((secret) => `NOT starts_with(${secret}, :mark)`, { mark: this.box.mark });
+    const rows = await this.rows.find({ select, where: { secret: older } });
     const unreadable = await Promise.all(rows.map((row) => this.sealOne(row)));
     return unreadable.filter((it) => it).length;
   }
 
-  private async sealOne(row: CredentialId & { secret: string }): Promise<boolean> {
+  private async sealOne({ tenant, name, secret }: CredentialRow): Promise<boolean> {
     try {
-      const sealed = this.box.seal(this.box.open(row.secret, placeOf(row)), placeOf(row));
-      await this.database.pool.query(SEAL, [row.tenant, row.name, row.secret, sealed]);
+      const place = placeOf({ tenant, name });
+      await this.rows.update({ tenant, name, secret }, { secret: this.box.seal(this.box.open(secret, place), place) });
       return false;
     } catch (error) {
       if (error instanceof UnreadableSecret) return true;
@@ -76,16 +83,12 @@ export class CredentialStore {
     }
   }
 
-  private async save(
-    statement: string,
+  private changed(
     id: CredentialId,
     settings: CredentialSettings,
     secret: string,
-  ): Promise<Credential | undefined> {
-    const sealed = this.box.seal(secret, placeOf(id));
-    const values = [id.tenant, id.name, JSON.stringify(settings), sealed, randomUUID()];
-    const { rows } = await this.database.pool.query<CredentialRow>(statement, values);
-    return rows[0] && shown(rows[0]);
+  ): Pick<CredentialRow, 'settings' | 'secret' | 'version'> {
+    return { settings, secret: this.box.seal(secret, placeOf(id)), version: randomUUID() };
   }
 
   private async readUsable(keys: readonly string[]): Promise<Map<string, UsableRow>> {
@@ -97,15 +100,6 @@ export class CredentialStore {
     });
     return new Map(rows.map((row) => [JSON.stringify([row.tenant, row.name]), row]));
   }
-}
-
-interface CredentialRow extends CredentialId {
-  settings: CredentialSettings;
-  created_at: Date;
-  updated_at: Date;
-  last_used_at: Date | null;
-  last_error: string | null;
-  last_error_at: Date | null;
 }
 
 interface UsableRow extends UsableCredential {}
@@ -123,27 +117,19 @@ function shown(row: CredentialRow): Credential {
   };
 }
 
+/** What a statement returned is not changed by TypeORM: rows are named as the columns are. */
+function saved({ raw }: InsertResult | UpdateResult): Credential | undefined {
+  const [row] = raw as CredentialRow[];
+  return row && shown(row);
+}
+
 function placeOf({ tenant, name }: CredentialId): string[] {
   return ['credential', tenant, name];
 }
 
-const COLUMNS = 'tenant, name, settings, created_at, updated_at, last_used_at, last_error, last_error_at';
+const NOW = (): string => 'now()';
 
-const LIST = `SELECT ${COLUMNS} FROM credential WHERE tenant = $1 ORDER BY name`;
-
-const GET = `SELECT ${COLUMNS} FROM credential WHERE tenant = $1 AND name = $2`;
-
-const CREATE = `
-  INSERT INTO credential (tenant, name, settings, secret, version) VALUES ($1, $2, $3, $4, $5)
-  ON CONFLICT (tenant, name) DO NOTHING RETURNING ${COLUMNS}`;
-
-const REPLACE = `
-  UPDATE credential SET settings = $3, secret = $4, version = $5, updated_at = now(), last_error = NULL,
-    last_error_at = NULL
-  WHERE tenant = $1 AND name = $2 RETURNING ${COLUMNS}`;
-
-const DELETE = 'DELETE FROM credential WHERE tenant = $1 AND name = $2';
-
+// Read and written with every call, so by statements of their own: one for all who ask together, and planned once.
 const USABLE = `
   SELECT tenant, name, settings, secret, version
   FROM unnest($1::text[], $2::text[]) AS wanted (tenant, name) JOIN credential USING (tenant, name)`;
@@ -152,7 +138,3 @@ const NOTE = `
   UPDATE credential SET last_used_at = greatest(last_used_at, $4::timestamptz), last_error = coalesce($5, last_error),
     last_error_at = CASE WHEN $5::text IS NULL THEN last_error_at ELSE now() END
   WHERE tenant = $1 AND name = $2 AND version = $3`;
-
-const OLDER = 'SELECT tenant, name, secret FROM credential WHERE NOT starts_with(secret, $1)';
-
-const SEAL = 'UPDATE credential SET secret = $4 WHERE tenant = $1 AND name = $2 AND secret = $3';

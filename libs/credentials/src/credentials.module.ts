@@ -1,5 +1,7 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { CredentialProofs } from '#libs/a2a-client';
+import { CredentialRow } from './credential-row.js';
 import { CredentialStore } from './credential-store.js';
 import { CredentialUse } from './credential-use.js';
 import { CredentialsController } from './credentials.controller.js';
@@ -9,6 +11,7 @@ import { StoredCredentialProofs } from './stored-credential-proofs.js';
 
 /** The credentials that calls to agents carry. Needs the ground's modules. */
 @Module({
+  imports: [TypeOrmModule.forFeature([CredentialRow])],
   providers: [
     CredentialStore,
     CredentialUse,

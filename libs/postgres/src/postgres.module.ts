@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { Logger } from 'nestjs-pino';
 import { DataSource } from 'typeorm';
 import { AppConfig, Metrics, Readiness, Shutdown } from '#libs/service';
-import { Database, type EntityClass, type MigrationClass } from './database/database.js';
+import { Database, type MigrationClass } from './database/database.js';
 import { openDatabase } from './database/open-database.js';
 import { POSTGRES_MIGRATIONS } from './postgres-migrations.js';
 import { ReplicaLife } from './replica/replica-life.js';
@@ -14,13 +14,12 @@ import { ReplicaSignals } from './signals/replica-signals.js';
 export interface PostgresOptions {
   /** The migrations of every library that owns tables; those of this one are added. */
   migrations: readonly MigrationClass[];
-  entities?: readonly EntityClass[];
 }
 
 /** The database, what is sealed in it, and this process among the replicas there. Global; needs ServiceModule. */
 @Module({})
 export class PostgresModule {
-  static forRoot({ migrations, entities = [] }: PostgresOptions): DynamicModule {
+  static forRoot({ migrations }: PostgresOptions): DynamicModule {
     return {
       module: PostgresModule,
       global: true,
@@ -29,7 +28,7 @@ export class PostgresModule {
           provide: Database,
           inject: [AppConfig, Shutdown, Readiness, Logger],
           useFactory: (config: AppConfig, shutdown: Shutdown, readiness: Readiness, log: Logger) =>
-            openDatabase(config, [...POSTGRES_MIGRATIONS, ...migrations], entities, shutdown, readiness, log),
+            openDatabase(config, [...POSTGRES_MIGRATIONS, ...migrations], shutdown, readiness, log),
         },
         { provide: SecretBox, inject: [AppConfig, Database], useFactory: openSecretBox },
         { provide: DataSource, inject: [Database], useFactory: (database: Database) => database.dataSource },

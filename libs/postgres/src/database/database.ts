@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { DataSource, type DataSourceOptions, type EntitySchema, type Logger, type MigrationInterface } from 'typeorm';
+import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
 import {
   clientOf,
   CONNECT_TIMEOUT_MS,
@@ -9,12 +9,9 @@ import {
 } from './connection-options.js';
 import { migrate } from './migrate.js';
 import { ReadOnlySessions, watchedPools } from './read-only-sessions.js';
+import { openRepositories, PLAIN_ERRORS } from './repositories.js';
 
 export type MigrationClass = new () => MigrationInterface;
-// TypeORM's own type for an entity class.
-export type EntityClass =
-  | NonNullable<Extract<DataSourceOptions['entities'], readonly unknown[]>>[number]
-  | EntitySchema;
 
 export interface DatabaseOptions {
   /** Direct, or pooled by session. */
@@ -23,13 +20,12 @@ export interface DatabaseOptions {
   poolUrl?: string;
   /** In the order of their timestamps, as TypeORM runs them. */
   migrations: readonly MigrationClass[];
-  entities?: readonly EntityClass[];
   /** Told of sessions that broke while nobody used them; the pool replaces them by itself. */
   onError?: (error: Error) => void;
 }
 
 const POOL_SIZE = 20;
-const TYPEORM_POOL_SIZE = 5;
+const MIGRATION_POOL_SIZE = 2;
 
 /**
  * PostgreSQL as this process sees it. A restart of the server fails the statements in flight and nothing else; while
@@ -37,9 +33,9 @@ const TYPEORM_POOL_SIZE = 5;
  */
 export class Database {
   private constructor(
-    /** For the hot path: statements and transactions that keep nothing of their session, neither settings nor locks. */
+    /** For statements and transactions that keep nothing of their session, neither settings nor locks. */
     readonly pool: pg.Pool,
-    /** For migrations and plain reads. */
+    /** The repositories, over the same pool. */
     readonly dataSource: DataSource,
     private readonly options: DatabaseOptions,
     private readonly sessions: ReadOnlySessions,
@@ -53,13 +49,15 @@ export class Database {
     const Pool = watchedPools(sessions);
     const pool = new Pool({ ...plainQueryOptions(options), max: POOL_SIZE, idleTimeoutMillis: 60_000 });
     surviveErrors(pool, options.onError);
-    const dataSource = new DataSource(dataSourceOptions(options, Pool));
+    const migrations = new DataSource(migrationOptions(options, Pool));
     try {
-      await migrate(options.url, dataSource);
-      return new Database(pool, dataSource, options, sessions);
+      await migrate(options.url, migrations);
+      return new Database(pool, await openRepositories(pool), options, sessions);
     } catch (error) {
-      await Promise.allSettled([pool.end(), dataSource.isInitialized ? dataSource.destroy() : undefined]);
+      await pool.end().catch(() => undefined);
       throw error;
+    } finally {
+      if (migrations.isInitialized) await migrations.destroy().catch(() => undefined);
     }
   }
 
@@ -114,7 +112,7 @@ export class Database {
   /** Waits for the statements in flight. */
   async close(): Promise<void> {
     const pools = [this.pool, ...this.tuned];
-    await Promise.allSettled([...pools.map((pool) => pool.end()), this.dataSource.destroy()]);
+    await Promise.allSettled(pools.map((pool) => pool.end()));
   }
 }
 
@@ -129,13 +127,14 @@ function surviveErrors(pool: pg.Pool, onError: (error: Error) => void = () => un
   pool.on('connect', (client) => client.on('error', () => undefined));
 }
 
-function dataSourceOptions(options: DatabaseOptions, Pool: typeof pg.Pool): DataSourceOptions {
+/** Settings of a session and locks are theirs, so their sessions are direct ones. */
+function migrationOptions(options: DatabaseOptions, Pool: typeof pg.Pool): DataSourceOptions {
   return {
     type: 'postgres',
     url: options.url,
     applicationName: `parley:${process.pid}`,
     driver: { ...pg, Pool },
-    poolSize: TYPEORM_POOL_SIZE,
+    poolSize: MIGRATION_POOL_SIZE,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     poolErrorHandler: options.onError ?? (() => undefined),
     extra: { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS, Client: clientOf(options.url) },
@@ -144,17 +143,6 @@ function dataSourceOptions(options: DatabaseOptions, Pool: typeof pg.Pool): Data
     synchronize: false,
     migrations: [...options.migrations],
     migrationsTableName: 'schema_migration',
-    entities: [...(options.entities ?? [])] as DataSourceOptions['entities'],
-    logger: SILENT,
+    logger: PLAIN_ERRORS,
   };
 }
-
-/** TypeORM's own logger writes to standard output whatever it is told; what matters reaches the caller as an error. */
-const SILENT: Logger = {
-  logQuery: () => undefined,
-  logQueryError: () => undefined,
-  logQuerySlow: () => undefined,
-  logSchemaBuild: () => undefined,
-  logMigration: () => undefined,
-  log: () => undefined,
-};

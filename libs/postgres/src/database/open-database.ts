@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { Logger as PinoLogger } from 'nestjs-pino';
 import type { AppConfig, Readiness, Shutdown } from '#libs/service';
 import { probeDatabase } from './database-probe.js';
-import { Database, type EntityClass, type MigrationClass } from './database.js';
+import { Database, type MigrationClass } from './database.js';
 import { EmbeddedPostgres } from '../embedded/embedded-postgres.js';
 
 /**
@@ -13,7 +13,6 @@ import { EmbeddedPostgres } from '../embedded/embedded-postgres.js';
 export async function openDatabase(
   config: AppConfig,
   migrations: readonly MigrationClass[],
-  entities: readonly EntityClass[],
   shutdown: Shutdown,
   readiness: Readiness,
   startLog: Pick<PinoLogger, 'warn'>,
@@ -24,12 +23,10 @@ export async function openDatabase(
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config.dataDir, logger, startLog);
   const url = config.databaseUrl ?? embedded!.url;
   const onError = (error: Error) => logger.warn({ err: error }, 'A database session broke');
-  const database = await Database.open({ url, poolUrl, migrations, entities, onError }).catch(
-    async (error: unknown) => {
-      await embedded?.stop();
-      throw error;
-    },
-  );
+  const database = await Database.open({ url, poolUrl, migrations, onError }).catch(async (error: unknown) => {
+    await embedded?.stop();
+    throw error;
+  });
   readiness.add('database', () => database.ping());
   shutdown.register('database', () => database.close());
   if (embedded) shutdown.register('server', () => embedded.stop());
