@@ -1,172 +1,215 @@
-import { malformed, type ProblemEntry } from '#libs/http';
-import { z } from 'zod';
+import { malformed, withMembers } from '#libs/http';
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import { ArrayMinSize, IsIn } from 'class-validator';
 import { originOf } from './bound-origins.js';
-import { CREDENTIAL_KINDS, CREDENTIAL_NAME, type CredentialSettings } from './credential.js';
+import {
+  type ApiKeySettings,
+  CREDENTIAL_KINDS,
+  CREDENTIAL_NAME,
+  type CredentialKind,
+  type CredentialSettings,
+  type OAuth2Settings,
+} from './credential.js';
+import {
+  atMost,
+  HeaderSecret,
+  MayBeLeftOut,
+  ShortText,
+  Text,
+  TextList,
+  TextSecret,
+  VISIBLE,
+} from './credential-rules.js';
 import { isToken, mayCarrySecret } from './header-names.js';
 
-/** What a body says: the settings, and the secret apart. */
-export interface GivenCredential {
-  name: string;
-  settings: CredentialSettings;
-  secret: string;
-}
-
-const MAX_SECRET = 8_192;
-const MAX_TEXT = 512;
+const ONE_OF_THE_KINDS = { path: 'kind', detail: `must be one of ${CREDENTIAL_KINDS.join(', ')}` };
 const MAX_HOSTS = 20;
 const MAX_SCOPES = 50;
 /** `scope-token` of RFC 6749, section 3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/;
-/** What may stand in a header, without spaces. */
-const VISIBLE = /^[\x21-\x7e]+$/;
-/** Anything but control characters; a user name without the colon that ends it (RFC 7617, section 2). */
-const TEXT = /^\P{Cc}+$/u;
 
-const headerSecret = z
-  .string()
-  .max(MAX_SECRET, `must have at most ${MAX_SECRET} characters`)
-  .regex(VISIBLE, 'must be visible ASCII characters without spaces');
-const textSecret = z
-  .string()
-  .max(MAX_SECRET, `must have at most ${MAX_SECRET} characters`)
-  .regex(TEXT, 'must not be empty or have control characters');
-const text = z
-  .string()
-  .max(MAX_TEXT, `must have at most ${MAX_TEXT} characters`)
-  .regex(TEXT, 'must not be empty or have control characters');
+/** A credential as callers send it, in the form of its kind. */
+export abstract class CredentialBody {
+  static readonly unknown = 'is not a field of this kind';
 
-const host = z.string().transform((entry, context) => {
-  const origin = originOf(entry);
-  if (origin !== undefined) return origin;
-  context.addIssue({
-    code: 'custom',
-    message: 'must be a host such as api.example.com, with a port if need be, or an origin',
-  });
-  return z.NEVER;
-});
+  @ApiProperty({ pattern: CREDENTIAL_NAME.source, example: 'partner' })
+  @Text([
+    (text) => CREDENTIAL_NAME.test(text),
+    'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen',
+  ])
+  name!: string;
 
-const tokenUrl = z
-  .string()
-  .max(2048, 'must have at most 2048 characters')
-  .refine(isPlainHttpUrl, 'must be an http or https URL without credentials or fragment');
+  @IsIn(CREDENTIAL_KINDS)
+  kind!: CredentialKind;
 
-const shared = {
-  name: z
-    .string()
-    .regex(CREDENTIAL_NAME, 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen'),
-  hosts: z
-    .array(host)
-    .min(1, 'must have an entry; leave it out for the origin of the agent')
-    .max(MAX_HOSTS, `must have at most ${MAX_HOSTS} entries`)
-    .transform((origins) => [...new Set(origins)])
-    .optional(),
-};
-
-const apiKey = z
-  .strictObject({
-    ...shared,
-    kind: z.literal('api-key'),
-    in: z.enum(['header', 'query', 'cookie'], 'must be header, query or cookie').default('header'),
-    parameter: z.string().max(128, 'must have at most 128 characters').default('X-API-Key'),
-    value: headerSecret,
+  @ApiPropertyOptional({
+    type: [String],
+    description:
+      'The only places that it is sent to: `api.example.com` (https), `api.example.com:8443`, or an origin such as ' +
+      '`http://localhost:9000`. Left out: the origin of the URL by which a workflow names the agent.',
+    example: ['api.example.com'],
   })
-  .check(({ value, issues }) => {
-    const { in: place, parameter } = value;
-    const possible =
-      place === 'header'
-        ? mayCarrySecret(parameter)
-        : place === 'cookie'
-          ? isToken(parameter)
-          : VISIBLE.test(parameter);
-    if (possible) return;
-    issues.push({
-      code: 'custom',
-      path: ['parameter'],
-      input: undefined,
-      message: `is no name of a ${place} that may carry a key`,
-    });
-  });
+  @MayBeLeftOut()
+  @ArrayMinSize(1, { message: 'must have an entry; leave it out for the origin of the agent' })
+  @TextList(
+    MAX_HOSTS,
+    (entry) => originOf(entry) !== undefined,
+    'must be a host such as api.example.com, with a port if need be, or an origin',
+  )
+  hosts?: string[];
 
-const bearer = z.strictObject({ ...shared, kind: z.literal('bearer'), token: headerSecret });
+  /** Of a kind that is not known nothing more can be said. @throws ProblemError 400 */
+  static from(sent: { kind?: unknown }): CredentialBody {
+    const found = CREDENTIAL_FORMS.find(({ kind }) => kind === sent.kind);
+    if (!found) throw malformed(ONE_OF_THE_KINDS);
+    return withMembers<CredentialBody>(found.form, sent);
+  }
 
-const basic = z.strictObject({
-  ...shared,
-  kind: z.literal('basic'),
-  username: text.regex(/^[^:]*$/, 'must not have a colon'),
-  password: textSecret,
-});
+  /** What is kept of it, and shown. */
+  abstract get settings(): CredentialSettings;
 
-const oauth2 = z.strictObject({
-  ...shared,
-  kind: z.literal('oauth2-client-credentials'),
-  tokenUrl,
-  clientId: text,
-  clientSecret: textSecret,
-  scopes: z
-    .array(z.string().regex(SCOPE, 'must be a scope'))
-    .max(MAX_SCOPES, `must have at most ${MAX_SCOPES} entries`)
-    .default([]),
-  audience: text.optional(),
-  clientAuthentication: z.enum(['basic', 'body'], 'must be basic or body').default('basic'),
-});
+  /** What is kept sealed. */
+  abstract get secret(): string;
 
-const CREDENTIAL = z.discriminatedUnion('kind', [apiKey, bearer, basic, oauth2], {
-  error: `must be one of ${CREDENTIAL_KINDS.join(', ')}`,
-});
-
-/**
- * Reads a body.
- * @param permits whether the outbound door lets calls to a URL through, as far as that can be told without a look-up
- * @throws ProblemError 400 naming each field at fault, without its value
- */
-export function readCredentialBody(body: unknown, permits: (url: URL) => boolean): GivenCredential {
-  const parsed = CREDENTIAL.safeParse(body);
-  if (!parsed.success) throw malformed(...parsed.error.issues.flatMap((issue) => entriesOf(issue, body)));
-  const given = parsed.data;
-  if (given.kind === 'oauth2-client-credentials' && !permits(new URL(given.tokenUrl)))
-    throw malformed({ path: 'tokenUrl', detail: 'must not be an address that this service does not call' });
-  return apart(given);
-}
-
-function apart(given: z.output<typeof CREDENTIAL>): GivenCredential {
-  switch (given.kind) {
-    case 'api-key': {
-      const { name, value: secret, ...settings } = given;
-      return { name, settings, secret };
-    }
-    case 'bearer': {
-      const { name, token: secret, ...settings } = given;
-      return { name, settings, secret };
-    }
-    case 'basic': {
-      const { name, password: secret, ...settings } = given;
-      return { name, settings, secret };
-    }
-    default: {
-      const { name, clientSecret: secret, ...settings } = given;
-      return { name, settings, secret };
-    }
+  protected get bound(): Pick<CredentialSettings, 'hosts'> {
+    return this.hosts === undefined ? {} : { hosts: [...new Set(this.hosts.map((it) => originOf(it) ?? it))] };
   }
 }
 
-function entriesOf(issue: z.core.$ZodIssue, body: unknown): ProblemEntry[] {
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({ path: key.slice(0, 64), detail: 'is not a field of this kind' }));
-  const path = issue.path
-    .map((it) => (typeof it === 'number' ? `[${it}]` : `.${String(it)}`))
-    .join('')
-    .replace(/^\./, '');
-  if (path === '') return [{ path, detail: 'the body must be a JSON object' }];
-  if (issue.code !== 'invalid_type') return [{ path, detail: issue.message }];
-  return [{ path, detail: valueAt(body, issue.path) === undefined ? 'is required' : `must be ${an(issue.expected)}` }];
+/** A credential that takes the place of another. The path names it, whatever the body says. */
+export abstract class ReplacementBody extends CredentialBody {
+  static override from(sent: object): CredentialBody {
+    const named: object = { ...sent, name: 'named-by-its-path' };
+    return CredentialBody.from(named);
+  }
 }
 
-function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], body);
+export class ApiKeyBody extends CredentialBody {
+  @ApiProperty({ enum: ['api-key'] })
+  override kind = 'api-key' as const;
+
+  @ApiPropertyOptional({ enum: ['header', 'query', 'cookie'], default: 'header' })
+  @IsIn(['header', 'query', 'cookie'], { message: 'must be header, query or cookie' })
+  in: ApiKeySettings['in'] = 'header';
+
+  @ApiPropertyOptional({ type: String, description: "Where the agent's card names no other.", default: 'X-API-Key' })
+  @Text(
+    atMost(128),
+    [(text, body) => !isIn(body, 'header') || mayCarrySecret(text), 'is no name of a header that may carry a key'],
+    [(text, body) => !isIn(body, 'cookie') || isToken(text), 'is no name of a cookie that may carry a key'],
+    [(text, body) => !isIn(body, 'query') || VISIBLE.test(text), 'is no name of a query that may carry a key'],
+  )
+  parameter = 'X-API-Key';
+
+  @ApiProperty({ writeOnly: true, example: 'k3y' })
+  @HeaderSecret()
+  value!: string;
+
+  get settings(): CredentialSettings {
+    return { kind: 'api-key', in: this.in, parameter: this.parameter, ...this.bound };
+  }
+
+  get secret(): string {
+    return this.value;
+  }
 }
 
-function an(type: string): string {
-  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+export class BearerBody extends CredentialBody {
+  @ApiProperty({ enum: ['bearer'] })
+  override kind = 'bearer' as const;
+
+  @ApiProperty({ writeOnly: true, example: 't0k3n' })
+  @HeaderSecret()
+  token!: string;
+
+  get settings(): CredentialSettings {
+    return { kind: 'bearer', ...this.bound };
+  }
+
+  get secret(): string {
+    return this.token;
+  }
+}
+
+export class BasicBody extends CredentialBody {
+  @ApiProperty({ enum: ['basic'] })
+  override kind = 'basic' as const;
+
+  @ApiProperty({ example: 'ann' })
+  @ShortText([(text) => !text.includes(':'), 'must not have a colon'])
+  username!: string;
+
+  @ApiProperty({ writeOnly: true, example: 'p4ssw0rd' })
+  @TextSecret()
+  password!: string;
+
+  get settings(): CredentialSettings {
+    return { kind: 'basic', username: this.username, ...this.bound };
+  }
+
+  get secret(): string {
+    return this.password;
+  }
+}
+
+export class OAuth2Body extends CredentialBody {
+  @ApiProperty({ enum: ['oauth2-client-credentials'] })
+  override kind = 'oauth2-client-credentials' as const;
+
+  @ApiProperty({ format: 'uri', example: 'https://login.example.com/token' })
+  @Text(atMost(2048), [isPlainHttpUrl, 'must be an http or https URL without credentials or fragment'])
+  tokenUrl!: string;
+
+  @ApiProperty({ example: 'parley' })
+  @ShortText()
+  clientId!: string;
+
+  @ApiProperty({ writeOnly: true, example: 's3cr3t' })
+  @TextSecret()
+  clientSecret!: string;
+
+  @ApiPropertyOptional({ type: [String], default: [], example: ['agents.read'] })
+  @TextList(MAX_SCOPES, (it) => SCOPE.test(it), 'must be a scope')
+  scopes: string[] = [];
+
+  @ApiPropertyOptional({ example: 'https://api.example.com' })
+  @MayBeLeftOut()
+  @ShortText()
+  audience?: string;
+
+  @ApiPropertyOptional({ enum: ['basic', 'body'], default: 'basic' })
+  @IsIn(['basic', 'body'], { message: 'must be basic or body' })
+  clientAuthentication: OAuth2Settings['clientAuthentication'] = 'basic';
+
+  get settings(): OAuth2Settings {
+    const { tokenUrl, clientId, scopes, audience, clientAuthentication } = this;
+    const more = { ...(audience !== undefined && { audience }), clientAuthentication };
+    return { kind: 'oauth2-client-credentials', tokenUrl, clientId, scopes, ...more, ...this.bound };
+  }
+
+  get secret(): string {
+    return this.clientSecret;
+  }
+}
+
+/** Each kind with its form. */
+const CREDENTIAL_FORMS = [
+  { kind: 'api-key', form: ApiKeyBody },
+  { kind: 'bearer', form: BearerBody },
+  { kind: 'basic', form: BasicBody },
+  { kind: 'oauth2-client-credentials', form: OAuth2Body },
+] as const;
+
+/** Documents a body that is a credential. */
+export function ApiCredentialBody(): MethodDecorator {
+  const forms = CREDENTIAL_FORMS.map(({ form }) => form);
+  const oneOf = forms.map((form) => ({ $ref: getSchemaPath(form) }));
+  return applyDecorators(ApiExtraModels(...forms), ApiBody({ schema: { oneOf } }));
+}
+
+function isIn(body: object, place: ApiKeySettings['in']): boolean {
+  return 'in' in body && body.in === place;
 }
 
 function isPlainHttpUrl(text: string): boolean {

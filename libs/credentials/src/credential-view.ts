@@ -5,19 +5,23 @@ class LastError {
   @ApiProperty({ format: 'date-time' })
   at!: string;
 
-  @ApiProperty()
+  @ApiProperty({ example: 'the agent answered 401' })
   message!: string;
 }
 
 /** A credential as it is shown: never its secret. Beside these it has the fields of its kind. */
 export class CredentialView {
-  @ApiProperty()
+  @ApiProperty({ example: 'partner' })
   name!: string;
 
   @ApiProperty({ enum: CREDENTIAL_KINDS })
   kind!: CredentialKind;
 
-  @ApiPropertyOptional({ type: [String], description: 'The origins that it may be sent to.' })
+  @ApiPropertyOptional({
+    type: [String],
+    description: 'The origins that it may be sent to.',
+    example: ['https://api.example.com'],
+  })
   hosts?: string[];
 
   @ApiProperty({ format: 'date-time' })

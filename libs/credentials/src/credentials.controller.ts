@@ -1,21 +1,11 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
-import {
-  ApiBearerAuth,
-  ApiBody,
-  ApiCreatedResponse,
-  ApiNoContentResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiTags,
-} from '@nestjs/swagger';
-import { scopeOf } from '#libs/access';
-import { ApiProblem, ProblemError } from '#libs/http';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Caller } from '#libs/access';
+import { ApiProblem, malformed, ProblemError } from '#libs/http';
 import { OutboundHttp } from '#libs/outbound';
-import { isJsonObject } from '#libs/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type GivenCredential, readCredentialBody } from './credential-body.js';
+import type { FastifyReply } from 'fastify';
+import { ApiCredentialBody, CredentialBody, OAuth2Body, ReplacementBody } from './credential-body.js';
 import { CredentialNamers } from './credential-namers.js';
-import { CREDENTIAL_BODY } from './credential-schema.js';
 import { CredentialStore } from './credential-store.js';
 import { CREDENTIAL_NAME } from './credential.js';
 import { CredentialListView, CredentialView, credentialView } from './credential-view.js';
@@ -24,9 +14,7 @@ const MOST_NAMED = 20;
 
 /** The credentials that calls to agents carry. They belong to the tenant; a secret that came in is never shown again. */
 @ApiTags('credentials')
-@ApiBearerAuth()
 @Controller('api/credentials')
-@ApiProblem(403, 'The caller lacks the scope admin.')
 export class CredentialsController {
   constructor(
     private readonly store: CredentialStore,
@@ -36,17 +24,18 @@ export class CredentialsController {
 
   @Post()
   @ApiOperation({ summary: 'Keeps a new credential.' })
-  @ApiBody(CREDENTIAL_BODY)
+  @ApiCredentialBody()
   @ApiCreatedResponse({ type: CredentialView })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(409, 'There is a credential of this name.')
-  async create(
-    @Body() body: unknown,
-    @Req() request: FastifyRequest,
+  async createCredential(
+    @Body() body: CredentialBody,
+    @Caller() { tenant }: Caller,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CredentialView> {
-    const { name, settings, secret } = this.read(body);
-    const created = await this.store.create({ tenant: tenantOf(request), name }, settings, secret);
+    this.requirePermitted(body);
+    const { name, settings, secret } = body;
+    const created = await this.store.create({ tenant, name }, settings, secret);
     if (!created) throw new ProblemError(409, `the credential "${name}" exists already`);
     void reply.header('location', `/api/credentials/${name}`);
     return credentialView(created);
@@ -55,8 +44,8 @@ export class CredentialsController {
   @Get()
   @ApiOperation({ summary: 'All credentials, by name; never their secrets.' })
   @ApiOkResponse({ type: CredentialListView })
-  async list(@Req() request: FastifyRequest): Promise<CredentialListView> {
-    const found = await this.store.list(tenantOf(request));
+  async listCredentials(@Caller() { tenant }: Caller): Promise<CredentialListView> {
+    const found = await this.store.list(tenant);
     return { credentials: found.map(credentialView) };
   }
 
@@ -64,8 +53,8 @@ export class CredentialsController {
   @ApiOperation({ summary: 'One credential; never its secret.' })
   @ApiOkResponse({ type: CredentialView })
   @ApiProblem(404, 'credential not found')
-  async get(@Param('name') name: string, @Req() request: FastifyRequest): Promise<CredentialView> {
-    const found = CREDENTIAL_NAME.test(name) && (await this.store.get({ tenant: tenantOf(request), name }));
+  async getCredential(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<CredentialView> {
+    const found = CREDENTIAL_NAME.test(name) && (await this.store.get({ tenant, name }));
     if (!found) throw unknownCredential();
     return credentialView(found);
   }
@@ -74,18 +63,18 @@ export class CredentialsController {
   @ApiOperation({
     summary: 'Replaces a credential, its secret too: a secret that is kept cannot be given another destination.',
   })
-  @ApiBody(CREDENTIAL_BODY)
+  @ApiCredentialBody()
   @ApiOkResponse({ type: CredentialView })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(404, 'credential not found')
-  async replace(
+  async replaceCredential(
     @Param('name') name: string,
-    @Body() body: unknown,
-    @Req() request: FastifyRequest,
+    @Body() body: ReplacementBody,
+    @Caller() { tenant }: Caller,
   ): Promise<CredentialView> {
     if (!CREDENTIAL_NAME.test(name)) throw unknownCredential();
-    const { settings, secret } = this.read(isJsonObject(body) ? { ...body, name } : body);
-    const replaced = await this.store.replace({ tenant: tenantOf(request), name }, settings, secret);
+    this.requirePermitted(body);
+    const replaced = await this.store.replace({ tenant, name }, body.settings, body.secret);
     if (!replaced) throw unknownCredential();
     return credentialView(replaced);
   }
@@ -96,21 +85,19 @@ export class CredentialsController {
   @ApiNoContentResponse()
   @ApiProblem(404, 'credential not found')
   @ApiProblem(409, 'A workflow names it.')
-  async delete(@Param('name') name: string, @Req() request: FastifyRequest): Promise<void> {
-    const id = { tenant: tenantOf(request), name };
+  async deleteCredential(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<void> {
+    const id = { tenant, name };
     if (!CREDENTIAL_NAME.test(name) || !(await this.store.get(id))) throw unknownCredential();
     const workflows = await this.namers.workflows(id.tenant, name);
     if (workflows.length > 0) throw stillNamed(name, workflows);
     if (!(await this.store.delete(id))) throw unknownCredential();
   }
 
-  private read(body: unknown): GivenCredential {
-    return readCredentialBody(body, (url) => this.http.mayPermit(url));
+  /** As far as that can be told without a look-up. @throws ProblemError 400 */
+  private requirePermitted(body: CredentialBody): void {
+    if (!(body instanceof OAuth2Body) || this.http.mayPermit(new URL(body.tokenUrl))) return;
+    throw malformed({ path: 'tokenUrl', detail: 'must not be an address that this service does not call' });
   }
-}
-
-function tenantOf(request: FastifyRequest): string {
-  return scopeOf(request.raw).tenant;
 }
 
 function unknownCredential(): ProblemError {

@@ -17,7 +17,7 @@ export { Each } from './requests/each-rule.js';
 export { PageQuery, pageTokenAfter } from './requests/page-query.js';
 export { oneOf, readCursor, readFlag, readPageQuery, single } from './requests/query-parameters.js';
 export { QueryFlag, QueryPageSize, QueryText, QueryWord } from './requests/query-rules.js';
-export { readBody } from './requests/read-body.js';
+export { readBody, withMembers } from './requests/read-body.js';
 export { JWKS_PATH, SIGNATURE_TYPES, SigningKeys } from './signing/signing-keys.js';
 export { SIGNING_MIGRATIONS } from './signing/signing-migrations.js';
 export { sendEvents, type StreamEnd } from './sse/send-events.js';

@@ -30,15 +30,16 @@ export function readBody<T extends object>(type: BodyType<T>, body: unknown): T 
   const sent = type.optional ? (body ?? {}) : body;
   if (!isObject(sent)) throw refuse([{ path: '', detail: 'the body must be a JSON object' }]);
   refuseTooDeep(sent);
-  const instance = type.from ? type.from(sent) : taken(type, sent);
+  const instance = type.from ? type.from(sent) : withMembers(type, sent);
   const errors = validateSync(instance, { forbidUnknownValues: false });
-  const entries = [...entriesOf(errors), ...unknownMembers(type, instance, sent)];
+  const entries = [...entriesOf(errors), ...unknownMembers(instance, sent)];
   if (entries.length > 0) throw refuse(entries);
   return instance;
 }
 
-function taken<T extends object>(type: BodyType<T>, sent: Record<string, unknown>): T {
-  return Object.assign(new type(), ruledMembers(type, sent));
+/** An instance of a class with those of the members that were sent for which it has a rule. */
+export function withMembers<T extends object>(type: new () => T, sent: object): T {
+  return Object.assign(new type(), ruledMembers(type, sent as Record<string, unknown>));
 }
 
 /** The members of what was sent for which a class has a rule. */
@@ -47,7 +48,8 @@ export function ruledMembers(type: new () => object, sent: Record<string, unknow
   return Object.fromEntries(given.map((name) => [name, sent[name]]));
 }
 
-function unknownMembers({ unknown }: { unknown?: string }, instance: object, sent: object): ProblemEntry[] {
+function unknownMembers(instance: object, sent: object): ProblemEntry[] {
+  const { unknown } = instance.constructor as { unknown?: string };
   if (unknown === undefined) return [];
   const known = ruledNames(instance.constructor);
   const strange = Object.keys(sent).filter((name) => !known.has(name));
