@@ -1,15 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import {
-  ApiHeader,
-  ApiOkResponse,
-  ApiOperation,
-  ApiQuery,
-  ApiResponse,
-  type ApiResponseOptions,
-  getSchemaPath,
-} from '@nestjs/swagger';
-
-type Schema = Extract<ApiResponseOptions, { schema: unknown }>['schema'];
+import { ApiHeader, ApiOkResponse, ApiOperation, ApiQuery, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 
 /** The body of an error, in every answer that is one. */
 export const PROBLEM_RESPONSE = {
@@ -44,17 +34,6 @@ export function ApiCursor(): MethodDecorator {
   return applyDecorators(
     ApiQuery({ name: 'since', required: false, description: 'The number of the last event that was seen.' }),
     ApiHeader({ name: 'Last-Event-ID', required: false, description: 'As `since`, and before it.' }),
-  );
-}
-
-/** Documents a list of which a page is shown. */
-export function ApiPages(summary: string, schema: Schema): MethodDecorator {
-  return applyDecorators(
-    ApiOperation({ summary }),
-    ApiOkResponse({ schema }),
-    ApiProblem(400, 'A parameter is malformed.'),
-    ApiQuery({ name: 'pageSize', required: false, description: '1 to 100, default 50.' }),
-    ApiQuery({ name: 'pageToken', required: false, description: 'The nextPageToken of the page before.' }),
   );
 }
 

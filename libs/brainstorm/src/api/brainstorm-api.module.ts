@@ -1,6 +1,5 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { Processes, ProcessStreams } from '#libs/process';
-import { BrainstormList } from './brainstorm-list.js';
 import { BrainstormSetup } from './brainstorm-setup.js';
 import { Brainstorms } from './brainstorms.js';
 import { BrainstormsController } from './brainstorms.controller.js';
@@ -15,7 +14,7 @@ export class BrainstormApiModule {
       module: BrainstormApiModule,
       imports,
       controllers: [BrainstormsController],
-      providers: [Processes, ProcessStreams, Brainstorms, BrainstormList, BrainstormSetup, Credentials],
+      providers: [Processes, ProcessStreams, Brainstorms, BrainstormSetup, Credentials],
     };
   }
 }

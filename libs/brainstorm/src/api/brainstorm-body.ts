@@ -10,29 +10,32 @@ const TEXT = { message: 'must be a string' };
 const LLM_FIELDS = ['provider', 'model', 'credential_ref', 'temperature', 'max_tokens'];
 
 export class LlmConfigBody {
-  @ApiPropertyOptional()
+  @ApiPropertyOptional({ example: 'openai-compatible' })
   @IsOptional()
   @IsString(TEXT)
   provider?: string;
 
-  @ApiPropertyOptional()
+  @ApiPropertyOptional({ example: 'llama-4' })
   @IsOptional()
   @IsString(TEXT)
   model?: string;
 
-  @ApiPropertyOptional({ description: 'The name of an environment variable of the service; never a secret itself.' })
+  @ApiPropertyOptional({
+    description: 'The name of an environment variable of the service; never a secret itself.',
+    example: 'MODEL_KEY',
+  })
   @IsOptional()
   @IsString(TEXT)
   credential_ref?: string;
 
-  @ApiPropertyOptional({ minimum: 0, maximum: 2 })
+  @ApiPropertyOptional({ minimum: 0, maximum: 2, example: 0.7 })
   @IsOptional()
   @IsNumber({}, { message: 'must be a number' })
   @Min(0, { message: 'must be from 0 to 2' })
   @Max(2, { message: 'must be from 0 to 2' })
   temperature?: number;
 
-  @ApiPropertyOptional({ minimum: 1 })
+  @ApiPropertyOptional({ minimum: 1, example: 2000 })
   @IsOptional()
   @IsInt({ message: 'must be a whole number' })
   @Min(1, { message: 'must be at least 1' })
@@ -49,11 +52,14 @@ export class LlmConfigBody {
 }
 
 export class BrainstormAgentBody {
-  @ApiProperty({ description: "An agent's URL, a path of the directory, or the name of a workflow." })
+  @ApiProperty({
+    description: "An agent's URL, a path of the directory, or the name of a workflow.",
+    example: 'workflows/architect',
+  })
   @IsString(TEXT)
   agent!: string;
 
-  @ApiPropertyOptional()
+  @ApiPropertyOptional({ example: 'ann' })
   @IsOptional()
   @IsString(TEXT)
   name?: string;
@@ -63,22 +69,25 @@ export class BrainstormAgentBody {
   @IsString(TEXT)
   role?: string;
 
-  @ApiPropertyOptional()
+  @ApiPropertyOptional({ example: 'openai-compatible' })
   @IsOptional()
   @IsString(TEXT)
   provider?: string;
 
-  @ApiPropertyOptional()
+  @ApiPropertyOptional({ example: 'llama-4' })
   @IsOptional()
   @IsString(TEXT)
   model?: string;
 
-  @ApiPropertyOptional({ description: 'The name of an environment variable of the service.' })
+  @ApiPropertyOptional({ description: 'The name of an environment variable of the service.', example: 'MODEL_KEY' })
   @IsOptional()
   @IsString(TEXT)
   credential_ref?: string;
 
-  @ApiPropertyOptional({ description: 'The name of a stored credential, for an agent that is named by its URL.' })
+  @ApiPropertyOptional({
+    description: 'The name of a stored credential, for an agent that is named by its URL.',
+    example: 'architect-key',
+  })
   @IsOptional()
   @IsString(TEXT)
   auth?: string;
@@ -101,7 +110,7 @@ export class BrainstormAgentBody {
 
 /** A brainstorm as callers ask for it. Members that are not named here are ignored. */
 export class BrainstormBody {
-  @ApiProperty()
+  @ApiProperty({ example: 'A library that lends tools' })
   @IsString(TEXT)
   idea!: string;
 
@@ -115,7 +124,10 @@ export class BrainstormBody {
   @IsNumber({}, { message: 'must be a number' })
   maxIterations?: number;
 
-  @ApiPropertyOptional({ description: 'What every agent is told first, instead of our own words.' })
+  @ApiPropertyOptional({
+    description: 'What every agent is told first, instead of our own words.',
+    example: 'You develop an idea together with others.',
+  })
   @IsOptional()
   @IsString(TEXT)
   systemPrompt?: string;
@@ -125,7 +137,10 @@ export class BrainstormBody {
   @ValidateNested({ message: 'must be an object' })
   llmConfig?: LlmConfigBody;
 
-  @ApiPropertyOptional({ description: 'Milliseconds that an agent may keep silent; default 120,000.' })
+  @ApiPropertyOptional({
+    description: 'Milliseconds that an agent may keep silent; default 120,000.',
+    example: 120_000,
+  })
   @IsOptional()
   @IsNumber({}, { message: 'must be a number' })
   timeoutMs?: number;

@@ -1,47 +1,9 @@
 import type { TaskHeader } from '#libs/tasks';
 import { withoutUserinfo } from '#libs/protocol';
-import type { AgentTurn, BrainstormProgress, BrainstormStatus } from '../brainstorm-progress.js';
-import type { StoppedAgent } from '../brainstorm-steps.js';
-import type { CanonicalState } from '../core/canonical-state.js';
-import type { Provenance } from '../core/provenance.js';
-import type { Role } from '../core/role.js';
+import type { BrainstormProgress } from '../brainstorm-progress.js';
+import type { BrainstormView } from './brainstorm.dto.js';
 
-/** An agent of a brainstorm, as it takes part. */
-export interface AgentView {
-  agent: string;
-  name: string;
-  role: Role;
-  provider: string;
-  model: string;
-  skills: string[];
-}
-
-export interface PassView {
-  iteration: number;
-  agents: { agent: string; role: Role; status: AgentTurn['status']; error?: string }[];
-  /** Absent until the pass is complete. */
-  confidence?: number;
-}
-
-/** A brainstorm as `GET /api/brainstorms/{id}` shows it. */
-export interface BrainstormView {
-  brainstormId: string;
-  status: BrainstormStatus;
-  /** Of the last complete pass. */
-  iteration: number;
-  maxIterations: number;
-  agents: AgentView[];
-  state: CanonicalState;
-  provenance: Provenance;
-  passes: PassView[];
-  convergence?: string;
-  error?: { agent?: string; message: string };
-  /** What became of the agent at work, once the brainstorm was canceled. */
-  stopped?: StoppedAgent[];
-  createdAt: string;
-  updatedAt: string;
-}
-
+/** What callers see of a brainstorm. */
 export function brainstormView(header: TaskHeader, progress: BrainstormProgress): BrainstormView {
   const { spec, state, verdict, failure, stopped } = progress;
   return {

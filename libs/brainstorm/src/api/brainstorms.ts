@@ -10,8 +10,10 @@ import { toBrainstormEvent } from '../brainstorm-event.js';
 import { BrainstormProgress } from '../brainstorm-progress.js';
 import { specMetadata } from '../brainstorm-spec.js';
 import type { WantedBrainstorm } from '../wanted-brainstorm.js';
+import type { BrainstormPage, BrainstormQuery, BrainstormView } from './brainstorm.dto.js';
+import { BRAINSTORMS } from './brainstorm-list.js';
 import { BrainstormSetup } from './brainstorm-setup.js';
-import { type BrainstormView, brainstormView } from './brainstorm-view.js';
+import { brainstormView } from './brainstorm-view.js';
 
 const BRAINSTORM: ProcessKind = { noun: 'brainstorm', includes: ({ agent }) => agent === BRAINSTORM_PATH };
 
@@ -33,6 +35,12 @@ export class Brainstorms {
     const metadata = specMetadata(await this.setup.spec(wanted, call.scope.tenant));
     const data = wanted as unknown as JsonObject;
     return this.processes.start({ agent: BRAINSTORM_PATH, data, metadata, check: false }, call, idempotencyKey);
+  }
+
+  /** The one that changed last first. */
+  async page(query: BrainstormQuery, scope: TaskScope): Promise<BrainstormPage> {
+    const { found, nextPageToken } = await this.processes.page(BRAINSTORMS, query, scope);
+    return { brainstorms: found, nextPageToken };
   }
 
   /**

@@ -1,8 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { malformed, refuseTooDeep } from '#libs/http';
+import { malformed } from '#libs/http';
 import {
   InvalidProtocolValue,
   isJsonObject,
+  type JsonObject,
   type Message,
   readStreamResponse,
   hasUserinfo,
@@ -10,21 +11,23 @@ import {
 } from '#libs/protocol';
 
 const LONGEST_URL = 2_000;
+const NO_URL = { path: 'url', detail: `must be an http or https URL of at most ${LONGEST_URL} characters` };
 
 /** A Message for an agent that a browser cannot call itself. */
 export class AgentMessageBody {
-  @ApiProperty({ description: "The agent's base URL, or its card's." })
+  /** What is no object has no URL. */
+  static readonly exceptionFactory = (): Error => malformed(NO_URL);
+
+  @ApiProperty({ description: "The agent's base URL, or its card's.", example: 'https://agents.example/critic' })
   url!: string;
 
   @ApiProperty({ type: 'object', additionalProperties: true, description: 'A Message of A2A 1.0.' })
   message!: Message;
 
   /** @throws ProblemError 400 naming the field */
-  static from(body: unknown): AgentMessageBody {
-    refuseTooDeep(body);
-    const { url, message } = isJsonObject(body) ? body : {};
+  static from({ url, message }: JsonObject): AgentMessageBody {
     if (typeof url !== 'string' || url.length > LONGEST_URL || !/^https?:/i.test(url) || !URL.canParse(url)) {
-      throw malformed({ path: 'url', detail: `must be an http or https URL of at most ${LONGEST_URL} characters` });
+      throw malformed(NO_URL);
     }
     if (hasUserinfo(url)) throw malformed({ path: 'url', detail: NO_USERINFO });
     if (!isJsonObject(message)) throw malformed({ path: 'message', detail: 'must be a Message' });

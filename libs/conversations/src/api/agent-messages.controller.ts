@@ -1,12 +1,12 @@
-import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { AgentDirectory } from '#libs/a2a-client';
 import { AgentCall } from '#libs/agent-calls';
-import { scopeOf } from '#libs/access';
+import { Scope } from '#libs/access';
 import { ApiProblem, problem, sendEvents, type SseFrame } from '#libs/http';
 import { Shutdown } from '#libs/service';
 import type { TaskScope } from '#libs/tasks';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { AgentMessageBody } from './agent-message-body.js';
 
 /**
@@ -29,12 +29,13 @@ export class AgentMessagesController {
       'Each event is a StreamResponse. A call that fails ends the stream with an event `error`, a problem as JSON. ' +
       'What is to last is started as a conversation or a workflow.',
   })
-  @ApiBody({ type: AgentMessageBody })
   @ApiOkResponse({ content: { 'text/event-stream': { schema: { type: 'string' } } } })
   @ApiProblem(400, 'The URL or the Message is malformed.')
-  async send(@Body() body: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const wanted = AgentMessageBody.from(body);
-    const scope = scopeOf(request.raw);
+  async sendAgentMessage(
+    @Body() wanted: AgentMessageBody,
+    @Scope() scope: TaskScope,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     await sendEvents(reply, this.shutdown, (signal) => this.answer(wanted, scope, signal));
   }
 

@@ -1,28 +1,20 @@
-import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { apiCall, scopeOf } from '#libs/access';
-import {
-  ApiEventStream,
-  ApiIdempotent,
-  ApiPages,
-  ApiProblem,
-  malformed,
-  refuseTooDeep,
-  ServiceAddress,
-} from '#libs/http';
+import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { type ApiCall, Call, Scope } from '#libs/access';
+import { ApiEventStream, ApiIdempotent, ApiProblem, Cursor } from '#libs/http';
 import { IdempotencyKey, ProcessStreams } from '#libs/process';
-import { isJsonObject, type JsonObject } from '#libs/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TaskScope } from '#libs/tasks';
+import type { FastifyReply } from 'fastify';
 import type { CommandKind } from '../conversation-command.js';
-import type { ConversationView } from '../conversation-view.js';
-import { ConversationBody, TurnBody } from './conversation-body.js';
-import { ConversationList, type ConversationPage, readConversationQuery, STATUSES } from './conversation-list.js';
-import { CONVERSATION_ID_SCHEMA, CONVERSATION_PAGE_SCHEMA, CONVERSATION_SCHEMA } from './conversation-schemas.js';
+import {
+  ConversationBody,
+  ConversationDetail,
+  ConversationId,
+  ConversationPage,
+  ConversationQuery,
+  TurnBody,
+} from './conversation.dto.js';
 import { Conversations } from './conversations.js';
-
-interface ConversationId {
-  conversationId: string;
-}
 
 /** Conversations of two agents. */
 @ApiTags('conversations')
@@ -30,43 +22,41 @@ interface ConversationId {
 export class ConversationsController {
   constructor(
     private readonly conversations: Conversations,
-    private readonly conversationList: ConversationList,
     private readonly streams: ProcessStreams,
-    private readonly address: ServiceAddress,
   ) {}
 
   @Post()
   @HttpCode(202)
   @ApiOperation({ summary: 'Starts a conversation and answers at once.' })
-  @ApiBody({ type: ConversationBody })
-  @ApiAcceptedResponse({ schema: CONVERSATION_ID_SCHEMA })
+  @ApiAcceptedResponse({ type: ConversationId })
   @ApiIdempotent('conversation')
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(422, 'A number is out of its range, or an agent is not known.')
-  async start(
-    @Body() body: unknown,
+  async startConversation(
+    @Body() body: ConversationBody,
     @IdempotencyKey() key: string | undefined,
-    @Req() request: FastifyRequest,
+    @Call() call: ApiCall,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ConversationId> {
-    const conversationId = await this.conversations.start(objectOf(body), apiCall(request, this.address), key);
+    const conversationId = await this.conversations.start(body, call, key);
     void reply.header('location', `/api/conversations/${conversationId}`);
     return { conversationId };
   }
 
   @Get()
-  @ApiPages('Conversations, the one that changed last first.', CONVERSATION_PAGE_SCHEMA)
-  @ApiQuery({ name: 'status', required: false, enum: STATUSES })
-  async list(@Query() query: Record<string, unknown>, @Req() request: FastifyRequest): Promise<ConversationPage> {
-    return this.conversationList.page(readConversationQuery(query), scopeOf(request.raw));
+  @ApiOperation({ summary: 'Conversations, the one that changed last first.' })
+  @ApiOkResponse({ type: ConversationPage })
+  @ApiProblem(400, 'A parameter is malformed.')
+  listConversations(@Query() query: ConversationQuery, @Scope() scope: TaskScope): Promise<ConversationPage> {
+    return this.conversations.page(query, scope);
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'One conversation with its turns.' })
-  @ApiOkResponse({ schema: CONVERSATION_SCHEMA })
+  @ApiOkResponse({ type: ConversationDetail })
   @ApiProblem(404, 'conversation not found')
-  async get(@Param('id') id: string, @Req() request: FastifyRequest): Promise<ConversationView> {
-    return this.conversations.show(id, scopeOf(request.raw));
+  getConversation(@Param('id') id: string, @Scope() scope: TaskScope): Promise<ConversationDetail> {
+    return this.conversations.show(id, scope);
   }
 
   @Get(':id/events')
@@ -75,60 +65,52 @@ export class ConversationsController {
     '`a2a` with the phase `complete`',
   )
   @ApiProblem(404, 'conversation not found')
-  async events(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.streams.answer(request, reply, () => this.conversations.events(id, scopeOf(request.raw)));
+  async streamConversationEvents(
+    @Param('id') id: string,
+    @Cursor() after: number,
+    @Scope() scope: TaskScope,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.streams.send(await this.conversations.events(id, scope), after, reply);
   }
 
   @Post(':id/cancel')
   @HttpCode(200)
   @ApiOperation({ summary: 'Cancels a conversation at once, and the Task of the agent that is at work for it.' })
-  @ApiOkResponse({ schema: CONVERSATION_SCHEMA })
+  @ApiOkResponse({ type: ConversationDetail })
   @ApiProblem(404, 'conversation not found')
   @ApiProblem(409, 'The conversation has ended otherwise.')
-  async cancel(@Param('id') id: string, @Req() request: FastifyRequest): Promise<ConversationView> {
-    return this.conversations.cancel(id, apiCall(request, this.address));
+  cancelConversation(@Param('id') id: string, @Call() call: ApiCall): Promise<ConversationDetail> {
+    return this.conversations.cancel(id, call);
   }
 
   @Post(':id/pause')
   @ApiCommand('Pauses a conversation after the turn that is under way.')
-  async pause(@Param('id') id: string, @Req() request: FastifyRequest): Promise<ConversationId> {
-    return this.command(id, 'pause', request);
+  pauseConversation(@Param('id') id: string, @Call() call: ApiCall): Promise<ConversationId> {
+    return this.command(id, 'pause', call);
   }
 
   @Post(':id/resume')
   @ApiCommand('Goes on with a paused conversation.')
-  async resume(@Param('id') id: string, @Req() request: FastifyRequest): Promise<ConversationId> {
-    return this.command(id, 'resume', request);
+  resumeConversation(@Param('id') id: string, @Call() call: ApiCall): Promise<ConversationId> {
+    return this.command(id, 'resume', call);
   }
 
   @Post(':id/stop')
   @ApiCommand('Completes a conversation after the turn that is under way; its outcome is `done`.')
-  async stop(@Param('id') id: string, @Req() request: FastifyRequest): Promise<ConversationId> {
-    return this.command(id, 'stop', request);
+  stopConversation(@Param('id') id: string, @Call() call: ApiCall): Promise<ConversationId> {
+    return this.command(id, 'stop', call);
   }
 
   @Post(':id/turns')
-  @ApiBody({ type: TurnBody })
   @ApiCommand('Says the next turn in place of the agent whose turn it is; a paused conversation stays paused.')
   @ApiProblem(400, 'The body is malformed.')
-  async inject(
-    @Param('id') id: string,
-    @Body() body: unknown,
-    @Req() request: FastifyRequest,
-  ): Promise<ConversationId> {
-    const { text } = objectOf(body);
-    if (typeof text !== 'string') throw malformed({ path: 'text', detail: 'must be a string' });
-    if (text.trim() === '') throw malformed({ path: 'text', detail: 'must not be empty' });
-    return this.command(id, 'inject', request, text);
+  injectTurn(@Param('id') id: string, @Body() { text }: TurnBody, @Call() call: ApiCall): Promise<ConversationId> {
+    return this.command(id, 'inject', call, text);
   }
 
-  private async command(
-    id: string,
-    kind: CommandKind,
-    request: FastifyRequest,
-    text?: string,
-  ): Promise<ConversationId> {
-    await this.conversations.command(id, kind, apiCall(request, this.address), text);
+  private async command(id: string, kind: CommandKind, call: ApiCall, text?: string): Promise<ConversationId> {
+    await this.conversations.command(id, kind, call, text);
     return { conversationId: id };
   }
 }
@@ -138,14 +120,8 @@ function ApiCommand(summary: string): MethodDecorator {
   return applyDecorators(
     HttpCode(202),
     ApiOperation({ summary }),
-    ApiAcceptedResponse({ schema: CONVERSATION_ID_SCHEMA }),
+    ApiAcceptedResponse({ type: ConversationId }),
     ApiProblem(404, 'conversation not found'),
     ApiProblem(409, 'The conversation has ended.'),
   );
-}
-
-function objectOf(body: unknown): JsonObject {
-  if (!isJsonObject(body)) throw malformed({ path: '', detail: 'the body must be a JSON object' });
-  refuseTooDeep(body);
-  return body;
 }

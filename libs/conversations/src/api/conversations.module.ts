@@ -12,7 +12,6 @@ import type { ConversationServices } from '../conversation-services.js';
 import { PostgresConversationBudgets } from '../storage/postgres-conversation-budgets.js';
 import { PostgresConversationCommands } from '../storage/postgres-conversation-commands.js';
 import { AgentMessagesController } from './agent-messages.controller.js';
-import { ConversationList } from './conversation-list.js';
 import { ConversationWaking } from './conversation-waking.js';
 import { Conversations } from './conversations.js';
 import { ConversationsController } from './conversations.controller.js';
@@ -80,7 +79,7 @@ export class ConversationsModule {
       module: ConversationsModule,
       imports: [executor, agent, agents],
       controllers: [ConversationsController, AgentMessagesController],
-      providers: [Processes, ProcessStreams, Conversations, ConversationList, ConversationWaking],
+      providers: [Processes, ProcessStreams, Conversations, ConversationWaking],
     };
   }
 }

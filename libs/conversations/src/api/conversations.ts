@@ -1,20 +1,40 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
-import { ProblemError, type SseFrame } from '#libs/http';
-import { hasEnded, type ProcessEvents, Processes, type ProcessKind, unknownProcess } from '#libs/process';
-import type { JsonObject } from '#libs/protocol';
+import type { SseFrame } from '#libs/http';
+import {
+  hasEnded,
+  type ProcessEvents,
+  Processes,
+  type ProcessKind,
+  type ProcessListing,
+  unknownProcess,
+} from '#libs/process';
 import { type StoredTask, TaskFeed, type TaskScope } from '#libs/tasks';
 import { a2aEvent, type A2aEvent } from '../a2a-event.js';
 import { CONVERSATIONS_PATH } from '../conversation-agent.js';
 import { type CommandKind, ConversationCommands } from '../conversation-command.js';
 import { readSettings } from '../conversation-metadata.js';
-import { requestProblems } from '../conversation-request.js';
 import { ConversationState } from '../conversation-state.js';
-import { type ConversationView, conversationView, outcomeOf } from '../conversation-view.js';
+import {
+  type ConversationStatus,
+  conversationSummary,
+  type ConversationView,
+  conversationView,
+  outcomeOf,
+  statesOf,
+} from '../conversation-view.js';
+import type { ConversationBody, ConversationPage, ConversationQuery, ConversationSummary } from './conversation.dto.js';
 import { ConversationWaking } from './conversation-waking.js';
 
 /** Its Task says that it is one, and not its header: those of workflows are Tasks of other agents. */
 const CONVERSATION: ProcessKind = { noun: 'conversation', includes: () => true };
+
+/** Those that were asked for by themselves; not those of workflows. */
+const LISTING: ProcessListing<ConversationStatus, ConversationSummary> = {
+  agent: CONVERSATIONS_PATH,
+  states: { active: statesOf('active'), complete: statesOf('complete') },
+  summary: conversationSummary,
+};
 
 /** Starts, shows and steers conversations. One is the Task of its agent; beside its log only commands are kept. */
 @Injectable()
@@ -28,11 +48,16 @@ export class Conversations {
 
   /**
    * Resolves with the conversation's id when it is durable; it goes on whatever becomes of the caller.
-   * @throws ProblemError 400 and 422 naming the fields; A2AError 409 for another body under a known `Idempotency-Key`
+   * @throws A2AError 422 for agents that are not known, 409 for another body under a known `Idempotency-Key`
    */
-  start(body: JsonObject, call: ApiCall, idempotencyKey?: string): Promise<string> {
-    refuseProblems(body);
-    return this.processes.start({ agent: CONVERSATIONS_PATH, data: body }, call, idempotencyKey);
+  start({ sent }: ConversationBody, call: ApiCall, idempotencyKey?: string): Promise<string> {
+    return this.processes.start({ agent: CONVERSATIONS_PATH, data: sent }, call, idempotencyKey);
+  }
+
+  /** The one that changed last first. */
+  async page(query: ConversationQuery, scope: TaskScope): Promise<ConversationPage> {
+    const { found, nextPageToken } = await this.processes.page(LISTING, query, scope);
+    return { conversations: found, nextPageToken };
   }
 
   /**
@@ -106,12 +131,4 @@ export class Conversations {
       if (state.cut || state.dialogue.outcome !== undefined) return;
     }
   }
-}
-
-function refuseProblems(body: JsonObject): void {
-  const problems = requestProblems(body);
-  if (problems.length === 0) return;
-  const status = problems.every(({ range }) => range) ? 422 : 400;
-  const entries = problems.map(({ field, description }) => ({ path: field, detail: description }));
-  throw new ProblemError(status, entries.map(({ path, detail }) => `${path}: ${detail}`).join('; '), entries);
 }

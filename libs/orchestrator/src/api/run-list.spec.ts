@@ -1,9 +1,12 @@
+import type { AgentCatalog, ExecutionRegistry } from '#libs/executor';
+import { ApiValidationPipe } from '#libs/http';
+import { Processes } from '#libs/process';
 import { submittedTask, type TaskState, userMessage, dataPart } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type StoredTask, type TaskQuery, type TaskStore } from '#libs/tasks';
 import { runMetadata } from '../run-metadata.js';
 import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
+import { RunQuery } from './run.dto.js';
 import { RunList } from './run-list.js';
-import { readRunQuery } from './run-query.js';
 
 const NOW = 1_700_000_000_000;
 
@@ -19,9 +22,9 @@ function stored(id: string, state: TaskState, age: number, workflow = 'w'): Stor
 }
 
 /** TaskStore.list over a few Tasks, as its contract says. */
-function listOf(tasks: StoredTask[]): RunList {
+function listOf(stored: StoredTask[]): RunList {
   const list = async ({ agent = '', state, before, limit }: TaskQuery) => {
-    const found = tasks
+    const found = stored
       .filter(({ header }) => (agent.endsWith('/*') || header.agent === agent) && (!state || header.state === state))
       .toSorted(
         (a, b) =>
@@ -34,7 +37,13 @@ function listOf(tasks: StoredTask[]): RunList {
       });
     return found.slice(0, limit);
   };
-  return new RunList({ list } as unknown as TaskStore, new MemoryWorkflowStore());
+  const tasks = { list } as unknown as TaskStore;
+  const processes = new Processes({} as AgentCatalog, {} as ExecutionRegistry, tasks);
+  return new RunList(processes, new MemoryWorkflowStore());
+}
+
+function readRunQuery(query: Record<string, unknown>): RunQuery {
+  return new ApiValidationPipe().transform(query, { type: 'query', metatype: RunQuery }) as RunQuery;
 }
 
 const list = listOf([

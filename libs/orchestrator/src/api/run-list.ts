@@ -1,46 +1,26 @@
 import { Injectable } from '@nestjs/common';
-import { processPage } from '#libs/process';
-import { type Artifact, firstText, type JsonObject } from '#libs/protocol';
-import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
-import type { RunError, RunStatus } from '../node-run.js';
+import { Processes } from '#libs/process';
+import { firstText, type JsonObject } from '#libs/protocol';
+import type { StoredTask, TaskScope } from '#libs/tasks';
 import { inputsOf } from '../run-inputs.js';
 import { readRunMetadata } from '../run-metadata.js';
 import { runStatus } from '../run-state.js';
 import { WorkflowStore } from '../workflow-store.js';
-import { type RunQuery, STATES_OF } from './run-query.js';
+import { type RunPage, type RunQuery, type RunSummary, STATES_OF } from './run.dto.js';
 import { revisionOf, workflowOf } from './run-task.js';
-
-/** A run as a list shows it: without its nodes. */
-export interface RunSummary {
-  runId: string;
-  workflow: string;
-  status: RunStatus;
-  contextId: string;
-  inputs: JsonObject;
-  result?: Artifact[];
-  error?: RunError;
-  createdAt: string;
-  updatedAt: string;
-}
-
-export interface RunPage {
-  runs: RunSummary[];
-  /** Empty on the last page. */
-  nextPageToken: string;
-}
 
 /** A caller's runs of all workflows, the one that changed last first. */
 @Injectable()
 export class RunList {
   constructor(
-    private readonly tasks: TaskStore,
+    private readonly processes: Processes,
     private readonly workflows: WorkflowStore,
   ) {}
 
   async page(query: RunQuery, scope: TaskScope): Promise<RunPage> {
     const agent = `workflows/${query.workflow ?? '*'}`;
     const listing = { agent, states: STATES_OF, summary: (run: StoredTask) => this.summary(run) };
-    const { found, nextPageToken } = await processPage(this.tasks, listing, query, scope);
+    const { found, nextPageToken } = await this.processes.page(listing, query, scope);
     return { runs: found, nextPageToken };
   }
 

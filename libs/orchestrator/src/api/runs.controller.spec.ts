@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { APP_FILTER } from '@nestjs/core';
+import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { malformed, ProblemError, ProblemFilter, ServiceAddress } from '#libs/http';
+import { ApiValidationPipe, malformed, ProblemError, ProblemFilter, ServiceAddress } from '#libs/http';
 import { ProcessStreams } from '#libs/process';
 import { runEventMetadata, statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
 import { AppConfig, loadConfig, Shutdown } from '#libs/service';
 import { type RecordedEvent, type TaskEvent, TaskFeed, TaskStore } from '#libs/tasks';
 import { done, workflowFailed } from '../run-steps.js';
 import { RequestBodies } from './request-bodies.js';
+import type { RunQuery } from './run.dto.js';
 import { RunList } from './run-list.js';
-import type { RunQuery } from './run-query.js';
 import { Runs, unknownWorkflow } from './runs.js';
 import { RunsController } from './runs.controller.js';
 import { WorkflowRunsController } from './workflow-runs.controller.js';
@@ -111,6 +111,7 @@ beforeAll(async () => {
         }),
       },
       { provide: ServiceAddress, useValue: { publicBaseUrl: () => 'http://here' } },
+      { provide: APP_PIPE, useClass: ApiValidationPipe },
       { provide: APP_FILTER, useFactory: () => new ProblemFilter() },
     ],
   }).compile();

@@ -6,20 +6,13 @@ import { hasEnded, Processes, type ProcessKind } from '#libs/process';
 import type { JsonObject, Task } from '#libs/protocol';
 import { type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import { CancelOutcomes } from '../cancel-outcomes.js';
-import type { CanceledChild, RunStatus } from '../node-run.js';
 import { RunChildStore } from '../run-child-store.js';
 import { type NodeDetail, nodeDetail, type RunSource, type RunView, runView } from '../run-view.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { WorkflowStore } from '../workflow-store.js';
+import type { CanceledRun } from './run.dto.js';
 import { isRun, revisionOf, workflowOf } from './run-task.js';
-
-/** What `POST /api/runs/{id}/cancel` answers. */
-export interface CancelReport {
-  runId: string;
-  status: RunStatus;
-  children: CanceledChild[];
-}
 
 const RUN: ProcessKind = { noun: 'run', includes: isRun };
 
@@ -101,7 +94,7 @@ export class Runs {
    * Cancels a run. Canceling a canceled run again answers the same.
    * @throws ProblemError 404; 409 for a run that has ended otherwise
    */
-  async cancel(runId: string, call: ApiCall): Promise<CancelReport> {
+  async cancel(runId: string, call: ApiCall): Promise<CanceledRun> {
     const run = await this.processes.begun(RUN, runId, call.scope);
     await this.processes.cancel(run, call, revisionOf(run.task));
     const { status, children } = await this.show(runId, call);

@@ -1,7 +1,7 @@
 import { ProblemError, readBody } from '#libs/http';
 import type { JsonValue } from '#libs/protocol';
 import fc from 'fast-check';
-import { RunBody } from './run-body.js';
+import { RunBody } from './run.dto.js';
 import { definitionOf, WorkflowBody } from './workflow-body.js';
 
 const good = { name: 'w', nodes: [{ id: 'a', type: 'agent', config: { x: 1 } }], edges: [{ from: 'a', to: 'a' }] };

@@ -9,11 +9,11 @@ const MAX_EDGES = 10_000;
 const IDENTIFIER = '^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$';
 
 export class PositionBody {
-  @ApiProperty()
+  @ApiProperty({ example: 120 })
   @IsNumber({}, { message: 'must be a number' })
   x!: number;
 
-  @ApiProperty()
+  @ApiProperty({ example: 80 })
   @IsNumber({}, { message: 'must be a number' })
   y!: number;
 
@@ -23,7 +23,7 @@ export class PositionBody {
 }
 
 export class WorkflowNodeBody {
-  @ApiProperty({ pattern: IDENTIFIER })
+  @ApiProperty({ pattern: IDENTIFIER, example: 'writer' })
   @IsString({ message: 'must be a string' })
   id!: string;
 
@@ -49,11 +49,11 @@ export class WorkflowNodeBody {
 }
 
 export class WorkflowEdgeBody {
-  @ApiProperty({ description: 'The id of a node.' })
+  @ApiProperty({ description: 'The id of a node.', example: 'topic' })
   @IsString({ message: 'must be a string' })
   from!: string;
 
-  @ApiProperty({ description: 'The id of a node.' })
+  @ApiProperty({ description: 'The id of a node.', example: 'writer' })
   @IsString({ message: 'must be a string' })
   to!: string;
 
@@ -64,16 +64,23 @@ export class WorkflowEdgeBody {
 
 /** A workflow as callers send it. Members that are not named here are left out (`unknownMembers` tells of them). */
 export class WorkflowBody {
-  @ApiPropertyOptional({ description: 'The JSON Schema of definitions, for editors; it is kept.' })
+  @ApiPropertyOptional({
+    description: 'The JSON Schema of definitions, for editors; it is kept.',
+    example: 'https://parley.example/schemas/workflow.json',
+  })
   @IsOptional()
   @IsString({ message: 'must be a string' })
   $schema?: string;
 
-  @ApiProperty({ pattern: IDENTIFIER, description: 'Where the path names the workflow, the path counts.' })
+  @ApiProperty({
+    pattern: IDENTIFIER,
+    description: 'Where the path names the workflow, the path counts.',
+    example: 'greeting',
+  })
   @IsString({ message: 'must be a string' })
   name!: string;
 
-  @ApiPropertyOptional()
+  @ApiPropertyOptional({ example: 'Greets whoever it is told of.' })
   @IsOptional()
   @IsString({ message: 'must be a string' })
   description?: string;
@@ -117,25 +124,31 @@ export class WorkflowProblemView {
   @ApiProperty({ examples: ['UNKNOWN_REFERENCE', 'UNCONNECTED', 'INVALID_CONFIG'] })
   code!: string;
 
-  @ApiProperty()
+  @ApiProperty({ example: 'node "writer": {{nope}} stands for nothing' })
   detail!: string;
 
   @ApiProperty({ examples: ['nodes[1].config.prompt'] })
   path!: string;
 
-  @ApiPropertyOptional({ description: 'The id of the node that it is about.' })
+  @ApiPropertyOptional({ description: 'The id of the node that it is about.', example: 'writer' })
   node?: string;
 
-  @ApiPropertyOptional({ description: 'The place of the edge that it is about.' })
+  @ApiPropertyOptional({ description: 'The place of the edge that it is about.', example: 0 })
   edge?: number;
 
-  @ApiPropertyOptional({ description: 'Where in the text at the path it begins, in UTF-16 code units.' })
+  @ApiPropertyOptional({ description: 'Where in the text at the path it begins, in UTF-16 code units.', example: 6 })
   offset?: number;
+}
+
+/** What is wrong with a definition; errors first. */
+export class WorkflowProblems {
+  @ApiProperty({ type: [WorkflowProblemView] })
+  problems!: WorkflowProblem[];
 }
 
 /** A workflow as it is shown. */
 export class WorkflowView extends WorkflowBody {
-  @ApiProperty({ description: 'Grows with every save.' })
+  @ApiProperty({ description: 'Grows with every save.', example: '7' })
   revision!: string;
 
   @ApiProperty({ format: 'date-time' })

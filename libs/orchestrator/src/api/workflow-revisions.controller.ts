@@ -1,18 +1,37 @@
-import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { scopeOf } from '#libs/access';
-import { ApiPages, ApiProblem, malformed, readPageQuery, single } from '#libs/http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { Scope } from '#libs/access';
+import { ApiProblem, QueryPageSize, QueryText } from '#libs/http';
+import type { TaskScope } from '#libs/tasks';
+import type { FastifyReply } from 'fastify';
 import { WorkflowStore } from '../workflow-store.js';
-import { REVISIONS_SCHEMA } from './api-schemas.js';
 import { etagOf } from './revision-conditions.js';
 import { unknownWorkflow } from './runs.js';
 import { WorkflowView, workflowView } from './workflow-body.js';
 
+const TOKEN = /^([1-9]\d{0,17})?$/;
+
+/** Which revisions are asked for. */
+class RevisionQuery {
+  @QueryPageSize()
+  pageSize = 50;
+
+  @QueryText((token) => TOKEN.test(token), 'is not a token of this list', {
+    description: 'The nextPageToken of the page before.',
+    example: '7',
+  })
+  pageToken?: string;
+}
+
+class SavedRevision {
+  @ApiProperty({ example: '7' }) revision!: string;
+  @ApiProperty({ format: 'date-time' }) savedAt!: string;
+}
+
 /** A page of what was saved, the newest first. */
-interface RevisionPage {
-  revisions: { revision: string; savedAt: string }[];
-  nextPageToken: string;
+class RevisionPage {
+  @ApiProperty({ type: [SavedRevision] }) revisions!: SavedRevision[];
+  @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
 }
 
 /** The saved states of workflows, as long as they are kept. */
@@ -23,17 +42,17 @@ export class WorkflowRevisionsController {
   constructor(private readonly store: WorkflowStore) {}
 
   @Get()
-  @ApiPages('The revisions of a workflow, the newest first.', REVISIONS_SCHEMA)
-  async list(
+  @ApiOperation({ summary: 'The revisions of a workflow, the newest first.' })
+  @ApiOkResponse({ type: RevisionPage })
+  @ApiProblem(400, 'A parameter is malformed.')
+  async listRevisions(
     @Param('name') name: string,
-    @Query() query: Record<string, unknown>,
-    @Req() request: FastifyRequest,
+    @Query() { pageSize, pageToken }: RevisionQuery,
+    @Scope() { tenant }: TaskScope,
   ): Promise<RevisionPage> {
-    const { pageSize } = readPageQuery({ pageSize: query['pageSize'] });
-    const before = tokenOf(query);
-    const store = this.of(request);
+    const store = this.store.inTenant(tenant);
     if (!(await store.get(name))) throw unknownWorkflow();
-    const saves = await store.saves(name, pageSize + 1, before);
+    const saves = await store.saves(name, pageSize + 1, pageToken || undefined);
     const page = saves.slice(0, pageSize);
     return {
       revisions: page.map(({ revision, savedAt }) => ({ revision, savedAt: savedAt.toISOString() })),
@@ -44,27 +63,16 @@ export class WorkflowRevisionsController {
   @Get(':revision')
   @ApiOperation({ summary: 'A workflow as it was saved once.' })
   @ApiOkResponse({ type: WorkflowView })
-  async get(
+  async getRevision(
     @Param('name') name: string,
     @Param('revision') revision: string,
-    @Req() request: FastifyRequest,
+    @Scope() { tenant }: TaskScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WorkflowView> {
-    const store = this.of(request);
+    const store = this.store.inTenant(tenant);
     const found = (await store.get(name)) && (await store.get(name, revision));
     if (!found) throw unknownWorkflow();
     void reply.header('etag', etagOf(found.revision));
     return workflowView(found);
   }
-
-  private of({ raw }: FastifyRequest): WorkflowStore {
-    return this.store.inTenant(scopeOf(raw).tenant);
-  }
-}
-
-function tokenOf(query: Record<string, unknown>): string | undefined {
-  const token = single(query, 'pageToken');
-  if (token === undefined || token === '') return undefined;
-  if (/^[1-9]\d{0,17}$/.test(token)) return token;
-  throw malformed({ path: 'pageToken', detail: 'is not a token of this list' });
 }

@@ -1,11 +1,10 @@
-import { Body, Controller, HttpCode, Logger, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { type ApiCall, apiCall } from '#libs/access';
-import { ApiEvents, ApiIdempotent, ApiProblem, readBody, readFlag, ServiceAddress } from '#libs/http';
+import { Body, Controller, HttpCode, Logger, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { type ApiCall, Call } from '#libs/access';
+import { ApiEvents, ApiIdempotent, ApiProblem } from '#libs/http';
 import { IdempotencyKey, ProcessStreams } from '#libs/process';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RUN_STARTED_SCHEMA } from './api-schemas.js';
-import { RunBody } from './run-body.js';
+import type { FastifyReply } from 'fastify';
+import { RunBody, RunStreamQuery, StartedRun } from './run.dto.js';
 import { runEvents } from './run-task.js';
 import { Runs } from './runs.js';
 
@@ -19,25 +18,23 @@ export class WorkflowRunsController {
   constructor(
     private readonly runs: Runs,
     private readonly streams: ProcessStreams,
-    private readonly address: ServiceAddress,
   ) {}
 
   @Post('runs')
   @HttpCode(202)
   @ApiOperation({ summary: 'Starts a run and answers at once.' })
   @ApiBody({ type: RunBody, required: false })
-  @ApiAcceptedResponse({ schema: RUN_STARTED_SCHEMA })
+  @ApiAcceptedResponse({ type: StartedRun })
   @ApiIdempotent('run')
   @ApiProblem(400, 'The body is malformed.')
-  async start(
+  async startRun(
     @Param('name') name: string,
-    @Body() body: unknown,
+    @Body() { inputs }: RunBody,
     @IdempotencyKey() key: string | undefined,
-    @Req() request: FastifyRequest,
+    @Call() call: ApiCall,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<{ runId: string }> {
-    const { inputs } = readBody(RunBody, body ?? {});
-    const run = await this.runs.start(name, inputs ?? {}, apiCall(request, this.address), key);
+  ): Promise<StartedRun> {
+    const run = await this.runs.start(name, inputs ?? {}, call, key);
     void reply.header('location', `/api/runs/${run.taskId}`);
     return { runId: run.taskId };
   }
@@ -48,22 +45,22 @@ export class WorkflowRunsController {
     description: 'A body that is empty or no JSON stands for no inputs. Disconnecting does not stop the run.',
   })
   @ApiBody({ type: RunBody, required: false })
-  @ApiQuery({ name: 'cancelOnDisconnect', required: false, enum: ['true', 'false'] })
   @ApiEvents('`done`')
-  async run(
+  @ApiIdempotent('run')
+  @ApiProblem(400, 'The parameter is malformed, or the inputs are nested too deep.')
+  async runWorkflow(
     @Param('name') name: string,
     @Body() body: unknown,
-    @Query() query: Record<string, unknown>,
+    @Query() { cancelOnDisconnect }: RunStreamQuery,
     @IdempotencyKey() key: string | undefined,
-    @Req() request: FastifyRequest,
+    @Call() call: ApiCall,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const cancelOnDisconnect = readFlag(query, 'cancelOnDisconnect');
     const { inputs } = RunBody.lenient(body);
-    const call = apiCall(request, this.address);
     const run = await this.runs.start(name, inputs ?? {}, call, key);
     void reply.header('location', `/api/runs/${run.taskId}`);
-    const end = await this.streams.send(this.streams.eventsOf({ ...run, lastSequence: 0 }, runEvents(run)), 0, reply);
+    const events = this.streams.eventsOf({ ...run, lastSequence: 0 }, runEvents(run));
+    const end = await this.streams.send(events, 0, reply);
     if (end === 'left' && cancelOnDisconnect) await this.abandon(run.taskId, call);
   }
 

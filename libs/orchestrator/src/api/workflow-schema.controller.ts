@@ -24,7 +24,7 @@ export class WorkflowSchemaController {
   @Get('workflow.json')
   @ApiOperation({ summary: 'The JSON Schema (2020-12) of workflow definitions.' })
   @ApiOkResponse({ content: { 'application/schema+json': { schema: { type: 'object' } } } })
-  schema(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): void {
+  getWorkflowSchema(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): void {
     void reply.header('etag', etagOf(this.version)).header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`);
     if (RevisionConditions.of(headers).has(this.version)) void reply.code(304).send();
     else void reply.header('content-type', 'application/schema+json').send(this.json);

@@ -1,8 +1,8 @@
-import { APP_FILTER } from '@nestjs/core';
+import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { NodeTypes } from '#libs/executor';
-import { ProblemFilter } from '#libs/http';
+import { ApiValidationPipe, ProblemFilter } from '#libs/http';
 import type { JsonValue } from '#libs/protocol';
 import { WorkflowStore } from '../workflow-store.js';
 import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
@@ -35,6 +35,7 @@ beforeEach(async () => {
       { provide: WorkflowStore, useClass: MemoryWorkflowStore },
       WorkflowCheck,
       { provide: NodeTypes, useValue: nodeTypes },
+      { provide: APP_PIPE, useClass: ApiValidationPipe },
       { provide: APP_FILTER, useFactory: () => new ProblemFilter() },
     ],
   }).compile();

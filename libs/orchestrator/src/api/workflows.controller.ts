@@ -1,4 +1,5 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
 import {
   ApiBody,
   ApiCreatedResponse,
@@ -8,17 +9,17 @@ import {
   ApiOperation,
   ApiTags,
 } from '@nestjs/swagger';
-import { scopeOf } from '#libs/access';
+import { Scope } from '#libs/access';
 import { ApiProblem, ProblemError, QueryFlag } from '#libs/http';
 import { isJsonObject } from '#libs/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TaskScope } from '#libs/tasks';
+import type { FastifyReply } from 'fastify';
 import type { WorkflowRevision } from '../workflow.js';
 import type { WorkflowProblem } from '../workflow-problem.js';
 import { WorkflowStore } from '../workflow-store.js';
-import { CHECK_SCHEMA } from './api-schemas.js';
 import { etagOf, RevisionConditions } from './revision-conditions.js';
 import { unknownWorkflow } from './runs.js';
-import { SavedWorkflowView, WorkflowBody, WorkflowView, workflowView } from './workflow-body.js';
+import { SavedWorkflowView, WorkflowBody, WorkflowProblems, WorkflowView, workflowView } from './workflow-body.js';
 import { type CheckedWorkflow, WorkflowCheck } from './workflow-check.js';
 
 const PAGE = 500;
@@ -26,14 +27,14 @@ const PAGE = 500;
 const MOST_TRIES = 10;
 
 /** Whether warnings count. */
-export class StrictQuery {
+class StrictQuery {
   @QueryFlag({
     description: 'Whether warnings, such as of references that stand for nothing, are refused like errors.',
   })
   strict = false;
 }
 
-/** Workflows as callers keep them. A save is a new revision at once in force; runs under way keep theirs. */
+/** Workflows as callers keep them, shared within a tenant. A save is a new revision at once in force; runs under way keep theirs. */
 @ApiTags('workflows')
 @Controller('api/workflows')
 export class WorkflowsController {
@@ -49,14 +50,14 @@ export class WorkflowsController {
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(409, 'There is a workflow of this name.')
   @ApiProblem(422, 'The graph is invalid: one entry per problem.')
-  async create(
+  async createWorkflow(
     @Body() body: unknown,
     @Query() { strict }: StrictQuery,
-    @Req() request: FastifyRequest,
+    @Scope() { tenant }: TaskScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SavedWorkflowView> {
     const { definition, warnings } = this.checks.savable(body, strict);
-    const created = await this.of(request).create(definition);
+    const created = await this.store.inTenant(tenant).create(definition);
     if (!created) throw new ProblemError(409, `the workflow "${definition.name}" exists already`);
     void reply.header('location', `/api/workflows/${definition.name}`).header('etag', etagOf(created.revision));
     return savedView(created, warnings);
@@ -66,16 +67,16 @@ export class WorkflowsController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Says what is wrong with a definition, and saves nothing.' })
   @ApiBody({ type: WorkflowBody })
-  @ApiOkResponse({ schema: CHECK_SCHEMA })
-  check(@Body() body: unknown): { problems: WorkflowProblem[] } {
+  @ApiOkResponse({ type: WorkflowProblems })
+  checkWorkflow(@Body() body: unknown): WorkflowProblems {
     return { problems: this.checks.problems(body) };
   }
 
   @Get()
   @ApiOperation({ summary: 'All workflows, by name.' })
   @ApiOkResponse({ type: [WorkflowView] })
-  async list(@Req() request: FastifyRequest): Promise<WorkflowView[]> {
-    const store = this.of(request);
+  async listWorkflows(@Scope() { tenant }: TaskScope): Promise<WorkflowView[]> {
+    const store = this.store.inTenant(tenant);
     const found: WorkflowRevision[] = [];
     for (let page = PAGE; page === PAGE;) {
       const revisions = await store.list(PAGE, found.at(-1)?.definition.name);
@@ -94,15 +95,16 @@ export class WorkflowsController {
   })
   @ApiOkResponse({ type: WorkflowView })
   @ApiProblem(404, 'workflow not found')
-  async get(
+  async getWorkflow(
     @Param('name') name: string,
-    @Req() request: FastifyRequest,
+    @Headers() headers: IncomingHttpHeaders,
+    @Scope() { tenant }: TaskScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WorkflowView | undefined> {
-    const found = await this.of(request).get(name);
+    const found = await this.store.inTenant(tenant).get(name);
     if (!found) throw unknownWorkflow();
     void reply.header('etag', etagOf(found.revision));
-    if (!RevisionConditions.of(request.headers).has(found.revision)) return workflowView(found);
+    if (!RevisionConditions.of(headers).has(found.revision)) return workflowView(found);
     void reply.status(304);
     return undefined;
   }
@@ -117,15 +119,17 @@ export class WorkflowsController {
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(412, 'The condition of the request does not hold.')
   @ApiProblem(422, 'The graph is invalid: one entry per problem.')
-  async put(
+  async saveWorkflow(
     @Param('name') name: string,
     @Body() body: unknown,
     @Query() { strict }: StrictQuery,
-    @Req() request: FastifyRequest,
+    @Headers() headers: IncomingHttpHeaders,
+    @Scope() { tenant }: TaskScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SavedWorkflowView> {
     const checked = this.checks.savable(isJsonObject(body) ? { ...body, name } : body, strict);
-    const { saved, created } = await this.saved(checked, RevisionConditions.of(request.headers), this.of(request));
+    const conditions = RevisionConditions.of(headers);
+    const { saved, created } = await this.saved(checked, conditions, this.store.inTenant(tenant));
     void reply.status(created ? 201 : 200).header('etag', etagOf(saved.revision));
     if (created) void reply.header('location', `/api/workflows/${name}`);
     return savedView(saved, checked.warnings);
@@ -138,9 +142,13 @@ export class WorkflowsController {
   @ApiNoContentResponse()
   @ApiProblem(404, 'workflow not found')
   @ApiProblem(412, 'The condition of the request does not hold.')
-  async delete(@Param('name') name: string, @Req() request: FastifyRequest): Promise<void> {
-    const store = this.of(request);
-    const conditions = RevisionConditions.of(request.headers);
+  async deleteWorkflow(
+    @Param('name') name: string,
+    @Headers() headers: IncomingHttpHeaders,
+    @Scope() { tenant }: TaskScope,
+  ): Promise<void> {
+    const store = this.store.inTenant(tenant);
+    const conditions = RevisionConditions.of(headers);
     if (!conditions.given) {
       if (!(await store.delete(name))) throw unknownWorkflow();
       return;
@@ -169,11 +177,6 @@ export class WorkflowsController {
       if (saved) return { saved, created: !found };
     }
     throw contended(name);
-  }
-
-  /** Workflows are shared within a tenant. */
-  private of({ raw }: FastifyRequest): WorkflowStore {
-    return this.store.inTenant(scopeOf(raw).tenant);
   }
 }
 

@@ -1,6 +1,6 @@
+import { PageQuery } from '#libs/http';
 import { submittedTask, type TaskState, userMessage } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type StoredTask, type TaskQuery } from '#libs/tasks';
-import { readPageQuery } from '#libs/http';
 import { type ProcessListing, processPage } from './process-page.js';
 
 type Status = 'active' | 'good' | 'bad';
@@ -63,12 +63,12 @@ const tasks = new Tasks([
 
 async function pages(status: Status | undefined, pageSize: number): Promise<string[][]> {
   const found: string[][] = [];
-  for (let pageToken = ''; ;) {
-    const query = { ...readPageQuery({ pageSize: String(pageSize), pageToken }), ...(status && { status }) };
+  for (let before: PageQuery['before']; ;) {
+    const query = { pageSize, before, ...(status && { status }) };
     const page = await processPage(tasks, LISTING, query, ANONYMOUS_SCOPE);
     found.push(page.found);
-    pageToken = page.nextPageToken;
-    if (pageToken === '') return found;
+    if (page.nextPageToken === '') return found;
+    before = Object.assign(new PageQuery(), { pageToken: page.nextPageToken }).before;
   }
 }
 

@@ -14,19 +14,20 @@ export interface ProcessListing<Status extends string, Summary> {
   summary: (process: StoredTask) => Summary | undefined | Promise<Summary | undefined>;
 }
 
-interface ProcessPage<Summary> {
+export interface ProcessPage<Summary> {
   found: Summary[];
   /** Empty on the last page. */
   nextPageToken: string;
 }
 
-type Query<Status> = PageQuery & { status?: Status };
+/** Which page is asked for, and of which. */
+export type ProcessQuery<Status> = Pick<PageQuery, 'pageSize' | 'before'> & { status?: Status };
 
 /** A caller's processes of one kind, the one that changed last first. */
 export async function processPage<Status extends string, Summary>(
   tasks: Pick<TaskStore, 'list'>,
   listing: ProcessListing<Status, Summary>,
-  query: Query<Status>,
+  query: ProcessQuery<Status>,
   scope: TaskScope,
 ): Promise<ProcessPage<Summary>> {
   const states = query.status === undefined ? [undefined] : listing.states[query.status];
@@ -46,7 +47,7 @@ async function inState<Status extends string>(
   tasks: Pick<TaskStore, 'list'>,
   { agent, statusOf }: ProcessListing<Status, unknown>,
   state: TaskState | undefined,
-  { status, before, pageSize }: Query<Status>,
+  { status, before, pageSize }: ProcessQuery<Status>,
   scope: TaskScope,
 ): Promise<StoredTask[]> {
   const limit = pageSize + 1;

@@ -66,43 +66,29 @@ class Reply {
   }
 }
 
-async function answer(log: Log, query: object, until?: 'waiting'): Promise<Reply> {
+async function sent(log: Log, after: number, until?: 'waiting'): Promise<Reply> {
   const streams = streamsOver(log);
   const reply = new Reply();
-  await streams.answer({ headers: {}, query }, reply as unknown as FastifyReply, async () =>
-    streams.eventsOf({ taskId: 'p1', lastSequence: log.length }, step, until),
-  );
+  const events = streams.eventsOf({ taskId: 'p1', lastSequence: log.length }, step, until);
+  await streams.send(events, after, reply as unknown as FastifyReply);
   return reply;
 }
 
 describe('ProcessStreams', () => {
   it('sends one frame for each event after the cursor', async () => {
-    const reply = await answer(new Log(3), { since: '1' });
+    const reply = await sent(new Log(3), 1);
     expect(reply.ids).toEqual([2, 3]);
     expect(reply.text).toContain('event: step\ndata: {"sequence":2,"type":"step"}\n\n');
   });
 
-  it.each([
-    [{ since: '4' }, 'since: is beyond the last event, 3'] as const,
-    [{ since: 'x' }, 'since: must be'] as const,
-  ])('refuses the cursor %j before anything is sent', async (query, message) => {
-    await expect(answer(new Log(3), query)).rejects.toMatchObject({
-      status: 400,
-      message: expect.stringContaining(message),
-    });
-  });
-
-  it('looks at the cursor before it looks for the process', async () => {
-    const streams = streamsOver(new Log(3));
-    const asked = streams.answer({ headers: {}, query: { since: 'x' } }, {} as FastifyReply, () => {
-      throw new Error('not found');
-    });
-    await expect(asked).rejects.toThrow('since: must be the number of an event');
+  it('refuses a cursor beyond the last event before anything is sent', async () => {
+    const refusal = { status: 400, message: 'since: is beyond the last event, 3' };
+    await expect(sent(new Log(3), 4)).rejects.toMatchObject(refusal);
   });
 
   it('ends where the process waits, and not at a wait that it has gone on from', async () => {
     const log = new Log(4, [2, 4]);
-    expect((await answer(log, {}, 'waiting')).ids).toEqual([1, 2, 3, 4]);
+    expect((await sent(log, 0, 'waiting')).ids).toEqual([1, 2, 3, 4]);
     expect(log.follows).toEqual([
       [0, 'waiting'],
       [2, 'waiting'],

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { malformed, readCursor, sendEvents, type SseFrame, type StreamEnd } from '#libs/http';
+import { malformed, sendEvents, type SseFrame, type StreamEnd } from '#libs/http';
 import { Shutdown } from '#libs/service';
 import { type RecordedEvent, TaskFeed, type TaskHeader, TaskStore } from '#libs/tasks';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 
 /** The events of one process, as its readers get them. */
 export interface ProcessEvents {
   /** The number of the last one so far. */
   last: number;
   /** Those after a number: first from the log, then live. */
-  after(number: number, signal: AbortSignal): AsyncIterable<SseFrame>;
+  after: (number: number, signal: AbortSignal) => AsyncIterable<SseFrame>;
 }
 
 /** What an event of a process's log is to its readers; it keeps its number. */
@@ -28,24 +28,12 @@ export class ProcessStreams {
   ) {}
 
   /**
-   * Takes the reply over and sends the events after the request's cursor; resolves when the stream has ended.
-   * @param find is asked once the cursor is known to be one
-   * @throws ProblemError 400 for a cursor that is malformed or beyond the last event
+   * Takes the reply over and sends the events after a number; resolves when the stream has ended.
+   * @throws ProblemError 400 for a number beyond the last event
    */
-  async answer(
-    { headers, query }: Pick<FastifyRequest, 'headers' | 'query'>,
-    reply: FastifyReply,
-    find: () => Promise<ProcessEvents>,
-  ): Promise<StreamEnd> {
-    const after = readCursor(headers, query as Record<string, unknown>);
-    const events = await find();
-    if (after > events.last) throw malformed({ path: 'since', detail: `is beyond the last event, ${events.last}` });
-    return this.send(events, after, reply);
-  }
-
-  /** The same after an event that is known. */
-  send(events: Pick<ProcessEvents, 'after'>, after: number, reply: FastifyReply): Promise<StreamEnd> {
-    return sendEvents(reply, this.shutdown, (signal) => events.after(after, signal));
+  async send({ last, after }: ProcessEvents, number: number, reply: FastifyReply): Promise<StreamEnd> {
+    if (number > last) throw malformed({ path: 'since', detail: `is beyond the last event, ${last}` });
+    return sendEvents(reply, this.shutdown, (signal) => after(number, signal));
   }
 
   /**

@@ -18,6 +18,7 @@ import {
   userMessage,
 } from '#libs/protocol';
 import { begunTask, type StoredTask, type TaskEvent, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
+import { type ProcessListing, type ProcessPage, processPage, type ProcessQuery } from './process-page.js';
 
 /** Who asks for something, and by which address of this service. */
 export type ProcessCall = Pick<CallContext, 'scope' | 'baseUrl'>;
@@ -68,7 +69,12 @@ export class Processes {
     const message = userMessage([dataPart(data)], key === undefined ? {} : { messageId: key });
     const request = { message, ...(metadata && { metadata }) };
     const known = check && (await this.check(agent, request, context, key));
-    const execution = known || (await this.begin(agent, request, context, key));
+    const { executions } = this;
+    const begin = (): Execution | Promise<Execution> =>
+      key === undefined
+        ? executions.begin(agent, request, context)
+        : executions.beginOnce(agent, request, context, key);
+    const execution = known || (await begin());
     await execution.accepted;
     return execution.taskId;
   }
@@ -89,6 +95,15 @@ export class Processes {
     const task = await begunTask(this.tasks, id);
     if (!task) throw unknownProcess(kind);
     return { header, task };
+  }
+
+  /** A caller's processes of one kind, the one that changed last first. */
+  page<Status extends string, Summary>(
+    listing: ProcessListing<Status, Summary>,
+    query: ProcessQuery<Status>,
+    scope: TaskScope,
+  ): Promise<ProcessPage<Summary>> {
+    return processPage(this.tasks, listing, query, scope);
   }
 
   /** All that has happened to it, up to where its header is. */
@@ -150,16 +165,6 @@ export class Processes {
       if (known) return known;
       throw error;
     }
-  }
-
-  private async begin(
-    agent: ServedAgent,
-    request: SendMessageRequest,
-    call: CallContext,
-    key: string | undefined,
-  ): Promise<Execution> {
-    if (key === undefined) return this.executions.begin(agent, request, call);
-    return this.executions.beginOnce(agent, request, call, key);
   }
 }
 

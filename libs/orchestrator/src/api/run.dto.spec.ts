@@ -1,5 +1,9 @@
-import { pageTokenAfter, ProblemError } from '#libs/http';
-import { readRunQuery } from './run-query.js';
+import { ApiValidationPipe, pageTokenAfter, ProblemError } from '#libs/http';
+import { RunQuery } from './run.dto.js';
+
+function readRunQuery(query: Record<string, unknown>): RunQuery {
+  return new ApiValidationPipe().transform(query, { type: 'query', metatype: RunQuery }) as RunQuery;
+}
 
 function pathOf(act: () => unknown): string | undefined {
   try {
@@ -11,7 +15,7 @@ function pathOf(act: () => unknown): string | undefined {
   throw new Error('Expected a refusal');
 }
 
-describe('readRunQuery', () => {
+describe('RunQuery', () => {
   it('has defaults', () => {
     expect(readRunQuery({})).toEqual({ pageSize: 50, workflow: undefined, status: undefined, before: undefined });
   });
@@ -19,7 +23,7 @@ describe('readRunQuery', () => {
   it('reads what it is given, and its own tokens', () => {
     const before = { updatedAt: new Date(1_700_000_000_123), taskId: '0190-abc' };
     const query = { workflow: 'w', status: 'input-required', pageSize: '7', pageToken: pageTokenAfter(before) };
-    expect(readRunQuery(query)).toEqual({ workflow: 'w', status: 'input-required', pageSize: 7, before });
+    expect(readRunQuery(query)).toMatchObject({ workflow: 'w', status: 'input-required', pageSize: 7, before });
   });
 
   it.each([

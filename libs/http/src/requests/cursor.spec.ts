@@ -1,5 +1,5 @@
 import { ProblemError } from '../problems/problem.js';
-import { readCursor, readFlag } from './query-parameters.js';
+import { readCursor } from './cursor.js';
 
 function pathOf(act: () => unknown): string | undefined {
   try {
@@ -27,14 +27,5 @@ describe('readCursor', () => {
 
   it('refuses a malformed Last-Event-ID', () => {
     expect(pathOf(() => readCursor({ 'last-event-id': 'ev-1' }, {}))).toBe('Last-Event-ID');
-  });
-});
-
-describe('readFlag', () => {
-  it('is off unless it is true', () => {
-    expect(readFlag({}, 'f')).toBe(false);
-    expect(readFlag({ f: 'false' }, 'f')).toBe(false);
-    expect(readFlag({ f: 'true' }, 'f')).toBe(true);
-    expect(pathOf(() => readFlag({ f: 'yes' }, 'f'))).toBe('f');
   });
 });

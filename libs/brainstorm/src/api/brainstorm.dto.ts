@@ -1,0 +1,156 @@
+import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import { PageQuery, QueryWord } from '#libs/http';
+import type { TaskState } from '#libs/protocol';
+import type { AgentTurn, BrainstormStatus } from '../brainstorm-progress.js';
+import type { StoppedAgent } from '../brainstorm-steps.js';
+import { type CanonicalState, SEVERITIES, type Severity } from '../core/canonical-state.js';
+import type { Provenance, Source } from '../core/provenance.js';
+import { type Role, ROLES } from '../core/role.js';
+
+/** The states of a brainstorm's Task that a word for it may stand for. */
+export const STATES_OF: Record<BrainstormStatus, readonly TaskState[]> = {
+  active: ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'],
+  converged: ['TASK_STATE_INPUT_REQUIRED'],
+  approved: ['TASK_STATE_COMPLETED'],
+  failed: ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_FAILED', 'TASK_STATE_REJECTED'],
+  canceled: ['TASK_STATE_CANCELED'],
+};
+
+export const STATUSES = Object.keys(STATES_OF) as BrainstormStatus[];
+
+const TIME = { format: 'date-time', example: '2026-01-31T09:30:00.000Z' };
+const COUNT = { type: 'integer', example: 2 } as const;
+const CONFIDENCE = { minimum: 0, maximum: 1, example: 0.8 };
+const ROLE = { enum: ROLES };
+
+/** Which brainstorms are asked for. */
+export class BrainstormQuery extends PageQuery {
+  @QueryWord(STATUSES)
+  status?: BrainstormStatus;
+}
+
+export class BrainstormId {
+  @ApiProperty({ description: 'The A2A taskId of the brainstorm.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' })
+  brainstormId!: string;
+}
+
+/** What became of an agent at work, once its brainstorm was ended. */
+class StoppedAgentView implements StoppedAgent {
+  @ApiProperty({ example: 'ann' }) agent!: string;
+  @ApiPropertyOptional({ example: '019a1f0e-5b7b-7d10-8e11-2b3c4d5e6f70' }) taskId?: string;
+  @ApiProperty({ type: String, example: 'acknowledged' }) outcome!: StoppedAgent['outcome'];
+}
+
+/** What a change of a brainstorm answers. */
+export class BrainstormStatusReport extends BrainstormId {
+  @ApiProperty({ enum: STATUSES }) status!: BrainstormStatus;
+  @ApiPropertyOptional({ type: [StoppedAgentView] }) stopped?: StoppedAgent[];
+}
+
+/** A brainstorm as a list shows it: without its state. */
+export class BrainstormSummary extends BrainstormId {
+  @ApiProperty({ enum: STATUSES }) status!: BrainstormStatus;
+  @ApiProperty({ ...COUNT, description: 'Of the last complete pass.' }) iteration!: number;
+  @ApiProperty({ example: 'A library that lends tools' }) idea!: string;
+  @ApiProperty(TIME) createdAt!: string;
+  @ApiProperty(TIME) updatedAt!: string;
+}
+
+export class BrainstormPage {
+  @ApiProperty({ type: [BrainstormSummary] }) brainstorms!: BrainstormSummary[];
+  @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
+}
+
+class AgentSettings {
+  @ApiProperty({ example: 'ann' }) name!: string;
+  @ApiProperty(ROLE) role!: Role;
+  @ApiProperty({ example: 'openai-compatible' }) provider!: string;
+  @ApiProperty({ example: 'llama-4' }) model!: string;
+  @ApiProperty({ type: [String], example: ['security'] }) skills!: string[];
+}
+
+/** An agent of a brainstorm, as it takes part. */
+class BrainstormAgentView extends AgentSettings {
+  @ApiProperty({ example: 'workflows/architect' }) agent!: string;
+}
+
+class StateAgentView extends AgentSettings {
+  @ApiProperty({ example: 'agent-1' }) agent_id!: string;
+}
+
+class PlanStepView {
+  @ApiProperty({ example: 'Find a room' }) title!: string;
+  @ApiProperty({ example: 'Ask the town hall for a room with a workbench.' }) description!: string;
+}
+
+class RiskView {
+  @ApiProperty({ example: 'Tools come back broken' }) text!: string;
+  @ApiProperty({ enum: SEVERITIES }) severity!: Severity;
+  @ApiProperty() resolved!: boolean;
+}
+
+class StateMetrics {
+  @ApiProperty(CONFIDENCE) confidence!: number;
+}
+
+class StateMeta {
+  @ApiProperty(COUNT) iteration!: number;
+  @ApiProperty({ type: [StateAgentView] }) agents!: StateAgentView[];
+}
+
+/** What the agents work on together. */
+class BrainstormStateView implements CanonicalState {
+  @ApiProperty({ example: 'A library that lends tools' }) idea!: string;
+  @ApiProperty({ example: 'A catalogue, a room and members.' }) architecture!: string;
+  @ApiProperty({ type: [PlanStepView] }) execution_plan!: PlanStepView[];
+  @ApiProperty({ type: [RiskView] }) risks!: RiskView[];
+  @ApiProperty({ type: [String] }) assumptions!: string[];
+  @ApiProperty({ type: [String] }) open_questions!: string[];
+  @ApiProperty() metrics!: StateMetrics;
+  @ApiProperty() meta!: StateMeta;
+}
+
+class SourceView implements Source {
+  @ApiProperty({ example: 'ann' }) agent!: string;
+  @ApiProperty(ROLE) role!: Role;
+  @ApiProperty(COUNT) iteration!: number;
+}
+
+class PassAgentView {
+  @ApiProperty({ example: 'ann' }) agent!: string;
+  @ApiProperty(ROLE) role!: Role;
+  @ApiProperty({ enum: ['pending', 'running', 'completed', 'failed', 'canceled'] }) status!: AgentTurn['status'];
+  @ApiPropertyOptional({ example: 'the agent gave no state' }) error?: string;
+}
+
+class PassView {
+  @ApiProperty(COUNT) iteration!: number;
+  @ApiProperty({ type: [PassAgentView] }) agents!: PassAgentView[];
+  @ApiPropertyOptional({ ...CONFIDENCE, description: 'Absent until the pass is complete.' }) confidence?: number;
+}
+
+class BrainstormFailure {
+  @ApiPropertyOptional({ example: 'ann' }) agent?: string;
+  @ApiProperty({ example: 'the agent gave no state' }) message!: string;
+}
+
+/** A brainstorm with its state, its passes, and who set what. */
+@ApiExtraModels(SourceView)
+export class BrainstormView extends BrainstormStatusReport {
+  @ApiProperty({ ...COUNT, description: 'Of the last complete pass.' }) iteration!: number;
+  @ApiProperty(COUNT) maxIterations!: number;
+  @ApiProperty({ type: [BrainstormAgentView] }) agents!: BrainstormAgentView[];
+  @ApiProperty({ type: BrainstormStateView }) state!: CanonicalState;
+  @ApiProperty({
+    type: 'object',
+    description: 'Who last set a part of the state, by its path, as in `risks[0]`.',
+    additionalProperties: { $ref: getSchemaPath(SourceView) },
+  })
+  provenance!: Provenance;
+  @ApiProperty({ type: [PassView] }) passes!: PassView[];
+  @ApiPropertyOptional({ description: 'Why it has converged, in one sentence.', example: 'All agents agree.' })
+  convergence?: string;
+  @ApiPropertyOptional() error?: BrainstormFailure;
+  @ApiProperty(TIME) createdAt!: string;
+  @ApiProperty(TIME) updatedAt!: string;
+}

@@ -1,0 +1,130 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { PageQuery, ProblemError, QueryWord } from '#libs/http';
+import type { JsonObject } from '#libs/protocol';
+import { Matches } from 'class-validator';
+import {
+  DEFAULT_MAX_TURNS,
+  LONGEST_TURN_MS,
+  MOST_TURNS,
+  type Outcome,
+  type Turn,
+  type TurnFailure,
+} from '../conversation.js';
+import type { Announcement } from '../conversation-metadata.js';
+import type { ConversationStatus, ConversationSummary as Summary, ConversationView } from '../conversation-view.js';
+import { requestProblems, settingsOf } from '../conversation-request.js';
+
+const STATUSES: ConversationStatus[] = ['active', 'complete'];
+const OUTCOMES = ['done', 'skipped', 'max_turns', 'error', 'canceled', 'timeout'];
+const TIME = { format: 'date-time', example: '2026-01-31T09:30:00.000Z' };
+const REFERENCE = 'The name of a workflow or a node, the path of one below `/a2a`, or the URL of an agent.';
+
+/** What a conversation is about. */
+export class ConversationBody {
+  @ApiPropertyOptional({ description: `${REFERENCE} Absent: nobody answers the target.`, example: 'poet' })
+  requester?: string;
+
+  @ApiProperty({ description: REFERENCE, example: 'critic' })
+  target!: string;
+
+  @ApiProperty({ description: 'What the requester says first.', example: 'What do you think of this verse?' })
+  message!: string;
+
+  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: MOST_TURNS, default: DEFAULT_MAX_TURNS })
+  maxTurns?: number;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    default: LONGEST_TURN_MS,
+    description: `Milliseconds for one turn; more than ${LONGEST_TURN_MS} counts as that.`,
+  })
+  timeoutMs?: number;
+
+  @ApiPropertyOptional({
+    description: `${REFERENCE} It is told the last text, after the end.`,
+    example: 'workflows/archive',
+  })
+  announce?: string;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'The names of stored credentials, by `requester`, `target` and `announce`, for those that are URLs.',
+  })
+  auth?: Record<string, string>;
+
+  /** The very body that was sent: it is the conversation's first Message. */
+  sent!: JsonObject;
+
+  /** @throws ProblemError 400 and 422 naming the fields, by the rules that any such Message is read by */
+  static from(sent: JsonObject): ConversationBody {
+    const problems = requestProblems(sent);
+    if (problems.length === 0) return Object.assign(new ConversationBody(), settingsOf(sent), { sent });
+    const status = problems.every(({ range }) => range) ? 422 : 400;
+    const entries = problems.map(({ field, description }) => ({ path: field, detail: description }));
+    throw new ProblemError(status, entries.map(({ path, detail }) => `${path}: ${detail}`).join('; '), entries);
+  }
+}
+
+/** What is said in place of the agent whose turn is next. */
+export class TurnBody {
+  @ApiProperty({ example: 'Make it rhyme.' })
+  @Matches(/\S/, {
+    message: ({ value }) => (typeof value === 'string' ? 'must not be empty' : 'must be a string'),
+  })
+  text!: string;
+}
+
+/** Which conversations are asked for. */
+export class ConversationQuery extends PageQuery {
+  @QueryWord(STATUSES)
+  status?: ConversationStatus;
+}
+
+export class ConversationId {
+  @ApiProperty({
+    description: 'The A2A taskId of the conversation.',
+    example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e',
+  })
+  conversationId!: string;
+}
+
+/** A conversation as a list shows it. */
+export class ConversationSummary extends ConversationId implements Summary {
+  @ApiProperty({ example: 'poet' }) requester!: string;
+  @ApiProperty({ example: 'critic' }) target!: string;
+  @ApiProperty({ enum: STATUSES }) status!: ConversationStatus;
+  @ApiPropertyOptional({ enum: OUTCOMES }) outcome?: Outcome;
+  @ApiPropertyOptional({ type: Boolean, description: 'Present while it is paused.' }) paused?: true;
+  @ApiProperty({ type: 'integer', example: 5 }) maxTurns!: number;
+  @ApiProperty(TIME) createdAt!: string;
+  @ApiProperty(TIME) updatedAt!: string;
+}
+
+export class ConversationPage {
+  @ApiProperty({ type: [ConversationSummary] }) conversations!: ConversationSummary[];
+  @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
+}
+
+class ConversationTurn implements Turn {
+  @ApiProperty({ type: 'integer', description: 'From 0.', example: 0 }) turn!: number;
+  @ApiProperty({ example: 'poet' }) fromAgent!: string;
+  @ApiProperty({ example: 'critic' }) toAgent!: string;
+  @ApiProperty({ example: 'It does not rhyme yet.' }) text!: string;
+  @ApiProperty({ type: 'integer', description: 'Epoch milliseconds.', example: 1_769_851_800_000 }) ts!: number;
+}
+
+class ConversationFailure implements TurnFailure {
+  @ApiProperty({ type: 'integer', example: 3 }) turn!: number;
+  @ApiProperty({ example: 'AGENT_NOT_FOUND' }) code!: string;
+  @ApiProperty({ example: 'there is no agent "critic"' }) message!: string;
+  @ApiProperty({ description: 'Whether the same turn may well succeed later.' }) retryable!: boolean;
+}
+
+/** A conversation with its turns. */
+export class ConversationDetail extends ConversationSummary implements ConversationView {
+  @ApiProperty({ type: [ConversationTurn] }) turns!: Turn[];
+  @ApiPropertyOptional({ type: ConversationFailure }) error?: TurnFailure & { turn: number };
+  @ApiPropertyOptional({ enum: ['delivered', 'silenced', 'failed'] }) announcement?: Announcement;
+}
