@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { AgentCall, CallTarget } from '#libs/agent-calls';
-import { type CalledAgent, Process, ProcessCalls, type ProcessStart } from '#libs/process';
+import { type CalledAgent, Process, ProcessCalls, type ProcessStart, type Steps } from '#libs/process';
 import { runEventMetadata, shownUrl, withoutUserinfo } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { turnOutcome } from './agent-answer.js';
@@ -18,10 +18,10 @@ import { type AgentTurn, BrainstormProgress } from './brainstorm-progress.js';
 import type { BrainstormServices } from './brainstorm-services.js';
 import type { BrainstormAgent } from './brainstorm-spec.js';
 import { type AgentPlace, brainstormNote, type BrainstormStepPayloads, type StoppedAgent } from './brainstorm-steps.js';
-import { type NextStep, nextStep } from './next-step.js';
+import { nextStep } from './next-step.js';
 
 /** One turn of a brainstorm's Task. */
-export class BrainstormRun extends Process<BrainstormProgress, NextStep> {
+export class BrainstormRun extends Process<BrainstormProgress> {
   private readonly logger = new Logger(BrainstormRun.name);
   protected override readonly calls: ProcessCalls;
 
@@ -34,12 +34,9 @@ export class BrainstormRun extends Process<BrainstormProgress, NextStep> {
     this.calls = new ProcessCalls(services, { context, hops });
   }
 
-  protected override next(): NextStep {
-    return nextStep(this.state);
-  }
-
-  protected override perform(next: NextStep): Iterable<TaskEvent> | AsyncIterable<TaskEvent> {
+  protected override next(): Steps {
     const { context, state, ending } = this;
+    const next = nextStep(state);
     switch (next.kind) {
       case 'begin':
         return [this.tell('iteration.started', { iteration: next.iteration })];

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { AgentCall } from '#libs/agent-calls';
 import { throughOutage } from '#libs/postgres';
-import { Process, type ProcessStart } from '#libs/process';
+import { Process, type ProcessStart, type Steps } from '#libs/process';
 import { statusUpdate, streamEventMetadata } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { a2aEvent, type A2aDraft } from './a2a-event.js';
@@ -17,11 +17,8 @@ import { ANNOUNCE_SKIP, isToken } from './reply-text.js';
 import { replyOf } from './turn-failure.js';
 import { wakeJob } from './wake-job.js';
 
-/** Turn 0 is told; turn after turn follows; who announces the end is told it, and then the Task ends. */
-type Next = 'open' | 'converse' | 'announce' | 'end';
-
 /** One execution of a conversation, or of the rest of one. */
-export class ConversationRun extends Process<ConversationState, Next> {
+export class ConversationRun extends Process<ConversationState> {
   private readonly logger = new Logger(ConversationRun.name);
   protected override readonly calls: ConversationCalls;
 
@@ -34,17 +31,13 @@ export class ConversationRun extends Process<ConversationState, Next> {
     this.calls = new ConversationCalls(services, start, state);
   }
 
-  protected override next(): Next {
+  /** Turn 0 is told; turn after turn follows; who announces the end is told it, and then the Task ends. */
+  protected override next(): Steps {
     const { dialogue, settings, announcement } = this.state;
-    if (dialogue.opening()) return 'open';
-    if (dialogue.outcome === undefined) return 'converse';
-    return settings.announce !== undefined && announcement === undefined ? 'announce' : 'end';
-  }
-
-  protected override perform(next: Next): Iterable<TaskEvent> | AsyncIterable<TaskEvent> {
-    if (next === 'open') return this.open();
-    if (next === 'converse') return this.converse();
-    return next === 'announce' ? this.announce() : this.end();
+    if (dialogue.opening()) return this.open();
+    if (dialogue.outcome === undefined) return this.converse();
+    if (settings.announce !== undefined && announcement === undefined) return this.announce(settings.announce);
+    return this.end();
   }
 
   protected override async *cancel(): AsyncGenerator<TaskEvent> {
@@ -116,8 +109,8 @@ export class ConversationRun extends Process<ConversationState, Next> {
   }
 
   /** The announcement comes after the end and is told nowhere (rows A13, A14, A24); its failure changes nothing. */
-  private async *announce(): AsyncGenerator<TaskEvent> {
-    const call = await this.calls.announcement(this.state.settings.announce ?? '', this.state.dialogue.lastText);
+  private async *announce(agent: string): AsyncGenerator<TaskEvent> {
+    const call = await this.calls.announcement(agent, this.state.dialogue.lastText);
     const reply = yield* this.heard('announce', call);
     const silenced = 'text' in reply && isToken(reply.text, ANNOUNCE_SKIP);
     yield this.note({ announcement: 'failure' in reply ? 'failed' : silenced ? 'silenced' : 'delivered' });

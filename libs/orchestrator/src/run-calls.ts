@@ -1,7 +1,8 @@
 import { Logger } from '@nestjs/common';
-import { AgentCall, type CallIdentity, type CallOutcome, type CallTarget, cancelTask } from '#libs/agent-calls';
-import type { Hop, RequestContext } from '#libs/executor';
+import type { AgentCall, CallOutcome, CallTarget } from '#libs/agent-calls';
 import type { Job } from '#libs/jobs';
+import { throughOutage } from '#libs/postgres';
+import { type CalledAgent, type PlannedCall, ProcessCalls, type ProcessStart } from '#libs/process';
 import { ContentTooLarge, isJsonObject, type Part, type RunEventNote, shownUrl, TextBudget } from '#libs/protocol';
 import { cancelJob } from './child-cancel.js';
 import { type ChildEnding, childEnding } from './child-ending.js';
@@ -10,7 +11,6 @@ import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeou
 import { nodeParts } from './node-message.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { answerParts } from './run-answer.js';
-import { RunChildren } from './run-children.js';
 import type { RunServices } from './run-services.js';
 import type { RunState } from './run-state.js';
 import type { WorkflowGraph } from './workflow-graph.js';
@@ -29,27 +29,19 @@ export interface ChildNews {
 /** The steps of a child that its run passes on. */
 const PASSED_STEPS = new Set(['model.request', 'model.response', 'tool.call', 'tool.result']);
 
-/** What a cancel takes to find out which Tasks an earlier process has made. */
-const FINDING_MS = 5_000;
-
 /** The run that calls are made for. */
-export interface CallingRun {
-  context: Pick<RequestContext, 'taskId' | 'contextId' | 'call' | 'signal' | 'flush' | 'prove'>;
+interface CallingRun extends Omit<ProcessStart, 'log'> {
   graph: WorkflowGraph;
   state: RunState;
   revision: string;
-  hops: readonly Hop[];
 }
 
 /** The calls of one run to the agents of its nodes. */
 export class RunCalls {
   private readonly logger = new Logger(RunCalls.name);
-  private readonly open = new Map<string, AgentCall>();
+  private readonly calls: ProcessCalls;
   /** Nodes whose current call is announced and not made here. */
   private readonly announced: Set<NodeRun>;
-  /** Nodes whose current call was decided by this process, and when: no earlier process can have made it. */
-  private readonly fresh = new Map<string, number>();
-  private readonly children: RunChildren;
   /** Characters that this process has put together for the run's nodes. */
   private rendered = 0;
 
@@ -58,8 +50,10 @@ export class RunCalls {
     private readonly run: CallingRun,
     private readonly tell: (news: ChildNews) => Promise<void>,
   ) {
-    this.children = new RunChildren(run.context.taskId, services.tasks, services.children);
-    this.announced = new Set(run.state.frontier.running.filter((node) => node.messageId !== undefined));
+    const { context, hops, graph, state } = run;
+    const agent = `workflows/${graph.definition.name}`;
+    this.calls = new ProcessCalls(services, { context, hops, agent, remembered: (signal) => this.remembered(signal) });
+    this.announced = new Set(state.frontier.running.filter((node) => node.messageId !== undefined));
   }
 
   /** Nodes whose call is announced, by this process or an earlier one, and still to be made; as defined. */
@@ -73,7 +67,7 @@ export class RunCalls {
     const waiting = node.status === 'input-required' && node.taskId !== undefined;
     const url = this.urlOf(node);
     if (url === undefined) return undefined;
-    this.fresh.set(node.id, performance.now());
+    this.calls.announce(referenceOf(node));
     this.announced.add(node);
     const answer = waiting ? state.received?.messageId : undefined;
     const messageId = dispatchMessageId(context.taskId, node.id, node.attempts, answer);
@@ -82,19 +76,16 @@ export class RunCalls {
 
   /** Makes the announced calls, or finds again those that an earlier process made. Does not wait for answers. */
   async launch(nodes: readonly NodeRun[]): Promise<void> {
-    const known = await Promise.all(nodes.map((node) => this.known(node, this.run.context.signal)));
-    for (const [index, node] of nodes.entries()) {
-      const call = this.call(node, known[index]);
+    const open = async (node: NodeRun) => ({ node, call: await this.calls.open(this.planned(node)) });
+    for (const { node, call } of await Promise.all(nodes.map(open))) {
       this.announced.delete(node);
-      this.open.set(node.id, call);
       void this.hear(node, call);
     }
   }
 
   /** Forgets a call that has told its end. */
-  close(nodeId: string): void {
-    this.open.delete(nodeId);
-    this.fresh.delete(nodeId);
+  close(node: NodeRun): void {
+    this.calls.close(referenceOf(node));
   }
 
   /** Closes the nodes' connections and cancels their agents' Tasks, all at once. */
@@ -104,7 +95,7 @@ export class RunCalls {
 
   /** Closes a node's connection and cancels its agent's Task, whose outcome nobody asks for. */
   giveUp(node: NodeRun): void {
-    void this.cancelOne(node).catch(() => undefined);
+    void this.cancelOne(node);
   }
 
   /** Tries again what did not reach the agent; `undefined` where there is nothing to try. */
@@ -112,7 +103,7 @@ export class RunCalls {
     if (outcome !== 'unreachable' || taskId === undefined) return undefined;
     const { context, graph, state } = this.run;
     const node = state.node(nodeId);
-    const { credential } = this.identity(node);
+    const credential = this.credentialOf(node);
     return cancelJob({
       runId: context.taskId,
       node: nodeId,
@@ -127,54 +118,46 @@ export class RunCalls {
 
   /** Closes every connection; the agents work on. */
   abort(): void {
-    for (const call of this.open.values()) call.abort();
+    this.calls.abort();
   }
 
   private async cancelOne(node: NodeRun): Promise<CanceledChild> {
     const agentUrl = this.urlOf(node) ?? '';
     this.announced.delete(node);
-    const canceled = await this.open.get(node.id)?.cancel();
-    const taskId = canceled?.taskId ?? node.taskId ?? (await this.known(node, AbortSignal.timeout(FINDING_MS)));
-    const unseen = canceled?.outcome === 'unknown' || this.mayBeSent(node) ? 'unknown' : 'not-started';
-    this.close(node.id);
-    if (canceled?.taskId !== undefined) return { node: node.id, agentUrl, ...canceled };
-    if (taskId === undefined) return { node: node.id, agentUrl, outcome: unseen };
-    const outcome = await cancelTask(this.services.directory, agentUrl, taskId, this.identity(node));
-    return { node: node.id, agentUrl, taskId, outcome };
+    if (node.messageId === undefined) return { node: node.id, agentUrl, outcome: 'not-started' };
+    const { taskId: seen } = node;
+    const canceled = await this.calls.cancel({ ...this.called(node), ...(seen !== undefined && { seen }) });
+    return { node: node.id, agentUrl, ...canceled };
   }
 
-  /** Whether an earlier process, which announced the call, may have made it. A Task of our own would be known. */
-  private mayBeSent({ id, type, messageId }: NodeRun): boolean {
-    return type === 'external' && messageId !== undefined && !this.fresh.has(id);
+  private called(node: NodeRun): CalledAgent {
+    const own = node.type !== 'external';
+    const credential = this.credentialOf(node);
+    return {
+      reference: referenceOf(node),
+      own,
+      target: () => ({ url: this.urlOf(node) ?? '' }),
+      identity: { ...(own && { revision: this.run.revision }), ...(credential !== undefined && { credential }) },
+    };
   }
 
-  private call(node: NodeRun, known: string | undefined): AgentCall {
+  private planned(node: NodeRun): PlannedCall {
     const { graph, context, revision, state } = this.run;
     const definition = graph.node(node.id);
-    const own = node.type !== 'external';
     const { parts, fault } = this.partsFor(node);
     const waiting =
       node.answer && node.taskId !== undefined ? { taskId: node.taskId, contextId: node.contextId } : undefined;
     const callerMessageId = node.answer?.messageId ?? state.begunBy;
     const run = { contextId: context.contextId, revision, ...(callerMessageId && { callerMessageId }) };
-    const announcedAt = this.fresh.get(node.id);
     const limit = nodeTimeout(definition);
-    return new AgentCall(this.services.directory, {
-      identity: this.identity(node),
-      signal: context.signal,
+    return {
+      ...this.called(node),
       request: nodeRequest(definition, run, node.messageId ?? '', parts, waiting),
       target: () => this.target(node, fault),
-      by: {
-        context,
-        agent: `workflows/${graph.definition.name}`,
-        ...(callsOthers(node) && { chain: { hops: this.run.hops, signer: this.services.hops } }),
-        ...(announcedAt !== undefined && { announcedAt }),
-        staysHere: this.isLocal(node),
-      },
-      own,
-      ...(known !== undefined && { known }),
+      last: !callsOthers(node),
+      staysHere: this.isLocal(node),
       ...(limit !== undefined && { limit }),
-    });
+    };
   }
 
   /** Throws where the agent of a node must not be called. */
@@ -234,16 +217,18 @@ export class RunCalls {
     return nodeUrl(definition.name, this.run.graph.node(node.id), this.services.address.internalUrl);
   }
 
-  private async known(node: NodeRun, signal: AbortSignal): Promise<string | undefined> {
-    if (this.fresh.has(node.id)) return undefined;
-    return node.answer ? node.taskId : this.children.find(node.id, node.attempts, signal);
+  /** The children of earlier executions that are not in this service's own store. */
+  private async remembered(signal: AbortSignal): Promise<[string, string][]> {
+    const children = await throughOutage(() => this.services.children.of(this.run.context.taskId), signal);
+    return children.map(({ nodeId, attempt, taskId }) => [childReference(nodeId, attempt), taskId]);
   }
 
   /** A Task that could not be noted down costs a repeated Message after a crash, not the call. */
   private async remember(node: NodeRun, taskId: string, url: string): Promise<void> {
     if (this.isLocal(node)) return;
     try {
-      await this.children.remember(node.id, node.attempts, taskId, url);
+      const { id: nodeId, attempts: attempt } = node;
+      await this.services.children.remember({ runId: this.run.context.taskId, nodeId, attempt, taskId, agentUrl: url });
     } catch (error) {
       this.logger.warn({ err: error, taskId, url: shownUrl(url) }, 'The task of a child could not be remembered');
     }
@@ -254,14 +239,12 @@ export class RunCalls {
     return node.type !== 'external' && this.services.localDispatch;
   }
 
-  private identity(node: NodeRun): CallIdentity {
-    const { context, graph, revision } = this.run;
-    const { auth } = graph.node(node.id).config;
-    return {
-      scope: context.call.scope,
-      parent: { taskId: context.taskId, reference: childReference(node.id, node.attempts) },
-      ...(node.type !== 'external' && { revision }),
-      ...(node.type === 'external' && typeof auth === 'string' && auth !== '' && { credential: auth }),
-    };
+  private credentialOf({ id, type }: NodeRun): string | undefined {
+    const { auth } = this.run.graph.node(id).config;
+    return type === 'external' && typeof auth === 'string' && auth !== '' ? auth : undefined;
   }
+}
+
+function referenceOf({ id, attempts }: NodeRun): string {
+  return childReference(id, attempts);
 }

@@ -1,8 +1,7 @@
-import { type Hop, type RequestContext, TaskCanceled } from '#libs/executor';
+import { Inbox, Process, type ProcessStart, type Steps } from '#libs/process';
 import { ContentTooLarge, type RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { ChildEnding } from './child-ending.js';
-import { Inbox } from '#libs/process';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { isBeingCanceled, planNext, type RunOutcome } from './plan-next.js';
 import { answeredNodes } from './run-answer.js';
@@ -18,70 +17,52 @@ import {
 } from './run-ending.js';
 import type { RunServices } from './run-services.js';
 import { logFailure } from './run-failure-log.js';
-import type { RunState } from './run-state.js';
+import { RunState } from './run-state.js';
 import { a2aReceived, a2aSending, nodeCanceled, nodeError, nodeStarted } from './run-steps.js';
 import { templateWarnings } from './template-warnings.js';
+import type { WorkflowRevision } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
-/** A run, or the rest of one, from where its log ends. */
-export interface WorkflowRunStart {
-  context: RequestContext;
-  /** The log so far. */
-  state: RunState;
-  revision: string;
-  /** The calls that led to this run. */
-  hops: readonly Hop[];
-}
-
-/**
- * One turn of a run. What is to do next follows from the folded log alone, whether this process wrote it or another:
- * the loop does that one thing, yields what came of it, and looks again.
- */
-export class WorkflowRun {
+/** One turn of a run, or the rest of one. */
+export class WorkflowRun extends Process<RunState> {
+  protected override readonly calls: RunCalls;
   private readonly inbox = new Inbox<ChildNews>();
-  private readonly calls: RunCalls;
-  private readonly context: RequestContext;
   private readonly graph: WorkflowGraph;
-  private readonly state: RunState;
   private answerTaken = false;
 
   constructor(
     private readonly services: RunServices,
-    start: WorkflowRunStart,
+    { context, log, hops }: ProcessStart,
+    { definition, revision }: WorkflowRevision,
   ) {
-    this.context = start.context;
-    this.state = start.state;
-    this.graph = start.state.graph;
-    this.calls = new RunCalls(services, { ...start, graph: this.graph }, (news) => this.inbox.put(news));
+    const state = RunState.of(definition, log);
+    super(context, state);
+    this.graph = state.graph;
+    this.calls = new RunCalls(services, { context, state, graph: state.graph, revision, hops }, (news) =>
+      this.inbox.put(news),
+    );
   }
 
-  async *events(): AsyncGenerator<TaskEvent> {
-    try {
-      if (isBeingCanceled(this.graph, this.state)) yield* this.cancel(canceledChildren(this.state.nodes.values()));
-      else yield* this.advance();
-    } catch (error) {
-      if (!(this.context.signal.reason instanceof TaskCanceled)) throw error;
-      yield* this.cancel();
-    } finally {
-      this.calls.abort();
-    }
+  protected override next(): Steps {
+    const { graph, state } = this;
+    if (graph.fault) return this.end('failed', graph.fault.message);
+    if (isBeingCanceled(graph, state)) return this.cancel();
+    const { stop, ready, outcome } = planNext(graph, state);
+    const { unsent } = state.frontier;
+    const { unmade } = this.calls;
+    if (stop.length > 0) return this.stop(stop);
+    if (state.undelivered && !this.answerTaken) return this.answer();
+    if (ready.length > 0) return this.start(ready);
+    if (unsent.length > 0) return this.announce(unsent);
+    return unmade.length > 0 || outcome === undefined ? this.listen(unmade) : this.end(outcome);
   }
 
-  private async *advance(): AsyncGenerator<TaskEvent> {
-    const { signal } = this.context;
-    for (;;) {
-      signal.throwIfAborted();
-      const { stop, ready, outcome } = planNext(this.graph, this.state);
-      const { unsent } = this.state.frontier;
-      const { unmade } = this.calls;
-      if (stop.length > 0) yield* this.stop(stop);
-      else if (this.state.undelivered && !this.answerTaken) yield* this.answer();
-      else if (ready.length > 0) yield* this.start(ready);
-      else if (unsent.length > 0) yield* this.announce(unsent);
-      else if (unmade.length > 0) await this.calls.launch(unmade);
-      else if (outcome === undefined) yield* this.hearAll(await this.inbox.take(signal));
-      else return yield* this.end(outcome);
-    }
+  protected override async *cancel(): AsyncGenerator<TaskEvent> {
+    const { graph, state } = this;
+    const earlier = isBeingCanceled(graph, state) ? canceledChildren(state.nodes.values()) : [];
+    const children = await this.calls.cancel(state.frontier.active);
+    for (const child of children) yield this.canceled(child);
+    yield* this.lastWords(canceledEvents(this.context, state, [...earlier, ...children]));
   }
 
   private *start(ids: readonly string[]): Generator<TaskEvent> {
@@ -89,8 +70,8 @@ export class WorkflowRun {
       const node = this.state.node(id);
       // One that failed at once may have ended the run for those after it.
       if (node.status !== 'pending') continue;
-      yield this.step(nodeStarted.note(node, { attempt: node.attempts + 1 }));
-      for (const warning of templateWarnings(this.graph.node(id), this.state)) yield this.step(warning);
+      yield this.note(nodeStarted.note(node, { attempt: node.attempts + 1 }));
+      for (const warning of templateWarnings(this.graph.node(id), this.state)) yield this.note(warning);
       yield* this.announce([node]);
     }
   }
@@ -98,8 +79,8 @@ export class WorkflowRun {
   private *announce(nodes: readonly NodeRun[]): Generator<TaskEvent> {
     for (const node of nodes) {
       const call = this.calls.announce(node);
-      if (call) yield this.step(a2aSending.note(node, call));
-      else yield this.fail(node, `no URL for node "${node.id}"`, `no URL for node "${node.id}"`);
+      if (call) yield this.note(a2aSending.note(node, call));
+      else yield this.failed(node, `no URL for node "${node.id}"`, `no URL for node "${node.id}"`);
     }
   }
 
@@ -111,6 +92,12 @@ export class WorkflowRun {
     const ids = waiting.map(({ id }) => id);
     const answered = new Set(answeredNodes(received, ids));
     yield* this.announce(waiting.filter(({ id }) => answered.has(id)));
+  }
+
+  /** Makes the calls that are announced, and waits for what comes of any. */
+  private async *listen(unmade: readonly NodeRun[]): AsyncGenerator<TaskEvent> {
+    if (unmade.length > 0) await this.calls.launch(unmade);
+    yield* this.hearAll(await this.inbox.take(this.context.signal));
   }
 
   /** What came in together is heard before it is planned again; not beyond a failure, which may stop the others. */
@@ -128,27 +115,27 @@ export class WorkflowRun {
       if (!(error instanceof ContentTooLarge)) throw error;
       const node = this.state.node(news.nodeId);
       if (news.ending === undefined) this.calls.giveUp(node);
-      yield this.fail(node, error.message, `node "${node.id}": ${error.message}`);
+      yield this.failed(node, error.message, `node "${node.id}": ${error.message}`);
     }
   }
 
   private *take(news: ChildNews): Generator<TaskEvent> {
     const node = this.state.node(news.nodeId);
     const { step, ending } = news;
-    if (step) yield this.step({ type: step.type, node_id: node.id, node_type: node.type, payload: step.payload });
+    if (step) yield this.note({ type: step.type, node_id: node.id, node_type: node.type, payload: step.payload });
     if (ending === undefined) return;
-    this.calls.close(node.id);
+    this.calls.close(node);
     if (ending.status !== undefined) yield this.received(node, news, ending);
     if (ending.kind === 'completed') {
       yield this.record(completedEvent(this.context, this.graph, node, ending.status, ending.artifacts));
     }
-    if (ending.kind === 'failed') yield this.fail(node, ending.error, `node "${node.id}": ${ending.error}`);
+    if (ending.kind === 'failed') yield this.failed(node, ending.error, `node "${node.id}": ${ending.error}`);
   }
 
   private received(node: NodeRun, { url, taskId, contextId }: ChildNews, ending: ChildEnding): TaskEvent {
     const count = ending.kind === 'completed' ? ending.artifacts.length : 0;
     const status = ending.status ?? '';
-    return this.step(
+    return this.note(
       a2aReceived.note(node, {
         url,
         status,
@@ -160,20 +147,13 @@ export class WorkflowRun {
     );
   }
 
-  private fail(node: NodeRun, error: string, message: string): TaskEvent {
-    return this.step(nodeError.note(node, { error, message }));
+  private failed(node: NodeRun, error: string, message: string): TaskEvent {
+    return this.note(nodeError.note(node, { error, message }));
   }
 
   private async *stop(ids: readonly string[]): AsyncGenerator<TaskEvent> {
     const stopped = await this.calls.cancel(ids.map((id) => this.state.node(id)));
     for (const child of stopped) yield this.canceled(child);
-  }
-
-  /** @param earlier what an execution before this one canceled already */
-  private async *cancel(earlier: readonly CanceledChild[] = []): AsyncGenerator<TaskEvent> {
-    const children = await this.calls.cancel(this.state.frontier.active);
-    for (const child of children) yield this.canceled(child);
-    yield* this.lastWords(canceledEvents(this.context, this.state, [...earlier, ...children]));
   }
 
   /** With what is to be tried again: it commits with the outcome that wants it. */
@@ -185,12 +165,13 @@ export class WorkflowRun {
     return this.record(again ? { ...event, jobs: [again] } : event);
   }
 
-  private *end(outcome: RunOutcome): Generator<TaskEvent> {
+  /** @param fault why the run cannot go on, where it is no node's failure */
+  private *end(outcome: RunOutcome, fault?: string): Generator<TaskEvent> {
     const { context, state, graph } = this;
-    if (outcome === 'failed') logFailure(context.taskId, state);
+    if (outcome === 'failed') logFailure(context.taskId, state, fault);
     const events = {
       completed: () => completedEvents(context, graph, state),
-      failed: () => failedEvents(context, state),
+      failed: () => failedEvents(context, state, fault),
       'input-required': () => waitingEvents(context, state),
     }[outcome]();
     yield* this.lastWords(events);
@@ -212,14 +193,14 @@ export class WorkflowRun {
     }
   }
 
-  private step(note: RunEventNote): TaskEvent {
+  private note(note: RunEventNote): TaskEvent {
     return this.record(stepEvent(this.context, note));
   }
 
-  private record(event: TaskEvent): TaskEvent {
+  /** What a node says may be too large for the run, which is the node's failure then. */
+  protected override record(event: TaskEvent): TaskEvent {
     this.context.admit(event);
-    this.state.apply(event);
-    return event;
+    return super.record(event);
   }
 }
 

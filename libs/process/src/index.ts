@@ -3,6 +3,6 @@ export { type ProcessListing } from './api/process-page.js';
 export { type ProcessEvents, ProcessStreams } from './api/process-streams.js';
 export { hasEnded, type ProcessCall, Processes, type ProcessKind, unknownProcess } from './api/processes.js';
 export { Inbox } from './inbox.js';
-export { Process } from './process.js';
-export { type CalledAgent, ProcessCalls, type ProcessServices } from './process-calls.js';
+export { Process, type Steps } from './process.js';
+export { type CalledAgent, type PlannedCall, ProcessCalls, type ProcessServices } from './process-calls.js';
 export { ProcessExecutor, type ProcessStart } from './process-executor.js';

@@ -107,7 +107,8 @@ export class ProcessCalls {
       return { outcome: 'unknown' };
     }
     // A Task of an agent of ours would have been found.
-    return canceled ?? { outcome: isNew || own ? 'not-started' : 'unknown' };
+    const maybeSent = canceled?.outcome === 'unknown' || !(isNew || own);
+    return { outcome: maybeSent ? 'unknown' : 'not-started' };
   }
 
   /** Cancels a Task of the agent that no call is open to. Never throws. */

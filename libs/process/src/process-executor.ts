@@ -3,7 +3,7 @@ import type { JsonObject, SendMessageRequest } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { Process } from './process.js';
 
-type Execution = Pick<Process<never, never>, 'events'>;
+type Execution = Pick<Process<never>, 'events'>;
 
 /** Where an execution of a process begins. */
 export interface ProcessStart {

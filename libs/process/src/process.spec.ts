@@ -27,7 +27,7 @@ class Count {
 }
 
 /** Counts to what is wanted, and waits; ends at four. */
-class Counting extends Process<Count, 'count' | 'wait' | 'end'> {
+class Counting extends Process<Count> {
   protected override readonly calls = { abort: () => this.options.onClose?.() };
 
   constructor(
@@ -39,13 +39,9 @@ class Counting extends Process<Count, 'count' | 'wait' | 'end'> {
   }
 
   protected override next() {
-    if (this.state.counted < this.state.wanted) return 'count';
-    return this.state.counted < 4 ? 'wait' : 'end';
-  }
-
-  protected override perform(next: 'count' | 'wait' | 'end') {
-    if (next === 'count') return this.count();
-    return [this.ended(next === 'wait' ? 'TASK_STATE_INPUT_REQUIRED' : 'TASK_STATE_COMPLETED')];
+    const { counted, wanted } = this.state;
+    if (counted < wanted) return this.count();
+    return [this.ended(counted < 4 ? 'TASK_STATE_INPUT_REQUIRED' : 'TASK_STATE_COMPLETED')];
   }
 
   protected override *cancel() {

@@ -2,13 +2,14 @@ import { endsTurn, type RequestContext, TaskCanceled } from '#libs/executor';
 import { type JsonObject, statusUpdate } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
-type Events = Iterable<TaskEvent> | AsyncIterable<TaskEvent>;
+/** The events of one step, which is done while they are read. */
+export type Steps = Iterable<TaskEvent> | AsyncIterable<TaskEvent>;
 
 /**
  * One execution of a durable process, from where its log ends. What is next follows from the folded log alone, whether
  * this execution wrote it or an earlier one: the loop does that one thing, yields what came of it, and looks again.
  */
-export abstract class Process<State extends { apply(event: TaskEvent): unknown }, Next> {
+export abstract class Process<State extends { apply(event: TaskEvent): unknown }> {
   private over = false;
 
   /** @param state what the log so far folds to */
@@ -26,7 +27,7 @@ export abstract class Process<State extends { apply(event: TaskEvent): unknown }
     try {
       while (!this.over) {
         signal.throwIfAborted();
-        yield* this.perform(this.next());
+        yield* this.next();
       }
     } catch (error) {
       if (signal.reason instanceof TaskCanceled) yield* this.cancel();
@@ -37,17 +38,17 @@ export abstract class Process<State extends { apply(event: TaskEvent): unknown }
     }
   }
 
-  /** The one thing to do next, from the state alone: no I/O, no clock. */
-  protected abstract next(): Next;
-
-  /** Does it, as far as it can be done now; yields nothing but what it recorded. */
-  protected abstract perform(next: Next): Events;
+  /**
+   * The one thing to do next, as far as it can be done now. Which one follows from the state alone: no I/O, no clock. It
+   * yields nothing but what it has recorded.
+   */
+  protected abstract next(): Steps;
 
   /** Stops what is under way, and ends the Task as its caller wished. */
-  protected abstract cancel(): Events;
+  protected abstract cancel(): Steps;
 
   /** Ends the Task after a fault of ours: FAILED, with a sentence that says nothing, unless a process knows better. */
-  protected fail(error: unknown): Events {
+  protected fail(error: unknown): Steps {
     throw error;
   }
 
