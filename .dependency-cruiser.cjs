@@ -17,8 +17,8 @@ const LAYERS = {
     executor: ['protocol', 'service', 'postgres', 'jobs', 'http', 'tasks'],
     // An edge that work stands on: calls leave through it, and it knows nothing of who calls.
     'a2a-client': ['protocol', 'service', 'outbound', 'http', 'executor'],
-    'agent-calls': ['protocol', 'postgres', 'tasks', 'executor', 'a2a-client'],
-    process: ['protocol', 'service', 'http', 'tasks', 'executor', 'a2a-client', 'agent-calls'],
+    'agent-calls': ['protocol', 'tasks', 'executor', 'a2a-client'],
+    process: ['protocol', 'service', 'postgres', 'http', 'tasks', 'executor', 'a2a-client', 'agent-calls'],
   },
   'agents and edges': {
     access: ['protocol', 'service', 'postgres', 'outbound', 'http'],

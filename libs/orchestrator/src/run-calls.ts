@@ -88,14 +88,9 @@ export class RunCalls {
     this.calls.close(referenceOf(node));
   }
 
-  /** Closes the nodes' connections and cancels their agents' Tasks, all at once. */
+  /** Closes the nodes' connections and cancels their agents' Tasks, all at once. Never throws. */
   async cancel(nodes: readonly NodeRun[]): Promise<CanceledChild[]> {
     return Promise.all(nodes.map((node) => this.cancelOne(node)));
-  }
-
-  /** Closes a node's connection and cancels its agent's Task, whose outcome nobody asks for. */
-  giveUp(node: NodeRun): void {
-    void this.cancelOne(node);
   }
 
   /** Tries again what did not reach the agent; `undefined` where there is nothing to try. */

@@ -1,5 +1,6 @@
+import { Logger } from '@nestjs/common';
 import { Inbox, Process, type ProcessStart, type Steps } from '#libs/process';
-import { ContentTooLarge, type RunEventNote } from '#libs/protocol';
+import { briefText, ContentTooLarge, type RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { ChildEnding } from './child-ending.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
@@ -16,7 +17,6 @@ import {
   waitingEvents,
 } from './run-ending.js';
 import type { RunServices } from './run-services.js';
-import { logFailure } from './run-failure-log.js';
 import { RunState } from './run-state.js';
 import { a2aReceived, a2aSending, nodeCanceled, nodeError, nodeStarted } from './run-steps.js';
 import { templateWarnings } from './template-warnings.js';
@@ -26,6 +26,7 @@ import type { WorkflowGraph } from './workflow-graph.js';
 /** One turn of a run, or the rest of one. */
 export class WorkflowRun extends Process<RunState> {
   protected override readonly calls: RunCalls;
+  private readonly logger = new Logger('Runs');
   private readonly inbox = new Inbox<ChildNews>();
   private readonly graph: WorkflowGraph;
   private answerTaken = false;
@@ -114,7 +115,7 @@ export class WorkflowRun extends Process<RunState> {
     } catch (error) {
       if (!(error instanceof ContentTooLarge)) throw error;
       const node = this.state.node(news.nodeId);
-      if (news.ending === undefined) this.calls.giveUp(node);
+      if (news.ending === undefined) void this.calls.cancel([node]);
       yield this.failed(node, error.message, `node "${node.id}": ${error.message}`);
     }
   }
@@ -165,10 +166,18 @@ export class WorkflowRun extends Process<RunState> {
     return this.record(again ? { ...event, jobs: [again] } : event);
   }
 
+  /** One line for whoever operates the service: which run failed, at which node, and why, in the words of the run. */
+  private logFailure(fault = this.state.error?.message ?? ''): void {
+    const { definition, error } = this.state;
+    const node = error?.node;
+    const line = { workflow: definition.name, ...(node !== undefined && { node }), cause: briefText(fault) };
+    this.logger.warn({ runId: this.context.taskId, ...line }, 'A run failed');
+  }
+
   /** @param fault why the run cannot go on, where it is no node's failure */
   private *end(outcome: RunOutcome, fault?: string): Generator<TaskEvent> {
     const { context, state, graph } = this;
-    if (outcome === 'failed') logFailure(context.taskId, state, fault);
+    if (outcome === 'failed') this.logFailure(fault);
     const events = {
       completed: () => completedEvents(context, graph, state),
       failed: () => failedEvents(context, state, fault),

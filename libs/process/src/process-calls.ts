@@ -1,13 +1,7 @@
 import type { AgentDirectory, CancelOutcome } from '#libs/a2a-client';
-import {
-  AgentCall,
-  type AgentCallSpec,
-  type CallIdentity,
-  type CanceledCall,
-  cancelTask,
-  ownChildren,
-} from '#libs/agent-calls';
+import { AgentCall, type AgentCallSpec, type CallIdentity, type CanceledCall, cancelTask } from '#libs/agent-calls';
 import type { Hop, HopChains, RequestContext } from '#libs/executor';
+import { throughOutage } from '#libs/postgres';
 import type { TaskStore } from '#libs/tasks';
 
 /** What every process needs of the service it runs in. */
@@ -157,11 +151,9 @@ export class ProcessCalls {
 
   private async findEarlier(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
     const { context, remembered } = this.process;
-    const [own, elsewhere = []] = await Promise.all([
-      ownChildren(this.services.tasks, context.taskId, signal),
-      remembered?.(signal),
-    ]);
-    return new Map([...own, ...elsewhere]);
+    const own = throughOutage(() => this.services.tasks.children(context.taskId), signal);
+    const [children, elsewhere = []] = await Promise.all([own, remembered?.(signal)]);
+    return new Map([...children.map((it) => [it.parentReference ?? '', it.taskId] as const), ...elsewhere]);
   }
 
   private identity({ reference, identity }: CalledAgent): CallIdentity {

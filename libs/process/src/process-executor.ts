@@ -1,9 +1,7 @@
 import { AgentExecutor, type Hop, hopMetadata, hopsOf, keptHops, type RequestContext } from '#libs/executor';
 import type { JsonObject, SendMessageRequest } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import type { Process } from './process.js';
-
-type Execution = Pick<Process<never>, 'events'>;
+import type { Process, ProcessState } from './process.js';
 
 /** Where an execution of a process begins. */
 export interface ProcessStart {
@@ -38,5 +36,5 @@ export abstract class ProcessExecutor extends AgentExecutor {
   /** What the Task keeps of the request for it: all that is needed to go on, whoever does. */
   protected abstract about(request: SendMessageRequest): JsonObject;
 
-  protected abstract begin(start: ProcessStart): Execution | Promise<Execution>;
+  protected abstract begin(start: ProcessStart): Process<ProcessState> | Promise<Process<ProcessState>>;
 }

@@ -5,14 +5,20 @@ import type { TaskEvent } from '#libs/tasks';
 /** The events of one step, which is done while they are read. */
 export type Steps = Iterable<TaskEvent> | AsyncIterable<TaskEvent>;
 
+/** What a process's log folds to. */
+export interface ProcessState {
+  /** Takes in the next event of the log. */
+  apply(event: TaskEvent): unknown;
+}
+
 /**
  * One execution of a durable process, from where its log ends. What is next follows from the folded log alone, whether
  * this execution wrote it or an earlier one: the loop does that one thing, yields what came of it, and looks again.
  */
-export abstract class Process<State extends { apply(event: TaskEvent): unknown }> {
+export abstract class Process<State extends ProcessState> {
   private over = false;
 
-  /** @param state what the log so far folds to */
+  /** @param state of the log so far */
   constructor(
     protected readonly context: RequestContext,
     protected readonly state: State,
