@@ -42,7 +42,7 @@ export class RunCalls {
   private readonly calls: ProcessCalls;
   /** Nodes whose current call is announced and not made here. */
   private readonly announced: Set<NodeRun>;
-  /** Characters that this process has put together for the run's nodes. */
+  /** Characters that this execution has put together for the run's nodes. */
   private rendered = 0;
 
   constructor(
@@ -56,7 +56,7 @@ export class RunCalls {
     this.announced = new Set(state.frontier.running.filter((node) => node.messageId !== undefined));
   }
 
-  /** Nodes whose call is announced, by this process or an earlier one, and still to be made; as defined. */
+  /** Nodes whose call is announced, by this execution or an earlier one, and still to be made; as defined. */
   get unmade(): NodeRun[] {
     return this.run.graph.asDefined(this.announced);
   }
@@ -74,7 +74,7 @@ export class RunCalls {
     return { url, messageId, ...(waiting && { taskId: node.taskId }) };
   }
 
-  /** Makes the announced calls, or finds again those that an earlier process made. Does not wait for answers. */
+  /** Makes the announced calls, or finds again those that an earlier execution made. Does not wait for answers. */
   async launch(nodes: readonly NodeRun[]): Promise<void> {
     const open = async (node: NodeRun) => ({ node, call: await this.calls.open(this.planned(node)) });
     for (const { node, call } of await Promise.all(nodes.map(open))) {
@@ -149,7 +149,7 @@ export class RunCalls {
       ...this.called(node),
       request: nodeRequest(definition, run, node.messageId ?? '', parts, waiting),
       target: () => this.target(node, fault),
-      last: !callsOthers(node),
+      callsNobody: !callsOthers(node),
       staysHere: this.isLocal(node),
       ...(limit !== undefined && { limit }),
     };

@@ -34,8 +34,8 @@ export interface CalledAgent extends Pick<AgentCallSpec, 'target' | 'own'> {
 /** A call that is to be made. `admit` is asked only where no earlier execution has made it. */
 export interface PlannedCall
   extends CalledAgent, Pick<AgentCallSpec, 'request' | 'admit' | 'forgotten' | 'limit' | 'timeouts'> {
-  /** The agent calls nobody, and is not told what led to the call. */
-  last?: boolean;
+  /** It is not told what led to the call then. */
+  callsNobody?: boolean;
   /** The agent works in this process. */
   staysHere?: boolean;
 }
@@ -117,7 +117,7 @@ export class ProcessCalls {
 
   private callOf(planned: PlannedCall, known: string | undefined): AgentCall {
     const { context, hops, agent = context.call.agent } = this.process;
-    const { reference, identity: _identity, seen: _seen, last, staysHere, admit, ...spec } = planned;
+    const { reference, identity: _identity, seen: _seen, callsNobody, staysHere, admit, ...spec } = planned;
     const announcedAt = this.announced.get(reference);
     return new AgentCall(this.services.directory, {
       ...spec,
@@ -126,7 +126,7 @@ export class ProcessCalls {
       by: {
         context,
         agent,
-        ...(!last && { chain: { hops, signer: this.services.hops } }),
+        ...(!callsNobody && { chain: { hops, signer: this.services.hops } }),
         ...(announcedAt !== undefined && { announcedAt }),
         ...(staysHere && { staysHere }),
       },
