@@ -1,7 +1,6 @@
 export { type RecordedEvent, type TaskEvent, toStreamResponse } from './task-event.js';
 export { applyTaskEvent, TaskEventRefused, TaskFold } from './task-fold.js';
-export { begunTask } from './begun-task.js';
-export { foldLog } from './fold-log.js';
+export { begunTask, foldLog } from './fold-log.js';
 export { firstTaskIdOf, newTaskId } from './task-id.js';
 export {
   ANONYMOUS_SCOPE,
@@ -29,7 +28,6 @@ export { COMMITS_KEPT_MS, type Commit, type CommitPosition, type CommittedEvent 
 export { CommitFeed } from './commit-feed.js';
 export { CommitForgetJob } from './commit-forget-job.js';
 export { TaskCounts } from './task-counts.js';
-export { TaskPurge } from './task-purge.js';
-export { TaskPurgeJob } from './task-purge-job.js';
+export { TaskPurge, TaskPurgeJob } from './task-purge.js';
 export { TaskRetention } from './task-retention.js';
 export { TasksModule } from './tasks.module.js';

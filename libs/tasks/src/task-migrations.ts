@@ -1,8 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { IndexTaskKeyAge1700000000940 } from './task-key-age-migration.js';
 import { CreateTaskCount1700000000131 } from './task-count-migration.js';
 import { AddArtifactEvents1700000000133, AddTaskSize1700000000130 } from './task-size-migration.js';
-import { CreateTaskSnapshot1700000000132 } from './task-snapshot-migration.js';
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
@@ -171,6 +169,44 @@ export class CreateTaskCommit1700000000120 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('DROP TABLE task_commit');
     await runner.query('DROP TABLE task_writer');
+  }
+}
+
+/** Tasks that have settled after a long log, folded up to an event of it; they go with their Tasks. */
+class CreateTaskSnapshot1700000000132 implements MigrationInterface {
+  readonly name = 'CreateTaskSnapshot1700000000132';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE task_snapshot (
+        task_id text COLLATE "C" PRIMARY KEY REFERENCES task ON DELETE CASCADE,
+        sequence integer NOT NULL,
+        -- Without its Artifacts: lists that show none read none.
+        task json NOT NULL,
+        artifacts json
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE task_snapshot');
+  }
+}
+
+/**
+ * The way to old keys, which a purge looked through the whole table for. Made while others go on writing, hence without
+ * a transaction; what an attempt left that was cut off is made anew.
+ */
+class IndexTaskKeyAge1700000000940 implements MigrationInterface {
+  readonly name = 'IndexTaskKeyAge1700000000940';
+  readonly transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX CONCURRENTLY IF EXISTS task_key_age');
+    await runner.query('CREATE INDEX CONCURRENTLY task_key_age ON task_key (created_at)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX CONCURRENTLY task_key_age');
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Artifact, Task } from '#libs/protocol';
-import { jsonBytes } from './task-limits.js';
+import { jsonBytes } from './log-size.js';
 
 /** A log of more events is worth a snapshot where its Task settles; a shorter one is folded as fast as that is read. */
 export const LONG_LOG = 64;
