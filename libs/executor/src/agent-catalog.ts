@@ -1,6 +1,5 @@
 import type { AgentSkill, JsonObject } from '#libs/protocol';
-import type { DeclaredCapabilities } from './agent-declaration.js';
-import type { AgentExecutor } from './agent-executor.js';
+import type { AgentExecutor, DeclaredCapabilities } from './agent-executor.js';
 
 /** What an agent tells callers that it knows, beyond its public card. */
 export interface AgentDetails {

@@ -1,7 +1,6 @@
 import type { Job } from '#libs/jobs';
-import type { JsonObject, Message, SendMessageRequest, Task } from '#libs/protocol';
+import type { AgentCapabilities, JsonObject, Message, SendMessageRequest, Task } from '#libs/protocol';
 import type { TaskEvent, TaskScope } from '#libs/tasks';
-import type { AgentDeclaration } from './agent-declaration.js';
 
 /** Who calls, and how: built once by the transport. */
 export interface CallContext {
@@ -112,4 +111,14 @@ export abstract class AgentExecutor {
 
   /** Refuses a Message before anything is written, by throwing an A2AError. */
   check?(request: SendMessageRequest, call: CallContext): void | Promise<void>;
+}
+
+/** `false` turns off what every agent of the service can do; extensions stand beside those of the service. */
+export type DeclaredCapabilities = Pick<AgentCapabilities, 'streaming' | 'pushNotifications' | 'extensions'>;
+
+/** What the card of an agent says, where that is not what the cards of all such agents say. */
+export interface AgentDeclaration {
+  inputModes?: string[];
+  outputModes?: string[];
+  capabilities?: DeclaredCapabilities;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { A2AError, isWaitingState, type SendMessageRequest, type Task } from '#libs/protocol';
+import { A2AError, invalidParams, isWaitingState, type SendMessageRequest, type Task } from '#libs/protocol';
 import { foldLog, type Idempotency, type KeyedRequest, type TaskFeed, type TaskStore } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
@@ -140,4 +140,15 @@ function idempotencyConflict(): A2AError {
     detailReason: 'IDEMPOTENCY_CONFLICT',
     status: 409,
   });
+}
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * The value of an `Idempotency-Key` header, or of another field that stands for it.
+ * @throws A2AError INVALID_PARAMS unless it is 1 to 255 visible ASCII characters
+ */
+export function readIdempotencyKey(value: unknown, field = 'Idempotency-Key'): string {
+  if (typeof value === 'string' && KEY.test(value)) return value;
+  throw invalidParams({ field, description: 'must be 1 to 255 visible ASCII characters' });
 }

@@ -1,19 +1,22 @@
 export { CancelWatch } from './cancel-watch.js';
-export type { AgentDeclaration } from './agent-declaration.js';
-export { AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
+export {
+  type AgentDeclaration,
+  AgentExecutor,
+  type CallContext,
+  type RequestContext,
+  TaskCanceled,
+} from './agent-executor.js';
 export { AgentCatalog, type AgentDetails, type ServedAgent, UnknownAgent } from './agent-catalog.js';
 export { type Execution, ExecutionInterrupted } from './execution.js';
-export { type ConfigSchema, type NodeSpec, type NodeType, NodeTypes } from './node-types.js';
-export { SharedUse } from './shared-use.js';
+export { type ConfigSchema, type NodeSpec, type NodeType, NodeTypes, SharedUse } from './node-types.js';
 export { ExecutionRegistry } from './execution-registry.js';
 export type { LocalRequestHandler } from './local-request-handler.js';
 export { REVISION_KEY } from './new-task.js';
 export { endsTurn } from './task-execution.js';
 export { ExecutorModule } from './executor.module.js';
 export { TaskRecovery } from './task-recovery.js';
-export { readIdempotencyKey } from './idempotency-key.js';
+export { readIdempotencyKey } from './idempotent-requests.js';
 export { OwnAgents, OwnAgentsModule } from './own-agents.js';
 export { calleeOf, type Hop, HOP_CHAIN, HopChains, hopMetadata, hopsOf, keptHops } from './hop-chain.js';
 export { HopChainModule } from './hop-chain.module.js';
-export { REVISION_CLAIM, RevisionClaims } from './revision-claim.js';
-export { RevisionClaimModule } from './revision-claim.module.js';
+export { REVISION_CLAIM, RevisionClaimModule, RevisionClaims } from './revision-claim.js';

@@ -1,6 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { A2AError } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
+import { Module } from '@nestjs/common';
+import { Database, serviceSecret } from '#libs/postgres';
 
 /** The header by which a replica that calls an agent for a run says which revision the run was started with. */
 export const REVISION_CLAIM = 'parley-revision';
@@ -51,3 +53,16 @@ export class RevisionClaims {
 function refused(): A2AError {
   return new A2AError('INVALID_REQUEST', { message: `${REVISION_CLAIM}: is not signed for this call, or has ended` });
 }
+
+/** RevisionClaims with the secret that all replicas share. Needs PostgresModule. */
+@Module({
+  providers: [
+    {
+      provide: RevisionClaims,
+      inject: [Database],
+      useFactory: async (database: Database) => new RevisionClaims(await serviceSecret(database, 'revision-claim')),
+    },
+  ],
+  exports: [RevisionClaims],
+})
+export class RevisionClaimModule {}

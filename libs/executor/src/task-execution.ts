@@ -10,8 +10,7 @@ import {
 } from '#libs/protocol';
 import { ClaimLost, type TaskClaim, type TaskEvent, type TaskRecording } from '#libs/tasks';
 import { type AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
-import { type Execution, ExecutionInterrupted } from './execution.js';
-import { LiveEvents } from './live-events.js';
+import { type Execution, ExecutionInterrupted, LiveEvents } from './execution.js';
 
 /** What an executor may yield before the journal has caught up; then it waits. */
 const MAX_BACKLOG = 256;
