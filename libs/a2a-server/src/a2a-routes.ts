@@ -1,21 +1,22 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentCatalog } from '#libs/executor';
 import { A2AError } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { hasMoreMembers } from '#libs/http';
 import { CardRoutes } from './cards/card-routes.js';
 import { AGENT_BASES, BASE_ROUTES } from './http/agent-base.js';
 import type { A2aRouteConfig, PublicAddress } from './http/call-context.js';
 import { EventStreams } from './http/event-stream.js';
-import { acceptJsonOnly } from './http/json-body.js';
 import { requestedVersion } from './http/protocol-version.js';
 import { isLegacyRest, LegacyRest, sendLegacyRestError } from './legacy/legacy-rest.js';
-import { transportError } from './http/transport-error.js';
 import { readId } from './json-rpc/envelope.js';
 import { JsonRpcBinding } from './json-rpc/json-rpc-binding.js';
 import type { RequestHandler } from './request-handler.js';
 import { RestBinding } from './rest/rest-binding.js';
 import { sendRestError } from './rest/rest-response.js';
 import { registerRestRoutes } from './rest/rest-routes.js';
+import { tooManyMembersError } from './validation/json-bounds.js';
+import { publicError } from './public-error.js';
 
 export interface A2aRoutesOptions {
   handler: RequestHandler;
@@ -88,4 +89,50 @@ function answerError(rpc: JsonRpcBinding, error: unknown, request: FastifyReques
 
 function answerNotFound(request: FastifyRequest, reply: FastifyReply): void {
   sendRestError(request, reply, new A2AError('METHOD_NOT_FOUND', { message: 'No such route' }));
+}
+
+/** A caller may name the protocol's own type or plain JSON on every binding. */
+const JSON_TYPES = ['application/json', 'application/a2a+json'];
+
+/**
+ * Makes a scope read JSON and nothing else: a bad text is PARSE_ERROR, an empty one `undefined`, another content type
+ * is refused by Fastify with 415. One with too many members is INVALID_REQUEST, before it is parsed.
+ */
+function acceptJsonOnly(scope: FastifyInstance, mostMembers: number): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser(JSON_TYPES, { parseAs: 'string' }, (_request, body, done) => {
+    if (hasMoreMembers(body as string, mostMembers)) return done(tooManyMembersError(mostMembers));
+    try {
+      done(null, body === '' ? undefined : JSON.parse(body as string));
+    } catch (error) {
+      done(new A2AError('PARSE_ERROR', { cause: error }));
+    }
+  });
+}
+
+/**
+ * What a caller sees of an error that came up before a handler ran, or that a handler let through. A body that is too
+ * large and a content type that is not JSON keep their HTTP statuses, 413 and 415, with reasons of ours: what section 5.4
+ * calls ContentTypeNotSupportedError is a 400, and speaks of what is in a Message.
+ */
+function transportError(error: unknown): A2AError {
+  const { code, statusCode } = error as Partial<FastifyError>;
+  if (error instanceof A2AError || typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) {
+    return publicError(error);
+  }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new A2AError('INVALID_REQUEST', {
+      message: 'The request body is too large',
+      detailReason: 'BODY_TOO_LARGE',
+      status: 413,
+    });
+  }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new A2AError('INVALID_REQUEST', {
+      message: 'The request body must be application/json or application/a2a+json',
+      detailReason: 'MEDIA_TYPE_NOT_SUPPORTED',
+      status: 415,
+    });
+  }
+  return new A2AError('INVALID_REQUEST', { status: statusCode, cause: error });
 }

@@ -35,16 +35,15 @@ import {
   TaskStore,
   toStreamResponse,
 } from '#libs/tasks';
+import { isFoundAt, MessageIntake, ownerOf, taskNotFound } from './message-intake.js';
 import type { Accepted } from './accepted.js';
 import { AnswerAdmission } from './answer-admission.js';
-import { isFoundAt, MessageIntake, ownerOf, taskNotFound } from './message-intake.js';
 import { ServedCards } from './cards/served-cards.js';
 import { PushNotifications } from './push-notifications.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
 import { publicError } from './public-error.js';
 import { eventItem, messageItem, type StreamItem, taskItem } from './stream-item.js';
 import { type SubscriptionOptions, TaskSubscription } from './task-subscription.js';
-import { asListed, withHistoryLength } from './task-view.js';
 
 const DEFAULT_PAGE_SIZE = 50;
 
@@ -243,4 +242,18 @@ function known(error: unknown): unknown {
 
 function endsTurn({ event }: RecordedEvent): boolean {
   return 'statusUpdate' in event && !isActiveState(event.statusUpdate.status.state);
+}
+
+/** The Task with at most `historyLength` of its newest Messages; absent: all; 0: no `history` (section 3.2.4). */
+function withHistoryLength(task: Task, historyLength: number | undefined): Task {
+  if (historyLength === undefined || task.history === undefined) return task;
+  if (historyLength >= task.history.length) return task;
+  const { history, ...rest } = task;
+  return historyLength === 0 ? rest : { ...rest, history: history.slice(-historyLength) };
+}
+
+/** The Task as ListTasks shows it: `artifacts` is absent unless asked for, then always present (section 3.1.4). */
+function asListed(task: Task, options: { historyLength?: number; includeArtifacts?: boolean }): Task {
+  const { artifacts, ...rest } = withHistoryLength(task, options.historyLength);
+  return options.includeArtifacts ? { ...rest, artifacts: artifacts ?? [] } : rest;
 }

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { A2AError, type AgentCard } from '#libs/protocol';
 import type { CallContext, ServedAgent } from '#libs/executor';
 import type { PublicAddress } from '../http/call-context.js';
-import { agentCard, type CardOptions, withLegacyMembers } from './agent-card.js';
+import { agentCard, type CardOptions, extendedCard, withLegacyMembers } from './agent-card.js';
 import type { CardSecurity } from './card-security.js';
 import type { CardSigner } from './card-signer.js';
-import { extendedCard } from './extended-card.js';
 
 export interface ServedCardsOptions {
   address: PublicAddress;

@@ -1,4 +1,3 @@
-import * as sdk from '@a2a-js/sdk';
 import { A2AService } from '@a2a-js/sdk/server/grpc';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import {
@@ -12,8 +11,10 @@ import {
   type Task,
 } from '#libs/protocol';
 import type { OPERATIONS } from '../operations.js';
-import { tooManyMembersError } from '../validation/too-many-members.js';
+import { tooManyMembersError } from '../validation/json-bounds.js';
 import { encodesMoreMembers, JSON_IN_CANCEL, JSON_IN_SEND, type JsonPlaces } from './wire-members.js';
+
+import * as sdk from '@a2a-js/sdk';
 
 /** A request as it came: its bytes are read inside the handler, where a bad one is refused like in other bindings. */
 export interface GrpcRequest {

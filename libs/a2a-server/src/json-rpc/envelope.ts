@@ -1,4 +1,5 @@
 import { A2AError, type FieldViolation, isJsonObject } from '#libs/protocol';
+import type { StreamFraming } from '../http/event-stream.js';
 
 /** The id of a JSON-RPC request; `null` where it could not be read. */
 export type RpcId = string | number | null;
@@ -40,4 +41,35 @@ function invalidEnvelope({ jsonrpc, id, method }: Record<string, unknown>): A2AE
   if (typeof method !== 'string' || method === '')
     violations.push({ field: 'method', description: 'must be the name of a method' });
   return new A2AError('INVALID_REQUEST', { violations });
+}
+
+/** A response around a result that is JSON already. */
+export function resultResponse(id: RpcId, resultJson: string): string {
+  return `${resultPrefix(id)}${resultJson}}`;
+}
+
+/** A response with an error in the shape of section 9.5; `message` replaces the error's own text. */
+export function errorResponse(id: RpcId, error: A2AError, message = error.message): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: error.code, message, data: error.details() } });
+}
+
+/** Every item of a stream is a response to the one request (section 9.4.2). */
+export class RpcFraming implements StreamFraming {
+  private readonly prefix: string;
+
+  constructor(private readonly id: RpcId) {
+    this.prefix = resultPrefix(id);
+  }
+
+  item(json: string): string {
+    return `${this.prefix}${json}}`;
+  }
+
+  error(error: A2AError): { data: string } {
+    return { data: errorResponse(this.id, error) };
+  }
+}
+
+function resultPrefix(id: RpcId): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
 }

@@ -11,8 +11,15 @@ import { isLegacyMethod, LegacyJsonRpc } from '../legacy/legacy-json-rpc.js';
 import { type Operation, OPERATIONS } from '../operations.js';
 import { publicError } from '../public-error.js';
 import type { RequestHandler } from '../request-handler.js';
-import { readId, readRequest, type RpcId, type RpcRequest } from './envelope.js';
-import { errorResponse, resultResponse, RpcFraming } from './rpc-response.js';
+import {
+  errorResponse,
+  readId,
+  readRequest,
+  resultResponse,
+  RpcFraming,
+  type RpcId,
+  type RpcRequest,
+} from './envelope.js';
 
 /** What HTTP itself must be told: who are you, too large, not JSON, not our host, too many, and shutting down: clients and balancers act on it. */
 const HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 413, 415, 421, 429, 503]);

@@ -1,8 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CallContext, ServedAgent } from '#libs/executor';
+import { A2AError, endsV03Stream, type JsonObject, type StreamResponse } from '#libs/protocol';
 import { activated } from '../extensions.js';
 import type { AgentBase } from '../http/agent-base.js';
 import { activatedExtensions, callContext, type PublicAddress } from '../http/call-context.js';
+import { publicError } from '../public-error.js';
+import type { StreamItem } from '../stream-item.js';
 
 /** A2A 0.3 called the header so. */
 const EXTENSIONS_HEADER = 'x-a2a-extensions';
@@ -23,4 +26,28 @@ export function legacyCall(
 export function tellLegacyExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
   const active = activated(call.extensions, agent);
   if (active.length > 0) reply.header(EXTENSIONS_HEADER, active.join(', '));
+}
+
+/**
+ * What a caller of 0.3 sees of an error. An extended card that is not there has its own error in 0.3, whatever the
+ * reason.
+ */
+export function legacyError(error: unknown, extendedCard: boolean): A2AError {
+  const shown = publicError(error);
+  if (!extendedCard || shown.reason !== 'UNSUPPORTED_OPERATION') return shown;
+  return new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED', { cause: error });
+}
+
+/**
+ * The items of a stream in a form of 0.3. Its streams end with the status that ends the turn, also a resubscription,
+ * which 1.0 goes on with until the Task ends.
+ */
+export async function* legacyItems(
+  items: AsyncIterable<StreamItem>,
+  write: (response: StreamResponse) => JsonObject,
+): AsyncGenerator<StreamItem, void, undefined> {
+  for await (const { sequence, response } of items) {
+    yield { sequence, json: JSON.stringify(write(response)), response };
+    if (endsV03Stream(response)) return;
+  }
 }

@@ -4,11 +4,11 @@ import {
   type AgentCard,
   type JsonObject,
   type JsonValue,
+  type ReadV03,
   readV03PushConfig,
   readV03PushParams,
   readV03SendParams,
   readV03TaskParams,
-  type ReadV03,
   type SendMessageResponse,
   type Task,
   type TaskPushNotificationConfig,
@@ -20,13 +20,10 @@ import type { AgentBase } from '../http/agent-base.js';
 import type { PublicAddress } from '../http/call-context.js';
 import type { EventStreams } from '../http/event-stream.js';
 import { resumeCursor } from '../http/resume-cursor.js';
-import type { RpcId, RpcRequest } from '../json-rpc/envelope.js';
-import { errorResponse, resultResponse, RpcFraming } from '../json-rpc/rpc-response.js';
+import { errorResponse, resultResponse, RpcFraming, type RpcId, type RpcRequest } from '../json-rpc/envelope.js';
 import { type Operation, OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
 import type { RequestHandler } from '../request-handler.js';
-import { legacyCall, tellLegacyExtensions } from './legacy-call.js';
-import { legacyError } from './legacy-error.js';
-import { legacyItems } from './legacy-items.js';
+import { legacyCall, legacyError, legacyItems, tellLegacyExtensions } from './legacy-call.js';
 
 /** A method of 0.3: the operation of 1.0 that it is, and its shapes. */
 type LegacyMethod =

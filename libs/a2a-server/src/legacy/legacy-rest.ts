@@ -6,10 +6,10 @@ import {
   type JsonObject,
   type JsonValue,
   type ListTasksResponse,
+  type ReadV03,
   readV03RestPushConfig,
   readV03RestSend,
   readV03TaskParams,
-  type ReadV03,
   type SendMessageResponse,
   type Task,
   type TaskPushNotificationConfig,
@@ -25,9 +25,7 @@ import { resumeCursor } from '../http/resume-cursor.js';
 import { type Operation, OPERATIONS } from '../operations.js';
 import type { RequestHandler } from '../request-handler.js';
 import type { RestCall } from '../rest/rest-binding.js';
-import { legacyCall, tellLegacyExtensions } from './legacy-call.js';
-import { legacyError } from './legacy-error.js';
-import { legacyItems } from './legacy-items.js';
+import { legacyCall, legacyError, legacyItems, tellLegacyExtensions } from './legacy-call.js';
 
 /** The shapes of an operation in HTTP+JSON of 0.3; a stream has no `write`. */
 interface LegacyShapes {

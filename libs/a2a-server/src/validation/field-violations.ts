@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { FieldViolation } from '#libs/protocol';
-import { FORMAT_TEXTS } from './request-formats.js';
+import { FORMAT_TEXTS } from './request-schemas.js';
 
 const MAX_VIOLATIONS = 20;
 

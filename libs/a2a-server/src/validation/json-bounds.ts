@@ -1,4 +1,5 @@
-import type { FieldViolation } from '#libs/protocol';
+import { A2AError, type FieldViolation } from '#libs/protocol';
+import { tooManyMembers } from '#libs/http';
 
 /** As deep as protobuf's own parsers go. */
 export const MAX_JSON_DEPTH = 100;
@@ -42,4 +43,11 @@ function searchObject(value: object, depthLeft: number): Found | undefined {
     if (found) return { path: `.${key}${found.path}`, description: found.description };
   }
   return undefined;
+}
+
+/** The refusal of a request whose JSON, or what stands for it, has more members than that. */
+export function tooManyMembersError(limit: number): A2AError {
+  const description = tooManyMembers(limit);
+  const violations = [{ field: 'body', description }];
+  return new A2AError('INVALID_REQUEST', { message: `The body ${description}`, violations });
 }

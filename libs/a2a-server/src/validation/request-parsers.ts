@@ -6,6 +6,9 @@ import {
   invalidParams,
   isJsonObject,
   type ListTasksRequest,
+  protoName,
+  protoNames,
+  type ProtoNames,
   type SendMessageRequest,
   type SubscribeToTaskRequest,
   type TaskPushNotificationConfig,
@@ -13,9 +16,7 @@ import {
 } from '#libs/protocol';
 import { fieldViolations } from './field-violations.js';
 import { MAX_LIST_LENGTH, unfitJson } from './json-bounds.js';
-import { REQUEST_FORMATS } from './request-formats.js';
-import { REQUEST_SCHEMAS } from './request-schemas.js';
-import { schemaNames } from './schema-names.js';
+import { REQUEST_FORMATS, REQUEST_SCHEMAS } from './request-schemas.js';
 
 /**
  * Turns the parameters of an operation into its request, in place: fields named as in `a2a.proto` (`task_id`) get their
@@ -141,4 +142,21 @@ function dropNull(part: Fields): void {
   for (const name in part) {
     if (part[name] === null && name !== 'data') part[name] = undefined;
   }
+}
+
+interface Schema {
+  properties?: Readonly<Record<string, Schema>>;
+  items?: Schema;
+}
+
+/** The names in `a2a.proto` of what a request schema knows. An object without properties is free of form: it has none. */
+function schemaNames({ properties = {} }: Schema): ProtoNames {
+  const below = Object.entries(properties).flatMap(([name, member]): [string, ProtoNames][] => {
+    const message = member.items ?? member;
+    return message.properties ? [[name, schemaNames(message)]] : [];
+  });
+  return protoNames(
+    Object.keys(properties).filter((name) => protoName(name) !== name),
+    Object.fromEntries(below.filter(([, names]) => names.members.length + names.below.length > 0)),
+  );
 }
