@@ -5,6 +5,7 @@ import {
   encodeAgentCard,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   hasUserinfo,
   NO_USERINFO,
 } from '#libs/protocol';
@@ -19,7 +20,6 @@ import { CARD_PATH, hostCardUrl, ownCardUrl } from './card-places.js';
 import { keepSecurity } from './card-security.js';
 import { once } from './exchange.js';
 import { fetchRequester } from './fetch-requester.js';
-import { readableLegacyCard } from './legacy-card.js';
 
 /** Reads cards of the protocol's versions 0.2 and 0.3 too and gives them in the form of 1.0. */
 const READER = new DefaultAgentCardResolver({ legacyCompat: { enabled: true } });
@@ -167,4 +167,38 @@ function isAboveUrl(card: SdkAgentCard, url: string): boolean {
     const endpoint = it.url.replace(/\/+$/, '');
     return URL.canParse(endpoint) && new URL(endpoint).pathname !== '/' && url.startsWith(`${endpoint}/`);
   });
+}
+
+/**
+ * A card of A2A 0.2 or 0.3 as the SDK can read it. It refuses a card for a list that is missing and for a way to prove
+ * who calls that it does not know; neither says that the agent cannot be called.
+ */
+function readableLegacyCard(card: JsonObject): JsonObject {
+  const { securitySchemes } = card;
+  return {
+    ...card,
+    capabilities: isJsonObject(card.capabilities) ? card.capabilities : {},
+    defaultInputModes: listOf(card.defaultInputModes),
+    defaultOutputModes: listOf(card.defaultOutputModes),
+    skills: listOf(card.skills)
+      .filter(isJsonObject)
+      .map((skill) => ({ ...skill, tags: listOf(skill.tags) })),
+    ...(isJsonObject(securitySchemes) && { securitySchemes: knownSchemes(securitySchemes) }),
+  };
+}
+
+const SCHEMES = new Set<JsonValue | undefined>(['apiKey', 'http', 'openIdConnect', 'mutualTLS']);
+const FLOWS = ['authorizationCode', 'clientCredentials', 'implicit', 'password'];
+
+function knownSchemes(schemes: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(schemes).filter(([, scheme]) => isJsonObject(scheme) && isKnown(scheme)));
+}
+
+function isKnown({ type, flows }: JsonObject): boolean {
+  if (type === 'oauth2') return isJsonObject(flows) && FLOWS.some((flow) => isJsonObject(flows[flow]));
+  return SCHEMES.has(type);
+}
+
+function listOf(value: JsonValue | undefined): JsonValue[] {
+  return Array.isArray(value) ? value : [];
 }

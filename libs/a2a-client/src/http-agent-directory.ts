@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
 import { AgentCards } from './agent-cards.js';
 import { type AgentClient, AgentDirectory, type CallOptions } from './agent-client.js';
-import type { CredentialsOf } from './agent-credentials.js';
+import type { CredentialsOf } from './agent-transport.js';
 import type { AgentHttp } from './agent-http.js';
 import type { CardGuard } from './card-guard.js';
 import { CARD_PATH } from './card-places.js';

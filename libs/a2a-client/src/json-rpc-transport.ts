@@ -12,8 +12,7 @@ import {
 } from '#libs/protocol';
 import { eventsOf, jsonObjectOf } from './agent-answer.js';
 import type { AgentAnswer, AgentRequest } from './agent-request.js';
-import type { CallCredentials } from './agent-credentials.js';
-import type { AgentTransport, TransportOptions } from './agent-transport.js';
+import type { AgentTransport, CallCredentials, TransportOptions } from './agent-transport.js';
 import { completedRequest, keyHeader } from './send-request.js';
 import { errorOf } from './status-failure.js';
 

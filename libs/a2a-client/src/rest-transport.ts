@@ -11,8 +11,7 @@ import {
 import { eventsOf, jsonObjectOf } from './agent-answer.js';
 import type { AgentCallError } from './agent-call-error.js';
 import type { AgentAnswer, AgentRequest } from './agent-request.js';
-import type { CallCredentials } from './agent-credentials.js';
-import type { AgentTransport, TransportOptions } from './agent-transport.js';
+import type { AgentTransport, CallCredentials, TransportOptions } from './agent-transport.js';
 import { rpcFailure } from './call-failure.js';
 import { completedRequest, keyHeader } from './send-request.js';
 import { errorOf } from './status-failure.js';

@@ -1,4 +1,11 @@
-import { type AgentCard, isActiveState, type SendMessageRequest, type StreamResponse, type Task } from '#libs/protocol';
+import {
+  type AgentCard,
+  isActiveState,
+  isWaitingState,
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+} from '#libs/protocol';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import { AnswerSize } from './answer-size.js';
@@ -8,7 +15,6 @@ import { type CallAttempt, CallLimits } from './call-limits.js';
 import type { CallOutcomes } from './call-outcomes.js';
 import { exchange, once } from './exchange.js';
 import { pause } from './retry.js';
-import { TurnStart } from './turn-start.js';
 
 const CANCEL_TOTAL_MS = 5_000;
 /** With the pauses between them, about twelve seconds: as long as another replica needs to take a Task over. */
@@ -191,4 +197,41 @@ function cancelOutcome(error: AgentCallError): CancelOutcome {
     default:
       return 'unreachable';
   }
+}
+
+/**
+ * Tells where a turn went from where it came from: the stream that answers a follow-up begins with the Task as it is
+ * stored (section 3.1.2), and that still waits as the turn before left it. Such a Task is no answer, however often it
+ * is told.
+ */
+class TurnStart {
+  private start: string | undefined;
+
+  /** @param begun whether whatever is told is of this turn, as it is where the Message made the Task */
+  constructor(private begun: boolean) {}
+
+  /** Whether nothing but where the turn came from was told so far. */
+  get isAll(): boolean {
+    return !this.begun && this.start !== undefined;
+  }
+
+  /** Takes in what was told, and says whether the turn is over: a direct Message, or a Task that has ended or waits. */
+  isOver(event: StreamResponse): boolean {
+    if (this.isStart(event)) return false;
+    this.begun = true;
+    return isSettled(event);
+  }
+
+  private isStart(event: StreamResponse): boolean {
+    if (this.begun || !('task' in event) || !isWaitingState(event.task.status.state)) return false;
+    const status = JSON.stringify(event.task.status);
+    this.start ??= status;
+    return status === this.start;
+  }
+}
+
+function isSettled(event: StreamResponse): boolean {
+  if ('message' in event) return true;
+  if ('task' in event) return !isActiveState(event.task.status.state);
+  return 'statusUpdate' in event && !isActiveState(event.statusUpdate.status.state);
 }
