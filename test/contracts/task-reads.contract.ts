@@ -10,23 +10,6 @@ export function describeTaskReads(name: string, open: () => TaskStore): void {
       store = open();
     });
 
-    describe('load', () => {
-      it('answers each of many who ask at once with its own', async () => {
-        const drafts = Array.from({ length: 80 }, (_, index) => newDraft({ owner: index % 2 ? 'bob' : 'alice' }));
-        await store.write(drafts.map((draft, index) => draft.created(draft.status('TASK_STATE_WORKING', `${index}`))));
-        const asked = drafts.flatMap(({ taskId }) => [
-          store.load(taskId, { tenant: '', owner: 'alice' }),
-          store.load(taskId, { tenant: '', owner: 'bob' }),
-          store.load(`${taskId}-none`, { tenant: '', owner: 'bob' }),
-        ]);
-        const found = (await Promise.all(asked)).map((stored) => stored?.task.id);
-        const own = drafts.flatMap(({ taskId }, index) =>
-          index % 2 ? [undefined, taskId, undefined] : [taskId, undefined, undefined],
-        );
-        expect(found).toEqual(own);
-      });
-    });
-
     describe('list without Artifacts', () => {
       it('gives Tasks as they are but for their Artifacts, whatever the length of their logs', async () => {
         const owner = `owner-${randomUUID()}`;
@@ -84,6 +67,21 @@ export function describeTaskReads(name: string, open: () => TaskStore): void {
     });
 
     describe('load', () => {
+      it('answers each of many who ask at once with its own', async () => {
+        const drafts = Array.from({ length: 80 }, (_, index) => newDraft({ owner: index % 2 ? 'bob' : 'alice' }));
+        await store.write(drafts.map((draft, index) => draft.created(draft.status('TASK_STATE_WORKING', `${index}`))));
+        const asked = drafts.flatMap(({ taskId }) => [
+          store.load(taskId, { tenant: '', owner: 'alice' }),
+          store.load(taskId, { tenant: '', owner: 'bob' }),
+          store.load(`${taskId}-none`, { tenant: '', owner: 'bob' }),
+        ]);
+        const found = (await Promise.all(asked)).map((stored) => stored?.task.id);
+        const own = drafts.flatMap(({ taskId }, index) =>
+          index % 2 ? [undefined, taskId, undefined] : [taskId, undefined, undefined],
+        );
+        expect(found).toEqual(own);
+      });
+
       it('folds a log of thousands of chunks, all of them in order', async () => {
         const draft = newDraft();
         const chunks = Array.from({ length: 10_000 }, (_, index) => draft.chunk(String(index)));
