@@ -1,8 +1,10 @@
 import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { ServiceAddress } from '#libs/http';
 import { OutboundHttp } from '#libs/outbound';
 import { Database } from '#libs/postgres';
 import { AppConfig, Metrics } from '#libs/service';
+import { ApiKeyRow } from './api-key-row.js';
 import { ApiKeys } from './api-keys.js';
 import { BrowserGuard } from './browsers/browser-guard.js';
 import { CallLimits } from './call-limits.js';
@@ -12,6 +14,7 @@ import { OpenCalls } from './open-calls.js';
 /** Who callers are, and what they may do. Needs the ground's modules. */
 @Global()
 @Module({
+  imports: [TypeOrmModule.forFeature([ApiKeyRow])],
   providers: [
     ApiKeys,
     OpenCalls,

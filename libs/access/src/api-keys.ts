@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
 import { BatchedRead, Database } from '#libs/postgres';
 import type { SeededKey } from '#libs/service';
+import { Raw, type Repository } from 'typeorm';
+import { ApiKeyRow } from './api-key-row.js';
 import { type Caller, isPermission, type Permission, PERMISSIONS } from './caller.js';
 import { digestOf, newKey } from './key-digest.js';
 import { Verdicts } from './verdicts.js';
@@ -32,7 +35,10 @@ export class ApiKeys {
   private readonly active = new BatchedRead((digests: readonly string[]) => this.readActive(digests));
   private readonly verdicts = new Verdicts((digest) => this.active.get(digest));
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    @InjectRepository(ApiKeyRow) private readonly rows: Repository<ApiKeyRow>,
+  ) {}
 
   /** Whose key it is. At once for a key that is in use, without a query; see Verdicts for how long it is believed. */
   caller(key: string): Caller | undefined | Promise<Caller | undefined> {
@@ -49,42 +55,31 @@ export class ApiKeys {
    * replicas may do so at any time, and a key that was revoked stays revoked.
    */
   async seed(keys: readonly SeededKey[]): Promise<void> {
-    const ids = keys.map(() => randomUUID());
-    const names = keys.map((it) => it.name);
-    const digests = keys.map((it) => digestOf(it.key));
-    await this.database.pool.query(
-      `INSERT INTO api_key (id, name, digest, scopes)
-       SELECT id, name, digest, $4 FROM unnest($1::uuid[], $2::text[], $3::text[]) AS seeded (id, name, digest)
-       ON CONFLICT (digest) DO NOTHING`,
-      [ids, names, digests, PERMISSIONS],
-    );
+    if (keys.length === 0) return;
+    const rows = keys.map(({ name, key }) => ({
+      id: randomUUID(),
+      name,
+      digest: digestOf(key),
+      scopes: [...PERMISSIONS],
+    }));
+    await this.rows.createQueryBuilder().insert().values(rows).orIgnore().execute();
   }
 
   /** Whether there is a key that is valid, of any tenant. */
-  async any(): Promise<boolean> {
-    const { rowCount } = await this.database.pool.query(
-      'SELECT FROM api_key WHERE ends_at IS NULL OR ends_at > now() LIMIT 1',
-    );
-    return rowCount === 1;
+  any(): Promise<boolean> {
+    return this.rows.existsBy({ ends_at: Raw((endsAt) => `(${endsAt} IS NULL OR ${endsAt} > now())`) });
   }
 
-  async make(by: KeyKeeper, name: string, scopes: readonly Permission[]): Promise<MadeKey> {
+  async make({ tenant, owner }: KeyKeeper, name: string, scopes: readonly Permission[]): Promise<MadeKey> {
     const key = newKey();
-    const { rows } = await this.database.pool.query<ApiKeyRow>(
-      `INSERT INTO api_key (id, tenant, name, digest, scopes, created_by) VALUES ($1, $2, $3, $4, $5, $6)
-       RETURNING ${COLUMNS}`,
-      [randomUUID(), by.tenant, name, digestOf(key), scopes, by.owner],
-    );
-    return { ...shown(rows[0]!), key };
+    const values = { id: randomUUID(), tenant, name, digest: digestOf(key), scopes: [...scopes], created_by: owner };
+    const { raw } = await this.rows.createQueryBuilder().insert().values(values).returning('*').execute();
+    return { ...shown((raw as [ApiKeyRow])[0]), key };
   }
 
   /** All keys of the tenant, also those that are not valid any more, oldest first. */
-  async list(by: KeyKeeper): Promise<ApiKey[]> {
-    const { rows } = await this.database.pool.query<ApiKeyRow>(
-      `SELECT ${COLUMNS} FROM api_key WHERE tenant = $1 ORDER BY created_at, id`,
-      [by.tenant],
-    );
-    return rows.map(shown);
+  async list({ tenant }: KeyKeeper): Promise<ApiKey[]> {
+    return (await this.rows.find({ where: { tenant }, order: { created_at: 'ASC', id: 'ASC' } })).map(shown);
   }
 
   /**
@@ -94,6 +89,7 @@ export class ApiKeys {
   async rotate(by: KeyKeeper, id: string, overlapSeconds: number): Promise<MadeKey | undefined> {
     if (!UUID.test(id)) return undefined;
     const key = newKey();
+    // Two writes in one statement: of two who rotate a key at once, one is told that it is not valid any more.
     const { rows } = await this.database.pool.query<ApiKeyRow & { old_digest: string }>(
       `WITH old AS (
          UPDATE api_key SET ends_at = least(ends_at, now() + make_interval(secs => $6))
@@ -104,7 +100,7 @@ export class ApiKeys {
          SELECT $3, tenant, name, $4, scopes, $5 FROM old
          RETURNING *
        )
-       SELECT ${COLUMNS}, (SELECT digest FROM old) AS old_digest FROM made`,
+       SELECT *, (SELECT digest FROM old) AS old_digest FROM made`,
       [id, by.tenant, randomUUID(), digestOf(key), by.owner, overlapSeconds],
     );
     if (!rows[0]) return undefined;
@@ -115,15 +111,15 @@ export class ApiKeys {
   /** Revokes a key. Again is the same. @returns whether there is such a key */
   async revoke(by: KeyKeeper, id: string): Promise<boolean> {
     if (!UUID.test(id)) return false;
-    const { rows } = await this.database.pool.query<{ digest: string }>(
-      'UPDATE api_key SET ends_at = least(ends_at, now()) WHERE id = $1 AND tenant = $2 RETURNING digest',
-      [id, by.tenant],
-    );
-    if (rows[0]) this.verdicts.forget(rows[0].digest);
-    return rows[0] !== undefined;
+    const ends_at = (): string => 'least(ends_at, now())';
+    const { raw } = await this.rows.update({ id, tenant: by.tenant }, { ends_at }, { returning: ['digest'] });
+    const [row] = raw as ApiKeyRow[];
+    if (row) this.verdicts.forget(row.digest);
+    return row !== undefined;
   }
 
   private async readActive(digests: readonly string[]): Promise<Map<string, Caller>> {
+    // Every caller's way in: planned once, and nothing between it and the pool.
     const { rows } = await this.database.pool.query<ActiveRow>({
       name: 'api-keys-active',
       text: `SELECT digest, tenant, name, scopes FROM api_key
@@ -134,23 +130,8 @@ export class ApiKeys {
   }
 }
 
-interface ActiveRow {
-  digest: string;
-  tenant: string;
-  name: string;
-  scopes: string[];
-}
+type ActiveRow = Pick<ApiKeyRow, 'digest' | 'tenant' | 'name' | 'scopes'>;
 
-interface ApiKeyRow {
-  id: string;
-  name: string;
-  scopes: string[];
-  created_at: Date;
-  created_by: string | null;
-  ends_at: Date | null;
-}
-
-const COLUMNS = 'id, name, scopes, created_at, created_by, ends_at';
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 function callerOfRow({ digest, tenant, name, scopes }: ActiveRow): Caller {

@@ -1,13 +1,16 @@
 import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { ServiceAddress } from './address/service-address.js';
 import { AnswerRoom } from './answer-room.js';
 import { HttpConnections } from './http-connections.js';
 import { JwksController } from './signing/jwks.controller.js';
+import { SigningKeyRow } from './signing/signing-key-row.js';
 import { SigningKeys } from './signing/signing-keys.js';
 
 /** What all that is served over HTTP shares. Needs ServiceModule, PostgresModule and OutboundModule. */
 @Global()
 @Module({
+  imports: [TypeOrmModule.forFeature([SigningKeyRow])],
   controllers: [JwksController],
   providers: [AnswerRoom, HttpConnections, ServiceAddress, SigningKeys],
   exports: [AnswerRoom, ServiceAddress, SigningKeys],

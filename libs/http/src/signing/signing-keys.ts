@@ -1,6 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { SecretBox, UnreadableSecret } from '#libs/postgres';
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
-import { Database, SecretBox, UnreadableSecret } from '#libs/postgres';
+import { IsNull, type Repository } from 'typeorm';
+import { SigningKeyRow } from './signing-key-row.js';
 
 /** Push notifications were the first to be signed with it. */
 const PURPOSE = 'push';
@@ -35,7 +38,7 @@ export class SigningKeys {
   private current: Promise<SigningKey> | undefined;
 
   constructor(
-    private readonly database: Database,
+    @InjectRepository(SigningKeyRow) private readonly rows: Repository<SigningKeyRow>,
     private readonly box: SecretBox,
   ) {}
 
@@ -56,7 +59,8 @@ export class SigningKeys {
   /** Every public key that a signature may name, the newest first, as a JWK Set (RFC 7517). */
   async publicSet(): Promise<{ keys: JWK[] }> {
     await this.signing();
-    const { rows } = await this.database.pool.query<{ public_key: JWK }>(PUBLIC, [PURPOSE]);
+    const select = { kid: true, public_key: true };
+    const rows = await this.rows.find({ select, where: { purpose: PURPOSE }, order: { created_at: 'DESC' } });
     return { keys: rows.map(({ public_key }) => public_key) };
   }
 
@@ -67,17 +71,18 @@ export class SigningKeys {
   }
 
   /** Seals what is in the open, or under an older key. `undefined` where it cannot be opened: it signs no more. */
-  private async opened({ kid, private_key: plain, sealed_private_key: sealed }: KeyRow): Promise<KeyPair | undefined> {
+  private async opened({ kid, private_key, sealed_private_key: sealed }: SigningKeyRow): Promise<KeyPair | undefined> {
     try {
-      const text = sealed === null ? JSON.stringify(plain) : this.box.open(sealed, placeOf(kid));
+      const text = sealed === null ? JSON.stringify(private_key) : this.box.open(sealed, placeOf(kid));
       if (!sealed?.startsWith(this.box.mark)) {
-        await this.database.pool.query(SEAL, [kid, this.box.seal(text, placeOf(kid)), sealed]);
+        const anew = { sealed_private_key: this.box.seal(text, placeOf(kid)), private_key: null };
+        await this.rows.update({ kid, sealed_private_key: sealed ?? IsNull() }, anew);
       }
       return { kid, privateKey: JSON.parse(text) as JWK };
     } catch (error) {
       if (!(error instanceof UnreadableSecret)) throw error;
       this.logger.error({ kid }, 'The key that this service signs with cannot be decrypted; a new one takes its place');
-      await this.database.pool.query(RETIRE, [kid]);
+      await this.rows.update({ kid }, { signs: false });
       return undefined;
     }
   }
@@ -87,18 +92,18 @@ export class SigningKeys {
     const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
     const shown = await exportJWK(publicKey);
     const kid = await calculateJwkThumbprint(shown);
-    const named = { ...shown, kid, alg: ALGORITHM, use: 'sig' };
-    const sealed = this.box.seal(JSON.stringify(await exportJWK(privateKey)), placeOf(kid));
-    await this.database.pool.query(KEEP, [kid, PURPOSE, named, sealed]);
+    const public_key = { ...shown, kid, alg: ALGORITHM, use: 'sig' };
+    const sealed_private_key = this.box.seal(JSON.stringify(await exportJWK(privateKey)), placeOf(kid));
+    const values = { kid, purpose: PURPOSE, public_key, sealed_private_key, signs: true };
+    await this.rows.createQueryBuilder().insert().values(values).orIgnore().execute();
     const row = await this.kept();
     const kept = row && (await this.opened(row));
     if (!kept) throw new Error('A signing key vanished while it was made');
     return kept;
   }
 
-  private async kept(): Promise<KeyRow | undefined> {
-    const { rows } = await this.database.pool.query<KeyRow>(SIGNING, [PURPOSE]);
-    return rows[0];
+  private kept(): Promise<SigningKeyRow | null> {
+    return this.rows.findOneBy({ purpose: PURPOSE, signs: true });
   }
 }
 
@@ -107,22 +112,6 @@ interface KeyPair {
   privateKey: JWK;
 }
 
-interface KeyRow {
-  kid: string;
-  private_key: JWK | null;
-  sealed_private_key: string | null;
-}
-
 function placeOf(kid: string): string[] {
   return ['signing_key', kid];
 }
-
-const SIGNING = 'SELECT kid, private_key, sealed_private_key FROM signing_key WHERE purpose = $1 AND signs';
-const PUBLIC = 'SELECT public_key FROM signing_key WHERE purpose = $1 ORDER BY created_at DESC';
-const KEEP = `
-  INSERT INTO signing_key (kid, purpose, public_key, sealed_private_key, signs) VALUES ($1, $2, $3, $4, true)
-  ON CONFLICT DO NOTHING`;
-const SEAL = `
-  UPDATE signing_key SET sealed_private_key = $2, private_key = NULL
-  WHERE kid = $1 AND sealed_private_key IS NOT DISTINCT FROM $3`;
-const RETIRE = 'UPDATE signing_key SET signs = false WHERE kid = $1';

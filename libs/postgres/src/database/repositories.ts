@@ -19,28 +19,17 @@ export function openRepositories(pool: pg.Pool): Promise<DataSource> {
 
 const nothing = (): void => undefined;
 
-type Ended = () => void;
-type Connected = (error: undefined, session: object, release: Ended) => void;
-
-/** What TypeORM takes for a pool, and for the sessions in it. */
-function sharing(pool: pg.Pool): new () => object {
-  const session = {
-    on: nothing,
-    removeListener: nothing,
-    query: (text: string, values?: unknown[]) => {
-      if (text === 'START TRANSACTION')
-        throw new Error('Repositories have no transactions: their sessions are the pool');
-      return pool.query(text, values);
-    },
+/** What TypeORM takes for a class of pools, and for the sessions in them. */
+function sharing(pool: pg.Pool): () => object {
+  const query = (text: string, values?: unknown[]): Promise<unknown> => {
+    if (text === 'START TRANSACTION') throw new Error('Repositories have no transactions: their sessions are the pool');
+    return pool.query(text, values);
   };
-  return class SharedPool {
-    on = nothing;
-    connect(connected: Connected): void {
-      connected(undefined, session, nothing);
-    }
-    end(ended: Ended): void {
-      ended();
-    }
+  const session = { query, on: nothing, removeListener: nothing };
+  const connect = (connected: (error: undefined, ...more: unknown[]) => void): void =>
+    connected(undefined, session, nothing);
+  return function SharedPool() {
+    return { connect, on: nothing, end: (ended: () => void) => ended() };
   };
 }
 
