@@ -3,7 +3,6 @@ import { Processes, ProcessStreams } from '#libs/process';
 import { BrainstormSetup } from './brainstorm-setup.js';
 import { Brainstorms } from './brainstorms.js';
 import { BrainstormsController } from './brainstorms.controller.js';
-import { Credentials } from './credentials.js';
 
 /** The management API of brainstorms. */
 @Module({})
@@ -14,7 +13,7 @@ export class BrainstormApiModule {
       module: BrainstormApiModule,
       imports,
       controllers: [BrainstormsController],
-      providers: [Processes, ProcessStreams, Brainstorms, BrainstormSetup, Credentials],
+      providers: [Processes, ProcessStreams, Brainstorms, BrainstormSetup],
     };
   }
 }

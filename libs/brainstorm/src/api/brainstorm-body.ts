@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { malformed } from '#libs/http';
+import { malformed, withMembers } from '#libs/http';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { IsArray, IsInt, IsNumber, IsOptional, IsString, Max, Min, ValidateNested } from 'class-validator';
 import { ROLES } from '../core/role.js';
@@ -45,9 +45,8 @@ export class LlmConfigBody {
   readonly others!: string[];
 
   static from(body: JsonObject): LlmConfigBody {
-    const { provider, model, credential_ref, temperature, max_tokens } = body;
     const others = Object.keys(body).filter((key) => !LLM_FIELDS.includes(key));
-    return Object.assign(new LlmConfigBody(), { provider, model, credential_ref, temperature, max_tokens, others });
+    return Object.assign(withMembers(LlmConfigBody, body), { others });
   }
 }
 
@@ -100,12 +99,6 @@ export class BrainstormAgentBody {
   @IsArray({ message: 'must be an array' })
   @IsString({ each: true, message: 'must be strings' })
   skills?: string[];
-
-  static from(body: JsonObject): BrainstormAgentBody {
-    const { agent, name, role, provider, model, credential_ref, auth, skills } = body;
-    const members = { agent, name, role, provider, model, credential_ref, auth, skills };
-    return Object.assign(new BrainstormAgentBody(), members);
-  }
 }
 
 /** A brainstorm as callers ask for it. Members that are not named here are ignored. */
@@ -174,7 +167,7 @@ export function wantedOf({ agents, llmConfig, ...body }: BrainstormBody): Wanted
 }
 
 function agentFrom(agent: JsonValue): BrainstormAgentBody {
-  return BrainstormAgentBody.from(isJsonObject(agent) ? agent : {});
+  return withMembers(BrainstormAgentBody, isJsonObject(agent) ? agent : {});
 }
 
 /** `null` counts as left out. */

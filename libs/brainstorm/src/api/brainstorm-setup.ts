@@ -14,7 +14,6 @@ import {
   type WantedAgent,
   type WantedBrainstorm,
 } from '../wanted-brainstorm.js';
-import { Credentials } from './credentials.js';
 
 const CARD_MS = 5_000;
 
@@ -25,7 +24,6 @@ export class BrainstormSetup {
     private readonly catalog: AgentCatalog,
     private readonly directory: AgentDirectory,
     private readonly address: ServiceAddress,
-    private readonly credentials: Credentials,
     private readonly config: AppConfig,
   ) {}
 
@@ -50,7 +48,7 @@ export class BrainstormSetup {
       ...agents.map(({ credential_ref: name }, index) => ({ path: `agents[${index}]`, name })),
     ];
     return named
-      .filter(({ name }) => name !== undefined && !this.credentials.isSet(name))
+      .filter(({ name }) => name !== undefined && !isSet(name))
       .map(({ path }) => ({
         path: `${path}.credential_ref`,
         detail: 'names an environment variable that is not set: the agent is not available',
@@ -92,6 +90,11 @@ export class BrainstormSetup {
     const client = await this.directory.client(url, { scope: { tenant, owner: '' }, timeouts });
     return client.card?.skills ?? [];
   }
+}
+
+/** Whether there is a secret of the name. Its value is nobody's business here. */
+function isSet(name: string): boolean {
+  return (process.env[name] ?? '') !== '';
 }
 
 function problem(path: string, detail: string): { problems: ProblemEntry[]; skills: [string, string][] } {

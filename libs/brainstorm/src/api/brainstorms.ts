@@ -11,9 +11,8 @@ import { BrainstormProgress } from '../brainstorm-progress.js';
 import { specMetadata } from '../brainstorm-spec.js';
 import type { WantedBrainstorm } from '../wanted-brainstorm.js';
 import type { BrainstormPage, BrainstormQuery, BrainstormView } from './brainstorm.dto.js';
-import { BRAINSTORMS } from './brainstorm-list.js';
 import { BrainstormSetup } from './brainstorm-setup.js';
-import { brainstormView } from './brainstorm-view.js';
+import { BRAINSTORMS, brainstormView } from './brainstorm-view.js';
 
 const BRAINSTORM: ProcessKind = { noun: 'brainstorm', includes: ({ agent }) => agent === BRAINSTORM_PATH };
 

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { withMembers } from '#libs/http';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { ArrayMaxSize, IsArray, IsIn, IsNumber, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
@@ -16,10 +17,6 @@ export class PositionBody {
   @ApiProperty({ example: 80 })
   @IsNumber({}, { message: 'must be a number' })
   y!: number;
-
-  static from({ x, y }: JsonObject): PositionBody {
-    return Object.assign(new PositionBody(), { x, y });
-  }
 }
 
 export class WorkflowNodeBody {
@@ -42,9 +39,10 @@ export class WorkflowNodeBody {
   @ValidateNested({ message: 'must be an object' })
   position?: PositionBody;
 
-  static from({ id, type, config, position }: JsonObject): WorkflowNodeBody {
-    const members = { id, type, config, position: isJsonObject(position) ? PositionBody.from(position) : position };
-    return Object.assign(new WorkflowNodeBody(), members);
+  static from(sent: JsonObject): WorkflowNodeBody {
+    const { position } = sent;
+    const read = isJsonObject(position) ? withMembers(PositionBody, position) : position;
+    return Object.assign(withMembers(WorkflowNodeBody, sent), { position: read });
   }
 }
 
@@ -56,10 +54,6 @@ export class WorkflowEdgeBody {
   @ApiProperty({ description: 'The id of a node.', example: 'writer' })
   @IsString({ message: 'must be a string' })
   to!: string;
-
-  static from({ from, to }: JsonObject): WorkflowEdgeBody {
-    return Object.assign(new WorkflowEdgeBody(), { from, to });
-  }
 }
 
 /** A workflow as callers send it. Members that are not named here are left out (`unknownMembers` tells of them). */
@@ -109,7 +103,7 @@ export class WorkflowBody {
       name,
       description,
       nodes: eachFrom(nodes, MAX_NODES, WorkflowNodeBody.from),
-      edges: eachFrom(edges, MAX_EDGES, WorkflowEdgeBody.from),
+      edges: eachFrom(edges, MAX_EDGES, (edge) => withMembers(WorkflowEdgeBody, edge)),
       onFailure,
     };
     return Object.assign(new WorkflowBody(), members);

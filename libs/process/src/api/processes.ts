@@ -32,7 +32,7 @@ export interface ProcessKind {
 }
 
 /** What a process starts with. */
-export interface ProcessStart {
+export interface ProcessRequest {
   /** The path of its agent. */
   agent: string;
   /** The data of its first Message. */
@@ -62,7 +62,11 @@ export class Processes {
    * changed since.
    * @throws UnknownAgent; A2AError as the agent's `check` does, 409 for another start under a known `Idempotency-Key`
    */
-  async start({ data, metadata, check = true, ...to }: ProcessStart, call: ProcessCall, key?: string): Promise<string> {
+  async start(
+    { data, metadata, check = true, ...to }: ProcessRequest,
+    call: ProcessCall,
+    key?: string,
+  ): Promise<string> {
     const agent = await this.catalog.inTenant(call.scope.tenant).resolve(to.agent);
     const context = callOf(agent, call);
     // Under a key the Message has the key's name, so that the same data is the same request.

@@ -1,0 +1,43 @@
+import { ProblemError, readBody } from '#libs/http';
+import { ConversationBody, TurnBody } from './conversation.dto.js';
+
+function refusal(act: () => unknown): ProblemError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ProblemError) return error;
+    throw error;
+  }
+  throw new Error('Expected a refusal');
+}
+
+describe('ConversationBody', () => {
+  it('keeps the very body that was sent, with members that nobody knows', () => {
+    const sent = { target: 'critic', message: 'Hello', maxTurns: 2, constructor: 'x', more: [1] };
+    const body = readBody(ConversationBody, sent);
+    expect(body.sent).toBe(sent);
+    expect(body).toMatchObject({ target: 'critic', message: 'Hello', maxTurns: 2 });
+  });
+
+  it('is 400 where a field is of the wrong kind, 422 where all are out of their range', () => {
+    const wrong = refusal(() => readBody(ConversationBody, { target: 5, message: '', maxTurns: 99 }));
+    expect([wrong.status, wrong.errors.map(({ path }) => path)]).toEqual([400, ['target', 'message', 'maxTurns']]);
+    const outside = refusal(() => readBody(ConversationBody, { target: 'critic', message: 'x', maxTurns: 99 }));
+    expect([outside.status, outside.message]).toEqual([422, 'maxTurns: must be a whole number, from 0 to 20']);
+  });
+});
+
+describe('TurnBody', () => {
+  it.each([
+    [{}, 'text: must be a string'],
+    [{ text: 5 }, 'text: must be a string'],
+    [{ text: ' \n' }, 'text: must not be empty'],
+    [[], 'the body must be a JSON object'],
+  ])('refuses %j', (body, message) => {
+    expect(refusal(() => readBody(TurnBody, body))).toMatchObject({ status: 400, message });
+  });
+
+  it('is a text', () => {
+    expect(readBody(TurnBody, { text: ' Go on ' }).text).toBe(' Go on ');
+  });
+});
