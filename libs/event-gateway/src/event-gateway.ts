@@ -3,7 +3,7 @@ import { type Commit, CommitFeed, type TaskScope } from '#libs/tasks';
 import { CommitFrames, frameText } from './commit-frames.js';
 import type { EventProjection } from './event-projection.js';
 import { encodeCursor, type Place } from './gateway-cursor.js';
-import { type GatewayQuery, readGatewayQuery, wants } from './gateway-query.js';
+import { type EventsQuery, type GatewayQuery, gatewayQuery, wants } from './gateway-query.js';
 
 /** One message to a client; `cursor` is where it stands when it has it. */
 export interface GatewayFrame {
@@ -38,9 +38,9 @@ export class EventGateway {
     this.names = ['task', ...names];
   }
 
-  /** @param scope whose events are shown. @throws A2AError INVALID_PARAMS, see readGatewayQuery */
-  read(query: Record<string, unknown>, scope: TaskScope): GatewayQuery {
-    return readGatewayQuery(query, this.names, scope);
+  /** @param scope whose events are shown. @throws A2AError INVALID_PARAMS, see gatewayQuery */
+  read(query: EventsQuery, scope: TaskScope): GatewayQuery {
+    return gatewayQuery(query, this.names, scope);
   }
 
   /** A hello with the cursor to begin from, then what the query wants, until the signal aborts. */

@@ -1,11 +1,15 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { Controller, Get, Headers, Query, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiProduces, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { scopeOf } from '#libs/access';
-import { SseStream } from '#libs/http';
+import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
+import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Scope } from '#libs/access';
+import { ApiProblem, SseStream } from '#libs/http';
 import { Shutdown } from '#libs/service';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TaskScope } from '#libs/tasks';
+import type { FastifyReply } from 'fastify';
 import { EventGateway } from './event-gateway.js';
+import { EventsQuery } from './gateway-query.js';
+
+const FRAME = 'id: mfx1k2\ndata: {"type":"hello","cursor":"mfx1k2"}\n\n';
 
 /** The event gateway as server-sent events. */
 @ApiTags('events')
@@ -21,20 +25,22 @@ export class EventsController {
     summary:
       'Everything that happens to what is yours, live: Tasks, runs and conversations. The WebSocket at /events gives the same.',
   })
-  @ApiQuery({ name: 'streams', required: false, description: 'Names separated by commas; all but `tool` by default.' })
-  @ApiQuery({ name: 'runId', required: false })
-  @ApiQuery({ name: 'conversationId', required: false })
-  @ApiQuery({ name: 'taskId', required: false })
-  @ApiQuery({ name: 'contextId', required: false })
-  @ApiQuery({ name: 'since', required: false, description: 'The cursor of the last frame; so is `Last-Event-ID`.' })
-  @ApiProduces('text/event-stream')
-  async events(
-    @Query() query: Record<string, unknown>,
+  @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'As `since`, and before it.' })
+  @ApiOkResponse({
+    description: 'Server-sent events: `id` is the cursor, `data` the frame as JSON. The first one is a hello.',
+    content: {
+      'text/event-stream': { schema: { type: 'string' }, example: FRAME },
+    },
+  })
+  @ApiProblem(400, 'A parameter is malformed.')
+  @ApiProblem(410, 'The cursor is too old.')
+  async watchEvents(
+    @Query() query: EventsQuery,
     @Headers('last-event-id') lastEventId: string | undefined,
-    @Req() request: FastifyRequest,
+    @Scope() scope: TaskScope,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const wanted = this.gateway.read(lastEventId ? { ...query, since: lastEventId } : query, scopeOf(request.raw));
+    const wanted = this.gateway.read(lastEventId ? { ...query, since: lastEventId } : query, scope);
     reply.hijack();
     const ended = new AbortController();
     const end = (): void => ended.abort(ENDED);

@@ -1,3 +1,4 @@
+import { type ProblemEntry, QueryText } from '#libs/http';
 import { A2AError, invalidParams } from '#libs/protocol';
 import { COMMITS_KEPT_MS, type CommittedEvent, type TaskScope } from '#libs/tasks';
 import type { Projected } from './event-projection.js';
@@ -16,29 +17,53 @@ export interface GatewayQuery {
 
 /** Frames of this stream come only to clients that name it (row A18). */
 const ONLY_ON_REQUEST = 'tool';
-const IDS = ['runId', 'conversationId', 'taskId', 'contextId'] as const;
 const MAX_ID = 512;
 /** No service gave out a cursor before this time, or gives one out that is so far ahead of its own clock. */
 const FIRST_CURSOR = Date.UTC(2020, 0);
 const LARGEST_CLOCK_DIFFERENCE_MS = 24 * 60 * 60 * 1000;
 
+/** The parameters of the gateway, of its stream and of its WebSocket. */
+export class EventsQuery {
+  static readonly exceptionFactory = (entries: ProblemEntry[]): Error =>
+    invalidParams(...entries.map(({ path, detail }) => ({ field: path, description: detail })));
+
+  @QueryText(() => true, '', {
+    description: 'Names separated by commas; all but `tool` by default.',
+    example: 'task,run',
+  })
+  streams?: string;
+
+  @QueryId()
+  runId?: string;
+
+  @QueryId()
+  conversationId?: string;
+
+  @QueryId()
+  taskId?: string;
+
+  @QueryId()
+  contextId?: string;
+
+  @QueryText(() => true, '', {
+    description: 'The cursor of the last frame; so is `Last-Event-ID`.',
+    example: 'mfx1k2~1.42',
+  })
+  since?: string;
+}
+
 /**
- * Reads the parameters of the gateway. Parameters of another name are left alone.
+ * What the parameters of the gateway stand for.
  * @param known the names of all streams
  * @throws A2AError INVALID_PARAMS naming the parameter; with status 410 for a cursor that is too old
  */
-export function readGatewayQuery(
-  query: Record<string, unknown>,
+export function gatewayQuery(
+  { streams, runId, conversationId, taskId, contextId, since }: EventsQuery,
   known: readonly string[],
   scope: TaskScope,
 ): GatewayQuery {
-  const since = one(query, 'since');
-  return {
-    scope,
-    streams: readStreams(one(query, 'streams'), known),
-    ...Object.fromEntries(IDS.flatMap((name) => (query[name] === undefined ? [] : [[name, readId(query, name)]]))),
-    ...(since !== undefined && since !== '' && { since: readCursor(since) }),
-  };
+  const place = since === undefined || since === '' ? {} : { since: readCursor(since) };
+  return { scope, streams: readStreams(streams, known), runId, conversationId, taskId, contextId, ...place };
 }
 
 /** Whether a client may see a frame, and wants it. */
@@ -60,12 +85,6 @@ function readStreams(text: string | undefined, known: readonly string[]): Set<st
   throw invalidParams({ field: 'streams', description });
 }
 
-function readId(query: Record<string, unknown>, name: (typeof IDS)[number]): string {
-  const id = one(query, name);
-  if (id !== undefined && id !== '' && id.length <= MAX_ID) return id;
-  throw invalidParams({ field: name, description: `must be an id of at most ${MAX_ID} characters` });
-}
-
 function readCursor(text: string): Place {
   const place = decodeCursor(text);
   const [at, now] = [place.at.getTime(), Date.now()];
@@ -78,8 +97,8 @@ function readCursor(text: string): Place {
   });
 }
 
-function one(query: Record<string, unknown>, name: string): string | undefined {
-  const value = query[name];
-  if (value === undefined || typeof value === 'string') return value;
-  throw invalidParams({ field: name, description: 'must be given once' });
+function QueryId(): PropertyDecorator {
+  return QueryText((id) => id !== '' && id.length <= MAX_ID, `must be an id of at most ${MAX_ID} characters`, {
+    example: '0190c1de-7a53-7f0c-9a57-2f8f0f6f3b52',
+  });
 }

@@ -13,12 +13,13 @@ import {
   retryAfter,
   upgradeCredentials,
 } from '#libs/access';
+import { readQuery } from '#libs/http';
 import { isDatabaseAway } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import { Metrics, Shutdown } from '#libs/service';
 import { WebSocket, WebSocketServer } from 'ws';
 import { EventGateway } from './event-gateway.js';
-import type { GatewayQuery } from './gateway-query.js';
+import { EventsQuery, type GatewayQuery } from './gateway-query.js';
 
 const PATH = '/events';
 const HEARTBEAT_MS = 15_000;
@@ -93,7 +94,8 @@ export class GatewaySocket {
   private async admit(request: IncomingMessage, url: URL, socket: Duplex, head: Buffer): Promise<void> {
     try {
       const caller = await this.callerOf(request);
-      const query = this.gateway.read(parameters(url.searchParams), { tenant: caller.tenant, owner: caller.owner });
+      const wanted = readQuery(EventsQuery, parameters(url.searchParams));
+      const query = this.gateway.read(wanted, { tenant: caller.tenant, owner: caller.owner });
       const who = limitName(caller, request.socket.remoteAddress);
       this.limits.enter(who)();
       socket.once('close', this.limits.stream(who));

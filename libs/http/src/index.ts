@@ -10,6 +10,7 @@ export { Cursor } from './requests/cursor.js';
 export { Each } from './requests/each-rule.js';
 export { PageQuery, pageTokenAfter } from './requests/page-query.js';
 export { QueryFlag, QueryPageSize, QueryText, QueryWord } from './requests/query-rules.js';
+export { readQuery } from './requests/read-query.js';
 export { readBody, withMembers } from './requests/read-body.js';
 export { JWKS_PATH, SIGNATURE_TYPES, SigningKeys } from './signing/signing-keys.js';
 export { SIGNING_MIGRATIONS } from './signing/signing-migrations.js';

@@ -2,8 +2,8 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Caller } from '#libs/access';
 import { ApiProblem, QueryText } from '#libs/http';
-import { type CardPreview, CardPreviews } from './card-preview.js';
-import { CARD_PREVIEW_SCHEMA } from './card-schemas.js';
+import { CardPreviews } from './card-preview.js';
+import { CardPreviewView } from './card-views.js';
 
 const MAX_URL = 2_000;
 
@@ -25,9 +25,9 @@ export class CardPreviewController {
 
   @Get()
   @ApiOperation({ summary: "An agent's card as it is now, what is wrong with it, and whether its signature is valid." })
-  @ApiOkResponse({ schema: CARD_PREVIEW_SCHEMA })
+  @ApiOkResponse({ type: CardPreviewView })
   @ApiProblem(400, 'The URL is missing or malformed.')
-  previewAgentCard(@Query() { url }: CardPreviewQuery, @Caller() { tenant }: Caller): Promise<CardPreview> {
+  previewAgentCard(@Query() { url }: CardPreviewQuery, @Caller() { tenant }: Caller): Promise<CardPreviewView> {
     return this.previews.of(url, tenant);
   }
 }

@@ -1,7 +1,16 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import type { JWK } from 'jose';
 import { JWKS_PATH, SigningKeys } from './signing-keys.js';
+
+class KeySetView {
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'object', additionalProperties: true },
+    example: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', kid: 'k1', use: 'sig' }],
+  })
+  keys!: JWK[];
+}
 
 /** Where others find the keys to verify with what this service signed. */
 @ApiTags('signatures')
@@ -12,7 +21,8 @@ export class JwksController {
   @Get()
   @Header('cache-control', 'public, max-age=300')
   @ApiOperation({ summary: 'The public keys that agent cards and push notifications are signed with (RFC 7517).' })
-  keys(): Promise<{ keys: JWK[] }> {
+  @ApiOkResponse({ type: KeySetView })
+  listSigningKeys(): Promise<KeySetView> {
     return this.signing.publicSet();
   }
 }

@@ -1,7 +1,16 @@
 import { Controller, Get } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { HealthCheck, type HealthCheckResult, HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
 import { Readiness } from './readiness.js';
 
+const ALIVE = {
+  type: 'object',
+  required: ['status'],
+  properties: { status: { type: 'string', enum: ['ok'] } },
+  example: { status: 'ok', info: {}, error: {}, details: {} },
+};
+
+@ApiTags('operations')
 @Controller('health')
 export class HealthController {
   constructor(
@@ -15,14 +24,17 @@ export class HealthController {
    * a service that drains must be left to finish.
    */
   @Get('live')
-  live(): HealthCheckResult {
+  @ApiOperation({ summary: 'Whether the process answers.' })
+  @ApiOkResponse({ schema: ALIVE })
+  isLive(): HealthCheckResult {
     return { status: 'ok', info: {}, error: {}, details: {} };
   }
 
   /** 503 while the database is out of reach, nothing can be written to it, or the service is shutting down. */
   @Get('ready')
+  @ApiOperation({ summary: 'Whether requests may be sent here.' })
   @HealthCheck()
-  async ready(): Promise<HealthCheckResult> {
+  async isReady(): Promise<HealthCheckResult> {
     const outcomes = Object.entries(await this.readiness.outcomes());
     return this.health.check(
       outcomes.map(
@@ -34,8 +46,9 @@ export class HealthController {
   }
 
   @Get('startup')
+  @ApiOperation({ summary: 'Whether the service has started.' })
   @HealthCheck()
-  startup(): Promise<HealthCheckResult> {
+  isStarted(): Promise<HealthCheckResult> {
     return this.health.check([() => this.indicate('started', this.readiness.started)]);
   }
 

@@ -1,4 +1,5 @@
 import { Controller, Get, Header, Injectable } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Seconds: from a tenth of a millisecond to the longest that a caller waits. */
@@ -58,6 +59,9 @@ export class Metrics {
   }
 }
 
+const SAMPLE = '# HELP parley_tasks_total Tasks\n# TYPE parley_tasks_total counter\nparley_tasks_total 7\n';
+
+@ApiTags('operations')
 @Controller('metrics')
 export class MetricsController {
   constructor(private readonly metrics: Metrics) {}
@@ -65,7 +69,9 @@ export class MetricsController {
   @Get()
   @Header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
   @Header('cache-control', 'no-store')
-  read(): Promise<string> {
+  @ApiOperation({ summary: 'What is measured, for Prometheus.' })
+  @ApiOkResponse({ content: { 'text/plain': { schema: { type: 'string' }, example: SAMPLE } } })
+  readMetrics(): Promise<string> {
     return this.metrics.read();
   }
 }
