@@ -50,7 +50,7 @@ export class KeysController {
   @ApiOperation({ summary: 'Makes a key; it is shown only in this answer.' })
   @ApiCreatedResponse({ type: MadeKeyView })
   @ApiProblem(400, 'The body is malformed.')
-  makeKey(@Body() { name, scopes }: MakeKeyBody, @Caller() caller: Caller): Promise<MadeKeyView> {
+  createKey(@Body() { name, scopes }: MakeKeyBody, @Caller() caller: Caller): Promise<MadeKeyView> {
     return this.keys.make(caller, name, [...new Set(scopes)]);
   }
 

@@ -32,7 +32,7 @@ export class TicketsController {
   @Post()
   @ApiOperation({ summary: 'A ticket for the WebSocket at /events, good once, within thirty seconds.' })
   @ApiCreatedResponse({ type: TicketView })
-  async makeTicket(@Caller() caller: Caller): Promise<TicketView> {
+  async createTicket(@Caller() caller: Caller): Promise<TicketView> {
     const { ticket, expiresAt } = await this.authentication.ticket(caller);
     return { ticket, protocols: [EVENTS_PROTOCOL, `${TICKET_PROTOCOL}${ticket}`], expiresAt };
   }

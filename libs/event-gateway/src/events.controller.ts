@@ -34,7 +34,7 @@ export class EventsController {
   })
   @ApiProblem(400, 'A parameter is malformed.')
   @ApiProblem(410, 'The cursor is too old.')
-  async watchEvents(
+  async streamEvents(
     @Query() query: EventsQuery,
     @Headers('last-event-id') lastEventId: string | undefined,
     @Scope() scope: TaskScope,

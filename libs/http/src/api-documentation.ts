@@ -12,27 +12,37 @@ export function ApiProblem(status: number, description: string): MethodDecorator
 }
 
 /** Documents a resumable stream of what the address names, which ends with one of the given types. */
-export function ApiEventStream(summary: string, last: string): MethodDecorator {
+export function ApiEventStream(summary: string, last: string, data?: object): MethodDecorator {
   return applyDecorators(
     ApiOperation({ summary }),
     ApiCursor(),
-    ApiEvents(last),
+    ApiEvents(last, data),
     ApiProblem(400, 'The cursor is malformed or beyond the last event.'),
   );
 }
 
-/** Documents a stream of events that ends with one of the given types. */
-export function ApiEvents(last: string): MethodDecorator {
+/**
+ * Documents a stream of events that ends with one of the given types.
+ * @param data an example of what such an event says
+ */
+export function ApiEvents(last: string, data?: object): MethodDecorator {
   const description =
     'Server-sent events: `id` is the number of the event, `event` its type, `data` the event as JSON. ' +
     `The last one is ${last}.`;
-  return ApiOkResponse({ description, content: { 'text/event-stream': { schema: { type: 'string' } } } });
+  const type = /`(.+?)`/.exec(last)?.[1] ?? 'done';
+  const example = `id: 7\nevent: ${type}\ndata: ${JSON.stringify(data ?? { type, sequence: 7 })}\n\n`;
+  return ApiOkResponse({ description, content: { 'text/event-stream': { schema: { type: 'string' }, example } } });
 }
 
 /** Documents where a stream begins. */
 export function ApiCursor(): MethodDecorator {
   return applyDecorators(
-    ApiQuery({ name: 'since', required: false, description: 'The number of the last event that was seen.' }),
+    ApiQuery({
+      name: 'since',
+      required: false,
+      description: 'The number of the last event that was seen.',
+      example: 6,
+    }),
     ApiHeader({ name: 'Last-Event-ID', required: false, description: 'As `since`, and before it.' }),
   );
 }

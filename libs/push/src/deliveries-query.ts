@@ -14,6 +14,7 @@ export interface DeliveryPosition {
 }
 
 const MAX_ID = 512;
+const ID = '0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11';
 const TOKEN = /^(\d{1,17})\.([0-9a-f-]{36})\.(\d{1,9})$/;
 
 /** Which deliveries are asked for. */
@@ -25,6 +26,7 @@ export class DeliveriesQuery {
   @QueryText(
     (text) => text.length <= MAX_ID && !text.includes('\u0000'),
     `must be an id of at most ${MAX_ID} characters`,
+    { example: '0190c1de-7a53-7f0c-9a57-2f8f0f6f3b52' },
   )
   taskId?: string;
 
@@ -37,6 +39,7 @@ export class DeliveriesQuery {
 
   @QueryText((text) => text === '' || positionOf(text) !== undefined, 'is not a token of this list', {
     description: 'The nextPageToken of the page before.',
+    example: tokenAfter({ createdAt: '1769817600000000', pushId: ID, sequence: 7 }),
   })
   pageToken?: string;
 

@@ -29,7 +29,7 @@ export class DeliveriesController {
   @ApiAcceptedResponse({ type: DeliveryView })
   @ApiProblem(404, 'delivery not found')
   @ApiProblem(409, 'Its config was deleted.')
-  redeliver(@Param('id') id: string, @Scope() scope: TaskScope): Promise<DeliveryView> {
+  redeliverNotification(@Param('id') id: string, @Scope() scope: TaskScope): Promise<DeliveryView> {
     return this.ledger.redeliver(scope, id);
   }
 }

@@ -94,6 +94,7 @@ export class BrainstormAgentBody {
   @ApiPropertyOptional({
     type: [String],
     description: "Names of Parley's skills or of skills of the agent's card, or what the agent shall know, in words.",
+    example: ['security'],
   })
   @IsOptional()
   @IsArray({ message: 'must be an array' })

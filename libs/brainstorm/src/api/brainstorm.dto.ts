@@ -104,8 +104,8 @@ class BrainstormStateView implements CanonicalState {
   @ApiProperty({ example: 'A catalogue, a room and members.' }) architecture!: string;
   @ApiProperty({ type: [PlanStepView] }) execution_plan!: PlanStepView[];
   @ApiProperty({ type: [RiskView] }) risks!: RiskView[];
-  @ApiProperty({ type: [String] }) assumptions!: string[];
-  @ApiProperty({ type: [String] }) open_questions!: string[];
+  @ApiProperty({ type: [String], example: ['Tools are returned'] }) assumptions!: string[];
+  @ApiProperty({ type: [String], example: ['Who pays for repairs?'] }) open_questions!: string[];
   @ApiProperty() metrics!: StateMetrics;
   @ApiProperty() meta!: StateMeta;
 }

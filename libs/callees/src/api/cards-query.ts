@@ -12,6 +12,7 @@ export class CardsQuery {
 
   @QueryText((text) => text === '' || urlOf(text) !== undefined, 'is not a token of this list', {
     description: 'The nextPageToken of the page before.',
+    example: Buffer.from('https://agent.example.com/a2a').toString('base64url'),
   })
   pageToken?: string;
 

@@ -21,7 +21,12 @@ export class AgentMessageBody {
   @ApiProperty({ description: "The agent's base URL, or its card's.", example: 'https://agents.example/critic' })
   url!: string;
 
-  @ApiProperty({ type: 'object', additionalProperties: true, description: 'A Message of A2A 1.0.' })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: 'A Message of A2A 1.0.',
+    example: { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'Hello' }] },
+  })
   message!: Message;
 
   /** @throws ProblemError 400 naming the field */

@@ -9,6 +9,8 @@ import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 import { AgentMessageBody } from './agent-message-body.js';
 
+const EVENT = 'data: {"message":{"messageId":"m2","role":"ROLE_AGENT","parts":[{"text":"Hello"}]}}\n\n';
+
 /**
  * Sends a person's Message to an agent elsewhere. A browser cannot: other origins do not let it, and only this service
  * knows which addresses may be called. Nothing is kept: the Task is the agent's, and goes on when the reader leaves.
@@ -29,7 +31,7 @@ export class AgentMessagesController {
       'Each event is a StreamResponse. A call that fails ends the stream with an event `error`, a problem as JSON. ' +
       'What is to last is started as a conversation or a workflow.',
   })
-  @ApiOkResponse({ content: { 'text/event-stream': { schema: { type: 'string' } } } })
+  @ApiOkResponse({ content: { 'text/event-stream': { schema: { type: 'string' }, example: EVENT } } })
   @ApiProblem(400, 'The URL or the Message is malformed.')
   async sendAgentMessage(
     @Body() wanted: AgentMessageBody,

@@ -51,6 +51,7 @@ export class ConversationBody {
     type: 'object',
     additionalProperties: { type: 'string' },
     description: 'The names of stored credentials, by `requester`, `target` and `announce`, for those that are URLs.',
+    example: { target: 'partner' },
   })
   auth?: Record<string, string>;
 

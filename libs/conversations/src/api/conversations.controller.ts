@@ -63,6 +63,7 @@ export class ConversationsController {
   @ApiEventStream(
     "A conversation's events, from the first one or after a cursor, then live until it is complete.",
     '`a2a` with the phase `complete`',
+    { stream: 'a2a', cseq: 7, data: { phase: 'complete' }, outcome: 'done' },
   )
   @ApiProblem(404, 'conversation not found')
   async streamConversationEvents(

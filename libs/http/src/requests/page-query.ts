@@ -15,6 +15,7 @@ export class PageQuery {
 
   @QueryText((text) => text === '' || positionOf(text) !== undefined, 'is not a token of this list', {
     description: 'The nextPageToken of the page before.',
+    example: pageTokenAfter({ updatedAt: new Date(Date.UTC(2026, 0, 31)), taskId: '019a1f0e-5b7a-7c31' }),
   })
   pageToken?: string;
 

@@ -63,7 +63,12 @@ const RUN_ID = { description: 'The A2A taskId of the run.', example: '019a1f0e-5
 const CHILD = '019a1f0e-5b7b-7d10-8e11-2b3c4d5e6f70';
 const TIME = { format: 'date-time', example: '2026-01-31T09:30:00.000Z' };
 const OBJECT = { type: 'object', additionalProperties: true } as const;
-const ARTIFACTS = { type: 'array', items: OBJECT, description: 'A2A Artifacts.' } as const;
+const PARTS = [{ text: 'Hello, world!' }];
+const ARTIFACTS = {
+  type: 'array',
+  items: { ...OBJECT, example: { artifactId: 'writer', parts: PARTS } },
+  description: 'A2A Artifacts.',
+} as const;
 
 export class StartedRun {
   @ApiProperty(RUN_ID) runId!: string;
@@ -126,7 +131,12 @@ export class RunNode implements NodeView {
 export class RunNodeDetail extends RunNode implements NodeDetail {
   @ApiProperty({ example: 'writer' }) id!: string;
   @ApiProperty({ example: 'agent' }) type!: string;
-  @ApiPropertyOptional({ type: 'array', items: OBJECT, description: 'A2A Parts; absent while it was never started.' })
+  @ApiPropertyOptional({
+    type: 'array',
+    items: OBJECT,
+    description: 'A2A Parts; absent while it was never started.',
+    example: PARTS,
+  })
   input?: Part[];
 }
 
@@ -136,6 +146,11 @@ export class RunDetail extends RunSummary implements RunView {
   children?: CanceledNode[];
   @ApiProperty({ type: 'object', additionalProperties: { $ref: getSchemaPath(RunNode) } })
   nodes!: Record<string, RunNode>;
-  @ApiProperty({ ...OBJECT, description: 'The inputs, and the text of each node.' }) state!: JsonObject;
+  @ApiProperty({
+    ...OBJECT,
+    description: 'The inputs, and the text of each node.',
+    example: { topic: 'world', writer: 'Hello, world!' },
+  })
+  state!: JsonObject;
   @ApiProperty({ type: 'object', additionalProperties: ARTIFACTS }) artifacts!: Record<string, Artifact[]>;
 }

@@ -28,7 +28,7 @@ export class WorkflowNodeBody {
   @IsString({ message: 'must be a string' })
   type!: string;
 
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true })
+  @ApiPropertyOptional({ type: 'object', additionalProperties: true, example: { prompt: 'Greet {{topic}}' } })
   @IsOptional()
   @IsObject({ message: 'must be an object' })
   config?: JsonObject;

@@ -45,7 +45,7 @@ export class WorkflowRevisionsController {
   @ApiOperation({ summary: 'The revisions of a workflow, the newest first.' })
   @ApiOkResponse({ type: RevisionPage })
   @ApiProblem(400, 'A parameter is malformed.')
-  async listRevisions(
+  async listWorkflowRevisions(
     @Param('name') name: string,
     @Query() { pageSize, pageToken }: RevisionQuery,
     @Scope() { tenant }: TaskScope,
@@ -63,7 +63,7 @@ export class WorkflowRevisionsController {
   @Get(':revision')
   @ApiOperation({ summary: 'A workflow as it was saved once.' })
   @ApiOkResponse({ type: WorkflowView })
-  async getRevision(
+  async getWorkflowRevision(
     @Param('name') name: string,
     @Param('revision') revision: string,
     @Scope() { tenant }: TaskScope,

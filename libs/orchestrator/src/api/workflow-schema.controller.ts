@@ -23,7 +23,17 @@ export class WorkflowSchemaController {
 
   @Get('workflow.json')
   @ApiOperation({ summary: 'The JSON Schema (2020-12) of workflow definitions.' })
-  @ApiOkResponse({ content: { 'application/schema+json': { schema: { type: 'object' } } } })
+  @ApiOkResponse({
+    content: {
+      'application/schema+json': {
+        schema: {
+          type: 'object',
+          additionalProperties: true,
+          example: { type: 'object', required: ['name', 'nodes'] },
+        },
+      },
+    },
+  })
   getWorkflowSchema(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): void {
     void reply.header('etag', etagOf(this.version)).header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`);
     if (RevisionConditions.of(headers).has(this.version)) void reply.code(304).send();

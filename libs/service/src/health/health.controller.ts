@@ -26,7 +26,7 @@ export class HealthController {
   @Get('live')
   @ApiOperation({ summary: 'Whether the process answers.' })
   @ApiOkResponse({ schema: ALIVE })
-  isLive(): HealthCheckResult {
+  getLiveness(): HealthCheckResult {
     return { status: 'ok', info: {}, error: {}, details: {} };
   }
 
@@ -34,7 +34,7 @@ export class HealthController {
   @Get('ready')
   @ApiOperation({ summary: 'Whether requests may be sent here.' })
   @HealthCheck()
-  async isReady(): Promise<HealthCheckResult> {
+  async getReadiness(): Promise<HealthCheckResult> {
     const outcomes = Object.entries(await this.readiness.outcomes());
     return this.health.check(
       outcomes.map(
@@ -48,7 +48,7 @@ export class HealthController {
   @Get('startup')
   @ApiOperation({ summary: 'Whether the service has started.' })
   @HealthCheck()
-  isStarted(): Promise<HealthCheckResult> {
+  getStartup(): Promise<HealthCheckResult> {
     return this.health.check([() => this.indicate('started', this.readiness.started)]);
   }
 

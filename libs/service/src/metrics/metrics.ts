@@ -71,7 +71,7 @@ export class MetricsController {
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'What is measured, for Prometheus.' })
   @ApiOkResponse({ content: { 'text/plain': { schema: { type: 'string' }, example: SAMPLE } } })
-  readMetrics(): Promise<string> {
+  getMetrics(): Promise<string> {
     return this.metrics.read();
   }
 }

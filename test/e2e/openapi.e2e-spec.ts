@@ -1,0 +1,185 @@
+import { apiKeyEnv, testCaller } from '../support/callers.js';
+import { useStage } from '../support/stage.js';
+
+interface Schema {
+  $ref?: string;
+  type?: string;
+  format?: string;
+  enum?: unknown[];
+  default?: unknown;
+  example?: unknown;
+  examples?: unknown[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  additionalProperties?: boolean | Schema;
+  allOf?: Schema[];
+  oneOf?: Schema[];
+}
+
+type Content = Record<string, { schema?: Schema; example?: unknown; examples?: unknown }>;
+
+interface Operation {
+  operationId?: string;
+  security?: Record<string, string[]>[];
+  parameters?: { name: string; in: string; schema?: Schema; example?: unknown }[];
+  requestBody?: { content: Content };
+  responses: Record<string, { description: string; content?: Content }>;
+}
+
+interface Document {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+/** What each operation is called: programs that are generated from the document call it by this name. */
+const NAMES: Record<string, string> = {
+  'DELETE /api/credentials/{name}': 'deleteCredential',
+  'DELETE /api/keys/{id}': 'revokeKey',
+  'DELETE /api/workflows/{name}': 'deleteWorkflow',
+  'GET /.well-known/jwks.json': 'listSigningKeys',
+  'GET /api/agent-card': 'previewAgentCard',
+  'GET /api/agent-cards': 'listAgentCards',
+  'GET /api/agent-cards/{id}': 'getAgentCard',
+  'GET /api/brainstorms': 'listBrainstorms',
+  'GET /api/brainstorms/{id}': 'getBrainstorm',
+  'GET /api/brainstorms/{id}/events': 'streamBrainstormEvents',
+  'GET /api/conversations': 'listConversations',
+  'GET /api/conversations/{id}': 'getConversation',
+  'GET /api/conversations/{id}/events': 'streamConversationEvents',
+  'GET /api/credentials': 'listCredentials',
+  'GET /api/credentials/{name}': 'getCredential',
+  'GET /api/deliveries': 'listDeliveries',
+  'GET /api/events': 'streamEvents',
+  'GET /api/keys': 'listKeys',
+  'GET /api/runs': 'listRuns',
+  'GET /api/runs/{id}': 'getRun',
+  'GET /api/runs/{id}/events': 'streamRunEvents',
+  'GET /api/runs/{id}/nodes/{node}': 'getRunNode',
+  'GET /api/runs/{id}/workflow': 'getRunWorkflow',
+  'GET /api/workflows': 'listWorkflows',
+  'GET /api/workflows/{name}': 'getWorkflow',
+  'GET /api/workflows/{name}/revisions': 'listWorkflowRevisions',
+  'GET /api/workflows/{name}/revisions/{revision}': 'getWorkflowRevision',
+  'GET /health/live': 'getLiveness',
+  'GET /health/ready': 'getReadiness',
+  'GET /health/startup': 'getStartup',
+  'GET /metrics': 'getMetrics',
+  'GET /schemas/workflow.json': 'getWorkflowSchema',
+  'POST /api/agent-cards/{id}/accept': 'acceptAgentCard',
+  'POST /api/agent-messages': 'sendAgentMessage',
+  'POST /api/brainstorms': 'startBrainstorm',
+  'POST /api/brainstorms/{id}/approve': 'approveBrainstorm',
+  'POST /api/brainstorms/{id}/cancel': 'cancelBrainstorm',
+  'POST /api/brainstorms/{id}/iterate': 'iterateBrainstorm',
+  'POST /api/conversations': 'startConversation',
+  'POST /api/conversations/{id}/cancel': 'cancelConversation',
+  'POST /api/conversations/{id}/pause': 'pauseConversation',
+  'POST /api/conversations/{id}/resume': 'resumeConversation',
+  'POST /api/conversations/{id}/stop': 'stopConversation',
+  'POST /api/conversations/{id}/turns': 'injectTurn',
+  'POST /api/credentials': 'createCredential',
+  'POST /api/deliveries/{id}/redeliver': 'redeliverNotification',
+  'POST /api/keys': 'createKey',
+  'POST /api/keys/{id}/rotate': 'rotateKey',
+  'POST /api/runs/{id}/cancel': 'cancelRun',
+  'POST /api/tickets': 'createTicket',
+  'POST /api/workflows': 'createWorkflow',
+  'POST /api/workflows/check': 'checkWorkflow',
+  'POST /api/workflows/{name}/run': 'runWorkflow',
+  'POST /api/workflows/{name}/runs': 'startRun',
+  'PUT /api/credentials/{name}': 'replaceCredential',
+  'PUT /api/workflows/{name}': 'saveWorkflow',
+};
+
+const ann = testCaller('ann');
+const stage = useStage({ env: apiKeyEnv(ann) });
+let document: Document;
+let operations: [route: string, operation: Operation][];
+
+beforeAll(async () => {
+  const response = await fetch(`${stage.parley.url}/docs-json`);
+  expect(response.status).toBe(200);
+  document = (await response.json()) as Document;
+  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, it]): [string, Operation] => [`${method.toUpperCase()} ${path}`, it]),
+  );
+});
+
+it('each operation is called as a person would call it, and no two are called the same', () => {
+  expect(Object.fromEntries(operations.map(([route, { operationId }]) => [route, operationId]))).toEqual(NAMES);
+  expect(new Set(Object.values(NAMES)).size).toBe(operations.length);
+});
+
+it('each operation says what its success is', () => {
+  const silent = operations.filter(([, { responses }]) => {
+    const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+    return successes.length === 0 || !successes.every(([status, { content }]) => status === '204' || isTyped(content));
+  });
+  expect(silent.map(([route]) => route)).toEqual([]);
+});
+
+it('each operation says who may call it, as the service does', async () => {
+  for (const [route, { security, responses }] of operations) {
+    const [method = '', path = ''] = route.split(' ');
+    const { status } = await fetch(`${stage.parley.url}${path.replaceAll(/\{\w+\}/g, 'nope')}`, { method });
+    const secured = status === 401;
+    expect({ route, security, told: ['401', '403'].map((it) => it in responses) }).toEqual({
+      route,
+      security: secured ? [{ bearer: [] }, { apiKey: [] }] : [],
+      told: [secured, secured],
+    });
+  }
+});
+
+it('each operation has a whole example of what it takes and of what it answers', () => {
+  const missing = operations.flatMap(([route, { parameters = [], requestBody, responses }]) => [
+    ...parameters
+      .filter((it) => it.in === 'query')
+      .flatMap((it) => (it.example === undefined ? unexplained(it.schema, `${route} ?${it.name}`) : [])),
+    ...unexplainedIn(requestBody?.content, `${route} body`),
+    ...Object.entries(responses).flatMap(([status, { content }]) => unexplainedIn(content, `${route} ${status}`)),
+  ]);
+  expect([...new Set(missing)]).toEqual([]);
+});
+
+function isTyped(content: Content | undefined): boolean {
+  return Object.values(content ?? {}).some(({ schema }) => {
+    const found = schema && resolved(schema);
+    if (!found || Object.keys(found).length === 0) return false;
+    if (found.type !== 'object') return true;
+    return found.properties !== undefined || found.additionalProperties !== undefined;
+  });
+}
+
+function resolved(schema: Schema): Schema {
+  if (schema.$ref === undefined) return schema;
+  const name = schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1);
+  return document.components.schemas[name] ?? {};
+}
+
+function unexplainedIn(content: Content | undefined, path: string): string[] {
+  return Object.values(content ?? {}).flatMap(({ schema, example, examples }) =>
+    example === undefined && examples === undefined ? unexplained(schema, path) : [],
+  );
+}
+
+/** The places at which nobody could tell what a value looks like. */
+function unexplained(schema: Schema | undefined, path: string, within: readonly string[] = []): string[] {
+  if (!schema) return [path];
+  if (schema.$ref !== undefined) {
+    if (within.includes(schema.$ref)) return [];
+    return unexplained(resolved(schema), path, [...within, schema.$ref]);
+  }
+  const told = [schema.example, schema.examples, schema.default, schema.enum];
+  if (told.some((it) => it !== undefined)) return [];
+  if (schema.type === 'boolean' || schema.format === 'date-time') return [];
+  const parts = schema.allOf ?? schema.oneOf;
+  if (parts) return parts.flatMap((it) => unexplained(it, path, within));
+  if (schema.type === 'array') return unexplained(schema.items, `${path}[]`, within);
+  if (schema.properties) {
+    return Object.entries(schema.properties).flatMap(([name, it]) => unexplained(it, `${path}.${name}`, within));
+  }
+  return typeof schema.additionalProperties === 'object'
+    ? unexplained(schema.additionalProperties, `${path}.*`, within)
+    : [path];
+}
