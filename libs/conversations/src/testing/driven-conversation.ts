@@ -29,7 +29,6 @@ export type SeenCall = `${'send' | 'follow' | 'cancel'} ${string} ${string}`;
 /** Every agent there is, at `http://{name}`. A Task that was made is kept, and can be followed. */
 export class TalkingAgents extends AgentDirectory {
   readonly calls: SeenCall[] = [];
-  readonly messageIds: string[] = [];
   readonly kept = new Map<string, StreamResponse[]>();
   private watchers: (() => void)[] = [];
 
@@ -72,7 +71,6 @@ class TalkingClient extends AgentClient {
 
   override async *send({ message }: SendMessageRequest, options: CallOptions = {}): AsyncGenerator<StreamResponse> {
     const text = message.parts[0]?.text ?? '';
-    this.agents.messageIds.push(message.messageId);
     this.agents.note(`send ${this.agent} ${text}`);
     const answer = this.agents.answer(this.agent, text);
     if (answer instanceof Error) throw answer;
@@ -143,8 +141,6 @@ export class DrivenConversation {
   readonly budgets = new FakeBudgets();
   /** The Tasks that agents of ours made for it. */
   readonly children: Pick<TaskHeader, 'taskId' | 'parentReference'>[] = [];
-  /** How often it was asked whether the Task is still this process's. */
-  proofs = 0;
   /** Called with the log after each event of it. */
   onEvent: (event: TaskEvent) => void = () => undefined;
   private controller = new AbortController();
@@ -210,9 +206,7 @@ export class DrivenConversation {
       signal: this.controller.signal,
       log: async () => [...this.log],
       admit: () => undefined,
-      prove: async () => {
-        this.proofs += 1;
-      },
+      prove: async () => undefined,
       flush: async () => undefined,
     };
     for await (const event of executor.execute(context)) {
