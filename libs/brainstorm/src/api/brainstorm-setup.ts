@@ -41,7 +41,7 @@ export class BrainstormSetup {
     });
   }
 
-  /** Row J15: an agent whose credential is missing cannot take part. */
+  /** An agent whose credential is missing cannot take part. */
   private unavailable({ llmConfig, agents }: WantedBrainstorm): ProblemEntry[] {
     const named = [
       { path: 'llmConfig', name: llmConfig?.credential_ref },

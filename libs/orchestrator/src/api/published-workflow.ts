@@ -48,7 +48,7 @@ export class PublishedWorkflow {
 
   /**
    * `undefined` where the workflow has no such node.
-   * @throws UnknownAgent where nobody executes nodes of its type (row B15)
+   * @throws UnknownAgent where nobody executes nodes of its type
    */
   node(id: string): ServedAgent | undefined {
     const made = this.nodes.get(id);

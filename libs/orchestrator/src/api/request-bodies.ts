@@ -9,7 +9,7 @@ const RUN_ROUTE = '/api/workflows/:name/run';
 
 /**
  * Is kinder to bodies than Fastify. Everywhere in `/api` an empty one is no body, whatever its content type says. And a
- * body of `POST /api/workflows/{name}/run` that is empty, or is called JSON and is none, stands for no inputs (row F2).
+ * body of `POST /api/workflows/{name}/run` that is empty, or is called JSON and is none, stands for no inputs.
  */
 @Injectable()
 export class RequestBodies implements OnModuleInit {

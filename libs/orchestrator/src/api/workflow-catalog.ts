@@ -19,8 +19,8 @@ const UNNAMED =
   'is required to name a workflow where the request has no tenant that does: it reached the service itself';
 
 /**
- * The agents of this process: the service, every workflow and every node, looked up in the WorkflowStore at each request
- * (row B16), so that a save anywhere is seen everywhere at once. Only what a revision is made into is kept.
+ * The agents of this process: the service, every workflow and every node, looked up in the WorkflowStore at each
+ * request, so that a save anywhere is seen everywhere at once. Only what a revision is made into is kept.
  */
 @Injectable()
 export class WorkflowCatalog extends AgentCatalog {

@@ -34,7 +34,10 @@ class StrictQuery {
   strict = false;
 }
 
-/** Workflows as callers keep them, shared within a tenant. A save is a new revision at once in force; runs under way keep theirs. */
+/**
+ * Workflows as callers keep them, shared within a tenant. A save is a new revision at once in force; runs under way keep
+ * theirs.
+ */
 @ApiTags('workflows')
 @Controller('api/workflows')
 export class WorkflowsController {
