@@ -12,7 +12,6 @@ import { CardKeys } from './card-keys.js';
 import { CardPins } from './card-pins.js';
 import { CardPurgeJob } from './card-purge-job.js';
 import { CardSignatures } from './card-signatures.js';
-import { PostgresCardPins } from './storage/postgres-card-pins.js';
 
 /** The agents that this service calls: whether their cards can be trusted. Needs the ground's modules and AccessModule. */
 @Module({
@@ -21,7 +20,7 @@ import { PostgresCardPins } from './storage/postgres-card-pins.js';
     CalleeCards,
     CardPreviews,
     CardPurgeJob,
-    { provide: CardPins, useClass: PostgresCardPins },
+    CardPins,
     {
       provide: CardSignatures,
       inject: [OutboundHttp, AppConfig],

@@ -1,3 +1,5 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#libs/postgres';
 import type { JsonObject } from '#libs/protocol';
 import type { CardChange } from './card-changes.js';
 
@@ -29,28 +31,129 @@ export interface SeenChange extends SeenCard {
   accepted: boolean;
 }
 
+/** The changes that are kept of one card; older ones go. */
+const KEPT_CHANGES = 50;
+const FORGOTTEN_AT_ONCE = 500;
+
 /**
  * The cards of agents that this service calls, one for each tenant and URL, the same for all replicas. Whoever changes a
  * pin says which hash it goes from: of two changes at the same moment one finds the pin moved, and looks again.
  */
-export abstract class CardPins {
-  abstract find(tenant: string, url: string): Promise<CardPin | undefined>;
+@Injectable()
+export class CardPins {
+  constructor(private readonly database: Database) {}
+
+  async find(tenant: string, url: string): Promise<CardPin | undefined> {
+    const { rows } = await this.database.pool.query<PinRow>(FIND, [tenant, url]);
+    return rows[0] && pinOf(rows[0]);
+  }
 
   /** Keeps a card as the first one, unless there is one already. @returns whichever is kept */
-  abstract pin(tenant: string, url: string, seen: SeenCard): Promise<CardPin>;
+  async pin(tenant: string, url: string, { hash, name, card }: SeenCard): Promise<CardPin> {
+    await this.database.pool.query(PIN, [tenant, url, hash, name, json(card)]);
+    const pin = await this.find(tenant, url);
+    if (!pin) throw new Error('A pinned card vanished while it was kept');
+    return pin;
+  }
 
   /** @returns whether this change was not known yet; `undefined` where the pin has moved meanwhile */
-  abstract note(pin: CardPin, change: SeenChange): Promise<boolean | undefined>;
+  async note(pin: CardPin, change: SeenChange): Promise<boolean | undefined> {
+    const { hash, name, card, changes, significant, accepted } = change;
+    const statement = accepted ? MOVE : WAIT;
+    const { rows } = await this.database.pool.query<{ is_new: boolean }>(statement, [
+      pin.id,
+      pin.hash,
+      hash,
+      json(card),
+      significant,
+      JSON.stringify(changes),
+      name,
+    ]);
+    if (rows[0]?.is_new) await this.database.pool.query(PRUNE, [pin.id, KEPT_CHANGES]);
+    return rows[0]?.is_new;
+  }
 
   /** The agent says again what is pinned: nothing waits to be accepted any more. */
-  abstract seenAgain(pin: CardPin): Promise<void>;
+  async seenAgain({ id, hash }: CardPin): Promise<void> {
+    await this.database.pool.query(SEEN_AGAIN, [id, hash]);
+  }
 
   /** The pinned card is in use. @returns whether it still is the pinned one */
-  abstract inUse(pin: CardPin): Promise<boolean>;
+  async inUse({ id, hash }: CardPin): Promise<boolean> {
+    const { rowCount } = await this.database.pool.query(IN_USE, [id, hash]);
+    return rowCount === 1;
+  }
 
   /**
    * Forgets the cards of agents that nobody has called since a time, but those of which a change waits to be accepted.
    * @returns how many; gives up when the signal aborts
    */
-  abstract forget(unseenSince: Date, signal: AbortSignal): Promise<number>;
+  async forget(unseenSince: Date, signal: AbortSignal): Promise<number> {
+    let forgotten = 0;
+    for (let gone = FORGOTTEN_AT_ONCE; gone === FORGOTTEN_AT_ONCE && !signal.aborted; forgotten += gone) {
+      gone = (await this.database.pool.query(FORGET, [unseenSince, FORGOTTEN_AT_ONCE])).rowCount ?? 0;
+    }
+    return forgotten;
+  }
 }
+
+interface PinRow {
+  id: string;
+  url: string;
+  hash: string;
+  card: JsonObject | null;
+  seen_hash: string | null;
+  changes: CardChange[] | null;
+}
+
+function pinOf({ id, url, hash, card, seen_hash: seen, changes }: PinRow): CardPin {
+  const paths = (changes ?? []).filter((it) => it.significant).map(({ path }) => path);
+  return { id, url, hash, card, ...(seen !== null && { pending: { hash: seen, paths } }) };
+}
+
+function json(card: JsonObject | null): string | null {
+  return card && JSON.stringify(card);
+}
+
+const FIND = `
+  SELECT card.id, card.url, card.hash, card.card, card.seen_hash, change.changes
+  FROM callee_card card
+  LEFT JOIN callee_card_change change
+    ON change.card_id = card.id AND change.from_hash = card.hash AND change.to_hash = card.seen_hash
+  WHERE card.tenant = $1 AND card.url = $2`;
+
+const PIN = `
+  INSERT INTO callee_card (tenant, url, hash, name, card) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant, url) DO NOTHING`;
+
+const SEEN_AGAIN = `
+  UPDATE callee_card SET seen_hash = NULL, seen_name = NULL, seen_card = NULL, last_seen_at = now() WHERE id = $1 AND hash = $2`;
+
+const IN_USE = 'UPDATE callee_card SET last_seen_at = now() WHERE id = $1 AND hash = $2';
+
+const FORGET = `
+  DELETE FROM callee_card WHERE seen_hash IS NULL AND last_seen_at < $1 AND id = ANY(ARRAY(
+    SELECT id FROM callee_card WHERE seen_hash IS NULL AND last_seen_at < $1 LIMIT $2))`;
+
+/** The pin goes first: who finds it moved writes nothing. A row that is there already says so by its times. */
+function noting(pin: string, acceptedAt: string): string {
+  return `
+  WITH pin AS (${pin} RETURNING id)
+  INSERT INTO callee_card_change AS change (card_id, from_hash, to_hash, significant, changes, accepted_at)
+  SELECT id, $2, $3, $5, $6, ${acceptedAt} FROM pin
+  ON CONFLICT (card_id, from_hash, to_hash) DO UPDATE
+    SET times = change.times + 1, last_seen_at = now(), changes = EXCLUDED.changes, accepted_at = EXCLUDED.accepted_at
+  RETURNING change.times = 1 AS is_new`;
+}
+
+const WAIT = noting(
+  `UPDATE callee_card SET seen_hash = $3, seen_card = $4, seen_name = $7, last_seen_at = now() WHERE id = $1 AND hash = $2`,
+  'NULL',
+);
+const MOVE = noting(
+  `UPDATE callee_card SET hash = $3, card = $4, name = $7, seen_hash = NULL, seen_name = NULL, seen_card = NULL, last_seen_at = now()
+   WHERE id = $1 AND hash = $2`,
+  'now()',
+);
+const PRUNE = `
+  DELETE FROM callee_card_change WHERE card_id = $1 AND id NOT IN (
+    SELECT id FROM callee_card_change WHERE card_id = $1 ORDER BY id DESC LIMIT $2)`;
