@@ -1,10 +1,9 @@
-import { A2AError, invalidParams, isTerminalState, type SendMessageRequest } from '#libs/protocol';
+import { A2AError, invalidParams, isTerminalState, type SendMessageRequest, textPart } from '#libs/protocol';
 import { AgentCatalog, type CallContext, ExecutionRegistry, REVISION_KEY, type ServedAgent } from '#libs/executor';
 import { begunTask, type TaskHeader, type TaskStore } from '#libs/tasks';
 import type { Accepted } from './accepted.js';
 import { idempotencyKeyOf, requireExtensions } from './extensions.js';
-import { withNodeOrder } from './founding/node-order.js';
-import { checkMediaTypes } from './media-types.js';
+import { checkMediaTypes, readsText } from './media-types.js';
 import type { PushNotifications } from './push-notifications.js';
 
 /** Takes Messages in: every check of sections 3.1.1, 3.3.4 and 3.4 comes before anything is written. */
@@ -134,4 +133,17 @@ function skillOf(request: SendMessageRequest): string | undefined {
   if (typeof skill !== 'string')
     throw invalidParams({ field: 'message.metadata.skillId', description: 'must be a string' });
   return skill;
+}
+
+/**
+ * What the alias of a node makes of a Message that says nothing: the order to execute the node. At every other base a
+ * Message stays as it was sent, and so it does where it has data or a file, or the node's agent reads no text.
+ * @param addressed the agent path that the Message came in at
+ */
+function withNodeOrder(addressed: string, agent: ServedAgent, request: SendMessageRequest): SendMessageRequest {
+  if (!addressed.startsWith('nodes/') || !readsText(agent)) return request;
+  const { message } = request;
+  if (message.parts.some(({ text }) => text !== '')) return request;
+  const order = agent.executor.order ?? `Execute node ${addressed.slice('nodes/'.length)}`;
+  return { ...request, message: { ...message, parts: [textPart(order)] } };
 }
