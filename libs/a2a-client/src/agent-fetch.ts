@@ -1,13 +1,12 @@
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentFetch } from './agent-http.js';
-import { networkFailure } from './call-failure.js';
+import { networkFailure, statusFailure } from './call-failure.js';
 import { prove } from './call-proof.js';
 import { MAX_ANSWER_BYTES, parsable } from './agent-request.js';
 import { readableFrame } from './legacy-frames.js';
 import { sseEvents } from './sse-events.js';
 import type { TransportOptions } from './agent-transport.js';
-import { statusFailure } from './status-failure.js';
 
 /** A shorter answer that tells its length is given as it came. */
 const UNWATCHED_BYTES = 64 * 1024;

@@ -3,9 +3,8 @@ import type { OutboundCall, OutboundRequester, OutboundTimes } from '#libs/outbo
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import type { CallOptions } from './agent-client.js';
-import { networkFailure } from './call-failure.js';
+import { networkFailure, statusFailure } from './call-failure.js';
 import { type CallProof, prove } from './call-proof.js';
-import { statusFailure } from './status-failure.js';
 
 /** A plain answer, an answer that is an error, and one event of a stream may not be longer. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;

@@ -1,6 +1,14 @@
 import { isNativeError } from 'node:util/types';
 import { OutboundRefusedError, OutboundTimeoutError, OutboundTooLongError } from '#libs/outbound';
-import { A2A_ERRORS, A2AError, type A2AErrorReason, InvalidProtocolValue, NO_USERINFO } from '#libs/protocol';
+import {
+  A2A_ERRORS,
+  A2AError,
+  type A2AErrorReason,
+  InvalidProtocolValue,
+  isJsonObject,
+  type JsonObject,
+  NO_USERINFO,
+} from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
 
 /** What went wrong between here and the agent, as an AgentCallError. What came with a type of its own keeps it. */
@@ -17,7 +25,7 @@ export function rpcFailure(code: number, message: string, cause?: unknown): Agen
 }
 
 /** The JSON-RPC code of a `google.rpc.ErrorInfo` reason. */
-export function codeOfReason(reason: unknown): number | undefined {
+function codeOfReason(reason: unknown): number | undefined {
   return typeof reason === 'string' && Object.hasOwn(A2A_ERRORS, reason)
     ? A2A_ERRORS[reason as A2AErrorReason].code
     : undefined;
@@ -93,4 +101,38 @@ function causesOf(error: unknown): Error[] {
 /** Those of the network come from another realm where this code runs in a context of its own. */
 function isError(value: unknown): value is Error {
   return value instanceof Error || isNativeError(value);
+}
+
+/** The failure that an HTTP status other than 2xx stands for; a 4xx may tell more in its body. */
+export function statusFailure(status: number, body: string): AgentCallError {
+  if (status >= 500) return new AgentCallError('server-error', `HTTP ${status}`, { code: status });
+  if (status === 401 || status === 403) return refusal(status, errorOf(parsed(body)));
+  return errorOf(parsed(body)) ?? new AgentCallError('client-error', `HTTP ${status}`, { code: status });
+}
+
+/** 401: the agent wants to know who calls; 403: it knows, and forbids it (A2A 1.0, section 7.4). */
+function refusal(status: 401 | 403, told: AgentCallError | undefined): AgentCallError {
+  const text = status === 401 ? 'the agent does not accept who calls' : 'the agent forbids the call';
+  const detail = told ? `: ${told.message}` : '';
+  return new AgentCallError('unauthorized', `HTTP ${status}: ${text}${detail}`, { code: status });
+}
+
+/** The error of a JSON-RPC response, or of a `google.rpc.Status` as the REST binding writes it (section 11.6). */
+export function errorOf(body: JsonObject | undefined): AgentCallError | undefined {
+  if (body === undefined || !isJsonObject(body.error)) return undefined;
+  const { code, message, details } = body.error;
+  const text = typeof message === 'string' ? message : 'no message';
+  if ('jsonrpc' in body) return rpcFailure(Number(code), text);
+  const reasons = Array.isArray(details) ? details.filter(isJsonObject).map((it) => it.reason) : [];
+  const known = reasons.map(codeOfReason).find((it) => it !== undefined);
+  return known === undefined ? undefined : rpcFailure(known, text);
+}
+
+function parsed(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

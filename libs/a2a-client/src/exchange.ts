@@ -1,6 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamResponse } from '#libs/protocol';
+import type { AgentCallError } from './agent-call-error.js';
+import { toAgentCallError } from './call-failure.js';
 import type { CallAttempt, CallLimits } from './call-limits.js';
-import { retrying } from './retry.js';
+
+const MAX_RETRIES = 3;
+const FIRST_PAUSE_MS = 100;
+/** An agent that starts again is found about this soon after it listens. */
+const LONGEST_REFUSAL_PAUSE_MS = 1_000;
 
 type Open = (attempt: CallAttempt) => AsyncIterable<StreamResponse>;
 
@@ -38,6 +45,53 @@ async function begin(limits: CallLimits, open: Open) {
     return { attempt, events, first: await attempt.next(events.next()) };
   } catch (error) {
     attempt.end();
+    throw error;
+  }
+}
+
+/**
+ * Tries again after 5xx and time-outs, at most three times, after 100, 200 and 400 ms (row J4); and, for `refused`
+ * milliseconds, where nobody listened, so that nothing was sent. Nothing else is tried again, and nothing after the call
+ * is over.
+ * @throws AgentCallError of the last attempt, or why the call is over; `unsent` where no attempt reached anybody
+ */
+async function retrying<T>(attempt: () => Promise<T>, limits: CallLimits, refused = 0): Promise<T> {
+  const refusedUntil = performance.now() + refused;
+  for (let retries = 0, refusals = 0; ;) {
+    limits.throwIfOver();
+    try {
+      return await attempt();
+    } catch (error) {
+      const failure = toAgentCallError(error);
+      if (failure.unsent) {
+        const final = retries === 0 ? failure : failure.withDoubt();
+        if (performance.now() >= refusedUntil) throw final;
+        await refusalPause(refusals, limits, final);
+        refusals += 1;
+        continue;
+      }
+      limits.throwIfOver();
+      if (retries === MAX_RETRIES || !failure.retryable) throw failure;
+    }
+    await pause(FIRST_PAUSE_MS * 2 ** retries, limits);
+    retries += 1;
+  }
+}
+
+/** @throws the failure as soon as the call is over: it says more than that */
+async function refusalPause(refusals: number, limits: CallLimits, failure: AgentCallError): Promise<void> {
+  const milliseconds = Math.min(FIRST_PAUSE_MS * 2 ** refusals, LONGEST_REFUSAL_PAUSE_MS);
+  await pause(milliseconds, limits).catch(() => {
+    throw failure;
+  });
+}
+
+/** @throws AgentCallError as soon as the call is over */
+export async function pause(milliseconds: number, limits: CallLimits): Promise<void> {
+  try {
+    await delay(milliseconds, undefined, { signal: limits.signal });
+  } catch (error) {
+    limits.throwIfOver();
     throw error;
   }
 }

@@ -14,7 +14,7 @@ import { eventsOf, jsonObjectOf } from './agent-answer.js';
 import type { AgentAnswer, AgentRequest } from './agent-request.js';
 import type { AgentTransport, CallCredentials, TransportOptions } from './agent-transport.js';
 import { completedRequest, keyHeader } from './send-request.js';
-import { errorOf } from './status-failure.js';
+import { errorOf } from './call-failure.js';
 
 /** Another way to say the same: what is asked and what is answered are put from and into the words of A2A 1.0. */
 export interface JsonRpcDialect {

@@ -12,9 +12,8 @@ import { eventsOf, jsonObjectOf } from './agent-answer.js';
 import type { AgentCallError } from './agent-call-error.js';
 import type { AgentAnswer, AgentRequest } from './agent-request.js';
 import type { AgentTransport, CallCredentials, TransportOptions } from './agent-transport.js';
-import { rpcFailure } from './call-failure.js';
+import { errorOf, rpcFailure } from './call-failure.js';
 import { completedRequest, keyHeader } from './send-request.js';
-import { errorOf } from './status-failure.js';
 
 /** Reaches an agent of A2A 1.x over HTTP+JSON (section 11). */
 export class RestTransport implements AgentTransport {

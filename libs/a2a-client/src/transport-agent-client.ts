@@ -13,8 +13,7 @@ import { AgentClient, type CallOptions, type CancelOutcome } from './agent-clien
 import type { AgentTransport } from './agent-transport.js';
 import { type CallAttempt, CallLimits } from './call-limits.js';
 import type { CallOutcomes } from './call-outcomes.js';
-import { exchange, once } from './exchange.js';
-import { pause } from './retry.js';
+import { exchange, once, pause } from './exchange.js';
 
 const CANCEL_TOTAL_MS = 5_000;
 /** With the pauses between them, about twelve seconds: as long as another replica needs to take a Task over. */
