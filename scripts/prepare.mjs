@@ -57,12 +57,12 @@ export function ensureBuilt() {
   compile();
 }
 
-/** Compiles the sources to dist/, and the console into it; the old dist/ is replaced only by a complete new one. */
+/** Bundles the sources to dist/, and the console into it; the old dist/ is replaced only by a complete new one. */
 export function compile() {
   const fingerprint = sourceFingerprint();
   const fresh = join(ROOT, `dist-${process.pid}`);
   try {
-    for (const command of [swcCommand(relative(ROOT, fresh)), viteCommand(join(fresh, CONSOLE))]) {
+    for (const command of [bundleCommand(fresh), viteCommand(join(fresh, CONSOLE))]) {
       const outcome = spawnSync(pinnedNode(), command, { cwd: ROOT, encoding: 'utf8' });
       if (outcome.status !== 0) fail(`The build failed.\n${outcome.stdout}${outcome.stderr}`);
     }
@@ -153,8 +153,8 @@ function isRecentEnough(version) {
   return major > NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor >= NEEDED_NODE[1]);
 }
 
-function swcCommand(outDir) {
-  return [tool('@swc/cli/bin/swc.js'), ...COMPILED, '-d', outDir, '--quiet', '--ignore', '**/*.spec.ts'];
+function bundleCommand(outDir) {
+  return [join(ROOT, 'scripts', 'bundle.mjs'), outDir];
 }
 
 function viteCommand(outDir) {
@@ -162,7 +162,9 @@ function viteCommand(outDir) {
 }
 
 function sourceFingerprint() {
-  const settings = ['.swcrc', 'package.json'].map((file) => readText(join(ROOT, file)));
+  const settings = ['.swcrc', 'package.json', 'package-lock.json', 'scripts/bundle.mjs'].map((file) =>
+    readText(join(ROOT, file)),
+  );
   const files = [...COMPILED, CONSOLE].flatMap((folder) => filesUnder(join(ROOT, folder)));
   const facts = files.map((file) => `${relative(ROOT, file)} ${statSync(file).size} ${statSync(file).mtimeMs}`);
   return hash([...settings, ...facts.sort()]);
