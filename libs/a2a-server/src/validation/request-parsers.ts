@@ -1,4 +1,4 @@
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import {
   type CancelTaskRequest,
   type FieldViolation,
@@ -62,8 +62,9 @@ interface ParserSteps {
 
 type Fields = Record<string, unknown>;
 
+/** A schema is compiled when its first request comes: most of the time that all of them take is not for a start. */
 function parser<T>(schema: object, steps: ParserSteps = {}): RequestParser<T> {
-  const validate = ajv.compile(schema);
+  let validate: ValidateFunction | undefined;
   const names = schemaNames(schema);
   return (params) => {
     if (!isJsonObject(params)) throw invalidParams({ field: 'params', description: 'must be an object' });
@@ -72,6 +73,7 @@ function parser<T>(schema: object, steps: ParserSteps = {}): RequestParser<T> {
     toJsonNames(params, names);
     const oversized = steps.before?.(params);
     if (oversized) throw invalidParams(oversized);
+    validate ??= ajv.compile(schema);
     if (!validate(params)) throw invalidParams(...fieldViolations(validate.errors ?? []));
     (steps.after ?? dropEmpty)(params);
     return params as T;
