@@ -7,8 +7,8 @@ import { AgentCallError } from '#libs/a2a-client';
 const PROOF_MS = 1_000;
 /** How long its answer may take, from the question on: a slow database lets calls out all the same. */
 const ANSWER_MS = 5_000;
-/** The first answer may be late because this process stood still; the next one then is not. */
-const MOST_QUESTIONS = 2;
+/** An answer may be late because this process stood still, or the database is busy: two minutes of that pass by. */
+const MOST_QUESTIONS = 24;
 
 /** Lets a call of a Task out only as long as the Task is this replica's. */
 export class ClaimProof {
