@@ -17,6 +17,7 @@ interface DraftOptions {
   owner?: string;
   agent?: string;
   replicaId?: string;
+  parentToken?: string;
   text?: string;
   at?: Date;
   metadata?: { [key: string]: number };
@@ -61,7 +62,9 @@ export function newDraft(options: DraftOptions = {}) {
     created(...events: TaskEvent[]): JournalEntry {
       const message = userMessage(options.text ?? 'hello', { messageId: 'm1' });
       const task = submittedTask(reference, message, options.metadata);
-      return { ...entry(token, 0, [{ task }, ...events]), create: { header, replicaId: options.replicaId ?? REPLICA } };
+      const { replicaId = REPLICA, parentToken } = options;
+      const create = { header, replicaId, ...(parentToken !== undefined && { parentToken }) };
+      return { ...entry(token, 0, [{ task }, ...events]), create };
     },
     continued: (entryToken: string, after: number, ...events: TaskEvent[]): JournalEntry =>
       entry(entryToken, after, events),

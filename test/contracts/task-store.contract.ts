@@ -171,6 +171,11 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
         expect(await store.write([child(REPLICA), newDraft().created()])).toEqual(['fenced', 'written']);
         expect(await store.write([child('another')])).toEqual(['written']);
         expect(await store.children(parent.taskId)).toHaveLength(2);
+        const under = (parentToken: string) => newDraft({ parentTaskId: parent.taskId, parentToken }).created();
+        const claim = (await store.claims('another')).find(({ taskId }) => taskId === parent.taskId)!;
+        expect(await store.write([under(claim.token), under(parent.token)])).toEqual(['written', 'fenced']);
+        expect(await store.renew(claim, 'anew')).toBe(true);
+        expect(await store.write([under(claim.token), under('anew')])).toEqual(['fenced', 'written']);
       });
 
       it('makes a child together with its parent, and none of a parent that has ended', async () => {

@@ -73,6 +73,7 @@ function contextOf(message: Message, recovered: number): RequestContext {
   return {
     taskId: 't1',
     contextId: 'c1',
+    token: 'token',
     userMessage: message,
     task: null,
     call: CALL,

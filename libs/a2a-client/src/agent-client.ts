@@ -16,8 +16,8 @@ export interface CallTimeouts {
 export interface CallOptions {
   signal?: AbortSignal;
   timeouts?: Partial<CallTimeouts>;
-  /** Who calls, for in-process calls: recorded on the child Task. */
-  parent?: { taskId: string; reference: string };
+  /** Who calls, for in-process calls: recorded on the child Task, which is made only while the claim is that of `token`. */
+  parent?: { taskId: string; reference: string; token?: string };
   /** The caller's owner and tenant, for agents of this service. */
   scope?: { tenant: string; owner: string };
   /** The revision that an agent of this service shall answer by; its newest unless told otherwise. */

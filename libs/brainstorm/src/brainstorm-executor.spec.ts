@@ -197,6 +197,6 @@ describe('BrainstormExecutor', () => {
     await storm.start();
     const [, second] = storm.agents.calls;
     expect(second?.payload?.state.meta).toMatchObject({ iteration: 1, agents: [{ agent_id: 'http://a' }, {}] });
-    expect(second?.options.parent).toEqual({ taskId: 'storm-1', reference: '1.1#1' });
+    expect(second?.options.parent).toEqual({ taskId: 'storm-1', reference: '1.1#1', token: 'token' });
   });
 });

@@ -14,8 +14,11 @@ export interface CallContext {
   baseUrl: string;
   /** The caller speaks A2A 0.3; absent: 1.0. */
   protocolVersion?: '0.3';
-  /** Set when a Task of this process calls in-process: the calling Task and its reference (`node#attempt`). */
-  parent?: { taskId: string; reference: string };
+  /**
+   * Set when a Task of this process calls in-process: the calling Task, its reference (`node#attempt`), and the token of
+   * the claim that it calls with. Nothing is made for a Task that has another claim by then.
+   */
+  parent?: { taskId: string; reference: string; token?: string };
   /** The revision that an in-process call asks for; a Message's own metadata never does. Absent: the newest. */
   revision?: string;
   /** The same as a replica says it over the wire: to be believed only as RevisionClaims reads it. */
@@ -37,6 +40,8 @@ export interface CallContext {
 export interface RequestContext {
   readonly taskId: string;
   readonly contextId: string;
+  /** The token of the claim that this execution works with. */
+  readonly token: string;
   /** The Message to work on. */
   readonly userMessage: Message;
   /** The Task as it stood before `userMessage`, with its whole history; `null` on a Task's first turn (rows I2, I4). */

@@ -107,7 +107,13 @@ export class ExecutionRegistry {
   begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once?: Idempotency): Execution {
     this.refuseWhileDraining(call);
     const header = newHeader(agent, request, call);
-    const recording = this.recorder.create(header, this.replica.replicaId, randomUUID(), once);
+    const create = {
+      header,
+      replicaId: this.replica.replicaId,
+      ...(call.parent?.token !== undefined && { parentToken: call.parent.token }),
+      ...(once && { idempotency: once }),
+    };
+    const recording = this.recorder.create(create, randomUUID());
     const message = { ...request.message, taskId: header.taskId, contextId: header.contextId };
     const task = submittedTask(recording, message, taskMetadata(agent, request));
     accept(recording, { task, ...(call.jobs && { jobs: call.jobs }) });

@@ -214,6 +214,7 @@ export class TaskExecution implements Execution {
     return {
       taskId: recording.taskId,
       contextId: recording.contextId,
+      token: recording.token,
       userMessage: start.userMessage,
       task: start.task,
       call: start.call,

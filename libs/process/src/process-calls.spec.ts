@@ -24,7 +24,7 @@ class Execution {
     elsewhere: Record<string, string> = {},
   ) {
     const directory = new HttpAgentDirectory({ http: { fetch, cachedFetch: fetch }, onCardless: () => undefined });
-    const children = async (): Promise<TaskHeader[]> => {
+    const recordedChildren = async (): Promise<TaskHeader[]> => {
       this.lookups += 1;
       if (made instanceof Error) throw made;
       return Object.entries(made).map(([parentReference, taskId]) => ({ parentReference, taskId }) as TaskHeader);
@@ -38,7 +38,7 @@ class Execution {
       prove: async () => undefined,
     } as unknown as RequestContext;
     this.calls = new ProcessCalls(
-      { directory, tasks: { children }, hops: new HopChains(Buffer.from('a secret')) },
+      { directory, tasks: { recordedChildren }, hops: new HopChains(Buffer.from('a secret')) },
       { context, hops: [], remembered: async () => Object.entries(elsewhere) },
     );
   }

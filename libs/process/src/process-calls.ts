@@ -7,7 +7,7 @@ import type { TaskStore } from '#libs/tasks';
 /** What every process needs of the service it runs in. */
 export interface ProcessServices {
   directory: AgentDirectory;
-  tasks: Pick<TaskStore, 'children'>;
+  tasks: Pick<TaskStore, 'recordedChildren'>;
   hops: HopChains;
 }
 
@@ -151,13 +151,13 @@ export class ProcessCalls {
 
   private async findEarlier(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
     const { context, remembered } = this.process;
-    const own = throughOutage(() => this.services.tasks.children(context.taskId), signal);
+    const own = throughOutage(() => this.services.tasks.recordedChildren(context.taskId), signal);
     const [children, elsewhere = []] = await Promise.all([own, remembered?.(signal)]);
     return new Map([...children.map((it) => [it.parentReference ?? '', it.taskId] as const), ...elsewhere]);
   }
 
   private identity({ reference, identity }: CalledAgent): CallIdentity {
-    const { taskId, call } = this.process.context;
-    return { scope: call.scope, parent: { taskId, reference }, ...identity };
+    const { taskId, token, call } = this.process.context;
+    return { scope: call.scope, parent: { taskId, reference, token }, ...identity };
   }
 }

@@ -52,8 +52,8 @@ export const KEY_COLUMNS = {
   sequence: 'integer',
 } as const;
 
-/** Tasks that an execution of this process calls for, with their parents. */
-export const CHILD_COLUMNS = { taskId: 'text', parentTaskId: 'text', replicaId: 'text' } as const;
+/** Tasks that an execution of this process calls for, with their parents and who must hold those. */
+export const CHILD_COLUMNS = { taskId: 'text', parentTaskId: 'text', holder: 'text' } as const;
 
 export const JOB_COLUMNS = {
   taskId: 'text',
@@ -156,7 +156,7 @@ export function childColumns(entries: readonly JournalEntry[]): Columns<typeof C
     if (create?.header.parentTaskId === undefined) continue;
     columns.taskId.text(taskId);
     columns.parentTaskId.text(create.header.parentTaskId);
-    columns.replicaId.text(create.replicaId);
+    columns.holder.text(create.parentToken ?? create.replicaId);
   }
   return columns;
 }

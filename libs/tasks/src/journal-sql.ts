@@ -125,22 +125,24 @@ const newUnderKey = (at: number): string =>
 const movedUnderKey = (at: number): string =>
   `(task.task_id <> ALL ($${at}) OR task.task_id = ANY (ARRAY(SELECT task_id FROM kept)))`;
 
-// An execution that was taken over calls for nothing any more: its child is made only while the parent is still claimed by
-// the process that calls, or is new itself. The parent's row stays locked until the commit, so that whoever takes the
-// parent over either finds the child or keeps it from being made.
+// An execution that was taken over calls for nothing any more: its child is made only while the parent has the claim of
+// the execution that calls, which the same process may have lost and got anew, or is new itself. The parent's row stays
+// locked until the commit, so that whoever takes the parent over either finds the child or keeps it from being made.
 const HELD_PARENTS = (at: number): string => `
 called AS MATERIALIZED (
-  SELECT * FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::text[]) AS call (task_id, parent_id, replica_id)
+  SELECT * FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::text[]) AS call (task_id, parent_id, holder)
 ),
 parents AS MATERIALIZED (
-  SELECT task_id FROM task
+  SELECT task_id, claim_token, replica_id FROM task
   WHERE task_id = ANY (ARRAY(SELECT DISTINCT parent_id FROM called))
-    AND replica_id = (SELECT replica_id FROM called LIMIT 1)
+    AND (claim_token = ANY (ARRAY(SELECT DISTINCT holder FROM called))
+      OR replica_id = ANY (ARRAY(SELECT DISTINCT holder FROM called)))
   FOR SHARE
 ),
 disowned AS MATERIALIZED (
   SELECT task_id FROM called
-  WHERE parent_id <> ALL ($6) AND parent_id <> ALL (ARRAY(SELECT task_id FROM parents))
+  WHERE parent_id <> ALL ($6) AND ((parent_id, holder) IN (
+    SELECT task_id, claim_token FROM parents UNION ALL SELECT task_id, replica_id FROM parents)) IS NOT TRUE
 )`;
 
 const OF_A_HOLDER = '(fresh.task_id IN (SELECT task_id FROM disowned)) IS NOT TRUE';

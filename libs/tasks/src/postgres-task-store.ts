@@ -226,13 +226,13 @@ export class PostgresTaskStore extends TaskStore {
     return row && { taskId: row.task_id, fingerprint: row.fingerprint, sequence: row.sequence };
   }
 
-  async children(parentTaskId: string): Promise<TaskHeader[]> {
-    const result = await this.pool.query<HeaderRow>({
-      name: 'task-children',
-      text: `SELECT ${HEADER_COLUMNS} FROM task WHERE parent_task_id = $1 ORDER BY created_at, task_id`,
-      values: [parentTaskId],
-    });
-    return result.rows.map(toHeader);
+  children(parentTaskId: string): Promise<TaskHeader[]> {
+    return childrenOver(this.pool, parentTaskId);
+  }
+
+  /** Not over the pool of plain queries, as `recorded`. */
+  override recordedChildren(parentTaskId: string): Promise<TaskHeader[]> {
+    return childrenOver(this.journal, parentTaskId);
   }
 
   async lastSequences(taskIds: readonly string[]): Promise<Map<string, number>> {
@@ -253,4 +253,13 @@ async function eventsOver(pool: Pool, taskId: string, after: number, limit: numb
     values: [taskId, after, limit],
   });
   return result.rows.map(toRecordedEvent);
+}
+
+async function childrenOver(pool: Pool, parentTaskId: string): Promise<TaskHeader[]> {
+  const result = await pool.query<HeaderRow>({
+    name: 'task-children',
+    text: `SELECT ${HEADER_COLUMNS} FROM task WHERE parent_task_id = $1 ORDER BY created_at, task_id`,
+    values: [parentTaskId],
+  });
+  return result.rows.map(toHeader);
 }

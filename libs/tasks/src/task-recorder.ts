@@ -5,7 +5,7 @@ import { TaskFold } from './task-fold.js';
 import { TaskJournal } from './task-journal.js';
 import { type RecordingServices, TaskRecording } from './task-recording.js';
 import type { TaskLimits } from './log-size.js';
-import type { Idempotency, StoredTask, TaskHeader } from './task-store.js';
+import type { Idempotency, JournalEntry, StoredTask } from './task-store.js';
 
 /** The only writer of Tasks: every change of every Task goes through a recording that it opened. */
 @Injectable()
@@ -16,10 +16,9 @@ export class TaskRecorder {
     this.services = { journal, feed, inFlight, limits: limitsOf(config) };
   }
 
-  /** Begins a Task's log, claimed by the replica. The first event recorded must be the Task. */
-  create(header: TaskHeader, replicaId: string, token: string, idempotency?: Idempotency): TaskRecording {
-    const create = { header, replicaId, ...(idempotency && { idempotency }) };
-    return new TaskRecording(this.services, { header, token, create });
+  /** Begins a Task's log, claimed with the token. The first event recorded must be the Task. */
+  create(create: NonNullable<JournalEntry['create']>, token: string): TaskRecording {
+    return new TaskRecording(this.services, { header: create.header, token, create });
   }
 
   /**

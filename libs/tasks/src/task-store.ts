@@ -59,8 +59,11 @@ export interface KeyedRequest {
 export interface JournalEntry {
   taskId: string;
   token: string;
-  /** Present when the events begin with `task`: the row to insert, unless its idempotency key has a Task already. */
-  create?: { header: TaskHeader; replicaId: string; idempotency?: Idempotency };
+  /**
+   * Present when the events begin with `task`: the row to insert, unless its idempotency key has a Task already, or its
+   * parent's claim is neither `parentToken` nor, where that is absent, one of the replica.
+   */
+  create?: { header: TaskHeader; replicaId: string; parentToken?: string; idempotency?: Idempotency };
   /** Present when the events begin with a follow-up Message under a key; fenced if the key was used before. */
   keyed?: { header: TaskHeader; idempotency: Idempotency };
   /** `lastSequence` before these events. */
@@ -192,6 +195,11 @@ export abstract class TaskStore {
 
   /** The Tasks that a parent called for. */
   abstract children(parentTaskId: string): Promise<TaskHeader[]>;
+
+  /** The same, asked where batches are written, as `recorded` is: for whoever makes what is not there. */
+  recordedChildren(parentTaskId: string): Promise<TaskHeader[]> {
+    return this.children(parentTaskId);
+  }
 
   /** How far the logs of these Tasks reach; unknown ids are left out. */
   abstract lastSequences(taskIds: readonly string[]): Promise<Map<string, number>>;

@@ -59,6 +59,7 @@ export class FakeExecutions {
     const begunAs = { task: begun, sequence: header.lastSequence };
     const context: RequestContext = {
       ...reference,
+      token: 'token',
       userMessage: request.message,
       task,
       call,

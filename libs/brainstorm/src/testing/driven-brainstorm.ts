@@ -196,11 +196,12 @@ export class DrivenBrainstorm {
 
   private async turn(task: Task | null, recovered: number): Promise<TaskState> {
     const address = { internalUrl: 'http://own' } as ServiceAddress;
-    const tasks = { children: async () => this.children } as unknown as TaskStore;
+    const tasks = { recordedChildren: async () => this.children } as unknown as TaskStore;
     const services = new BrainstormServices(this.agents, this.approvals, HOPS, address, tasks);
     const { executor } = new BrainstormAgent(services);
     const context: RequestContext = {
       ...REFERENCE,
+      token: 'token',
       userMessage: userMessage('any'),
       task,
       recovered,

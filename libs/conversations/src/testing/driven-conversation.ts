@@ -189,7 +189,7 @@ export class DrivenConversation {
       {
         directory: this.agents,
         references: { resolve: async (reference) => reference, url: (address) => address },
-        tasks: { children: async () => this.children as TaskHeader[] },
+        tasks: { recordedChildren: async () => this.children as TaskHeader[] },
         commands: this.commands,
         hops: new HopChains(Buffer.from('a secret')),
         budgets: this.budgets,
@@ -198,6 +198,7 @@ export class DrivenConversation {
     );
     const context: RequestContext = {
       ...REFERENCE,
+      token: 'token',
       userMessage: userMessage(this.settings.message, { messageId: 'm-1' }),
       task,
       recovered,

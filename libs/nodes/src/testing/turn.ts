@@ -8,6 +8,7 @@ export function turn(content: string | Part[] | Message, fields: Partial<Request
   return {
     taskId: 'task',
     contextId: 'context',
+    token: 'token',
     userMessage: message,
     task: null,
     call: { scope: { tenant: '', owner: '' }, agent: 'node', extensions: [], baseUrl: 'http://self' },

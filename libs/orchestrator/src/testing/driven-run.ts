@@ -123,6 +123,7 @@ export class DrivenRun {
     const context: RequestContext = {
       ...REFERENCE,
       ...start,
+      token: 'token',
       call: {
         scope: ANONYMOUS_SCOPE,
         agent: `workflows/${this.definition.name}`,
@@ -148,11 +149,11 @@ export class DrivenRun {
   }
 
   private services(): RunServices {
-    const children = async (): Promise<TaskHeader[]> =>
+    const recordedChildren = async (): Promise<TaskHeader[]> =>
       [...this.own].map(([parentReference, taskId]) => ({ parentReference, taskId }) as TaskHeader);
     return {
       directory: this.agents,
-      tasks: { children } as unknown as TaskStore,
+      tasks: { recordedChildren } as unknown as TaskStore,
       children: this.children,
       hops: new HopChains(Buffer.from('a secret')),
       address: { internalUrl: 'http://own' },
