@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { UnknownAgent } from '#libs/executor';
+import { ExecutionInterrupted, UnknownAgent } from '#libs/executor';
 import { isDatabaseAway } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 
@@ -7,14 +7,21 @@ const logger = new Logger('A2aServer');
 
 /**
  * What a caller may see of an error. An unknown agent is code -32001 in JSON-RPC and 404 in HTTP, with its own reason
- * (row K4); a database that is out of reach is 503 everywhere, and may be tried again; whatever else is no A2AError is
- * "Internal error", and its cause is only logged.
+ * (row K4); a database that is out of reach is 503 everywhere, and may be tried again, and so is a Message that was not
+ * kept before its Task went on elsewhere; whatever else is no A2AError is "Internal error", and its cause is only logged.
  */
 export function publicError(error: unknown): A2AError {
   if (error instanceof A2AError && !(error.status === 500 && isDatabaseAway(error.cause))) return logged(error);
   if (error instanceof UnknownAgent) return unknownAgentError(error);
   if (isDatabaseAway(error instanceof A2AError ? error.cause : error)) return databaseAway(error);
+  if (error instanceof ExecutionInterrupted) return changedHands(error);
   return logged(new A2AError('INTERNAL', { cause: error }));
+}
+
+function changedHands(cause: ExecutionInterrupted): A2AError {
+  logger.warn({ err: cause }, 'A task went on elsewhere before what a caller sent was kept');
+  const message = 'The task went on in another replica before the message was kept; try again later';
+  return new A2AError('INTERNAL', { message, detailReason: 'TASK_CHANGED_HANDS', status: 503, cause });
 }
 
 function unknownAgentError(error: UnknownAgent): A2AError {
