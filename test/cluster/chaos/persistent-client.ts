@@ -44,7 +44,9 @@ export class PersistentClient {
       const task = await this.task(path, taskId);
       const heard = task.history?.some((it) => it.messageId === messageId);
       if (heard && !/WORKING|SUBMITTED/.test(task.status.state)) return task;
-      if (!heard) await this.once(`/a2a/${path}`, rpcBody('SendMessage', { message })).catch(() => undefined);
+      // One that got no answer may be taken in later: only its key keeps it from being taken in twice.
+      const body = rpcBody('SendMessage', { message });
+      if (!heard) await this.once(`/a2a/${path}`, body, messageId).catch(() => undefined);
       await this.pause();
     }
   }
