@@ -56,10 +56,17 @@ function unknownMembers(instance: object, sent: object): ProblemEntry[] {
   return strange.map((name) => ({ path: name.slice(0, 64), detail: unknown }));
 }
 
+/** A class has its rules from the beginning, and a definition has thousands of edges. */
+const ruledNamesOf = new WeakMap<object, ReadonlySet<string>>();
+
 // oxlint-disable-next-line typescript/no-unsafe-function-type
-function ruledNames(type: Function): Set<string> {
+function ruledNames(type: Function): ReadonlySet<string> {
+  const known = ruledNamesOf.get(type);
+  if (known) return known;
   const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-  return new Set(rules.map(({ propertyName }) => propertyName));
+  const names = new Set(rules.map(({ propertyName }) => propertyName));
+  ruledNamesOf.set(type, names);
+  return names;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

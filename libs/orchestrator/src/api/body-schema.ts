@@ -22,15 +22,15 @@ const WORDS: Readonly<Record<string, (constraint: JsonValue) => JsonObject>> = {
 
 /**
  * The JSON Schema of what `readBody` takes for a class: made of the rules that it is read by, so the two say the same.
- * @param members what more is to be said of each member: its description, and what its entries are
+ * @param members what more is to be said of each member: its description, and what its entries are; `sent` is none
  * @throws TypeError for a rule that has no word in JSON Schema yet
  */
 export function bodySchema<T extends object>(
   type: abstract new () => T,
-  members: { [Member in keyof Required<T>]: JsonObject },
+  members: { [Member in keyof Required<Omit<T, 'sent'>>]: JsonObject },
 ): JsonObject {
   const rules = Map.groupBy(rulesOf(type), ({ propertyName }) => propertyName);
-  const names = Object.keys(members) as (keyof T & string)[];
+  const names = Object.keys(members) as (keyof typeof members & string)[];
   return {
     type: 'object',
     properties: Object.fromEntries(names.map((name) => [name, memberSchema(rules.get(name) ?? [], members[name])])),

@@ -97,8 +97,13 @@ export class WorkflowBody {
   @IsIn(['cancel', 'continue'], { message: 'must be "cancel" or "continue"' })
   onFailure?: 'cancel' | 'continue';
 
-  static from({ $schema, name, description, nodes, edges, onFailure }: JsonObject): WorkflowBody {
+  /** The whole of it, with members that are not known. */
+  readonly sent?: JsonObject;
+
+  static from(sent: JsonObject): WorkflowBody {
+    const { $schema, name, description, nodes, edges, onFailure } = sent;
     const members = {
+      sent,
       ...($schema !== undefined && { $schema }),
       name,
       description,
@@ -107,6 +112,13 @@ export class WorkflowBody {
       onFailure,
     };
     return Object.assign(new WorkflowBody(), members);
+  }
+}
+
+/** A workflow that takes the place of another. The path names it, whatever the body says. */
+export class ReplacementWorkflowBody extends WorkflowBody {
+  static override from(sent: JsonObject): WorkflowBody {
+    return WorkflowBody.from({ ...sent, name: 'named-by-its-path' });
   }
 }
 

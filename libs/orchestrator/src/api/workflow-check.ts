@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { NodeTypes } from '#libs/executor';
 import { ProblemError, readBody } from '#libs/http';
-import { isJsonObject } from '#libs/protocol';
 import { unknownMembers } from '../unknown-members.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import { fault, type WorkflowProblem } from '../workflow-problem.js';
@@ -22,7 +21,7 @@ export class WorkflowCheck {
   /** Everything that is wrong with what was sent; errors first. */
   problems(body: unknown): WorkflowProblem[] {
     try {
-      return this.found(body).problems;
+      return this.found(readBody(WorkflowBody, body)).problems;
     } catch (error) {
       if (!(error instanceof ProblemError) || error.status !== 400) throw error;
       return error.errors.map(({ path, detail }) => fault('MALFORMED', path, `${path} ${detail}`.trim()));
@@ -31,21 +30,18 @@ export class WorkflowCheck {
 
   /**
    * @param strict whether warnings count as errors
-   * @throws ProblemError 400 for what is no definition at all, 422 for one with errors
+   * @throws ProblemError 422 for one with errors
    */
-  savable(body: unknown, strict: boolean): CheckedWorkflow {
+  savable(body: WorkflowBody, strict: boolean): CheckedWorkflow {
     const { definition, problems } = this.found(body);
     const errors = problems.filter(({ severity }) => strict || severity === 'error');
     if (errors.length === 0) return { definition, warnings: problems };
     throw new ProblemError(422, errors.map(({ detail }) => detail).join('; '), errors, 'INVALID_WORKFLOW');
   }
 
-  private found(body: unknown): { definition: WorkflowDefinition; problems: WorkflowProblem[] } {
-    const definition = definitionOf(readBody(WorkflowBody, body));
-    const problems = [
-      ...workflowProblems(definition, this.nodeTypes),
-      ...(isJsonObject(body) ? unknownMembers(body) : []),
-    ];
+  private found(body: WorkflowBody): { definition: WorkflowDefinition; problems: WorkflowProblem[] } {
+    const definition = definitionOf(body);
+    const problems = [...workflowProblems(definition, this.nodeTypes), ...unknownMembers(body.sent ?? {})];
     return { definition, problems: problems.toSorted((a, b) => rank(a) - rank(b)) };
   }
 }

@@ -11,7 +11,6 @@ import {
 } from '@nestjs/swagger';
 import { Scope } from '#libs/access';
 import { ApiProblem, ProblemError, QueryFlag } from '#libs/http';
-import { isJsonObject } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 import type { WorkflowRevision } from '../workflow.js';
@@ -19,7 +18,14 @@ import type { WorkflowProblem } from '../workflow-problem.js';
 import { WorkflowStore } from '../workflow-store.js';
 import { etagOf, RevisionConditions } from './revision-conditions.js';
 import { unknownWorkflow } from './runs.js';
-import { SavedWorkflowView, WorkflowBody, WorkflowProblems, WorkflowView, workflowView } from './workflow-body.js';
+import {
+  ReplacementWorkflowBody,
+  SavedWorkflowView,
+  WorkflowBody,
+  WorkflowProblems,
+  WorkflowView,
+  workflowView,
+} from './workflow-body.js';
 import { type CheckedWorkflow, WorkflowCheck } from './workflow-check.js';
 
 const PAGE = 500;
@@ -54,7 +60,7 @@ export class WorkflowsController {
   @ApiProblem(409, 'There is a workflow of this name.')
   @ApiProblem(422, 'The graph is invalid: one entry per problem.')
   async createWorkflow(
-    @Body() body: unknown,
+    @Body() body: WorkflowBody,
     @Query() { strict }: StrictQuery,
     @Scope() { tenant }: TaskScope,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -71,6 +77,7 @@ export class WorkflowsController {
   @ApiOperation({ summary: 'Says what is wrong with a definition, and saves nothing.' })
   @ApiBody({ type: WorkflowBody })
   @ApiOkResponse({ type: WorkflowProblems })
+  // What is wrong is the answer here, also where it is no definition at all.
   checkWorkflow(@Body() body: unknown): WorkflowProblems {
     return { problems: this.checks.problems(body) };
   }
@@ -124,13 +131,13 @@ export class WorkflowsController {
   @ApiProblem(422, 'The graph is invalid: one entry per problem.')
   async saveWorkflow(
     @Param('name') name: string,
-    @Body() body: unknown,
+    @Body() body: ReplacementWorkflowBody,
     @Query() { strict }: StrictQuery,
     @Headers() headers: IncomingHttpHeaders,
     @Scope() { tenant }: TaskScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SavedWorkflowView> {
-    const checked = this.checks.savable(isJsonObject(body) ? { ...body, name } : body, strict);
+    const checked = this.checks.savable(Object.assign(body, { name }), strict);
     const conditions = RevisionConditions.of(headers);
     const { saved, created } = await this.saved(checked, conditions, this.store.inTenant(tenant));
     void reply.status(created ? 201 : 200).header('etag', etagOf(saved.revision));
