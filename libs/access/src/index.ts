@@ -1,5 +1,5 @@
 export { permissionDenied } from './access-errors.js';
-export { guardRoutes } from './access-hook.js';
+export { guardRoutes } from './auth-guard.js';
 export { AccessApiModule } from './access-api.module.js';
 export { ACCESS_MIGRATIONS } from './access-migrations.js';
 export { AccessModule } from './access.module.js';

@@ -16,6 +16,10 @@ export interface Guards {
 }
 
 /**
+ * The auth guard of every route. It is a hook of the server and no guard of Nest's: it stands before the routes of A2A
+ * too, which are no controllers (ADR 4), and before any body is read. Handlers learn of the caller by `@Caller()`,
+ * `@Scope()` and `@Call()`.
+ *
  * Lets no request through whose caller is not known or may not do what it asks; to be called before routes are
  * registered. Refusals are A2AErrors that each surface tells in its own shape. A public document is told to everyone,
  * whatever credentials come with it, and however often.
