@@ -1,9 +1,14 @@
 import { createParamDecorator, type ExecutionContext, Injectable, type PipeTransform } from '@nestjs/common';
 import { ServiceAddress } from '#libs/http';
 import type { FastifyRequest } from 'fastify';
-import { type ApiCall, apiCall } from './api-call.js';
 import type { Caller as KnownCaller } from './caller.js';
 import { callerOf, scopeOf } from './request-caller.js';
+
+/** Who asks for something, and by which address of this service. */
+export interface ApiCall {
+  scope: { tenant: string; owner: string };
+  baseUrl: string;
+}
 
 export type Caller = KnownCaller;
 
@@ -22,8 +27,8 @@ const Request = createParamDecorator((_: unknown, context: ExecutionContext) => 
 class CallPipe implements PipeTransform<FastifyRequest, ApiCall> {
   constructor(private readonly address: ServiceAddress) {}
 
-  transform(request: FastifyRequest): ApiCall {
-    return apiCall(request, this.address);
+  transform({ raw }: FastifyRequest): ApiCall {
+    return { scope: scopeOf(raw), baseUrl: this.address.publicBaseUrl(raw) };
   }
 }
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Controller, Get, Headers, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { NodeTypes } from '#libs/executor';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { etagOf, RevisionConditions } from './revision-conditions.js';
 import { workflowSchema } from './workflow-schema.js';
 
@@ -34,7 +35,7 @@ export class WorkflowSchemaController {
       },
     },
   })
-  getWorkflowSchema(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): void {
+  getWorkflowSchema(@Headers() headers: IncomingHttpHeaders, @Res() reply: FastifyReply): void {
     void reply.header('etag', etagOf(this.version)).header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`);
     if (RevisionConditions.of(headers).has(this.version)) void reply.code(304).send();
     else void reply.header('content-type', 'application/schema+json').send(this.json);
