@@ -1,5 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { A2AError, isJsonObject, type JsonObject, type JsonValue, type SendMessageRequest } from '#libs/protocol';
+import { Module } from '@nestjs/common';
+import { Database, serviceSecret } from '#libs/postgres';
 
 /** The extension, and the metadata key, under which Messages carry the calls that led to them. */
 export const HOP_CHAIN = 'urn:parley:extension:hop-chain:v1';
@@ -112,3 +114,16 @@ function readHop(value: JsonValue): Hop | undefined {
     ? ({ root, task, caller, callee, signature } as unknown as Hop)
     : undefined;
 }
+
+/** HopChains with the secret that all replicas share. Needs PostgresModule. */
+@Module({
+  providers: [
+    {
+      provide: HopChains,
+      inject: [Database],
+      useFactory: async (database: Database) => new HopChains(await serviceSecret(database, 'hop-chain')),
+    },
+  ],
+  exports: [HopChains],
+})
+export class HopChainModule {}

@@ -17,6 +17,14 @@ export { ExecutorModule } from './executor.module.js';
 export { TaskRecovery } from './task-recovery.js';
 export { readIdempotencyKey } from './idempotent-requests.js';
 export { OwnAgents, OwnAgentsModule } from './own-agents.js';
-export { calleeOf, type Hop, HOP_CHAIN, HopChains, hopMetadata, hopsOf, keptHops } from './hop-chain.js';
-export { HopChainModule } from './hop-chain.module.js';
+export {
+  calleeOf,
+  type Hop,
+  HOP_CHAIN,
+  HopChainModule,
+  HopChains,
+  hopMetadata,
+  hopsOf,
+  keptHops,
+} from './hop-chain.js';
 export { REVISION_CLAIM, RevisionClaimModule, RevisionClaims } from './revision-claim.js';
