@@ -3,23 +3,22 @@ import { DefaultAgentCardResolver } from '@a2a-js/sdk/client';
 import {
   type AgentCard,
   encodeAgentCard,
+  hasUserinfo,
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  hasUserinfo,
   NO_USERINFO,
 } from '#libs/protocol';
 import type { ContentLimits } from '#libs/service';
 import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
-import type { AgentHttp } from './agent-http.js';
+import { type AgentHttp, fetchRequester } from './agent-http.js';
 import { type AgentRequest, agentRequest } from './agent-request.js';
 import type { CallAttempt, CallLimits } from './call-limits.js';
 import type { ReceivedCard } from './card-guard.js';
 import { CARD_PATH, hostCardUrl, ownCardUrl } from './card-places.js';
 import { keepSecurity } from './card-security.js';
 import { once } from './exchange.js';
-import { fetchRequester } from './fetch-requester.js';
 
 /** Reads cards of the protocol's versions 0.2 and 0.3 too and gives them in the form of 1.0. */
 const READER = new DefaultAgentCardResolver({ legacyCompat: { enabled: true } });

@@ -1,10 +1,12 @@
 import { hasMoreMembers, tooManyMembers } from '#libs/http';
 import type { OutboundCall, OutboundRequester, OutboundTimes } from '#libs/outbound';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { InvalidProtocolValue, isJsonObject, type JsonObject } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
 import type { CallOptions } from './agent-client.js';
 import { networkFailure, statusFailure } from './call-failure.js';
 import { type CallProof, prove } from './call-proof.js';
+import { type SseEvent, sseEvents } from './sse-events.js';
 
 /** A plain answer, an answer that is an error, and one event of a stream may not be longer. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -82,4 +84,32 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, alive?: () => void): 
 
 function rethrow(error: unknown): never {
   throw networkFailure(error);
+}
+
+/** @throws InvalidProtocolValue */
+export function jsonObjectOf(text: string): JsonObject {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new InvalidProtocolValue('it is not JSON');
+  }
+  if (!isJsonObject(json)) throw new InvalidProtocolValue('it is not a JSON object');
+  return json;
+}
+
+/**
+ * The events of an answer.
+ * @param refuse throws the error that stands in an answer which is no stream, if one does
+ * @throws InvalidProtocolValue where the answer is no stream of events
+ */
+export async function* eventsOf(answer: AgentAnswer, refuse: (body: string) => unknown): AsyncIterable<SseEvent> {
+  if (!/^text\/event-stream\b/i.test(answer.contentType)) {
+    refuse(await answer.text());
+    throw new InvalidProtocolValue('it is not a stream of events');
+  }
+  for await (const event of sseEvents(answer.pieces(), MAX_ANSWER_BYTES)) {
+    parsable(event.data, answer.mostMembers);
+    yield event;
+  }
 }

@@ -10,10 +10,14 @@ import {
   type StreamResponse,
   type Task,
 } from '#libs/protocol';
-import { eventsOf, jsonObjectOf } from './agent-answer.js';
-import type { AgentAnswer, AgentRequest } from './agent-request.js';
-import type { AgentTransport, CallCredentials, TransportOptions } from './agent-transport.js';
-import { completedRequest, keyHeader } from './send-request.js';
+import { type AgentAnswer, type AgentRequest, eventsOf, jsonObjectOf } from './agent-request.js';
+import {
+  type AgentTransport,
+  type CallCredentials,
+  completedRequest,
+  keyHeader,
+  type TransportOptions,
+} from './agent-transport.js';
 import { errorOf } from './call-failure.js';
 
 /** Another way to say the same: what is asked and what is answered are put from and into the words of A2A 1.0. */

@@ -8,12 +8,16 @@ import {
   type StreamResponse,
   type Task,
 } from '#libs/protocol';
-import { eventsOf, jsonObjectOf } from './agent-answer.js';
+import { type AgentAnswer, type AgentRequest, eventsOf, jsonObjectOf } from './agent-request.js';
 import type { AgentCallError } from './agent-call-error.js';
-import type { AgentAnswer, AgentRequest } from './agent-request.js';
-import type { AgentTransport, CallCredentials, TransportOptions } from './agent-transport.js';
+import {
+  type AgentTransport,
+  type CallCredentials,
+  completedRequest,
+  keyHeader,
+  type TransportOptions,
+} from './agent-transport.js';
 import { errorOf, rpcFailure } from './call-failure.js';
-import { completedRequest, keyHeader } from './send-request.js';
 
 /** Reaches an agent of A2A 1.x over HTTP+JSON (section 11). */
 export class RestTransport implements AgentTransport {

@@ -8,9 +8,8 @@ import {
   type Task,
 } from '#libs/protocol';
 import { attend } from './agent-fetch.js';
-import type { AgentTransport, TransportOptions } from './agent-transport.js';
+import { type AgentTransport, completedRequest, type TransportOptions } from './agent-transport.js';
 import { withAppend } from './legacy-frames.js';
-import { completedRequest } from './send-request.js';
 
 /** Reaches an agent of A2A 0.3 over the network, through the official SDK. */
 export class SdkTransport implements AgentTransport {
