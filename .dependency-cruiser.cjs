@@ -22,7 +22,7 @@ const LAYERS = {
   },
   'agents and edges': {
     access: ['protocol', 'service', 'postgres', 'outbound', 'http'],
-    callees: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
+    'remote-agents': ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
     credentials: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
     nodes: ['protocol', 'service', 'outbound', 'http', 'tasks', 'executor', 'a2a-client', 'agent-calls'],
     push: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'tasks'],

@@ -21,7 +21,7 @@ const AGENTS = { research: 'researcher', critique: 'critic' };
 const PORTS = { researcher: 4001, critic: 4002 };
 /** What a shell expects of a process that Ctrl-C ended. */
 const INTERRUPTED = 130;
-const LAST_WORDS_MS = 500;
+const FINAL_OUTPUT_MS = 500;
 
 const once = process.argv.includes('--once');
 const processes = [];
@@ -141,7 +141,7 @@ async function watchRun(parleyUrl, workflow) {
   void interrupted.then(() => view.end());
   let runId;
   try {
-    for await (const event of eventsOrLastWords(parleyUrl, workflow.name)) {
+    for await (const event of eventsOrFinalOutput(parleyUrl, workflow.name)) {
       runId = event.runId;
       view.show(event);
     }
@@ -151,14 +151,14 @@ async function watchRun(parleyUrl, workflow) {
   return runId;
 }
 
-async function* eventsOrLastWords(parleyUrl, name) {
+async function* eventsOrFinalOutput(parleyUrl, name) {
   const death = Promise.race(processes.map((service) => service.unexpectedEnd()));
   death.catch(() => {});
   try {
     yield* runWorkflow(parleyUrl, name, INPUTS);
   } catch (error) {
-    // Where a process died, its last words say more than the broken stream.
-    await Promise.race([death, new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS))]);
+    // Where a process died, its final output says more than the broken stream.
+    await Promise.race([death, new Promise((resolve) => setTimeout(resolve, FINAL_OUTPUT_MS))]);
     throw error;
   }
 }

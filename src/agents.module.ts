@@ -3,7 +3,7 @@ import { ModuleRef } from '@nestjs/core';
 import {
   AgentDirectory,
   CardGuard,
-  CredentialProofs,
+  RequestSigners,
   type CredentialsOf,
   HttpAgentDirectory,
   isOfService,
@@ -11,7 +11,7 @@ import {
 } from '#libs/a2a-client';
 import { RequestHandler } from '#libs/a2a-server';
 import { Authentication } from '#libs/access';
-import { CalleesModule } from '#libs/callees';
+import { RemoteAgentsModule } from '#libs/remote-agents';
 import { CredentialsModule } from '#libs/credentials';
 import { REVISION_CLAIM, RevisionClaimModule, RevisionClaims } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
@@ -20,7 +20,7 @@ import { AppConfig, Metrics } from '#libs/service';
 
 /** Calls to agents, foreign ones and our own. */
 @Module({
-  imports: [CalleesModule, CredentialsModule, RevisionClaimModule],
+  imports: [RemoteAgentsModule, CredentialsModule, RevisionClaimModule],
   providers: [
     {
       provide: AgentDirectory,
@@ -32,7 +32,7 @@ import { AppConfig, Metrics } from '#libs/service';
         Authentication,
         ServiceAddress,
         CardGuard,
-        CredentialProofs,
+        RequestSigners,
         RevisionClaims,
       ],
       useFactory: (
@@ -43,7 +43,7 @@ import { AppConfig, Metrics } from '#libs/service';
         authentication: Authentication,
         address: ServiceAddress,
         guard: CardGuard,
-        proofs: CredentialProofs,
+        signers: RequestSigners,
         claims: RevisionClaims,
       ) => {
         const calls = metrics.counter('parley_outbound_calls_total', 'Calls to agents by what came of them', [
@@ -56,7 +56,7 @@ import { AppConfig, Metrics } from '#libs/service';
           ...(nodeDispatch === 'local' && { local: localAgents(modules, address) }),
           credentials,
           guard,
-          proofs,
+          signers,
           calls,
         });
       },

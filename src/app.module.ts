@@ -3,7 +3,7 @@ import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { A2aServerModule, GrpcServer } from '#libs/a2a-server';
 import { ACCESS_MIGRATIONS, AccessApiModule, AccessModule } from '#libs/access';
 import { BRAINSTORM_MIGRATIONS, BrainstormApiModule, BrainstormModule, BrainstormNode } from '#libs/brainstorm';
-import { CALLEE_MIGRATIONS } from '#libs/callees';
+import { REMOTE_AGENT_MIGRATIONS } from '#libs/remote-agents';
 import {
   CONVERSATION_MIGRATIONS,
   ConversationAgentModule,
@@ -44,7 +44,7 @@ export class AppModule {
       ...BRAINSTORM_MIGRATIONS,
       ...PUSH_MIGRATIONS,
       ...ACCESS_MIGRATIONS,
-      ...CALLEE_MIGRATIONS,
+      ...REMOTE_AGENT_MIGRATIONS,
       ...CREDENTIAL_MIGRATIONS,
     ];
     const push = PushModule.with(TasksModule);

@@ -11,7 +11,7 @@ import {
   auditCalls,
   Authentication,
   BrowserGuard,
-  CallLimits,
+  CallerLimits,
   guardBrowsers,
   guardRoutes,
   OpenCalls,
@@ -37,7 +37,7 @@ import { serveConsole } from './console.js';
 import { serveDocumentation } from './documentation.js';
 import { acceptJsonBodies } from './json-bodies.js';
 import { drainOversizedBodies } from './oversized-bodies.js';
-import { sayWhenToComeBack } from './retry-after.js';
+import { addRetryAfter } from './retry-after.js';
 import { startLines } from './start-lines.js';
 import { answerUnreadableRequest } from './unreadable-requests.js';
 
@@ -78,7 +78,7 @@ export async function start(environment: Environment): Promise<void> {
   }
 }
 
-/** A start that fails ends what it has begun, the embedded database as well, before it is told. */
+/** A start that fails ends what it has begun, the embedded database as well, before it is reported. */
 async function startedOn(config: AppConfig): Promise<Started> {
   const app = await createApp(config).catch(async (error: unknown) => {
     await Shutdown.afterFailedStart(config);
@@ -104,13 +104,13 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   fastify.addHook('onRoute', leaveToProtocol);
   // Whether a name is served with TLS alone is known to the proxy that terminates it.
   await app.register(helmet, { contentSecurityPolicy: false, strictTransportSecurity: false });
-  sayWhenToComeBack(fastify);
+  addRetryAfter(fastify);
   acceptJsonBodies(fastify);
   guardBrowsers(fastify, app.get(BrowserGuard));
   guardRoutes(fastify, {
     authentication: app.get(Authentication),
     openCalls: app.get(OpenCalls),
-    limits: app.get(CallLimits),
+    limits: app.get(CallerLimits),
   });
   admitBodies(fastify, app.get(InFlight), config.bodyLimit);
   auditCalls(fastify);

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 const SECONDS = '2';
 
 /** Tells with every 503, whatever it is for, when to come back (RFC 9110, section 10.2.3), unless it says so itself. */
-export function sayWhenToComeBack(fastify: FastifyInstance): void {
+export function addRetryAfter(fastify: FastifyInstance): void {
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
     if (reply.statusCode === 503 && !reply.hasHeader('retry-after')) void reply.header('retry-after', SECONDS);
     done();

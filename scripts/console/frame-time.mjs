@@ -20,7 +20,7 @@ try {
   const { parleyUrl } = await product.start();
   const browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  await tell(page);
+  await serveRun(page);
   await page.addInitScript(recordFrames);
   const begun = performance.now();
   await page.goto(`${parleyUrl}/runs/told`);
@@ -78,7 +78,7 @@ async function moveGraph(page) {
   await page.mouse.up();
 }
 
-async function tell(page) {
+async function serveRun(page) {
   const nodes = Array.from({ length: NODES }, (_, index) => ({ id: `n${index}`, type: 'agent', config: {} }));
   const edges = nodes.slice(1).map(({ id }, index) => ({ from: nodes[index].id, to: id }));
   const events = nodes.flatMap(({ id }) => [
@@ -92,8 +92,8 @@ async function tell(page) {
   ]);
   events.push({ type: 'done', status: 'completed', payload: { status: 'completed' } });
   const frames = events.map((event, index) => {
-    const told = { payload: {}, ...event, sequence: index + 1, timestamp: new Date(AT + index).toISOString() };
-    return `id: ${index + 1}\ndata: ${JSON.stringify(told)}\n\n`;
+    const reported = { payload: {}, ...event, sequence: index + 1, timestamp: new Date(AT + index).toISOString() };
+    return `id: ${index + 1}\ndata: ${JSON.stringify(reported)}\n\n`;
   });
   const body = frames.join('');
   await page.route('**/api/runs/told', (route) => route.fulfill({ json: { runId: 'told', inputs: {} } }));

@@ -40,7 +40,7 @@ export class ServiceProcess {
     });
   }
 
-  /** Its base URL, without a slash at the end, once it serves. Rejects with its last words where it does not. */
+  /** Its base URL, without a slash at the end, once it serves. Rejects with its final output where it does not. */
   async ready() {
     const { promise: patience, cancel } = timeout(READY_WITHIN_MS);
     const url = await Promise.race([

@@ -6,7 +6,7 @@ import {
   type CallOutcome,
   type CallProgress,
 } from '#libs/agent-calls';
-import { HopChains, TaskCanceled } from '#libs/executor';
+import { CallChains, TaskCanceled } from '#libs/executor';
 import { derivedId, userMessage } from '#libs/protocol';
 import type { FakeAgent } from './fake-agent.js';
 
@@ -16,7 +16,7 @@ export class FakeCallingTask {
     http: { fetch, cachedFetch: fetch },
     onCardless: () => undefined,
   });
-  readonly hops = new HopChains(Buffer.from('a secret'));
+  readonly chains = new CallChains(Buffer.from('a secret'));
   readonly messageId = derivedId('task', 'step', 1);
   /** How often the store was asked whether the Task is still this process's; replace it to say no. */
   proofs = 0;
@@ -38,7 +38,7 @@ export class FakeCallingTask {
       by: {
         context: { taskId: 'task', flush: () => this.flush(), prove: () => this.prove() },
         agent: 'callers',
-        chain: { hops: [], signer: this.hops },
+        chain: { links: [], signer: this.chains },
         ...by,
       },
       ...fields,
@@ -56,15 +56,15 @@ export class FakeCallingTask {
 }
 
 /** All that a call hears, and how it ends. */
-export async function heard(call: AgentCall): Promise<{ progress: CallProgress[]; outcome: CallOutcome }> {
+export async function followed(call: AgentCall): Promise<{ progress: CallProgress[]; outcome: CallOutcome }> {
   const progress: CallProgress[] = [];
-  for await (const heard of call.run()) progress.push(heard);
+  for await (const followed of call.run()) progress.push(followed);
   return { progress, outcome: call.outcome };
 }
 
 /** How a call ends. */
 export async function outcomeOf(call: AgentCall): Promise<CallOutcome> {
-  return (await heard(call)).outcome;
+  return (await followed(call)).outcome;
 }
 
 /** The Task id that a call hears of first; the call goes on. */

@@ -7,7 +7,7 @@ import {
   admitBodies,
   Authentication,
   BrowserGuard,
-  CallLimits,
+  CallerLimits,
   guardBrowsers,
   guardRoutes,
   OpenCalls,
@@ -61,7 +61,7 @@ function configOf(wanted: AgentArguments, environment: Environment): AppConfig {
   });
 }
 
-/** A start that fails ends what it has begun, the embedded database as well, before it is told. */
+/** A start that fails ends what it has begun, the embedded database as well, before it is reported. */
 async function startedOn(config: AppConfig, module: DynamicModule): Promise<string> {
   const app = await createAgent(module, config).catch(async (error: unknown) => {
     await Shutdown.afterFailedStart(config);
@@ -75,7 +75,7 @@ async function startedOn(config: AppConfig, module: DynamicModule): Promise<stri
 
 async function createAgent(module: DynamicModule, config: AppConfig): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({ bodyLimit: config.bodyLimit, forceCloseConnections: 'idle' });
-  // What Nest says while it starts is of no use to anybody: a fault is thrown, and told by `start`.
+  // What Nest says while it starts is of no use to anybody: a fault is thrown, and reported by `start`.
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, { logger: false, abortOnError: false });
   app.useLogger(app.get(Logger));
   const fastify = app.getHttpAdapter().getInstance();
@@ -83,7 +83,7 @@ async function createAgent(module: DynamicModule, config: AppConfig): Promise<Ne
   guardRoutes(fastify, {
     authentication: app.get(Authentication),
     openCalls: app.get(OpenCalls),
-    limits: app.get(CallLimits),
+    limits: app.get(CallerLimits),
   });
   admitBodies(fastify, app.get(InFlight), config.bodyLimit);
   const routes = registerA2aRoutes(fastify, {

@@ -17,7 +17,7 @@ import {
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
-/** What a brainstorm sends an agent (row J1). */
+/** What a brainstorm sends an agent: these four members and no other. */
 interface RolePayload {
   role: Role;
   systemPrompt: string;
@@ -29,7 +29,7 @@ interface RolePayload {
 
 /**
  * An agent for brainstorms: gives the state that it was sent back, changed as its role asks; by a model where there is
- * one, else by rules. Its Task has four events: SUBMITTED, WORKING, the state, COMPLETED (row J6).
+ * one, else by rules. Its Task has four events: SUBMITTED, WORKING, the state, COMPLETED.
  */
 export class RoleAgent extends AgentExecutor {
   override readonly recovery = 'restart';

@@ -1,7 +1,7 @@
 import { type AgentClient, CalledTask } from '#libs/a2a-client';
 import { isTerminalState, type Part, type TaskState, textPart, userMessage } from '#libs/protocol';
 
-/** All that a client of a conversation remembers (row I1). */
+/** All that a client of a conversation remembers; every Message carries both where they are known. */
 export interface ChatIds {
   contextId?: string;
   taskId?: string;
@@ -15,7 +15,7 @@ export interface ChatAnswer {
 
 /**
  * A conversation with an agent as its client sees it: one Message at a time, and the two ids, which are replaced from
- * every response and cleared when the Task has ended (rows I1, I6, I9). The client never sends what was said before.
+ * every response and cleared when the Task has ended. The client never sends what was said before.
  */
 export class ChatSession {
   ids: ChatIds = {};

@@ -33,7 +33,7 @@ export class AgentCallError extends Error {
   /** Whether it is certain that nothing reached anybody, as where a connection was refused. */
   readonly unsent: boolean;
 
-  /** Only 5xx and time-outs are tried again (row J4), and what is unsent for as long as a call may wait for its agent. */
+  /** Only 5xx and time-outs are tried again, and what is unsent for as long as a call may wait for its agent. */
   get retryable(): boolean {
     return this.kind === 'server-error' || this.kind === 'timeout';
   }

@@ -14,7 +14,7 @@ import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
 import { type AgentHttp, fetchRequester } from './agent-http.js';
 import { type AgentRequest, agentRequest } from './agent-request.js';
-import type { CallAttempt, CallLimits } from './call-limits.js';
+import type { CallAttempt, CallDeadlines } from './call-deadlines.js';
 import type { ReceivedCard } from './card-guard.js';
 import { CARD_PATH, hostCardUrl, ownCardUrl } from './card-places.js';
 import { keepSecurity } from './card-security.js';
@@ -49,7 +49,7 @@ export class AgentCards {
     this.#freshUntil = http.freshUntil ?? (() => 0);
   }
 
-  /** The card of an agent where the HTTP cache would give it without asking (row K15). */
+  /** The card of an agent where the HTTP cache would give it without asking. */
   fresh(url: string): SdkAgentCard | undefined {
     const kept = this.#kept.get(ownCardUrl(url));
     return kept !== undefined && Date.now() < kept.freshUntil ? kept.card : undefined;
@@ -66,7 +66,7 @@ export class AgentCards {
    */
   async find(
     url: string,
-    limits: CallLimits,
+    limits: CallDeadlines,
     credentials: Readonly<Record<string, string>> = {},
   ): Promise<SdkAgentCard | undefined> {
     const { pathname } = parsed(url);
@@ -83,7 +83,7 @@ export class AgentCards {
 
   async #read(
     url: string,
-    limits: CallLimits,
+    limits: CallDeadlines,
     credentials: Readonly<Record<string, string>>,
   ): Promise<SdkAgentCard | undefined> {
     const target = parsed(url);

@@ -20,7 +20,7 @@ export interface CallOptions {
   parent?: { taskId: string; reference: string; token?: string };
   /** The caller's owner and tenant, for agents of this service. */
   scope?: { tenant: string; owner: string };
-  /** The revision that an agent of this service shall answer by; its newest unless told otherwise. */
+  /** The revision that an agent of this service shall answer by; its newest unless set otherwise. */
   revision?: string;
   /**
    * For an agent over the network that is known to make one Task for it, however often it is sent: the value of the
@@ -71,7 +71,8 @@ export abstract class AgentClient {
 /** Resolves an agent's card and gives a client for it. */
 export abstract class AgentDirectory {
   /**
-   * Resolves the AgentCard (again for every client, through an HTTP cache: row K15) and gives a client for it.
+   * Resolves the AgentCard (again for every client, through an HTTP cache: with `max-age=0` it is asked for each time)
+   * and gives a client for it.
    * @param url an agent's base or card URL; an own URL is answered in-process where so configured
    * @throws AgentCallError
    */

@@ -2,7 +2,7 @@ import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentFetch } from './agent-http.js';
 import { networkFailure, statusFailure } from './call-failure.js';
-import { prove } from './call-proof.js';
+import { sign } from './request-signers.js';
 import { MAX_ANSWER_BYTES, parsable } from './agent-request.js';
 import { readableFrame } from './legacy-frames.js';
 import { sseEvents } from './sse-events.js';
@@ -14,11 +14,11 @@ const UNWATCHED_BYTES = 64 * 1024;
 const NO_LIMITS = { firstByteMs: 0, idleMs: 0 };
 
 /** The SDK hands a `fetch` nothing of a call but its signal. */
-const CALLS = new WeakMap<AbortSignal, Pick<TransportOptions, 'alive' | 'proof' | 'fence'>>();
+const CALLS = new WeakMap<AbortSignal, Pick<TransportOptions, 'alive' | 'auth' | 'fence'>>();
 
 /** Has every call with this signal carry its proof, and `alive` told of every piece of its answer. */
-export function attend({ signal, alive, proof, fence }: TransportOptions): void {
-  CALLS.set(signal, { alive, proof, fence });
+export function bindCall({ signal, alive, auth, fence }: TransportOptions): void {
+  CALLS.set(signal, { alive, auth, fence });
 }
 
 /**
@@ -30,10 +30,10 @@ export function agentFetch(
   { jsonMembers }: Pick<ContentLimits, 'jsonMembers'> = DEFAULT_CONTENT_LIMITS,
 ): typeof fetch {
   return async (input, init) => {
-    const { alive, proof, fence } = (init?.signal && CALLS.get(init.signal)) || {};
-    const { url = input, ...proven } = (proof && prove(proof, urlOf(input), headersOf(init))) || {};
+    const { alive, auth, fence } = (init?.signal && CALLS.get(init.signal)) || {};
+    const { url = input, ...signed } = (auth && sign(auth, urlOf(input), headersOf(init))) || {};
     await fence?.();
-    const response = await send(url, { ...init, ...proven, ...NO_LIMITS }).catch((error: unknown) => {
+    const response = await send(url, { ...init, ...signed, ...NO_LIMITS }).catch((error: unknown) => {
       throw networkFailure(error);
     });
     const watched = watch(response, alive);

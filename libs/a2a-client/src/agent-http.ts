@@ -6,19 +6,19 @@ export type AgentFetch = (
   init?: RequestInit & { firstByteMs?: number; idleMs?: number },
 ) => Promise<Response>;
 
-/** The outbound door, as far as agents need it; OutboundHttp is one. */
+/** The outbound client, as far as agents need it; OutboundHttp is one. */
 export interface AgentHttp {
   readonly fetch: AgentFetch;
-  /** A GET through an HTTP cache that honours `max-age` and `ETag` (row K15). */
+  /** A GET through an HTTP cache that honours `max-age` and `ETag`. */
   readonly cachedFetch: AgentFetch;
-  /** The same doors without the objects of the web, which cost more than the call. Absent: `fetch` does their work. */
+  /** The same calls without the objects of the web, which cost more than the call. Absent: `fetch` does their work. */
   readonly request?: OutboundRequester;
   readonly cachedRequest?: OutboundRequester;
   /** Until when the cache alone answers a GET (`Date.now()`); 0, or absent, where it has to be asked at each call. */
   readonly freshUntil?: (url: URL, headers: Record<string, string>) => number;
 }
 
-/** The door's `request` where there is only a `fetch`. */
+/** The client's `request` where there is only a `fetch`. */
 export function fetchRequester(send: AgentFetch): OutboundRequester {
   return async ({ url, ...init }) => new FetchedAnswer(await send(url.href, init));
 }

@@ -5,7 +5,7 @@ import { InvalidProtocolValue, isJsonObject, type JsonObject } from '#libs/proto
 import { AgentCallError } from './agent-call-error.js';
 import type { CallOptions } from './agent-client.js';
 import { networkFailure, statusFailure } from './call-failure.js';
-import { type CallProof, prove } from './call-proof.js';
+import { type RequestAuth, sign } from './request-signers.js';
 import { type SseEvent, sseEvents } from './sse-events.js';
 
 /** A plain answer, an answer that is an error, and one event of a stream may not be longer. */
@@ -24,7 +24,7 @@ export interface AgentAnswer {
 export interface AgentCall extends Omit<OutboundCall, keyof OutboundTimes> {
   /** Told of every piece of the answer's body. */
   alive?: () => void;
-  proof?: CallProof;
+  auth?: RequestAuth;
   fence?: CallOptions['fence'];
 }
 
@@ -38,11 +38,11 @@ export function agentRequest(
   send: OutboundRequester,
   { jsonMembers: mostMembers }: Pick<ContentLimits, 'jsonMembers'> = DEFAULT_CONTENT_LIMITS,
 ): AgentRequest {
-  return async ({ alive, proof, fence, ...call }) => {
+  return async ({ alive, auth, fence, ...call }) => {
     try {
       await fence?.();
-      const proven = proof && prove(proof, call.url, call.headers);
-      const answer = await send({ ...call, ...proven, firstByteMs: 0, idleMs: 0 });
+      const signed = auth && sign(auth, call.url, call.headers);
+      const answer = await send({ ...call, ...signed, firstByteMs: 0, idleMs: 0 });
       const { status } = answer;
       if (status >= 200 && status < 300) {
         return {

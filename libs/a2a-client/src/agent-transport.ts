@@ -1,6 +1,6 @@
 import type { SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
 import type { CallOptions, CallTimeouts } from './agent-client.js';
-import type { CallProof } from './call-proof.js';
+import type { RequestAuth } from './request-signers.js';
 
 /** A call's options and what ties its transport to the attempt. */
 export interface TransportOptions extends CallOptions {
@@ -9,7 +9,7 @@ export interface TransportOptions extends CallOptions {
   /** Told of every sign of life, be it only a heartbeat. */
   alive: () => void;
   /** What the call carries where it names a credential. */
-  proof?: CallProof;
+  auth?: RequestAuth;
 }
 
 /** One way to reach one agent. Each method is a single exchange: no limits, no retry, no resumption. */
@@ -33,7 +33,7 @@ export type CallCredentials = (options: CallOptions) => Readonly<Record<string, 
  */
 export type CredentialsOf = (agentUrl: string) => CallCredentials | undefined;
 
-/** What Parley accepts where a caller names nothing (row B6). */
+/** What Parley accepts where a caller names nothing: texts and JSON. */
 const ACCEPTED_OUTPUT_MODES = ['text/plain', 'application/json'];
 
 /**

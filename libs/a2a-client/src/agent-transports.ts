@@ -2,15 +2,15 @@ import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
-import type { CredentialProofs } from './call-proof.js';
+import type { RequestSigners } from './request-signers.js';
 import { type CardSecurity, securityOf } from './card-security.js';
 import { agentFetch } from './agent-fetch.js';
 import { type AgentHttp, fetchRequester } from './agent-http.js';
 import { type AgentRequest, agentRequest } from './agent-request.js';
 import type { AgentTransport, CallCredentials } from './agent-transport.js';
-import { FOUNDING_DIALECT } from './founding-dialect.js';
+import { PRE_1_0_DIALECT } from './pre-1-0-dialect.js';
 import { type JsonRpcEndpoint, JsonRpcTransport } from './json-rpc-transport.js';
-import { ProvingTransport } from './proving-transport.js';
+import { SigningTransport } from './signing-transport.js';
 import { RestTransport } from './rest-transport.js';
 import { LegacyClients } from './legacy-clients.js';
 import { SdkTransport } from './sdk-transport.js';
@@ -34,7 +34,7 @@ export class AgentTransports {
 
   constructor(
     http: AgentHttp,
-    private readonly proofs?: CredentialProofs,
+    private readonly signers?: RequestSigners,
     content: ContentLimits = DEFAULT_CONTENT_LIMITS,
   ) {
     this.#request = agentRequest(http.request ?? fetchRequester(http.fetch), content);
@@ -53,12 +53,7 @@ export class AgentTransports {
 
   /** For an agent that has no card: JSON-RPC at its URL, without streaming. */
   ofUrl({ url, credentials }: CalledAgent): AgentTransport {
-    const transport = new JsonRpcTransport(
-      this.#request,
-      this.#endpoint({ url, credentials }),
-      false,
-      FOUNDING_DIALECT,
-    );
+    const transport = new JsonRpcTransport(this.#request, this.#endpoint({ url, credentials }), false, PRE_1_0_DIALECT);
     return this.#proving(transport, { url }, url);
   }
 
@@ -69,16 +64,16 @@ export class AgentTransports {
   }
 
   #proving(transport: AgentTransport, agent: CalledAgent, endpoint: string, security?: CardSecurity): AgentTransport {
-    if (this.proofs === undefined) return transport;
-    const proven = { agentUrl: agent.url, endpoint: new URL(endpoint), ...(security && { security }) };
-    return new ProvingTransport(transport, this.proofs, proven);
+    if (this.signers === undefined) return transport;
+    const signed = { agentUrl: agent.url, endpoint: new URL(endpoint), ...(security && { security }) };
+    return new SigningTransport(transport, this.signers, signed);
   }
 
   #endpoint({ url, tenant, credentials }: Omit<JsonRpcEndpoint, 'nextId'>): JsonRpcEndpoint {
     return { url, tenant, credentials, nextId: this.#idsOf(url) };
   }
 
-  /** The ids that one endpoint sees grow over all calls (row B6). */
+  /** The ids that one endpoint sees grow over all calls: 1, 2, 3, …. */
   #idsOf(url: string): () => number {
     let last = 0;
     const ids = this.#ids.get(url) ?? (() => (last += 1));

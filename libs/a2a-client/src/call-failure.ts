@@ -18,7 +18,7 @@ export function toAgentCallError(error: unknown): AgentCallError {
   return sdkFailure(error) ?? (causesOf(error).some(isNetworkError) ? networkFailure(error) : notA2A(error));
 }
 
-/** An error that the agent answered with (row B7). */
+/** An error that the agent answered with: `a2a error <code>: <message>`. */
 export function rpcFailure(code: number, message: string, cause?: unknown): AgentCallError {
   const kind = code === A2A_ERRORS.TASK_NOT_FOUND.code ? 'not-found' : 'rpc-error';
   return new AgentCallError(kind, `a2a error ${code}: ${message}`, { code, cause });
@@ -111,9 +111,9 @@ export function statusFailure(status: number, body: string): AgentCallError {
 }
 
 /** 401: the agent wants to know who calls; 403: it knows, and forbids it (A2A 1.0, section 7.4). */
-function refusal(status: 401 | 403, told: AgentCallError | undefined): AgentCallError {
+function refusal(status: 401 | 403, reported: AgentCallError | undefined): AgentCallError {
   const text = status === 401 ? 'the agent does not accept who calls' : 'the agent forbids the call';
-  const detail = told ? `: ${told.message}` : '';
+  const detail = reported ? `: ${reported.message}` : '';
   return new AgentCallError('unauthorized', `HTTP ${status}: ${text}${detail}`, { code: status });
 }
 

@@ -1,6 +1,8 @@
 const WELL_KNOWN = '/.well-known/agent-card.json';
 
-/** The end of a URL that names a card, at its well-known place, at the one of A2A 0.2, or at the founding one. */
+/**
+ * The end of a URL that names a card, at its well-known place, at the one of A2A 0.2, or at the one from before 1.0.
+ */
 export const CARD_PATH = /\/((\.well-known\/)?agent-card(\.json)?|\.well-known\/agent\.json)$/;
 
 /** Where an agent has a card of its own. */

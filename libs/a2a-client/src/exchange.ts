@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamResponse } from '#libs/protocol';
 import type { AgentCallError } from './agent-call-error.js';
 import { toAgentCallError } from './call-failure.js';
-import type { CallAttempt, CallLimits } from './call-limits.js';
+import type { CallAttempt, CallDeadlines } from './call-deadlines.js';
 
 const MAX_RETRIES = 3;
 const FIRST_PAUSE_MS = 100;
@@ -15,7 +15,7 @@ type Open = (attempt: CallAttempt) => AsyncIterable<StreamResponse>;
  * One exchange with a single answer, tried again by the retry rule.
  * @param refused how long it is tried again where nobody listens, in milliseconds
  */
-export function once<T>(limits: CallLimits, ask: (attempt: CallAttempt) => Promise<T>, refused = 0): Promise<T> {
+export function once<T>(limits: CallDeadlines, ask: (attempt: CallAttempt) => Promise<T>, refused = 0): Promise<T> {
   const attempted = async (): Promise<T> => {
     const attempt = limits.attempt();
     try {
@@ -28,7 +28,7 @@ export function once<T>(limits: CallLimits, ask: (attempt: CallAttempt) => Promi
 }
 
 /** One exchange with a stream of answers, tried again as `once` does until its first event is there. */
-export async function* exchange(limits: CallLimits, open: Open, refused = 0): AsyncIterable<StreamResponse> {
+export async function* exchange(limits: CallDeadlines, open: Open, refused = 0): AsyncIterable<StreamResponse> {
   const { attempt, events, first } = await retrying(() => begin(limits, open), limits, refused);
   try {
     for (let next = first; !next.done; next = await attempt.next(events.next())) yield next.value;
@@ -38,7 +38,7 @@ export async function* exchange(limits: CallLimits, open: Open, refused = 0): As
   }
 }
 
-async function begin(limits: CallLimits, open: Open) {
+async function begin(limits: CallDeadlines, open: Open) {
   const attempt = limits.attempt();
   try {
     const events = open(attempt)[Symbol.asyncIterator]();
@@ -50,12 +50,12 @@ async function begin(limits: CallLimits, open: Open) {
 }
 
 /**
- * Tries again after 5xx and time-outs, at most three times, after 100, 200 and 400 ms (row J4); and, for `refused`
- * milliseconds, where nobody listened, so that nothing was sent. Nothing else is tried again, and nothing after the call
- * is over.
+ * Tries again after 5xx and time-outs, at most three times, after 100, 200 and 400 ms; and, for `refused`
+ * milliseconds, where nobody listened, so that nothing was sent. Nothing else is tried again, and nothing after the
+ * call is over.
  * @throws AgentCallError of the last attempt, or why the call is over; `unsent` where no attempt reached anybody
  */
-async function retrying<T>(attempt: () => Promise<T>, limits: CallLimits, refused = 0): Promise<T> {
+async function retrying<T>(attempt: () => Promise<T>, limits: CallDeadlines, refused = 0): Promise<T> {
   const refusedUntil = performance.now() + refused;
   for (let retries = 0, refusals = 0; ;) {
     limits.throwIfOver();
@@ -79,7 +79,7 @@ async function retrying<T>(attempt: () => Promise<T>, limits: CallLimits, refuse
 }
 
 /** @throws the failure as soon as the call is over: it says more than that */
-async function refusalPause(refusals: number, limits: CallLimits, failure: AgentCallError): Promise<void> {
+async function refusalPause(refusals: number, limits: CallDeadlines, failure: AgentCallError): Promise<void> {
   const milliseconds = Math.min(FIRST_PAUSE_MS * 2 ** refusals, LONGEST_REFUSAL_PAUSE_MS);
   await pause(milliseconds, limits).catch(() => {
     throw failure;
@@ -87,7 +87,7 @@ async function refusalPause(refusals: number, limits: CallLimits, failure: Agent
 }
 
 /** @throws AgentCallError as soon as the call is over */
-export async function pause(milliseconds: number, limits: CallLimits): Promise<void> {
+export async function pause(milliseconds: number, limits: CallDeadlines): Promise<void> {
   try {
     await delay(milliseconds, undefined, { signal: limits.signal });
   } catch (error) {

@@ -134,7 +134,7 @@ describe('HttpAgentDirectory', () => {
   });
 
   it('calls an agent without a card at its URL, tells so once, and understands the founding shapes', async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const bodies: unknown[] = [];
     const url = await serve((request, body, response) => {
       if (request.method === 'GET') return void response.writeHead(405).end();
@@ -143,10 +143,10 @@ describe('HttpAgentDirectory', () => {
       const artifacts = [{ index: 0, parts: [{ type: 'text', text: 'founding', mimeType: 'text/plain' }] }];
       response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { id: 'task-1', status: 'completed', artifacts } }));
     });
-    const cardless = new HttpAgentDirectory({ http, onCardless: (it) => told.push(it) });
+    const cardless = new HttpAgentDirectory({ http, onCardless: (it) => reported.push(it) });
     expect(await ask(cardless, url)).toBe('founding');
     expect(await ask(cardless, url)).toBe('founding');
-    expect(told).toEqual([url]);
+    expect(reported).toEqual([url]);
     expect(bodies[0]).toMatchObject({ id: 1, method: 'SendMessage', params: { configuration: { blocking: true } } });
   });
 

@@ -13,8 +13,8 @@ import type { AgentHttp } from './agent-http.js';
 import type { CardGuard } from './card-guard.js';
 import { CARD_PATH } from './card-places.js';
 import { AgentTransports, type CalledAgent } from './agent-transports.js';
-import type { CredentialProofs } from './call-proof.js';
-import { CallLimits } from './call-limits.js';
+import type { RequestSigners } from './request-signers.js';
+import { CallDeadlines } from './call-deadlines.js';
 import { CallOutcomes, type OutcomeCounter } from './call-outcomes.js';
 import { type LocalAgent, LocalAgentClient } from './local-agent-client.js';
 import { TransportAgentClient } from './transport-agent-client.js';
@@ -30,8 +30,8 @@ export interface HttpAgentDirectoryOptions {
   /** Decides whether agents may be called by their cards; absent: all of them. */
   guard?: CardGuard;
   /** For calls that name a credential; without it they go out as all others do. */
-  proofs?: CredentialProofs;
-  /** How much an agent may answer; the defaults unless told otherwise. */
+  signers?: RequestSigners;
+  /** How much an agent may answer; the defaults unless set otherwise. */
   content?: ContentLimits;
   /** Told once per URL that an agent has no card; otherwise that is logged. */
   onCardless?: (url: string) => void;
@@ -53,13 +53,13 @@ export class HttpAgentDirectory extends AgentDirectory {
   /** The client of each URL, as long as its card stays the same. */
   readonly #clients = new LRUCache<string, { card: SdkAgentCard; client: AgentClient }>({ max: 1_000 });
   #handler: LocalRequestHandler | undefined;
-  readonly #cardlessTold = new Set<string>();
+  readonly #cardlessReported = new Set<string>();
   readonly #onCardless: (url: string) => void;
 
   constructor(private readonly options: HttpAgentDirectoryOptions) {
     super();
     this.#cards = new AgentCards(options.http, options.content);
-    this.#transports = new AgentTransports(options.http, options.proofs, options.content);
+    this.#transports = new AgentTransports(options.http, options.signers, options.content);
     this.#outcomes = new CallOutcomes(options.calls);
     this.#onCardless =
       options.onCardless ??
@@ -84,7 +84,7 @@ export class HttpAgentDirectory extends AgentDirectory {
   }
 
   async #find(url: string, options: CallOptions): Promise<SdkAgentCard | undefined> {
-    using limits = new CallLimits(options);
+    using limits = new CallDeadlines(options);
     return await this.#cards.find(url, limits, this.#cardCredentials(url, options));
   }
 
@@ -109,8 +109,8 @@ export class HttpAgentDirectory extends AgentDirectory {
   }
 
   #withoutCard(url: string): AgentClient {
-    if (!this.#cardlessTold.has(url) && this.#cardlessTold.size < 1_000) {
-      this.#cardlessTold.add(url);
+    if (!this.#cardlessReported.has(url) && this.#cardlessReported.size < 1_000) {
+      this.#cardlessReported.add(url);
       this.#onCardless(url);
     }
     const transport = this.#transports.ofUrl(this.#called(url));

@@ -30,7 +30,7 @@ export interface JsonRpcEndpoint {
   url: string;
   /** The tenant that the card names for this endpoint. */
   tenant?: string;
-  /** Numbers the requests to this endpoint over all its clients (row B6). */
+  /** Numbers the requests to this endpoint over all its clients. */
   nextId: () => number;
   credentials?: CallCredentials;
 }
@@ -91,17 +91,17 @@ export class JsonRpcTransport implements AgentTransport {
     options: TransportOptions,
   ): Promise<AgentAnswer> {
     const { tenant } = this.endpoint;
-    const { signal, alive, proof } = options;
+    const { signal, alive, auth } = options;
     const fence = SENDING.test(method) ? options.fence : undefined;
     const all = {
       ...headers,
       ...this.endpoint.credentials?.(options),
       ...(SENDING.test(method) && keyHeader(options)),
     };
-    const told = tenant && !('tenant' in params) ? { ...params, tenant } : params;
-    const spoken = this.dialect?.params(told as JsonObject) ?? told;
+    const given = tenant && !('tenant' in params) ? { ...params, tenant } : params;
+    const spoken = this.dialect?.params(given as JsonObject) ?? given;
     const body = JSON.stringify({ jsonrpc: '2.0', method, params: spoken, id });
-    return this.request({ url: this.#url, method: 'POST', headers: all, body, signal, alive, proof, fence });
+    return this.request({ url: this.#url, method: 'POST', headers: all, body, signal, alive, auth, fence });
   }
 }
 

@@ -29,7 +29,7 @@ export class LegacyClients {
 
 /**
  * Keeps one transport per endpoint. A transport numbers its JSON-RPC requests: so the ids that one agent sees grow over
- * all calls (row B6).
+ * all calls.
  */
 class KeptTransports implements TransportFactory {
   readonly #kept = new LRUCache<string, Transport>({ max: 1_000 });

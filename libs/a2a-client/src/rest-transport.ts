@@ -73,7 +73,7 @@ export class RestTransport implements AgentTransport {
     call: { accept: string; options: TransportOptions; tenant?: string; body?: string },
   ): Promise<AgentAnswer> {
     const { accept, body } = call;
-    const { signal, alive, proof } = call.options;
+    const { signal, alive, auth } = call.options;
     const sending = path.startsWith('/message:');
     const key = sending ? keyHeader(call.options) : undefined;
     const fence = sending ? call.options.fence : undefined;
@@ -83,7 +83,7 @@ export class RestTransport implements AgentTransport {
     const credentials = this.endpoint.credentials?.(call.options);
     const headers: Record<string, string> = { accept, 'a2a-version': '1.0', ...credentials, ...key };
     if (body !== undefined) headers['content-type'] = 'application/json';
-    return this.request({ url, method, headers, body, signal, alive, proof, fence });
+    return this.request({ url, method, headers, body, signal, alive, auth, fence });
   }
 }
 

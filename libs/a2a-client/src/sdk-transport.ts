@@ -7,7 +7,7 @@ import {
   type StreamResponse,
   type Task,
 } from '#libs/protocol';
-import { attend } from './agent-fetch.js';
+import { bindCall } from './agent-fetch.js';
 import { type AgentTransport, completedRequest, type TransportOptions } from './agent-transport.js';
 import { withAppend } from './legacy-frames.js';
 
@@ -22,7 +22,7 @@ export class SdkTransport implements AgentTransport {
 
   async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
     const { signal } = options;
-    attend(options);
+    bindCall(options);
     const encoded = encodeSendMessageRequest(completedRequest(request, this.streaming));
     for await (const response of this.client.sendMessageStream(encoded, { signal }))
       yield withAppend(decodeStreamResponse(response));
@@ -30,20 +30,20 @@ export class SdkTransport implements AgentTransport {
 
   async *subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
     const { signal } = options;
-    attend({ ...options, fence: undefined });
+    bindCall({ ...options, fence: undefined });
     const events = this.client.resubscribeTask({ tenant: '', id: taskId }, { signal });
     for await (const response of events) yield withAppend(decodeStreamResponse(response));
   }
 
   async getTask(taskId: string, options: TransportOptions): Promise<Task> {
     const { signal } = options;
-    attend({ ...options, fence: undefined });
+    bindCall({ ...options, fence: undefined });
     return decodeTask(await this.client.getTask({ tenant: '', id: taskId, historyLength: undefined }, { signal }));
   }
 
   async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
     const { signal } = options;
-    attend({ ...options, fence: undefined });
+    bindCall({ ...options, fence: undefined });
     return decodeTask(await this.client.cancelTask({ tenant: '', id: taskId, metadata: undefined }, { signal }));
   }
 }

@@ -11,7 +11,7 @@ import { AgentCallError } from './agent-call-error.js';
 import { AnswerSize } from './answer-size.js';
 import { AgentClient, type CallOptions, type CancelOutcome } from './agent-client.js';
 import type { AgentTransport } from './agent-transport.js';
-import { type CallAttempt, CallLimits } from './call-limits.js';
+import { type CallAttempt, CallDeadlines } from './call-deadlines.js';
 import type { CallOutcomes } from './call-outcomes.js';
 import { exchange, once, pause } from './exchange.js';
 
@@ -26,12 +26,12 @@ const LONGEST_POLL_MS = 1_000;
 /** One call while it is under way. */
 interface OpenCall {
   options: CallOptions;
-  limits: CallLimits;
+  limits: CallDeadlines;
   size: AnswerSize;
 }
 
 /**
- * Adds to a transport what every call needs: the four limits, the retry rule (row J4), and going on where a stream
+ * Adds to a transport what every call needs: the four limits, the retry rule, and going on where a stream
  * was cut. After a cut the Task comes again as a snapshot that stands for all events before it.
  */
 export class TransportAgentClient extends AgentClient {
@@ -54,14 +54,14 @@ export class TransportAgentClient extends AgentClient {
   }
 
   override async getTask(taskId: string, options: CallOptions = {}): Promise<Task> {
-    using limits = new CallLimits(options, this.transport.timeouts);
+    using limits = new CallDeadlines(options, this.transport.timeouts);
     return this.outcomes.counted(() => this.#getTask(taskId, options, limits));
   }
 
   override async cancel(taskId: string, options: CallOptions = {}): Promise<CancelOutcome> {
     const { total = Infinity } = options.timeouts ?? {};
     const timeouts = { ...options.timeouts, total: Math.min(total, CANCEL_TOTAL_MS) };
-    using limits = new CallLimits({ ...options, timeouts }, this.transport.timeouts);
+    using limits = new CallDeadlines({ ...options, timeouts }, this.transport.timeouts);
     try {
       await this.outcomes.counted(() =>
         once(limits, (attempt) => this.transport.cancelTask(taskId, attempt.options(options))),
@@ -74,9 +74,9 @@ export class TransportAgentClient extends AgentClient {
 
   async *#call(
     options: CallOptions,
-    run: (limits: CallLimits, size: AnswerSize) => AsyncIterable<StreamResponse>,
+    run: (limits: CallDeadlines, size: AnswerSize) => AsyncIterable<StreamResponse>,
   ): AsyncIterable<StreamResponse> {
-    using limits = new CallLimits(options, this.transport.timeouts);
+    using limits = new CallDeadlines(options, this.transport.timeouts);
     yield* this.outcomes.countedStream(run(limits, new AnswerSize(this.content)));
   }
 
@@ -154,7 +154,7 @@ export class TransportAgentClient extends AgentClient {
     }
   }
 
-  #getTask(taskId: string, options: CallOptions, limits: CallLimits): Promise<Task> {
+  #getTask(taskId: string, options: CallOptions, limits: CallDeadlines): Promise<Task> {
     return once(limits, (attempt) => this.transport.getTask(taskId, attempt.options(options)));
   }
 }
@@ -170,7 +170,7 @@ function taskIdOf(event: StreamResponse): string | undefined {
   return undefined;
 }
 
-function isLostConnection(error: unknown, limits: CallLimits): boolean {
+function isLostConnection(error: unknown, limits: CallDeadlines): boolean {
   return !limits.over && error instanceof AgentCallError && ['connect', 'server-error'].includes(error.kind);
 }
 

@@ -22,7 +22,7 @@ export interface A2aRoutesOptions {
   handler: RequestHandler;
   catalog: AgentCatalog;
   address: PublicAddress;
-  /** Members that one body may have; the default of `JSON_MEMBERS_LIMIT` unless told otherwise. */
+  /** Members that one body may have; the default of `JSON_MEMBERS_LIMIT` unless set otherwise. */
   jsonMembers?: number;
 }
 

@@ -1,5 +1,5 @@
 import type { CallContext } from '#libs/executor';
-import { type AnswerRoom, NoRoomForAnswer } from '#libs/http';
+import { type ResponseBudget, ResponseBudgetExceeded } from '#libs/http';
 import { A2AError } from '#libs/protocol';
 import type { PageAdmission } from '#libs/tasks';
 
@@ -12,7 +12,7 @@ export class AnswerAdmission implements PageAdmission {
   readonly bytes = MOST_PAGE_BYTES;
 
   constructor(
-    private readonly room: AnswerRoom | undefined,
+    private readonly room: ResponseBudget | undefined,
     private readonly call: Pick<CallContext, 'whenAnswered'>,
   ) {}
 
@@ -21,7 +21,7 @@ export class AnswerAdmission implements PageAdmission {
     const { whenAnswered } = this.call;
     if (!this.room || !whenAnswered) return;
     const leave = await this.room.enter(bytes).catch((error: unknown) => {
-      throw error instanceof NoRoomForAnswer ? overloaded(error.message) : error;
+      throw error instanceof ResponseBudgetExceeded ? overloaded(error.message) : error;
     });
     if (whenAnswered(leave)) return;
     leave();

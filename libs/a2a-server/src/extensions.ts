@@ -1,5 +1,5 @@
 import { A2AError, type AgentExtension, invalidParams, type SendMessageRequest } from '#libs/protocol';
-import { type CallContext, HOP_CHAIN, readIdempotencyKey, type ServedAgent } from '#libs/executor';
+import { type CallContext, CALL_CHAIN, readIdempotencyKey, type ServedAgent } from '#libs/executor';
 
 /** Streams carry the Task's sequence as SSE id, and SubscribeToTask goes on after `Last-Event-ID` or `?since=`. */
 export const RESUMABLE_STREAMS = 'urn:parley:extension:resumable-streams:v1';
@@ -40,7 +40,7 @@ export const EXTENSIONS: readonly AgentExtension[] = [
     required: false,
   },
   {
-    uri: HOP_CHAIN,
+    uri: CALL_CHAIN,
     description:
       'Messages carry the calls that led to them in their metadata; an agent that passes it on to whom it calls is told of loops.',
     required: false,

@@ -6,9 +6,9 @@ import { A2AError } from '#libs/protocol';
 const logger = new Logger('A2aServer');
 
 /**
- * What a caller may see of an error. An unknown agent is code -32001 in JSON-RPC and 404 in HTTP, with its own reason
- * (row K4); a database that is out of reach is 503 everywhere, and may be tried again, and so is a Message that was not
- * kept before its Task went on elsewhere; whatever else is no A2AError is "Internal error", and its cause is only logged.
+ * What a caller may see of an error. An unknown agent is code -32001 in JSON-RPC and 404 in HTTP, with its own reason;
+ * a database that is out of reach is 503 everywhere, and may be tried again, and so is a Message that was not kept
+ * before its Task went on elsewhere; whatever else is no A2AError is "Internal error", and its cause is only logged.
  */
 export function publicError(error: unknown): A2AError {
   if (error instanceof A2AError && !(error.status === 500 && isDatabaseAway(error.cause))) return logged(error);

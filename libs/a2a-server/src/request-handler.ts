@@ -10,7 +10,7 @@ import {
   type ServedAgent,
   UnknownAgent,
 } from '#libs/executor';
-import { AnswerRoom } from '#libs/http';
+import { ResponseBudget } from '#libs/http';
 import {
   A2AError,
   type AgentCard,
@@ -68,7 +68,7 @@ export class RequestHandler implements LocalRequestHandler {
     readonly cards: ServedCards,
     @Optional() configs?: PushConfigs,
     @Optional() private readonly claims?: RevisionClaims,
-    @Optional() private readonly room?: AnswerRoom,
+    @Optional() private readonly room?: ResponseBudget,
   ) {
     this.push = new PushNotifications((agent, taskId, call) => this.find(agent, taskId, call), configs);
     this.intake = new MessageIntake(catalog, executions, tasks, this.push);

@@ -7,7 +7,7 @@ import { AppConfig, Metrics } from '#libs/service';
 import { ApiKeyRow } from './api-key-row.js';
 import { ApiKeys } from './api-keys.js';
 import { BrowserGuard } from './browsers/browser-guard.js';
-import { CallLimits } from './call-limits.js';
+import { CallerLimits } from './caller-limits.js';
 import { Authentication } from './authentication.js';
 import { OpenCalls } from './open-calls.js';
 
@@ -19,9 +19,9 @@ import { OpenCalls } from './open-calls.js';
     ApiKeys,
     OpenCalls,
     {
-      provide: CallLimits,
+      provide: CallerLimits,
       inject: [AppConfig, Metrics],
-      useFactory: (config: AppConfig, metrics: Metrics) => new CallLimits(config, metrics),
+      useFactory: (config: AppConfig, metrics: Metrics) => new CallerLimits(config, metrics),
     },
     {
       provide: BrowserGuard,
@@ -30,6 +30,6 @@ import { OpenCalls } from './open-calls.js';
     },
     { provide: Authentication, inject: [AppConfig, ApiKeys, OutboundHttp, Database], useFactory: Authentication.begin },
   ],
-  exports: [ApiKeys, Authentication, BrowserGuard, CallLimits, OpenCalls],
+  exports: [ApiKeys, Authentication, BrowserGuard, CallerLimits, OpenCalls],
 })
 export class AccessModule {}

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { BatchedRead, Database } from '#libs/postgres';
+import { BatchLoader, Database } from '#libs/postgres';
 import type { SeededKey } from '#libs/service';
 import { Raw, type Repository } from 'typeorm';
 import { ApiKeyRow } from './api-key-row.js';
 import { type Caller, isPermission, type Permission, PERMISSIONS } from './caller.js';
 import { digestOf, newKey } from './key-digest.js';
-import { Verdicts } from './verdicts.js';
+import { CredentialCache } from './credential-cache.js';
 
 /** A key as it may be shown: never the key itself. */
 export interface ApiKey {
@@ -27,27 +27,30 @@ export interface MadeKey extends ApiKey {
 }
 
 /** Who makes, replaces or revokes a key. */
-export type KeyKeeper = Pick<Caller, 'tenant' | 'owner'>;
+export type KeyOwner = Pick<Caller, 'tenant' | 'owner'>;
 
 /** The keys of callers, on PostgreSQL: only digests of them. */
 @Injectable()
 export class ApiKeys {
-  private readonly active = new BatchedRead((digests: readonly string[]) => this.readActive(digests));
-  private readonly verdicts = new Verdicts((digest) => this.active.get(digest));
+  private readonly active = new BatchLoader((digests: readonly string[]) => this.readActive(digests));
+  private readonly cache = new CredentialCache((digest) => this.active.get(digest));
 
   constructor(
     private readonly database: Database,
     @InjectRepository(ApiKeyRow) private readonly rows: Repository<ApiKeyRow>,
   ) {}
 
-  /** Whose key it is. At once for a key that is in use, without a query; see Verdicts for how long it is believed. */
+  /**
+   * Whose key it is. At once for a key that is in use, without a query; see CredentialCache for how long it is
+   * believed.
+   */
   caller(key: string): Caller | undefined | Promise<Caller | undefined> {
-    return this.verdicts.of(digestOf(key));
+    return this.cache.of(digestOf(key));
   }
 
   /** Whether a key is valid, by its digest. */
   async holds(digest: string): Promise<boolean> {
-    return (await this.verdicts.of(digest)) !== undefined;
+    return (await this.cache.of(digest)) !== undefined;
   }
 
   /**
@@ -70,7 +73,7 @@ export class ApiKeys {
     return this.rows.existsBy({ ends_at: Raw((endsAt) => `(${endsAt} IS NULL OR ${endsAt} > now())`) });
   }
 
-  async make({ tenant, owner }: KeyKeeper, name: string, scopes: readonly Permission[]): Promise<MadeKey> {
+  async make({ tenant, owner }: KeyOwner, name: string, scopes: readonly Permission[]): Promise<MadeKey> {
     const key = newKey();
     const values = { id: randomUUID(), tenant, name, digest: digestOf(key), scopes: [...scopes], created_by: owner };
     const { raw } = await this.rows.createQueryBuilder().insert().values(values).returning('*').execute();
@@ -78,7 +81,7 @@ export class ApiKeys {
   }
 
   /** All keys of the tenant, also those that are not valid any more, oldest first. */
-  async list({ tenant }: KeyKeeper): Promise<ApiKey[]> {
+  async list({ tenant }: KeyOwner): Promise<ApiKey[]> {
     return (await this.rows.find({ where: { tenant }, order: { created_at: 'ASC', id: 'ASC' } })).map(shown);
   }
 
@@ -86,7 +89,7 @@ export class ApiKeys {
    * A new key for the same caller with the same permissions; the old one is valid for so many seconds more, at most.
    * @returns `undefined` where there is no such key, or it is not valid any more
    */
-  async rotate(by: KeyKeeper, id: string, overlapSeconds: number): Promise<MadeKey | undefined> {
+  async rotate(by: KeyOwner, id: string, overlapSeconds: number): Promise<MadeKey | undefined> {
     if (!UUID.test(id)) return undefined;
     const key = newKey();
     // Two writes in one statement: of two who rotate a key at once, one is told that it is not valid any more.
@@ -104,17 +107,17 @@ export class ApiKeys {
       [id, by.tenant, randomUUID(), digestOf(key), by.owner, overlapSeconds],
     );
     if (!rows[0]) return undefined;
-    this.verdicts.forget(rows[0].old_digest);
+    this.cache.forget(rows[0].old_digest);
     return { ...shown(rows[0]), key };
   }
 
   /** Revokes a key. Again is the same. @returns whether there is such a key */
-  async revoke(by: KeyKeeper, id: string): Promise<boolean> {
+  async revoke(by: KeyOwner, id: string): Promise<boolean> {
     if (!UUID.test(id)) return false;
     const ends_at = (): string => 'least(ends_at, now())';
     const { raw } = await this.rows.update({ id, tenant: by.tenant }, { ends_at }, { returning: ['digest'] });
     const [row] = raw as ApiKeyRow[];
-    if (row) this.verdicts.forget(row.digest);
+    if (row) this.cache.forget(row.digest);
     return row !== undefined;
   }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { permissionDenied } from './access-errors.js';
 import type { Authentication } from './authentication.js';
 import type { Caller } from './caller.js';
-import { type CallLimits, limitName, retryAfter } from './call-limits.js';
+import { type CallerLimits, limitName, retryAfter } from './caller-limits.js';
 import { presentedCredentials } from './credentials.js';
 import type { OpenCalls } from './open-calls.js';
 import { identify } from './request-caller.js';
@@ -12,7 +12,7 @@ import { permitStreams } from './stream-permit.js';
 export interface Guards {
   authentication: Authentication;
   openCalls: OpenCalls;
-  limits: CallLimits;
+  limits: CallerLimits;
 }
 
 /**
@@ -40,7 +40,7 @@ export function guardRoutes(fastify: FastifyInstance, guards: Guards): void {
   });
 }
 
-/** One request at the door. */
+/** One request at the auth guard. */
 class Admission {
   constructor(
     private readonly guards: Guards,

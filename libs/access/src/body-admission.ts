@@ -2,7 +2,7 @@ import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { InFlight, InFlightRefusal } from '#libs/service';
 import { ArrivingBody } from './arriving-body.js';
-import { tellRetryAfter } from './call-limits.js';
+import { setRetryAfter } from './caller-limits.js';
 import { inFlightError } from './in-flight-error.js';
 import { RefusedBodies } from './refused-bodies.js';
 import { scopeOf } from './request-caller.js';
@@ -20,7 +20,7 @@ export function admitBodies(fastify: FastifyInstance, inFlight: InFlight, bodyLi
     const entered = inFlight.enter(scopeOf(request.raw), bytes);
     if (typeof entered === 'string') {
       refused.drop(request.raw);
-      return done(told(inFlightError(entered), reply));
+      return done(setRetryAfterOf(inFlightError(entered), reply));
     }
     reply.raw.once('close', entered);
     done();
@@ -28,14 +28,14 @@ export function admitBodies(fastify: FastifyInstance, inFlight: InFlight, bodyLi
   fastify.addHook('preParsing', (request, reply, payload, done) => {
     if (request.headers['transfer-encoding'] === undefined || isGone(request)) return done(null, payload);
     const body = ArrivingBody.enter(inFlight, scopeOf(request.raw), bodyLimit);
-    if (typeof body === 'string') return done(told(inFlightError(body), reply));
+    if (typeof body === 'string') return done(setRetryAfterOf(inFlightError(body), reply));
     const counted = new CountedBody(body, bodyLimit);
     reply.raw.once('close', () => {
       body.release();
       // Where nobody read it, the rest is in the way of the connection's next request.
       (payload as Readable).unpipe(counted).resume();
     });
-    counted.once('error', (error) => told(error, reply));
+    counted.once('error', (error) => setRetryAfterOf(error, reply));
     // A caller that breaks off ends what is read of it, too.
     payload.once('error', (error) => counted.destroy(error));
     done(null, (payload as Readable).pipe(counted));
@@ -48,8 +48,8 @@ function isGone({ raw }: FastifyRequest): boolean {
 }
 
 /** The error, with its seconds to wait in the answer's head. */
-function told(error: Error, reply: FastifyReply): Error {
-  tellRetryAfter(error, reply);
+function setRetryAfterOf(error: Error, reply: FastifyReply): Error {
+  setRetryAfter(error, reply);
   return error;
 }
 

@@ -9,7 +9,7 @@ export { admitBodies } from './body-admission.js';
 export { inFlightError } from './in-flight-error.js';
 export { BrowserGuard } from './browsers/browser-guard.js';
 export { guardBrowsers } from './browsers/browser-hook.js';
-export { CallLimits, limitName, retryAfter, tellRetryAfter } from './call-limits.js';
+export { CallerLimits, limitName, retryAfter, setRetryAfter } from './caller-limits.js';
 export { Authentication } from './authentication.js';
 export { type ApiCall, Call, Caller, Scope } from './caller.decorator.js';
 export { EVENTS_PROTOCOL, presentedCredentials, upgradeCredentials } from './credentials.js';

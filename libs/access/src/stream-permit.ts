@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { retryAfter } from './call-limits.js';
+import { retryAfter } from './caller-limits.js';
 
 /** On the request itself, as the caller is. */
 const PERMIT = Symbol('stream permit');
@@ -16,7 +16,7 @@ export function permitStreams(request: IncomingMessage, begin: () => () => void)
 
 /**
  * Lets the answer be a stream, until it closes; to be called before anything is done for it. Where a route answers with
- * nothing but a stream, the door has asked already.
+ * nothing but a stream, the auth guard has asked already.
  * @throws A2AError RATE_LIMITED
  */
 export function admitStream(reply: FastifyReply): void {

@@ -52,9 +52,9 @@ describe('AgentCall that fails', () => {
 
   it('calls nobody in a circle, and asks nobody whether it may', async () => {
     const one = caller();
-    const hops = one.hops.extended([], { task: 'root', caller: 'workflows/w', callee: agent.url });
+    const links = one.chains.extended([], { task: 'root', caller: 'workflows/w', callee: agent.url });
     const admit = () => Promise.reject(new Error('Asked'));
-    const outcome = await outcomeOf(one.call({ admit }, { chain: { hops, signer: one.hops } }));
+    const outcome = await outcomeOf(one.call({ admit }, { chain: { links, signer: one.chains } }));
     expect(outcome).toMatchObject({
       failure: { kind: 'rpc-error', message: expect.stringContaining('LOOP_DETECTED') },
     });
@@ -68,7 +68,7 @@ describe('AgentCall that fails', () => {
       kind: 'timeout',
       message: 'timeout: not finished within 2 s',
       retryable: true,
-      outOfTime: true,
+      timedOut: true,
     };
     expect(await outcomeOf(caller().call({ limit: 2_000 }))).toMatchObject({ kind: 'failed', failure });
     await until(() => agent.cancels.length > 0, { what: 'the cancel' });

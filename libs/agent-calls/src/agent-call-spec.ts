@@ -1,5 +1,5 @@
 import type { CallOptions } from '#libs/a2a-client';
-import type { Hop, HopChains, RequestContext } from '#libs/executor';
+import type { ChainLink, CallChains, RequestContext } from '#libs/executor';
 import type { SendMessageRequest } from '#libs/protocol';
 
 /** Who calls, what for, and by which right: what the cancel of a call needs as well. */
@@ -7,17 +7,17 @@ export type CallIdentity = Pick<CallOptions, 'scope' | 'parent' | 'revision' | '
 
 export interface CallTarget {
   url: string;
-  /** The agent's name in the hop chain; its URL unless told otherwise. */
-  callee?: string;
+  /** The agent's name in the call chain; its URL unless set otherwise. */
+  calledAgent?: string;
 }
 
 /** The Task that calls, in its execution. */
 export interface CallingTask {
   context: Pick<RequestContext, 'taskId' | 'flush' | 'prove'>;
-  /** The agent whose Task it is, as the hop chain names it. */
+  /** The agent whose Task it is, as the call chain names it. */
   agent: string;
   /** The calls that led to the Task, and who signs this one. Absent: the agent is not told, since it calls nobody. */
-  chain?: { hops: readonly Hop[]; signer: HopChains };
+  chain?: { links: readonly ChainLink[]; signer: CallChains };
   /** `performance.now()` before the event that says of this call was yielded; absent: another process yielded it. */
   announcedAt?: number;
   /** The agent works in this process: its Task is never durable before ours, which nobody waits for then. */
@@ -29,7 +29,7 @@ export interface AgentCallSpec {
   identity: CallIdentity;
   /** Of the execution that calls. Where a caller cancels, an agent that was only just called may tell of its Task. */
   signal: AbortSignal;
-  /** Its `messageId` follows from what the call is for. The hop chain is added to it. */
+  /** Its `messageId` follows from what the call is for. The call chain is added to it. */
   request: SendMessageRequest;
   /** Where the agent is. Part of the call: what it throws, the call fails with. */
   target(): CallTarget | Promise<CallTarget>;

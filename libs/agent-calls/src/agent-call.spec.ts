@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { userMessage } from '#libs/protocol';
-import { FakeCallingTask, heard, outcomeOf, sighted } from '../../../test/support/calling-task.js';
+import { FakeCallingTask, followed, outcomeOf, sighted } from '../../../test/support/calling-task.js';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { answers, ends, holds } from '../../../test/support/fake-behaviour.js';
 import type { CallOutcome } from './call-outcome.js';
@@ -21,7 +21,7 @@ describe('AgentCall', () => {
 
   it('sends one Message, tells what it hears and gives the answer', async () => {
     const one = caller();
-    const { progress, outcome } = await heard(one.call());
+    const { progress, outcome } = await followed(one.call());
     expect(outcome.kind).toBe('completed');
     expect(textOf(outcome)).toBe('ok');
     expect(progress.map(({ seen }) => seen?.first)).toEqual([true, undefined, undefined]);
@@ -98,7 +98,7 @@ describe('AgentCall', () => {
     it('after the end and before that is recorded: the end is there once more', async () => {
       const first = caller().call();
       await outcomeOf(first);
-      const { progress, outcome } = await heard(caller().call({ known: first.taskId as string }));
+      const { progress, outcome } = await followed(caller().call({ known: first.taskId as string }));
       expect(textOf(outcome)).toBe('ok');
       expect(progress.map(({ seen }) => seen?.first)).toEqual([false]);
       expect(agent.sends).toHaveLength(1);
@@ -150,7 +150,7 @@ describe('AgentCall', () => {
       agent.options.storedFirst = true;
       agent.next(answers('thanks'));
       const one = caller();
-      const { progress, outcome } = await heard(one.call(followUp(one, taskId)));
+      const { progress, outcome } = await followed(one.call(followUp(one, taskId)));
       expect(textOf(outcome)).toBe('thanks');
       expect(progress[0]).toMatchObject({
         seen: { taskId, first: false },
@@ -220,7 +220,7 @@ describe('AgentCall', () => {
     const failed = await outcomeOf(caller().call({ known: 'forgotten' }));
     expect(failed).toMatchObject({ kind: 'failed', failure: { kind: 'not-found', retryable: false } });
     expect(agent.sends).toEqual([]);
-    const { progress, outcome } = await heard(caller().call({ known: 'forgotten', forgotten: 'send' }));
+    const { progress, outcome } = await followed(caller().call({ known: 'forgotten', forgotten: 'send' }));
     expect([outcome.kind, progress[0]?.seen?.first]).toEqual(['completed', true]);
   });
 });

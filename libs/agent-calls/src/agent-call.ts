@@ -12,7 +12,7 @@ import {
 import type { AgentCallSpec } from './agent-call-spec.js';
 import { CallEnd } from './call-end.js';
 import { callOptions, cancelOptions, chained } from './call-options.js';
-import { type CallOutcome, failureOf, outcomeOf, outOfTime } from './call-outcome.js';
+import { type CallOutcome, failureOf, outcomeOf, timedOut } from './call-outcome.js';
 import { type CanceledCall, cancelTask } from './cancel-task.js';
 
 /** What a call hears while it is under way. */
@@ -154,9 +154,9 @@ export class AgentCall {
     const { answer, end, taskId } = this;
     end.throwIfGivenUp();
     const isUnsent = error instanceof AgentCallError && error.unsent;
-    if (!end.outOfTime || isUnsent) return { kind: 'failed', answer, failure: failureOf(error) };
+    if (!end.timedOut || isUnsent) return { kind: 'failed', answer, failure: failureOf(error) };
     if (taskId !== undefined) void this.cancelTask(taskId);
-    return { kind: 'failed', answer, failure: outOfTime(this.spec.limit ?? 0) };
+    return { kind: 'failed', answer, failure: timedOut(this.spec.limit ?? 0) };
   }
 
   /** A call that makes one Task however often it comes is made again where its connection was lost. */

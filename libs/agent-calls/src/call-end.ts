@@ -18,13 +18,13 @@ export class CallEnd implements Disposable {
     return this.connection.signal;
   }
 
-  get outOfTime(): boolean {
+  get timedOut(): boolean {
     return this.reason === OUT_OF_TIME;
   }
 
   /** Whether nobody waits for the answer any more. */
   get givenUp(): boolean {
-    return this.reason !== undefined && !this.outOfTime;
+    return this.reason !== undefined && !this.timedOut;
   }
 
   /** From here on the caller's end counts. */

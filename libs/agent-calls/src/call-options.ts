@@ -1,5 +1,5 @@
 import type { CallOptions } from '#libs/a2a-client';
-import { HOP_CHAIN, type Hop, hopMetadata } from '#libs/executor';
+import { CALL_CHAIN, type ChainLink, chainMetadata } from '#libs/executor';
 import type { SendMessageRequest } from '#libs/protocol';
 import type { AgentCallSpec, CallIdentity, CallTarget } from './agent-call-spec.js';
 import { ClaimProof } from './claim-proof.js';
@@ -29,15 +29,15 @@ export function cancelOptions(identity: CallIdentity): CallOptions {
  * The request with the calls that led to it, itself included.
  * @throws A2AError LOOP_DETECTED where the agent was called already on the way here
  */
-export function chained({ by, request }: AgentCallSpec, { url, callee = url }: CallTarget): SendMessageRequest {
+export function chained({ by, request }: AgentCallSpec, { url, calledAgent = url }: CallTarget): SendMessageRequest {
   if (by?.chain === undefined) return request;
-  const { hops, signer } = by.chain;
-  signer.refuseCall(callee, hops);
-  return withHops(request, signer.extended(hops, { task: by.context.taskId, caller: by.agent, callee }));
+  const { links, signer } = by.chain;
+  signer.refuseCall(calledAgent, links);
+  return withChain(request, signer.extended(links, { task: by.context.taskId, caller: by.agent, callee: calledAgent }));
 }
 
-function withHops(request: SendMessageRequest, hops: readonly Hop[]): SendMessageRequest {
+function withChain(request: SendMessageRequest, links: readonly ChainLink[]): SendMessageRequest {
   const { message } = request;
-  const metadata = { ...message.metadata, ...hopMetadata(hops) };
-  return { ...request, message: { ...message, extensions: [HOP_CHAIN], metadata } };
+  const metadata = { ...message.metadata, ...chainMetadata(links) };
+  return { ...request, message: { ...message, extensions: [CALL_CHAIN], metadata } };
 }

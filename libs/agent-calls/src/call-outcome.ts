@@ -18,7 +18,7 @@ export interface CallFailure {
   /** How the agent's Task ended, where it was the agent that failed and not the call. */
   state?: TaskState;
   /** The limit of the whole call has passed. */
-  outOfTime?: true;
+  timedOut?: true;
   /** For our own log, and for who looks for a reason in it. */
   cause?: unknown;
 }
@@ -36,7 +36,12 @@ export function outcomeOf(answer: CalledTask): CallOutcome {
   if (answer.reply) return { kind: 'completed', answer };
   const { state } = answer;
   const ended = (kind: CallFailureKind, what: string): CallOutcome => {
-    const failure: CallFailure = { kind, message: saying(answer, what), retryable: false, ...(state && { state }) };
+    const failure: CallFailure = {
+      kind,
+      message: withStatusText(answer, what),
+      retryable: false,
+      ...(state && { state }),
+    };
     return { kind: 'failed', answer, failure };
   };
   switch (state) {
@@ -75,18 +80,18 @@ export function failureOf(cause: unknown): CallFailure {
 }
 
 /** The failure of an agent that used up its time. */
-export function outOfTime(milliseconds: number): CallFailure {
+export function timedOut(milliseconds: number): CallFailure {
   const message = `timeout: not finished within ${milliseconds / 1_000} s`;
-  return { kind: 'timeout', message, retryable: true, outOfTime: true };
+  return { kind: 'timeout', message, retryable: true, timedOut: true };
 }
 
 /** What an agent said last, in brief; empty where it said nothing. */
-export function saidOf({ status }: Pick<CalledTask, 'status'>): string {
+export function statusTextOf({ status }: Pick<CalledTask, 'status'>): string {
   return briefText(firstText(status?.message?.parts ?? [])?.trim() ?? '');
 }
 
 /** A sentence of ours with what the agent said of it. */
-export function saying(answer: Pick<CalledTask, 'status'>, what: string): string {
-  const said = saidOf(answer);
+export function withStatusText(answer: Pick<CalledTask, 'status'>, what: string): string {
+  const said = statusTextOf(answer);
   return said ? `${what}: ${said}` : what;
 }

@@ -1,4 +1,10 @@
 export { AgentCall, type CallProgress } from './agent-call.js';
 export type { AgentCallSpec, CallIdentity, CallingTask, CallTarget } from './agent-call-spec.js';
-export { type CallFailure, type CallFailureKind, type CallOutcome, saidOf, saying } from './call-outcome.js';
+export {
+  type CallFailure,
+  type CallFailureKind,
+  type CallOutcome,
+  statusTextOf,
+  withStatusText,
+} from './call-outcome.js';
 export { type CallCancelOutcome, type CanceledCall, cancelTask } from './cancel-task.js';

@@ -1,5 +1,5 @@
 import type { CalledTask } from '#libs/a2a-client';
-import { type CallOutcome, saying } from '#libs/agent-calls';
+import { type CallOutcome, withStatusText } from '#libs/agent-calls';
 import type { JsonValue } from '#libs/protocol';
 import { InvalidState, readState, type StateContent } from './core/canonical-state.js';
 
@@ -10,12 +10,12 @@ export type TurnOutcome =
   | { kind: 'rejected'; error: string }
   | { kind: 'failed'; error: string };
 
-/** What an answer is worth: only the data of a completed Task's Artifacts can be a state, text never is (row J5). */
+/** What an answer is worth: only the data of a completed Task's Artifacts can be a state, text never is. */
 export function turnOutcome(outcome: CallOutcome): TurnOutcome {
   const { answer } = outcome;
   if (outcome.kind === 'failed') return failed(outcome.failure.message);
   if (outcome.kind === 'waiting')
-    return failed(saying(answer, 'the agent asks for something that a brainstorm cannot give'));
+    return failed(withStatusText(answer, 'the agent asks for something that a brainstorm cannot give'));
   if (answer.reply) return failed('no state: the agent answered with a Message instead of an Artifact');
   return readAnswer(answer);
 }

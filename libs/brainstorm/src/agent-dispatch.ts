@@ -10,7 +10,7 @@ export function turnMessageId(brainstormId: string, iteration: number, position:
 }
 
 /**
- * The request of an agent's turn: one data Part with four keys and nothing else (rows J1, J2). An agent of ours shares
+ * The request of an agent's turn: one data Part with four keys and nothing else. An agent of ours shares
  * the brainstorm's context; others have their own.
  */
 export function turnRequest(progress: BrainstormProgress, turn: AgentTurn, contextId: string): SendMessageRequest {
@@ -33,7 +33,7 @@ export function turnRequest(progress: BrainstormProgress, turn: AgentTurn, conte
   };
 }
 
-/** What an agent works on: what the one before it made of the state, with our own `meta` (rows J10, J12). */
+/** What an agent works on: what the one before it made of the state, with our own `meta`. */
 function stateBefore({ pass, state, history }: BrainstormProgress, { position }: AgentTurn): CanonicalState {
   const previous = position > 0 ? pass?.agents[position - 1]?.state : undefined;
   const iteration = pass?.iteration ?? history.length;

@@ -1,4 +1,4 @@
-import { calleeOf } from '#libs/executor';
+import { calledAgentOf } from '#libs/executor';
 import type { AgentTarget } from './brainstorm-spec.js';
 
 const NAME = '[A-Za-z0-9_][A-Za-z0-9_-]{0,63}';
@@ -23,7 +23,7 @@ export function targetUrl(target: AgentTarget, baseUrl: string): string {
 /** What an agent is called where nobody gave it a name: the end of its path, also where its card is named, or its host. */
 export function nameOf(target: AgentTarget): string {
   if ('path' in target) return target.path.split('/').at(-1) ?? target.path;
-  const { host, pathname } = new URL(calleeOf(target.url));
+  const { host, pathname } = new URL(calledAgentOf(target.url));
   const last = pathname
     .replace(/\/(a2a)?\/?$/, '')
     .split('/')

@@ -7,7 +7,7 @@ import { specIn } from './brainstorm-spec.js';
 /** The path of the agent whose Tasks are the brainstorms of the management API. */
 export const BRAINSTORM_PATH = 'brainstorms';
 
-/** The agent behind `/api/brainstorms`. What has converged or failed rests, and its caller may go on with it. */
+/** The agent behind `/api/brainstorms`. What has converged or failed awaits input, with which its caller may go on. */
 export class BrainstormAgent implements ServedAgent {
   readonly path = BRAINSTORM_PATH;
   readonly name = 'brainstorm';
@@ -19,8 +19,8 @@ export class BrainstormAgent implements ServedAgent {
   readonly executor: BrainstormExecutor;
 
   constructor(services: BrainstormServices) {
-    const rests = 'TASK_STATE_INPUT_REQUIRED';
-    const ending = { artifactId: 'state', converged: rests, failed: rests } as const;
+    const awaitsInput = 'TASK_STATE_INPUT_REQUIRED';
+    const ending = { artifactId: 'state', converged: awaitsInput, failed: awaitsInput } as const;
     this.executor = new SettledBrainstormExecutor(services, ending, ({ metadata }) => specIn(metadata));
   }
 }

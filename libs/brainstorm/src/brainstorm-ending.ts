@@ -14,11 +14,11 @@ import type { TaskEvent } from '#libs/tasks';
 import type { BrainstormProgress } from './brainstorm-progress.js';
 import { brainstormNote, type StoppedAgent } from './brainstorm-steps.js';
 import { stateJson } from './core/canonical-state.js';
-import { verdict } from './core/convergence.js';
+import { convergenceOf } from './core/convergence.js';
 import { mergePass } from './core/merge-pass.js';
 
-/** The key, in the metadata of a resting brainstorm's status Message, of what it rests as. */
-export const REST_KEY = 'parley/brainstorm-status';
+/** The key, in the metadata of the status Message of a brainstorm that awaits input, of what it has come to. */
+export const AWAITED_STATUS_KEY = 'parley/brainstorm-status';
 
 /** How a brainstorm's Task shows what it has come to. */
 export interface BrainstormEnding {
@@ -37,15 +37,15 @@ export function mergedEvent(reference: TaskReference, progress: BrainstormProgre
     state === undefined ? [] : [{ source: { agent, role, iteration }, state }],
   );
   const merged = mergePass({ iteration, history, provenance, outputs });
-  const ruling = verdict(before, merged.state, spec.maxIterations);
+  const convergence = convergenceOf(before, merged.state, spec.maxIterations);
   const { confidence } = merged.state.metrics;
   const note = brainstormNote('iteration.completed', {
     iteration,
     confidence,
     provenance: merged.provenance,
-    verdict: ruling,
+    verdict: convergence,
   });
-  const parts = [dataPart(stateJson(merged.state)), textPart(ruling.sentence)];
+  const parts = [dataPart(stateJson(merged.state)), textPart(convergence.sentence)];
   const metadata = runEventMetadata({ ...note, timestamp: new Date().toISOString() });
   return artifactUpdate(reference, { artifactId, name: artifactId, parts }, { lastChunk: true, metadata });
 }
@@ -57,7 +57,7 @@ export function convergedEvent(
 ): TaskEvent {
   const convergence = progress.verdict?.sentence ?? '';
   const note = brainstormNote('brainstorm.converged', { iteration: progress.state.meta.iteration, convergence });
-  return restEvent(reference, ending.converged, convergence, note, { [REST_KEY]: 'converged' });
+  return awaitInputEvent(reference, ending.converged, convergence, note, { [AWAITED_STATUS_KEY]: 'converged' });
 }
 
 export function failedEvent(
@@ -69,7 +69,7 @@ export function failedEvent(
   const iteration = progress.pass?.iteration ?? progress.state.meta.iteration;
   const note = brainstormNote('brainstorm.failed', { iteration, agent, error: message });
   const text = `Error: agent "${agent}": ${message}`;
-  return restEvent(reference, ending.failed, text, note, { [REST_KEY]: 'failed' });
+  return awaitInputEvent(reference, ending.failed, text, note, { [AWAITED_STATUS_KEY]: 'failed' });
 }
 
 export function approvedEvent(reference: TaskReference, progress: BrainstormProgress): TaskEvent {
@@ -88,7 +88,7 @@ export function canceledEvent(reference: TaskReference, agents: StoppedAgent[]):
   return statusUpdate(reference, 'TASK_STATE_CANCELED', undefined, runEventMetadata(note));
 }
 
-function restEvent(
+function awaitInputEvent(
   reference: TaskReference,
   state: TaskState,
   text: string,

@@ -2,7 +2,7 @@ import { AgentCallError } from '#libs/a2a-client';
 import type { TaskEvent } from '#libs/tasks';
 import { toBrainstormEvent } from './brainstorm-event.js';
 import type { CanonicalState } from './core/canonical-state.js';
-import { type Behaviour, DrivenBrainstorm, FakeAgents, HOPS, specOf } from './testing/driven-brainstorm.js';
+import { type Behaviour, DrivenBrainstorm, FakeAgents, CALL_CHAINS, specOf } from './testing/driven-brainstorm.js';
 
 const STEP = { title: 'Begin', description: 'one two three four five six seven eight nine ten' };
 
@@ -45,7 +45,7 @@ describe('BrainstormExecutor', () => {
   it('J12 after a crash anywhere it comes to the same end, and nobody whose answer is in the log is asked again', async () => {
     const whole = new DrivenBrainstorm(agentsThat({}), specOf(['a', 'b', 'c'], { maxIterations: 2 }));
     await whole.start();
-    const told = outline(whole.log);
+    const reported = outline(whole.log);
     const ids = whole.agents.calls.map(({ messageId }) => messageId);
     expect(new Set(ids).size).toBe(6);
     for (let cut = 1; cut < whole.log.length; cut += 1) {
@@ -53,7 +53,7 @@ describe('BrainstormExecutor', () => {
       for (const [id, responses] of whole.agents.kept) agents.kept.set(id, responses);
       const rest = new DrivenBrainstorm(agents, whole.spec);
       await rest.recover(whole.log.slice(0, cut));
-      expect(outline(rest.log)).toEqual(told);
+      expect(outline(rest.log)).toEqual(reported);
       const answered = types(whole.log.slice(0, cut)).filter((type) => type === 'agent.completed').length;
       const followed = agents.calls.filter(({ kind }) => kind === 'follow').length;
       const sent = agents.calls.filter(({ kind }) => kind === 'send').map(({ messageId }) => messageId);
@@ -157,23 +157,23 @@ describe('BrainstormExecutor', () => {
   });
 
   it('each call tells which calls led to it, itself included', async () => {
-    const led = HOPS.extended([], {
+    const led = CALL_CHAINS.extended([], {
       task: 'run-1',
       caller: 'workflows/w',
       callee: 'http://own/a2a/workflows/w/nodes/n',
     });
     const storm = new DrivenBrainstorm(agentsThat({}), specOf(['a', 'b'], { maxIterations: 1 }));
     await storm.start(led);
-    expect(storm.agents.calls.map(({ hops }) => hops)).toEqual(
-      ['http://a', 'http://b'].map((callee) => [
+    expect(storm.agents.calls.map(({ links }) => links)).toEqual(
+      ['http://a', 'http://b'].map((calledAgent) => [
         ...led,
-        expect.objectContaining({ root: 'run-1', task: 'storm-1', caller: 'brainstorms', callee }),
+        expect.objectContaining({ root: 'run-1', task: 'storm-1', caller: 'brainstorms', callee: calledAgent }),
       ]),
     );
   });
 
   it('an agent that was called on the way here is not called again', async () => {
-    const led = HOPS.extended([], { task: 'run-1', caller: 'workflows/w', callee: 'http://a' });
+    const led = CALL_CHAINS.extended([], { task: 'run-1', caller: 'workflows/w', callee: 'http://a' });
     const storm = new DrivenBrainstorm(agentsThat({}));
     await storm.start(led);
     expect(storm.progress.failure).toEqual({ agent: 'http://a', message: expect.stringContaining('LOOP_DETECTED') });

@@ -1,4 +1,4 @@
-import { type CallContext, hopsOf } from '#libs/executor';
+import { type CallContext, chainOf } from '#libs/executor';
 import { ProcessExecutor, type ProcessStart } from '#libs/process';
 import type { JsonObject, SendMessageRequest } from '#libs/protocol';
 import type { BrainstormEnding } from './brainstorm-ending.js';
@@ -21,7 +21,7 @@ export class BrainstormExecutor extends ProcessExecutor {
 
   /** Refuses a Message that its own call has led to. */
   override async check(request: SendMessageRequest, { agent }: CallContext): Promise<void> {
-    this.services.hops.refuseReentry(agent, hopsOf(request));
+    this.services.chains.refuseReentry(agent, chainOf(request));
   }
 
   protected override about(request: SendMessageRequest): JsonObject {

@@ -10,10 +10,10 @@ import { skillWords } from './core/skill-library.js';
 import {
   brainstormProblems,
   brainstormSpec,
-  isInWords,
-  type WantedAgent,
-  type WantedBrainstorm,
-} from './wanted-brainstorm.js';
+  isReadable,
+  type RequestedAgent,
+  type RequestedBrainstorm,
+} from './requested-brainstorm.js';
 
 /**
  * `brainstorm`: a whole brainstorm as one node of a workflow. The Message it is called with is the idea; its output is
@@ -82,16 +82,16 @@ function valueProblems(config: JsonObject): string[] {
   const wanted = wantedIn(config, 'an idea');
   const unknown = wanted.agents.flatMap(({ skills = [] }, index) =>
     skills.flatMap((skill, at) =>
-      isInWords(skill) || skillWords(skill) !== undefined ? [] : [`agents[${index}].skills[${at}] is no known skill`],
+      isReadable(skill) || skillWords(skill) !== undefined ? [] : [`agents[${index}].skills[${at}] is no known skill`],
     ),
   );
   return [...brainstormProblems(wanted).map(({ path, detail }) => `${path} ${detail}`), ...unknown];
 }
 
-function wantedIn({ agents, maxIterations, systemPrompt, llmConfig }: JsonObject, idea: string): WantedBrainstorm {
+function wantedIn({ agents, maxIterations, systemPrompt, llmConfig }: JsonObject, idea: string): RequestedBrainstorm {
   return {
     idea,
-    agents: agents as unknown as WantedAgent[],
+    agents: agents as unknown as RequestedAgent[],
     ...(typeof maxIterations === 'number' && { maxIterations }),
     ...(typeof systemPrompt === 'string' && { systemPrompt }),
     ...(isJsonObject(llmConfig) && { llmConfig: modelOf(llmConfig) }),
@@ -99,7 +99,7 @@ function wantedIn({ agents, maxIterations, systemPrompt, llmConfig }: JsonObject
 }
 
 /** A definition may be older than the rules it is checked by: only what is known goes out. */
-function modelOf({ provider, model, temperature, max_tokens }: JsonObject): WantedBrainstorm['llmConfig'] {
+function modelOf({ provider, model, temperature, max_tokens }: JsonObject): RequestedBrainstorm['llmConfig'] {
   return {
     ...(typeof provider === 'string' && { provider }),
     ...(typeof model === 'string' && { model }),

@@ -3,7 +3,7 @@ import type { TaskEvent } from '#libs/tasks';
 import { type BrainstormSpec, specIn, stateAgents } from './brainstorm-spec.js';
 import type { AgentPlace, BrainstormStepPayloads, StoppedAgent } from './brainstorm-steps.js';
 import { type CanonicalState, initialState, type StateContent } from './core/canonical-state.js';
-import type { Verdict } from './core/convergence.js';
+import type { Convergence } from './core/convergence.js';
 import type { Provenance } from './core/provenance.js';
 import type { Role } from './core/role.js';
 
@@ -41,7 +41,7 @@ export class BrainstormProgress {
   readonly passes: Pass[] = [];
   provenance: Provenance = {};
   /** Of the last complete pass, unless another one was asked for since. */
-  verdict?: Verdict;
+  verdict?: Convergence;
   failure?: { agent?: string; message: string };
   stopped?: StoppedAgent[];
 

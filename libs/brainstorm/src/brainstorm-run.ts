@@ -27,11 +27,11 @@ export class BrainstormRun extends Process<BrainstormProgress> {
 
   constructor(
     private readonly services: BrainstormServices,
-    { context, log, hops }: ProcessStart,
+    { context, log, links }: ProcessStart,
     private readonly ending: BrainstormEnding,
   ) {
     super(context, BrainstormProgress.of(log));
-    this.calls = new ProcessCalls(services, { context, hops });
+    this.calls = new ProcessCalls(services, { context, links });
   }
 
   protected override next(): Steps {
@@ -39,7 +39,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     const next = nextStep(state);
     switch (next.kind) {
       case 'begin':
-        return [this.tell('iteration.started', { iteration: next.iteration })];
+        return [this.emit('iteration.started', { iteration: next.iteration })];
       case 'announce':
         return [this.announce(next.turn)];
       case 'call':
@@ -48,7 +48,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
         return [this.giveUp(next.turn)];
       case 'merge':
         return [this.record(mergedEvent(context, state, ending.artifactId))];
-      case 'rest':
+      case 'await-input':
         return [this.record((next.as === 'converged' ? convergedEvent : failedEvent)(context, state, ending))];
     }
   }
@@ -71,7 +71,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     const attempt = turn.attempts + 1;
     const messageId = turnMessageId(this.context.taskId, place.iteration, turn.position, attempt);
     this.calls.announce(referenceOf(place, attempt));
-    return this.tell('agent.started', { ...place, attempt, url: this.targetOf(turn).url, messageId });
+    return this.emit('agent.started', { ...place, attempt, url: this.targetOf(turn).url, messageId });
   }
 
   private async *ask(turn: AgentTurn): AsyncGenerator<TaskEvent> {
@@ -85,15 +85,15 @@ export class BrainstormRun extends Process<BrainstormProgress> {
       ...(timeoutMs !== undefined && { timeouts: { firstEvent: timeoutMs, idle: timeoutMs } }),
     });
     if (call.taskId !== undefined && turn.taskId === undefined)
-      yield this.tell('agent.phase', { ...place, taskId: call.taskId, phase: 'working' });
+      yield this.emit('agent.phase', { ...place, taskId: call.taskId, phase: 'working' });
     for await (const { seen } of call.run()) {
-      if (seen?.first) yield this.tell('agent.phase', { ...place, taskId: seen.taskId, phase: 'working' });
+      if (seen?.first) yield this.emit('agent.phase', { ...place, taskId: seen.taskId, phase: 'working' });
     }
     this.afterCall(call, turn);
     const outcome = turnOutcome(call.outcome);
-    if (outcome.kind === 'state') yield this.tell('agent.completed', { ...place, state: outcome.state });
-    else if (outcome.kind === 'rejected') yield this.tell('agent.rejected', { ...place, error: outcome.error });
-    else yield this.tell('agent.error', { ...place, error: outcome.error });
+    if (outcome.kind === 'state') yield this.emit('agent.completed', { ...place, state: outcome.state });
+    else if (outcome.kind === 'rejected') yield this.emit('agent.rejected', { ...place, error: outcome.error });
+    else yield this.emit('agent.error', { ...place, error: outcome.error });
   }
 
   /** Nobody will answer an agent that asks; and what is our own fault is told to nobody else. */
@@ -107,10 +107,10 @@ export class BrainstormRun extends Process<BrainstormProgress> {
 
   private giveUp(turn: AgentTurn): TaskEvent {
     const error = `${turn.error ?? 'invalid state'} (${turn.rejections} answers were rejected)`;
-    return this.tell('agent.error', { ...this.placeOf(turn), error });
+    return this.emit('agent.error', { ...this.placeOf(turn), error });
   }
 
-  /** Whom a turn calls; the card is resolved for it anew (row J3). */
+  /** Whom a turn calls; the card is resolved for it anew. */
   private called(turn: AgentTurn): CalledAgent {
     const { target, auth } = this.agentOf(turn);
     const own = 'path' in target;
@@ -126,7 +126,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
   private targetOf(turn: AgentTurn): Required<CallTarget> {
     const { target } = this.agentOf(turn);
     const url = withoutUserinfo(targetUrl(target, this.services.address.internalUrl));
-    return { url, callee: 'path' in target ? target.path : target.url };
+    return { url, calledAgent: 'path' in target ? target.path : target.url };
   }
 
   private agentOf({ position }: AgentTurn): BrainstormAgent {
@@ -139,7 +139,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     return { iteration: this.state.pass?.iteration ?? 0, position, agent, role };
   }
 
-  private tell<T extends keyof BrainstormStepPayloads>(type: T, payload: BrainstormStepPayloads[T]): TaskEvent {
+  private emit<T extends keyof BrainstormStepPayloads>(type: T, payload: BrainstormStepPayloads[T]): TaskEvent {
     return this.step(runEventMetadata(brainstormNote(type, payload)));
   }
 }

@@ -1,7 +1,7 @@
 import type { ConfigSchema } from '#libs/executor';
 import { DEFAULT_ITERATIONS, MOST_ITERATIONS } from './brainstorm-spec.js';
 import { FEWEST_AGENTS, MOST_AGENTS, ROLES } from './core/role.js';
-import { CREDENTIAL_NAME, LONGEST_NAME, LONGEST_PROMPT, MOST_SKILLS } from './wanted-brainstorm.js';
+import { CREDENTIAL_NAME, LONGEST_NAME, LONGEST_PROMPT, MOST_SKILLS } from './requested-brainstorm.js';
 
 export const MODEL_FIELDS = ['provider', 'model', 'temperature', 'max_tokens'];
 

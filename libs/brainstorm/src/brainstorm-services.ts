@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { HopChains } from '#libs/executor';
+import { CallChains } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
 import { TaskStore } from '#libs/tasks';
 import { Approvals } from './approvals.js';
@@ -11,7 +11,7 @@ export class BrainstormServices {
   constructor(
     readonly directory: AgentDirectory,
     readonly approvals: Approvals,
-    readonly hops: HopChains,
+    readonly chains: CallChains,
     /** Where the agents of this service are called; read at each call, since it is known only after listening. */
     readonly address: ServiceAddress,
     readonly tasks: TaskStore,

@@ -1,7 +1,7 @@
 import type { CanceledCall } from '#libs/agent-calls';
 import type { JsonObject, RunEventNote } from '#libs/protocol';
 import type { StateContent } from './core/canonical-state.js';
-import type { Verdict } from './core/convergence.js';
+import type { Convergence } from './core/convergence.js';
 import type { Provenance } from './core/provenance.js';
 import type { Role } from './core/role.js';
 
@@ -32,7 +32,7 @@ export interface BrainstormStepPayloads {
   /** Ends the pass for now. */
   'agent.error': AgentPlace & { error: string };
   /** Carried by the Artifact that is the merged state. */
-  'iteration.completed': { iteration: number; confidence: number; provenance: Provenance; verdict: Verdict };
+  'iteration.completed': { iteration: number; confidence: number; provenance: Provenance; verdict: Convergence };
   'brainstorm.converged': { iteration: number; convergence: string };
   'brainstorm.failed': { iteration: number; agent: string; error: string };
   'brainstorm.approved': { iteration: number };

@@ -1,7 +1,7 @@
 import { derivedId } from '#libs/protocol';
 import type { Outcome } from './conversation.js';
 
-/** A turn that was made (row A4). */
+/** A turn that was made. Exactly these members. */
 export interface TurnData {
   conversationId: string;
   fromAgent: string;
@@ -12,7 +12,7 @@ export interface TurnData {
   phase: 'turn';
 }
 
-/** A turn that could not be made (row L3). */
+/** A turn that could not be made; the end follows. */
 export interface ErrorData {
   conversationId: string;
   fromAgent: string;
@@ -24,7 +24,7 @@ export interface ErrorData {
   phase: 'error';
 }
 
-/** The end (row A13). */
+/** The end: once, after all turns and before the announcement. Exactly these members. */
 export interface CompleteData {
   conversationId: string;
   fromAgent: string;
@@ -34,14 +34,14 @@ export interface CompleteData {
 
 export type A2aData = TurnData | ErrorData | CompleteData;
 
-/** What is to be told, before it is numbered. */
+/** What is to be emitted, before it is numbered. */
 export interface A2aDraft {
   data: A2aData;
   /** On the complete event alone. */
   outcome?: Outcome;
 }
 
-/** An event of the `a2a` stream (rows A3 and A21). `data` has exactly the rows' keys; what is ours stands beside it. */
+/** An event of the `a2a` stream. `data` has exactly the members of its phase; what is ours stands beside it. */
 export interface A2aEvent extends A2aDraft {
   /** The step that the event tells of: one for each turn (the id of the Message that asked for it), one for the end. */
   runId: string;
@@ -52,7 +52,7 @@ export interface A2aEvent extends A2aDraft {
   /** The session of the side that spoke; at the end that of the conversation. */
   sessionKey: string;
   stream: 'a2a';
-  /** Counts the events of the conversation, from 1 without a gap. The SSE id and the cursor. */
+  /** The conversation sequence: counts the events of the conversation, from 1 without a gap. The SSE id and the cursor. */
   cseq: number;
 }
 
@@ -61,17 +61,18 @@ export function turnId(conversationId: string, turn: number | 'announce'): strin
   return derivedId(conversationId, turn);
 }
 
-/** Numbers what is to be told, after the events that were told before. */
-export function a2aEvent(draft: A2aDraft, told: readonly Pick<A2aEvent, 'runId' | 'cseq'>[], ts: number): A2aEvent {
+/** Numbers what is to be emitted, after the events that were emitted before. */
+export function a2aEvent(draft: A2aDraft, emitted: readonly Pick<A2aEvent, 'runId'>[], ts: number): A2aEvent {
   const { data, outcome } = draft;
+  const conversationSequence = emitted.length + 1;
   const runId = data.phase === 'complete' ? data.conversationId : turnId(data.conversationId, data.turn);
   return {
     runId,
-    seq: told.filter((event) => event.runId === runId).length + 1,
+    seq: emitted.filter((event) => event.runId === runId).length + 1,
     ts,
     sessionKey: sessionKey(data),
     stream: 'a2a',
-    cseq: told.length + 1,
+    cseq: conversationSequence,
     ...(outcome !== undefined && { outcome }),
     data,
   };

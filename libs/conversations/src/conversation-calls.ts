@@ -3,7 +3,7 @@ import { throughOutage } from '#libs/postgres';
 import { type CalledAgent, ProcessCalls, type ProcessStart } from '#libs/process';
 import { textPart, userMessage } from '#libs/protocol';
 import { turnId } from './a2a-event.js';
-import { type Callee, nameOf, type Side } from './conversation.js';
+import { type CalledParty, nameOf, type Side } from './conversation.js';
 import { refuseBeyond } from './conversation-budget.js';
 import type { CallName } from './conversation-metadata.js';
 import type { ConversationServices } from './conversation-services.js';
@@ -73,9 +73,9 @@ export class ConversationCalls {
 
   /** An agent is not called beyond the budget; a call that was made before costs nothing again. */
   private async spend(name: CallName): Promise<void> {
-    const { hops, budgets } = this.services;
+    const { chains, budgets } = this.services;
     const { context } = this.start;
-    const root = hops.rootOf(this.start.hops) ?? context.taskId;
+    const root = chains.rootOf(this.start.links) ?? context.taskId;
     const spend = () => budgets.spend(root, name === 'announce' ? 'announcement' : 'turn');
     refuseBeyond(await throughOutage(spend, context.signal));
   }
@@ -88,7 +88,7 @@ export class ConversationCalls {
    * A credential is only for an agent elsewhere, whatever the request said; a caller may name any, so it has to say where
    * it goes.
    */
-  private called(name: CallName, agent: string, as: Callee): CalledAgent {
+  private called(name: CallName, agent: string, as: CalledParty): CalledAgent {
     const { references } = this.services;
     const { scope } = this.start.context.call;
     const own = !/^https?:/i.test(agent);
@@ -98,8 +98,8 @@ export class ConversationCalls {
       reference: referenceOf(name),
       own,
       target: async () => {
-        const callee = await references.resolve(agent, scope.tenant);
-        return { url: references.url(callee), callee };
+        const calledAgent = await references.resolve(agent, scope.tenant);
+        return { url: references.url(calledAgent), calledAgent };
       },
       ...(seen !== undefined && { seen }),
       ...(credential !== undefined && { identity: { credential, onlyToHosts: true } }),

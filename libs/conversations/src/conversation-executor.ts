@@ -66,7 +66,7 @@ export class ConversationExecutor extends ProcessExecutor {
     }
   }
 
-  /** Whether both sides are the same agent (row A22). */
+  /** Whether both sides are the same agent: there is no loop then. */
   private async isSelf({ requester, target }: ConversationSettings, tenant: string): Promise<boolean> {
     if (requester === undefined || requester === target) return requester !== undefined;
     const addresses = [requester, target].map((it) => this.services.references.resolve(it, tenant).catch(() => it));

@@ -10,7 +10,7 @@ const STEP_KEY = 'parley/step';
 /** A call that a conversation makes: for a turn, or to announce the end. */
 export type CallName = number | 'announce';
 
-/** `silenced`: the agent answered with the token that says nothing (row A24). */
+/** `silenced`: the agent answered with the token that says nothing. */
 export type Announcement = 'delivered' | 'silenced' | 'failed';
 
 /** What an event of a conversation's Task does to it, beside what the `a2a` stream shows. */

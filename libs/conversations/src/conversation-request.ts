@@ -1,6 +1,6 @@
 import { type FieldViolation, isJsonObject, type JsonObject, hasUserinfo, NO_USERINFO } from '#libs/protocol';
 import {
-  type Callee,
+  type CalledParty,
   type ConversationSettings,
   DEFAULT_MAX_TURNS,
   LONGEST_TURN_MS,
@@ -56,9 +56,9 @@ function reference(body: JsonObject, field: string, required = false): RequestPr
 }
 
 export const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
-/** There are three callees. */
+/** Three agents are called. */
 export const MOST_CREDENTIALS = 10;
-export const CALLEES: readonly string[] = ['requester', 'target', 'announce'] satisfies Callee[];
+export const CALLED_AGENTS: readonly string[] = ['requester', 'target', 'announce'] satisfies CalledParty[];
 
 /** A secret is for an agent elsewhere: ours know the caller anyway. */
 function credentials(body: JsonObject): RequestProblem[] {
@@ -68,14 +68,14 @@ function credentials(body: JsonObject): RequestProblem[] {
     return [wrong('auth', 'must be an object: the names of credentials by requester, target, announce')];
   const entries = Object.entries(auth);
   if (entries.length > MOST_CREDENTIALS) return [wrong('auth', `must not have more than ${MOST_CREDENTIALS} members`)];
-  return entries.flatMap(([callee, name]) => {
-    const field = `auth.${callee.slice(0, 64)}`;
-    const agent = body[callee];
-    if (!CALLEES.includes(callee)) return [wrong(field, 'is none of requester, target, announce')];
+  return entries.flatMap(([calledAgent, name]) => {
+    const field = `auth.${calledAgent.slice(0, 64)}`;
+    const agent = body[calledAgent];
+    if (!CALLED_AGENTS.includes(calledAgent)) return [wrong(field, 'is none of requester, target, announce')];
     if (typeof name !== 'string' || !CREDENTIAL_NAME.test(name))
       return [wrong(field, 'must be the name of a credential')];
     const isUrl = typeof agent === 'string' && /^https?:/i.test(agent);
-    return isUrl ? [] : [wrong(field, `is for a ${callee} that is named by its URL`)];
+    return isUrl ? [] : [wrong(field, `is for a ${calledAgent} that is named by its URL`)];
   });
 }
 

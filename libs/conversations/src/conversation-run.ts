@@ -52,13 +52,13 @@ export class ConversationRun extends Process<ConversationState> {
     yield* this.open();
     const pending = this.state.dialogue.pending();
     const failure = { code: 'INTERNAL', message: 'internal error', retryable: false };
-    if (pending) yield this.tell(this.state.dialogue.answered(pending, { failure }));
+    if (pending) yield this.emit(this.state.dialogue.answered(pending, { failure }));
     yield* this.end();
   }
 
   private *open(): Generator<TaskEvent> {
     const opening = this.state.dialogue.opening();
-    if (opening) yield this.tell(opening);
+    if (opening) yield this.emit(opening);
   }
 
   /** What callers want comes before the next turn. */
@@ -66,35 +66,35 @@ export class ConversationRun extends Process<ConversationState> {
     const { context, state, services } = this;
     const { dialogue } = state;
     const read = () => services.commands.after(context.taskId, state.command);
-    for (const command of await throughOutage(read, context.signal)) yield this.carryOut(command);
+    for (const command of await throughOutage(read, context.signal)) yield this.applyCommand(command);
     if (dialogue.outcome !== undefined) return;
     const pending = dialogue.pending();
-    if (pending === undefined) yield this.tell(dialogue.completed());
-    else if (state.injection !== undefined) yield this.tell(dialogue.answered(pending, { text: state.injection }));
+    if (pending === undefined) yield this.emit(dialogue.completed());
+    else if (state.injection !== undefined) yield this.emit(dialogue.answered(pending, { text: state.injection }));
     else if (state.paused) yield this.wait();
     else yield* this.ask(pending);
   }
 
   private async *ask(pending: PendingTurn): AsyncGenerator<TaskEvent> {
     const call = await this.calls.turn(pending);
-    const reply = yield* this.heard(pending.turn, call);
+    const reply = yield* this.follow(pending.turn, call);
     const session = sessionAfter(this.state.sessions[pending.speaker], call.answer);
-    yield this.tell(this.state.dialogue.answered(pending, reply), { call: pending.turn, ...session });
+    yield this.emit(this.state.dialogue.answered(pending, reply), { call: pending.turn, ...session });
   }
 
   /** Notes the Task of a call as soon as it is seen. */
-  private async *heard(name: CallName, call: AgentCall): AsyncGenerator<TaskEvent, Reply, undefined> {
+  private async *follow(name: CallName, call: AgentCall): AsyncGenerator<TaskEvent, Reply, undefined> {
     for await (const { seen } of call.run()) {
       if (seen?.first) yield this.note({ call: name, taskId: seen.taskId });
     }
     return replyOf(call.outcome, this.state.settings.timeoutMs);
   }
 
-  private carryOut({ kind, number: command, text = '' }: ConversationCommand): TaskEvent {
+  private applyCommand({ kind, number: command, text = '' }: ConversationCommand): TaskEvent {
     const { dialogue } = this.state;
     const pending = dialogue.pending();
-    if (kind === 'stop' && dialogue.outcome === undefined) return this.tell(dialogue.completed('done'), { command });
-    if (kind === 'inject' && pending) return this.tell(dialogue.answered(pending, { text }), { command });
+    if (kind === 'stop' && dialogue.outcome === undefined) return this.emit(dialogue.completed('done'), { command });
+    if (kind === 'inject' && pending) return this.emit(dialogue.answered(pending, { text }), { command });
     if (kind === 'pause' || kind === 'resume') return this.note({ command, paused: kind === 'pause' });
     return this.note({ command });
   }
@@ -108,26 +108,26 @@ export class ConversationRun extends Process<ConversationState> {
     return this.record({ ...waiting, jobs: [wakeJob(this.context.taskId, this.state.command)] });
   }
 
-  /** The announcement comes after the end and is told nowhere (rows A13, A14, A24); its failure changes nothing. */
+  /** The announcement comes after the end and is no event of the stream; its failure changes nothing. */
   private async *announce(agent: string): AsyncGenerator<TaskEvent> {
     const call = await this.calls.announcement(agent, this.state.dialogue.lastText);
-    const reply = yield* this.heard('announce', call);
+    const reply = yield* this.follow('announce', call);
     const silenced = 'text' in reply && isToken(reply.text, ANNOUNCE_SKIP);
     yield this.note({ announcement: 'failure' in reply ? 'failed' : silenced ? 'silenced' : 'delivered' });
   }
 
   private *end(outcome?: Outcome): Generator<TaskEvent> {
     const { dialogue } = this.state;
-    if (dialogue.outcome === undefined) yield this.tell(dialogue.completed(outcome));
+    if (dialogue.outcome === undefined) yield this.emit(dialogue.completed(outcome));
     for (const event of endingEvents(this.context, dialogue)) yield this.record(event);
   }
 
-  /** What is told is durable before the next speaker hears of it (row A17), and says that it will. */
-  private tell(draft: A2aDraft, step: ConversationStep = {}): TaskEvent {
-    const event = a2aEvent(draft, this.state.dialogue.told, Date.now());
-    const told = this.step({ ...streamEventMetadata(event), ...stepMetadata(step) });
+  /** What is told is durable before the next speaker hears of it, and says that it will. */
+  private emit(draft: A2aDraft, step: ConversationStep = {}): TaskEvent {
+    const event = a2aEvent(draft, this.state.dialogue.emitted, Date.now());
+    const emitted = this.step({ ...streamEventMetadata(event), ...stepMetadata(step) });
     this.calls.announceNext();
-    return told;
+    return emitted;
   }
 
   private note(step: ConversationStep): TaskEvent {

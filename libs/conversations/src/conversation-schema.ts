@@ -1,6 +1,6 @@
 import type { ConfigSchema } from '#libs/executor';
 import { DEFAULT_MAX_TURNS, LONGEST_TURN_MS, MOST_TURNS } from './conversation.js';
-import { CALLEES, CREDENTIAL_NAME, LONGEST_REFERENCE, MOST_CREDENTIALS } from './conversation-request.js';
+import { CALLED_AGENTS, CREDENTIAL_NAME, LONGEST_REFERENCE, MOST_CREDENTIALS } from './conversation-request.js';
 
 const REFERENCE = { type: ['string', 'null'], pattern: '\\S', maxLength: LONGEST_REFERENCE };
 
@@ -35,7 +35,7 @@ export const CONVERSATION_SCHEMA: ConfigSchema = {
     auth: {
       type: ['object', 'null'],
       maxProperties: MOST_CREDENTIALS,
-      propertyNames: { enum: [...CALLEES] },
+      propertyNames: { enum: [...CALLED_AGENTS] },
       additionalProperties: { type: 'string', pattern: CREDENTIAL_NAME.source },
       description: 'The names of stored credentials for those agents that are named by their URL.',
     },

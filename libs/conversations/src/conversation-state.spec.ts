@@ -14,7 +14,7 @@ const step = (fields: ConversationStep): TaskEvent =>
   statusUpdate(REFERENCE, 'TASK_STATE_WORKING', undefined, stepMetadata(fields));
 
 /** The log of a conversation in which these turns were told. */
-function told(...texts: string[]): TaskEvent[] {
+function emitted(...texts: string[]): TaskEvent[] {
   const log = [BEGUN];
   for (const text of texts) {
     const state = ConversationState.of('c', log);
@@ -22,7 +22,7 @@ function told(...texts: string[]): TaskEvent[] {
     const pending = state.dialogue.pending();
     const next = draft ?? (pending && state.dialogue.answered(pending, { text }));
     if (!next) throw new Error('Nothing is pending');
-    const event = a2aEvent(next, state.dialogue.told, 1);
+    const event = a2aEvent(next, state.dialogue.emitted, 1);
     log.push(statusUpdate(REFERENCE, 'TASK_STATE_WORKING', undefined, streamEventMetadata(event)));
   }
   return log;
@@ -30,14 +30,14 @@ function told(...texts: string[]): TaskEvent[] {
 
 describe('ConversationState', () => {
   it('goes on where the log ends', () => {
-    const state = ConversationState.of('c', told('hello', 'B1', 'A1'));
+    const state = ConversationState.of('c', emitted('hello', 'B1', 'A1'));
     expect(state.dialogue.turns.map(({ text }) => text)).toEqual(['hello', 'B1', 'A1']);
     expect(state.dialogue.pending()).toEqual({ turn: 3, speaker: 'target', text: 'A1' });
   });
 
   it('knows each side by its context, and by its Task only while that waits', () => {
     const log = [
-      ...told('hello'),
+      ...emitted('hello'),
       step({ call: 1, taskId: 'b1' }),
       step({ call: 1, taskId: 'b1', contextId: 'cb', waiting: true }),
       step({ call: 2, taskId: 'a1', contextId: 'ca', waiting: false }),
@@ -51,7 +51,7 @@ describe('ConversationState', () => {
   });
 
   it('is paused until it is told to go on, and counts the commands that were carried out', () => {
-    const log = [...told('hello'), step({ command: 1, paused: true })];
+    const log = [...emitted('hello'), step({ command: 1, paused: true })];
     expect(ConversationState.of('c', log)).toMatchObject({ paused: true, command: 1 });
     log.push(step({ command: 2, paused: false }));
     expect(ConversationState.of('c', log)).toMatchObject({ paused: false, command: 2 });
@@ -61,7 +61,7 @@ describe('ConversationState', () => {
     const waiting = statusUpdate(REFERENCE, 'TASK_STATE_INPUT_REQUIRED');
     const answered = (message: ReturnType<typeof userMessage>): ConversationState =>
       ConversationState.of('c', [
-        ...told('hello'),
+        ...emitted('hello'),
         step({ command: 1, paused: true }),
         waiting,
         { ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), received: message },
@@ -72,7 +72,7 @@ describe('ConversationState', () => {
   });
 
   it('was cut where its Task ended without a word of it', () => {
-    const log = [...told('hello'), statusUpdate(REFERENCE, 'TASK_STATE_FAILED')];
+    const log = [...emitted('hello'), statusUpdate(REFERENCE, 'TASK_STATE_FAILED')];
     expect(ConversationState.of('c', log).cut).toBe(true);
   });
 

@@ -76,11 +76,11 @@ export class ConversationState {
     this.taskState = statusUpdate.status.state;
     this.changedAt = Date.parse(statusUpdate.status.timestamp ?? '');
     if (received && received.metadata?.[WAKE_KEY] !== true) this.receive(firstText(received.parts));
-    const told = streamEvent(statusUpdate.metadata) as unknown as A2aEvent | undefined;
-    if (told) this.dialogue.take(told);
-    if (told?.data.phase === 'turn') this.injection = undefined;
+    const emitted = streamEvent(statusUpdate.metadata) as unknown as A2aEvent | undefined;
+    if (emitted) this.dialogue.take(emitted);
+    if (emitted?.data.phase === 'turn') this.injection = undefined;
     this.step(readStep(event));
-    return told;
+    return emitted;
   }
 
   private receive(text: string | undefined): void {

@@ -2,7 +2,7 @@ import { withoutUserinfo } from '#libs/protocol';
 /** Whose turn it is: the requester speaks in even turns, the target in odd ones. */
 export type Side = 'requester' | 'target';
 
-/** How a conversation came to its end (row L3). */
+/** How a conversation came to its end. */
 export type Outcome =
   /** There was nothing more to say: no loop was asked for, or somebody stopped it between two turns. */
   | 'done'
@@ -15,11 +15,11 @@ export type Outcome =
   | 'timeout';
 
 /** Who may be called: either side, or who is told the end. */
-export type Callee = Side | 'announce';
+export type CalledParty = Side | 'announce';
 
 /** What a conversation is about, as its caller asked for it. */
 export interface ConversationSettings {
-  /** An agent reference; absent: nobody answers the target, who hears of `unknown` (row A15). */
+  /** An agent reference; absent: nobody answers the target, to whom the other side is `unknown`. */
   requester?: string;
   /** An agent reference. */
   target: string;
@@ -31,15 +31,15 @@ export interface ConversationSettings {
   /** An agent reference: who is told the last text. */
   announce?: string;
   /** The names of the credentials for those of them that are URLs. */
-  auth?: Partial<Record<Callee, string>>;
+  auth?: Partial<Record<CalledParty, string>>;
 }
 
 export const DEFAULT_MAX_TURNS = 5;
 export const MOST_TURNS = 20;
-/** The longest that an agent is waited for, in milliseconds (row A22). */
+/** The longest that an agent is waited for, in milliseconds. */
 export const LONGEST_TURN_MS = 60_000;
 
-/** The name of a requester that is not there (row A15). */
+/** The name of a requester that is not there, in `fromAgent` and `toAgent`. */
 export const UNKNOWN_AGENT = 'unknown';
 
 /** One thing that was said. */

@@ -10,19 +10,19 @@ function play(settings: Partial<ConversationSettings>, replies: Reply[], self = 
   const asked = { requester: 'A', target: 'B', message: 'hello', maxTurns: 5, timeoutMs: 60_000, ...settings };
   const dialogue = new Dialogue({ conversationId: 'c', settings: asked, self });
   const events: A2aEvent[] = [];
-  const tell = (draft: Parameters<typeof a2aEvent>[0] | undefined): void => {
+  const emit = (draft: Parameters<typeof a2aEvent>[0] | undefined): void => {
     if (!draft) return;
-    const event = a2aEvent(draft, dialogue.told, events.length);
+    const event = a2aEvent(draft, dialogue.emitted, events.length);
     dialogue.take(event);
     events.push(event);
   };
-  tell(dialogue.opening());
+  emit(dialogue.opening());
   for (let turn = dialogue.pending(); turn; turn = dialogue.pending()) {
     const reply = replies[turn.turn - 1];
     if (!reply) throw new Error(`Turn ${turn.turn} was asked for`);
-    tell(dialogue.answered(turn, reply));
+    emit(dialogue.answered(turn, reply));
   }
-  if (dialogue.outcome === undefined) tell(dialogue.completed());
+  if (dialogue.outcome === undefined) emit(dialogue.completed());
   return events;
 }
 
@@ -66,12 +66,12 @@ describe('Dialogue', () => {
   );
   it.each(
     positions.flatMap(({ maxTurns, at }) =>
-      endings.map(([what, reply, outcome, told]) => ({ maxTurns, at, what, reply, outcome, told })),
+      endings.map(([what, reply, outcome, emitted]) => ({ maxTurns, at, what, reply, outcome, emitted })),
     ),
-  )('A10-A12, A19, L3 maxTurns $maxTurns, $what at turn $at: $outcome', ({ maxTurns, at, reply, outcome, told }) => {
+  )('A10-A12, A19, L3 maxTurns $maxTurns, $what at turn $at: $outcome', ({ maxTurns, at, reply, outcome, emitted }) => {
     const events = play({ maxTurns }, [...says(at - 1), reply]);
     const code = 'failure' in reply ? reply.failure.code : '';
-    const error = told ? [`error ${at} ${at % 2 === 1 ? 'B>A' : 'A>B'} ${code}`] : [];
+    const error = emitted ? [`error ${at} ${at % 2 === 1 ? 'B>A' : 'A>B'} ${code}`] : [];
     expect(events.map(line)).toEqual([...turns(at - 1), ...error, `complete A>B ${outcome}`]);
     expect(JSON.stringify(events)).not.toContain('REPLY_SKIP');
   });

@@ -23,20 +23,20 @@ export interface PendingTurn {
 export interface DialogueStart {
   conversationId: string;
   settings: ConversationSettings;
-  /** Whether both sides are the same agent: there is no loop then (row A22). */
+  /** Whether both sides are the same agent: there is no loop then. */
   self: boolean;
 }
 
 /**
- * The rules of a conversation, without any I/O: who speaks next, what a reply means, what is told (rows A4 to A13, A19,
- * A22, L3). It decides and does not remember: `take` is given each event once it was told.
+ * The rules of a conversation, without any I/O: who speaks next, what a reply means, what is emitted. It decides and
+ * does not remember: `take` is given each event once it was emitted.
  */
 export class Dialogue {
   readonly turns: Turn[] = [];
-  readonly told: Pick<A2aEvent, 'runId' | 'cseq'>[] = [];
+  readonly emitted: Pick<A2aEvent, 'runId'>[] = [];
   error: (TurnFailure & { turn: number }) | undefined;
   outcome: Outcome | undefined;
-  /** When the end was told; epoch milliseconds. */
+  /** When the end was emitted; epoch milliseconds. */
   endedAt: number | undefined;
 
   constructor(private readonly start: DialogueStart) {}
@@ -46,16 +46,16 @@ export class Dialogue {
     return this.turns.at(-1)?.text ?? this.start.settings.message;
   }
 
-  /** Takes in an event that was told. */
-  take({ runId, cseq, ts, data, outcome }: A2aEvent): void {
-    this.told.push({ runId, cseq });
+  /** Takes in an event that was emitted. */
+  take({ runId, ts, data, outcome }: A2aEvent): void {
+    this.emitted.push({ runId });
     const { phase } = data;
     if (phase === 'complete') Object.assign(this, { outcome, endedAt: ts });
     else if (phase === 'error') this.error = failureOf(data);
     else this.turns.push({ turn: data.turn, fromAgent: data.fromAgent, toAgent: data.toAgent, text: data.text, ts });
   }
 
-  /** Turn 0, which nobody is asked for; `undefined` once it was told. */
+  /** Turn 0, which nobody is asked for; `undefined` once it was emitted. */
   opening(): A2aDraft | undefined {
     return this.turns.length === 0 ? this.turn(0, this.start.settings.message) : undefined;
   }
@@ -74,7 +74,7 @@ export class Dialogue {
     return this.turn(turn, reply.text);
   }
 
-  /** The end: for a reason from outside, or the one that follows from what was told. */
+  /** The end: for a reason from outside, or the one that follows from what was emitted. */
   completed(outcome: Outcome = this.natural): A2aDraft {
     return { data: { ...this.names(0), phase: 'complete' }, outcome };
   }

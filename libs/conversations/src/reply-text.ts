@@ -1,12 +1,12 @@
 import type { CalledTask } from '#libs/a2a-client';
 import { type Artifact, type Part } from '#libs/protocol';
 
-/** What an agent answers to end the loop (row A10). */
+/** What an agent answers to end the loop. */
 export const REPLY_SKIP = 'REPLY_SKIP';
-/** What an announcing agent answers to say nothing (row A24). */
+/** What an announcing agent answers to say nothing. */
 export const ANNOUNCE_SKIP = 'ANNOUNCE_SKIP';
 
-/** Whether a text is the token and nothing else; a text that contains it is a text (row A11). */
+/** Whether a text is the token and nothing else; a text that contains it is a text. */
 export function isToken(text: string, token: string): boolean {
   return text.trim() === token;
 }

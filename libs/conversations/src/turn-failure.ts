@@ -1,5 +1,5 @@
 import type { CalledTask } from '#libs/a2a-client';
-import { type CallFailure, type CallFailureKind, type CallOutcome, saying } from '#libs/agent-calls';
+import { type CallFailure, type CallFailureKind, type CallOutcome, withStatusText } from '#libs/agent-calls';
 import { UnknownAgent } from '#libs/executor';
 import { A2AError } from '#libs/protocol';
 import { type Reply, TIMEOUT, type TurnFailure } from './conversation.js';
@@ -36,9 +36,9 @@ export function replyOf(outcome: CallOutcome, timeoutMs: number): Reply {
   return { text: replyText(answer) };
 }
 
-function failureOf({ kind, message, retryable, state, outOfTime, cause }: CallFailure, timeoutMs: number): TurnFailure {
+function failureOf({ kind, message, retryable, state, timedOut, cause }: CallFailure, timeoutMs: number): TurnFailure {
   if (kind === 'internal') throw cause;
-  if (outOfTime) return { code: TIMEOUT, message: `not finished within ${timeoutMs} ms`, retryable };
+  if (timedOut) return { code: TIMEOUT, message: `not finished within ${timeoutMs} ms`, retryable };
   if (cause instanceof UnknownAgent) return { code: 'AGENT_NOT_FOUND', message, retryable };
   const refusal = refusalOf(cause);
   if (refusal) return { code: refusal.detailReason ?? 'AGENT_ERROR', message: refusal.message, retryable: false };
@@ -46,7 +46,7 @@ function failureOf({ kind, message, retryable, state, outOfTime, cause }: CallFa
 }
 
 function wantsAuth(answer: CalledTask): TurnFailure {
-  const message = saying(answer, 'the agent wants somebody to authenticate');
+  const message = withStatusText(answer, 'the agent wants somebody to authenticate');
   return { code: 'AUTH_REQUIRED', message, retryable: false };
 }
 

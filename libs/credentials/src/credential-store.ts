@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { BatchedRead, Database, SecretBox, throughOutage, UnreadableSecret } from '#libs/postgres';
+import { BatchLoader, Database, SecretBox, throughOutage, UnreadableSecret } from '#libs/postgres';
 import { type InsertResult, Raw, type Repository, type UpdateResult } from 'typeorm';
 import { CredentialRow } from './credential-row.js';
 import type { Credential, CredentialId, CredentialSettings, UsableCredential } from './credential.js';
@@ -9,7 +9,7 @@ import type { Credential, CredentialId, CredentialSettings, UsableCredential } f
 /** Keeps credentials; their secrets go in and come out for calls alone. */
 @Injectable()
 export class CredentialStore {
-  private readonly wanted = new BatchedRead((keys: readonly string[]) => this.readUsable(keys));
+  private readonly wanted = new BatchLoader((keys: readonly string[]) => this.readUsable(keys));
 
   constructor(
     private readonly database: Database,

@@ -1,24 +1,19 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { CredentialProofs } from '#libs/a2a-client';
+import { RequestSigners } from '#libs/a2a-client';
 import { CredentialRow } from './credential-row.js';
 import { CredentialStore } from './credential-store.js';
 import { CredentialUse } from './credential-use.js';
 import { CredentialsController } from './credentials.controller.js';
 import { OAuthTokens } from './oauth-tokens.js';
 import { SealCredentialsJob } from './seal-credentials-job.js';
-import { StoredCredentialProofs } from './stored-credential-proofs.js';
+import { StoredRequestSigners } from './stored-request-signers.js';
 
 /** The credentials that calls to agents carry. Needs the ground's modules. */
 @Module({
   imports: [TypeOrmModule.forFeature([CredentialRow])],
-  providers: [
-    CredentialStore,
-    CredentialUse,
-    OAuthTokens,
-    { provide: CredentialProofs, useClass: StoredCredentialProofs },
-  ],
-  exports: [CredentialProofs, CredentialStore],
+  providers: [CredentialStore, CredentialUse, OAuthTokens, { provide: RequestSigners, useClass: StoredRequestSigners }],
+  exports: [RequestSigners, CredentialStore],
 })
 export class CredentialsModule {}
 

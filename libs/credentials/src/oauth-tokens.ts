@@ -3,7 +3,7 @@ import { OutboundHttp } from '#libs/outbound';
 import { Metrics } from '#libs/service';
 import { LRUCache } from 'lru-cache';
 import type { OAuth2Settings, UsableCredential } from './credential.js';
-import { KeptToken } from './kept-token.js';
+import { CachedToken } from './cached-token.js';
 import { type IssuedToken, readToken, tokenRequest } from './token-request.js';
 
 const FETCH_MS = 10_000;
@@ -15,7 +15,7 @@ export type OAuth2Credential = UsableCredential & { settings: OAuth2Settings };
 @Injectable()
 export class OAuthTokens {
   /** By version: one of a credential that was changed since is used no more. */
-  private readonly kept = new LRUCache<string, KeptToken>({ max: 1_000 });
+  private readonly kept = new LRUCache<string, CachedToken>({ max: 1_000 });
   private readonly fetches;
 
   constructor(
@@ -29,7 +29,7 @@ export class OAuthTokens {
     );
   }
 
-  /** Rejects with TokenRefused, or with an error of the outbound door. */
+  /** Rejects with TokenRefused, or with an error of the outbound client. */
   token(credential: OAuth2Credential): Promise<string> {
     return this.of(credential).get();
   }
@@ -39,9 +39,9 @@ export class OAuthTokens {
     return this.of(credential).instead(refused);
   }
 
-  private of(credential: OAuth2Credential): KeptToken {
+  private of(credential: OAuth2Credential): CachedToken {
     const { version } = credential;
-    const token = this.kept.get(version) ?? new KeptToken(() => this.fetch(credential));
+    const token = this.kept.get(version) ?? new CachedToken(() => this.fetch(credential));
     this.kept.set(version, token);
     return token;
   }

@@ -1,7 +1,7 @@
 import { cardSecurity } from '#libs/a2a-client';
 import type { JsonObject } from '#libs/protocol';
 import type { CredentialSettings } from './credential.js';
-import { Misfit, placement } from './placement.js';
+import { CredentialMismatch, placement } from './placement.js';
 
 const apiKey: CredentialSettings = { kind: 'api-key', in: 'header', parameter: 'X-Own' };
 const bearer: CredentialSettings = { kind: 'bearer' };
@@ -50,7 +50,7 @@ it.each<[CredentialSettings, string, object | undefined]>([
   [oauth2, 'strange', undefined],
 ])('%j to an agent that asks for %s', (settings, scheme, expected) => {
   const place = () => placement(settings, asking(scheme));
-  if (expected === undefined) expect(place).toThrow(Misfit);
+  if (expected === undefined) expect(place).toThrow(CredentialMismatch);
   else expect(place()).toEqual(expected);
 });
 
@@ -72,6 +72,6 @@ it.each(['Host', 'content-length', 'A2A-Version', 'X Key', 'a\r\nb', '', 'Proxy-
   (name) => {
     const key = { apiKeySecurityScheme: { location: 'header', name } };
     const card = { securitySchemes: { key }, securityRequirements: [{ schemes: { key: { list: [] } } }] };
-    expect(() => placement(apiKey, cardSecurity(card))).toThrow(Misfit);
+    expect(() => placement(apiKey, cardSecurity(card))).toThrow(CredentialMismatch);
   },
 );

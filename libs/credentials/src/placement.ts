@@ -8,14 +8,14 @@ export type Placement =
   | { in: 'authorization'; scheme: 'Bearer' | 'Basic' };
 
 /** A credential that an agent cannot be called with. The message names what the agent asks for, and no secret. */
-export class Misfit extends Error {
-  override readonly name = 'Misfit';
+export class CredentialMismatch extends Error {
+  override readonly name = 'CredentialMismatch';
 }
 
 /**
  * Where a credential goes by what an agent's card asks for. A requirement of one scheme that the credential can meet
  * decides; where nothing is asked for, a declared scheme does, and where none is declared the credential itself.
- * @throws Misfit
+ * @throws CredentialMismatch
  */
 export function placement(settings: CredentialSettings, security: CardSecurity | undefined): Placement {
   const { schemes, requirements } = security ?? { schemes: new Map<string, SecurityScheme>(), requirements: [] };
@@ -26,8 +26,8 @@ export function placement(settings: CredentialSettings, security: CardSecurity |
   const fits = singles.flatMap((name) => placeBy(settings, schemes.get(name)) ?? []);
   const chosen = fits.find((it) => isOwn(it, settings)) ?? fits[0];
   if (chosen !== undefined) return chosen;
-  const wanted = (asked.length === 0 ? singles.map((name) => [name]) : asked).map((names) => told(names, schemes));
-  throw new Misfit(`the agent asks for ${wanted.slice(0, MOST_TOLD).join(' or ')}`);
+  const wanted = (asked.length === 0 ? singles.map((name) => [name]) : asked).map((names) => reported(names, schemes));
+  throw new CredentialMismatch(`the agent asks for ${wanted.slice(0, MOST_REPORTED).join(' or ')}`);
 }
 
 /** Where a credential goes that no card says anything about. */
@@ -66,21 +66,21 @@ function equalIgnoringCase(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-/** A card may be long; what is told of it is not. */
-const MOST_TOLD = 10;
-const LONGEST_TOLD = 64;
+/** A card may be long; what is reported of it is not. */
+const MOST_REPORTED = 10;
+const LONGEST_REPORTED = 64;
 
-function told(names: readonly string[], schemes: CardSecurity['schemes']): string {
-  return names.map((name) => `${name.slice(0, LONGEST_TOLD)} (${describe(schemes.get(name))})`).join(' with ');
+function reported(names: readonly string[], schemes: CardSecurity['schemes']): string {
+  return names.map((name) => `${name.slice(0, LONGEST_REPORTED)} (${describe(schemes.get(name))})`).join(' with ');
 }
 
 function describe(scheme: SecurityScheme | undefined): string {
   if (scheme === undefined) return 'not described';
   switch (scheme.type) {
     case 'apiKey':
-      return `apiKey in ${scheme.in} ${scheme.name.slice(0, LONGEST_TOLD)}`;
+      return `apiKey in ${scheme.in} ${scheme.name.slice(0, LONGEST_REPORTED)}`;
     case 'http':
-      return `http ${scheme.scheme.slice(0, LONGEST_TOLD)}`;
+      return `http ${scheme.scheme.slice(0, LONGEST_REPORTED)}`;
     case 'oauth2':
       return scheme.clientCredentials ? 'oauth2 clientCredentials' : 'oauth2 without clientCredentials';
     default:

@@ -1,5 +1,5 @@
 import type { OutboundCall } from '#libs/outbound';
-import { basic } from './call-proof.js';
+import { basic } from './request-auth.js';
 import type { OAuth2Settings } from './credential.js';
 
 /** A token of an authorization server. */
@@ -21,7 +21,7 @@ export class TokenRefused extends Error {
 }
 
 /** What a token is believed for that does not say it (RFC 6749, section 5.1, leaves it to the documentation). */
-const UNTOLD_LIFETIME_S = 300;
+const DEFAULT_LIFETIME_S = 300;
 const LONGEST_LIFETIME_S = 24 * 3600;
 const MAX_TOKEN = 16 * 1024;
 /** What may stand in a header, without spaces. */
@@ -77,7 +77,7 @@ export function readToken(status: number, text: string): IssuedToken {
 /** Seconds, also as text, as some servers have it. */
 function lifetime(given: unknown): number {
   const seconds = typeof given === 'string' && /^\d{1,10}$/.test(given) ? Number(given) : given;
-  if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return UNTOLD_LIFETIME_S;
+  if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return DEFAULT_LIFETIME_S;
   return Math.min(Math.max(seconds, 0), LONGEST_LIFETIME_S);
 }
 

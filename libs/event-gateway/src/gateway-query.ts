@@ -15,7 +15,7 @@ export interface GatewayQuery {
   since?: Place;
 }
 
-/** Frames of this stream come only to clients that name it (row A18). */
+/** Frames of this stream come only to clients that name it. */
 const ONLY_ON_REQUEST = 'tool';
 const MAX_ID = 512;
 /** No service gave out a cursor before this time, or gives one out that is so far ahead of its own clock. */

@@ -5,7 +5,7 @@ import {
   Authentication,
   BrowserGuard,
   type Caller,
-  CallLimits,
+  CallerLimits,
   EVENTS_PROTOCOL,
   limitName,
   OpenCalls,
@@ -62,7 +62,7 @@ export class GatewaySocket {
     private readonly browsers: BrowserGuard,
     private readonly authentication: Authentication,
     private readonly openCalls: OpenCalls,
-    private readonly limits: CallLimits,
+    private readonly limits: CallerLimits,
     metrics: Metrics,
   ) {
     shutdown.register('streams', () => this.end());

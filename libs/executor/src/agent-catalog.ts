@@ -35,7 +35,7 @@ export interface ServedAgent {
   details?: () => AgentDetails;
 }
 
-/** Why a path names no agent: the founding dialect tells these apart (rows B14, B15, K10). */
+/** Why a path names no agent: the pre-1.0 dialect distinguishes these, an id that several workflows have among them. */
 export class UnknownAgent extends Error {
   override readonly name = 'UnknownAgent';
   constructor(

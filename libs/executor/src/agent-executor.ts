@@ -25,7 +25,7 @@ export interface CallContext {
   revisionClaim?: string;
   /** `Idempotency-Key`: the same key and request of a caller at an agent is the same Task. */
   idempotencyKey?: string;
-  /** Makes the id of a new Task; the founding dialect has its own (row B3). */
+  /** Makes the id of a new Task; the pre-1.0 dialect has its own, `task-` and 16 hexadecimal digits. */
   newTaskId?: () => string;
   /**
    * Calls back, once, when the answer to this call has gone, or its caller has. Absent where the answer stays in this
@@ -36,7 +36,9 @@ export interface CallContext {
   jobs?: readonly Job[];
 }
 
-/** One execution of an agent, as its executor sees it (row I7). */
+/**
+ * One execution of an agent, as its executor sees it. What was said before is in `task`; callers never send it again.
+ */
 export interface RequestContext {
   readonly taskId: string;
   readonly contextId: string;
@@ -44,7 +46,7 @@ export interface RequestContext {
   readonly token: string;
   /** The Message to work on. */
   readonly userMessage: Message;
-  /** The Task as it stood before `userMessage`, with its whole history; `null` on a Task's first turn (rows I2, I4). */
+  /** The Task as it stood before `userMessage`, with its whole history; `null` on a Task's first turn. */
   readonly task: Task | null;
   readonly call: CallContext;
   /** The request's metadata (`SendMessageRequest.metadata`). */
@@ -84,7 +86,7 @@ export class TaskCanceled extends Error {
 
 /**
  * Does the work of an agent. Yields events of one Task and returns; ending in neither a terminal nor a waiting state
- * is FAILED. A thrown error is logged and told to callers as one safe sentence.
+ * is FAILED. A thrown error is logged and reported to callers as one safe sentence.
  */
 export abstract class AgentExecutor {
   /**

@@ -16,15 +16,15 @@ export { endsTurn } from './task-execution.js';
 export { ExecutorModule } from './executor.module.js';
 export { TaskRecovery } from './task-recovery.js';
 export { readIdempotencyKey } from './idempotent-requests.js';
-export { OwnAgents, OwnAgentsModule } from './own-agents.js';
+export { BuiltInAgents, BuiltInAgentsModule } from './built-in-agents.js';
 export {
-  calleeOf,
-  type Hop,
-  HOP_CHAIN,
-  HopChainModule,
-  HopChains,
-  hopMetadata,
-  hopsOf,
-  keptHops,
-} from './hop-chain.js';
+  calledAgentOf,
+  type ChainLink,
+  CALL_CHAIN,
+  CallChainModule,
+  CallChains,
+  chainMetadata,
+  chainOf,
+  keptChain,
+} from './call-chain.js';
 export { REVISION_CLAIM, RevisionClaimModule, RevisionClaims } from './revision-claim.js';

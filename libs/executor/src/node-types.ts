@@ -37,7 +37,7 @@ export abstract class NodeTypes {
 
   /**
    * The executor of a node.
-   * @throws UnknownAgent with reason `NO_EXECUTOR` and the text of row B15 for a type that nobody registered
+   * @throws UnknownAgent with reason `NO_EXECUTOR` and a text that names the type for one that nobody registered
    */
   abstract executor(node: NodeSpec): AgentExecutor;
 

@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ServiceAddress } from './address/service-address.js';
-import { AnswerRoom } from './answer-room.js';
+import { ResponseBudget } from './response-budget.js';
 import { HttpConnections } from './http-connections.js';
 import { JwksController } from './signing/jwks.controller.js';
 import { SigningKeyRow } from './signing/signing-key-row.js';
@@ -12,7 +12,7 @@ import { SigningKeys } from './signing/signing-keys.js';
 @Module({
   imports: [TypeOrmModule.forFeature([SigningKeyRow])],
   controllers: [JwksController],
-  providers: [AnswerRoom, HttpConnections, ServiceAddress, SigningKeys],
-  exports: [AnswerRoom, ServiceAddress, SigningKeys],
+  providers: [ResponseBudget, HttpConnections, ServiceAddress, SigningKeys],
+  exports: [ResponseBudget, ServiceAddress, SigningKeys],
 })
 export class HttpModule {}

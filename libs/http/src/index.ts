@@ -1,5 +1,5 @@
 export { ServiceAddress } from './address/service-address.js';
-export { AnswerRoom, NoRoomForAnswer } from './answer-room.js';
+export { ResponseBudget, ResponseBudgetExceeded } from './response-budget.js';
 export { ApiEvents, ApiEventStream, ApiIdempotent, ApiProblem, PROBLEM_RESPONSE } from './api-documentation.js';
 export { HttpModule } from './http.module.js';
 export { malformed, Problem, problem, type ProblemEntry, ProblemError } from './problems/problem.js';

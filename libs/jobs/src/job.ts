@@ -10,9 +10,9 @@ export interface Job {
   key?: string;
   /** Not before; absent: at once. */
   runAt?: Date;
-  /** How often it is tried in all; `DEFAULT_ATTEMPTS` unless told otherwise. */
+  /** How often it is tried in all; `DEFAULT_ATTEMPTS` unless set otherwise. */
   maxAttempts?: number;
-  /** Jobs with a smaller number go first; 0 unless told otherwise. */
+  /** Jobs with a smaller number go first; 0 unless set otherwise. */
   priority?: number;
 }
 

@@ -2,7 +2,7 @@ import { AgentNode } from './agent-node.js';
 import { EchoLlm } from './llm/echo-llm.js';
 import { type LlmAnswer, LlmProvider, type LlmRequest } from './llm/llm-provider.js';
 import { NodeFailure } from './node-failure.js';
-import { artifactParts, lastWords, outline, played, taskWith, turn } from './testing/turn.js';
+import { artifactParts, finalText, outline, played, taskWith, turn } from './testing/turn.js';
 
 class RecordingLlm extends LlmProvider {
   seen: LlmRequest | undefined;
@@ -53,7 +53,7 @@ describe('agent nodes', () => {
     llm.answer = async () => Promise.reject(new NodeFailure('model "m" gave no answer: HTTP 401'));
     const events = await played(new AgentNode(llm).executor(node), turn('x'));
     expect(outline(events)).toEqual(['working', 'model.request', 'failed']);
-    expect(lastWords(events)).toBe('Error: model "m" gave no answer: HTTP 401');
+    expect(finalText(events)).toBe('Error: model "m" gave no answer: HTTP 401');
     llm.answer = async () => Promise.reject(new TypeError('internal'));
     await expect(played(new AgentNode(llm).executor(node), turn('x'))).rejects.toThrow(TypeError);
   });

@@ -50,7 +50,7 @@ class ModelExecutor extends NodeExecutor {
   }
 }
 
-/** The Task's Messages in their order, then the one to answer (row I4). */
+/** The Task's Messages in their order, then the one to answer. */
 function conversation(system: string | undefined, history: readonly Message[], last: Message): LlmMessage[] {
   const opening: LlmMessage[] = system ? [{ role: 'system', parts: [{ text: system }] }] : [];
   const messages = [...history, last].map(({ role, parts }): LlmMessage => ({

@@ -1,5 +1,5 @@
 import type { AgentDirectory } from '#libs/a2a-client';
-import { HopChains, type NodeType } from '#libs/executor';
+import { CallChains, type NodeType } from '#libs/executor';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
@@ -16,7 +16,7 @@ const TYPES: NodeType[] = [
   new AgentNode(new EchoLlm()),
   new ToolNode(new ToolRegistry([new Calculator()])),
   new OutputNode(),
-  new ExternalNode({} as AgentDirectory, new HopChains(Buffer.from('a secret'))),
+  new ExternalNode({} as AgentDirectory, new CallChains(Buffer.from('a secret'))),
   new ScriptNode(),
 ];
 

@@ -4,7 +4,7 @@ import { configSchema, PROMPT } from './config-schema.js';
 import { NodeExecutor, type NodeWork } from './node-executor.js';
 import { typedParts } from './result-parts.js';
 
-/** `input`: its output is the run's input, which its Message carries (row K2). */
+/** `input`: its output is the run's input, which its Message carries. */
 export class InputNode implements NodeType {
   readonly name = 'input';
   readonly configSchema = configSchema({

@@ -1,17 +1,17 @@
 import { AgentCallError, HttpAgentDirectory } from '#libs/a2a-client';
-import { HopChains, keptHops, type RequestContext, TaskCanceled } from '#libs/executor';
+import { CallChains, keptChain, type RequestContext, TaskCanceled } from '#libs/executor';
 import { type JsonObject, statusUpdate } from '#libs/protocol';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { answers, answersParts, ends, holds } from '../../../test/support/fake-behaviour.js';
 import { until } from '../../../test/support/until.js';
 import { ExternalNode } from './external-node.js';
 import type { NodeEvent } from './node-executor.js';
-import { artifactParts, lastWords, outline, played, taskWith, turn } from './testing/turn.js';
+import { artifactParts, finalText, outline, played, taskWith, turn } from './testing/turn.js';
 
 describe('external nodes', () => {
-  const hops = new HopChains(Buffer.from('a secret'));
+  const chains = new CallChains(Buffer.from('a secret'));
   const directory = new HttpAgentDirectory({ http: { fetch, cachedFetch: fetch }, onCardless: () => undefined });
-  const type = new ExternalNode(directory, hops);
+  const type = new ExternalNode(directory, chains);
   let agent: FakeAgent;
 
   const node = (config: JsonObject = {}) => ({
@@ -49,9 +49,9 @@ describe('external nodes', () => {
     agent.next(ends('TASK_STATE_FAILED', 'their secret'), ends('TASK_STATE_REJECTED'), {
       rpcError: { code: -32000, message: 'test error' },
     });
-    expect(lastWords(await play(turn('x')))).toBe(`Error: external agent ${agent.url} failed`);
-    expect(lastWords(await play(turn('x')))).toBe(`Error: external agent ${agent.url} rejected`);
-    expect(lastWords(await play(turn('x')))).toBe(
+    expect(finalText(await play(turn('x')))).toBe(`Error: external agent ${agent.url} failed`);
+    expect(finalText(await play(turn('x')))).toBe(`Error: external agent ${agent.url} rejected`);
+    expect(finalText(await play(turn('x')))).toBe(
       `Error: external agent call to ${agent.url}: a2a error -32000: test error`,
     );
     const nobody = type.executor({
@@ -59,7 +59,7 @@ describe('external nodes', () => {
       type: 'external',
       config: { endpoint_url: 'http://localhost:1', timeout: 1 },
     });
-    expect(lastWords(await played(nobody, turn('x')))).toMatch(
+    expect(finalText(await played(nobody, turn('x')))).toMatch(
       /^Error: external agent call to http:\/\/localhost:1: no connection/,
     );
   });
@@ -68,7 +68,7 @@ describe('external nodes', () => {
     agent.always({ hang: true });
     const began = performance.now();
     const events = await play(turn('x'), { timeout: 1 });
-    expect(lastWords(events)).toMatch(/^Error: external agent call to http:.*: timeout: not finished within 1 s$/);
+    expect(finalText(events)).toMatch(/^Error: external agent call to http:.*: timeout: not finished within 1 s$/);
     expect(performance.now() - began).toBeGreaterThan(900);
     expect(performance.now() - began).toBeLessThan(60_000);
   });
@@ -77,7 +77,7 @@ describe('external nodes', () => {
     agent.options.streaming = true;
     agent.always(holds());
     const events = await play(turn('x'), { timeout: 2 });
-    expect(lastWords(events)).toMatch(/: timeout: not finished within 2 s$/);
+    expect(finalText(events)).toMatch(/: timeout: not finished within 2 s$/);
     await until(() => agent.cancels.length > 0, { what: 'CancelTask' });
     expect(agent.cancels).toEqual(agent.taskIds());
   });
@@ -93,7 +93,7 @@ describe('external nodes', () => {
     await flushing.promise;
     expect(agent.calls).toEqual([]);
     durable.resolve();
-    expect(lastWords(await events)).toBe('ok');
+    expect(finalText(await events)).toBe('ok');
   });
 
   it('calls nobody where its Task goes on elsewhere', async () => {
@@ -110,7 +110,7 @@ describe('external nodes', () => {
     const bare = { id: 'x', type: 'external', config: {} };
     const text = 'external node "x": missing endpoint_url config';
     expect(type.problems(bare)).toEqual([text]);
-    expect(lastWords(await played(type.executor(bare), turn('x')))).toBe(`Error: ${text}`);
+    expect(finalText(await played(type.executor(bare), turn('x')))).toBe(`Error: ${text}`);
   });
 
   it('names what else is wrong with its config', () => {
@@ -133,7 +133,7 @@ describe('external nodes', () => {
     await agent.goDown();
     const events = play(turn('x'));
     setTimeout(() => void agent.comeUp(), 300);
-    expect(lastWords(await events)).toBe('ok');
+    expect(finalText(await events)).toBe('ok');
     expect(agent.sends).toHaveLength(1);
   });
 
@@ -153,7 +153,7 @@ describe('external nodes', () => {
     agent.next(ends('TASK_STATE_INPUT_REQUIRED', 'which?'), answers('thanks'));
     const first = await play(turn('book'));
     expect(outline(first)).toEqual(['working', 'working', 'input_required']);
-    expect(lastWords(first)).toBe('which?');
+    expect(finalText(first)).toBe('which?');
     const second = await play(turn('the red one', { task: taskWith('book', 'which?'), log: async () => first }));
     expect(outline(second)).toEqual(['working', 'artifact', 'completed']);
     expect(artifactParts(second)).toEqual([{ text: 'thanks', mediaType: 'text/plain' }]);
@@ -207,7 +207,7 @@ describe('external nodes', () => {
     const context = turn('x');
     await play(context);
     const message = agent.sends[0]?.message;
-    expect(keptHops(message?.metadata)).toMatchObject([{ task: context.taskId, callee: agent.url }]);
+    expect(keptChain(message?.metadata)).toMatchObject([{ task: context.taskId, callee: agent.url }]);
     const again = { message: { ...context.userMessage, metadata: message?.metadata ?? {} } };
     expect(() => type.executor(node()).check?.(again, context.call)).toThrow('LOOP_DETECTED');
     expect(() => type.executor(node()).check?.({ message: context.userMessage }, context.call)).not.toThrow();
@@ -218,8 +218,8 @@ describe('external nodes', () => {
     const refusing = {
       client: async () => Promise.reject(new AgentCallError('refused', 'the address may not be called')),
     };
-    const broken = new ExternalNode(refusing, hops);
+    const broken = new ExternalNode(refusing, chains);
     const events = await played(broken.executor(node()), turn('x'));
-    expect(lastWords(events)).toBe(`Error: external agent call to ${agent.url}: the address may not be called`);
+    expect(finalText(events)).toBe(`Error: external agent call to ${agent.url}: the address may not be called`);
   });
 });

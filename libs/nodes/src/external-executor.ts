@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { AgentDirectory, CalledTask } from '#libs/a2a-client';
 import { AgentCall, type CallIdentity, type CallOutcome } from '#libs/agent-calls';
 import {
-  type HopChains,
-  hopMetadata,
-  hopsOf,
-  keptHops,
+  type CallChains,
+  chainMetadata,
+  chainOf,
+  keptChain,
   type NodeSpec,
   type RequestContext,
   TaskCanceled,
@@ -36,7 +36,7 @@ const CANCEL_MS = 6_000;
 const REMOTE_KEY = 'parley/remote';
 
 /**
- * Sends the Message on to an agent elsewhere and gives what it answers (rows E3 to E5). The Task waits when the remote
+ * Sends the Message on to an agent elsewhere and gives what it answers. The Task waits when the remote
  * Task waits, and its next Message goes down to that one; `timeout` holds over the whole turn, a cancel is passed on.
  */
 export class ExternalExecutor extends NodeExecutor {
@@ -47,27 +47,27 @@ export class ExternalExecutor extends NodeExecutor {
   constructor(
     node: NodeSpec,
     private readonly agents: AgentDirectory,
-    private readonly hops: HopChains,
+    private readonly chains: CallChains,
   ) {
     super(node);
     this.order = `Execute external node ${node.id}`;
   }
 
   override taskMetadata(request: SendMessageRequest): JsonObject {
-    return hopMetadata(hopsOf(request));
+    return chainMetadata(chainOf(request));
   }
 
   /** A new Message may be one that this very node led to. */
   override check(request: SendMessageRequest): void {
     const { endpoint_url: url } = this.node.config;
-    if (request.message.taskId === undefined && typeof url === 'string') this.hops.refuseCall(url, hopsOf(request));
+    if (request.message.taskId === undefined && typeof url === 'string') this.chains.refuseCall(url, chainOf(request));
   }
 
   protected override async *work(context: RequestContext): NodeWork {
     const url = this.#url();
     const call = this.#call(context, url, await remoteOf(context));
     try {
-      yield* heard(context, call);
+      yield* follow(context, call);
     } catch (error) {
       if (!(context.signal.reason instanceof TaskCanceled)) throw error;
       await call.cancel();
@@ -79,7 +79,7 @@ export class ExternalExecutor extends NodeExecutor {
   /** After a crash the remote Task of this turn is followed; where none was seen the same Message is sent again. */
   #call(context: RequestContext, url: string, known: KnownRemote | undefined): AgentCall {
     const { userMessage: asked, metadata, task, taskId, call } = context;
-    const hops = task ? keptHops(task.metadata) : hopsOf({ message: asked, ...(metadata && { metadata }) });
+    const links = task ? keptChain(task.metadata) : chainOf({ message: asked, ...(metadata && { metadata }) });
     const text = firstText(asked.parts) ?? this.order;
     return new AgentCall(this.agents, {
       identity: { scope: call.scope, parent: { taskId, reference: this.node.id }, ...this.#credential() },
@@ -89,7 +89,7 @@ export class ExternalExecutor extends NodeExecutor {
       by: {
         context,
         agent: call.agent,
-        chain: { hops, signer: this.hops },
+        chain: { links, signer: this.chains },
       },
       ...(known?.ofThisTurn && { known: known.remote.taskId, delivered: true }),
       limit: this.#timeout() * 1_000,
@@ -133,7 +133,7 @@ interface KnownRemote {
 }
 
 /** Notes which remote Task works for this one, as soon as it is seen. */
-async function* heard(context: RequestContext, call: AgentCall): AsyncGenerator<NodeEvent, void, void> {
+async function* follow(context: RequestContext, call: AgentCall): AsyncGenerator<NodeEvent, void, void> {
   for await (const { seen } of call.run()) {
     if (seen === undefined) continue;
     const { taskId, contextId } = seen;

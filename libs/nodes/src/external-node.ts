@@ -1,5 +1,5 @@
 import type { AgentDirectory } from '#libs/a2a-client';
-import type { AgentExecutor, HopChains, NodeSpec, NodeType } from '#libs/executor';
+import type { AgentExecutor, CallChains, NodeSpec, NodeType } from '#libs/executor';
 import { hasUserinfo, type JsonValue, NO_USERINFO } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
 import { configSchema, PROMPT } from './config-schema.js';
@@ -13,7 +13,10 @@ import {
 /** Whether there is one of this name a run finds out: workflows may be kept before the credentials that they name. */
 const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
-/** `external`: an A2A agent elsewhere. In a run it is called directly; this is what stands behind its own URL (row K14). */
+/**
+ * `external`: an A2A agent elsewhere. In a run it is called directly; this is what stands behind its own URL. Never
+ * both in one run.
+ */
 export class ExternalNode implements NodeType {
   readonly name = 'external';
   readonly configSchema = configSchema(
@@ -38,7 +41,7 @@ export class ExternalNode implements NodeType {
 
   constructor(
     private readonly agents: AgentDirectory,
-    private readonly hops: HopChains,
+    private readonly chains: CallChains,
   ) {}
 
   problems(node: NodeSpec): string[] {
@@ -54,7 +57,7 @@ export class ExternalNode implements NodeType {
   }
 
   executor(node: NodeSpec): AgentExecutor {
-    return new ExternalExecutor(node, this.agents, this.hops);
+    return new ExternalExecutor(node, this.agents, this.chains);
   }
 }
 

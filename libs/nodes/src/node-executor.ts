@@ -9,7 +9,7 @@ export type NodeEvent = ReturnType<typeof statusUpdate> | ReturnType<typeof arti
 export type NodeWork = AsyncGenerator<NodeEvent, Part[] | undefined, void>;
 
 /**
- * Runs a node's work and ends its Task (rows B11 to B13): WORKING, one Artifact named by the node, and COMPLETED with
+ * Runs a node's work and ends its Task: WORKING, one Artifact named by the node, and COMPLETED with
  * the same Parts; or FAILED with `Error: …`. After a crash the work is done again and what was recorded is left out, so
  * a subclass that restarts must yield the same sequence of events each time.
  */

@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { AgentDirectory } from '#libs/a2a-client';
-import { HopChains, NodeTypes } from '#libs/executor';
+import { CallChains, NodeTypes } from '#libs/executor';
 import { OutboundHttp } from '#libs/outbound';
 import { AppConfig, loadConfig } from '#libs/service';
 import { LlmProvider } from './llm/llm-provider.js';
@@ -17,8 +17,8 @@ async function nodesWith(environment: Record<string, string>) {
   @Module({ providers: [{ provide: AppConfig, useValue: config }, OutboundHttp], exports: [AppConfig, OutboundHttp] })
   class Ground {}
   return Test.createTestingModule({ imports: [Ground, NodesModule.withAgents(AgentsModule)] })
-    .overrideProvider(HopChains)
-    .useValue(new HopChains(Buffer.from('a secret')))
+    .overrideProvider(CallChains)
+    .useValue(new CallChains(Buffer.from('a secret')))
     .compile();
 }
 

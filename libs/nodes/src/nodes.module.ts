@@ -1,6 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { HopChainModule, HopChains, type NodeType, NodeTypes } from '#libs/executor';
+import { CallChainModule, CallChains, type NodeType, NodeTypes } from '#libs/executor';
 import { OutboundHttp } from '#libs/outbound';
 import { AppConfig } from '#libs/service';
 import { AgentNode } from './agent-node.js';
@@ -33,13 +33,13 @@ export class NodesModule {
   static withAgents(agents: Type | DynamicModule, ...others: OtherNodeType[]): DynamicModule {
     return {
       module: NodesModule,
-      imports: [agents, HopChainModule, ...others.map(({ from }) => from)],
+      imports: [agents, CallChainModule, ...others.map(({ from }) => from)],
       providers: [
         { provide: LlmProvider, inject: [AppConfig, OutboundHttp], useFactory: llmOf },
         { provide: ToolRegistry, inject: [OutboundHttp, AppConfig], useFactory: builtInTools },
         {
           provide: NodeTypes,
-          inject: [AppConfig, LlmProvider, ToolRegistry, AgentDirectory, HopChains, ...others.map(({ type }) => type)],
+          inject: [AppConfig, LlmProvider, ToolRegistry, AgentDirectory, CallChains, ...others.map(({ type }) => type)],
           useFactory: nodeTypes,
         },
       ],
@@ -66,7 +66,7 @@ function nodeTypes(
   llm: LlmProvider,
   tools: ToolRegistry,
   agents: AgentDirectory,
-  hops: HopChains,
+  chains: CallChains,
   ...others: NodeType[]
 ): NodeTypes {
   return new NodeTypeRegistry([
@@ -74,7 +74,7 @@ function nodeTypes(
     new AgentNode(llm),
     new ToolNode(tools, content.renderedText),
     new OutputNode(),
-    new ExternalNode(agents, hops),
+    new ExternalNode(agents, chains),
     new ScriptNode(content),
     ...others,
   ]);

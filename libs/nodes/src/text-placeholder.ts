@@ -3,7 +3,7 @@ import { isJsonObject, type JsonValue, TextBudget } from '#libs/protocol';
 const PLACEHOLDER = '{{text}}';
 
 /**
- * A copy with `{{text}}` replaced in every string, at any depth. What is put in is not read again (row D9).
+ * A copy with `{{text}}` replaced in every string, at any depth. What is put in is not read again.
  * @param budget what all strings together may come to
  * @throws ContentTooLarge beyond it, before anything is put together
  */

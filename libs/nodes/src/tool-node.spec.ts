@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '#libs/protocol';
-import { artifactParts, lastWords, outline, played, turn } from './testing/turn.js';
+import { artifactParts, finalText, outline, played, turn } from './testing/turn.js';
 import { ToolNode } from './tool-node.js';
 import { Calculator } from './tools/calculator.js';
 import { CurrentTime } from './tools/current-time.js';
@@ -53,7 +53,7 @@ describe('tool nodes', () => {
   ])('fails %j with one sentence', async (config, words) => {
     const events = await played(type.executor(node(config)), turn('x'));
     expect(outline(events)).toEqual(['working', 'tool.call', 'failed']);
-    expect(lastWords(events)).toBe(words);
+    expect(finalText(events)).toBe(words);
   });
 
   it('names what is wrong with its config', () => {

@@ -1,5 +1,5 @@
 import type { CalledTask } from '#libs/a2a-client';
-import { type CallOutcome, saidOf } from '#libs/agent-calls';
+import { type CallOutcome, statusTextOf } from '#libs/agent-calls';
 import { type Artifact, type Part, type TaskState, shownUrl } from '#libs/protocol';
 import type { WorkflowNode } from './workflow.js';
 
@@ -16,7 +16,7 @@ export function stateWord(state: TaskState): string {
 }
 
 /**
- * What a call's outcome means for the node (row K8): only COMPLETED or a direct Message is success, a waiting Task makes
+ * What a call's outcome means for the node: only COMPLETED or a direct Message is success, a waiting Task makes
  * the node wait, any other end is the node's error.
  */
 export function childEnding(node: WorkflowNode, url: string, outcome: CallOutcome): ChildEnding {
@@ -30,11 +30,11 @@ export function childEnding(node: WorkflowNode, url: string, outcome: CallOutcom
   return {
     kind: 'failed',
     status: stateWord(failure.state),
-    error: endError(node, url, failure.state, saidOf(answer)),
+    error: endError(node, url, failure.state, statusTextOf(answer)),
   };
 }
 
-/** The node's error where the call itself failed (row E4). */
+/** The node's error where the call itself failed. */
 function callFailure(node: WorkflowNode, url: string, cause: string): ChildEnding {
   return {
     kind: 'failed',

@@ -67,7 +67,7 @@ export class Frontier {
     const moved: { status: NodeStatus } = node;
     moved.status = status;
     this.join(node);
-    if (wasCompleted !== (status === 'completed')) this.tellSuccessors(node, wasCompleted ? 1 : -1);
+    if (wasCompleted !== (status === 'completed')) this.updateSuccessors(node, wasCompleted ? 1 : -1);
   }
 
   /** Skips what can no longer run after the failure of a node. */
@@ -106,7 +106,7 @@ export class Frontier {
     if (node.status === 'running' && node.messageId === undefined) this.unannounced.add(node);
   }
 
-  private tellSuccessors({ id }: NodeRun, change: 1 | -1): void {
+  private updateSuccessors({ id }: NodeRun, change: 1 | -1): void {
     for (const { to } of this.graph.outgoing(id)) {
       const awaited = (this.awaited.get(to) ?? 0) + change;
       this.awaited.set(to, awaited);

@@ -34,8 +34,8 @@ export class InputRules {
   }
 
   /**
-   * Refuses a Message that lacks an input, names one that is none, or gives one that its schema does not allow. The id of
-   * any node is known, since an input of that name stands for the node in templates (row K1).
+   * Refuses a Message that lacks an input, names one that is none, or gives one that its schema does not allow. The id
+   * of any node is known, since an input of that name stands for the node in templates.
    * @throws A2AError INVALID_PARAMS with a violation for each, and the first one's reason
    */
   check(message: Message): void {
@@ -67,7 +67,7 @@ export class InputRules {
   }
 }
 
-/** What a brainstorm tells each of its agents (row J1), which a workflow may be: it takes of it what it knows. */
+/** What a brainstorm tells each of its agents, which a workflow may be: it takes of it what it knows. */
 const TURN_MEMBERS = ['role', 'systemPrompt', 'llmConfig', 'state'];
 
 function isBrainstormTurn(inputs: JsonObject): boolean {

@@ -56,7 +56,7 @@ export class InputSchema {
   }
 
   /**
-   * What is wrong with a value; at most one thing is told. A value that takes too long to check is wrong.
+   * What is wrong with a value; at most one thing is reported. A value that takes too long to check is wrong.
    * @param use of the Message that the value came with
    */
   faults(value: JsonValue, use = new SharedUse()): InputFault[] {

@@ -3,8 +3,9 @@ import { hasUserinfo, NO_USERINFO, withoutUserinfo } from '#libs/protocol';
 import type { WorkflowNode } from './workflow.js';
 
 /**
- * Where a node's agent is: an external node's own endpoint (rows E6, K14), for any other the node's path under a base
- * URL of this service. `undefined` for an external node without an endpoint. It is shown: who calls is not in it.
+ * Where a node's agent is: an external node's own endpoint, which a run calls directly, for any other the node's path
+ * under a base URL of this service. `undefined` for an external node without an endpoint. It is shown: who calls is not
+ * in it.
  */
 export function nodeUrl(workflow: string, node: WorkflowNode, baseUrl: string): string | undefined {
   if (node.type !== 'external') return `${baseUrl}/a2a/workflows/${workflow}/nodes/${node.id}`;

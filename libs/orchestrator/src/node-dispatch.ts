@@ -2,7 +2,7 @@ import { REVISION_KEY } from '#libs/executor';
 import { derivedId, type Part, type SendMessageRequest, userMessage } from '#libs/protocol';
 import type { WorkflowNode } from './workflow.js';
 
-/** Seconds that an external agent has for its whole answer, unless the node says otherwise (row E1). */
+/** Seconds that an external agent has for its whole answer, unless the node says otherwise. */
 const EXTERNAL_TIMEOUT = 30;
 
 const CALLING_TYPES = new Set(['external', 'conversation', 'brainstorm']);

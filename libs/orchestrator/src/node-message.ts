@@ -28,7 +28,7 @@ export interface MessageSource {
 }
 
 /**
- * The Parts of the Message that a node is called with: its text, and for a tool its arguments (rows C10, K2, D1-D9).
+ * The Parts of the Message that a node is called with: its text, and for a tool its arguments.
  * @param budget what all of it together may come to
  * @throws ContentTooLarge beyond it, before anything is put together
  */
@@ -49,7 +49,7 @@ interface Rendering {
   budget: TextBudget;
 }
 
-/** What references of a run stand for. The id of an input means the input, whatever a node of that id answered (rows D7, K1). */
+/** What references of a run stand for. The id of an input means the input, whatever a node of that id answered. */
 export function templateResolver(run: MessageSource): TemplateResolver {
   return (id, suffix) => {
     const input = referredInput(run, id);

@@ -21,7 +21,7 @@ export interface ChildNews {
   url: string;
   taskId: string | undefined;
   contextId: string | undefined;
-  /** A step that the agent told of, or how the call ended. */
+  /** A step that the agent reported, or how the call ended. */
   step?: RunEventNote;
   ending?: ChildEnding;
 }
@@ -48,11 +48,11 @@ export class RunCalls {
   constructor(
     private readonly services: RunServices,
     private readonly run: CallingRun,
-    private readonly tell: (news: ChildNews) => Promise<void>,
+    private readonly report: (news: ChildNews) => Promise<void>,
   ) {
-    const { context, hops, graph, state } = run;
+    const { context, links, graph, state } = run;
     const agent = `workflows/${graph.definition.name}`;
-    this.calls = new ProcessCalls(services, { context, hops, agent, remembered: (signal) => this.remembered(signal) });
+    this.calls = new ProcessCalls(services, { context, links, agent, remembered: (signal) => this.remembered(signal) });
     this.announced = new Set(state.frontier.running.filter((node) => node.messageId !== undefined));
   }
 
@@ -61,7 +61,7 @@ export class RunCalls {
     return this.run.graph.asDefined(this.announced);
   }
 
-  /** What a call is about to be announced with; `undefined` for a node without an URL (row C6). */
+  /** What a call is about to be announced with; `undefined` for a node without an URL. */
   announce(node: NodeRun): { url: string; messageId: string; taskId?: string } | undefined {
     const { context, state } = this.run;
     const waiting = node.status === 'input-required' && node.taskId !== undefined;
@@ -79,11 +79,11 @@ export class RunCalls {
     const open = async (node: NodeRun) => ({ node, call: await this.calls.open(this.planned(node)) });
     for (const { node, call } of await Promise.all(nodes.map(open))) {
       this.announced.delete(node);
-      void this.hear(node, call);
+      void this.follow(node, call);
     }
   }
 
-  /** Forgets a call that has told its end. */
+  /** Forgets a call that has reported its end. */
   close(node: NodeRun): void {
     this.calls.close(referenceOf(node));
   }
@@ -163,20 +163,20 @@ export class RunCalls {
   }
 
   /** Tells what comes of a call, unless nobody waits for it any more. Never rejects. */
-  private async hear(node: NodeRun, call: AgentCall): Promise<void> {
+  private async follow(node: NodeRun, call: AgentCall): Promise<void> {
     const url = this.urlOf(node) ?? '';
-    const tell = (news: Pick<ChildNews, 'step' | 'ending'>): Promise<void> => {
+    const report = (news: Pick<ChildNews, 'step' | 'ending'>): Promise<void> => {
       const { taskId, contextId } = call.answer;
-      return this.tell({ nodeId: node.id, url, taskId, contextId, ...news });
+      return this.report({ nodeId: node.id, url, taskId, contextId, ...news });
     };
     try {
       for await (const { seen, step } of call.run()) {
         if (seen?.first) await this.remember(node, seen.taskId, url);
-        if (step && PASSED_STEPS.has(step.type) && isJsonObject(step.payload)) await tell({ step });
+        if (step && PASSED_STEPS.has(step.type) && isJsonObject(step.payload)) await report({ step });
       }
-      await tell({ ending: this.endingOf(node, url, call.outcome) });
+      await report({ ending: this.endingOf(node, url, call.outcome) });
     } catch (error) {
-      if (!call.givenUp) this.logger.error({ err: error, node: node.id }, 'The answer of a node could not be told');
+      if (!call.givenUp) this.logger.error({ err: error, node: node.id }, 'The answer of a node could not be reported');
     }
   }
 

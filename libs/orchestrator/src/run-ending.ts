@@ -60,7 +60,7 @@ export function failedEvents(
   const node = state.error?.node;
   const note = workflowFailed.note({ error: fault, ...(node !== undefined && { node }) });
   const end = endEvent(reference, state, 'TASK_STATE_FAILED', fault);
-  return state.failureTold ? [end] : [stepEvent(reference, note), end];
+  return state.failureReported ? [end] : [stepEvent(reference, note), end];
 }
 
 /** The end of a run that a caller canceled, and what became of its children. */

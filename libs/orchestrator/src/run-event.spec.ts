@@ -13,7 +13,7 @@ import { runMetadata } from './run-metadata.js';
 
 const reference = { taskId: 'run-1', contextId: 'context-1' };
 
-function told(event: TaskEvent, sequence = 2): RunEvent {
+function reported(event: TaskEvent, sequence = 2): RunEvent {
   return toRunEvent(
     { taskId: 'run-1', sequence, event, json: JSON.stringify(toStreamResponse(event)) },
     { workflow: 'wf' },
@@ -24,7 +24,7 @@ describe('toRunEvent', () => {
   test('the Task itself opens the run (C13)', () => {
     const metadata = runMetadata({ workflow: 'wf', revision: 'r1', inputs: { in: 'hello' } });
     const task = submittedTask(reference, userMessage('hello'), metadata);
-    expect(told({ task }, 1)).toEqual({
+    expect(reported({ task }, 1)).toEqual({
       id: expect.stringMatching(/^ev-[0-9a-f]{16}$/),
       type: 'node.started',
       runId: 'run-1',
@@ -38,8 +38,8 @@ describe('toRunEvent', () => {
 
   test('an event always has the same id, and no two have the same', () => {
     const event = statusUpdate(reference, 'TASK_STATE_WORKING');
-    expect(told(event, 2).id).toBe(told(event, 2).id);
-    expect(told(event, 3).id).not.toBe(told(event, 2).id);
+    expect(reported(event, 2).id).toBe(reported(event, 2).id);
+    expect(reported(event, 3).id).not.toBe(reported(event, 2).id);
   });
 
   test('a step keeps its payload, and its flat fields stand beside it (F3, G6)', () => {
@@ -57,7 +57,7 @@ describe('toRunEvent', () => {
     const note = { type: 'tool.result', node_id: 'a', node_type: 'tool', payload };
     const event = statusUpdate(reference, 'TASK_STATE_WORKING', undefined, runEventMetadata(note));
     const { other, ...flat } = payload;
-    expect(told(event)).toMatchObject({
+    expect(reported(event)).toMatchObject({
       ...flat,
       type: 'tool.result',
       node_id: 'a',
@@ -65,7 +65,7 @@ describe('toRunEvent', () => {
       timestamp: event.statusUpdate.status.timestamp,
       payload,
     });
-    expect(told(event)).not.toHaveProperty('other', other);
+    expect(reported(event)).not.toHaveProperty('other', other);
   });
 
   test('an Artifact is the completion of its node, with the time of the step', () => {
@@ -77,7 +77,7 @@ describe('toRunEvent', () => {
       timestamp: 'then',
     };
     const artifact = { artifactId: 'out', name: 'out', parts: [dataPart(1), textPart('text')] };
-    expect(told(artifactUpdate(reference, artifact, { metadata: runEventMetadata(note) }))).toMatchObject({
+    expect(reported(artifactUpdate(reference, artifact, { metadata: runEventMetadata(note) }))).toMatchObject({
       type: 'node.completed',
       node_id: 'out',
       timestamp: 'then',
@@ -89,7 +89,7 @@ describe('toRunEvent', () => {
 
   test('a follow-up Message is input.received', () => {
     const received = userMessage('this', { messageId: 'm-2' });
-    expect(told({ ...statusUpdate(reference, 'TASK_STATE_WORKING'), received })).toMatchObject({
+    expect(reported({ ...statusUpdate(reference, 'TASK_STATE_WORKING'), received })).toMatchObject({
       type: 'input.received',
       payload: { messageId: 'm-2', parts: [textPart('this')] },
     });
@@ -98,7 +98,7 @@ describe('toRunEvent', () => {
   test('the end is done, with the state map and the session at the top (F3)', () => {
     const note = { type: 'done', payload: { status: 'failed', state: { a: 'A' }, error: 'node "b": boom' } };
     const event = statusUpdate(reference, 'TASK_STATE_FAILED', 'node "b": boom', runEventMetadata(note));
-    expect(told(event)).toMatchObject({
+    expect(reported(event)).toMatchObject({
       type: 'done',
       session_id: 'run-1',
       runId: 'run-1',
@@ -110,16 +110,16 @@ describe('toRunEvent', () => {
   });
 
   test('an end or a wait that the run did not write itself is told all the same', () => {
-    expect(told(statusUpdate(reference, 'TASK_STATE_FAILED', 'The process stopped.'))).toMatchObject({
+    expect(reported(statusUpdate(reference, 'TASK_STATE_FAILED', 'The process stopped.'))).toMatchObject({
       type: 'done',
       status: 'failed',
       error: 'The process stopped.',
       state: {},
     });
-    const canceled = told(statusUpdate(reference, 'TASK_STATE_CANCELED'));
+    const canceled = reported(statusUpdate(reference, 'TASK_STATE_CANCELED'));
     expect(canceled).toMatchObject({ type: 'done', status: 'canceled' });
     expect(canceled).not.toHaveProperty('error');
-    expect(told(statusUpdate(reference, 'TASK_STATE_INPUT_REQUIRED', 'which?'))).toMatchObject({
+    expect(reported(statusUpdate(reference, 'TASK_STATE_INPUT_REQUIRED', 'which?'))).toMatchObject({
       type: 'input.required',
       payload: { question: 'which?' },
     });

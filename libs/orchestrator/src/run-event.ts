@@ -19,7 +19,7 @@ import { readRunMetadata } from './run-metadata.js';
 import { runStatus } from './run-state.js';
 import { done, nodeCompleted } from './run-steps.js';
 
-/** The fields of a payload that also stand beside it (row F3). */
+/** The fields of a payload that also stand beside it, for readers of flat events. */
 export const FLAT_FIELDS = ['model', 'tool', 'url', 'status', 'error', 'result', 'output', 'message'] as const;
 
 /** One step of a run, as its streams tell it. */
@@ -28,7 +28,7 @@ export interface RunEvent extends Partial<Record<(typeof FLAT_FIELDS)[number], J
   id: string;
   type: RunEventType;
   runId: string;
-  /** The run's id under its founding name (row C13). */
+  /** The run's id under its first name, for readers from before `runId`. */
   session_id: string;
   workflow: string;
   /** Position in the run's log, from 1 without a gap; the SSE id. */
@@ -38,7 +38,7 @@ export interface RunEvent extends Partial<Record<(typeof FLAT_FIELDS)[number], J
   node_id?: string;
   node_type?: string;
   payload: JsonObject;
-  /** On `done`: the run's state map (row C12). */
+  /** On `done`: the run's state map, each node's output text under its id. */
   state?: JsonObject;
 }
 
@@ -72,7 +72,7 @@ function stepOf(event: TaskEvent, workflow: string): RunEventNote {
   return { type: 'input.received', payload: { messageId, parts: parts as unknown as JsonValue }, timestamp };
 }
 
-/** The start of the run (row C13). */
+/** The start of the run: a `node.started` without a node. */
 function openingStep({ metadata, status }: Task, workflow: string): RunEventNote {
   const { inputs = {} } = readRunMetadata(metadata);
   return { type: 'node.started', payload: { workflow, inputs }, timestamp: status.timestamp };

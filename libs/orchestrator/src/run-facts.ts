@@ -17,6 +17,6 @@ export interface RunFacts {
   /** The newest follow-up Message, and whether it still has to be passed on to a child. */
   received?: Message;
   undelivered: boolean;
-  /** Whether `workflow.failed` was told. */
-  failureTold: boolean;
+  /** Whether `workflow.failed` was emitted. */
+  failureReported: boolean;
 }

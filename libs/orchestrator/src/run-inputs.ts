@@ -3,7 +3,7 @@ import type { WorkflowDefinition } from './workflow.js';
 
 const USER_INPUT = '__user_input__';
 
-/** The name under which an input stands in a run's state and Artifacts (row C11). */
+/** The name under which an input stands in a run's state and Artifacts. */
 export function userInputName(nodeId: string): string {
   return `${USER_INPUT}${nodeId}`;
 }

@@ -54,7 +54,7 @@ export class RunState implements RunFacts {
   /** The id of the Message that began the run. */
   begunBy?: string;
   undelivered = false;
-  failureTold = false;
+  failureReported = false;
   private readonly artifacts = new Map<string, Artifact>();
 
   constructor(readonly definition: WorkflowDefinition) {
@@ -86,7 +86,7 @@ export class RunState implements RunFacts {
     return [...this.artifacts.values()];
   }
 
-  /** The state map of rows C11 and C12: each input under its name, and the output text of each node that has one. */
+  /** The state map: each input under its name, and the output text of each node that has one. */
   stateMap(): JsonObject {
     const inputs = Object.entries(this.inputs).map(([id, value]) => [userInputName(id), value] as const);
     const outputs = [...this.nodes.values()].map((node): [string, JsonValue] => [node.id, outputText(node)]);
@@ -101,7 +101,7 @@ export class RunState implements RunFacts {
     return characters;
   }
 
-  /** The Artifacts of rows C11 and C12: each input as a text, and those of each node that has some. */
+  /** The Artifacts: each input as a text, and those of each node that has some. */
   artifactMap(): Record<string, Artifact[]> {
     const inputs = Object.entries(this.inputs).map(([id, value]): [string, Artifact[]] => {
       const name = userInputName(id);

@@ -125,7 +125,7 @@ export const workflowFailed = new RunStep<{ error: string; node?: string }>(
   'workflow.failed',
   (run, { error, node }) => {
     run.error ??= { ...(node !== undefined && { node }), message: error };
-    run.failureTold = true;
+    run.failureReported = true;
   },
 );
 

@@ -19,7 +19,7 @@ const OTHERS: ReadonlySet<string> = new Set(
   ),
 );
 /** Of the others, those that only tell. */
-const TELLING: ReadonlySet<string> = new Set(
+const DESCRIBING: ReadonlySet<string> = new Set(
   '$comment $schema contentEncoding contentMediaType default deprecated description examples readOnly title writeOnly'.split(
     ' ',
   ),
@@ -97,7 +97,7 @@ export class Subschemas {
     for (const [keyword, value] of Object.entries(schema)) {
       const at = `${place}/${escaped(keyword)}`;
       refuseKeyword(keyword, value, at);
-      if (!TELLING.has(keyword)) this.keywords += 1;
+      if (!DESCRIBING.has(keyword)) this.keywords += 1;
       const found = subschemasOf(keyword, value, at).map((it) => this.read(it.schema, it.place, depth + 1));
       (keyword === 'definitions' || keyword === '$defs' ? read.definitions : read.children).push(...found);
     }

@@ -13,7 +13,7 @@ const MOST_REFERENCES = 10_000;
 const TOOL_TEXT = 'text';
 
 /**
- * The references of a definition that will not stand for what their author may think (rows D4 and D6): to nodes that there
+ * The references of a definition that will not stand for what their author may think: to nodes that there
  * are none of, or that may not have run by then, and with a suffix that means nothing.
  */
 export function templateProblems({ nodes }: WorkflowDefinition, graph: WorkflowGraph): WorkflowProblem[] {

@@ -12,30 +12,31 @@ const MOST_REFERENCES = 1_000;
 const TOOL_TEXT = '{{text}}';
 
 /**
- * What a run tells of the references in a node's texts that do not stand for what their author may think (rows D4 and D6),
+ * What a run tells of the references in a node's texts that do not stand for what their author may think,
  * each of them once.
  */
 export function templateWarnings(node: WorkflowNode, run: MessageSource): RunEventNote[] {
-  const told = new Map<string, string>();
+  const reported = new Map<string, string>();
   const seen = new Set<string>();
   let looked = 0;
   for (const { text } of templatesOf(node)) {
     for (const { id, suffix, written } of templateReferences(text)) {
       looked += 1;
-      if (looked > MOST_REFERENCES || told.size === MOST_WARNINGS) return notes(node, told);
+      if (looked > MOST_REFERENCES || reported.size === MOST_WARNINGS) return notes(node, reported);
       if (seen.has(written)) continue;
       seen.add(written);
       if (node.type === 'tool' && written === TOOL_TEXT) continue;
-      if (!standsForSomething(run, id, suffix)) told.set(written, 'stands for nothing here and stays as it is written');
+      if (!standsForSomething(run, id, suffix))
+        reported.set(written, 'stands for nothing here and stays as it is written');
       else if (suffix.length > 1 || (suffix.length === 1 && suffix[0] !== 'data'))
-        told.set(written, `stands for {{${id}}}: only .data is known`);
+        reported.set(written, `stands for {{${id}}}: only .data is known`);
     }
   }
-  return notes(node, told);
+  return notes(node, reported);
 }
 
-function notes({ id, type }: WorkflowNode, told: ReadonlyMap<string, string>): RunEventNote[] {
-  return [...told].map(([written, what]) => {
+function notes({ id, type }: WorkflowNode, reported: ReadonlyMap<string, string>): RunEventNote[] {
+  return [...reported].map(([written, what]) => {
     const reference = written.slice(0, 200);
     const payload = { reference, message: `${reference} ${what}` };
     return { type: 'template.warning', node_id: id, node_type: type, payload };

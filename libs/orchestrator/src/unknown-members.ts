@@ -52,7 +52,7 @@ export function unknownMembers(sent: JsonObject): WorkflowProblem[] {
 
 function strangers(value: JsonObject, { known, reserved }: Members, path: string, what: string): WorkflowProblem[] {
   const names = Object.keys(value).filter((name) => !known.has(name));
-  return names.slice(0, MOST_TOLD).map((name) => {
+  return names.slice(0, MOST_REPORTED).map((name) => {
     const shown = name.slice(0, 64);
     return reserved.has(name)
       ? fault('UNKNOWN_KEY', `${path}${shown}`, `unknown key "${shown}": ${what} has no such member in this version`)
@@ -60,7 +60,7 @@ function strangers(value: JsonObject, { known, reserved }: Members, path: string
   });
 }
 
-const MOST_TOLD = 10;
+const MOST_REPORTED = 10;
 
 function entries(values: JsonValue | undefined): [number, JsonObject][] {
   if (!Array.isArray(values)) return [];

@@ -1,4 +1,4 @@
-import { HOP_CHAIN, keptHops } from '#libs/executor';
+import { CALL_CHAIN, keptChain } from '#libs/executor';
 import { dataPart, runEventMetadata, textPart } from '#libs/protocol';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
 import { FakeAgents } from './testing/fake-agents.js';
@@ -114,9 +114,9 @@ describe('WorkflowExecutor', () => {
     });
     expect(external?.request?.message.contextId).toBeUndefined();
     expect(external?.request?.metadata).toBeUndefined();
-    const [hop] = keptHops(external?.request?.message.metadata);
-    expect(hop).toMatchObject({ root: 'run-1', task: 'run-1', caller: 'workflows/wf', callee: external?.url });
-    expect(external?.request?.message.extensions).toEqual([HOP_CHAIN]);
+    const [link] = keptChain(external?.request?.message.metadata);
+    expect(link).toMatchObject({ root: 'run-1', task: 'run-1', caller: 'workflows/wf', callee: external?.url });
+    expect(external?.request?.message.extensions).toEqual([CALL_CHAIN]);
   });
 
   test('remembers the Tasks of foreign agents at first sight, and of own ones only when called over HTTP', async () => {

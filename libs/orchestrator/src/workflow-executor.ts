@@ -1,4 +1,4 @@
-import { hopsOf } from '#libs/executor';
+import { chainOf } from '#libs/executor';
 import { ProcessExecutor, type ProcessStart } from '#libs/process';
 import { A2AError, ContentTooLarge, type JsonObject, type SendMessageRequest } from '#libs/protocol';
 import { InputRules } from './input-rules.js';
@@ -23,7 +23,7 @@ export class WorkflowExecutor extends ProcessExecutor {
 
   override check(request: SendMessageRequest): void {
     const { definition } = this.workflow;
-    this.services.hops.refuseReentry(`workflows/${definition.name}`, hopsOf(request));
+    this.services.chains.refuseReentry(`workflows/${definition.name}`, chainOf(request));
     try {
       refuseLargeInputs(request.message, definition, this.services.content.artifact);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { HopChains } from '#libs/executor';
+import { CallChains } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
 import { AppConfig } from '#libs/service';
 import { TaskStore } from '#libs/tasks';
@@ -18,13 +18,13 @@ export class WorkflowExecutors {
     directory: AgentDirectory,
     tasks: TaskStore,
     children: RunChildStore,
-    hops: HopChains,
+    chains: CallChains,
     address: ServiceAddress,
     config: AppConfig,
   ) {
     const { content, nodeDispatch } = config;
     const localDispatch = nodeDispatch === 'local';
-    this.services = { directory, tasks, children, hops, address, localDispatch, content };
+    this.services = { directory, tasks, children, chains, address, localDispatch, content };
   }
 
   of(workflow: WorkflowRevision): WorkflowExecutor {

@@ -1,6 +1,6 @@
 import type { WorkflowDefinition, WorkflowEdge, WorkflowNode } from './workflow.js';
 
-/** A definition that is no DAG. The text begins with `build DAG: ` (row C5). */
+/** A definition that is no DAG. The text begins with `build DAG: `. */
 export class InvalidWorkflow extends Error {
   override readonly name = 'InvalidWorkflow';
   constructor(fault: string) {

@@ -44,7 +44,7 @@ function duplicateProblems({ nodes }: WorkflowDefinition): WorkflowProblem[] {
   const seen = new Set<string>();
   return [...nodes.entries()].flatMap(([index, { id }]) => {
     if (seen.has(id))
-      return [fault('DUPLICATE_NODE', `nodes[${index}].id`, told(`duplicate node ID: ${id}`), { node: id })];
+      return [fault('DUPLICATE_NODE', `nodes[${index}].id`, reported(`duplicate node ID: ${id}`), { node: id })];
     seen.add(id);
     return [];
   });
@@ -56,7 +56,7 @@ function edgeProblems({ nodes, edges }: WorkflowDefinition): WorkflowProblem[] {
     (['from', 'to'] as const)
       .filter((end) => !ids.has(edge[end]))
       .map((end) => {
-        const detail = told(`edge references unknown node: ${edge[end]}`);
+        const detail = reported(`edge references unknown node: ${edge[end]}`);
         return fault('UNKNOWN_NODE', `edges[${index}].${end}`, detail, { edge: index });
       }),
   );
@@ -105,7 +105,7 @@ function graphOf(definition: WorkflowDefinition): WorkflowGraph | WorkflowProble
   }
 }
 
-/** As a run says it that meets the same fault (row C5). */
-function told(text: string): string {
+/** As a run says it that meets the same fault. */
+function reported(text: string): string {
   return new InvalidWorkflow(text).message;
 }

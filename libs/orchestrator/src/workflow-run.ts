@@ -33,13 +33,13 @@ export class WorkflowRun extends Process<RunState> {
 
   constructor(
     private readonly services: RunServices,
-    { context, log, hops }: ProcessStart,
+    { context, log, links }: ProcessStart,
     { definition, revision }: WorkflowRevision,
   ) {
     const state = RunState.of(definition, log);
     super(context, state);
     this.graph = state.graph;
-    this.calls = new RunCalls(services, { context, state, graph: state.graph, revision, hops }, (news) =>
+    this.calls = new RunCalls(services, { context, state, graph: state.graph, revision, links }, (news) =>
       this.inbox.put(news),
     );
   }
@@ -63,7 +63,7 @@ export class WorkflowRun extends Process<RunState> {
     const earlier = isBeingCanceled(graph, state) ? canceledChildren(state.nodes.values()) : [];
     const children = await this.calls.cancel(state.frontier.active);
     for (const child of children) yield this.canceled(child);
-    yield* this.lastWords(canceledEvents(this.context, state, [...earlier, ...children]));
+    yield* this.lastStatusText(canceledEvents(this.context, state, [...earlier, ...children]));
   }
 
   private *start(ids: readonly string[]): Generator<TaskEvent> {
@@ -98,18 +98,18 @@ export class WorkflowRun extends Process<RunState> {
   /** Makes the calls that are announced, and waits for what comes of any. */
   private async *listen(unmade: readonly NodeRun[]): AsyncGenerator<TaskEvent> {
     if (unmade.length > 0) await this.calls.launch(unmade);
-    yield* this.hearAll(await this.inbox.take(this.context.signal));
+    yield* this.applyAll(await this.inbox.take(this.context.signal));
   }
 
   /** What came in together is heard before it is planned again; not beyond a failure, which may stop the others. */
-  private *hearAll(first: ChildNews): Generator<TaskEvent> {
+  private *applyAll(first: ChildNews): Generator<TaskEvent> {
     for (let news: ChildNews | undefined = first; news !== undefined; news = this.inbox.poll()) {
-      yield* this.hear(news);
+      yield* this.apply(news);
       if (this.state.node(news.nodeId).status === 'failed') return;
     }
   }
 
-  private *hear(news: ChildNews): Generator<TaskEvent> {
+  private *apply(news: ChildNews): Generator<TaskEvent> {
     try {
       yield* this.take(news);
     } catch (error) {
@@ -183,11 +183,11 @@ export class WorkflowRun extends Process<RunState> {
       failed: () => failedEvents(context, state, fault),
       'input-required': () => waitingEvents(context, state),
     }[outcome]();
-    yield* this.lastWords(events);
+    yield* this.lastStatusText(events);
   }
 
   /** What the log says already is left out of an end that would be too large. */
-  private *lastWords(events: readonly TaskEvent[]): Generator<TaskEvent> {
+  private *lastStatusText(events: readonly TaskEvent[]): Generator<TaskEvent> {
     const fits = this.state.size <= this.services.content.artifact;
     for (const event of events) yield this.record(fits && this.isAdmitted(event) ? event : shortened(event));
   }

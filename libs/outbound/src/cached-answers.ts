@@ -2,7 +2,7 @@ import { cacheStores, type Dispatcher, interceptors } from 'undici';
 
 const MAX_ENTRIES = 1_000;
 const MAX_BYTES = 32 * 1024 ** 2;
-/** Of one answer; a longer one is an error at the caching door. */
+/** Of one answer; a longer one is an error in the caching client. */
 export const MAX_CACHED_BODY = 2 * 1024 ** 2;
 
 /** An HTTP cache in memory for GET (RFC 9111). */

@@ -8,7 +8,7 @@ export function isDecoded(coding: string): coding is keyof typeof DECODERS {
   return Object.hasOwn(DECODERS, coding);
 }
 
-/** A body with its content coding taken off; as it is where the coding is none that the outbound door knows. */
+/** A body with its content coding taken off; as it is where the coding is none that the outbound client knows. */
 export function decoded(body: AsyncIterable<Uint8Array>, coding: string): Readable {
   const source = Readable.from(body, { objectMode: false });
   const name = coding.toLowerCase();

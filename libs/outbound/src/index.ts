@@ -6,5 +6,5 @@ export {
   OutboundTimeoutError,
   OutboundTooLongError,
 } from './outbound-errors.js';
-export { type OutboundDoor, type OutboundFetch, OutboundHttp, type OutboundRequester } from './outbound-http.js';
+export { type OutboundClient, type OutboundFetch, OutboundHttp, type OutboundRequester } from './outbound-http.js';
 export { OutboundModule } from './outbound.module.js';

@@ -1,4 +1,4 @@
-/** One HTTP call as the outbound door sends it, without the forms of the web. */
+/** One HTTP call as the outbound client sends it, without the forms of the web. */
 export interface OutboundCall extends OutboundTimes {
   url: URL;
   method: 'GET' | 'POST';
@@ -25,7 +25,7 @@ export interface OutboundTimes {
 
 /**
  * The answer to an OutboundCall: its head has come, its body is read once, by `text` or `pieces`, or given up by
- * `discard`. gzip, deflate and brotli are taken off. A failure in the body has the types of the outbound door.
+ * `discard`. gzip, deflate and brotli are taken off. A failure in the body has the types of the outbound client.
  */
 export interface OutboundAnswer {
   readonly status: number;

@@ -5,7 +5,7 @@ import { AppConfig, isLoopbackHost, Metrics } from '#libs/service';
 import { AddressGuard, bareHost, defaultPort } from './address-guard.js';
 import { CachedAnswers, MAX_CACHED_BODY } from './cached-answers.js';
 import { guardedAgent } from './guarded-agent.js';
-import { CallLimits, type OutboundInit } from './call-limits.js';
+import { OutboundDeadlines, type OutboundInit } from './outbound-deadlines.js';
 import type { OutboundAnswer, OutboundCall, OutboundTimes } from './outbound-call.js';
 import { type OutboundRefusal, OutboundRefusedError } from './outbound-errors.js';
 import { type OutboundRequest, toOutboundRequest } from './outbound-request.js';
@@ -21,8 +21,8 @@ interface Exchange {
   redirected: boolean;
 }
 
-/** Ways through the door: each has the rules of all. */
-export interface OutboundDoor {
+/** Ways to call: each has the rules of all. */
+export interface OutboundClient {
   readonly fetch: OutboundFetch;
   readonly cachedFetch: OutboundFetch;
   readonly request: OutboundRequester;
@@ -41,14 +41,14 @@ const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The one door for HTTP calls to other machines. Addresses are checked when the connection is made (`AddressGuard`).
+ * The one client for HTTP calls to other machines. Addresses are checked when the connection is made (`AddressGuard`).
  * GET and HEAD follow at most three redirects, each checked again; any other method gets the redirect as its answer.
  *
  * Errors: `OutboundRefusedError`, `OutboundConnectError`, `OutboundTimeoutError`, `OutboundInterruptedError`; an
  * abort rejects with the signal's reason. The answer's status is never an error.
  */
 @Injectable()
-export class OutboundHttp implements OutboundDoor {
+export class OutboundHttp implements OutboundClient {
   private readonly guard: AddressGuard;
   private readonly ownGuard: AddressGuard;
   private readonly open: Dispatcher[] = [];
@@ -98,10 +98,10 @@ export class OutboundHttp implements OutboundDoor {
   }
 
   /**
-   * The door for whoever calls this service itself, at URLs that `isOwn` knows: these may be called although private.
-   * All others are as closed as ever, and no caller's URL may come to such a door but as the name of something own.
+   * The client for whoever calls this service itself, at URLs that `isOwn` knows: these may be called although private.
+   * All others are as closed as ever, and no caller's URL may come to such a client but as the name of something own.
    */
-  reachingSelf(isOwn: (url: string) => boolean): OutboundDoor {
+  reachingSelf(isOwn: (url: string) => boolean): OutboundClient {
     const to = (url: string): Connections => (isOwn(url) ? this.own : this.others);
     const hrefOf = (input: string | URL | Request): string =>
       new URL(input instanceof Request ? input.url : input).href;
@@ -174,7 +174,7 @@ async function requestOver(agent: Dispatcher, call: OutboundCall): Promise<Outbo
 async function exchange(agent: Dispatcher, call: OutboundRequest, times: OutboundTimes): Promise<Exchange> {
   let current = call;
   for (let redirects = 0; ; redirects += 1) {
-    const limits = new CallLimits(current.signal, times);
+    const limits = new OutboundDeadlines(current.signal, times);
     const answer = await send(agent, current, limits);
     const target = redirectTarget(current, answer);
     if (target === undefined || current.redirect === 'manual')
@@ -188,7 +188,7 @@ async function exchange(agent: Dispatcher, call: OutboundRequest, times: Outboun
   }
 }
 
-function send(agent: Dispatcher, call: OutboundRequest, limits: CallLimits): Promise<ReceivedAnswer> {
+function send(agent: Dispatcher, call: OutboundRequest, limits: OutboundDeadlines): Promise<ReceivedAnswer> {
   const { url } = call;
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new OutboundRefusedError(`Calls over ${url.protocol} are not allowed`, 'scheme');

@@ -14,7 +14,7 @@ type WebBody = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>
 
 /**
  * A web Response over an answer, with gzip, deflate and brotli taken off. An error in the middle of the body reaches
- * its reader with the types of the outbound door.
+ * its reader with the types of the outbound client.
  */
 export async function toResponse(answer: ReceivedAnswer, { url, redirected }: AnswerContext): Promise<Response> {
   const headers = new Headers();

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { CallLimits } from './call-limits.js';
+import type { OutboundDeadlines } from './outbound-deadlines.js';
 import { decoded } from './content-coding.js';
 import type { OutboundAnswer } from './outbound-call.js';
 import { OutboundTooLongError } from './outbound-errors.js';
@@ -16,7 +16,7 @@ const MAX_UNREAD_BYTES = 128 * 1024;
 export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandler {
   status = 0;
   headers: Headers = {};
-  /** This, when the head has come; rejects with an error of the outbound door. */
+  /** This, when the head has come; rejects with an error of the outbound client. */
   readonly head: Promise<this>;
   private readonly headCame = Promise.withResolvers<this>();
   private controller: Dispatcher.DispatchController | undefined;
@@ -27,7 +27,7 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
   private failure: Error | undefined;
   private wake: (() => void) | undefined;
 
-  constructor(private readonly limits: CallLimits) {
+  constructor(private readonly limits: OutboundDeadlines) {
     this.head = this.headCame.promise;
     limits.signal?.addEventListener('abort', this.abort, { once: true });
   }

@@ -1,4 +1,4 @@
-export { BatchedRead } from './database/batched-read.js';
+export { BatchLoader } from './database/batch-loader.js';
 export { Database, type MigrationClass } from './database/database.js';
 export { takeMigrationLock } from './database/migrate.js';
 export { isDatabaseAway, isOutage, isRolledBack, onceWritable, sqlState, throughOutage } from './database/outage.js';

@@ -1,6 +1,6 @@
 import { HttpAgentDirectory } from '#libs/a2a-client';
 import type { AgentCall } from '#libs/agent-calls';
-import { HopChains, type RequestContext, TaskCanceled } from '#libs/executor';
+import { CallChains, type RequestContext, TaskCanceled } from '#libs/executor';
 import { derivedId, userMessage } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type TaskHeader } from '#libs/tasks';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
@@ -38,8 +38,8 @@ class Execution {
       prove: async () => undefined,
     } as unknown as RequestContext;
     this.calls = new ProcessCalls(
-      { directory, tasks: { recordedChildren }, hops: new HopChains(Buffer.from('a secret')) },
-      { context, hops: [], remembered: async () => Object.entries(elsewhere) },
+      { directory, tasks: { recordedChildren }, chains: new CallChains(Buffer.from('a secret')) },
+      { context, links: [], remembered: async () => Object.entries(elsewhere) },
     );
   }
 
@@ -60,7 +60,7 @@ class Execution {
 
   async made(fields: Partial<PlannedCall> = {}): Promise<string | undefined> {
     const call = await this.calls.open(this.planned(fields));
-    await heard(call);
+    await follow(call);
     return call.outcome.answer.artifacts[0]?.parts[0]?.text;
   }
 
@@ -80,7 +80,7 @@ class Execution {
   }
 }
 
-async function heard(call: AgentCall): Promise<void> {
+async function follow(call: AgentCall): Promise<void> {
   const run = call.run();
   while (!(await run.next()).done);
 }
@@ -118,7 +118,7 @@ describe('ProcessCalls', () => {
       agent.always(answers('of the first'));
       const first = new Execution(agent);
       const call = await first.calls.open(first.planned());
-      await heard(call);
+      await follow(call);
       const {
         seen,
         made,

@@ -1,6 +1,6 @@
 import type { AgentDirectory, CancelOutcome } from '#libs/a2a-client';
 import { AgentCall, type AgentCallSpec, type CallIdentity, type CanceledCall, cancelTask } from '#libs/agent-calls';
-import type { Hop, HopChains, RequestContext } from '#libs/executor';
+import type { ChainLink, CallChains, RequestContext } from '#libs/executor';
 import { throughOutage } from '#libs/postgres';
 import type { TaskStore } from '#libs/tasks';
 
@@ -8,14 +8,14 @@ import type { TaskStore } from '#libs/tasks';
 export interface ProcessServices {
   directory: AgentDirectory;
   tasks: Pick<TaskStore, 'recordedChildren'>;
-  hops: HopChains;
+  chains: CallChains;
 }
 
 /** A process whose calls these are. */
 interface CallingProcess {
   context: RequestContext;
   /** The calls that led to it. */
-  hops: readonly Hop[];
+  links: readonly ChainLink[];
   /** Its agent, where that is not the one that was asked for it. */
   agent?: string;
   /** The Tasks that agents elsewhere made for earlier executions, by reference, where they are kept beside the log. */
@@ -116,7 +116,7 @@ export class ProcessCalls {
   }
 
   private callOf(planned: PlannedCall, known: string | undefined): AgentCall {
-    const { context, hops, agent = context.call.agent } = this.process;
+    const { context, links, agent = context.call.agent } = this.process;
     const { reference, identity: _identity, seen: _seen, callsNobody, staysHere, admit, ...spec } = planned;
     const announcedAt = this.announced.get(reference);
     return new AgentCall(this.services.directory, {
@@ -126,7 +126,7 @@ export class ProcessCalls {
       by: {
         context,
         agent,
-        ...(!callsNobody && { chain: { hops, signer: this.services.hops } }),
+        ...(!callsNobody && { chain: { links, signer: this.services.chains } }),
         ...(announcedAt !== undefined && { announcedAt }),
         ...(staysHere && { staysHere }),
       },

@@ -1,4 +1,4 @@
-import { AgentExecutor, type Hop, hopMetadata, hopsOf, keptHops, type RequestContext } from '#libs/executor';
+import { AgentExecutor, type ChainLink, chainMetadata, chainOf, keptChain, type RequestContext } from '#libs/executor';
 import type { JsonObject, SendMessageRequest } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { Process, ProcessState } from './process.js';
@@ -9,7 +9,7 @@ export interface ProcessStart {
   /** The log so far. */
   log: readonly TaskEvent[];
   /** The calls that led to the process. */
-  hops: readonly Hop[];
+  links: readonly ChainLink[];
 }
 
 /**
@@ -22,14 +22,14 @@ export abstract class ProcessExecutor extends AgentExecutor {
   override readonly cancelGrace = 10_000;
 
   override taskMetadata(request: SendMessageRequest): JsonObject {
-    return { ...this.about(request), ...hopMetadata(hopsOf(request)) };
+    return { ...this.about(request), ...chainMetadata(chainOf(request)) };
   }
 
   override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
     const log = await context.log();
     const [first] = log;
-    const hops = keptHops(first && 'task' in first ? first.task.metadata : undefined);
-    const process = await this.begin({ context, log, hops });
+    const links = keptChain(first && 'task' in first ? first.task.metadata : undefined);
+    const process = await this.begin({ context, log, links });
     yield* process.events();
   }
 

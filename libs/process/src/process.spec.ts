@@ -1,4 +1,4 @@
-import { hopMetadata, HopChains, keptHops, type RequestContext, TaskCanceled } from '#libs/executor';
+import { chainMetadata, CallChains, keptChain, type RequestContext, TaskCanceled } from '#libs/executor';
 import {
   isJsonObject,
   type JsonObject,
@@ -122,8 +122,12 @@ class Driven {
   }
 }
 
-const HOPS = new HopChains(Buffer.from('a secret')).extended([], { task: 'run-1', caller: 'w', callee: 'counts' });
-const REQUEST = { message: userMessage('count', { messageId: 'm-1', metadata: hopMetadata(HOPS) }) };
+const CALL_CHAINS = new CallChains(Buffer.from('a secret')).extended([], {
+  task: 'run-1',
+  caller: 'w',
+  callee: 'counts',
+});
+const REQUEST = { message: userMessage('count', { messageId: 'm-1', metadata: chainMetadata(CALL_CHAINS) }) };
 const BEGUN: TaskEvent = {
   task: submittedTask(REFERENCE, REQUEST.message, new CountingExecutor({}).taskMetadata(REQUEST)),
 };
@@ -158,11 +162,11 @@ describe('Process', () => {
   it('is told what it is about and which calls led to it, from the log', async () => {
     const driven = new Driven();
     await driven.run();
-    expect(driven.executor.starts[0]?.hops).toEqual(HOPS);
+    expect(driven.executor.starts[0]?.links).toEqual(CALL_CHAINS);
     const [first] = driven.log;
     const metadata = first && 'task' in first ? first.task.metadata : undefined;
     expect(metadata).toMatchObject({ about: 'm-1' });
-    expect(keptHops(metadata)).toEqual(HOPS);
+    expect(keptChain(metadata)).toEqual(CALL_CHAINS);
   });
 
   it('ends as its caller wished when it is canceled, at work or from the start', async () => {

@@ -27,12 +27,12 @@ export interface Message {
   referenceTaskIds?: string[];
 }
 
-/** A text Part; its media type is `text/plain` (row B1). */
+/** A text Part; its media type is `text/plain`. */
 export function textPart(text: string): Part {
   return { text, mediaType: 'text/plain' };
 }
 
-/** A data Part; `application/json` unless told otherwise. */
+/** A data Part; `application/json` unless set otherwise. */
 export function dataPart(data: JsonValue, mediaType = 'application/json'): Part {
   return { data, mediaType };
 }

@@ -6,8 +6,8 @@ describe('a URL that is shown', () => {
     ['http://agent/a2a/?key=k#x', 'http://agent/a2a/?key=k#x', 'http://agent/a2a/'],
     ['http://agent/@me?a=b@c', 'http://agent/@me?a=b@c', 'http://agent/@me'],
     ['workflows/w', 'workflows/w', 'workflows/w'],
-  ])('%s keeps where it leads', (url, told, logged) => {
-    expect([hasUserinfo(url), withoutUserinfo(url), shownUrl(url)]).toEqual([false, told, logged]);
+  ])('%s keeps where it leads', (url, reported, logged) => {
+    expect([hasUserinfo(url), withoutUserinfo(url), shownUrl(url)]).toEqual([false, reported, logged]);
   });
 
   it.each([

@@ -3,8 +3,8 @@ import type { Artifact } from './task.js';
 
 /**
  * What a reference to a node stands for, given the node's first Artifact: with the suffix `data` its first data Part
- * as compact JSON (row D3), with any other suffix or none its text, else its data, else itself as JSON (rows D2, D6).
- * @returns `undefined` where nothing is there to refer to: the reference stays verbatim (row D4)
+ * as compact JSON, with any other suffix or none its text, else its data, else itself as JSON.
+ * @returns `undefined` where nothing is there to refer to: the reference stays verbatim
  */
 export function artifactReference(artifact: Artifact | undefined, suffix: readonly string[]): string | undefined {
   if (artifact === undefined) return undefined;

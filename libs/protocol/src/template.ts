@@ -10,7 +10,7 @@ const WHOLE_REFERENCE = /\{\{\w+(?:\.\w+)*\}\}/;
 export type TemplateResolver = (id: string, suffix: readonly string[]) => string | undefined;
 
 /**
- * Replaces each `{{reference}}` of a text (row D1). What a reference resolves to is not read again (row D9).
+ * Replaces each `{{reference}}` of a text. What a reference resolves to is not read again.
  * @param budget what the result, and whatever else shares it, may come to
  * @throws ContentTooLarge beyond it, before anything is put together
  */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/postgres';
 import { DUE_CONFIG, type DueConfig } from './due-config.js';
 import { RECEIVER_OF_URL } from './push-lane-migration.js';
-import { PushLanes } from './push-lanes.js';
+import { WebhookThrottle } from './webhook-throttle.js';
 import type { AttemptOutcome } from './retry-plan.js';
 import { inTransaction } from './transaction.js';
 
@@ -11,7 +11,7 @@ import { inTransaction } from './transaction.js';
 export class DeliveryStore {
   constructor(
     private readonly database: Database,
-    private readonly lanes: PushLanes,
+    private readonly lanes: WebhookThrottle,
   ) {}
 
   /** The config whatever its turn; `undefined` where it is deleted. */
@@ -47,7 +47,7 @@ export class DeliveryStore {
   }
 
   /** Ends the turn if nothing is left to send; the next event makes a new one. @returns whether it is over */
-  async rest(config: DueConfig): Promise<boolean> {
+  async backOff(config: DueConfig): Promise<boolean> {
     return inTransaction(this.database, async (client) => {
       // Waits for events that are being committed (push_wake), and holds back those that follow.
       const { rows } = await client.query<{ delivered: number }>(LOCK, [config.pushId, config.turn]);

@@ -37,9 +37,15 @@ async function at(sequence: number): Promise<string> {
 }
 
 it('are the Task after each event, read once', async () => {
-  const told = [];
-  for (const { sequence } of EVENTS) told.push(await at(sequence));
-  expect(told).toEqual(['task submitted', 'task working', 'task working x', 'task working x|y', 'task completed x|y']);
+  const reported = [];
+  for (const { sequence } of EVENTS) reported.push(await at(sequence));
+  expect(reported).toEqual([
+    'task submitted',
+    'task working',
+    'task working x',
+    'task working x|y',
+    'task completed x|y',
+  ]);
   expect(reads).toEqual([0, 1, 2, 3, 4].map((after) => [after, 1]));
 });
 

@@ -13,7 +13,7 @@ import {
 import { TaskRetention, type TaskScope } from '#libs/tasks';
 import type { ClientBase } from 'pg';
 import { type CheckedPushConfig, PushConfigs, type PushRegistration, type ShownPushConfig } from './push-configs.js';
-import { PushLanes } from './push-lanes.js';
+import { WebhookThrottle } from './webhook-throttle.js';
 import { PushSecretBox } from './push-secrets.js';
 import { pushConfigProblems } from './push-target.js';
 import { openRegistration, readRegistration, REGISTER, sealedRegistration } from './registration.js';
@@ -43,7 +43,7 @@ interface ConfigRow {
 export class PostgresPushConfigs extends PushConfigs {
   constructor(
     private readonly database: Database,
-    private readonly lanes: PushLanes,
+    private readonly lanes: WebhookThrottle,
     jobs: Jobs,
     private readonly outbound: OutboundHttp,
     private readonly secrets: PushSecretBox,

@@ -5,7 +5,7 @@ import type { DeliveryStore } from './delivery-store.js';
 import type { DueConfig } from './due-config.js';
 import type { NotificationSender } from './notification-sender.js';
 import { PushDeliveries } from './push-deliveries.js';
-import type { PushLanes } from './push-lanes.js';
+import type { WebhookThrottle } from './webhook-throttle.js';
 import type { AttemptOutcome } from './retry-plan.js';
 
 const TAKEN: AttemptOutcome = { delivered: true, status: 200 };
@@ -14,7 +14,7 @@ const GONE: AttemptOutcome = { delivered: false, status: 410 };
 const DOWN: AttemptOutcome = { delivered: false, error: 'connect' };
 const JOB = { receiver: 'http://hook.test', holder: 'h' };
 
-let told: string[];
+let reported: string[];
 let outcomes: AttemptOutcome[];
 let config: DueConfig;
 /** What waits for the receiver, in this order. */
@@ -23,15 +23,15 @@ let entered: boolean;
 let leaves: boolean[];
 /** What the receiver waits for before it answers. */
 let answering: Promise<void>;
-let rests: boolean[];
+let backOffs: boolean[];
 let context: JobContext;
 let run: (payload: unknown) => Promise<void>;
 let log: number;
 
 beforeEach(() => {
-  told = [];
+  reported = [];
   outcomes = [];
-  rests = [true];
+  backOffs = [true];
   leaves = [true];
   answering = Promise.resolve();
   entered = true;
@@ -60,29 +60,29 @@ beforeEach(() => {
 it('sends what lies between the cursor and the end of the log, in order', async () => {
   config.deliveredSequence = 1;
   await run(JOB);
-  expect(told).toEqual(['sent 2', 'delivered 2', 'sent 3', 'delivered 3', 'rest', 'left']);
+  expect(reported).toEqual(['sent 2', 'delivered 2', 'sent 3', 'delivered 3', 'rest', 'left']);
 });
 
 it('looks again where an event came in the last moment', async () => {
-  rests = [false, true];
+  backOffs = [false, true];
   log = 0;
   await run(JOB);
-  expect(told).toEqual(['rest', 'put back p', 'rest', 'left']);
+  expect(reported).toEqual(['rest', 'put back p', 'rest', 'left']);
 });
 
 it('looks again where something is being committed as it wants to leave', async () => {
   leaves = [false, true];
   waiting = [];
   await run(JOB);
-  expect(told).toEqual(['left']);
+  expect(reported).toEqual(['left']);
 });
 
 it('takes one config after the other, and lets others have their turn after some events', async () => {
   log = 11;
   waiting = [config, { ...config, pushId: 'q', deliveredSequence: 10 }];
-  rests = [false, true, true];
+  backOffs = [false, true, true];
   await run(JOB);
-  expect(told.filter((it) => !it.startsWith('delivered'))).toEqual([
+  expect(reported.filter((it) => !it.startsWith('delivered'))).toEqual([
     ...[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((sequence) => `sent ${sequence}`),
     'rest',
     'put back p',
@@ -98,8 +98,8 @@ it('stops at a failure, and counts failures anew after a success', async () => {
   config.attempts = 18;
   outcomes = [TAKEN, BUSY];
   await run(JOB);
-  expect(told.slice(0, 3)).toEqual(['sent 1', 'delivered 1', 'sent 2']);
-  expect(told.slice(3)).toEqual([expect.stringMatching(/^failed 2 in (\d{1,3}|1000)$/), 'left']);
+  expect(reported.slice(0, 3)).toEqual(['sent 1', 'delivered 1', 'sent 2']);
+  expect(reported.slice(3)).toEqual([expect.stringMatching(/^failed 2 in (\d{1,3}|1000)$/), 'left']);
 });
 
 it('disables a config with its twentieth failure, and at once with 410', async () => {
@@ -107,7 +107,7 @@ it('disables a config with its twentieth failure, and at once with 410', async (
   waiting = [config, { ...config, attempts: 0 }];
   outcomes = [BUSY, GONE];
   await run(JOB);
-  expect(told).toEqual([
+  expect(reported).toEqual([
     'sent 1',
     'disabled 1: 20 attempts failed, the last one with 503',
     'sent 1',
@@ -119,25 +119,25 @@ it('disables a config with its twentieth failure, and at once with 410', async (
 it('rests from a receiver that gives no answer, longer each time, and keeps its lane', async () => {
   outcomes = [DOWN];
   await run(JOB);
-  expect(told[1]).toMatch(/^failed 1/);
-  expect(told[2]).toMatch(/^goes on in (9\d\d|1000) after 1$/);
-  told = [];
+  expect(reported[1]).toMatch(/^failed 1/);
+  expect(reported[2]).toMatch(/^goes on in (9\d\d|1000) after 1$/);
+  reported = [];
   outcomes = [DOWN];
   waiting = [config];
   await run({ ...JOB, failures: 4 });
-  expect(told.at(-1)).toMatch(/^goes on in 1(5\d\d\d|6000) after 5$/);
+  expect(reported.at(-1)).toMatch(/^goes on in 1(5\d\d\d|6000) after 5$/);
 });
 
 it('forgets the failures with any answer', async () => {
   outcomes = [BUSY];
   await run({ ...JOB, failures: 4 });
-  expect(told.at(-1)).toBe('left');
+  expect(reported.at(-1)).toBe('left');
 });
 
 it('does nothing where others have all lanes', async () => {
   entered = false;
   await run(JOB);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 it('works in three lanes at once, and puts a fourth off until one of them has ended', async () => {
@@ -147,13 +147,13 @@ it('works in three lanes at once, and puts a fourth off until one of them has en
   answering = promise;
   const lanes = ['a', 'b', 'c'].map((holder) => run({ ...JOB, holder }));
   await run({ ...JOB, holder: 'd', failures: 2 });
-  expect(told.filter((it) => !it.startsWith('sent'))).toEqual(['put off d after 2']);
+  expect(reported.filter((it) => !it.startsWith('sent'))).toEqual(['put off d after 2']);
   resolve();
   await Promise.all(lanes);
-  told = [];
+  reported = [];
   waiting = [config];
   await run({ ...JOB, holder: 'd' });
-  expect(told).toEqual(['sent 3', 'delivered 3', 'rest', 'left']);
+  expect(reported).toEqual(['sent 3', 'delivered 3', 'rest', 'left']);
 });
 
 it('works in a fourth lane as soon as one of three has ended', async () => {
@@ -164,8 +164,8 @@ it('works in a fourth lane as soon as one of three has ended', async () => {
   const lanes = ['a', 'b', 'c', 'd'].map((holder) => run({ ...JOB, holder }));
   resolve();
   await Promise.all(lanes);
-  expect(told.filter((it) => it === 'sent 3')).toHaveLength(4);
-  expect(told.filter((it) => it.startsWith('put off'))).toEqual([]);
+  expect(reported.filter((it) => it === 'sent 3')).toHaveLength(4);
+  expect(reported.filter((it) => it.startsWith('put off'))).toEqual([]);
 });
 
 it('has room for others again after a job that failed', async () => {
@@ -176,14 +176,14 @@ it('has room for others again after a job that failed', async () => {
   for (let tries = 0; tries < 4; tries += 1) await expect(run(JOB)).rejects.toThrow('stops');
   context = { ...context, signal };
   await run(JOB);
-  expect(told.at(-1)).toBe('left');
+  expect(reported.at(-1)).toBe('left');
 });
 
 it('goes on with others where one cannot be sent by a fault of ours', async () => {
   const broken = { ...config, pushId: 'broken' };
   waiting = [broken, { ...config, deliveredSequence: 2 }];
   await run(JOB);
-  expect(told).toEqual(['put back broken', 'sent 3', 'delivered 3', 'rest', 'left']);
+  expect(reported).toEqual(['put back broken', 'sent 3', 'delivered 3', 'rest', 'left']);
 });
 
 it('counts no failure where the process stops', async () => {
@@ -191,7 +191,7 @@ it('counts no failure where the process stops', async () => {
   stop.abort(new Error('stops'));
   context = { ...context, signal: stop.signal };
   await expect(run(JOB)).rejects.toThrow('stops');
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 /** The handler of `push.serve` over fakes that write down what they are asked for. */
@@ -212,7 +212,7 @@ function deliveries(): (payload: unknown) => Promise<void> {
   const sender = {
     send: async ({ pushId }: DueConfig, { sequence }: RecordedEvent) => {
       if (pushId === 'broken') throw new Error('a fault of ours');
-      told.push(`sent ${sequence}`);
+      reported.push(`sent ${sequence}`);
       await answering;
       return outcomes.shift() ?? TAKEN;
     },
@@ -220,7 +220,7 @@ function deliveries(): (payload: unknown) => Promise<void> {
   new PushDeliveries(
     jobs as unknown as Jobs,
     metrics as unknown as Metrics,
-    fakeLanes() as unknown as PushLanes,
+    fakeLanes() as unknown as WebhookThrottle,
     fakeStore() as unknown as DeliveryStore,
     tasks as unknown as TaskStore,
     sender as unknown as NotificationSender,
@@ -230,19 +230,19 @@ function deliveries(): (payload: unknown) => Promise<void> {
   return (payload) => handler.run(handler.read(payload), context);
 }
 
-function fakeLanes(): Partial<PushLanes> {
+function fakeLanes(): Partial<WebhookThrottle> {
   return {
     enter: async (job) => (entered ? { ...job, number: 0 } : undefined),
     next: async () => waiting.shift(),
     goOn: async ({ failures }, at) => {
-      told.push(`goes on in ${at.getTime() - Date.now()} after ${failures}`);
+      reported.push(`goes on in ${at.getTime() - Date.now()} after ${failures}`);
     },
     putOff: async ({ holder, failures }) => {
-      told.push(`put off ${holder} after ${failures}`);
+      reported.push(`put off ${holder} after ${failures}`);
     },
     leave: async () => {
       const left = leaves.shift() ?? true;
-      if (left) told.push('left');
+      if (left) reported.push('left');
       return left;
     },
   };
@@ -251,22 +251,22 @@ function fakeLanes(): Partial<PushLanes> {
 function fakeStore(): Partial<DeliveryStore> {
   return {
     delivered: async (_config, sequence) => {
-      told.push(`delivered ${sequence}`);
+      reported.push(`delivered ${sequence}`);
       return true;
     },
     failed: async (_config, sequence, _outcome, next) => {
-      told.push(`failed ${sequence} in ${Math.round(next.getTime() - Date.now())}`);
+      reported.push(`failed ${sequence} in ${Math.round(next.getTime() - Date.now())}`);
     },
     disabled: async (_config, sequence, _outcome, reason) => {
-      told.push(`disabled ${sequence}: ${reason}`);
+      reported.push(`disabled ${sequence}: ${reason}`);
     },
     putBack: async (given, until) => {
-      told.push(`put back ${given.pushId}`);
+      reported.push(`put back ${given.pushId}`);
       if (until === undefined) waiting.push(given);
     },
-    rest: async () => {
-      told.push('rest');
-      return rests.shift() ?? true;
+    backOff: async () => {
+      reported.push('rest');
+      return backOffs.shift() ?? true;
     },
   };
 }

@@ -7,9 +7,9 @@ import { DELIVER, readDeliverPayload } from './deliver-job.js';
 import { DeliveryStore } from './delivery-store.js';
 import type { DueConfig } from './due-config.js';
 import { NotificationSender } from './notification-sender.js';
-import { type PushLane, PushLanes } from './push-lanes.js';
+import { type PushLane, WebhookThrottle } from './webhook-throttle.js';
 import { readRedelivery, REDELIVER, type RedeliverPayload } from './redeliver-job.js';
-import { type AttemptOutcome, finalReason, isUnanswered, pauseAfter, restAfter } from './retry-plan.js';
+import { type AttemptOutcome, finalReason, isUnanswered, pauseAfter, backOffAfter } from './retry-plan.js';
 import { readServePayload, SERVE, type ServePayload } from './serve-job.js';
 
 /** Events of one Task that are sent before others of the same receiver have their turn. */
@@ -42,7 +42,7 @@ export class PushDeliveries {
   constructor(
     jobs: Jobs,
     metrics: Metrics,
-    private readonly lanes: PushLanes,
+    private readonly lanes: WebhookThrottle,
     private readonly store: DeliveryStore,
     private readonly tasks: TaskStore,
     private readonly sender: NotificationSender,
@@ -81,7 +81,7 @@ export class PushDeliveries {
       if (config) await this.work(lane, config, until, signal);
       else if (await this.lanes.leave(lane)) return;
       else await delay(COMMITTING_MS);
-      if (config && lane.failures > 0) return this.lanes.goOn(lane, new Date(Date.now() + restAfter(lane.failures)));
+      if (config && lane.failures > 0) return this.lanes.goOn(lane, new Date(Date.now() + backOffAfter(lane.failures)));
       if (Date.now() > until) return this.lanes.goOn(lane, new Date());
     }
   }
@@ -115,7 +115,7 @@ export class PushDeliveries {
       if (!(await this.store.delivered(config, event.sequence, outcome))) return outcome;
       config = { ...config, deliveredSequence: event.sequence, attempts: 0 };
     }
-    if (!(await this.store.rest(config))) await this.store.putBack(config);
+    if (!(await this.store.backOff(config))) await this.store.putBack(config);
     return outcome;
   }
 

@@ -11,7 +11,9 @@ const CONTROLS = /[\u0000-\u0020\u007f]/;
 /** `token` of RFC 9110, section 5.6.2: the form of an authentication scheme. */
 const SCHEME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Whether the outbound door lets calls to the host of a URL through, as far as that can be told without a look-up. */
+/**
+ * Whether the outbound client lets calls to the host of a URL through, as far as that can be told without a look-up.
+ */
 export type PermitsUrl = (url: URL) => boolean;
 
 /** What is wrong with a config, one entry per field. */

@@ -7,7 +7,7 @@ import { NotificationSigner } from './notification-signer.js';
 import { PostgresPushConfigs } from './postgres-push-configs.js';
 import { PushConfigs } from './push-configs.js';
 import { PushDeliveries } from './push-deliveries.js';
-import { PushLanes } from './push-lanes.js';
+import { WebhookThrottle } from './webhook-throttle.js';
 import { PushSecretBox } from './push-secrets.js';
 import { SealSecretsJob } from './seal-secrets-job.js';
 
@@ -26,7 +26,7 @@ export class PushModule {
       imports,
       providers: [
         { provide: PushConfigs, useClass: PostgresPushConfigs },
-        PushLanes,
+        WebhookThrottle,
         DeliveryStore,
         DeliveryLedger,
         PushSecretBox,

@@ -22,12 +22,12 @@ export function sealedRegistration(registration: PushRegistration, secrets: Push
   const { taskId, config } = registration;
   const { id, url, token, authentication } = config;
   const sealed = secrets.seal({ taskId, configId: id }, { token, credentials: authentication?.credentials });
-  const told: CheckedPushConfig = {
+  const noted: CheckedPushConfig = {
     id,
     url,
     ...(authentication && { authentication: { scheme: authentication.scheme } }),
   };
-  return { ...registration, config: told, sealed };
+  return { ...registration, config: noted, sealed };
 }
 
 /** @throws UnreadableSecret */

@@ -4,7 +4,15 @@ import {
   OutboundRefusedError,
   OutboundTimeoutError,
 } from '#libs/outbound';
-import { answered, finalReason, isUnanswered, MAX_ATTEMPTS, pauseAfter, restAfter, unanswered } from './retry-plan.js';
+import {
+  answered,
+  finalReason,
+  isUnanswered,
+  MAX_ATTEMPTS,
+  pauseAfter,
+  backOffAfter,
+  unanswered,
+} from './retry-plan.js';
 
 const NO_LUCK = (): number => 0;
 const HOUR = 3_600_000;
@@ -77,7 +85,7 @@ describe('the end', () => {
 
 describe('a receiver that gives no answer', () => {
   it('is left alone, longer each time', () => {
-    expect([1, 2, 3, 4, 5, 6, 7, 8].map(restAfter)).toEqual([1e3, 2e3, 4e3, 8e3, 16e3, 32e3, 60e3, 60e3]);
+    expect([1, 2, 3, 4, 5, 6, 7, 8].map(backOffAfter)).toEqual([1e3, 2e3, 4e3, 8e3, 16e3, 32e3, 60e3, 60e3]);
   });
 
   it('is not one that answers with an error, or whose connection broke in the middle of an answer', () => {

@@ -9,8 +9,8 @@ import {
 export const MAX_ATTEMPTS = 20;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30 * 60_000;
-const FIRST_REST_MS = 1_000;
-const LONGEST_REST_MS = 60_000;
+const FIRST_BACK_OFF_MS = 1_000;
+const LONGEST_BACK_OFF_MS = 60_000;
 const GONE = 410;
 
 /** What came of one attempt. */
@@ -30,7 +30,7 @@ export function answered(status: number, retryAfter: string | undefined): Attemp
   return { delivered: false, status, ...(seconds !== undefined && { retryAfterMs: seconds * 1000 }) };
 }
 
-/** @throws the error itself where it is none of the outbound door's: a fault of ours */
+/** @throws the error itself where it is none of the outbound client's: a fault of ours */
 export function unanswered(error: unknown): AttemptOutcome {
   if (error instanceof OutboundRefusedError) return { delivered: false, error: 'refused' };
   if (error instanceof OutboundConnectError) return { delivered: false, error: 'connect' };
@@ -63,6 +63,6 @@ export function isUnanswered({ error }: AttemptOutcome): boolean {
 }
 
 /** How long a receiver is left alone, in milliseconds, after so many attempts without an answer: a second to a minute. */
-export function restAfter(failures: number): number {
-  return Math.min(FIRST_REST_MS * 2 ** (failures - 1), LONGEST_REST_MS);
+export function backOffAfter(failures: number): number {
+  return Math.min(FIRST_BACK_OFF_MS * 2 ** (failures - 1), LONGEST_BACK_OFF_MS);
 }

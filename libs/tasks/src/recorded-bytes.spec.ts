@@ -9,8 +9,8 @@ function event(received?: string): RecordedEvent {
   const status = { state: 'TASK_STATE_WORKING' as const, timestamp: '2026-01-01T00:00:00.000Z' };
   const statusUpdate = { taskId: 't', contextId: 'c', status };
   const message = { messageId: 'm', role: 'ROLE_USER' as const, parts: [{ text: received ?? '' }] };
-  const told: TaskEvent = { statusUpdate, ...(received !== undefined && { received: message }) };
-  return { taskId: 't', sequence: 1, event: told, json: JSON.stringify(toStreamResponse(told)) };
+  const reported: TaskEvent = { statusUpdate, ...(received !== undefined && { received: message }) };
+  return { taskId: 't', sequence: 1, event: reported, json: JSON.stringify(toStreamResponse(reported)) };
 }
 
 function setUp(): { inFlight: InFlight; bytes: RecordedBytes; record(it: RecordedEvent): void } {

@@ -1,4 +1,4 @@
-import { BatchedRead } from '#libs/postgres';
+import { BatchLoader } from '#libs/postgres';
 import type { Pool } from 'pg';
 import type { TaskEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
@@ -51,7 +51,7 @@ interface ReadOptions {
 export class StoredTaskReader {
   private readonly snapshots: TaskSnapshots;
   private readonly sizes: TaskSizes;
-  private readonly wanted = new BatchedRead((tasks: readonly WantedTask[]) => this.readWanted(tasks), MOST_TOGETHER);
+  private readonly wanted = new BatchLoader((tasks: readonly WantedTask[]) => this.readWanted(tasks), MOST_TOGETHER);
 
   constructor(private readonly pool: Pool) {
     this.snapshots = new TaskSnapshots(pool);

@@ -77,8 +77,13 @@ export class TaskFeed implements OnModuleDestroy {
   /** The events of a Task after a sequence; see FollowOptions for where it ends. An unknown Task has no events. */
   async *follow(taskId: string, afterSequence: number, options: FollowOptions = {}): AsyncGenerator<RecordedEvent> {
     const { signal, until = 'terminal' } = options;
-    const bell = new Bell(signal);
-    const follower: Follower = { next: afterSequence + 1, page: FIRST_PAGE, watching: false, wake: () => bell.ring() };
+    const wakeSignal = new WakeSignal(signal);
+    const follower: Follower = {
+      next: afterSequence + 1,
+      page: FIRST_PAGE,
+      watching: false,
+      wake: () => wakeSignal.set(),
+    };
     this.register(taskId, follower);
     try {
       while (!signal?.aborted) {
@@ -95,10 +100,10 @@ export class TaskFeed implements OnModuleDestroy {
         const ended = (): Promise<boolean> => this.hasEnded(taskId, follower.next - 1, until);
         if (events.length === 0 && (await onceReachable(ended, signal))) return;
         this.watchOthers(taskId, follower);
-        await bell.wait(() => this.recent.after(taskId, follower.next - 1) !== undefined);
+        await wakeSignal.wait(() => this.recent.after(taskId, follower.next - 1) !== undefined);
       }
     } finally {
-      bell.close();
+      wakeSignal.close();
       this.unregister(taskId, follower);
     }
   }
@@ -187,28 +192,28 @@ function endsStream({ event }: RecordedEvent, until: 'terminal' | 'waiting'): bo
   return isTerminalState(state) || (until === 'waiting' && isWaitingState(state));
 }
 
-/** Wakes one waiter; a ring that comes before the wait is not lost. */
-class Bell {
-  private rung = false;
+/** Wakes one waiter; a signal that is set before the wait is not lost. */
+class WakeSignal {
+  private isSet = false;
   private resolve: (() => void) | undefined;
-  private readonly onAbort = (): void => this.ring();
+  private readonly onAbort = (): void => this.set();
 
   constructor(private readonly signal: AbortSignal | undefined) {
     signal?.addEventListener('abort', this.onAbort);
   }
 
-  ring(): void {
-    this.rung = true;
+  set(): void {
+    this.isSet = true;
     this.resolve?.();
   }
 
   async wait(ready: () => boolean): Promise<void> {
-    if (!this.rung && !ready()) {
+    if (!this.isSet && !ready()) {
       await new Promise<void>((resolve) => {
         this.resolve = resolve;
       });
     }
-    this.rung = false;
+    this.isSet = false;
     this.resolve = undefined;
   }
 

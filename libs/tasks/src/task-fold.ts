@@ -22,7 +22,7 @@ export class TaskEventRefused extends Error {
  * - The first event is `task`, in state SUBMITTED, and there is only one such event.
  * - A terminal state is final.
  * - A waiting Task takes a Message, or a status that takes it out of its wait; no Artifact before that.
- * - Status Messages and received Messages join the history as they come (rows I5, K7).
+ * - Status Messages and received Messages join the history as they come.
  * - An Artifact replaces the one with its id; with `append` its Parts are added to it (section 4.2.2).
  */
 export class TaskFold {

@@ -112,7 +112,7 @@ function setUp(env: Record<string, string> = {}): {
   return { store, journal, readiness, source: (taskId) => new Source(taskId, journal) };
 }
 
-function told(entries: readonly JournalEntry[]): string[] {
+function reported(entries: readonly JournalEntry[]): string[] {
   return entries.map(({ taskId, events }) => `${taskId} +${events.length}`);
 }
 
@@ -237,9 +237,9 @@ describe('TaskJournal', () => {
       parent.record(400);
       child.record(400);
       const first = await store.batch(0);
-      expect(told(first.entries)).toEqual(['parent +1', 'child +1']);
+      expect(reported(first.entries)).toEqual(['parent +1', 'child +1']);
       const second = await store.batch(1);
-      expect(told(second.entries)).toEqual(['parent +1', 'child +1']);
+      expect(reported(second.entries)).toEqual(['parent +1', 'child +1']);
       expect(journal.bytes).toBe(1600);
       first.answer(['written', 'written']);
       second.answer(['written', 'written']);
@@ -253,8 +253,8 @@ describe('TaskJournal', () => {
       const [large, small] = [source('large'), source('small')];
       large.record(5000);
       small.record(1);
-      expect(told((await store.batch(0)).entries)).toEqual(['large +1']);
-      expect(told((await store.batch(1)).entries)).toEqual(['small +1']);
+      expect(reported((await store.batch(0)).entries)).toEqual(['large +1']);
+      expect(reported((await store.batch(1)).entries)).toEqual(['small +1']);
     });
   });
 
@@ -269,7 +269,7 @@ describe('TaskJournal', () => {
       (await store.batch(0)).answer(broken);
       (await store.batch(1)).answer(broken);
       const alone = await store.batch(2);
-      expect(told(alone.entries)).toEqual(['good +1']);
+      expect(reported(alone.entries)).toEqual(['good +1']);
       alone.answer(['written']);
       for (let index = 3; index < 7; index++) (await store.batch(index)).answer(broken);
       expect(await bad.outcome(0)).toMatchObject({ failed: { name: 'EventNotWritable', cause: broken } });
@@ -304,12 +304,12 @@ describe('TaskJournal', () => {
       (await store.batch(3)).answer(['written']);
       (await store.batch(4)).answer(['written']);
       const rewritten = await store.batch(5);
-      expect(told(rewritten.entries)).toEqual(['x +1']);
+      expect(reported(rewritten.entries)).toEqual(['x +1']);
       y.record();
       await new Promise((resolve) => setImmediate(resolve));
       rewritten.answer(['written']);
       const next = await store.batch(6);
-      expect(told(next.entries)).toEqual(['y +1']);
+      expect(reported(next.entries)).toEqual(['y +1']);
       expect(next.entries[0]?.after).toBe(1);
       next.answer(['written']);
       const last = await store.batch(7);

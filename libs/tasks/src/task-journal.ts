@@ -108,12 +108,12 @@ export class TaskJournal {
     this.metrics.batchWritten(entries.length, (this.movedAt - started) / 1000);
     let index = 0;
     for (const [source, entry] of batch) this.settle(source, entry, outcomes[index++]);
-    if (outcomes.includes('written')) this.tell();
+    if (outcomes.includes('written')) this.emitCommitted();
     return troubled;
   }
 
   /** The batch is durable: what a listener makes of that is nothing to the journal. */
-  private tell(): void {
+  private emitCommitted(): void {
     try {
       this.facts?.emit(TASKS_COMMITTED);
     } catch (error) {

@@ -17,8 +17,8 @@ const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELE
  * its parent or together with it: never while the run that called for it is kept. A Task that has not ended stays,
  * whatever became of its parent.
  *
- * Ids begin with the time that a Task was made at, so the primary key is the way through them by age, and no insert pays
- * for an index of its own. Ids of another form (the founding dialect's) are looked through whole.
+ * Ids begin with the time that a Task was made at, so the primary key is the way through them by age, and no insert
+ * pays for an index of its own. Ids of another form (the pre-1.0 dialect's) are looked through whole.
  */
 @Injectable()
 export class TaskPurge {

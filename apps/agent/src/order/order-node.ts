@@ -4,7 +4,10 @@ import { artifactUpdate, dataPart, type JsonObject, statusUpdate, textPart } fro
 import type { TaskEvent } from '#libs/tasks';
 import { OrderTaker } from './order-taker.js';
 
-/** `order`: an agent that takes an order over several turns: it asks, remembers and completes (rows I2 to I5). */
+/**
+ * `order`: an agent that takes an order over several turns: it asks, remembers and completes. What was said is in its
+ * Task alone.
+ */
 export class OrderNode implements NodeType {
   readonly name = 'order';
 

@@ -12,14 +12,14 @@ export function CardView({ report: { card, messages, signature } }: { report: Ca
   return (
     <div tabIndex={0} role="region" aria-label="Agent card" className="min-h-0 grow overflow-auto p-4 md:p-6">
       <div className="mx-auto max-w-4xl space-y-6">
-        <Verdict card={card} messages={messages} signature={signature} />
+        <CheckResult card={card} messages={messages} signature={signature} />
         {card && <Members card={card} />}
       </div>
     </div>
   );
 }
 
-function Verdict({
+function CheckResult({
   card,
   messages,
   signature,

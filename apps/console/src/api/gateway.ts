@@ -81,7 +81,7 @@ async function session(
   });
 }
 
-/** A browser does not say why a WebSocket was refused; the gateway's other door does. */
+/** A browser does not say why a WebSocket was refused; the gateway's SSE route does. */
 async function isTooOld(query: GatewayQuery, since: string | undefined, signal: AbortSignal): Promise<boolean> {
   if (since === undefined) return false;
   const stop = new AbortController();

@@ -17,7 +17,7 @@ export function askForKey(used?: string): Promise<string | undefined> {
   refused = used !== undefined;
   return new Promise((resolve) => {
     waiting = [...waiting, resolve];
-    tell();
+    notify();
   });
 }
 
@@ -27,7 +27,7 @@ export function answerKey(key: string | undefined): void {
   const answered = waiting;
   waiting = [];
   for (const resolve of answered) resolve(key);
-  tell();
+  notify();
 }
 
 export function isKeyWanted(): boolean {
@@ -44,6 +44,6 @@ export function onKeyWanted(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-function tell(): void {
+function notify(): void {
   for (const listener of listeners) listener();
 }

@@ -29,8 +29,8 @@ const TIME = new Intl.DateTimeFormat('en-GB', {
 
 export function lineOf(event: EventData & { type: string; timestamp: string }, key: string): ConsoleLine {
   const { type, timestamp, node_id: node, node_type, model, tool, url, status, error, result, output, message } = event;
-  const told = { node_id: node, node_type, model, tool, url, status, error, result, output, message };
-  const text = formatEvent(told);
+  const shown = { node_id: node, node_type, model, tool, url, status, error, result, output, message };
+  const text = formatEvent(shown);
   return {
     key,
     time: TIME.format(new Date(timestamp)),

@@ -1,4 +1,4 @@
-/** The colours of events (row G5). */
+/** The colours of events in the console panel. */
 const COLORS: Readonly<Record<string, string>> = {
   'node.started': 'text-node-agent',
   'node.completed': 'text-node-output',

@@ -1,7 +1,7 @@
 /** What a line of the console is made of: an event's fields. */
 export type EventData = Readonly<Record<string, unknown>>;
 
-/** The parts of a line, in their order (row G6). */
+/** The parts of a line, in their order. */
 const PARTS: readonly [string, (text: string) => string][] = [
   ['node_id', (text) => `[${text}]`],
   ['node_type', (text) => `(${text})`],
@@ -15,7 +15,7 @@ const PARTS: readonly [string, (text: string) => string][] = [
 ];
 
 /**
- * An event as one line (row G6): its message, where that is a text; else its parts, with a space between them; else all
+ * An event as one line: its message, where that is a text; else its parts, with a space between them; else all
  * of it as JSON.
  */
 export function formatEvent(data: EventData): string {

@@ -5,7 +5,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   refused: 'Cancelled, but its agent refused to stop.',
   unreachable: 'Cancelled, but its agent could not be reached.',
   'not-started': 'Cancelled before its agent had begun.',
-  unknown: 'Cancelled, but its agent may have begun: it had not told of a task.',
+  unknown: 'Cancelled, but its agent may have begun: it had not reported a task.',
 };
 
 /** Why a run is not done, in one line; nothing for one that simply works or completed. */

@@ -7,7 +7,7 @@ import { folded, pictureOf, type RunPicture } from './run-picture.js';
 
 export type LogConnection = 'connecting' | 'live' | 'lost' | 'ended';
 
-/** What a run's events told so far. */
+/** What a run's events reported so far. */
 export interface LogView {
   picture: RunPicture;
   lines: readonly ConsoleLine[];

@@ -9,7 +9,7 @@ export interface Attempt {
   status: string;
 }
 
-/** A node of a run, as far as the events told. */
+/** A node of a run, as far as the events reported. */
 export interface NodePicture {
   id: string;
   type: string;
@@ -24,7 +24,7 @@ export interface NodePicture {
   outcome?: string;
 }
 
-/** A run, as far as the events told. */
+/** A run, as far as the events reported. */
 export interface RunPicture {
   graph: Graph & { onFailure?: string };
   status: string;

@@ -45,9 +45,9 @@ describe('eventLine', () => {
 
   it('tells chunks of an Artifact, shortened', () => {
     const artifact = { artifactId: 'a', parts: [{ text: 'x'.repeat(500) }] };
-    const told = line({ artifactUpdate: { ...ids, artifact, append: true, lastChunk: true } });
-    expect(told.title).toBe('Adds to a, complete');
-    expect(told.text).toHaveLength(160);
+    const shown = line({ artifactUpdate: { ...ids, artifact, append: true, lastChunk: true } });
+    expect(shown.title).toBe('Adds to a, complete');
+    expect(shown.text).toHaveLength(160);
   });
 
   it('names data and files', () => {

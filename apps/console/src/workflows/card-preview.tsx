@@ -22,7 +22,7 @@ const SIGNATURES: Readonly<Record<string, string>> = {
   invalid: 'The signature is not valid.',
 };
 
-/** The card of an external agent, and what is wrong with it (row E9). */
+/** The card of an external agent, and what is wrong with it. */
 export function CardPreview({ url }: { url: unknown }) {
   const [shown, setShown] = useState<Preview>();
   const [error, setError] = useState<unknown>();

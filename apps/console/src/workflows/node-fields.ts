@@ -69,7 +69,7 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
 /** Tools that every service has; others can be typed in. */
 export const KNOWN_TOOLS = ['calculator', 'current_time', 'http_get'];
 
-/** A number as it is kept: what is no number, or too small, counts as the fallback (row G3). */
+/** A number as it is kept: what is no number, or too small, counts as the fallback. */
 export function numberOf(text: string, { min = Number.NEGATIVE_INFINITY, fallback = 0 }: NodeField): number {
   const value = Number(text);
   return text.trim() === '' || !Number.isFinite(value) || value < min ? fallback : value;

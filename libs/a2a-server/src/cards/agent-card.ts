@@ -12,8 +12,8 @@ import { agentUrl } from '../http/agent-base.js';
 import type { CardSecurity } from './card-security.js';
 
 /**
- * A card of A2A 1.0, whole, with the members beside it that clients of 0.3 look for: what those get who do not ask for 1.0.
- * Both versions ask a reader to leave aside what it does not know. The founding dialect looks for `url` too (row B4).
+ * A card of A2A 1.0, whole, with the members beside it that clients of 0.3 look for: what those get who do not ask for
+ * 1.0. Both versions ask a reader to leave aside what it does not know. The pre-1.0 dialect looks for `url` too.
  */
 export interface LegacyAgentCard extends AgentCard {
   protocolVersion: '0.3.0';
@@ -88,7 +88,7 @@ export function withLegacyMembers(card: AgentCard): LegacyAgentCard {
   };
 }
 
-/** Required lists are never empty (section 5.7), and each skill names its modes (row B4). */
+/** Required lists are never empty (section 5.7), and each skill names its modes. */
 function skills(agent: ServedAgent): AgentSkill[] {
   const { name, description } = agent;
   const declared = agent.skills.length > 0 ? agent.skills : [{ id: 'default', name, description, tags: [] }];

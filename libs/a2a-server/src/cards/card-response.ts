@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WrittenCard } from './served-cards.js';
 
-/** Who may keep a card and for how long, and by which headers of its request it may be told apart. */
+/** Who may keep a card and for how long, and by which headers of its request it may be distinguished. */
 export interface CardCaching {
   /** A card that depends on who asks is kept by nobody but the caller. */
   shared: boolean;

@@ -1,5 +1,5 @@
 import { type FakeServer, fakeServer } from '../testing/fake-server.js';
-import { HOP_CHAIN } from '#libs/executor';
+import { CALL_CHAIN } from '#libs/executor';
 import { IDEMPOTENCY, RESUMABLE_STREAMS } from '../extensions.js';
 
 let server: FakeServer;
@@ -35,7 +35,7 @@ describe('agent cards', () => {
       capabilities: {
         streaming: true,
         pushNotifications: false,
-        extensions: [{ uri: RESUMABLE_STREAMS }, { uri: IDEMPOTENCY }, { uri: HOP_CHAIN }],
+        extensions: [{ uri: RESUMABLE_STREAMS }, { uri: IDEMPOTENCY }, { uri: CALL_CHAIN }],
       },
       skills: [{ inputModes: ['text/plain', 'application/json'], tags: ['agent'] }],
     });

@@ -51,7 +51,7 @@ export class CardRoutes {
     }
   }
 
-  /** @param notFound the text for an unknown agent instead of its own (row F6) */
+  /** @param notFound the text for an unknown agent instead of its own */
   private async card(base: AgentBase, request: FastifyRequest, reply: FastifyReply, notFound?: string): Promise<void> {
     try {
       const path = agentPath(base, request.params as BaseParams);

@@ -10,8 +10,8 @@ import { FlattenedSign } from 'jose';
 import { LRUCache } from 'lru-cache';
 
 /** Whoever knows which base URLs are this service's, however a request was addressed. */
-export interface Vouching {
-  vouchesFor(baseUrl: string): boolean;
+export interface AddressAuthority {
+  isOwnAddress(baseUrl: string): boolean;
 }
 
 /**
@@ -24,7 +24,7 @@ export class CardSigner {
 
   constructor(
     private readonly keys: Pick<SigningKeys, 'signing'>,
-    private readonly address: Vouching,
+    private readonly address: AddressAuthority,
   ) {}
 
   /**
@@ -32,7 +32,7 @@ export class CardSigner {
    * @param digest of the card's content
    */
   async signature(card: AgentCard, baseUrl: string, digest: string): Promise<AgentCardSignature | undefined> {
-    if (!this.address.vouchesFor(baseUrl)) return undefined;
+    if (!this.address.isOwnAddress(baseUrl)) return undefined;
     const known = this.kept.get(digest);
     if (known) return known;
     const made = this.sign(card, baseUrl);

@@ -3,7 +3,7 @@ import {
   ArrivingBody,
   type Authentication,
   type Caller,
-  type CallLimits,
+  type CallerLimits,
   inFlightError,
   limitName,
   type OpenCalls,
@@ -12,12 +12,12 @@ import {
 } from '#libs/access';
 import type { AppConfig, InFlight } from '#libs/service';
 
-/** The door of the gRPC binding: the same credentials as over HTTP, as metadata of the same names. */
+/** The auth guard of the gRPC binding: the same credentials as over HTTP, as metadata of the same names. */
 export class GrpcAccess {
   constructor(
     private readonly authentication: Authentication,
     private readonly openCalls: OpenCalls,
-    private readonly limits: CallLimits,
+    private readonly limits: CallerLimits,
     private readonly inFlight: InFlight,
     private readonly config: Pick<AppConfig, 'bodyLimit' | 'requestTimeoutMs'>,
   ) {}
@@ -29,7 +29,7 @@ export class GrpcAccess {
     return caller;
   }
 
-  /** As CallLimits. @throws A2AError RATE_LIMITED */
+  /** As CallerLimits. @throws A2AError RATE_LIMITED */
   enter(caller: Caller, peer: string): () => void {
     return this.limits.enter(limitName(caller, addressOf(peer)));
   }
@@ -46,7 +46,7 @@ export class GrpcAccess {
     return body;
   }
 
-  /** As CallLimits. @throws A2AError RATE_LIMITED */
+  /** As CallerLimits. @throws A2AError RATE_LIMITED */
   stream(caller: Caller, peer: string): () => void {
     return this.limits.stream(limitName(caller, addressOf(peer)));
   }

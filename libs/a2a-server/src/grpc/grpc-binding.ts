@@ -17,7 +17,7 @@ import type { GrpcAccess } from './grpc-access.js';
 import { grpcAgent } from './grpc-agent.js';
 import { answerMetadata, grpcCall } from './grpc-call.js';
 import type { GrpcRequest } from './grpc-definition.js';
-import { admissionOf } from './grpc-door.js';
+import { admissionOf } from './grpc-auth-guard.js';
 import { grpcError } from './grpc-status.js';
 
 type UnaryCall = ServerUnaryCall<GrpcRequest, unknown>;
@@ -40,9 +40,9 @@ const UNKNOWN = { code: status.UNAUTHENTICATED, details: 'The credentials of thi
 const SLOW = { code: status.RESOURCE_EXHAUSTED, details: 'The reader has taken nothing for 30 seconds' };
 
 /**
- * The gRPC binding (section 10): the same operations, checks and errors as the others. Whoever comes here has passed the
- * door (grpcDoor). Checks come in this order: version, message, agent, parameters. A call that is canceled or whose deadline passes ends the reading, never
- * the work.
+ * The gRPC binding (section 10): the same operations, checks and errors as the others. Whoever comes here has passed
+ * the auth guard (grpcAuthGuard). Checks come in this order: version, message, agent, parameters. A call that is
+ * canceled or whose deadline passes ends the reading, never the work.
  */
 export class GrpcBinding {
   private readonly open = new Set<AbortController>();

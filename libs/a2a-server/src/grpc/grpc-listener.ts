@@ -4,7 +4,7 @@ import type { RequestHandler } from '../request-handler.js';
 import type { GrpcAccess } from './grpc-access.js';
 import { GrpcBinding } from './grpc-binding.js';
 import { GRPC_SERVICE } from './grpc-definition.js';
-import { grpcDoor } from './grpc-door.js';
+import { grpcAuthGuard } from './grpc-auth-guard.js';
 
 export interface GrpcListenerOptions {
   handler: RequestHandler;
@@ -32,7 +32,7 @@ export class GrpcListener {
   constructor({ handler, access, baseUrl, messageLimit, jsonMembers }: GrpcListenerOptions) {
     this.binding = new GrpcBinding(handler, access, baseUrl, jsonMembers);
     this.server = new Server({
-      interceptors: [grpcDoor(access)],
+      interceptors: [grpcAuthGuard(access)],
       'grpc.max_receive_message_length': messageLimit,
       'grpc.max_send_message_length': -1,
       'grpc.max_concurrent_streams': MOST_STREAMS,

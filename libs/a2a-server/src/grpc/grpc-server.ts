@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Authentication, CallLimits, OpenCalls } from '#libs/access';
+import { Authentication, CallerLimits, OpenCalls } from '#libs/access';
 import { ServiceAddress } from '#libs/http';
 import { AppConfig, InFlight, Readiness, Shutdown } from '#libs/service';
 import { RequestHandler } from '../request-handler.js';
@@ -15,7 +15,7 @@ export class GrpcServer {
     private readonly handler: RequestHandler,
     private readonly authentication: Authentication,
     private readonly openCalls: OpenCalls,
-    private readonly limits: CallLimits,
+    private readonly limits: CallerLimits,
     private readonly inFlight: InFlight,
     private readonly config: AppConfig,
     private readonly address: ServiceAddress,

@@ -5,10 +5,10 @@ import { capturedLog } from '../testing/captured-log.js';
 import { grpcError } from './grpc-status.js';
 
 function detailsOf(error: unknown) {
-  const told = grpcError(error);
-  const bytes = told.metadata?.get('grpc-status-details-bin')[0] as Buffer;
+  const reported = grpcError(error);
+  const bytes = reported.metadata?.get('grpc-status-details-bin')[0] as Buffer;
   const { code, message, details } = decodeStatus(bytes);
-  expect({ code, message }).toEqual({ code: told.code, message: told.details });
+  expect({ code, message }).toEqual({ code: reported.code, message: reported.details });
   return { code, message, details: details.map(({ typeUrl, value }) => ({ typeUrl, value: Buffer.from(value) })) };
 }
 
@@ -45,17 +45,17 @@ describe('errors over gRPC', () => {
   it('is never longer than a trailer may be, and always text that gRPC can write', () => {
     const field = `message.${'\u{1F600}'.repeat(5_000)}`;
     const many = Array.from({ length: 20 }, () => ({ field, description: '\ud800 is half a character' }));
-    const told = grpcError(invalidParams(...many));
-    expect(() => encodeURI(told.details ?? '')).not.toThrow();
-    const bytes = told.metadata?.get('grpc-status-details-bin')[0] as Buffer;
-    expect(bytes.length + encodeURI(told.details ?? '').length).toBeLessThan(8_000);
+    const reported = grpcError(invalidParams(...many));
+    expect(() => encodeURI(reported.details ?? '')).not.toThrow();
+    const bytes = reported.metadata?.get('grpc-status-details-bin')[0] as Buffer;
+    expect(bytes.length + encodeURI(reported.details ?? '').length).toBeLessThan(8_000);
     expect(detailsOf(invalidParams(...many)).details).toHaveLength(2);
   });
 
   it('shows nothing of what went wrong inside', () => {
     capturedLog();
-    const told = grpcError(new Error('password=hunter2'));
-    expect(told).toMatchObject({ code: status.INTERNAL, details: 'Internal error' });
+    const reported = grpcError(new Error('password=hunter2'));
+    expect(reported).toMatchObject({ code: status.INTERNAL, details: 'Internal error' });
     expect(JSON.stringify(detailsOf(new Error('password=hunter2')))).not.toContain('hunter2');
   });
 });

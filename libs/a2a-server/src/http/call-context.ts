@@ -5,7 +5,7 @@ import type { ServiceAddress } from '#libs/http';
 import { activated } from '../extensions.js';
 import { type AgentBase, agentPath, type BaseParams } from './agent-base.js';
 
-/** Where callers reach this service: PUBLIC_URL, or what the request says (row F7); no slash at the end. */
+/** Where callers reach this service: PUBLIC_URL, or what the request says; no slash at the end. */
 export type PublicAddress = Pick<ServiceAddress, 'publicBaseUrl'> &
   Partial<Pick<ServiceAddress, 'publicGrpcTarget' | 'variesBy'>>;
 
@@ -42,7 +42,7 @@ function revisionClaim(header: string | string[] | undefined): Pick<CallContext,
 }
 
 /** Says which of the extensions that the caller asked for are active at the agent (section 4.6). */
-export function tellExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
+export function setActivatedExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
   if (call.extensions.length === 0) return;
   const active = activated(call.extensions, agent);
   if (active.length > 0) reply.header('a2a-extensions', active.join(', '));

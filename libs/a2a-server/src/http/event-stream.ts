@@ -22,9 +22,10 @@ export class EventStreams {
   private readonly open = new Set<AbortController>();
 
   /**
-   * Answers with a stream and resolves once it has begun; it goes on by itself, so that a stream of hours keeps nothing of
-   * the request that asked for it. What makes the first item fail is thrown, as is a limit that the caller has reached, while a plain answer is still possible;
-   * later errors are told in the stream. The reader's leaving ends the reading, never the work.
+   * Answers with a stream and resolves once it has begun; it goes on by itself, so that a stream of hours keeps nothing
+   * of the request that asked for it. What makes the first item fail is thrown, as is a limit that the caller has
+   * reached, while a plain answer is still possible; later errors are reported in the stream. The reader's leaving ends
+   * the reading, never the work.
    */
   async send(
     reply: FastifyReply,

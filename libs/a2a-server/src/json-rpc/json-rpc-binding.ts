@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { tellRetryAfter } from '#libs/access';
+import { setRetryAfter } from '#libs/access';
 import { A2AError } from '#libs/protocol';
-import { FoundingDialect, foundingText, isFoundingCall } from '../founding/founding-dialect.js';
+import { Pre10Dialect, pre10Text, isPre10Call } from '../pre-1-0/pre-1-0-dialect.js';
 import type { AgentBase } from '../http/agent-base.js';
-import { callContext, type PublicAddress, tellExtensions } from '../http/call-context.js';
+import { callContext, type PublicAddress, setActivatedExtensions } from '../http/call-context.js';
 import type { EventStreams } from '../http/event-stream.js';
 import { isLegacyVersion, requestedVersion, requireSupportedVersion } from '../http/protocol-version.js';
 import { resumeCursor } from '../http/resume-cursor.js';
@@ -29,7 +29,7 @@ const HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 413, 415, 421, 429
  * same shape. Checks come in this order: JSON, envelope, version, method, agent, parameters.
  */
 export class JsonRpcBinding {
-  private readonly founding: FoundingDialect;
+  private readonly pre10: Pre10Dialect;
   private readonly legacy: LegacyJsonRpc;
 
   constructor(
@@ -37,7 +37,7 @@ export class JsonRpcBinding {
     private readonly address: PublicAddress,
     private readonly streams: EventStreams,
   ) {
-    this.founding = new FoundingDialect(handler);
+    this.pre10 = new Pre10Dialect(handler);
     this.legacy = new LegacyJsonRpc(handler, address, streams);
   }
 
@@ -46,9 +46,9 @@ export class JsonRpcBinding {
     const version = requestedVersion(request);
     try {
       const rpc = readRequest(request.body);
-      if (isFoundingCall(base, rpc.method, version)) {
+      if (isPre10Call(base, rpc.method, version)) {
         const context = callContext(base, request, reply, this.address);
-        sendJson(reply, resultResponse(id, await this.founding.sendMessage(rpc.params, context)));
+        sendJson(reply, resultResponse(id, await this.pre10.sendMessage(rpc.params, context)));
       } else if (isLegacyVersion(version) && isLegacyMethod(rpc.method)) {
         await this.legacy.handle(base, id, rpc, request, reply);
       } else {
@@ -62,9 +62,9 @@ export class JsonRpcBinding {
   /** Answers with an error, also for a request whose body could not be read. */
   refuse(base: AgentBase, id: RpcId, version: string, error: unknown, reply: FastifyReply): void {
     const shown = publicError(error);
-    const text = base === 'alias' && version === '' ? foundingText(shown) : shown.message;
+    const text = base === 'alias' && version === '' ? pre10Text(shown) : shown.message;
     if (HTTP_STATUSES.has(shown.status)) reply.code(shown.status);
-    tellRetryAfter(shown, reply);
+    setRetryAfter(shown, reply);
     sendJson(reply, errorResponse(id, shown, text));
   }
 
@@ -78,7 +78,7 @@ export class JsonRpcBinding {
   ): Promise<void> {
     const call = callContext(base, request, reply, this.address);
     const agent = await this.handler.agent(call);
-    tellExtensions(call, agent, reply);
+    setActivatedExtensions(call, agent, reply);
     if (operation.kind === 'unary') {
       sendJson(reply, resultResponse(id, await operation.answer(this.handler, agent, rpc.params, call)));
       return;

@@ -23,7 +23,7 @@ export function legacyCall(
 }
 
 /** Says which of the extensions that the caller asked for are active at the agent. */
-export function tellLegacyExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
+export function setLegacyExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
   const active = activated(call.extensions, agent);
   if (active.length > 0) reply.header(EXTENSIONS_HEADER, active.join(', '));
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { tellRetryAfter } from '#libs/access';
+import { setRetryAfter } from '#libs/access';
 import {
   type AgentCard,
   type JsonObject,
@@ -23,7 +23,7 @@ import { resumeCursor } from '../http/resume-cursor.js';
 import { errorResponse, resultResponse, RpcFraming, type RpcId, type RpcRequest } from '../json-rpc/envelope.js';
 import { type Operation, OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
 import type { RequestHandler } from '../request-handler.js';
-import { legacyCall, legacyError, legacyItems, tellLegacyExtensions } from './legacy-call.js';
+import { legacyCall, legacyError, legacyItems, setLegacyExtensions } from './legacy-call.js';
 
 /** A method of 0.3: the operation of 1.0 that it is, and its shapes. */
 type LegacyMethod =
@@ -95,7 +95,7 @@ export class LegacyJsonRpc {
       const shown = legacyError(error, isExtendedCard(method.operation));
       // What balancers and retries act on.
       if (shown.status === 503 || shown.status === 429) reply.code(shown.status);
-      tellRetryAfter(shown, reply);
+      setRetryAfter(shown, reply);
       reply.header('content-type', 'application/json').send(errorResponse(id, shown));
     }
   }
@@ -111,7 +111,7 @@ export class LegacyJsonRpc {
     const { handler } = this;
     const call = legacyCall(base, request, reply, this.address);
     const agent = await handler.agent(call);
-    tellLegacyExtensions(call, agent, reply);
+    setLegacyExtensions(call, agent, reply);
     if ('write' in method) {
       const result = await method.operation.result(handler, agent, method.read(params), call);
       const json = JSON.stringify(method.write(result as never));

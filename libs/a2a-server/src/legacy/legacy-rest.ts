@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { tellRetryAfter } from '#libs/access';
+import { setRetryAfter } from '#libs/access';
 import {
   type A2AError,
   type AgentCard,
@@ -25,7 +25,7 @@ import { resumeCursor } from '../http/resume-cursor.js';
 import { type Operation, OPERATIONS } from '../operations.js';
 import type { RequestHandler } from '../request-handler.js';
 import type { RestCall } from '../rest/rest-binding.js';
-import { legacyCall, legacyError, legacyItems, tellLegacyExtensions } from './legacy-call.js';
+import { legacyCall, legacyError, legacyItems, setLegacyExtensions } from './legacy-call.js';
 
 /** The shapes of an operation in HTTP+JSON of 0.3; a stream has no `write`. */
 interface LegacyShapes {
@@ -89,7 +89,7 @@ export class LegacyRest {
     const { read, write } = SHAPES.get(operation) as LegacyShapes;
     const call = legacyCall(base, request, reply, this.address);
     const agent = await handler.agent(call);
-    tellLegacyExtensions(call, agent, reply);
+    setLegacyExtensions(call, agent, reply);
     const { tenant: _prefix, ...given } = rest.read(request);
     if (operation.kind === 'unary') {
       const result = await operation.result(handler, agent, read(given), call);
@@ -105,7 +105,7 @@ export class LegacyRest {
 
 /** 0.3 tells an error with the number that JSON-RPC has for it. */
 export function sendLegacyRestError(reply: FastifyReply, error: A2AError): void {
-  tellRetryAfter(error, reply);
+  setRetryAfter(error, reply);
   reply.code(error.status).header('content-type', 'application/json').send(errorBody(error));
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendCard } from '../cards/card-response.js';
 import type { AgentBase } from '../http/agent-base.js';
-import { callContext, type PublicAddress, tellExtensions } from '../http/call-context.js';
+import { callContext, type PublicAddress, setActivatedExtensions } from '../http/call-context.js';
 import type { EventStreams } from '../http/event-stream.js';
 import { requestedVersion, requireSupportedVersion } from '../http/protocol-version.js';
 import { resumeCursor } from '../http/resume-cursor.js';
@@ -15,7 +15,7 @@ import { REST_FRAMING, sendRest, sendRestError } from './rest-response.js';
 export interface RestCall {
   operation: Operation;
   read: ReadParameters;
-  /** `/send-message` is older than the version header (row I8). */
+  /** `/send-message` is older than the version header, and asks for none. */
   anyVersion?: boolean;
 }
 
@@ -40,7 +40,7 @@ export class RestBinding {
     const { operation } = rest;
     const call = callContext(base, request, reply, this.address);
     const agent = await this.handler.agent(call);
-    tellExtensions(call, agent, reply);
+    setActivatedExtensions(call, agent, reply);
     const params = rest.read(request);
     if (operation === OPERATIONS.GetExtendedAgentCard) {
       const card = await this.handler.extendedAgentCard(agent, call);

@@ -52,7 +52,7 @@ export function tenantParameters(request: FastifyRequest): JsonObject {
 /** What is given by default, or beside the Message, is no second value of what the Message calls by another name. */
 const SHORT_NAMES = protoNames(['contextId', 'taskId'], { message: protoNames(['messageId', 'contextId', 'taskId']) });
 
-/** `POST /send-message` `{message, contextId?, taskId?}` (row I8): `message` is a text or a bare Message. */
+/** `POST /send-message` `{message, contextId?, taskId?}`: `message` is a text or a bare Message. */
 export function sendMessageParameters(request: FastifyRequest): JsonObject {
   const body = bodyParameters(request);
   toJsonNames(body, SHORT_NAMES);

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { tellRetryAfter } from '#libs/access';
+import { setRetryAfter } from '#libs/access';
 import type { A2AError } from '#libs/protocol';
 import type { StreamFraming } from '../http/event-stream.js';
 
@@ -16,7 +16,7 @@ export function sendRest(request: FastifyRequest, reply: FastifyReply, json: str
 /** Sends an error as `google.rpc.Status` with its HTTP status (section 11.6). */
 export function sendRestError(request: FastifyRequest, reply: FastifyReply, error: A2AError): void {
   reply.code(error.status);
-  tellRetryAfter(error, reply);
+  setRetryAfter(error, reply);
   sendRest(request, reply, restErrorBody(error));
 }
 

@@ -23,7 +23,7 @@ export class BrowserGuard {
   private readonly hosts: ServedHosts;
   private readonly ownHosts: readonly string[];
   private readonly listed: ReadonlySet<string>;
-  private told = false;
+  private reported = false;
 
   constructor(
     config: Pick<AppConfig, 'auth' | 'allowedHosts' | 'corsOrigins' | 'publicUrl' | 'internalUrl' | 'host'>,
@@ -72,9 +72,9 @@ export class BrowserGuard {
 
   private notServed(host: string | undefined): A2AError {
     const shown = host !== undefined && readHost(host) ? host : undefined;
-    if (!this.told)
+    if (!this.reported)
       logger.warn({ host: shown }, 'A request for a host that is not served here; ALLOWED_HOSTS names more');
-    this.told = true;
+    this.reported = true;
     return hostNotServed(shown);
   }
 }

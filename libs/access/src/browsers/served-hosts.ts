@@ -18,8 +18,8 @@ export class ServedHosts {
   private readonly names: HostName[] = [];
   /** Of names below one: with the dot. */
   private readonly endings: HostName[] = [];
-  /** A client that invents more hosts costs itself a new verdict each time. */
-  private readonly verdicts = new LRUCache<string, boolean>({ max: 256 });
+  /** A client that invents more hosts costs itself a new look each time. */
+  private readonly answers = new LRUCache<string, boolean>({ max: 256 });
 
   /** @param entries `host`, `host:port`, `*.host`, `*.host:port`, or `*` for all; IPv6 addresses in brackets */
   constructor(entries: readonly string[]) {
@@ -31,7 +31,7 @@ export class ServedHosts {
   serves(host: string | undefined, reached: Reached): boolean {
     if (this.all) return true;
     if (host === undefined) return false;
-    return (this.verdicts.get(host) ?? this.judge(host)) || isAddressOf(host, reached);
+    return (this.answers.get(host) ?? this.judge(host)) || isAddressOf(host, reached);
   }
 
   private add(entry: string): void {
@@ -43,9 +43,9 @@ export class ServedHosts {
   }
 
   private judge(host: string): boolean {
-    const verdict = this.knows(host);
-    this.verdicts.set(host, verdict);
-    return verdict;
+    const answer = this.knows(host);
+    this.answers.set(host, answer);
+    return answer;
   }
 
   private knows(text: string): boolean {

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { IsArray, IsInt, IsNumber, IsOptional, IsString, Max, Min, ValidateNested } from 'class-validator';
 import { ROLES } from '../core/role.js';
 import { DEFAULT_ITERATIONS, MOST_ITERATIONS } from '../brainstorm-spec.js';
-import type { WantedAgent, WantedBrainstorm } from '../wanted-brainstorm.js';
+import type { RequestedAgent, RequestedBrainstorm } from '../requested-brainstorm.js';
 
 const TEXT = { message: 'must be a string' };
 const LLM_FIELDS = ['provider', 'model', 'credential_ref', 'temperature', 'max_tokens'];
@@ -156,13 +156,13 @@ export class BrainstormBody {
  * What a valid body asks for.
  * @throws ProblemError 400 for settings of the model that are not known: one might be a secret, stored and sent
  */
-export function wantedOf({ agents, llmConfig, ...body }: BrainstormBody): WantedBrainstorm {
+export function wantedOf({ agents, llmConfig, ...body }: BrainstormBody): RequestedBrainstorm {
   const { others = [], ...llm } = llmConfig ?? {};
   const detail = 'is not known here; a secret is named by credential_ref';
   if (others.length > 0) throw malformed(...others.map((name) => ({ path: `llmConfig.${name}`, detail })));
   return withoutGaps({
     ...body,
-    agents: agents.map((agent) => withoutGaps<WantedAgent>({ ...agent })),
+    agents: agents.map((agent) => withoutGaps<RequestedAgent>({ ...agent })),
     llmConfig: withoutGaps(llm),
   });
 }

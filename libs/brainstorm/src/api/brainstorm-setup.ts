@@ -10,10 +10,10 @@ import { skillWords } from '../core/skill-library.js';
 import {
   brainstormProblems,
   brainstormSpec,
-  isInWords,
-  type WantedAgent,
-  type WantedBrainstorm,
-} from '../wanted-brainstorm.js';
+  isReadable,
+  type RequestedAgent,
+  type RequestedBrainstorm,
+} from '../requested-brainstorm.js';
 
 const CARD_MS = 5_000;
 
@@ -28,7 +28,7 @@ export class BrainstormSetup {
   ) {}
 
   /** @throws ProblemError 422 with one entry for each field at fault */
-  async spec(wanted: WantedBrainstorm, tenant: string): Promise<BrainstormSpec> {
+  async spec(wanted: RequestedBrainstorm, tenant: string): Promise<BrainstormSpec> {
     refuse(brainstormProblems(wanted));
     refuse(this.unavailable(wanted));
     const looked = await Promise.all(wanted.agents.map((agent, index) => this.look(agent, `agents[${index}]`, tenant)));
@@ -42,7 +42,7 @@ export class BrainstormSetup {
   }
 
   /** An agent whose credential is missing cannot take part. */
-  private unavailable({ llmConfig, agents }: WantedBrainstorm): ProblemEntry[] {
+  private unavailable({ llmConfig, agents }: RequestedBrainstorm): ProblemEntry[] {
     const named = [
       { path: 'llmConfig', name: llmConfig?.credential_ref },
       ...agents.map(({ credential_ref: name }, index) => ({ path: `agents[${index}]`, name })),
@@ -57,11 +57,11 @@ export class BrainstormSetup {
 
   /** Whether there is such an agent here, and what the skills mean that only its card knows. */
   private async look(
-    wanted: WantedAgent,
+    wanted: RequestedAgent,
     path: string,
     tenant: string,
   ): Promise<{ problems: ProblemEntry[]; skills: [string, string][] }> {
-    const unknown = (wanted.skills ?? []).filter((skill) => !isInWords(skill) && skillWords(skill) === undefined);
+    const unknown = (wanted.skills ?? []).filter((skill) => !isReadable(skill) && skillWords(skill) === undefined);
     try {
       const known = await this.skillsOf(wanted.agent, tenant, unknown.length > 0);
       const skills = unknown.map((skill) => [skill, known.find(({ id }) => id === skill)] as const);

@@ -2,7 +2,7 @@ import type { ProcessListing } from '#libs/process';
 import { firstData, isJsonObject, type Task, withoutUserinfo } from '#libs/protocol';
 import type { StoredTask, TaskHeader } from '#libs/tasks';
 import { BRAINSTORM_PATH } from '../brainstorm-agent.js';
-import { REST_KEY } from '../brainstorm-ending.js';
+import { AWAITED_STATUS_KEY } from '../brainstorm-ending.js';
 import type { BrainstormProgress, BrainstormStatus } from '../brainstorm-progress.js';
 import { specIn } from '../brainstorm-spec.js';
 import type { CanonicalState } from '../core/canonical-state.js';
@@ -62,7 +62,7 @@ function summary({ header, task }: StoredTask): BrainstormSummary {
 
 function statusOf({ status }: Task): BrainstormStatus {
   if (status.state === 'TASK_STATE_INPUT_REQUIRED') {
-    return status.message?.metadata?.[REST_KEY] === 'failed' ? 'failed' : 'converged';
+    return status.message?.metadata?.[AWAITED_STATUS_KEY] === 'failed' ? 'failed' : 'converged';
   }
   return STATUSES.find((word) => STATES_OF[word].includes(status.state)) ?? 'failed';
 }

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
-import { HopChainModule, OwnAgents, OwnAgentsModule } from '#libs/executor';
+import { CallChainModule, BuiltInAgents, BuiltInAgentsModule } from '#libs/executor';
 import { TasksModule } from '#libs/tasks';
 import { Approvals } from '../approvals.js';
 import { BrainstormAgent } from '../brainstorm-agent.js';
@@ -14,11 +14,11 @@ export class BrainstormModule {
   static withAgents(agents: DynamicModule | Type): DynamicModule {
     return {
       module: BrainstormModule,
-      imports: [agents, TasksModule, OwnAgentsModule, HopChainModule],
+      imports: [agents, TasksModule, BuiltInAgentsModule, CallChainModule],
       providers: [
         { provide: Approvals, useClass: PostgresApprovals },
         BrainstormServices,
-        { provide: BrainstormAgent, inject: [OwnAgents, BrainstormServices], useFactory: publish },
+        { provide: BrainstormAgent, inject: [BuiltInAgents, BrainstormServices], useFactory: publish },
         BrainstormNode,
       ],
       exports: [Approvals, BrainstormAgent, BrainstormNode],
@@ -26,7 +26,7 @@ export class BrainstormModule {
   }
 }
 
-function publish(own: OwnAgents, services: BrainstormServices): BrainstormAgent {
+function publish(own: BuiltInAgents, services: BrainstormServices): BrainstormAgent {
   const agent = new BrainstormAgent(services);
   own.add(agent);
   return agent;

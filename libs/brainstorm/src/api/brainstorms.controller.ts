@@ -59,7 +59,7 @@ export class BrainstormsController {
 
   @Get(':id/events')
   @ApiEventStream(
-    "A brainstorm's events, from the first one or after a cursor, then live until it rests or has ended.",
+    "A brainstorm's events, from the first one or after a cursor, then live until it awaits input or has ended.",
     '`brainstorm.converged`, `.failed`, `.approved` or `.canceled`',
   )
   @ApiProblem(404, 'brainstorm not found')

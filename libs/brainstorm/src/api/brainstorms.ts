@@ -9,7 +9,7 @@ import { BRAINSTORM_PATH } from '../brainstorm-agent.js';
 import { toBrainstormEvent } from '../brainstorm-event.js';
 import { BrainstormProgress } from '../brainstorm-progress.js';
 import { specMetadata } from '../brainstorm-spec.js';
-import type { WantedBrainstorm } from '../wanted-brainstorm.js';
+import type { RequestedBrainstorm } from '../requested-brainstorm.js';
 import type { BrainstormPage, BrainstormQuery, BrainstormView } from './brainstorm.dto.js';
 import { BrainstormSetup } from './brainstorm-setup.js';
 import { BRAINSTORMS, brainstormView } from './brainstorm-view.js';
@@ -30,7 +30,7 @@ export class Brainstorms {
    * Resolves with the brainstorm's id when it is durable; it goes on whatever becomes of the caller.
    * @throws ProblemError 422; A2AError 409 for another brainstorm under a known `Idempotency-Key`
    */
-  async start(wanted: WantedBrainstorm, call: ApiCall, idempotencyKey?: string): Promise<string> {
+  async start(wanted: RequestedBrainstorm, call: ApiCall, idempotencyKey?: string): Promise<string> {
     const metadata = specMetadata(await this.setup.spec(wanted, call.scope.tenant));
     const data = wanted as unknown as JsonObject;
     return this.processes.start({ agent: BRAINSTORM_PATH, data, metadata, check: false }, call, idempotencyKey);
@@ -43,7 +43,7 @@ export class Brainstorms {
   }
 
   /**
-   * Its events until it rests or has ended.
+   * Its events until it awaits input or has ended.
    * @throws ProblemError 404
    */
   async events(id: string, scope: TaskScope): Promise<ProcessEvents> {
@@ -57,7 +57,7 @@ export class Brainstorms {
   }
 
   /**
-   * One pass more of a brainstorm that rests, or the rest of the pass that failed; further ones follow until it
+   * One pass more of a brainstorm that awaits input, or the rest of the pass that failed; further ones follow until it
    * converges. One that is active goes on anyway.
    * @throws ProblemError 404; 409 where it has ended
    */

@@ -27,7 +27,7 @@ export interface StateAgent {
   skills: string[];
 }
 
-/** What the agents of a brainstorm work on together; the one form of it that is sent, kept and shown (row J10). */
+/** What the agents of a brainstorm work on together; the one form of it that is sent, kept and shown. */
 export interface CanonicalState {
   idea: string;
   architecture: string;

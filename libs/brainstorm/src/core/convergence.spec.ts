@@ -1,5 +1,5 @@
 import { type CanonicalState, initialState, type Risk } from './canonical-state.js';
-import { verdict } from './convergence.js';
+import { convergenceOf } from './convergence.js';
 
 const STEP = { title: 'Begin', description: 'with ten words' };
 
@@ -77,6 +77,6 @@ describe('verdict', () => {
       'Stopped after 2 iterations, the most allowed: there are 2 new critical risks, and confidence moved by 0.80 to 0.90.',
     ],
   ])('%s', (_, before, now, most, converged, sentence) => {
-    expect(verdict(before, now, most)).toEqual({ converged, sentence });
+    expect(convergenceOf(before, now, most)).toEqual({ converged, sentence });
   });
 });

@@ -1,22 +1,22 @@
 import type { CanonicalState } from './canonical-state.js';
 import { normalised } from './normalised.js';
 
-/** Confidence that moves less has settled (row J14). */
+/** Confidence that moves less has settled. */
 const SETTLED = 0.02;
 /** Agreement on something that is more likely wrong than right is none. */
 const FLOOR = 0.5;
 
 /** Whether a brainstorm has converged after a pass, in one sentence. */
-export interface Verdict {
+export interface Convergence {
   converged: boolean;
   sentence: string;
 }
 
 /**
  * Converged: the pass brought no new critical risk, there is a plan, and the confidence, at least 0.5, moved by less
- * than 0.02; or the most iterations are over (row J14).
+ * than 0.02; or the most iterations are over.
  */
-export function verdict(before: CanonicalState, after: CanonicalState, maxIterations: number): Verdict {
+export function convergenceOf(before: CanonicalState, after: CanonicalState, maxIterations: number): Convergence {
   const { iteration } = after.meta;
   const open = reasonsToGoOn(before, after);
   if (open.length === 0) return { converged: true, sentence: settled(before, after) };

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#libs/protocol';
 
-/** Which model an agent shall use, and how (row J15). Never holds a secret. */
+/** Which model an agent shall use, and how. Never holds a secret. */
 export interface LlmSettings {
   provider?: string;
   model?: string;

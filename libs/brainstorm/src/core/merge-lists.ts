@@ -18,7 +18,7 @@ export interface Contribution<T> {
   sourceOf: (index: number) => Source | undefined;
 }
 
-/** All risks that anybody named and that the last word on does not call resolved (row J13). */
+/** All risks that anybody named and that the last word on does not call resolved. */
 export function mergeRisks(contributions: readonly Contribution<Risk>[]): Sourced<Risk>[] {
   const merged = collected(
     contributions,
@@ -31,7 +31,7 @@ export function mergeRisks(contributions: readonly Contribution<Risk>[]): Source
   return merged.filter(({ value }) => !value.resolved);
 }
 
-/** All steps: those of one title are one, with the longer description; those that say too little are none (row J13). */
+/** All steps: those of one title are one, with the longer description; those that say too little are none. */
 export function mergePlan(contributions: readonly Contribution<PlanStep>[]): Sourced<PlanStep>[] {
   const merged = collected(
     contributions,

@@ -26,7 +26,7 @@ export interface MergedPass {
 }
 
 /**
- * What a pass has made of the state (row J13). Plan, risks and assumptions are those of all; the last word counts for
+ * What a pass has made of the state. Plan, risks and assumptions are those of all; the last word counts for
  * the rest, so that an agent closes a question by leaving it out. Pure: the same pass always gives the same result.
  */
 export function mergePass(pass: FinishedPass): MergedPass {

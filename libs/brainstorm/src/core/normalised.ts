@@ -1,4 +1,4 @@
-/** What counts as the same text in a merge: neither case nor spaces make a difference (row J13). */
+/** What counts as the same text in a merge: neither case nor spaces make a difference. */
 export function normalised(text: string): string {
   return text.toLowerCase().trim().replace(/\s+/g, ' ');
 }

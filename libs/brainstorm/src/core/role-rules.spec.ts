@@ -1,5 +1,5 @@
 import { type CanonicalState, initialState, readState, stateJson } from './canonical-state.js';
-import { verdict } from './convergence.js';
+import { convergenceOf } from './convergence.js';
 import { mergePass } from './merge-pass.js';
 import { wordCount } from './normalised.js';
 import { type Role, roleAt } from './role.js';
@@ -18,7 +18,7 @@ function brainstorm(count: number): { state: CanonicalState; sentence: string } 
     });
     const { state } = mergePass({ iteration, history, provenance: {}, outputs });
     history.push(state);
-    const { converged, sentence } = verdict(before, state, 10);
+    const { converged, sentence } = convergenceOf(before, state, 10);
     if (converged) return { state, sentence };
   }
 }

@@ -1,4 +1,7 @@
-/** What an agent does in a brainstorm (row J11). */
+/**
+ * What an agent does in a brainstorm: the first two build and review, the third refines, the fourth is the devil’s
+ * advocate, further ones review.
+ */
 export const ROLES = ['build', 'review', 'refine', 'devils_advocate'] as const;
 
 export type Role = (typeof ROLES)[number];

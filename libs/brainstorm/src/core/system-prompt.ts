@@ -19,7 +19,7 @@ const ROLE_PROMPTS: Record<Role, string> = {
 };
 
 /**
- * Everything that an agent is told (row J8): the base, its role, and the words of its skills. Agents assemble nothing
+ * Everything that an agent is told: the base, its role, and the words of its skills. Agents assemble nothing
  * themselves.
  */
 export function systemPrompt(base: string | undefined, role: Role, skillWords: readonly string[]): string {

@@ -9,7 +9,7 @@ const CHANGES = 3;
 
 /**
  * A question for each field that agents have changed in three iterations or more and that came back to a value which it
- * had before (row J13).
+ * had before.
  * @param states the merged states in order, from the one before the first pass
  */
 export function toggledQuestions(states: readonly CanonicalState[]): string[] {

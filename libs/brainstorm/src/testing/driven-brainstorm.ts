@@ -1,5 +1,12 @@
 import { AgentCallError, AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from '#libs/a2a-client';
-import { type Hop, HopChains, hopMetadata, keptHops, type RequestContext, TaskCanceled } from '#libs/executor';
+import {
+  type ChainLink,
+  CallChains,
+  chainMetadata,
+  keptChain,
+  type RequestContext,
+  TaskCanceled,
+} from '#libs/executor';
 import type { ServiceAddress } from '#libs/http';
 import {
   dataPart,
@@ -18,10 +25,10 @@ import { BrainstormProgress } from '../brainstorm-progress.js';
 import { BrainstormServices } from '../brainstorm-services.js';
 import { type BrainstormSpec, specMetadata } from '../brainstorm-spec.js';
 import type { CanonicalState } from '../core/canonical-state.js';
-import { brainstormSpec } from '../wanted-brainstorm.js';
+import { brainstormSpec } from '../requested-brainstorm.js';
 
-/** What the brainstorm's service signs hops with. */
-export const HOPS = new HopChains(Buffer.from('secret'));
+/** What the brainstorm's service signs links with. */
+export const CALL_CHAINS = new CallChains(Buffer.from('secret'));
 
 const REFERENCE = { taskId: 'storm-1', contextId: 'context-1' };
 
@@ -39,7 +46,7 @@ export interface SeenCall {
   kind: 'send' | 'follow';
   messageId?: string;
   payload?: SentPayload;
-  hops?: Hop[];
+  links?: ChainLink[];
   options: CallOptions;
 }
 
@@ -97,7 +104,7 @@ class FakeClient extends AgentClient {
       kind: 'send',
       messageId: message.messageId,
       payload,
-      hops: keptHops(message.metadata),
+      links: keptChain(message.metadata),
       options,
     });
     const answer = this.agents.behave(agent)(payload, nth);
@@ -163,14 +170,14 @@ export class DrivenBrainstorm {
     return rest.reduce(applyTaskEvent, applyTaskEvent(undefined, first));
   }
 
-  /** @param hops the calls that led to it */
-  start(hops: readonly Hop[] = []): Promise<TaskState> {
-    const metadata = { ...specMetadata(this.spec), ...hopMetadata(hops) };
+  /** @param links the calls that led to it */
+  start(links: readonly ChainLink[] = []): Promise<TaskState> {
+    const metadata = { ...specMetadata(this.spec), ...chainMetadata(links) };
     this.log.push({ task: submittedTask(REFERENCE, userMessage('idea', { messageId: 'm-1' }), metadata) });
     return this.turn(null, 0);
   }
 
-  /** The next turn of one that rests. */
+  /** The next turn of one that awaits input. */
   iterate(): Promise<TaskState> {
     const { task } = this;
     this.log.push({
@@ -197,7 +204,7 @@ export class DrivenBrainstorm {
   private async turn(task: Task | null, recovered: number): Promise<TaskState> {
     const address = { internalUrl: 'http://own' } as ServiceAddress;
     const tasks = { recordedChildren: async () => this.children } as unknown as TaskStore;
-    const services = new BrainstormServices(this.agents, this.approvals, HOPS, address, tasks);
+    const services = new BrainstormServices(this.agents, this.approvals, CALL_CHAINS, address, tasks);
     const { executor } = new BrainstormAgent(services);
     const context: RequestContext = {
       ...REFERENCE,

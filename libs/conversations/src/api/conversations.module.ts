@@ -1,6 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { HopChainModule, HopChains, OwnAgents, OwnAgentsModule, type ServedAgent } from '#libs/executor';
+import { CallChainModule, CallChains, BuiltInAgents, BuiltInAgentsModule, type ServedAgent } from '#libs/executor';
 import { Processes, ProcessStreams } from '#libs/process';
 import { TasksModule, TaskStore } from '#libs/tasks';
 import { AgentReferences } from '../agent-references.js';
@@ -27,18 +27,18 @@ export class ConversationAgentModule {
   static withAgents(agents: Type | DynamicModule): DynamicModule {
     return {
       module: ConversationAgentModule,
-      imports: [agents, TasksModule, OwnAgentsModule, HopChainModule],
+      imports: [agents, TasksModule, BuiltInAgentsModule, CallChainModule],
       providers: [
         AgentReferences,
         { provide: ConversationCommands, useClass: PostgresConversationCommands },
         { provide: ConversationBudgets, useClass: PostgresConversationBudgets },
         {
           provide: SERVICES,
-          inject: [AgentDirectory, AgentReferences, TaskStore, ConversationCommands, HopChains, ConversationBudgets],
+          inject: [AgentDirectory, AgentReferences, TaskStore, ConversationCommands, CallChains, ConversationBudgets],
           useFactory: servicesOf,
         },
         { provide: ConversationNode, inject: [SERVICES], useFactory: nodeOf },
-        { provide: AGENT, inject: [OwnAgents, SERVICES], useFactory: publish },
+        { provide: AGENT, inject: [BuiltInAgents, SERVICES], useFactory: publish },
       ],
       exports: [ConversationCommands, ConversationNode],
     };
@@ -50,17 +50,17 @@ function servicesOf(
   references: AgentReferences,
   tasks: TaskStore,
   commands: ConversationCommands,
-  hops: HopChains,
+  chains: CallChains,
   budgets: ConversationBudgets,
 ): ConversationServices {
-  return { directory, references, tasks, commands, hops, budgets };
+  return { directory, references, tasks, commands, chains, budgets };
 }
 
 function nodeOf(services: ConversationServices): ConversationNode {
   return new ConversationNode(services);
 }
 
-function publish(own: OwnAgents, services: ConversationServices): ServedAgent {
+function publish(own: BuiltInAgents, services: ConversationServices): ServedAgent {
   const agent = conversationAgent(services);
   own.add(agent);
   return agent;

@@ -84,7 +84,7 @@ export class Conversations {
     const conversation = await this.find(conversationId, scope);
     const state = ConversationState.of(conversationId, await this.processes.log(conversation.header));
     return {
-      last: state.dialogue.told.length + (state.cut ? 1 : 0),
+      last: state.dialogue.emitted.length + (state.cut ? 1 : 0),
       after: (number, signal) => this.after(number, conversation, signal),
     };
   }
@@ -114,20 +114,22 @@ export class Conversations {
   }
 
   private async *after(number: number, conversation: StoredTask, signal: AbortSignal): AsyncGenerator<SseFrame> {
-    for await (const event of this.told(conversation, signal)) {
-      if (event.cseq > number) yield { id: event.cseq, event: 'a2a', data: JSON.stringify(event) };
+    for await (const event of this.emitted(conversation, signal)) {
+      const { cseq: conversationSequence } = event;
+      if (conversationSequence > number) yield { id: conversationSequence, event: 'a2a', data: JSON.stringify(event) };
     }
   }
 
   /** The whole log is read: how the events are numbered is known only from the first one on. */
-  private async *told({ header, task }: StoredTask, signal: AbortSignal): AsyncGenerator<A2aEvent> {
+  private async *emitted({ header, task }: StoredTask, signal: AbortSignal): AsyncGenerator<A2aEvent> {
     const settings = readSettings(task.metadata);
     if (!settings) return;
     const state = new ConversationState(header.taskId, settings, false);
     for await (const { event } of this.feed.follow(header.taskId, 0, { signal })) {
-      const told = state.apply(event);
-      if (told) yield told;
-      if (state.cut) yield a2aEvent(state.dialogue.completed(outcomeOf(state)), state.dialogue.told, state.changedAt);
+      const emitted = state.apply(event);
+      if (emitted) yield emitted;
+      if (state.cut)
+        yield a2aEvent(state.dialogue.completed(outcomeOf(state)), state.dialogue.emitted, state.changedAt);
       if (state.cut || state.dialogue.outcome !== undefined) return;
     }
   }

@@ -1,5 +1,5 @@
 import { AgentCallError, AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from '#libs/a2a-client';
-import { HopChains, type RequestContext, TaskCanceled } from '#libs/executor';
+import { CallChains, type RequestContext, TaskCanceled } from '#libs/executor';
 import {
   artifactUpdate,
   type SendMessageRequest,
@@ -191,7 +191,7 @@ export class DrivenConversation {
         references: { resolve: async (reference) => reference, url: (address) => address },
         tasks: { recordedChildren: async () => this.children as TaskHeader[] },
         commands: this.commands,
-        hops: new HopChains(Buffer.from('a secret')),
+        chains: new CallChains(Buffer.from('a secret')),
         budgets: this.budgets,
       },
       () => this.settings,

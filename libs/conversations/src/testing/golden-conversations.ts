@@ -135,7 +135,7 @@ async function recoveredAnnouncing(): Promise<DrivenConversation> {
 
 function turnsOf({ log }: DrivenConversation): number {
   return log.filter((event) => {
-    const told = 'statusUpdate' in event ? streamEvent(event.statusUpdate.metadata) : undefined;
-    return JSON.stringify(told ?? '').includes('"phase":"turn"');
+    const emitted = 'statusUpdate' in event ? streamEvent(event.statusUpdate.metadata) : undefined;
+    return JSON.stringify(emitted ?? '').includes('"phase":"turn"');
   }).length;
 }

@@ -62,7 +62,7 @@ export class ServiceAddress {
    * Whether a base URL is known to be this service's, and not just what a request said: `PUBLIC_URL`, where the service
    * calls itself, or the loopback address that it listens on, under any name.
    */
-  vouchesFor(baseUrl: string): boolean {
+  isOwnAddress(baseUrl: string): boolean {
     if (baseUrl === this.config.publicUrl || baseUrl === this.config.internalUrl) return true;
     if (this.bound === undefined || !isLoopbackHost(this.config.host)) return false;
     const { origin, protocol, port, hostname } = new URL(baseUrl);

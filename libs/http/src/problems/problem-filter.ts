@@ -22,15 +22,15 @@ export class ProblemFilter implements ExceptionFilter {
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     const path = request.url.split('?', 1)[0] ?? '';
-    const told = problemOf(error, this.unprocessable);
+    const reported = problemOf(error, this.unprocessable);
     const requestId = String(request.id);
     const at = { requestId, method: request.method, path };
-    if (told.status === 500) this.logger.error({ err: error, ...at }, told.detail);
-    else if (told.reason === DATABASE_UNAVAILABLE) this.logger.warn({ err: error, ...at }, told.detail);
+    if (reported.status === 500) this.logger.error({ err: error, ...at }, reported.detail);
+    else if (reported.reason === DATABASE_UNAVAILABLE) this.logger.warn({ err: error, ...at }, reported.detail);
     if (reply.sent || reply.raw.headersSent) return void reply.raw.end();
     if (!API_PATH.test(path) && error instanceof HttpException) return sendAsItIs(error, reply);
-    const body = JSON.stringify({ ...told, instance: path, requestId } satisfies Problem);
-    void reply.status(told.status).header('content-type', 'application/problem+json').send(body);
+    const body = JSON.stringify({ ...reported, instance: path, requestId } satisfies Problem);
+    void reply.status(reported.status).header('content-type', 'application/problem+json').send(body);
   }
 }
 
@@ -46,7 +46,7 @@ export function problemOf(error: unknown, unprocessable = NONE): Problem {
   if (isDatabaseAway(error instanceof A2AError ? error.cause : error))
     return problem(503, 'The database is out of reach at the moment; try again later', [], DATABASE_UNAVAILABLE);
   const status = statusOf(error);
-  const detail = TOLD[status] ?? (error instanceof HttpException && status < 500 ? error.message : undefined);
+  const detail = REPORTED[status] ?? (error instanceof HttpException && status < 500 ? error.message : undefined);
   return detail === undefined ? problem(500, 'Internal error') : problem(status, detail);
 }
 
@@ -56,7 +56,7 @@ const DATABASE_UNAVAILABLE = 'DATABASE_UNAVAILABLE';
 
 const API_PATH = /^\/api(\/|$)/;
 
-const TOLD: Readonly<Record<number, string>> = {
+const REPORTED: Readonly<Record<number, string>> = {
   400: 'The request is malformed: its body is not valid JSON, or its address is not valid',
   404: 'There is nothing at this address',
   405: 'The method is not allowed at this address',
@@ -77,7 +77,7 @@ function problemOfA2A(error: A2AError, unprocessable: ReadonlySet<string>): Prob
   return problem(status, error.message, errors, reason);
 }
 
-/** What has ended, and what a module says is unprocessable, is told otherwise here than by A2A. */
+/** What has ended, and what a module says is unprocessable, is reported otherwise here than by A2A. */
 function statusOfA2A({ reason, detailReason, status }: A2AError, unprocessable: ReadonlySet<string>): number {
   if (reason === 'TASK_NOT_CANCELABLE') return 409;
   return unprocessable.has(detailReason ?? '') ? 422 : status;

@@ -67,11 +67,11 @@ export class ProblemError extends Error {
 
 /** A request whose body, query or header is not as documented: 400, naming each field. */
 export function malformed(...errors: ProblemEntry[]): ProblemError {
-  const told = errors.slice(0, MOST_ENTRIES);
+  const reported = errors.slice(0, MOST_ENTRIES);
   return new ProblemError(
     400,
-    told.map(({ path, detail }) => (path === '' ? detail : `${path}: ${detail}`)).join('; '),
-    told,
+    reported.map(({ path, detail }) => (path === '' ? detail : `${path}: ${detail}`)).join('; '),
+    reported,
   );
 }
 

@@ -232,18 +232,18 @@ describe('scriptProblems', () => {
 });
 
 describe('texts that rules look at', () => {
-  const saying = (text: string): JsonValue => ({ rules: [{ when: { text }, steps: [{ complete: 'found' }] }] });
+  const withStatusText = (text: string): JsonValue => ({ rules: [{ when: { text }, steps: [{ complete: 'found' }] }] });
   const says = async (agent: ScriptedAgent, text: string): Promise<boolean> =>
     (await played(agent, turn(text))).length > 0;
 
   it('end after 65,536 characters', async () => {
-    const agent = new ScriptedAgent(saying('end'));
+    const agent = new ScriptedAgent(withStatusText('end'));
     expect(await says(agent, `${'x'.repeat(65_533)}end`)).toBe(true);
     expect(await says(agent, `${'x'.repeat(65_534)}end`)).toBe(false);
   });
 
   it('end earlier where the expressions are large', async () => {
-    const agent = new ScriptedAgent(saying('(?:x{500}|end)'));
+    const agent = new ScriptedAgent(withStatusText('(?:x{500}|end)'));
     expect(await says(agent, `${'y'.repeat(1_000)}end`)).toBe(true);
     expect(await says(agent, `${'y'.repeat(10_000)}end`)).toBe(false);
   });

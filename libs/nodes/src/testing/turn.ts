@@ -55,7 +55,7 @@ export function artifactParts(events: readonly NodeEvent[]): Part[] | undefined 
 }
 
 /** The last status Message's first text. */
-export function lastWords(events: readonly NodeEvent[]): string | undefined {
+export function finalText(events: readonly NodeEvent[]): string | undefined {
   const event = events.at(-1);
   return event && 'statusUpdate' in event ? event.statusUpdate.status.message?.parts[0]?.text : undefined;
 }

@@ -8,7 +8,7 @@ import type { Tool, ToolContext } from './tool.js';
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 
-/** Reads a web resource through the outbound door: JSON becomes data, all else text. */
+/** Reads a web resource through the outbound client: JSON becomes data, all else text. */
 export class HttpGet implements Tool {
   readonly name = 'http_get';
   readonly description = 'Reads a web resource by HTTP GET';

@@ -1,6 +1,6 @@
 import { type ServedAgent, UnknownAgent } from '#libs/executor';
 import { invalidParams } from '#libs/protocol';
-import type { PublishedWorkflow } from './published-workflow.js';
+import type { WorkflowAgents } from './workflow-agents.js';
 
 /** Where a page ended: the service, a workflow, or a node of one. */
 interface Position {
@@ -46,7 +46,7 @@ export class AgentPage {
     this.offer(SERVICE, () => agent);
   }
 
-  add(workflow: PublishedWorkflow): void {
+  add(workflow: WorkflowAgents): void {
     const { name } = workflow.revision.definition;
     const begun = this.after?.workflow === name ? this.after : undefined;
     if (!begun) this.offer(workflow.path, () => workflow.agent);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { NodeTypes, OwnAgents } from '#libs/executor';
+import { NodeTypes, BuiltInAgents } from '#libs/executor';
 import { AppConfig } from '#libs/service';
 import { WorkflowExecutors } from '../workflow-executors.js';
 
@@ -10,6 +10,6 @@ export class CatalogServices {
     readonly nodeTypes: NodeTypes,
     readonly executors: WorkflowExecutors,
     readonly config: AppConfig,
-    readonly own: OwnAgents,
+    readonly own: BuiltInAgents,
   ) {}
 }

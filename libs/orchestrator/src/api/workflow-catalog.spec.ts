@@ -1,4 +1,4 @@
-import { AgentExecutor, NodeTypes, OwnAgents, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { AgentExecutor, NodeTypes, BuiltInAgents, type ServedAgent, UnknownAgent } from '#libs/executor';
 import type { A2AError } from '#libs/protocol';
 import { AppConfig } from '#libs/service';
 import type { TaskEvent } from '#libs/tasks';
@@ -30,7 +30,7 @@ function setUp() {
   const nodeTypes = new KnownTypes();
   const executors = { of: (_revision: WorkflowRevision) => new Silent() };
   const config = { serviceName: 'house', serviceDescription: 'All of it' } as AppConfig;
-  const own = new OwnAgents();
+  const own = new BuiltInAgents();
   const catalog = new WorkflowCatalog(store, new CatalogServices(nodeTypes, executors as never, config, own));
   return { store, nodeTypes, own, catalog };
 }

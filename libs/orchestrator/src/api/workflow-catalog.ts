@@ -7,7 +7,7 @@ import type { WorkflowRevision } from '../workflow.js';
 import { WorkflowStore } from '../workflow-store.js';
 import { AgentPage } from './agent-page.js';
 import { CatalogServices } from './catalog-services.js';
-import { PublishedWorkflow } from './published-workflow.js';
+import { WorkflowAgents } from './workflow-agents.js';
 
 export const SERVICE_VERSION = '0.1.0';
 const PAGE = 1000;
@@ -24,7 +24,7 @@ const UNNAMED =
  */
 @Injectable()
 export class WorkflowCatalog extends AgentCatalog {
-  private readonly published = new WeakMap<WorkflowRevision, PublishedWorkflow>();
+  private readonly published = new WeakMap<WorkflowRevision, WorkflowAgents>();
   private kept: { version: string; service: ServedAgent } | undefined;
   private readonly tenants = new LRUCache<string, WorkflowCatalog>({
     ...MOST_TENANTS,
@@ -151,11 +151,11 @@ export class WorkflowCatalog extends AgentCatalog {
     });
   }
 
-  private publish(revision: WorkflowRevision): PublishedWorkflow {
+  private publish(revision: WorkflowRevision): WorkflowAgents {
     const known = this.published.get(revision);
     if (known) return known;
     const { nodeTypes, executors } = this.services;
-    const made = new PublishedWorkflow(revision, { nodeTypes, workflow: (it) => executors.of(it) });
+    const made = new WorkflowAgents(revision, { nodeTypes, workflow: (it) => executors.of(it) });
     this.published.set(revision, made);
     return made;
   }

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
-import { AgentCatalog, HopChainModule, OwnAgentsModule } from '#libs/executor';
+import { AgentCatalog, CallChainModule, BuiltInAgentsModule } from '#libs/executor';
 import { CancelOutcomes } from '../cancel-outcomes.js';
 import { CancelRetries } from '../cancel-retries.js';
 import { RunChildStore } from '../run-child-store.js';
@@ -19,7 +19,7 @@ export class WorkflowModule {
   static withAgents(...agents: (DynamicModule | Type)[]): DynamicModule {
     return {
       module: WorkflowModule,
-      imports: [OwnAgentsModule, HopChainModule, ...agents],
+      imports: [BuiltInAgentsModule, CallChainModule, ...agents],
       providers: [
         { provide: WorkflowStore, useClass: PostgresWorkflowStore },
         { provide: RunChildStore, useClass: PostgresRunChildStore },

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BatchedRead, Database } from '#libs/postgres';
+import { BatchLoader, Database } from '#libs/postgres';
 import { LRUCache } from 'lru-cache';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
@@ -26,8 +26,8 @@ import {
 export class PostgresWorkflowStore extends WorkflowStore {
   /** By name and revision; which revision is the newest is not in here. */
   private readonly read = new LRUCache<string, Kept>(MOST_KEPT);
-  private readonly newest = new BatchedRead((names: readonly string[]) => this.readNewest(names));
-  private readonly versions = new BatchedRead(() => this.readVersion());
+  private readonly newest = new BatchLoader((names: readonly string[]) => this.readNewest(names));
+  private readonly versions = new BatchLoader(() => this.readVersion());
 
   private readonly tenants = new LRUCache<string, PostgresWorkflowStore>({
     ...MOST_KEPT,

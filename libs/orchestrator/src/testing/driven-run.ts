@@ -1,4 +1,4 @@
-import { HopChains, type RequestContext, TaskCanceled } from '#libs/executor';
+import { CallChains, type RequestContext, TaskCanceled } from '#libs/executor';
 import { type Message, statusUpdate, submittedTask, type Task, type TaskState, userMessage } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import {
@@ -155,7 +155,7 @@ export class DrivenRun {
       directory: this.agents,
       tasks: { recordedChildren } as unknown as TaskStore,
       children: this.children,
-      hops: new HopChains(Buffer.from('a secret')),
+      chains: new CallChains(Buffer.from('a secret')),
       address: { internalUrl: 'http://own' },
       localDispatch: this.localDispatch,
       content: DEFAULT_CONTENT_LIMITS,

@@ -13,12 +13,12 @@ export function folded(definition: WorkflowDefinition, events: readonly TaskEven
 
 /** @param state that of a log, however it came to be */
 export function hiddenOf(state: RunState): unknown {
-  const { text, received, begunBy, undelivered, failureTold, size } = state;
+  const { text, received, begunBy, undelivered, failureReported, size } = state;
   const nodes = [...state.nodes.values()].map(({ id, contextId, messageId, question, wantsAuth, answer }) => [
     id,
     { contextId, messageId, question, wantsAuth, answer: answer?.messageId },
   ]);
-  const run = { text, received: received?.messageId, begunBy, undelivered, failureTold, size };
+  const run = { text, received: received?.messageId, begunBy, undelivered, failureTold: failureReported, size };
   return { ...run, nodes: Object.fromEntries(nodes) as unknown };
 }
 

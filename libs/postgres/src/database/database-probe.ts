@@ -43,7 +43,7 @@ interface Probe {
 
 /** The other session asks while this one is idle: then a pooler has given its own to whoever asks. */
 async function probeSession(session: pg.Client, other: pg.Client, { lock, channel }: Probe): Promise<void> {
-  const heard = new Promise<boolean>((resolve) => session.once('notification', () => resolve(true)));
+  const received = new Promise<boolean>((resolve) => session.once('notification', () => resolve(true)));
   await session.query(`LISTEN ${channel}`);
   const before = await lockedBy(session, lock);
   const beside = await lockedBy(other, lock);
@@ -53,7 +53,7 @@ async function probeSession(session: pg.Client, other: pg.Client, { lock, channe
   const { pid } = await backendOf(session);
   await other.query('COMMIT');
   const over = delay(ANSWER_MS, false, { ref: false });
-  if (pid !== before.pid || !(await Promise.race([heard, over]))) throw new ConfigError([NO_SESSIONS]);
+  if (pid !== before.pid || !(await Promise.race([received, over]))) throw new ConfigError([NO_SESSIONS]);
 }
 
 async function probePool(poolUrl: string, lock: number): Promise<void> {

@@ -100,13 +100,13 @@ async function inTransaction(runner: QueryRunner, work: () => Promise<unknown>):
 }
 
 async function whenLetBy({ name }: Migration, run: () => Promise<unknown>): Promise<void> {
-  for (let told = false; ; told = true) {
+  for (let reported = false; ; reported = true) {
     try {
       await run();
       return;
     } catch (error) {
       if (!BEHIND_OTHERS.has(sqlState(error) ?? '')) throw error;
-      if (!told) LOGGER.warn({ migration: name, err: error }, 'A migration waits for others that use its tables');
+      if (!reported) LOGGER.warn({ migration: name, err: error }, 'A migration waits for others that use its tables');
     }
     await delay(LET_BY_MS);
   }

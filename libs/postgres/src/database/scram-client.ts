@@ -60,10 +60,10 @@ function demandProof(connection: ServerWords): void {
       return say('error', event === 'error' ? values[0] : new Error(UNPROVEN));
     }
     if (proved && event === 'readyForQuery') connection.emit = emit;
-    const heard = say(event, ...values);
+    const received = say(event, ...values);
     // What is wrong with the proof has been told as an `error` by now.
     if (event === 'authenticationSASLFinal' && !over) proved = true;
-    return heard;
+    return received;
   };
 }
 

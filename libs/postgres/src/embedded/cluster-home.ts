@@ -22,7 +22,7 @@ export interface ClusterHome {
 }
 
 /** Whose the files are: `undefined` where PostgreSQL runs as whoever runs Parley. */
-export interface Lodging {
+export interface ClusterPlacement {
   home: ClusterHome;
   account: ServerAccount | undefined;
 }
@@ -36,7 +36,7 @@ export const ROOT_STATE_DIRECTORY = '/var/lib/parley';
  * user's is opened up: the files lie in `/var/lib/parley/<name made from dataDir>` instead, and
  * `<dataDir>/postgres/LOCATION` says so. Only `dataDir` itself becomes passable (not readable) to others.
  */
-export function prepareLodging(dataDir: string): Lodging {
+export function prepareCluster(dataDir: string): ClusterPlacement {
   // New directories above it are made as usual: the server's account has to pass them.
   mkdirSync(dirname(dataDir), { recursive: true });
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

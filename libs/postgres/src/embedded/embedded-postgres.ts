@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { prepareLodging } from './cluster-home.js';
+import { prepareCluster } from './cluster-home.js';
 import { ensureCluster, SUPERUSER } from './cluster.js';
 import { withHomeLock } from './home-lock.js';
 import { postgresPrograms } from './postgres-programs.js';
@@ -58,13 +58,13 @@ export class EmbeddedPostgres {
 
   /** Throws `PostgresRefusal` where the operator must change something first. Leaves no server behind when it throws. */
   static async start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-    const lodging = prepareLodging(options.dataDir);
-    const { home, account } = lodging;
+    const placement = prepareCluster(options.dataDir);
+    const { home, account } = placement;
     const programs = postgresPrograms(account, home.directory);
     const warning = accountWarning(account);
     if (warning !== undefined) options.onWarning?.(warning);
     return withHomeLock(home.lockFile, START_LOCK_WAIT_MS, async () => {
-      const setup = { ...lodging, programs, password: await ensureCluster(home, programs, account) };
+      const setup = { ...placement, programs, password: await ensureCluster(home, programs, account) };
       const server = new EmbeddedPostgres(
         setup,
         options.listening ?? usualListening(),

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { ScramClient } from '../database/scram-client.js';
-import type { Lodging } from './cluster-home.js';
+import type { ClusterPlacement } from './cluster-home.js';
 import { ensureAccessRules, SUPERUSER } from './cluster.js';
 import type { PostgresPrograms } from './postgres-programs.js';
 import { disownPostmasterFile, type PostmasterFile, postmasterState, readPostmasterFile } from './postmaster-file.js';
@@ -19,7 +19,7 @@ const RETRY_MS = 250;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Everything that a server is started from. */
-export interface ServerSetup extends Lodging {
+export interface ServerSetup extends ClusterPlacement {
   programs: PostgresPrograms;
   /** The superuser's. */
   password: string;

@@ -27,7 +27,7 @@ export class ReplicaLife {
   private timer: NodeJS.Timeout | undefined;
   private ended = false;
   private reconnecting: Promise<void> | undefined;
-  private readonly heirs: ((replicaId: string) => Promise<void>)[] = [];
+  private readonly successors: ((replicaId: string) => Promise<void>)[] = [];
   private others = 0;
   private rejoinedAt = Number.NEGATIVE_INFINITY;
 
@@ -75,14 +75,17 @@ export class ReplicaLife {
     return rows.map(({ id }) => id);
   }
 
-  /** Calls the heir for every dead replica before it is forgotten; where that fails, the replica is not forgotten yet. */
-  onForget(heir: (replicaId: string) => Promise<void>): void {
-    this.heirs.push(heir);
+  /**
+   * Has the successor replica take over from every dead one before that is forgotten; where that fails, the replica is
+   * not forgotten yet.
+   */
+  onForget(takeOver: (replicaId: string) => Promise<void>): void {
+    this.successors.push(takeOver);
   }
 
   /** Removes what is left of a dead replica, once its work has been taken over. */
   async forget(replicaId: string): Promise<void> {
-    for (const heir of this.heirs) await heir(replicaId);
+    for (const takeOver of this.successors) await takeOver(replicaId);
     await this.database.pool.query('DELETE FROM replica WHERE id = $1', [replicaId]);
   }
 

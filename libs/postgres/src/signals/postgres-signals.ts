@@ -61,7 +61,7 @@ export class PostgresSignals extends ReplicaSignals {
     );
     this.listener = new SignalListener(() => database.session('signals'), {
       notified: (channel, payload) => this.notified(channel, payload),
-      listening: (heard) => this.catchUp(heard),
+      listening: (listened) => this.catchUp(listened),
       lost: (error) => this.lost(error),
     });
     database.onSessionsRenewed(() => this.listener.renew());
@@ -119,8 +119,8 @@ export class PostgresSignals extends ReplicaSignals {
     }
   }
 
-  private catchUp(heard: readonly string[]): void {
-    const topics = new Set(heard.map((name) => this.channels.get(name)?.topic.name));
+  private catchUp(listened: readonly string[]): void {
+    const topics = new Set(listened.map((name) => this.channels.get(name)?.topic.name));
     for (const topic of topics) for (const { handler } of this.handlers.get(topic ?? '') ?? []) handler.catchUp();
   }
 

@@ -18,7 +18,7 @@ export interface ListenerEvents {
  */
 export class SignalListener {
   private readonly wanted = new Set<string>();
-  private readonly heard = new Set<string>();
+  private readonly listened = new Set<string>();
   private session: pg.Client | undefined;
   private syncing = false;
   private troubled = false;
@@ -60,7 +60,7 @@ export class SignalListener {
     await Promise.resolve();
     for (let pause = FIRST_RETRY_MS; !this.ended && this.isBehind();) {
       try {
-        await this.hearWanted();
+        await this.listenToWanted();
         pause = FIRST_RETRY_MS;
       } catch (error) {
         this.discard(error);
@@ -72,19 +72,19 @@ export class SignalListener {
   }
 
   private isBehind(): boolean {
-    return this.wanted.symmetricDifference(this.heard).size > 0;
+    return this.wanted.symmetricDifference(this.listened).size > 0;
   }
 
-  private async hearWanted(): Promise<void> {
+  private async listenToWanted(): Promise<void> {
     const session = (this.session ??= await this.connect());
-    const fresh = [...this.wanted.difference(this.heard)];
-    const stale = [...this.heard.difference(this.wanted)];
+    const fresh = [...this.wanted.difference(this.listened)];
+    const stale = [...this.listened.difference(this.wanted)];
     await session.query([...fresh.map((it) => `LISTEN ${it}`), ...stale.map((it) => `UNLISTEN ${it}`)].join('; '));
     // It may have been lost since.
     if (this.session !== session) return;
     this.troubled = false;
-    for (const channel of fresh) this.heard.add(channel);
-    for (const channel of stale) this.heard.delete(channel);
+    for (const channel of fresh) this.listened.add(channel);
+    for (const channel of stale) this.listened.delete(channel);
     if (fresh.length > 0) this.events.listening(fresh);
   }
 
@@ -117,6 +117,6 @@ export class SignalListener {
 
   private forget(): void {
     this.session = undefined;
-    this.heard.clear();
+    this.listened.clear();
   }
 }

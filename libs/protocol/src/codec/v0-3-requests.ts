@@ -59,10 +59,10 @@ function messageOf(message: JsonValue): JsonValue {
 function partOf(part: JsonValue): JsonValue {
   if (!isJsonObject(part)) return part;
   const { kind, text, file, data, metadata } = part;
-  const told = metadata !== undefined && { metadata };
-  if (kind === 'text') return { ...(text !== undefined && { text }), ...told };
-  if (kind === 'data') return data === undefined ? { ...told } : unwrappedData(data, metadata);
-  if (kind === 'file' && isJsonObject(file)) return { ...fileOf(file), ...told };
+  const given = metadata !== undefined && { metadata };
+  if (kind === 'text') return { ...(text !== undefined && { text }), ...given };
+  if (kind === 'data') return data === undefined ? { ...given } : unwrappedData(data, metadata);
+  if (kind === 'file' && isJsonObject(file)) return { ...fileOf(file), ...given };
   return {};
 }
 

@@ -84,8 +84,8 @@ function artifactOf({ parts, ...rest }: Artifact): JsonObject {
 
 function partOf(part: Part): JsonObject {
   const { text, raw, url, mediaType, filename, metadata } = part;
-  const told = metadata && { metadata };
-  if (text !== undefined) return { text, ...told };
+  const given = metadata && { metadata };
+  if (text !== undefined) return { text, ...given };
   if (raw === undefined && url === undefined) {
     const { data, metadata: marked } = wrappedData(part);
     return { data: { data }, ...(marked && { metadata: marked }) };
@@ -94,7 +94,10 @@ function partOf(part: Part): JsonObject {
     ...(mediaType !== undefined && { mimeType: mediaType }),
     ...(filename !== undefined && { name: filename }),
   };
-  return { file: raw === undefined ? { fileWithUri: url ?? '', ...named } : { fileWithBytes: raw, ...named }, ...told };
+  return {
+    file: raw === undefined ? { fileWithUri: url ?? '', ...named } : { fileWithBytes: raw, ...named },
+    ...given,
+  };
 }
 
 function readMessage(message: JsonValue): JsonValue {
@@ -109,10 +112,10 @@ function readMessage(message: JsonValue): JsonValue {
 function readPart(part: JsonValue): JsonValue {
   if (!isJsonObject(part)) return part;
   const { text, file, data, metadata } = part;
-  const told = metadata !== undefined && { metadata };
-  if (text !== undefined) return { text, ...told };
+  const given = metadata !== undefined && { metadata };
+  if (text !== undefined) return { text, ...given };
   if (isJsonObject(data)) return unwrappedData(data.data, metadata);
-  return isJsonObject(file) ? { ...readFile(file), ...told } : {};
+  return isJsonObject(file) ? { ...readFile(file), ...given } : {};
 }
 
 function readFile({ fileWithUri, fileWithBytes, mimeType, name }: JsonObject): JsonObject {

@@ -86,14 +86,14 @@ function artifactOf({ parts, ...rest }: Artifact): JsonObject {
 
 function partOf(part: Part): JsonObject {
   const { text, raw, url, mediaType, filename, metadata } = part;
-  const told = metadata && { metadata };
-  if (text !== undefined) return { kind: 'text', text, ...told };
+  const given = metadata && { metadata };
+  if (text !== undefined) return { kind: 'text', text, ...given };
   if (raw === undefined && url === undefined) return { kind: 'data', ...wrappedData(part) };
   const named = {
     ...(mediaType !== undefined && { mimeType: mediaType }),
     ...(filename !== undefined && { name: filename }),
   };
-  return { kind: 'file', file: raw === undefined ? { uri: url ?? '', ...named } : { bytes: raw, ...named }, ...told };
+  return { kind: 'file', file: raw === undefined ? { uri: url ?? '', ...named } : { bytes: raw, ...named }, ...given };
 }
 
 /** The data of a Part as an object, and the Part's metadata. */

@@ -13,9 +13,11 @@ export interface LlmConfig {
   readonly model?: string;
 }
 
-/** What signatures of callees' cards are worth: nothing, a warning where one is bad, or the call. */
+/** What signatures of remote agents' cards are worth: nothing, a warning where one is bad, or the call. */
 export type CardSignaturePolicy = 'ignore' | 'warn' | 'require';
-/** What a significant change of a callee's card does: nothing, a warning, or no call until somebody accepts it. */
+/**
+ * What a significant change of a remote agent's card does: nothing, a warning, or no call until somebody accepts it.
+ */
 export type CardChangePolicy = 'allow' | 'warn' | 'block';
 
 /** How the cards of agents are signed and trusted. */

@@ -58,18 +58,18 @@ const ALGORITHMS = [
 ];
 
 /**
- * Reads the AUTH_ variables. An open door to other machines must be asked for in so many words.
+ * Reads the AUTH_ variables. Serving other machines without authentication must be asked for in so many words.
  * @returns the configuration, or one line per bad key without a value
  */
 export function readAuth(env: Given): { config?: AuthConfig; problems: string[] } {
   const mode = env['AUTH_MODE'];
   if (mode === 'api-key') return apiKeyAuth(env);
   if (mode === 'jwt') return jwtAuth(env);
-  const problem = openDoor(env);
+  const problem = anonymousProblem(env);
   return problem ? { problems: [problem] } : { config: { mode: 'none', keys: [] }, problems: [] };
 }
 
-function openDoor(env: Given): string | undefined {
+function anonymousProblem(env: Given): string | undefined {
   const mode = env['AUTH_MODE'];
   const open = !isLoopbackHost(env['HOST'] ?? '127.0.0.1');
   if (mode !== undefined && mode !== 'none') return 'AUTH_MODE: must be none, api-key or jwt';

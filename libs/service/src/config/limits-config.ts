@@ -41,8 +41,8 @@ interface Values {
 }
 
 /**
- * Callers without a name cannot be told apart but by their address, which many may share behind a proxy: they are limited
- * only where that is asked for.
+ * Callers without a name cannot be distinguished but by their address, which many may share behind a proxy: they are
+ * limited only where that is asked for.
  */
 export function limitsOf(values: Values, mode: AuthMode): LimitsConfig {
   const given = (value: number | 'off' | undefined, standard: number): number | undefined =>

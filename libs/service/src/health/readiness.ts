@@ -34,8 +34,8 @@ async function outcomeOf(check: ReadinessCheck): Promise<boolean | string> {
     timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS);
   });
   try {
-    const told = Promise.resolve(check()).then((result) => (typeof result === 'string' ? result : result !== false));
-    return await Promise.race([told, late]);
+    const checked = Promise.resolve(check()).then((result) => (typeof result === 'string' ? result : result !== false));
+    return await Promise.race([checked, late]);
   } catch {
     return false;
   } finally {

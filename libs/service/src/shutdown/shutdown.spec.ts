@@ -48,13 +48,13 @@ describe('Shutdown', () => {
 
   it('tells the steps when the grace time is over', async () => {
     const { shutdown } = make('10ms');
-    let told = false;
+    let reported = false;
     shutdown.register('executions', async ({ signal }) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
-      told = signal.aborted;
+      reported = signal.aborted;
     });
     await shutdown.beforeApplicationShutdown();
-    expect(told).toBe(true);
+    expect(reported).toBe(true);
   });
 
   it('does not wait for ever for a step that does not let go', async () => {

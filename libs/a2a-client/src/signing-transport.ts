@@ -1,0 +1,113 @@
+import type { SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
+import { AgentCallError } from './agent-call-error.js';
+import type { AgentTransport, TransportOptions } from './agent-transport.js';
+import { toAgentCallError } from './call-failure.js';
+import type { RequestAuth, RequestSigners, SigningRequest } from './request-signers.js';
+
+/** The agent that calls go to, as far as its proofs depend on it. */
+export type SignedAgent = Pick<SigningRequest, 'agentUrl' | 'endpoint' | 'security'>;
+
+/**
+ * Has calls that name a credential carry a proof of it; all others pass untouched. A call that was refused with 401, and
+ * so did nothing, is made once more where there is another proof. No secret stays in an error.
+ */
+export class SigningTransport implements AgentTransport {
+  constructor(
+    private readonly inner: AgentTransport,
+    private readonly signers: RequestSigners,
+    private readonly agent: SignedAgent,
+  ) {}
+
+  get streaming(): boolean {
+    return this.inner.streaming;
+  }
+
+  get timeouts(): AgentTransport['timeouts'] {
+    return this.inner.timeouts;
+  }
+
+  send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+    if (options.credential === undefined) return this.inner.send(request, options);
+    return this.#stream(options.credential, options, (signed) => this.inner.send(request, signed));
+  }
+
+  subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
+    if (options.credential === undefined) return this.inner.subscribe(taskId, options);
+    return this.#stream(options.credential, options, (signed) => this.inner.subscribe(taskId, signed));
+  }
+
+  getTask(taskId: string, options: TransportOptions): Promise<Task> {
+    if (options.credential === undefined) return this.inner.getTask(taskId, options);
+    return this.#ask(options.credential, options, (signed) => this.inner.getTask(taskId, signed));
+  }
+
+  cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
+    if (options.credential === undefined) return this.inner.cancelTask(taskId, options);
+    return this.#ask(options.credential, options, (signed) => this.inner.cancelTask(taskId, signed));
+  }
+
+  async *#stream(
+    credential: string,
+    options: TransportOptions,
+    open: (signed: TransportOptions) => AsyncIterable<StreamResponse>,
+  ): AsyncIterable<StreamResponse> {
+    const wanted = this.#wanted(credential, options);
+    let auth = await this.signers.auth(wanted);
+    for (let first = true; ; first = false) {
+      let begun = false;
+      try {
+        for await (const event of open({ ...options, auth })) {
+          begun = true;
+          yield event;
+        }
+        return;
+      } catch (error) {
+        const failure = without(auth.secrets, toAgentCallError(error));
+        auth = await this.#other(wanted, auth, failure, first && !begun);
+      }
+    }
+  }
+
+  async #ask<T>(
+    credential: string,
+    options: TransportOptions,
+    call: (signed: TransportOptions) => Promise<T>,
+  ): Promise<T> {
+    const wanted = this.#wanted(credential, options);
+    let auth = await this.signers.auth(wanted);
+    for (let first = true; ; first = false) {
+      try {
+        return await call({ ...options, auth });
+      } catch (error) {
+        const failure = without(auth.secrets, toAgentCallError(error));
+        auth = await this.#other(wanted, auth, failure, first);
+      }
+    }
+  }
+
+  #wanted(credential: string, { scope, signal, onlyToHosts }: TransportOptions): SigningRequest {
+    const agentUrl = onlyToHosts ? undefined : this.agent.agentUrl;
+    return { ...this.agent, agentUrl, credential, tenant: scope?.tenant ?? '', signal };
+  }
+
+  /** The proof to make the call once more with. @throws the failure where it is final */
+  async #other(
+    wanted: SigningRequest,
+    auth: RequestAuth,
+    failure: AgentCallError,
+    again: boolean,
+  ): Promise<RequestAuth> {
+    if (failure.kind !== 'unauthorized') throw failure;
+    const other = again && failure.code === 401 ? await this.signers.renewed(wanted, auth) : undefined;
+    if (other !== undefined) return other;
+    this.signers.failed(auth, failure);
+    throw failure;
+  }
+}
+
+/** An agent may quote what it was sent: errors are shown to callers and kept in the log of a run. */
+function without(secrets: readonly string[], failure: AgentCallError): AgentCallError {
+  const reported = secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), failure.message);
+  if (reported === failure.message) return failure;
+  return new AgentCallError(failure.kind, reported, { ...(failure.code !== undefined && { code: failure.code }) });
+}

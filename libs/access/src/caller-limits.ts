@@ -1,0 +1,126 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { A2AError } from '#libs/protocol';
+import { AppConfig, Metrics } from '#libs/service';
+import type { Caller } from './caller.js';
+import { RateMeter } from './rate-meter.js';
+
+/** Why a call was refused. */
+export type LimitReason = 'rate' | 'concurrency' | 'streams';
+
+interface Usage {
+  meter: RateMeter | undefined;
+  calls: number;
+  streams: number;
+}
+
+/** As many callers are remembered that use nothing at the moment; more are forgotten. */
+const MOST_KEPT = 10_000;
+
+/** After what passes a caller may come back so soon. */
+const UNAVAILABLE_SECONDS = '1';
+
+const TEXTS: Readonly<Record<LimitReason, string>> = {
+  rate: 'Too many requests; try again later',
+  concurrency: 'Too many requests of yours are under way',
+  streams: 'Too many streams of yours are open',
+};
+
+/**
+ * How much one caller may ask of this replica: requests in a time (RATE_LIMIT), requests that are under way at once
+ * (CONCURRENCY_LIMIT), and open streams (STREAM_LIMIT). Nothing is shared among replicas; see ADR 18. Callers without a
+ * name are distinguished by their address.
+ */
+@Injectable()
+export class CallerLimits {
+  private readonly usages = new Map<string, Usage>();
+  private readonly refusals;
+
+  constructor(
+    private readonly config: Pick<AppConfig, 'limits'>,
+    metrics: Pick<Metrics, 'counter'>,
+    private readonly now: () => number = () => performance.now(),
+  ) {
+    this.refusals = metrics.counter('parley_calls_refused_total', 'Calls that were over a limit of their caller', [
+      'reason',
+    ]);
+  }
+
+  /** Whether there is any limit. */
+  get limits(): boolean {
+    return Object.values(this.config.limits).some((it) => it !== undefined);
+  }
+
+  /**
+   * Lets a request in. @returns what to call, once, when it was answered
+   * @throws A2AError RATE_LIMITED
+   */
+  enter(who: string): () => void {
+    const usage = this.usageOf(who);
+    const { concurrency } = this.config.limits;
+    if (concurrency !== undefined && usage.calls >= concurrency) throw this.refused('concurrency', 1);
+    const waitMs = usage.meter?.take(this.now()) ?? 0;
+    if (waitMs > 0) throw this.refused('rate', Math.ceil(waitMs / 1000));
+    usage.calls += 1;
+    return () => void (usage.calls -= 1);
+  }
+
+  /**
+   * Lets a stream begin. @returns what to call, once, when it has ended
+   * @throws A2AError RATE_LIMITED
+   */
+  stream(who: string): () => void {
+    const { streams } = this.config.limits;
+    if (streams === undefined) return NOTHING;
+    const usage = this.usageOf(who);
+    if (usage.streams >= streams) throw this.refused('streams', 5);
+    usage.streams += 1;
+    return () => void (usage.streams -= 1);
+  }
+
+  private usageOf(who: string): Usage {
+    const known = this.usages.get(who);
+    if (known) return known;
+    if (this.usages.size >= MOST_KEPT) this.forgetIdle();
+    const { rate } = this.config.limits;
+    const usage = { meter: rate && new RateMeter(rate), calls: 0, streams: 0 };
+    this.usages.set(who, usage);
+    return usage;
+  }
+
+  /** Those that have used nothing for so long that a new one is the same. */
+  private forgetIdle(): void {
+    const now = this.now();
+    for (const [who, { meter, calls, streams }] of this.usages) {
+      if (calls === 0 && streams === 0 && (meter?.isIdle(now) ?? true)) this.usages.delete(who);
+    }
+  }
+
+  private refused(reason: LimitReason, retryAfterSeconds: number): A2AError {
+    this.refusals.inc({ reason });
+    return new A2AError('RATE_LIMITED', {
+      message: TEXTS[reason],
+      metadata: { limit: reason, retryAfterSeconds: String(retryAfterSeconds) },
+      detailReason: 'RATE_LIMITED',
+    });
+  }
+}
+
+/** Under which name a caller's use is counted: another one for every caller, whatever is in the names. */
+export function limitName({ tenant, owner }: Pick<Caller, 'tenant' | 'owner'>, address: string | undefined): string {
+  return owner === '' ? `@${address ?? ''}` : `${tenant.length}:${tenant}${owner}`;
+}
+
+/** What `Retry-After` says of a refusal, in seconds, and of everything that passes (503); `undefined` of other errors. */
+export function retryAfter(error: unknown): string | undefined {
+  if (!(error instanceof A2AError)) return undefined;
+  return error.metadata['retryAfterSeconds'] ?? (error.status === 503 ? UNAVAILABLE_SECONDS : undefined);
+}
+
+/** Puts that into the head of an answer. */
+export function setRetryAfter(error: unknown, reply: Pick<FastifyReply, 'header'>): void {
+  const seconds = retryAfter(error);
+  if (seconds !== undefined) void reply.header('retry-after', seconds);
+}
+
+function NOTHING(): void {}

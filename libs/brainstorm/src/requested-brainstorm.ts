@@ -1,0 +1,151 @@
+import { hasUserinfo, invalidParams, NO_USERINFO } from '#libs/protocol';
+import { agentTarget, nameOf } from './agent-target.js';
+import { type BrainstormAgent, type BrainstormSpec, DEFAULT_ITERATIONS, MOST_ITERATIONS } from './brainstorm-spec.js';
+import { llmSettings, type LlmSettings } from './core/llm-config.js';
+import { FEWEST_AGENTS, isRole, MOST_AGENTS, roleAt, ROLES } from './core/role.js';
+import { skillWords } from './core/skill-library.js';
+
+/** An agent as a caller asks for it. */
+export interface RequestedAgent {
+  agent: string;
+  name?: string;
+  role?: string;
+  provider?: string;
+  model?: string;
+  credential_ref?: string;
+  /** The name of a stored credential, for an agent that is named by its URL. */
+  auth?: string;
+  skills?: string[];
+}
+
+/** A brainstorm as a caller asks for it; the types of its members are right. */
+export interface RequestedBrainstorm {
+  idea: string;
+  agents: RequestedAgent[];
+  maxIterations?: number;
+  systemPrompt?: string;
+  llmConfig?: LlmSettings;
+  timeoutMs?: number;
+}
+
+/** What is wrong with a field. */
+export interface FieldProblem {
+  path: string;
+  detail: string;
+}
+
+/** What the agents' settings are looked up in. */
+export interface AgentDefaults {
+  /** The service's own model. */
+  llm: LlmSettings;
+  /** The words of skills that the library does not know, by agent and name. */
+  skillWords?: (agent: string, skill: string) => string | undefined;
+}
+
+const CREDENTIAL = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+export const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+const LONGEST_IDEA = 20_000;
+export const LONGEST_PROMPT = 50_000;
+export const LONGEST_NAME = 200;
+export const MOST_SKILLS = 20;
+const LONGEST_TIMEOUT = 3_600_000;
+
+/** Everything for which a brainstorm is refused that can be seen without looking anything up. */
+export function brainstormProblems(wanted: RequestedBrainstorm): FieldProblem[] {
+  const { idea, agents, maxIterations, timeoutMs, llmConfig, systemPrompt = '' } = wanted;
+  const count = `must have ${FEWEST_AGENTS} to ${MOST_AGENTS} entries`;
+  return [
+    ...unless(idea.trim() !== '' && idea.length <= LONGEST_IDEA, 'idea', `must have 1 to ${LONGEST_IDEA} characters`),
+    ...unless(agents.length >= FEWEST_AGENTS && agents.length <= MOST_AGENTS, 'agents', count),
+    ...agents.flatMap(agentProblems),
+    ...unless(
+      isNumber(maxIterations, MOST_ITERATIONS),
+      'maxIterations',
+      `must be a number from 1 to ${MOST_ITERATIONS}`,
+    ),
+    ...unless(isNumber(timeoutMs, LONGEST_TIMEOUT), 'timeoutMs', `must be a number from 1 to ${LONGEST_TIMEOUT}`),
+    ...unless(systemPrompt.length <= LONGEST_PROMPT, 'systemPrompt', `must have at most ${LONGEST_PROMPT} characters`),
+    ...credentialProblems(llmConfig ?? {}, 'llmConfig'),
+  ];
+}
+
+/** The brainstorm that a caller without such problems gets. */
+export function brainstormSpec(wanted: RequestedBrainstorm, defaults: AgentDefaults): BrainstormSpec {
+  const { idea, systemPrompt, timeoutMs } = wanted;
+  return {
+    idea,
+    agents: wanted.agents.map((agent, position) => settled(agent, position, wanted.llmConfig ?? {}, defaults)),
+    maxIterations: wanted.maxIterations ?? DEFAULT_ITERATIONS,
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+}
+
+/** Whether a skill is given by its words, and not by its name: names have no spaces. */
+export function isReadable(skill: string): boolean {
+  return /\s/.test(skill.trim());
+}
+
+function settled(
+  wanted: RequestedAgent,
+  position: number,
+  override: LlmSettings,
+  defaults: AgentDefaults,
+): BrainstormAgent {
+  const { agent, role, provider, model, credential_ref, auth, skills = [] } = wanted;
+  const target = agentTarget(agent);
+  if (hasUserinfo(agent)) throw invalidParams({ field: `agents[${position}].agent`, description: NO_USERINFO });
+  if (target === undefined) throw new RangeError(`"${agent}" is no reference to an agent`);
+  const wordsOf = (skill: string): string => {
+    if (isReadable(skill)) return skill;
+    return skillWords(skill) ?? defaults.skillWords?.(agent, skill) ?? '';
+  };
+  return {
+    agent,
+    name: wanted.name ?? nameOf(target),
+    role: isRole(role) ? role : roleAt(position),
+    target,
+    ...(auth !== undefined && { auth }),
+    llm: llmSettings(override, { provider, model, credential_ref }, defaults.llm),
+    skills,
+    skillWords: skills.map(wordsOf).filter((words) => words !== ''),
+  };
+}
+
+function agentProblems(wanted: RequestedAgent, index: number): FieldProblem[] {
+  const { agent, role, name = '', auth, skills = [] } = wanted;
+  const path = `agents[${index}]`;
+  const target = 'must be the URL of an agent, a path of the directory, or the name of a workflow';
+  return [
+    ...unless(agentTarget(agent) !== undefined, `${path}.agent`, target),
+    ...unless(!hasUserinfo(agent), `${path}.agent`, NO_USERINFO),
+    ...unless(role === undefined || isRole(role), `${path}.role`, `must be one of ${ROLES.join(', ')}`),
+    ...unless(name.length <= LONGEST_NAME, `${path}.name`, `must have at most ${LONGEST_NAME} characters`),
+    ...unless(skills.length <= MOST_SKILLS, `${path}.skills`, `must have at most ${MOST_SKILLS} entries`),
+    ...unless(
+      skills.join('').length <= LONGEST_PROMPT,
+      `${path}.skills`,
+      `must have at most ${LONGEST_PROMPT} characters`,
+    ),
+    ...unless(auth === undefined || CREDENTIAL_NAME.test(auth), `${path}.auth`, 'must be the name of a credential'),
+    ...unless(
+      auth === undefined || /^https?:/i.test(agent),
+      `${path}.auth`,
+      'is for an agent that is named by its URL',
+    ),
+    ...credentialProblems(wanted, path),
+  ];
+}
+
+function credentialProblems({ credential_ref: name }: LlmSettings, path: string): FieldProblem[] {
+  const rule = 'must be the name of an environment variable';
+  return unless(name === undefined || CREDENTIAL.test(name), `${path}.credential_ref`, rule);
+}
+
+function unless(holds: boolean, path: string, detail: string): FieldProblem[] {
+  return holds ? [] : [{ path, detail }];
+}
+
+function isNumber(value: number | undefined, most: number): boolean {
+  return value === undefined || (Number.isInteger(value) && value >= 1 && value <= most);
+}

@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import { AgentCallError, type RequestAuth, RequestSigners, type SigningRequest } from '#libs/a2a-client';
+import {
+  OutboundConnectError,
+  OutboundInterruptedError,
+  OutboundRefusedError,
+  OutboundTimeoutError,
+  OutboundTooLongError,
+} from '#libs/outbound';
+import { UnreadableSecret } from '#libs/postgres';
+import { mayGoTo } from './bound-origins.js';
+import { requestAuth } from './request-auth.js';
+import { CredentialStore } from './credential-store.js';
+import { CredentialUse } from './credential-use.js';
+import { CREDENTIAL_NAME, type CredentialSettings, type UsableCredential } from './credential.js';
+import { type OAuth2Credential, OAuthTokens } from './oauth-tokens.js';
+import { CredentialMismatch, placement } from './placement.js';
+import { TokenRefused } from './token-request.js';
+
+const LONGEST_NAME = 64;
+
+/** Proofs made of stored credentials; each is read anew, so that a change counts from the next call on. */
+@Injectable()
+export class StoredRequestSigners extends RequestSigners {
+  /** What a proof was made of: its credential, and the token that it carries. */
+  private readonly made = new WeakMap<RequestAuth, { credential: UsableCredential; token?: string }>();
+
+  constructor(
+    private readonly store: CredentialStore,
+    private readonly oauth: OAuthTokens,
+    private readonly use: CredentialUse,
+  ) {
+    super();
+  }
+
+  async auth(wanted: SigningRequest): Promise<RequestAuth> {
+    const credential = await this.find(wanted);
+    return this.reported(credential, async () => {
+      const auth = await this.sign(credential, wanted, (it) => this.oauth.token(it));
+      this.use.used(credential);
+      return auth;
+    });
+  }
+
+  async renewed(wanted: SigningRequest, refused: RequestAuth): Promise<RequestAuth | undefined> {
+    const token = this.made.get(refused)?.token;
+    if (token === undefined) return undefined;
+    const credential = await this.find(wanted);
+    return this.reported(credential, () => this.sign(credential, wanted, (it) => this.oauth.instead(it, token)));
+  }
+
+  failed(auth: RequestAuth, refusal: AgentCallError): void {
+    const made = this.made.get(auth);
+    if (made) this.use.failed(made.credential, refusal.message);
+  }
+
+  private async find({ credential: name, tenant, signal }: SigningRequest): Promise<UsableCredential> {
+    try {
+      const found = CREDENTIAL_NAME.test(name) ? await this.store.usable({ tenant, name }, signal) : undefined;
+      if (found !== undefined) return found;
+    } catch (error) {
+      if (error instanceof UnreadableSecret) throw unusable(name, 'it cannot be decrypted', error);
+      throw error;
+    }
+    throw new AgentCallError('credential', `there is no credential "${name.slice(0, LONGEST_NAME)}"`);
+  }
+
+  private async sign(
+    credential: UsableCredential,
+    { endpoint, agentUrl, security }: SigningRequest,
+    token: (credential: OAuth2Credential) => Promise<string>,
+  ): Promise<RequestAuth> {
+    const { settings, secret } = credential;
+    if (!mayGoTo(settings, endpoint, agentUrl)) throw new CredentialMismatch(strayed(endpoint, settings, agentUrl));
+    const place = placement(settings, security);
+    const value = isOAuth2(credential) ? await token(credential) : secret;
+    const auth = requestAuth(place, settings, value, endpoint.origin);
+    this.made.set(auth, { credential, ...(isOAuth2(credential) && { token: value }) });
+    return auth;
+  }
+
+  /** Notes why there is no proof, and tells it as an AgentCallError. */
+  private async reported<T>(credential: UsableCredential, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      const failure = failureOf(credential.name, error);
+      if (failure === undefined) throw error;
+      this.use.failed(credential, failure.message);
+      throw failure;
+    }
+  }
+}
+
+function strayed({ origin }: URL, { hosts }: CredentialSettings, agentUrl: string | undefined): string {
+  const where = `it is not meant for ${origin}`;
+  if (hosts !== undefined) return where;
+  return agentUrl === undefined ? `${where}: it names no hosts` : `${where}, where the agent's card leads`;
+}
+
+function isOAuth2(credential: UsableCredential): credential is OAuth2Credential {
+  return credential.settings.kind === 'oauth2-client-credentials';
+}
+
+/** `undefined` for a fault of ours. No cause has a secret in it; none is kept all the same. */
+function failureOf(name: string, error: unknown): AgentCallError | undefined {
+  const text = (reason: string): string => `credential "${name}": ${reason}`;
+  if (error instanceof CredentialMismatch) return unusable(name, error.message);
+  if (error instanceof TokenRefused) {
+    return error.temporary ? new AgentCallError('server-error', text(error.message)) : unusable(name, error.message);
+  }
+  if (error instanceof OutboundTimeoutError) {
+    return new AgentCallError('timeout', text('timeout: no answer of the token endpoint in time'));
+  }
+  if (error instanceof OutboundConnectError || error instanceof OutboundInterruptedError) {
+    return new AgentCallError('connect', text('no connection to the token endpoint'));
+  }
+  if (error instanceof OutboundRefusedError) return unusable(name, 'the token endpoint may not be called');
+  if (error instanceof OutboundTooLongError) return unusable(name, "the token endpoint's answer is too long");
+  return undefined;
+}
+
+function unusable(name: string, reason: string, cause?: unknown): AgentCallError {
+  return new AgentCallError('credential', `credential "${name}": ${reason}`, { cause });
+}

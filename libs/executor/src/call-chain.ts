@@ -1,0 +1,129 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { A2AError, isJsonObject, type JsonObject, type JsonValue, type SendMessageRequest } from '#libs/protocol';
+import { Module } from '@nestjs/common';
+import { Database, serviceSecret } from '#libs/postgres';
+
+/** The extension, and the metadata key, under which Messages carry the calls that led to them. */
+export const CALL_CHAIN = 'urn:parley:extension:hop-chain:v1';
+
+/** One call: who called whom. It is signed by the service that made it; no other can make it. */
+export interface ChainLink {
+  /** The outermost Task of this service that led to the call. */
+  root: string;
+  /** The calling Task, and the path of its agent. */
+  task: string;
+  caller: string;
+  /** The agent that was called: its URL without a slash at the end, or the path of one of the service's own. */
+  callee: string;
+  signature: string;
+}
+
+/** Calls within calls that are taken for sense; more are taken for a loop. */
+const DEEPEST = 32;
+const CARD = /(?<!\/)\/((\.well-known\/)?agent-card(\.json)?|\.well-known\/agent\.json)$/;
+
+/** The links that a request names, in the Message's metadata or its own, whoever signed them; outermost first. */
+export function chainOf({ message, metadata }: Pick<SendMessageRequest, 'message' | 'metadata'>): ChainLink[] {
+  return readChain(message.metadata?.[CALL_CHAIN] ?? metadata?.[CALL_CHAIN]);
+}
+
+/** The links that a Task keeps of the request that made it. */
+export function keptChain(metadata: JsonObject | undefined): ChainLink[] {
+  return readChain(metadata?.[CALL_CHAIN]);
+}
+
+/** Metadata with the links, or none where there are none. */
+export function chainMetadata(links: readonly ChainLink[]): JsonObject {
+  return links.length === 0 ? {} : { [CALL_CHAIN]: links.map((link) => ({ ...link })) };
+}
+
+/** An agent's URL as links name it. */
+export function calledAgentOf(url: string): string {
+  return url.replace(CARD, '').replace(/\/+$/, '');
+}
+
+/**
+ * Signs and checks links (ADR 10). A service believes only its own links and passes the others on untouched, so a chain
+ * goes through any number of services; whoever forges one can stop nobody but itself.
+ */
+export class CallChains {
+  constructor(private readonly secret: Buffer) {}
+
+  /** The chain with one more call, for the Message that makes it. */
+  extended(links: readonly ChainLink[], call: Omit<ChainLink, 'root' | 'signature'>): ChainLink[] {
+    const root = this.rootOf(links) ?? call.task;
+    const link = { root, task: call.task, caller: call.caller, callee: calledAgentOf(call.callee) };
+    return [...links, { ...link, signature: this.sign(link) }];
+  }
+
+  /** The outermost Task of this service that led to a call; `undefined` where none did. */
+  rootOf(links: readonly ChainLink[]): string | undefined {
+    return links.find((link) => this.isOwn(link))?.root;
+  }
+
+  /**
+   * Refuses a Message to an agent that is at work on what led to it.
+   * @throws A2AError UNSUPPORTED_OPERATION with the reason `LOOP_DETECTED`
+   */
+  refuseReentry(agent: string, links: readonly ChainLink[]): void {
+    refuseDepth(links);
+    const ancestor = links.find((link) => link.caller === agent && this.isOwn(link));
+    if (ancestor) throw loop(`"${agent}" is already at work on ${ancestor.task}, which led to this call`);
+  }
+
+  /**
+   * Refuses to call an agent that was called already on the way here.
+   * @throws A2AError UNSUPPORTED_OPERATION with the reason `LOOP_DETECTED`
+   */
+  refuseCall(callee: string, links: readonly ChainLink[]): void {
+    refuseDepth(links);
+    const ancestor = links.find((link) => link.callee === calledAgentOf(callee) && this.isOwn(link));
+    if (ancestor) throw loop(`${ancestor.callee} was called for ${ancestor.task}, which led to this call of it`);
+  }
+
+  private isOwn(link: ChainLink): boolean {
+    const [given, expected] = [Buffer.from(link.signature), Buffer.from(this.sign(link))];
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  }
+
+  private sign({ root, task, caller, callee }: Omit<ChainLink, 'signature'>): string {
+    return createHmac('sha256', this.secret)
+      .update(JSON.stringify([CALL_CHAIN, root, task, caller, callee]))
+      .digest('base64url');
+  }
+}
+
+function refuseDepth(links: readonly ChainLink[]): void {
+  if (links.length >= DEEPEST) throw loop(`${links.length} calls led to this one`);
+}
+
+function loop(what: string): A2AError {
+  return new A2AError('UNSUPPORTED_OPERATION', { message: `LOOP_DETECTED: ${what}`, detailReason: 'LOOP_DETECTED' });
+}
+
+/** Whatever is no link counts as none. */
+function readChain(value: JsonValue | undefined): ChainLink[] {
+  return Array.isArray(value) ? value.map(readLink).filter((link) => link !== undefined) : [];
+}
+
+function readLink(value: JsonValue): ChainLink | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { root, task, caller, callee, signature } = value;
+  const texts = [root, task, caller, callee, signature];
+  return texts.every((it) => typeof it === 'string')
+    ? ({ root, task, caller, callee, signature } as unknown as ChainLink)
+    : undefined;
+}
+
+/** CallChains with the secret that all replicas share. Needs PostgresModule. */
+@Module({
+  providers: [
+    {
+      provide: CallChains,
+      inject: [Database],
+      useFactory: async (database: Database) => new CallChains(await serviceSecret(database, 'hop-chain')),
+    },
+  ],
+  exports: [CallChains],
+})
+export class CallChainModule {}

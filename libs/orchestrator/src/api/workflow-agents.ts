@@ -1,0 +1,122 @@
+import { type AgentDetails, type AgentExecutor, type NodeTypes, type ServedAgent, UnknownAgent } from '#libs/executor';
+import type { WorkflowNode, WorkflowRevision } from '../workflow.js';
+
+/** Makes the executors of what a workflow consists of. */
+export interface ExecutorMakers {
+  nodeTypes: NodeTypes;
+  workflow(revision: WorkflowRevision): AgentExecutor;
+}
+
+const TEXT = 'text/plain';
+const JSON_DATA = 'application/json';
+
+/** One revision of a workflow as an agent, and its nodes as agents; each is made when it is first asked for. */
+export class WorkflowAgents {
+  readonly path: string;
+  private own: ServedAgent | undefined;
+  private readonly nodes = new Map<string, ServedAgent>();
+
+  constructor(
+    readonly revision: WorkflowRevision,
+    private readonly makers: ExecutorMakers,
+  ) {
+    this.path = `workflows/${revision.definition.name}`;
+  }
+
+  get agent(): ServedAgent {
+    this.own ??= this.makeAgent();
+    return this.own;
+  }
+
+  /** Sorted. */
+  get nodeIds(): string[] {
+    return this.revision.definition.nodes.map((node) => node.id).toSorted();
+  }
+
+  /** The workflow's one skill, with an example, and with what it takes and makes. */
+  skillDetails(): AgentDetails {
+    const { name, nodes } = this.revision.definition;
+    const inputs = nodes.filter((it) => it.type === 'input').map((it) => it.id);
+    const artifacts = nodes.filter((it) => it.type === 'output').map((it) => it.id);
+    const examples = inputs.length > 0 ? [JSON.stringify(Object.fromEntries(inputs.map((id) => [id, 'text'])))] : [];
+    const properties = Object.fromEntries(inputs.map((id) => [id, { description: `The input of the node ${id}` }]));
+    return {
+      skills: this.agent.skills.map((skill) => ({ ...skill, ...(examples.length > 0 && { examples }) })),
+      schemas: { [name]: { input: { type: 'object', properties }, artifacts } },
+    };
+  }
+
+  /**
+   * `undefined` where the workflow has no such node.
+   * @throws UnknownAgent where nobody executes nodes of its type
+   */
+  node(id: string): ServedAgent | undefined {
+    const made = this.nodes.get(id);
+    if (made) return made;
+    const node = this.revision.definition.nodes.find((it) => it.id === id);
+    if (!node) return undefined;
+    const agent = this.makeNode(node);
+    this.nodes.set(id, agent);
+    return agent;
+  }
+
+  private makeAgent(): ServedAgent {
+    const { name } = this.revision.definition;
+    const description = this.revision.definition.description || `The workflow ${name}`;
+    const modes = { inputModes: [TEXT, JSON_DATA], outputModes: [TEXT, JSON_DATA] };
+    return {
+      path: this.path,
+      name,
+      description,
+      version: this.revision.revision,
+      skills: [{ id: name, name, description, tags: ['workflow'], ...modes }],
+      ...modes,
+      executor: this.makers.workflow(this.revision),
+      changedAt: this.revision.updatedAt,
+      details: () => this.details(),
+    };
+  }
+
+  /** Its nodes are agents of their own: their skills are listed beside the one of the whole. */
+  private details(): AgentDetails {
+    const nodes = this.nodeIds.flatMap((id) => this.nodeOrNothing(id)?.skills ?? []);
+    const own = this.skillDetails();
+    return { skills: [...own.skills, ...nodes], schemas: own.schemas };
+  }
+
+  private nodeOrNothing(id: string): ServedAgent | undefined {
+    try {
+      return this.node(id);
+    } catch (error) {
+      if (error instanceof UnknownAgent) return undefined;
+      throw error;
+    }
+  }
+
+  /** Cards are public: what a node's config says to its model, or to its caller, stands in none of them. */
+  private makeNode(node: WorkflowNode): ServedAgent {
+    const description = describe(node, this.revision.definition.name);
+    const executor = this.makers.nodeTypes.executor(node);
+    const { inputModes, outputModes = [TEXT, JSON_DATA], capabilities } = executor.declares ?? {};
+    const skill = { id: node.id, name: `${node.type}: ${node.id}`, description, tags: [node.type] };
+    return {
+      path: `${this.path}/nodes/${node.id}`,
+      name: node.id,
+      description,
+      version: this.revision.revision,
+      skills: [{ ...skill, inputModes: inputModes ?? [TEXT], outputModes }],
+      inputModes: inputModes ?? [TEXT, JSON_DATA],
+      outputModes,
+      ...(capabilities && { capabilities }),
+      executor,
+      changedAt: this.revision.updatedAt,
+    };
+  }
+}
+
+/** What the author wrote for callers to read, else what everybody knows. */
+function describe({ id, type, config }: WorkflowNode, workflow: string): string {
+  const { description } = config;
+  const written = typeof description === 'string' && description.trim() !== '';
+  return written ? description : `${type} node ${id} of workflow ${workflow}`;
+}

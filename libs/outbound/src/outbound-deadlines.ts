@@ -1,0 +1,39 @@
+import { types } from 'node:util';
+import { MAX_CACHED_BODY } from './cached-answers.js';
+import { OutboundInterruptedError, OutboundTimeoutError, OutboundTooLongError } from './outbound-errors.js';
+import type { OutboundTimes } from './outbound-call.js';
+
+/** What a caller may add to a `fetch` of the outbound client. */
+export interface OutboundInit extends RequestInit, OutboundTimes {}
+
+/** When one call has to end, and what it means when it does not end well. */
+export class OutboundDeadlines {
+  readonly firstByteMs: number | undefined;
+  readonly idleMs: number | undefined;
+  /** Aborts the call: the caller's signal or the total time. */
+  readonly signal: AbortSignal | undefined;
+  private readonly total: AbortSignal | undefined;
+
+  constructor(
+    private readonly caller: AbortSignal | undefined,
+    { firstByteMs, idleMs, totalMs }: OutboundTimes,
+  ) {
+    this.firstByteMs = firstByteMs;
+    this.idleMs = idleMs;
+    this.total = totalMs ? AbortSignal.timeout(totalMs) : undefined;
+    this.signal = caller && this.total ? AbortSignal.any([caller, this.total]) : (caller ?? this.total);
+  }
+
+  /** The error that a caller sees for one of undici's. */
+  failure(error: unknown): unknown {
+    if (this.caller?.aborted) return this.caller.reason;
+    if (this.total?.aborted) return new OutboundTimeoutError('total', { cause: error });
+    if (!types.isNativeError(error) || error.name.startsWith('Outbound')) return error;
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'UND_ERR_HEADERS_TIMEOUT') return new OutboundTimeoutError('first-byte', { cause: error });
+    if (code === 'UND_ERR_BODY_TIMEOUT') return new OutboundTimeoutError('idle', { cause: error });
+    if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return new OutboundTooLongError(MAX_CACHED_BODY);
+    if (code === 'UND_ERR_INVALID_ARG') return new TypeError(error.message, { cause: error });
+    return new OutboundInterruptedError(`The connection broke (${code ?? error.name})`, { cause: error });
+  }
+}

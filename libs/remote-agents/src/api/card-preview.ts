@@ -1,0 +1,179 @@
+import { AgentCallError, CARD_PATH, hostCardUrl, isOfService, ownCardUrl, readAgentCard } from '#libs/a2a-client';
+import { malformed, ServiceAddress } from '#libs/http';
+import {
+  type OutboundAnswer,
+  OutboundConnectError,
+  type OutboundClient,
+  OutboundHttp,
+  OutboundInterruptedError,
+  OutboundRefusedError,
+  OutboundTimeoutError,
+  OutboundTooLongError,
+} from '#libs/outbound';
+import {
+  type AgentCard,
+  decodeAgentCard,
+  isJsonObject,
+  type JsonObject,
+  hasUserinfo,
+  NO_USERINFO,
+} from '#libs/protocol';
+import { Injectable } from '@nestjs/common';
+import { agentPlace } from '../agent-place.js';
+import { type RemoteAgentCardStatus, RemoteAgentCards } from '../remote-agent-cards.js';
+import { cardContent } from '../card-content.js';
+import { CardSignatures, type CardSignatureReport } from '../card-signatures.js';
+import { type CardProblem, cardProblems, isLegacyCard } from './card-problems.js';
+
+/** An agent's card as it is now, and what to think of it. */
+export interface CardPreview {
+  url: string;
+  /** Where the card was found; absent where there is none. */
+  cardUrl?: string;
+  /** The version of A2A that the card is one of. */
+  version?: '1.0' | '0.3';
+  /** In the form of 1.0; absent where it cannot be read. */
+  card?: AgentCard;
+  signature?: CardSignatureReport;
+  /** What is pinned of this agent, and whether that is what it says now. */
+  pin?: { id: string; status: RemoteAgentCardStatus; blocked: boolean; same: boolean };
+  problems: CardProblem[];
+}
+
+const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
+/** A person waits for the answer. */
+const TOTAL_MS = 8_000;
+const MAX_BYTES = 1024 * 1024;
+
+/** Reads agents' cards for people who are about to call them. Nothing is pinned by looking. */
+@Injectable()
+export class CardPreviews {
+  private readonly http: OutboundClient;
+
+  constructor(
+    http: OutboundHttp,
+    address: ServiceAddress,
+    private readonly signatures: CardSignatures,
+    private readonly cards: RemoteAgentCards,
+  ) {
+    this.http = http.reachingSelf((url) => isOfService(url, address.ownUrls));
+  }
+
+  /**
+   * @param url http or https, of an agent or of its card
+   * @throws ProblemError 400 for one with a password
+   */
+  async of(url: string, tenant: string): Promise<CardPreview> {
+    if (hasUserinfo(url)) throw malformed({ path: 'url', detail: NO_USERINFO });
+    const problems: CardProblem[] = [];
+    for (const cardUrl of placesOf(url)) {
+      const found = await this.read(cardUrl);
+      if ('json' in found) return this.preview(url, cardUrl, found, tenant);
+      problems.push({ level: 'error', path: 'url', detail: found.detail });
+      if (found.final) break;
+    }
+    return { url, problems };
+  }
+
+  private async preview(url: string, cardUrl: string, { text, json }: Found, tenant: string): Promise<CardPreview> {
+    const problems = cardProblems(json);
+    const card = readable(text);
+    const version = isLegacyCard(json) ? '0.3' : '1.0';
+    if (!card) return { url, cardUrl, version, problems: problems.length > 0 ? problems : [UNREADABLE] };
+    const received = { url: cardUrl, text, card };
+    const signature = await this.signatures.verify(received);
+    const pin = await this.cards.at(tenant, agentPlace(url));
+    return {
+      url,
+      cardUrl,
+      version,
+      card: decodeAgentCard(card),
+      signature,
+      ...(pin && {
+        pin: {
+          id: pin.id,
+          status: pin.status,
+          blocked: pin.blocked,
+          same: pin.hash === cardContent(received).hash,
+        },
+      }),
+      problems: [...problems, ...signatureProblems(signature)],
+    };
+  }
+
+  private async read(cardUrl: string): Promise<Found | Miss> {
+    try {
+      const call = { url: new URL(cardUrl), method: 'GET' as const, headers: HEADERS, totalMs: TOTAL_MS };
+      return await documentOf(await this.http.request(call), cardUrl);
+    } catch (error) {
+      return failure(error);
+    }
+  }
+}
+
+interface Found {
+  text: string;
+  json: JsonObject;
+}
+
+/** Why there is no card; `final` where another place of the same agent need not be asked. */
+interface Miss {
+  detail: string;
+  final: boolean;
+}
+
+const UNREADABLE: CardProblem = { level: 'error', path: '', detail: 'is not an agent card' };
+
+function placesOf(url: string): string[] {
+  if (CARD_PATH.test(new URL(url).pathname)) return [url];
+  return [...new Set([ownCardUrl(url), hostCardUrl(url)])];
+}
+
+async function documentOf(answer: OutboundAnswer, cardUrl: string): Promise<Found | Miss> {
+  if (answer.status !== 200) {
+    answer.discard();
+    return { detail: `there is no agent card at ${cardUrl} (HTTP ${answer.status})`, final: false };
+  }
+  const text = await answer.text(MAX_BYTES);
+  const json = parsed(text);
+  return json ? { text, json } : { detail: `there is no JSON object at ${cardUrl}`, final: false };
+}
+
+function parsed(text: string): JsonObject | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    return isJsonObject(json) ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readable(text: string): ReturnType<typeof readAgentCard> {
+  try {
+    return readAgentCard(text);
+  } catch (error) {
+    if (error instanceof AgentCallError) return undefined;
+    throw error;
+  }
+}
+
+function signatureProblems({ state, signatures }: CardSignatureReport): CardProblem[] {
+  if (state === 'valid' || state === 'unsigned') return [];
+  return signatures.map(({ reason = '' }, place) => ({
+    level: state === 'invalid' ? 'error' : 'warning',
+    path: `signatures[${place}]`,
+    detail: reason,
+  }));
+}
+
+/** Only what the outbound client reports, never an address of ours. */
+function failure(error: unknown): Miss {
+  const miss = (detail: string): Miss => ({ detail, final: true });
+  if (error instanceof OutboundRefusedError) return miss('the address may not be called');
+  if (error instanceof OutboundTimeoutError) return miss('the agent did not answer in time');
+  if (error instanceof OutboundTooLongError) return miss(`the card is longer than ${MAX_BYTES} bytes`);
+  if (error instanceof OutboundConnectError || error instanceof OutboundInterruptedError) {
+    return miss(`the agent cannot be reached: ${error.message}`);
+  }
+  throw error;
+}

@@ -1,0 +1,2 @@
+export { RemoteAgentsModule } from './remote-agents.module.js';
+export { REMOTE_AGENT_MIGRATIONS } from './storage/remote-agent-migrations.js';

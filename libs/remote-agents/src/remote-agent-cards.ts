@@ -1,0 +1,208 @@
+import { Injectable } from '@nestjs/common';
+import { ProblemError } from '#libs/http';
+import { Database } from '#libs/postgres';
+import type { JsonObject } from '#libs/protocol';
+import { AppConfig } from '#libs/service';
+import type { CardChange } from './card-changes.js';
+import type { CardsQuery } from './api/cards-query.js';
+
+/** `changed`: another card than the pinned one was seen, and nobody has accepted it. */
+export type RemoteAgentCardStatus = 'pinned' | 'changed';
+
+/** The card of an agent that was called, as it is listed. */
+export interface RemoteAgentCard {
+  id: string;
+  url: string;
+  name: string;
+  status: RemoteAgentCardStatus;
+  /** Whether calls are refused until the change is accepted. */
+  blocked: boolean;
+  hash: string;
+  /** Of the card that waits to be accepted. */
+  seenHash?: string;
+  firstSeenAt: string;
+  lastSeenAt: string;
+  acceptedAt?: string;
+  acceptedBy?: string;
+}
+
+/** With what it says, and all that has changed. */
+export interface RemoteAgentCardDetail extends RemoteAgentCard {
+  /** `null` where it was accepted that the agent has none. */
+  card: JsonObject | null;
+  /** The one that waits to be accepted; `null` where the agent has none any more. */
+  seenCard?: JsonObject | null;
+  /** The newest first. */
+  changes: RecordedChange[];
+}
+
+export interface RecordedChange {
+  from: string;
+  to: string;
+  significant: boolean;
+  changes: CardChange[];
+  /** How often it was seen. */
+  times: number;
+  firstSeenAt: string;
+  lastSeenAt: string;
+  acceptedAt?: string;
+  /** Absent where the policy accepted it. */
+  acceptedBy?: string;
+}
+
+export interface RemoteAgentCardPage {
+  cards: RemoteAgentCard[];
+  nextPageToken: string;
+}
+
+/** The cards of agents that a tenant called, for those who look after them. */
+@Injectable()
+export class RemoteAgentCards {
+  private readonly blocks: boolean;
+
+  constructor(
+    private readonly database: Database,
+    config: AppConfig,
+  ) {
+    this.blocks = config.cards.changes === 'block';
+  }
+
+  /** In the order of their URLs. */
+  async page(tenant: string, { status, after, pageSize }: CardsQuery): Promise<RemoteAgentCardPage> {
+    const { rows } = await this.database.pool.query<CardRow>(LIST, [
+      tenant,
+      status ?? null,
+      after ?? null,
+      pageSize + 1,
+    ]);
+    const cards = rows.slice(0, pageSize).map((row) => this.shown(row));
+    const last = rows.length > pageSize ? cards.at(-1) : undefined;
+    return { cards, nextPageToken: last ? Buffer.from(last.url).toString('base64url') : '' };
+  }
+
+  /** @throws ProblemError 404 */
+  async detail(tenant: string, id: string): Promise<RemoteAgentCardDetail> {
+    const row = UUID.test(id) ? await this.row(tenant, id) : undefined;
+    if (!row) throw new ProblemError(404, 'There is no such card');
+    const { rows } = await this.database.pool.query<ChangeRow>(CHANGES, [id]);
+    return {
+      ...this.shown(row),
+      card: row.card,
+      ...(row.seen_hash !== null && { seenCard: row.seen_card }),
+      changes: rows.map(changeOf),
+    };
+  }
+
+  /**
+   * Pins the card that was seen last.
+   * @param hash of the card that is meant; absent: whichever it is
+   * @throws ProblemError 404; 409 where no card, or another one, waits to be accepted
+   */
+  async accept(tenant: string, id: string, by: string, hash?: string): Promise<RemoteAgentCardDetail> {
+    await this.detail(tenant, id);
+    const { rowCount } = await this.database.pool.query(ACCEPT, [tenant, id, by, hash ?? null]);
+    if (!rowCount) {
+      throw new ProblemError(409, 'No such change waits to be accepted: the agent may have changed its card again');
+    }
+    return this.detail(tenant, id);
+  }
+
+  /** What is known of the agent at a URL, for a preview. */
+  async at(tenant: string, url: string): Promise<RemoteAgentCard | undefined> {
+    const { rows } = await this.database.pool.query<CardRow>(AT, [tenant, url]);
+    return rows[0] && this.shown(rows[0]);
+  }
+
+  private async row(tenant: string, id: string): Promise<DetailRow | undefined> {
+    const { rows } = await this.database.pool.query<DetailRow>(ONE, [tenant, id]);
+    return rows[0];
+  }
+
+  private shown(row: CardRow): RemoteAgentCard {
+    const changed = row.seen_hash !== null;
+    return {
+      id: row.id,
+      url: row.url,
+      name: row.name,
+      status: changed ? 'changed' : 'pinned',
+      blocked: changed && this.blocks,
+      hash: row.hash,
+      ...(row.seen_hash !== null && { seenHash: row.seen_hash }),
+      firstSeenAt: row.first_seen_at.toISOString(),
+      lastSeenAt: row.last_seen_at.toISOString(),
+      ...acceptance(row),
+    };
+  }
+}
+
+interface Acceptance {
+  accepted_at: Date | null;
+  accepted_by: string | null;
+}
+
+interface CardRow extends Acceptance {
+  id: string;
+  url: string;
+  name: string;
+  hash: string;
+  seen_hash: string | null;
+  first_seen_at: Date;
+  last_seen_at: Date;
+}
+
+interface DetailRow extends CardRow {
+  card: JsonObject | null;
+  seen_card: JsonObject | null;
+}
+
+interface ChangeRow extends Acceptance {
+  from_hash: string;
+  to_hash: string;
+  significant: boolean;
+  changes: CardChange[];
+  times: number;
+  first_seen_at: Date;
+  last_seen_at: Date;
+}
+
+function changeOf(row: ChangeRow): RecordedChange {
+  return {
+    from: row.from_hash,
+    to: row.to_hash,
+    significant: row.significant,
+    changes: row.changes,
+    times: row.times,
+    firstSeenAt: row.first_seen_at.toISOString(),
+    lastSeenAt: row.last_seen_at.toISOString(),
+    ...acceptance(row),
+  };
+}
+
+function acceptance({ accepted_at: at, accepted_by: by }: Acceptance): { acceptedAt?: string; acceptedBy?: string } {
+  return { ...(at && { acceptedAt: at.toISOString() }), ...(by !== null && { acceptedBy: by }) };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const COLUMNS = 'id, url, name, hash, seen_hash, first_seen_at, last_seen_at, accepted_at, accepted_by';
+const LIST = `
+  SELECT ${COLUMNS} FROM callee_card
+  WHERE tenant = $1 AND ($2::text IS NULL OR (seen_hash IS NOT NULL) = ($2 = 'changed')) AND ($3::text IS NULL OR url > $3)
+  ORDER BY url LIMIT $4`;
+const ONE = `SELECT ${COLUMNS}, card, seen_card FROM callee_card WHERE tenant = $1 AND id = $2`;
+const AT = `SELECT ${COLUMNS} FROM callee_card WHERE tenant = $1 AND url = $2`;
+const CHANGES = `
+  SELECT from_hash, to_hash, significant, changes, times, first_seen_at, last_seen_at, accepted_at, accepted_by
+  FROM callee_card_change WHERE card_id = $1 ORDER BY id DESC`;
+const ACCEPT = `
+  WITH old AS (
+    SELECT id, hash, seen_hash FROM callee_card
+    WHERE tenant = $1 AND id = $2 AND seen_hash IS NOT NULL AND ($4::text IS NULL OR seen_hash = $4) FOR UPDATE
+  ), noted AS (
+    UPDATE callee_card_change change SET accepted_at = now(), accepted_by = $3
+    FROM old WHERE change.card_id = old.id AND change.from_hash = old.hash AND change.to_hash = old.seen_hash
+  )
+  UPDATE callee_card card
+  SET hash = card.seen_hash, name = coalesce(card.seen_name, card.name), card = card.seen_card,
+      seen_hash = NULL, seen_name = NULL, seen_card = NULL, accepted_at = now(), accepted_by = $3
+  FROM old WHERE card.id = old.id`;

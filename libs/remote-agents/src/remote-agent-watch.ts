@@ -1,0 +1,186 @@
+import { AgentCallError, type CallOptions, CardGuard, type ReceivedCard } from '#libs/a2a-client';
+import { type JsonObject, shownUrl } from '#libs/protocol';
+import type { CardConfig, Metrics } from '#libs/service';
+import { Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { agentPlace } from './agent-place.js';
+import { cardChanges, isSignificant } from './card-changes.js';
+import { cardContent, keptContent, NO_CARD } from './card-content.js';
+import type { CardPin, CardPins, SeenChange } from './card-pins.js';
+import type { CardSignatures } from './card-signatures.js';
+
+export interface RemoteAgentWatchOptions {
+  config: CardConfig;
+  signatures: Pick<CardSignatures, 'verify'>;
+  pins: CardPins;
+  metrics: Metrics;
+  /** Agents of this service itself, which are not watched. */
+  isOwn: (agentUrl: string) => boolean;
+}
+
+/** That a card was seen is written down again when so much time has passed. */
+const SEEN_MS = 600_000;
+/** What an index of PostgreSQL takes. */
+const MAX_URL = 2_000;
+const MAX_ROUNDS = 50;
+const MAX_NAME = 200;
+const SHOWN_PATHS = 10;
+const CARDLESS = Symbol('no card');
+
+interface Admitted {
+  card: ReceivedCard | typeof CARDLESS;
+  pin?: CardPin;
+  seenAt: number;
+}
+
+/**
+ * Lets calls pass by what agents' cards say: whether they are signed (`CARD_SIGNATURES`), and whether they still say what
+ * they said when the agent was first called (`CARD_CHANGE_POLICY`). A card that has passed costs nothing until its
+ * text changes.
+ */
+export class RemoteAgentWatch extends CardGuard {
+  private readonly logger = new Logger(RemoteAgentWatch.name);
+  private readonly admitted = new LRUCache<string, Admitted>({ max: 1_000 });
+  private readonly verified = new WeakSet<ReceivedCard>();
+  private readonly changeCount;
+  private readonly signatureCount;
+
+  constructor(private readonly options: RemoteAgentWatchOptions) {
+    super();
+    const { metrics } = options;
+    this.changeCount = metrics.counter('parley_card_changes_total', "Changes of agents' cards by what they led to", [
+      'outcome',
+    ]);
+    this.signatureCount = metrics.counter(
+      'parley_card_signatures_total',
+      "Agents' cards that were looked at by the state of their signatures",
+      ['state'],
+    );
+  }
+
+  override admit(
+    agentUrl: string,
+    received: ReceivedCard | undefined,
+    { scope }: Pick<CallOptions, 'scope'>,
+  ): Promise<void> | undefined {
+    if (this.options.isOwn(agentUrl)) return undefined;
+    const tenant = scope?.tenant ?? '';
+    const key = `${tenant.length}:${tenant}${agentUrl}`;
+    const known = this.admitted.get(key);
+    if (known?.card === (received ?? CARDLESS)) {
+      if (Date.now() - known.seenAt < SEEN_MS) return undefined;
+      // A key may have been withdrawn meanwhile.
+      if (this.options.config.signatures !== 'require') return this.stillInUse(key, known);
+    }
+    return this.examine(tenant, agentPlace(agentUrl), received).then((pin) => {
+      this.admitted.set(key, { card: received ?? CARDLESS, pin, seenAt: Date.now() });
+    });
+  }
+
+  /** @throws AgentCallError */
+  private async examine(tenant: string, url: string, received: ReceivedCard | undefined): Promise<CardPin | undefined> {
+    if (url.length > MAX_URL) throw new AgentCallError('refused', `the URL is longer than ${MAX_URL} characters`);
+    await this.checkSignatures(url, received);
+    try {
+      return await this.compare(tenant, url, received);
+    } catch (error) {
+      if (error instanceof AgentCallError || this.options.config.changes === 'block') throw error;
+      this.logger.warn(
+        { err: error, url: shownUrl(url) },
+        "An agent's card could not be compared with the one that is pinned",
+      );
+      return undefined;
+    }
+  }
+
+  private async checkSignatures(url: string, received: ReceivedCard | undefined): Promise<void> {
+    const policy = this.options.config.signatures;
+    if (policy === 'require') {
+      const problem = received ? await this.signatureProblem(url, received) : 'the agent has no card';
+      if (problem) throw new AgentCallError('untrusted-card', `the agent card is not signed as required: ${problem}`);
+    } else if (policy === 'warn' && received && !this.verified.has(received)) {
+      // Nobody waits for what only warns.
+      this.verified.add(received);
+      void this.signatureProblem(url, received);
+    }
+  }
+
+  private async signatureProblem(url: string, received: ReceivedCard): Promise<string | undefined> {
+    const { state, signatures } = await this.options.signatures.verify(received);
+    this.signatureCount.inc({ state });
+    if (state === 'valid') return undefined;
+    if (state === 'unsigned') return 'it has no signature';
+    const reasons = signatures.flatMap(({ reason }) => reason ?? []);
+    this.logger.warn({ url: shownUrl(url), state, signatures }, 'No signature of an agent card is valid');
+    return `its signature ${[...new Set(reasons)].join('; ')}`;
+  }
+
+  /** Compares with the pinned card until nobody else has moved the pin in between. */
+  private async compare(tenant: string, url: string, received: ReceivedCard | undefined): Promise<CardPin | undefined> {
+    const { pins } = this.options;
+    const seen = received ? cardContent(received) : NO_CARD;
+    const card = received ? (JSON.parse(received.text) as JsonObject) : null;
+    const shown = { hash: seen.hash, name: nameOf(card), card };
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const pin = (await pins.find(tenant, url)) ?? (received && (await pins.pin(tenant, url, shown)));
+      if (!pin) return undefined;
+      if (pin.hash === seen.hash) {
+        await pins.seenAgain(pin);
+        return pin;
+      }
+      if (pin.pending?.hash === seen.hash) return this.follow(pin, pin.pending.paths);
+      const changes = cardChanges(keptContent(pin.card), seen);
+      const significant = isSignificant(changes);
+      const accepted = !significant || this.options.config.changes === 'allow';
+      const change: SeenChange = { ...shown, changes, significant, accepted };
+      const isNew = await pins.note(pin, change);
+      if (isNew === undefined) continue;
+      if (isNew) this.report(url, change);
+      if (accepted) return { ...pin, hash: seen.hash, card };
+      return this.follow(
+        pin,
+        changes.filter((it) => it.significant).map(({ path }) => path),
+      );
+    }
+    throw new Error(`The card of ${shownUrl(url)} is changing too often to be compared`);
+  }
+
+  /** What a change means that nobody has accepted. */
+  private follow(pin: CardPin, paths: readonly string[]): CardPin | undefined {
+    if (this.options.config.changes !== 'block') return undefined;
+    this.changeCount.inc({ outcome: 'refused' });
+    const shown = paths.slice(0, SHOWN_PATHS).map((path) => path || 'the whole card');
+    const more = paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : '';
+    const text = `the agent card has changed (${shown.join(', ')}${more}) and nobody has accepted that yet`;
+    throw new AgentCallError('changed-card', `${text}: card ${pin.id}`);
+  }
+
+  private report(url: string, { changes, significant }: SeenChange): void {
+    const policy = this.options.config.changes;
+    const outcome = !significant ? 'minor' : { allow: 'allowed', warn: 'warned', block: 'blocked' }[policy];
+    this.changeCount.inc({ outcome });
+    const paths = changes.map(({ path }) => path);
+    if (significant && policy !== 'allow')
+      this.logger.warn({ url: shownUrl(url), paths, policy }, "An agent's card has changed");
+    else this.logger.log({ url: shownUrl(url), paths }, "An agent's card has changed");
+  }
+
+  /** What was forgotten meanwhile, or pinned anew, is examined with the next call. */
+  private stillInUse(key: string, known: Admitted): undefined {
+    known.seenAt = Date.now();
+    const { pin } = known;
+    if (!pin) return;
+    const noted = this.options.pins.inUse(pin).then((isPinned) => {
+      if (!isPinned && this.admitted.get(key) === known) this.admitted.delete(key);
+    });
+    noted.catch((error: unknown) => {
+      this.logger.warn({ err: error, url: shownUrl(pin.url) }, 'That a card was seen could not be written down');
+    });
+  }
+}
+
+/** Printable, for lists. */
+function nameOf(card: JsonObject | null): string {
+  const name = card?.['name'];
+  return typeof name === 'string' ? name.replaceAll(/\p{Cc}/gu, ' ').slice(0, MAX_NAME) : '';
+}

@@ -1,0 +1,52 @@
+import { Module } from '@nestjs/common';
+import { CardGuard } from '#libs/a2a-client';
+import { ServiceAddress } from '#libs/http';
+import { OutboundHttp } from '#libs/outbound';
+import { AppConfig, Metrics } from '#libs/service';
+import { CardPreviews } from './api/card-preview.js';
+import { CardsController } from './api/cards.controller.js';
+import { CardPreviewController } from './api/card-preview.controller.js';
+import { RemoteAgentCards } from './remote-agent-cards.js';
+import { RemoteAgentWatch } from './remote-agent-watch.js';
+import { CardKeys } from './card-keys.js';
+import { CardPins } from './card-pins.js';
+import { CardPurgeJob } from './card-purge-job.js';
+import { CardSignatures } from './card-signatures.js';
+
+/** The agents that this service calls: whether their cards can be trusted. Needs the ground's modules and AccessModule. */
+@Module({
+  controllers: [CardsController, CardPreviewController],
+  providers: [
+    RemoteAgentCards,
+    CardPreviews,
+    CardPurgeJob,
+    CardPins,
+    {
+      provide: CardSignatures,
+      inject: [OutboundHttp, AppConfig],
+      useFactory: (http: OutboundHttp, { cards }: AppConfig) =>
+        new CardSignatures(new CardKeys(http, cards.trustedKeys)),
+    },
+    {
+      provide: CardGuard,
+      inject: [AppConfig, CardSignatures, CardPins, Metrics, ServiceAddress],
+      useFactory: (
+        { cards }: AppConfig,
+        signatures: CardSignatures,
+        pins: CardPins,
+        metrics: Metrics,
+        address: ServiceAddress,
+      ) =>
+        new RemoteAgentWatch({
+          config: cards,
+          signatures,
+          pins,
+          metrics,
+          isOwn: (agentUrl) =>
+            agentUrl === `${address.internalUrl}/a2a` || agentUrl.startsWith(`${address.internalUrl}/a2a/`),
+        }),
+    },
+  ],
+  exports: [CardGuard],
+})
+export class RemoteAgentsModule {}
