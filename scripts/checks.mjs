@@ -19,6 +19,7 @@ export const CHECKS = {
   lock: () => [pinnedNode(), join(ROOT, 'scripts', 'lock-check.mjs')],
   exports: () => [pinnedNode(), join(ROOT, 'scripts', 'unused-exports.mjs')],
   'house rules': () => [pinnedNode(), join(ROOT, 'scripts', 'house-rules.mjs')],
+  words: () => [pinnedNode(), join(ROOT, 'scripts', 'words-check.mjs')],
   'unit tests': () => jest(['--selectProjects', 'unit']),
 };
 

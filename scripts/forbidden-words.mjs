@@ -1,0 +1,66 @@
+/**
+ * Words that are not used here, and what is said instead: a reader of the A2A specification, of Nest or of PostgreSQL
+ * would have to ask for them. A phrase is found in any spelling: `hop chain` in `HOP_CHAIN`, `hopChain`, `hop-chain`. With
+ * `in: 'names'` the word is plain English in a sentence, and forbidden only as a part of a name.
+ */
+export const FORBIDDEN_WORDS = [
+  { phrase: 'door', instead: 'auth guard, or outbound client' },
+  { phrase: 'founding', instead: 'pre-1.0 dialect' },
+  { phrase: 'heir', instead: 'successor replica' },
+  { phrase: 'verdict', instead: 'the answer of a CredentialCache; the convergence of a brainstorm' },
+  { phrase: 'own agents', in: 'names', instead: 'BuiltInAgents' },
+  { phrase: 'callee', instead: 'remote agent, or called agent' },
+  { phrase: 'credential proof', instead: 'RequestSigners and what they give, RequestAuth' },
+  { phrase: 'call proof', instead: 'RequestAuth' },
+  { phrase: 'hop', instead: 'a link of the call chain' },
+  { phrase: 'batched read', instead: 'BatchLoader' },
+  { phrase: 'published workflow', instead: 'WorkflowAgents' },
+  { phrase: 'call limits', in: 'names', instead: 'CallerLimits, CallDeadlines or OutboundDeadlines' },
+  { phrase: 'bell', instead: 'WakeSignal' },
+  { phrase: 'cseq', instead: 'conversationSequence' },
+  { phrase: 'told', in: 'names', instead: 'emitted, reported' },
+  { phrase: 'tell', in: 'names', instead: 'emit, report' },
+  { phrase: 'hear', in: 'names', instead: 'follow, receive' },
+  { phrase: 'heard', in: 'names', instead: 'followed, received' },
+  { phrase: 'obey', instead: 'apply' },
+  { phrase: 'carry out', in: 'names', instead: 'apply' },
+  { phrase: 'rests', in: 'names', instead: 'awaitsInput' },
+  { phrase: 'last words', in: 'names', instead: 'the final text, the last status' },
+  { phrase: 'lodging', instead: 'placement' },
+  { phrase: 'misfit', instead: 'mismatch' },
+  { phrase: 'answer room', in: 'names', instead: 'ResponseBudget' },
+];
+
+/** A comment says the rule, and cites no table that its reader does not have. */
+export const FORBIDDEN_PATTERNS = [
+  {
+    pattern: /\b(?:rows? [A-Z]|findings? #?)\d+\b/,
+    what: 'a number that only its author can look up',
+    instead: 'the rule itself',
+  },
+];
+
+/** Words that went over the wire or into the database before they were forbidden. They stay, where they stand for that. */
+export const EXCEPTIONS = [
+  { text: 'callee_card', why: 'the names of two tables, in statements' },
+  { text: /CreateCalleeCard\d+/, why: 'the name of a migration, kept in the database' },
+  { text: 'callees.purge', why: 'the name of a job, kept in the queue' },
+  {
+    text: 'urn:parley:extension:hop-chain:v1',
+    why: 'the URI of an extension, in cards and in the metadata of Messages',
+  },
+  { text: "'hop-chain'", why: 'the name of a secret, kept in the database' },
+  {
+    text: /\bcallee\b/,
+    in: /\/call-chain\b|\/0010-call-chain\.md$/,
+    why: 'a member of a signed link of the call chain',
+  },
+  { text: /\bcallee\b/, in: /\/call-options\.ts$/, why: 'the same, where a link is made' },
+  { text: /\bcallee\b/, in: /\.spec\.ts$/, why: 'the same, as a test expects it' },
+  { text: /\bcallee-\w+\.e2e-spec\.ts\b/, in: /^docs\//, why: 'the names of outside tests' },
+  { text: /\bcseq\b/, in: /^libs\/conversations\/|^docs\//, why: 'a member of the events of a conversation' },
+  { text: /\bverdict\b/, in: /^libs\/brainstorm\//, why: 'a member of the event `iteration.completed`, in the log' },
+  { text: /\bfailureTold\b/, in: /\/golden-log\.ts$/, why: 'a member of recorded logs' },
+  { text: /task-(log|snapshot)-told/, why: 'the names of prepared statements' },
+  { text: /\b(trustedHops|hops)\b/, in: /\/forwarded\.ts$/, why: 'proxies on the way, as HTTP calls them' },
+];
