@@ -241,6 +241,22 @@ describe('a call in the process', () => {
     expect(kinds).toEqual(['task', 'statusUpdate', 'artifactUpdate', 'statusUpdate']);
   });
 
+  it('shows no task that is not durable to a caller that follows the log', async () => {
+    const { begin } = service.executions;
+    let keep: () => void = () => undefined;
+    const kept = new Promise<void>((resolve) => (keep = resolve));
+    service.executions.begin = (...args) => {
+      const execution = begin.apply(service.executions, args);
+      return Object.defineProperty(execution, 'accepted', { value: kept.then(() => execution.begunAs) });
+    };
+    const stream = sent('workflows/echo');
+    const first = stream.next();
+    await new Promise((resolve) => setImmediate(resolve));
+    await expect(Promise.race([first, Promise.resolve('nothing yet')])).resolves.toBe('nothing yet');
+    keep();
+    expect((await first).value).toHaveProperty('task');
+  });
+
   it('passes on who calls', async () => {
     let seen: unknown;
     service.executions.begin = (_agent, _request, call) => {

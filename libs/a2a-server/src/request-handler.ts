@@ -132,6 +132,8 @@ export class RequestHandler implements LocalRequestHandler {
     const accepted = await this.accepted(request, call);
     if ('reply' in accepted) return yield { message: accepted.reply };
     const { taskId, begunAs, live } = accepted.execution;
+    // Who follows the log alone is given nothing that is not in it yet.
+    if (!live) await durable(accepted.execution);
     yield { task: begunAs.task };
     let { sequence } = begunAs;
     for await (const recorded of live?.until(signal) ?? []) {
@@ -238,6 +240,15 @@ export class RequestHandler implements LocalRequestHandler {
 /** What a caller may know of an error, as HTTP tells it; anything else is a fault of ours and stays what it is. */
 function known(error: unknown): unknown {
   return error instanceof A2AError || error instanceof UnknownAgent ? publicError(error) : error;
+}
+
+/** @throws A2AError where the Message was not kept */
+async function durable(execution: Execution): Promise<void> {
+  try {
+    await execution.accepted;
+  } catch (error) {
+    throw publicError(error);
+  }
 }
 
 function endsTurn({ event }: RecordedEvent): boolean {
