@@ -78,11 +78,11 @@ export class ExternalExecutor extends NodeExecutor {
 
   /** After a crash the remote Task of this turn is followed; where none was seen the same Message is sent again. */
   #call(context: RequestContext, url: string, known: KnownRemote | undefined): AgentCall {
-    const { userMessage: asked, metadata, task, taskId, call } = context;
+    const { userMessage: asked, metadata, task, taskId, token, call } = context;
     const links = task ? keptChain(task.metadata) : chainOf({ message: asked, ...(metadata && { metadata }) });
     const text = firstText(asked.parts) ?? this.order;
     return new AgentCall(this.agents, {
-      identity: { scope: call.scope, parent: { taskId, reference: this.node.id }, ...this.#credential() },
+      identity: { scope: call.scope, parent: { taskId, reference: this.node.id, token }, ...this.#credential() },
       signal: context.signal,
       request: { message: userMessage(text, { messageId: messageIdOf(context), ...known?.remote }) },
       target: () => ({ url }),

@@ -150,15 +150,27 @@ export function keyColumns(keys: readonly Keyed[]): Columns<typeof KEY_COLUMNS> 
   return columns;
 }
 
+/** A child whose parent is new itself hangs on what that hangs on: it is not made where its parent is not. */
 export function childColumns(entries: readonly JournalEntry[]): Columns<typeof CHILD_COLUMNS> {
   const columns = newColumns(CHILD_COLUMNS);
+  const made = new Map(entries.flatMap(({ taskId, create }) => (create ? [[taskId, create] as const] : [])));
   for (const { taskId, create } of entries) {
     if (create?.header.parentTaskId === undefined) continue;
+    let caller = create;
+    for (let above = parentIn(made, caller); above?.header.parentTaskId !== undefined; above = parentIn(made, above)) {
+      caller = above;
+    }
     columns.taskId.text(taskId);
-    columns.parentTaskId.text(create.header.parentTaskId);
-    columns.holder.text(create.parentToken ?? create.replicaId);
+    columns.parentTaskId.text(caller.header.parentTaskId ?? '');
+    columns.holder.text(caller.parentToken ?? caller.replicaId);
   }
   return columns;
+}
+
+type Creation = NonNullable<JournalEntry['create']>;
+
+function parentIn(made: ReadonlyMap<string, Creation>, { header }: Creation): Creation | undefined {
+  return header.parentTaskId === undefined ? undefined : made.get(header.parentTaskId);
 }
 
 export function jobColumns(entries: readonly JournalEntry[]): Columns<typeof JOB_COLUMNS> {

@@ -60,13 +60,16 @@ export class PostgresTaskStore extends TaskStore {
    * with it, and none overtakes on the next session the one that was lost.
    */
   async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
+    const { rows } = await this.inJournal((client) => client.query<{ task_id: string }>(batchStatement(batch)));
+    const written = new Set(rows.map((row) => row.task_id));
+    return batch.map((entry) => (written.has(entry.taskId) ? 'written' : 'fenced'));
+  }
+
+  private async inJournal<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {
     const session = (this.session ??= { client: this.journal.connect(), writers: 0, broken: false });
     session.writers += 1;
     try {
-      const client = await session.client;
-      const result = await client.query<{ task_id: string }>(batchStatement(batch));
-      const written = new Set(result.rows.map((row) => row.task_id));
-      return batch.map((entry) => (written.has(entry.taskId) ? 'written' : 'fenced'));
+      return await statement(await session.client);
     } catch (error) {
       session.broken = true;
       throw error;
@@ -230,9 +233,9 @@ export class PostgresTaskStore extends TaskStore {
     return childrenOver(this.pool, parentTaskId);
   }
 
-  /** Not over the pool of plain queries, as `recorded`. */
+  /** In the session that batches are written in, behind those that were sent before. */
   override recordedChildren(parentTaskId: string): Promise<TaskHeader[]> {
-    return childrenOver(this.journal, parentTaskId);
+    return this.inJournal((client) => childrenOver(client, parentTaskId));
   }
 
   async lastSequences(taskIds: readonly string[]): Promise<Map<string, number>> {
@@ -255,8 +258,8 @@ async function eventsOver(pool: Pool, taskId: string, after: number, limit: numb
   return result.rows.map(toRecordedEvent);
 }
 
-async function childrenOver(pool: Pool, parentTaskId: string): Promise<TaskHeader[]> {
-  const result = await pool.query<HeaderRow>({
+async function childrenOver(sessions: Pick<PoolClient, 'query'>, parentTaskId: string): Promise<TaskHeader[]> {
+  const result = await sessions.query<HeaderRow>({
     name: 'task-children',
     text: `SELECT ${HEADER_COLUMNS} FROM task WHERE parent_task_id = $1 ORDER BY created_at, task_id`,
     values: [parentTaskId],

@@ -1,0 +1,52 @@
+import { Logger } from '@nestjs/common';
+import { migrateJobQueue } from '#libs/jobs';
+import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
+import { PostgresTaskStore, TASK_MIGRATIONS } from '#libs/tasks';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { newDraft } from './task-draft.js';
+
+let server: TestDatabase;
+let database: Database;
+let store: PostgresTaskStore;
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  server = await freshDatabase({ empty: true });
+  database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
+  await migrateJobQueue(database);
+  store = new PostgresTaskStore(database);
+});
+
+afterAll(async () => {
+  await database.close();
+  await server.drop();
+});
+
+describe('Children of a Task in PostgreSQL', () => {
+  it('are found while batches are always under way, and with them those that were sent before', async () => {
+    const parent = newDraft();
+    await store.write([parent.created(parent.status('TASK_STATE_WORKING'))]);
+    let going = true;
+    const writing = [1, 2].map(async () => {
+      while (going) await store.write([newDraft().created()]);
+    });
+    const child = newDraft({ parentTaskId: parent.taskId, parentReference: 'n#1', parentToken: parent.token });
+    const made = store.write([child.created()]);
+    const found = await store.recordedChildren(parent.taskId);
+    going = false;
+    await Promise.all([made, ...writing]);
+    expect(found.map(({ taskId }) => taskId)).toEqual([child.taskId]);
+  });
+
+  it('are not made where their own parent is not, in the same batch', async () => {
+    const caller = newDraft();
+    await store.write([caller.created(caller.status('TASK_STATE_WORKING'))]);
+    const family = (parentToken: string) => {
+      const parent = newDraft({ parentTaskId: caller.taskId, parentToken });
+      const child = newDraft({ parentTaskId: parent.taskId, parentToken: parent.token });
+      return [child.created(), parent.created(parent.status('TASK_STATE_WORKING'))];
+    };
+    expect(await store.write(family('lost'))).toEqual(['fenced', 'fenced']);
+    expect(await store.write(family(caller.token))).toEqual(['written', 'written']);
+  });
+});
