@@ -90,6 +90,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
       if (seen?.first) yield this.emit('agent.phase', { ...place, taskId: seen.taskId, phase: 'working' });
     }
     this.afterCall(call, turn);
+    this.calls.close(referenceOf(place, turn.attempts));
     const outcome = turnOutcome(call.outcome);
     if (outcome.kind === 'state') yield this.emit('agent.completed', { ...place, state: outcome.state });
     else if (outcome.kind === 'rejected') yield this.emit('agent.rejected', { ...place, error: outcome.error });

@@ -71,6 +71,11 @@ export class ConversationCalls {
     });
   }
 
+  /** Forgets a call that is over. */
+  close(name: CallName): void {
+    this.calls.close(referenceOf(name));
+  }
+
   /** An agent is not called beyond the budget; a call that was made before costs nothing again. */
   private async spend(name: CallName): Promise<void> {
     const { chains, budgets } = this.services;

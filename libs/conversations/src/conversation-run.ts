@@ -87,6 +87,7 @@ export class ConversationRun extends Process<ConversationState> {
     for await (const { seen } of call.run()) {
       if (seen?.first) yield this.note({ call: name, taskId: seen.taskId });
     }
+    this.calls.close(name);
     return replyOf(call.outcome, this.state.settings.timeoutMs);
   }
 

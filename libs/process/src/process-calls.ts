@@ -152,7 +152,7 @@ export class ProcessCalls {
   private async findEarlier(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
     const { context, remembered } = this.process;
     const own = throughOutage(() => this.services.tasks.recordedChildren(context.taskId), signal);
-    const [children, elsewhere = []] = await Promise.all([own, remembered?.(signal)]);
+    const [children, elsewhere = []] = await Promise.race([Promise.all([own, remembered?.(signal)]), aborted(signal)]);
     return new Map([...children.map((it) => [it.parentReference ?? '', it.taskId] as const), ...elsewhere]);
   }
 
@@ -160,4 +160,10 @@ export class ProcessCalls {
     const { taskId, token, call } = this.process.context;
     return { scope: call.scope, parent: { taskId, reference, token }, ...identity };
   }
+}
+
+/** Rejects once the signal is aborted: a statement under way does not look at it. */
+async function aborted(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  throw signal.reason;
 }
