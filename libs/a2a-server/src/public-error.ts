@@ -19,8 +19,9 @@ export function publicError(error: unknown): A2AError {
 }
 
 function changedHands(cause: ExecutionInterrupted): A2AError {
-  logger.warn({ err: cause }, 'A task went on elsewhere before what a caller sent was kept');
-  const message = 'The task went on in another replica before the message was kept; try again later';
+  logger.warn({ err: cause }, 'A task went on elsewhere before it was known whether what a caller sent was kept');
+  const message =
+    'The task went on in another replica before it was known whether the message was kept; try again later, under the same Idempotency-Key if there was one';
   return new A2AError('INTERNAL', { message, detailReason: 'TASK_CHANGED_HANDS', status: 503, cause });
 }
 
