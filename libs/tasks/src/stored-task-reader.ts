@@ -31,8 +31,9 @@ const FEW_BYTES_IN_LIST = 8 * 1024;
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_EVENTS = 1000;
 
-/** So many Tasks are read with one query at most: with their short logs some megabytes. */
+/** So many Tasks are read with one query at most, with their short logs some megabytes, and so many queries at once. */
 const MOST_TOGETHER = 64;
+const MOST_AT_ONCE = 3;
 
 interface WantedTask {
   taskId: string;
@@ -51,7 +52,11 @@ interface ReadOptions {
 export class StoredTaskReader {
   private readonly snapshots: TaskSnapshots;
   private readonly sizes: TaskSizes;
-  private readonly wanted = new BatchLoader((tasks: readonly WantedTask[]) => this.readWanted(tasks), MOST_TOGETHER);
+  private readonly wanted = new BatchLoader(
+    (tasks: readonly WantedTask[]) => this.readWanted(tasks),
+    MOST_TOGETHER,
+    MOST_AT_ONCE,
+  );
 
   constructor(private readonly pool: Pool) {
     this.snapshots = new TaskSnapshots(pool);

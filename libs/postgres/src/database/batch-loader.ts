@@ -4,23 +4,26 @@
  */
 export class BatchLoader<K, V> {
   private waiting: { key: K; resolve(value: V | undefined): void; reject(error: unknown): void }[] = [];
-  private reading = false;
+  /** Queries under way. */
+  private reading = 0;
 
   /**
    * @param read gives what it finds for the keys, each of them once
    * @param most questions of one query
+   * @param atOnce queries under way: one that takes long keeps only its own questions waiting, beside others
    */
   constructor(
     private readonly read: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>,
     private readonly most = Infinity,
+    private readonly atOnce = 1,
   ) {}
 
   /** What there is for a key; `undefined` where there is nothing. Rejects as the query does. */
   get(key: K): Promise<V | undefined> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ key, resolve, reject });
-      if (this.reading) return;
-      this.reading = true;
+      if (this.reading >= this.atOnce) return;
+      this.reading += 1;
       // What arrives in the same turn of the event loop is asked together.
       setImmediate(() => void this.readAll());
     });
@@ -36,6 +39,6 @@ export class BatchLoader<K, V> {
         for (const question of asked) question.reject(error);
       }
     }
-    this.reading = false;
+    this.reading -= 1;
   }
 }
