@@ -87,12 +87,16 @@ function makePassable(directory: string): void {
   if ((mode & 0o111) !== 0o111) chmodSync(directory, (mode & 0o7777) | 0o111);
 }
 
-/** The owner's alone; the group of the account that must reach its files may pass it, and no more. */
+/**
+ * The owner's alone; the group of the account that must reach its files may pass it, and no more. One that is so is left
+ * as it is: a server of another process may be at work in it, and must not be shut out for a moment.
+ */
 function closed(directory: string, account?: ServerAccount): string {
-  closeToOthers(directory);
-  if (account) {
-    chownSync(directory, -1, account.gid);
-    chmodSync(directory, 0o710);
+  if (!account) closeToOthers(directory);
+  else {
+    const { mode, gid } = statSync(directory);
+    if (gid !== account.gid) chownSync(directory, -1, account.gid);
+    if ((mode & 0o7777) !== 0o710) chmodSync(directory, 0o710);
   }
   return directory;
 }
