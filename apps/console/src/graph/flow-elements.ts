@@ -1,7 +1,7 @@
 import { type Edge, MarkerType, type NodeHandle, Position as Side } from '@xyflow/react';
 import { edgeId, type Graph, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
 import type { CardData, CardNode } from './node-card.js';
-import { nodeLook } from './node-looks.js';
+import { nodeLook } from '../nodes/node-looks.js';
 
 export interface NodeState {
   places: ReadonlyMap<string, Position>;

@@ -2,7 +2,7 @@ import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { TriangleAlert } from 'lucide-react';
 import { lookOf } from '../components/status-badge.js';
 import { Elapsed } from '../components/time.js';
-import { nodeLook } from './node-looks.js';
+import { nodeLook } from '../nodes/node-looks.js';
 
 /** What a node of the canvas shows. */
 export interface CardData extends Record<string, unknown> {

@@ -1,3 +1,5 @@
+import type { Config } from '../graph/graph.js';
+
 /** What can be set at nodes of a type. */
 export interface NodeField {
   key: string;
@@ -20,7 +22,7 @@ const PROMPT: NodeField = {
 
 const AGENT_HINT = 'A name from the directory of agents, or a URL.';
 
-/** Row G3 for `external`; the others follow what the service reads of a node's config. */
+/** As the service reads a node's config. */
 export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
   input: [],
   agent: [
@@ -64,6 +66,15 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
     { key: 'maxIterations', label: 'Most passes', kind: 'number', min: 1, fallback: 10 },
     { key: 'systemPrompt', label: 'System prompt', kind: 'long-text' },
   ],
+};
+
+/** What a new node of a type begins with. */
+export const FIRST_CONFIG: Readonly<Record<string, Config>> = {
+  external: { endpoint_url: '', timeout: 30 },
+  tool: { tool: 'calculator' },
+  script: { script: { rules: [], otherwise: [{ complete: 'done' }] } },
+  conversation: { requester: '', target: '', maxTurns: 5 },
+  brainstorm: { agents: [] },
 };
 
 /** Tools that every service has; others can be typed in. */

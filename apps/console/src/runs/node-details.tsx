@@ -6,7 +6,7 @@ import { Button } from '../components/button.js';
 import { JsonView } from '../components/json-view.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { Elapsed } from '../components/time.js';
-import { nodeLook } from '../graph/node-looks.js';
+import { nodeLook } from '../nodes/node-looks.js';
 import { AnswerForm } from './answer-form.js';
 import { nodeCause } from './causes.js';
 import { ChildRunLink } from './child-run-link.js';

@@ -1,7 +1,7 @@
 import { Field, Input, TextArea } from '../components/field.js';
 import type { Draft } from './draft.js';
 import { JsonField } from './json-field.js';
-import { KNOWN_TOOLS, type NodeField } from './node-fields.js';
+import { KNOWN_TOOLS, type NodeField } from '../nodes/node-fields.js';
 import { NumberField } from './number-field.js';
 import { PromptField } from './prompt-field.js';
 

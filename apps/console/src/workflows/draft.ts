@@ -1,4 +1,5 @@
-import { type Config, edgeId, type Graph, type GraphEdge, type GraphNode, type Position } from '../graph/graph.js';
+import { edgeId, type Graph, type GraphEdge, type GraphNode, type Position } from '../graph/graph.js';
+import { FIRST_CONFIG } from '../nodes/node-fields.js';
 
 /** A workflow while it is edited. Every change gives a new one. */
 export interface Draft extends Graph {
@@ -8,15 +9,6 @@ export interface Draft extends Graph {
 }
 
 export const EMPTY_DRAFT: Draft = { name: '', description: '', onFailure: 'cancel', nodes: [], edges: [] };
-
-/** What a new node of a type begins with. */
-const FIRST_CONFIG: Readonly<Record<string, Config>> = {
-  external: { endpoint_url: '', timeout: 30 },
-  tool: { tool: 'calculator' },
-  script: { script: { rules: [], otherwise: [{ complete: 'done' }] } },
-  conversation: { requester: '', target: '', maxTurns: 5 },
-  brainstorm: { agents: [] },
-};
 
 /** Adds a node under a name of its own. @returns the draft, and the node's id */
 export function addNode(draft: Draft, type: string, position?: Position): { draft: Draft; id: string } {

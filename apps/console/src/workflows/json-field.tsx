@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Field, TextArea } from '../components/field.js';
-import type { NodeField } from './node-fields.js';
+import type { NodeField } from '../nodes/node-fields.js';
 
 interface JsonFieldProps {
   field: NodeField;

@@ -1,11 +1,11 @@
 import { Trash2 } from 'lucide-react';
 import { Button } from '../components/button.js';
 import type { GraphNode } from '../graph/graph.js';
-import { nodeLook } from '../graph/node-looks.js';
+import { nodeLook } from '../nodes/node-looks.js';
 import { CardPreview } from './card-preview.js';
 import { ConfigField } from './config-field.js';
 import { configure, connect, disconnect, type Draft, reaches, remove, rename } from './draft.js';
-import { NODE_FIELDS } from './node-fields.js';
+import { NODE_FIELDS } from '../nodes/node-fields.js';
 import { NodeIdField } from './node-id-field.js';
 import type { DraftEditing } from './use-draft.js';
 

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Field, Input } from '../components/field.js';
-import { type NodeField, numberOf } from './node-fields.js';
+import { type NodeField, numberOf } from '../nodes/node-fields.js';
 
 interface NumberFieldProps {
   field: NodeField;

@@ -1,5 +1,5 @@
 import { DRAGGED_TYPE } from '../graph/graph.js';
-import { NODE_TYPES, nodeLook } from '../graph/node-looks.js';
+import { NODE_TYPES, nodeLook } from '../nodes/node-looks.js';
 
 /** Every type of node: to be dragged onto the canvas, or added with a click. */
 export function Palette({ onAdd }: { onAdd: (type: string) => void }) {

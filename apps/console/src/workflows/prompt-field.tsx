@@ -2,7 +2,7 @@ import { TriangleAlert } from 'lucide-react';
 import { useId, useRef } from 'react';
 import { Field, TextArea } from '../components/field.js';
 import type { Draft } from './draft.js';
-import type { NodeField } from './node-fields.js';
+import type { NodeField } from '../nodes/node-fields.js';
 import { unknownReferences } from './templates.js';
 import { type Completing, useCompletion } from './use-completion.js';
 
