@@ -34,7 +34,7 @@ export const FORBIDDEN_WORDS = [
 /** A comment says the rule, and cites no table that its reader does not have. */
 export const FORBIDDEN_PATTERNS = [
   {
-    pattern: /\b(?:rows? [A-Z]|findings? #?)\d+\b/,
+    pattern: /\b(?:[Rr]ows? [A-Z]|[Ff]indings? #?)\d+\b/,
     what: 'a number that only its author can look up',
     instead: 'the rule itself',
   },

@@ -26,7 +26,7 @@ export class ConversationExecutor extends ProcessExecutor {
     super();
   }
 
-  /** Row A1: random in all its digits. */
+  /** Random in all its digits: it is the conversation's id. */
   override newTaskId(): string {
     return randomUUID();
   }

@@ -115,7 +115,7 @@ export class ExternalExecutor extends NodeExecutor {
   }
 }
 
-/** Row E2. */
+/** What is wrong with a node that names no agent. */
 export function missingEndpoint(node: NodeSpec): string {
   return `external node "${node.id}": missing endpoint_url config`;
 }
@@ -158,7 +158,7 @@ async function* ended(context: RequestContext, url: string, outcome: CallOutcome
 }
 
 /**
- * Row E5: the text of the first Artifact, else its data as JSON, else `no output`. An agent that made no Artifact has
+ * The text of the first Artifact, else its data as JSON, else `no output`. An agent that made no Artifact has
  * answered with what it said at the end.
  */
 function outputOf({ reply, artifacts, status }: CalledTask): string {

@@ -44,7 +44,7 @@ export interface RunView {
   /** What became of the children, once the run was canceled. */
   children?: CanceledChild[];
   nodes: Record<string, NodeView>;
-  /** Rows C11 and C12, like `artifacts`. */
+  /** By node the first text of its first Artifact, and the inputs as `__user_input__{name}`; `artifacts` has both whole. */
   state: JsonObject;
   artifacts: Record<string, Artifact[]>;
   createdAt: string;

@@ -41,7 +41,7 @@ export class Pre10Dialect {
   }
 }
 
-/** Row B3. */
+/** The ids of that dialect: `task-` and 16 hexadecimal digits. */
 function pre10TaskId(): string {
   return `task-${randomBytes(8).toString('hex')}`;
 }
