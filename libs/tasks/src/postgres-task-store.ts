@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/postgres';
+import { BatchLoader, Database } from '#libs/postgres';
 import type { Pool, PoolClient } from 'pg';
 import { WRITER_SETTING } from './journal-sql.js';
 import { batchStatement, JOURNAL_SETTINGS } from './journal-statement.js';
@@ -43,6 +43,8 @@ export class PostgresTaskStore extends TaskStore {
   private readonly small: Pool;
   private readonly reader: StoredTaskReader;
   private readonly counts: TaskCounts;
+  /** In the session that batches are written in, behind those that were sent before. */
+  private readonly recordedByParent = new BatchLoader((parents: readonly string[]) => this.readRecorded(parents));
 
   constructor(database: Database) {
     super();
@@ -230,12 +232,16 @@ export class PostgresTaskStore extends TaskStore {
   }
 
   children(parentTaskId: string): Promise<TaskHeader[]> {
-    return childrenOver(this.pool, parentTaskId);
+    return childrenOver(this.pool, [parentTaskId]);
   }
 
-  /** In the session that batches are written in, behind those that were sent before. */
-  override recordedChildren(parentTaskId: string): Promise<TaskHeader[]> {
-    return this.inJournal((client) => childrenOver(client, parentTaskId));
+  override async recordedChildren(parentTaskId: string): Promise<TaskHeader[]> {
+    return (await this.recordedByParent.get(parentTaskId)) ?? [];
+  }
+
+  private async readRecorded(parents: readonly string[]): Promise<Map<string, TaskHeader[]>> {
+    const found = await this.inJournal((client) => childrenOver(client, parents));
+    return Map.groupBy(found, ({ parentTaskId = '' }) => parentTaskId);
   }
 
   async lastSequences(taskIds: readonly string[]): Promise<Map<string, number>> {
@@ -258,11 +264,15 @@ async function eventsOver(pool: Pool, taskId: string, after: number, limit: numb
   return result.rows.map(toRecordedEvent);
 }
 
-async function childrenOver(sessions: Pick<PoolClient, 'query'>, parentTaskId: string): Promise<TaskHeader[]> {
+async function childrenOver(
+  sessions: Pick<PoolClient, 'query'>,
+  parentTaskIds: readonly string[],
+): Promise<TaskHeader[]> {
   const result = await sessions.query<HeaderRow>({
     name: 'task-children',
-    text: `SELECT ${HEADER_COLUMNS} FROM task WHERE parent_task_id = $1 ORDER BY created_at, task_id`,
-    values: [parentTaskId],
+    text: `SELECT ${HEADER_COLUMNS} FROM task WHERE parent_task_id = ANY($1::text[])
+           ORDER BY created_at, task_id`,
+    values: [parentTaskIds],
   });
   return result.rows.map(toHeader);
 }
