@@ -10,7 +10,9 @@ import { ROOT } from './prepare.mjs';
 
 const MAINS = ['src/main', 'apps/agent/src/main', 'apps/chat/src/main'];
 
+const NEST = /[\\/]node_modules[\\/]@nestjs[\\/]/;
 const OWN_REQUIRE = 'const require = createRequire(import.meta.url);';
+const ANY_REQUIRE = /^\s*(?:const|let|var)\b.*\bcreateRequire\(/m;
 
 /** Packages that stay in node_modules: those that read files of their own, and those that few processes need. */
 const LEFT_OUT = ['pino', '@grpc/grpc-js', 'grpc-health-check', 'swagger-ui-dist', 'cosmiconfig', 'openai'];
@@ -38,8 +40,14 @@ const sources = {
 const requires = {
   name: 'requires',
   transform: {
-    filter: { id: /[\\/]node_modules[\\/]@nestjs[\\/]/, code: OWN_REQUIRE },
+    filter: { id: NEST, code: OWN_REQUIRE },
     handler: (code) => ({ code: code.replace(OWN_REQUIRE, ''), map: null }),
+  },
+  generateBundle() {
+    for (const id of this.getModuleIds()) {
+      const code = NEST.test(id) ? this.getModuleInfo(id)?.code : undefined;
+      if (ANY_REQUIRE.test(code)) this.error(`${id} has a require of its own, in another way than OWN_REQUIRE`);
+    }
   },
 };
 
