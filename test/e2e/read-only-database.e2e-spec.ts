@@ -163,7 +163,13 @@ describe('sessions that were begun while the database only read, and stay so', (
   };
 
   it('are replaced, all of them, and work goes on', async () => {
-    const seen: number[] = [];
+    let seen: number[] = [];
+    const sessions = async (): Promise<number[]> => {
+      const { rows } = await admin.query<{ pid: number }>(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'parley:%'`,
+      );
+      return rows.map(({ pid }) => pid);
+    };
     await throughReadOnly(parley, {
       query: database.query,
       readOnly: async () => {
@@ -171,14 +177,12 @@ describe('sessions that were begun while the database only read, and stay so', (
         await endSessions();
       },
       writable: async () => {
-        const { rows } = await admin.query<{ pid: number }>(
-          `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'parley:%'`,
-        );
-        seen.push(...rows.map(({ pid }) => pid));
+        // What found it read-only has ended its sessions already, and begins new ones.
+        const begun = async (): Promise<boolean> => (seen = await sessions()).length > 0;
+        await until(begun, { ...LONG, what: 'a session to begin while it only reads' });
         await setReadOnly('RESET default_transaction_read_only');
       },
     });
-    expect(seen.length).toBeGreaterThan(0);
     const left = async (): Promise<string[]> => {
       const { rows } = await admin.query<{ name: string }>(
         'SELECT application_name AS name FROM pg_stat_activity WHERE pid = ANY($1)',
