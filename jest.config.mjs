@@ -8,6 +8,7 @@ const shared = {
     // Its own sources, which it calls `source` too, are not compiled.
     '^eventsource-parser$': '<rootDir>/node_modules/eventsource-parser/dist/index.js',
   },
+  testEnvironment: '<rootDir>/test/environment.mjs',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   setupFiles: ['<rootDir>/test/jest-setup.mjs'],
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.data'],

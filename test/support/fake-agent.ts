@@ -138,8 +138,15 @@ export class FakeAgent {
   }
 
   /** Waits for the n-th send (from 1). */
-  sent(count = 1, deadline: Deadline = {}): Promise<FakeCall> {
-    return until(() => this.sends[count - 1], { what: `send ${count} to ${this.options.name}`, ...deadline });
+  async sent(count = 1, deadline: Deadline = {}): Promise<FakeCall> {
+    try {
+      return await until(() => this.sends[count - 1], { what: `send ${count} to ${this.options.name}`, ...deadline });
+    } catch (error) {
+      const got = this.calls.map(({ httpMethod, path, method = '' }) => `${httpMethod} ${path} ${method}`.trim());
+      throw new Error(`${error instanceof Error ? error.message : error}; it got ${JSON.stringify(got)}`, {
+        cause: error,
+      });
+    }
   }
 
   /** Lets every Task it has go on; a Task that it is yet to get is held as before. */

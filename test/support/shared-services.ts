@@ -54,19 +54,16 @@ async function lend(options: string): Promise<Lent> {
   return { lease, url: parley.url, pid: parley.pid, databaseUrl: database.url };
 }
 
-/** Whether it may be lent again; if not, why, with what it wrote while it was lent. */
+/** Whether it may be lent again, if not, why; and what it wrote while it was lent. */
 async function takeBack(lease: string): Promise<TakenBack> {
   const loan = loans.get(lease);
   if (loan === undefined) throw new Error(`Nothing is lent as ${lease}`);
   loans.delete(lease);
-  const ailment = await ailmentOf(loan);
-  if (ailment === undefined) {
-    idle.push(loan);
-    return {};
-  }
+  const unwell = await ailmentOf(loan);
   const written = loan.parley.logs().slice(loan.from);
-  await strike(loan);
-  return { unwell: `${ailment}\n${written}` };
+  if (unwell === undefined) idle.push(loan);
+  else await strike(loan);
+  return { written, ...(unwell !== undefined && { unwell }) };
 }
 
 /** One that nobody uses and that is still well; those that are not, are ended. */

@@ -1,3 +1,4 @@
+import { hasFailedTests } from './failed-tests.js';
 import { FakeAgent, type FakeAgentOptions } from './fake-agent.js';
 import type { Parley } from './parley.js';
 import { openDatabase, type TestDatabase } from './postgres.js';
@@ -24,9 +25,12 @@ export interface Lent {
   databaseUrl: string;
 }
 
-/** Why a service that was given back is not lent again, with what it wrote meanwhile; empty where it is well. */
+/** A service that was given back. */
 export interface TakenBack {
+  /** Why it is not lent again; absent where it is well. */
   unwell?: string;
+  /** What it wrote meanwhile. */
+  written: string;
 }
 
 /**
@@ -57,8 +61,10 @@ export function useSharedStage(options: SharedOptions = {}): SharedStage {
   afterAll(async () => {
     for (const end of ends.reverse()) await end();
     if (lease === undefined) return;
-    const { unwell } = await giveBack(lease);
-    if (unwell !== undefined) throw new Error(`This file left the shared service unwell. ${unwell}`);
+    const { unwell, written } = await giveBack(lease);
+    if (unwell !== undefined) throw new Error(`This file left the shared service unwell. ${unwell}\n${written}`);
+    // Beside the failures themselves, where they are read.
+    if (hasFailedTests() && written !== '') throw new Error(`The shared service wrote meanwhile:\n${written}`);
   });
   return stage;
 }
