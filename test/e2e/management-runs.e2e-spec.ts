@@ -79,6 +79,34 @@ describe('runs of the management API', () => {
     });
   });
 
+  it("the list finds runs by a piece of their workflow's name or the beginning of their id, and by when they changed", async () => {
+    const name = unique('Found');
+    await stage.api.save(linear(name, input('in'), echo('a')));
+    const before = new Date().toISOString();
+    const runIds = [await stage.api.start(name, { in: '1' }), await stage.api.start(name, { in: '2' })];
+    const ended = await Promise.all(runIds.map((runId) => stage.api.ended(runId)));
+    const found = async (query: Record<string, string>): Promise<string[]> => {
+      const reply = await stage.api.call<{ runs: Run[] }>('GET', `/runs?${new URLSearchParams(query)}`);
+      expect(reply.status).toBe(200);
+      return reply.body.runs.map(({ runId }) => runId).toSorted();
+    };
+    const [first = '', second = ''] = runIds.toSorted();
+    expect(await found({ q: name.slice(2).toLowerCase() })).toEqual([first, second]);
+    expect(await found({ q: first.toUpperCase() })).toEqual([first]);
+    expect(await found({ q: name, status: 'failed' })).toEqual([]);
+    expect(await found({ q: 'workflows/' })).toEqual([]);
+    expect(await found({ q: name, since: before })).toEqual([first, second]);
+    const last = ended.map(({ updatedAt }) => Date.parse(updatedAt)).toSorted((a, b) => b - a)[0] ?? 0;
+    expect(await found({ q: name, since: new Date(last + 1).toISOString() })).toEqual([]);
+    for (const [query, parameter] of [
+      ['since=yesterday', 'since'],
+      [`q=${'x'.repeat(101)}`, 'q'],
+    ] as const) {
+      const refused = await stage.api.call('GET', `/runs?${query}`);
+      expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(parameter)]);
+    }
+  });
+
   it('the events of a finished run are replayed from the first, or after Last-Event-ID, and the stream ends', async () => {
     const workflow = linear(unique('replay'), input('in'), echo('a'), output('out'));
     const live = await stage.api.trace(workflow, { in: 'x' });

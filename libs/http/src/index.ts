@@ -9,7 +9,7 @@ export { ApiValidationPipe } from './requests/api-validation-pipe.js';
 export { Cursor } from './requests/cursor.js';
 export { Each } from './requests/each-rule.js';
 export { PageQuery, pageTokenAfter } from './requests/page-query.js';
-export { QueryFlag, QueryPageSize, QueryText, QueryWord } from './requests/query-rules.js';
+export { QueryFlag, QueryPageSize, QueryText, QueryTime, QueryWord } from './requests/query-rules.js';
 export { readQuery } from './requests/read-query.js';
 export { readBody, withMembers } from './requests/read-body.js';
 export { JWKS_PATH, SIGNATURE_TYPES, SigningKeys } from './signing/signing-keys.js';

@@ -20,7 +20,7 @@ export class TaskCounts {
 
   async of(filter: TaskFilter): Promise<number> {
     const { conditions, values } = conditionsOf(filter);
-    const isKept = filter.contextId === undefined && filter.updatedAfter === undefined;
+    const isKept = [filter.contextId, filter.updatedAfter, filter.search].every((it) => it === undefined);
     const from = isKept ? 'coalesce(sum(tasks), 0)::int AS total FROM task_count' : 'count(*)::int AS total FROM task';
     const { rows } = await this.pool.query<{ total: number }>({
       text: `SELECT ${from} WHERE ${conditions.join(' AND ')}`,

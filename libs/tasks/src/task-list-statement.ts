@@ -13,6 +13,10 @@ export function conditionsOf(filter: TaskFilter): { conditions: string[]; values
   if (filter.contextId !== undefined) add((it) => `context_id = ${it}`, filter.contextId);
   if (filter.state !== undefined) add((it) => `state = ${it}`, filter.state);
   if (filter.updatedAfter !== undefined) add((it) => `updated_at >= ${it}`, filter.updatedAfter);
+  if (filter.search !== undefined) {
+    const name = `lower(substr(agent, strpos(agent, '/') + 1))`;
+    add((it) => `(strpos(${name}, ${it}) > 0 OR starts_with(task_id, ${it}))`, filter.search.toLowerCase());
+  }
   return { conditions, values };
 }
 

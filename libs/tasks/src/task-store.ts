@@ -89,6 +89,8 @@ export interface TaskFilter {
   contextId?: string;
   state?: TaskState;
   updatedAfter?: Date;
+  /** What the agent's path has in it after its first slash, in any case of letters, or the Task's id begins with. */
+  search?: string;
 }
 
 export interface TaskQuery extends TaskFilter {

@@ -1,7 +1,17 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsBoolean, IsIn, IsInt, IsOptional, Max, Min, ValidateBy, type ValidationOptions } from 'class-validator';
+import {
+  IsBoolean,
+  IsDate,
+  IsIn,
+  IsInt,
+  IsOptional,
+  Max,
+  Min,
+  ValidateBy,
+  type ValidationOptions,
+} from 'class-validator';
 
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
@@ -29,6 +39,18 @@ export function QueryWord(words: readonly string[], documentation: ApiPropertyOp
   );
 }
 
+/** A parameter that may be left out, and is else a time; the property is a Date. */
+export function QueryTime(documentation: ApiPropertyOptions = {}): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ type: String, format: 'date-time', ...documentation } as ApiPropertyOptions),
+    IsOptional(),
+    Transform(({ value }: { value: unknown }) =>
+      typeof value === 'string' && isTime(value) ? new Date(value) : value,
+    ),
+    IsDate(once('must be a time such as 2026-01-31T09:30:00Z')),
+  );
+}
+
 /** A parameter that is `true` or `false`; the property's own value where it is left out. */
 export function QueryFlag(documentation: ApiPropertyOptions = {}): PropertyDecorator {
   return applyDecorators(
@@ -51,6 +73,12 @@ export function QueryPageSize(empty?: number): PropertyDecorator {
     Min(1, rule),
     Max(MAX_PAGE_SIZE, rule),
   );
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+
+function isTime(text: string): boolean {
+  return TIME.test(text) && !Number.isNaN(Date.parse(text));
 }
 
 /** The text of a whole number of at most three digits as that number; anything else as it is. */

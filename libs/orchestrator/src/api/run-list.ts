@@ -19,7 +19,9 @@ export class RunList {
 
   async page(query: RunQuery, scope: TaskScope): Promise<RunPage> {
     const agent = `workflows/${query.workflow ?? '*'}`;
-    const listing = { agent, states: STATES_OF, summary: (run: StoredTask) => this.summary(run) };
+    const { q, since } = query;
+    const among = { ...(q && { search: q }), ...(since && { updatedAfter: since }) };
+    const listing = { agent, among, states: STATES_OF, summary: (run: StoredTask) => this.summary(run) };
     const { found, nextPageToken } = await this.processes.page(listing, query, scope);
     return { runs: found, nextPageToken };
   }

@@ -1,6 +1,6 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import type { CallCancelOutcome } from '#libs/agent-calls';
-import { PageQuery, QueryFlag, QueryText, QueryWord, refuseTooDeep } from '#libs/http';
+import { PageQuery, QueryFlag, QueryText, QueryTime, QueryWord, refuseTooDeep } from '#libs/http';
 import { type Artifact, isJsonObject, type JsonObject, type Part, type TaskState } from '#libs/protocol';
 import { IsObject, IsOptional } from 'class-validator';
 import type { CanceledChild, NodeStatus, RunError, RunStatus } from '../node-run.js';
@@ -47,6 +47,8 @@ export class RunStreamQuery {
   cancelOnDisconnect = false;
 }
 
+const MAX_SEARCH = 100;
+
 /** Which runs are asked for. */
 export class RunQuery extends PageQuery {
   @QueryText((name) => WORKFLOW_NAME.test(name), 'is not a name of a workflow', { example: 'greeting' })
@@ -54,6 +56,15 @@ export class RunQuery extends PageQuery {
 
   @QueryWord(Object.keys(STATES_OF))
   status?: RunStatus;
+
+  @QueryText((text) => text.length <= MAX_SEARCH, `must have at most ${MAX_SEARCH} characters`, {
+    description: "What the workflow's name has in it, in any case of letters, or the run's id begins with.",
+    example: 'greet',
+  })
+  q?: string;
+
+  @QueryTime({ description: 'Runs that have changed since then.', example: '2026-01-31T09:30:00Z' })
+  since?: Date;
 }
 
 const RUN_STATUS = { enum: Object.keys(STATES_OF), example: 'completed' };

@@ -1,11 +1,13 @@
 import { type PageQuery, pageTokenAfter } from '#libs/http';
 import type { TaskState } from '#libs/protocol';
-import type { StoredTask, TaskScope, TaskStore } from '#libs/tasks';
+import type { StoredTask, TaskQuery, TaskScope, TaskStore } from '#libs/tasks';
 
 /** How processes of one kind are listed. */
 export interface ProcessListing<Status extends string, Summary> {
   /** The path of their agent, or `workflows/*` for every agent one step below `workflows`. */
   agent: string;
+  /** Which of them. */
+  among?: Pick<TaskQuery, 'search' | 'updatedAfter'>;
   /** The states of a Task that a status may stand for. */
   states: Readonly<Record<Status, readonly TaskState[]>>;
   /** Absent: a Task's state says all; else those of a state that have another status are passed over. */
@@ -45,7 +47,7 @@ export async function processPage<Status extends string, Summary>(
 /** One more than a page has: whether there is a further page. */
 async function inState<Status extends string>(
   tasks: Pick<TaskStore, 'list'>,
-  { agent, statusOf }: ProcessListing<Status, unknown>,
+  { agent, among, statusOf }: ProcessListing<Status, unknown>,
   state: TaskState | undefined,
   { status, before, pageSize }: ProcessQuery<Status>,
   scope: TaskScope,
@@ -53,7 +55,7 @@ async function inState<Status extends string>(
   const limit = pageSize + 1;
   const fitting: StoredTask[] = [];
   for (let after = before; ;) {
-    const listed = await tasks.list({ scope, agent, state, before: after, limit });
+    const listed = await tasks.list({ scope, agent, ...among, state, before: after, limit });
     fitting.push(...listed.filter((it) => status === undefined || !statusOf || statusOf(it) === status));
     if (fitting.length >= limit || listed.length < limit) return fitting.slice(0, limit);
     after = listed.at(-1)?.header;
