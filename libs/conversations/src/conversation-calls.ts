@@ -96,16 +96,12 @@ export class ConversationCalls {
   private called(name: CallName, agent: string, as: CalledParty): CalledAgent {
     const { references } = this.services;
     const { scope } = this.start.context.call;
-    const own = !/^https?:/i.test(agent);
-    const credential = own ? undefined : this.state.settings.auth?.[as];
+    const called = references.called(agent, scope.tenant);
+    const credential = called.own ? undefined : this.state.settings.auth?.[as];
     const seen = this.state.calls.get(name);
     return {
       reference: referenceOf(name),
-      own,
-      target: async () => {
-        const calledAgent = await references.resolve(agent, scope.tenant);
-        return { url: references.url(calledAgent), calledAgent };
-      },
+      ...called,
       ...(seen !== undefined && { seen }),
       ...(credential !== undefined && { identity: { credential, onlyToHosts: true } }),
     };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type CallContext, UnknownAgent } from '#libs/executor';
+import type { CallContext } from '#libs/executor';
 import { ProcessExecutor, type ProcessStart } from '#libs/process';
-import { A2AError, type JsonObject, type SendMessageRequest } from '#libs/protocol';
+import type { JsonObject, SendMessageRequest } from '#libs/protocol';
 import type { ConversationSettings } from './conversation.js';
 import { settingsMetadata } from './conversation-metadata.js';
 import { ConversationRun } from './conversation-run.js';
@@ -33,7 +33,9 @@ export class ConversationExecutor extends ProcessExecutor {
 
   override async check(request: SendMessageRequest, { scope }: CallContext): Promise<void> {
     if (request.message.taskId !== undefined) return;
-    await this.refuseUnknownAgents(this.settingsOf(request), scope.tenant);
+    const { requester, target, announce } = this.settingsOf(request);
+    const named = Object.entries({ requester, target, announce });
+    await this.services.references.refuseUnknown(named, scope.tenant);
   }
 
   protected override about(request: SendMessageRequest): JsonObject {
@@ -44,26 +46,6 @@ export class ConversationExecutor extends ProcessExecutor {
     const { context, log } = start;
     const self = await this.isSelf(settingsIn(log), context.call.scope.tenant);
     return new ConversationRun(this.services, start, ConversationState.of(context.taskId, log, self));
-  }
-
-  private async refuseUnknownAgents(settings: ConversationSettings, tenant: string): Promise<void> {
-    const { requester, target, announce } = settings;
-    const given = Object.entries({ requester, target, announce });
-    const problems = await Promise.all(given.map(([field, reference]) => this.problemOf(field, reference, tenant)));
-    const violations = problems.filter((it) => it !== undefined);
-    if (violations.length === 0) return;
-    const message = violations.map(({ field, description }) => `${field}: ${description}`).join('; ');
-    throw new A2AError('INVALID_PARAMS', { message, violations, status: 422 });
-  }
-
-  private async problemOf(field: string, reference: string | undefined, tenant: string) {
-    try {
-      if (reference !== undefined) await this.services.references.resolve(reference, tenant);
-      return undefined;
-    } catch (error) {
-      if (error instanceof UnknownAgent) return { field, description: error.message };
-      throw error;
-    }
   }
 
   /** Whether both sides are the same agent: there is no loop then. */

@@ -1,11 +1,10 @@
-import type { ProcessServices } from '#libs/process';
-import type { AgentReferences } from './agent-references.js';
+import type { AgentReferences, ProcessServices } from '#libs/process';
 import type { ConversationBudgets } from './conversation-budget.js';
 import type { ConversationCommands } from './conversation-command.js';
 
 /** What every conversation needs of the process that it runs in. */
 export interface ConversationServices extends ProcessServices {
-  references: Pick<AgentReferences, 'resolve' | 'url'>;
+  references: Pick<AgentReferences, 'resolve' | 'called' | 'refuseUnknown'>;
   commands: ConversationCommands;
   budgets: ConversationBudgets;
 }

@@ -1,3 +1,4 @@
+export { AgentReferences } from './agent-references.js';
 export { IdempotencyKey } from './api/idempotency-key.js';
 export { type ProcessListing } from './api/process-page.js';
 export { type ProcessEvents, ProcessStreams } from './api/process-streams.js';

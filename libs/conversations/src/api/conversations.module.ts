@@ -1,9 +1,8 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
 import { CallChainModule, CallChains, BuiltInAgents, BuiltInAgentsModule, type ServedAgent } from '#libs/executor';
-import { Processes, ProcessStreams } from '#libs/process';
+import { AgentReferences, Processes, ProcessStreams } from '#libs/process';
 import { TasksModule, TaskStore } from '#libs/tasks';
-import { AgentReferences } from '../agent-references.js';
 import { conversationAgent } from '../conversation-agent.js';
 import { ConversationBudgets } from '../conversation-budget.js';
 import { ConversationCommands } from '../conversation-command.js';

@@ -188,7 +188,11 @@ export class DrivenConversation {
     const executor = new ConversationExecutor(
       {
         directory: this.agents,
-        references: { resolve: async (reference) => reference, url: (address) => address },
+        references: {
+          resolve: async (reference) => reference,
+          called: (url) => ({ own: false, target: () => ({ url, calledAgent: url }) }),
+          refuseUnknown: async () => undefined,
+        },
         tasks: { recordedChildren: async () => this.children as TaskHeader[] },
         commands: this.commands,
         chains: new CallChains(Buffer.from('a secret')),

@@ -2,11 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { AgentCatalog, UnknownAgent } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
-import { hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
+import { A2AError, hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
+import type { CalledAgent } from './process-calls.js';
+
+/** The field of a request that holds a reference to an agent, if it is there. */
+type NamedReference = readonly [field: string, reference: string | undefined];
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
-/** Finds the agents that callers name: by URL, by their path below `/a2a`, or by the name of a workflow or a node. */
+/**
+ * Finds the agents that a process is asked to call: by URL, by their path below `/a2a`, or by the name of a workflow or a
+ * node.
+ */
 @Injectable()
 export class AgentReferences {
   private catalog: AgentCatalog | undefined;
@@ -22,7 +29,7 @@ export class AgentReferences {
    * @throws UnknownAgent
    */
   async resolve(reference: string, tenant: string): Promise<string> {
-    if (/^https?:/i.test(reference)) {
+    if (isUrl(reference)) {
       if (!URL.canParse(reference)) throw new UnknownAgent('the URL is not valid', 'AGENT_NOT_FOUND');
       if (hasUserinfo(reference)) throw new UnknownAgent(`the URL ${NO_USERINFO}`, 'AGENT_NOT_FOUND');
       return reference.replace(/\/+$/, '');
@@ -33,9 +40,42 @@ export class AgentReferences {
     return this.named(path, tenant);
   }
 
-  /** Where to call the agent at a resolved address. */
-  url(address: string): string {
-    return /^https?:/i.test(address) ? address : `${this.address.internalUrl}/a2a/${address}`;
+  /** Whom a process calls by a reference; the agent is looked up for each call. */
+  called(reference: string, tenant: string): Pick<CalledAgent, 'own' | 'target'> {
+    const target = async (): Promise<{ url: string; calledAgent: string }> => {
+      const calledAgent = await this.resolve(reference, tenant);
+      const url = isUrl(calledAgent) ? calledAgent : `${this.address.internalUrl}/a2a/${calledAgent}`;
+      return { url, calledAgent };
+    };
+    return { own: !isUrl(reference), target };
+  }
+
+  /**
+   * Refuses what cannot be called.
+   * @param named the fields that hold references, with what they hold
+   * @throws A2AError INVALID_PARAMS with the status 422, naming each field at fault
+   */
+  async refuseUnknown(named: readonly NamedReference[], tenant: string): Promise<void> {
+    const problems = await Promise.all(
+      named.map(async ([field, reference]) => {
+        const description = reference === undefined ? undefined : await this.problemOf(reference, tenant);
+        return description === undefined ? [] : [{ field, description }];
+      }),
+    );
+    const violations = problems.flat();
+    if (violations.length === 0) return;
+    const message = violations.map(({ field, description }) => `${field}: ${description}`).join('; ');
+    throw new A2AError('INVALID_PARAMS', { message, violations, status: 422 });
+  }
+
+  private async problemOf(reference: string, tenant: string): Promise<string | undefined> {
+    try {
+      await this.resolve(reference, tenant);
+      return undefined;
+    } catch (error) {
+      if (error instanceof UnknownAgent) return error.message;
+      throw error;
+    }
   }
 
   /** A workflow's name comes before a node's. */
@@ -59,6 +99,10 @@ export class AgentReferences {
     this.catalog ??= this.modules.get<AgentCatalog>(AgentCatalog, { strict: false });
     return this.catalog.inTenant(tenant);
   }
+}
+
+function isUrl(reference: string): boolean {
+  return /^https?:/i.test(reference);
 }
 
 function nobody(reference: string): UnknownAgent {

@@ -1,0 +1,63 @@
+import type { ModuleRef } from '@nestjs/core';
+import { AgentCatalog, type ServedAgent, UnknownAgent } from '#libs/executor';
+import type { ServiceAddress } from '#libs/http';
+import { AgentReferences } from './agent-references.js';
+
+const PATHS = ['workflows/w', 'workflows/w/nodes/n', 'conversations'];
+/** As the catalog finds a node by its id alone. */
+const ALIASES: Record<string, string> = { 'nodes/n': 'workflows/w/nodes/n' };
+
+/** The agents of the tenant `t`. */
+const catalog = {
+  inTenant: (tenant: string) => ({
+    resolve: async (path: string): Promise<Pick<ServedAgent, 'path'>> => {
+      const found = ALIASES[path] ?? path;
+      if (tenant === 't' && PATHS.includes(found)) return { path: found };
+      throw new UnknownAgent('not found', path.startsWith('nodes/') ? 'NODE_NOT_FOUND' : 'AGENT_NOT_FOUND');
+    },
+  }),
+};
+const modules = { get: (token: unknown) => (token === AgentCatalog ? catalog : undefined) } as unknown as ModuleRef;
+const references = new AgentReferences(modules, { internalUrl: 'http://own' } as ServiceAddress);
+
+const NOBODY = 'there is no agent "nobody"';
+
+describe('AgentReferences', () => {
+  it.each([
+    ['w', 'http://own/a2a/workflows/w', true],
+    ['n', 'http://own/a2a/workflows/w/nodes/n', true],
+    ['/a2a/workflows/w/', 'http://own/a2a/workflows/w', true],
+    ['workflows/w/nodes/n', 'http://own/a2a/workflows/w/nodes/n', true],
+    ['HTTP://agents.example/', 'HTTP://agents.example', false],
+  ])('%s is called at %s', async (reference, url, own) => {
+    const called = references.called(reference, 't');
+    expect(called.own).toBe(own);
+    expect(await called.target()).toEqual({ url, calledAgent: url.replace('http://own/a2a/', '') });
+  });
+
+  it('an agent that is gone fails the call, and not the look at whose it is', async () => {
+    const called = references.called('nobody', 't');
+    expect(called.own).toBe(true);
+    await expect(called.target()).rejects.toThrow(NOBODY);
+  });
+
+  it('each field at fault is named, and one that is left out is none', async () => {
+    const named = { first: 'nobody', second: undefined, third: 'w', fourth: 'http://ann:secret@agents.example' };
+    const known = Object.entries({ second: undefined, third: 'w' });
+    await expect(references.refuseUnknown(known, 't')).resolves.toBeUndefined();
+    await expect(references.refuseUnknown(Object.entries(named), 't')).rejects.toMatchObject({
+      status: 422,
+      violations: [
+        { field: 'first', description: NOBODY },
+        { field: 'fourth', description: expect.not.stringContaining('secret') },
+      ],
+    });
+    await expect(references.refuseUnknown(known, 'another')).rejects.toMatchObject({ status: 422 });
+  });
+
+  it('a fault of ours is no unknown agent', async () => {
+    const broken = { get: () => ({ inTenant: () => ({ resolve: async () => Promise.reject(new Error('a fault')) }) }) };
+    const faulty = new AgentReferences(broken as unknown as ModuleRef, {} as ServiceAddress);
+    await expect(faulty.refuseUnknown([['first', 'w']], 't')).rejects.toThrow('a fault');
+  });
+});
