@@ -145,9 +145,10 @@ module.exports = {
     },
     {
       name: 'production-code-imports-no-tests',
+      comment: 'Tests are what test/ has, specs, and what they share in a folder `testing`.',
       severity: 'error',
-      from: { path: '^(src|apps|libs)/', pathNot: TEST },
-      to: { path: ['^test/', TEST] },
+      from: { path: '^(src|apps|libs)/', pathNot: [TEST, '/testing/'] },
+      to: { path: ['^test/', TEST, '/testing/'] },
     },
     {
       name: 'protocol-does-no-io',

@@ -1,24 +1,17 @@
 import { AgentCallError, AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from '#libs/a2a-client';
-import {
-  type ChainLink,
-  CallChains,
-  chainMetadata,
-  keptChain,
-  type RequestContext,
-  TaskCanceled,
-} from '#libs/executor';
+import { type AgentExecutor, type ChainLink, CallChains, chainMetadata, keptChain } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http';
 import {
   dataPart,
   type SendMessageRequest,
   statusUpdate,
   type StreamResponse,
-  submittedTask,
   type Task,
   type TaskState,
   userMessage,
 } from '#libs/protocol';
-import { ANONYMOUS_SCOPE, applyTaskEvent, type TaskEvent, type TaskHeader, type TaskStore } from '#libs/tasks';
+import type { TaskStore } from '#libs/tasks';
+import { DrivenProcess } from '../../../../test/support/driven-process.js';
 import { Approvals } from '../approvals.js';
 import { BrainstormAgent } from '../brainstorm-agent.js';
 import { BrainstormProgress } from '../brainstorm-progress.js';
@@ -29,8 +22,6 @@ import { brainstormSpec } from '../requested-brainstorm.js';
 
 /** What the brainstorm's service signs links with. */
 export const CALL_CHAINS = new CallChains(Buffer.from('secret'));
-
-const REFERENCE = { taskId: 'storm-1', contextId: 'context-1' };
 
 export interface SentPayload {
   role: string;
@@ -145,88 +136,37 @@ async function aborted(signal: AbortSignal | undefined): Promise<never> {
   throw new AgentCallError('aborted', 'the call was aborted');
 }
 
-/** Runs a brainstorm as an ExecutionRegistry does, over a log in memory. */
-export class DrivenBrainstorm {
-  readonly log: TaskEvent[] = [];
+/** A brainstorm over a log in memory. */
+export class DrivenBrainstorm extends DrivenProcess {
   readonly approvals = new FakeApprovals();
-  /** The Tasks of our own agents that it called for. */
-  readonly children: Pick<TaskHeader, 'taskId' | 'parentReference'>[] = [];
-  /** How many events the executor has waited for to be durable. */
-  durable = 0;
-  private controller = new AbortController();
 
   constructor(
     readonly agents: FakeAgents,
     readonly spec: BrainstormSpec = specOf(['a', 'b']),
-  ) {}
+  ) {
+    super('brainstorms', 'storm-1');
+  }
 
   get progress(): BrainstormProgress {
     return BrainstormProgress.of(this.log);
   }
 
-  get task(): Task {
-    const [first, ...rest] = this.log;
-    if (first === undefined) throw new Error('The brainstorm has not begun');
-    return rest.reduce(applyTaskEvent, applyTaskEvent(undefined, first));
-  }
-
   /** @param links the calls that led to it */
   start(links: readonly ChainLink[] = []): Promise<TaskState> {
     const metadata = { ...specMetadata(this.spec), ...chainMetadata(links) };
-    this.log.push({ task: submittedTask(REFERENCE, userMessage('idea', { messageId: 'm-1' }), metadata) });
-    return this.turn(null, 0);
+    return this.begin(userMessage('idea', { messageId: 'm-1' }), metadata);
   }
 
   /** The next turn of one that awaits input. */
   iterate(): Promise<TaskState> {
-    const { task } = this;
-    this.log.push({
-      ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'),
-      received: userMessage('iterate', { messageId: `m-${this.log.length}` }),
-    });
-    return this.turn(task, 0);
+    return this.goOn(userMessage('iterate', { messageId: `m-${this.log.length}` }));
   }
 
-  /** Goes on after a crash that left this log. */
-  recover(log: readonly TaskEvent[]): Promise<TaskState> {
-    this.log.push(...log);
-    return this.turn(log.length === 1 ? null : this.task, log.length - 1);
-  }
-
-  cancel(): void {
-    this.controller.abort(new TaskCanceled());
-  }
-
-  shutDown(): void {
-    this.controller.abort(new Error('This process stops'));
-  }
-
-  private async turn(task: Task | null, recovered: number): Promise<TaskState> {
+  protected override executor(): AgentExecutor {
     const address = { internalUrl: 'http://own' } as ServiceAddress;
-    const tasks = { recordedChildren: async () => this.children } as unknown as TaskStore;
-    const services = new BrainstormServices(this.agents, this.approvals, CALL_CHAINS, address, tasks);
-    const { executor } = new BrainstormAgent(services);
-    const context: RequestContext = {
-      ...REFERENCE,
-      token: 'token',
-      userMessage: userMessage('any'),
-      task,
-      recovered,
-      call: { scope: ANONYMOUS_SCOPE, agent: 'brainstorms', extensions: [], baseUrl: 'http://own' },
-      metadata: undefined,
-      signal: this.controller.signal,
-      log: async () => [...this.log],
-      admit: () => undefined,
-      prove: async () => undefined,
-      flush: async () => {
-        this.durable = this.log.length;
-      },
-    };
-    for await (const event of executor.execute(context)) {
-      applyTaskEvent(this.task, event);
-      this.log.push(event);
-    }
-    return this.task.status.state;
+    const tasks = this.tasks as unknown as TaskStore;
+    return new BrainstormAgent(new BrainstormServices(this.agents, this.approvals, CALL_CHAINS, address, tasks))
+      .executor;
   }
 }
 

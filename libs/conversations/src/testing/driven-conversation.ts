@@ -1,24 +1,22 @@
 import { AgentCallError, AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from '#libs/a2a-client';
-import { CallChains, type RequestContext, TaskCanceled } from '#libs/executor';
+import { CallChains } from '#libs/executor';
 import {
   artifactUpdate,
   type SendMessageRequest,
   statusUpdate,
   type StreamResponse,
-  submittedTask,
   type Task,
+  type TaskReference,
   type TaskState,
   textPart,
   userMessage,
 } from '#libs/protocol';
-import { ANONYMOUS_SCOPE, applyTaskEvent, type TaskEvent, type TaskHeader } from '#libs/tasks';
+import { DrivenProcess } from '../../../../test/support/driven-process.js';
 import type { ConversationSettings } from '../conversation.js';
 import { type Budget, ConversationBudgets } from '../conversation-budget.js';
 import { type ConversationCommand, ConversationCommands } from '../conversation-command.js';
 import { ConversationExecutor } from '../conversation-executor.js';
 import { settingsMetadata } from '../conversation-metadata.js';
-
-const REFERENCE = { taskId: 'conversation-1', contextId: 'context-1' };
 
 /** What an agent says to its nth Message (from 0): a text, a question, an error, or nothing for ever. */
 export type Behaviour = (nth: number, text: string) => string | { asks: string } | { hangs: true } | Error;
@@ -104,7 +102,7 @@ class TalkingClient extends AgentClient {
   }
 }
 
-function answered(reference: typeof REFERENCE, answer: string | { asks: string }): StreamResponse[] {
+function answered(reference: TaskReference, answer: string | { asks: string }): StreamResponse[] {
   if (typeof answer !== 'string') return [statusUpdate(reference, 'TASK_STATE_INPUT_REQUIRED', answer.asks)];
   const artifact = { artifactId: 'said', parts: [textPart(answer)] };
   return [artifactUpdate(reference, artifact), statusUpdate(reference, 'TASK_STATE_COMPLETED')];
@@ -134,92 +132,41 @@ class FakeBudgets extends ConversationBudgets {
   }
 }
 
-/** Runs a conversation as an ExecutionRegistry does, over a log in memory. */
-export class DrivenConversation {
-  readonly log: TaskEvent[] = [];
+/** A conversation over a log in memory. */
+export class DrivenConversation extends DrivenProcess {
   readonly commands = new FakeCommands();
   readonly budgets = new FakeBudgets();
-  /** The Tasks that agents of ours made for it. */
-  readonly children: Pick<TaskHeader, 'taskId' | 'parentReference'>[] = [];
-  /** Called with the log after each event of it. */
-  onEvent: (event: TaskEvent) => void = () => undefined;
-  private controller = new AbortController();
 
   constructor(
     readonly agents: TalkingAgents,
     readonly settings: ConversationSettings,
-  ) {}
-
-  get task(): Task {
-    const [first, ...rest] = this.log;
-    if (first === undefined) throw new Error('The conversation has not begun');
-    return rest.reduce(applyTaskEvent, applyTaskEvent(undefined, first));
+  ) {
+    super('conversations', 'conversation-1');
   }
 
   start(): Promise<TaskState> {
-    const message = userMessage(this.settings.message, { messageId: 'm-1' });
-    this.log.push({ task: submittedTask(REFERENCE, message, settingsMetadata(this.settings)) });
-    return this.turn(null, 0);
+    return this.begin(userMessage(this.settings.message, { messageId: 'm-1' }), settingsMetadata(this.settings));
   }
 
   /** The next turn of one that waits. */
   resume(text: string, metadata?: Record<string, boolean>): Promise<TaskState> {
-    const { task } = this;
-    const received = userMessage(text, { messageId: `m-${this.log.length}`, ...(metadata && { metadata }) });
-    this.log.push({ ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), received });
-    return this.turn(task, 0);
+    return this.goOn(userMessage(text, { messageId: `m-${this.log.length}`, ...(metadata && { metadata }) }));
   }
 
-  /** Goes on after a crash that left this log. */
-  recover(log: readonly TaskEvent[]): Promise<TaskState> {
-    this.log.push(...log);
-    return this.turn(null, log.length - 1);
-  }
-
-  cancel(): void {
-    this.controller.abort(new TaskCanceled());
-  }
-
-  shutDown(): void {
-    this.controller.abort(new Error('This process stops'));
-  }
-
-  private async turn(task: Task | null, recovered: number): Promise<TaskState> {
-    const executor = new ConversationExecutor(
-      {
-        directory: this.agents,
-        references: {
-          resolve: async (reference) => reference,
-          called: (url) => ({ own: false, target: () => ({ url, calledAgent: url }) }),
-          refuseUnknown: async () => undefined,
-        },
-        tasks: { recordedChildren: async () => this.children as TaskHeader[] },
-        commands: this.commands,
-        chains: new CallChains(Buffer.from('a secret')),
-        budgets: this.budgets,
+  protected override executor(): ConversationExecutor {
+    const services = {
+      directory: this.agents,
+      references: {
+        resolve: async (reference: string) => reference,
+        called: (url: string) => ({ own: false, target: () => ({ url, calledAgent: url }) }),
+        refuseUnknown: async () => undefined,
       },
-      () => this.settings,
-    );
-    const context: RequestContext = {
-      ...REFERENCE,
-      token: 'token',
-      userMessage: userMessage(this.settings.message, { messageId: 'm-1' }),
-      task,
-      recovered,
-      call: { scope: ANONYMOUS_SCOPE, agent: 'conversations', extensions: [], baseUrl: 'http://own' },
-      metadata: undefined,
-      signal: this.controller.signal,
-      log: async () => [...this.log],
-      admit: () => undefined,
-      prove: async () => undefined,
-      flush: async () => undefined,
+      tasks: this.tasks,
+      commands: this.commands,
+      chains: new CallChains(Buffer.from('a secret')),
+      budgets: this.budgets,
     };
-    for await (const event of executor.execute(context)) {
-      applyTaskEvent(this.task, event);
-      this.log.push(event);
-      this.onEvent(event);
-    }
-    return this.task.status.state;
+    return new ConversationExecutor(services, () => this.settings);
   }
 }
 

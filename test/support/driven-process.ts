@@ -1,0 +1,89 @@
+import { type AgentExecutor, type RequestContext, TaskCanceled } from '#libs/executor';
+import { type JsonObject, type Message, statusUpdate, submittedTask, type Task, type TaskState } from '#libs/protocol';
+import { ANONYMOUS_SCOPE, applyTaskEvent, type TaskEvent, type TaskHeader } from '#libs/tasks';
+
+/** Runs a process as an ExecutionRegistry does, over a log in memory. */
+export abstract class DrivenProcess {
+  readonly log: TaskEvent[] = [];
+  /** The Tasks that agents of ours made for it. */
+  readonly children: Pick<TaskHeader, 'taskId' | 'parentReference'>[] = [];
+  /** How many events the executor has waited for to be durable. */
+  durable = 0;
+  /** Called with each event once the log has it. */
+  onEvent: (event: TaskEvent) => void = () => undefined;
+  private readonly reference: { taskId: string; contextId: string };
+  private readonly controller = new AbortController();
+
+  /** @param agent the path of the agent whose Task it is */
+  constructor(
+    private readonly agent: string,
+    taskId: string,
+  ) {
+    this.reference = { taskId, contextId: 'context-1' };
+  }
+
+  /** A new one for each execution. */
+  protected abstract executor(): AgentExecutor;
+
+  /** What there is of a TaskStore for its calls. */
+  protected readonly tasks = { recordedChildren: async () => this.children as TaskHeader[] };
+
+  get task(): Task {
+    const [first, ...rest] = this.log;
+    if (first === undefined) throw new Error('The process has not begun');
+    return rest.reduce(applyTaskEvent, applyTaskEvent(undefined, first));
+  }
+
+  /** Goes on after a crash that left this log. */
+  recover(log: readonly TaskEvent[]): Promise<TaskState> {
+    this.log.push(...log);
+    return this.execute(null, log.length - 1);
+  }
+
+  cancel(): void {
+    this.controller.abort(new TaskCanceled());
+  }
+
+  shutDown(): void {
+    this.controller.abort(new Error('This process stops'));
+  }
+
+  protected begin(message: Message, metadata: JsonObject): Promise<TaskState> {
+    this.log.push({ task: submittedTask(this.reference, message, metadata) });
+    return this.execute(null, 0);
+  }
+
+  /** The next turn of one that waits. */
+  protected goOn(received: Message): Promise<TaskState> {
+    const { task } = this;
+    this.log.push({ ...statusUpdate(this.reference, 'TASK_STATE_WORKING'), received });
+    return this.execute(task, 0);
+  }
+
+  private async execute(task: Task | null, recovered: number): Promise<TaskState> {
+    const userMessage = this.task.history?.[0];
+    if (userMessage === undefined) throw new Error('A Task begins with a Message');
+    const context: RequestContext = {
+      ...this.reference,
+      token: 'token',
+      userMessage,
+      task,
+      recovered,
+      call: { scope: ANONYMOUS_SCOPE, agent: this.agent, extensions: [], baseUrl: 'http://own' },
+      metadata: undefined,
+      signal: this.controller.signal,
+      log: async () => [...this.log],
+      admit: () => undefined,
+      prove: async () => undefined,
+      flush: async () => {
+        this.durable = this.log.length;
+      },
+    };
+    for await (const event of this.executor().execute(context)) {
+      applyTaskEvent(this.task, event);
+      this.log.push(event);
+      this.onEvent(event);
+    }
+    return this.task.status.state;
+  }
+}
