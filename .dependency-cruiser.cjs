@@ -4,6 +4,7 @@
 const LAYERS = {
   words: {
     protocol: [],
+    expressions: ['protocol'],
   },
   ground: {
     service: [],
@@ -166,6 +167,24 @@ module.exports = {
       to: {
         dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer'],
         pathNot: '^node_modules/(@a2a-js/sdk|@bufbuild/protobuf|ajv|ajv-formats|re2js)/',
+      },
+    },
+    {
+      name: 'expressions-do-no-io',
+      comment: 'libs/expressions is pure: what it needs to know comes with the variables.',
+      severity: 'error',
+      from: { path: '^libs/expressions/', pathNot: TEST },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'expressions-know-no-framework',
+      comment:
+        'libs/expressions may use the evaluator, the messages of its timestamps and a regular expression engine.',
+      severity: 'error',
+      from: { path: '^libs/expressions/', pathNot: TEST },
+      to: {
+        dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer'],
+        pathNot: '^node_modules/(@bufbuild/(cel|protobuf)|re2js)/',
       },
     },
     {

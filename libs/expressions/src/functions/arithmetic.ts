@@ -1,0 +1,59 @@
+import { celFunc, type CelFunc, CelScalar, celUint, listType } from '@bufbuild/cel';
+import { evaluation } from '../evaluation.js';
+import { concatenated } from '../values.js';
+
+const { BYTES, DOUBLE, DYN, INT, STRING, UINT } = CelScalar;
+const LIST = listType(DYN);
+
+const LARGEST_INT = 2n ** 63n - 1n;
+const LARGEST_UINT = 2n ** 64n - 1n;
+const INTEGER = /^[+-]?\d{1,20}$/;
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+const OPERATIONS: Record<string, (left: number, right: number) => number> = {
+  '_+_': (left, right) => left + right,
+  '_-_': (left, right) => left - right,
+  '_*_': (left, right) => left * right,
+  '_/_': (left, right) => left / right,
+  '_%_': (left, right) => left % right,
+};
+
+/**
+ * Numbers of JSON are doubles, and those that an expression names are mostly ints: the standard knows no arithmetic of
+ * both, nor a remainder of doubles.
+ */
+const MIXED = Object.entries(OPERATIONS).flatMap(([name, operation]) => [
+  celFunc(name, [DOUBLE, INT], DOUBLE, (left, right) => operation(left, Number(right))),
+  celFunc(name, [INT, DOUBLE], DOUBLE, (left, right) => operation(Number(left), right)),
+]);
+
+export const ARITHMETIC: readonly CelFunc[] = [
+  ...MIXED,
+  celFunc('_%_', [DOUBLE, DOUBLE], DOUBLE, (left, right) => left % right),
+  celFunc('_+_', [STRING, STRING], STRING, (left, right) => {
+    evaluation().budget.build(left.length + right.length);
+    return left + right;
+  }),
+  celFunc('_+_', [BYTES, BYTES], BYTES, (left, right) => {
+    evaluation().budget.build(left.length + right.length);
+    const sum = new Uint8Array(left.length + right.length);
+    sum.set(left);
+    sum.set(right, left.length);
+    return sum;
+  }),
+  celFunc('_+_', [LIST, LIST], LIST, concatenated),
+  // The evaluator's own take '' for 0, '0x1f' for a number and 'abc' for NaN.
+  celFunc('int', [STRING], INT, (text) => integer(text, -LARGEST_INT - 1n, LARGEST_INT)),
+  celFunc('uint', [STRING], UINT, (text) => celUint(integer(text, 0n, LARGEST_UINT))),
+  celFunc('double', [STRING], DOUBLE, (text) => {
+    if (!DECIMAL.test(text)) throw new Error(`"${text.slice(0, 50)}" is no number`);
+    return Number(text);
+  }),
+];
+
+function integer(text: string, least: bigint, most: bigint): bigint {
+  if (!INTEGER.test(text)) throw new Error(`"${text.slice(0, 50)}" is no whole number`);
+  const value = BigInt(text.replace('+', ''));
+  if (value < least || value > most) throw new Error(`${text} is out of range`);
+  return value;
+}

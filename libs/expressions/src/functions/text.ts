@@ -1,0 +1,153 @@
+import { type CelFunc, celFunc, CelScalar, type CelList, celList, celMethod, listType } from '@bufbuild/cel';
+import { evaluation } from '../evaluation.js';
+import { firstIndex, lastIndex } from './text-search.js';
+
+const { BOOL, DYN, INT, STRING } = CelScalar;
+const LIST = listType(DYN);
+/** What one step of the slower functions below looks at, compared with what a step usually does. */
+const SLOW = 4;
+
+/**
+ * Texts of the standard and of its extension `strings`, counted in code points. The evaluator's own count code units, and
+ * some take as long as the text squared.
+ */
+export const TEXT: readonly CelFunc[] = [
+  celFunc('size', [STRING], INT, (text) => BigInt(pointsIn(text))),
+  celMethod('size', STRING, [], INT, function () {
+    return BigInt(pointsIn(this));
+  }),
+  celMethod('contains', STRING, [STRING], BOOL, function (part) {
+    read(this, part);
+    return firstIndex(this, part) >= 0;
+  }),
+  celMethod('indexOf', STRING, [STRING], INT, function (part) {
+    return indexIn(this, firstIndex(this, part), part);
+  }),
+  celMethod('indexOf', STRING, [STRING, INT], INT, function (part, from) {
+    return indexIn(this, firstIndex(this, part, unitAt(this, from)), part);
+  }),
+  celMethod('lastIndexOf', STRING, [STRING], INT, function (part) {
+    return indexIn(this, lastIndex(this, part), part);
+  }),
+  celMethod('lastIndexOf', STRING, [STRING, INT], INT, function (part, from) {
+    return indexIn(this, lastIndex(this, part, unitAt(this, from)), part);
+  }),
+  celMethod('charAt', STRING, [INT], STRING, function (index) {
+    const point = this.codePointAt(unitAt(this, index));
+    return point === undefined ? '' : String.fromCodePoint(point);
+  }),
+  celMethod('substring', STRING, [INT], STRING, function (from) {
+    return this.slice(unitAt(this, from));
+  }),
+  celMethod('substring', STRING, [INT, INT], STRING, function (from, to) {
+    if (from > to) throw new Error('a part of a text must not end before it begins');
+    return this.slice(unitAt(this, from), unitAt(this, to));
+  }),
+  celMethod('lowerAscii', STRING, [], STRING, function () {
+    read(this);
+    return this.replace(/[A-Z]+/g, (part) => part.toLowerCase());
+  }),
+  celMethod('upperAscii', STRING, [], STRING, function () {
+    read(this);
+    return this.replace(/[a-z]+/g, (part) => part.toUpperCase());
+  }),
+  celMethod('trim', STRING, [], STRING, function () {
+    read(this);
+    return this.trim();
+  }),
+  celMethod('split', STRING, [STRING], LIST, function (separator) {
+    return celList(parts(this, separator, -1));
+  }),
+  celMethod('split', STRING, [STRING, INT], LIST, function (separator, most) {
+    return celList(parts(this, separator, Number(most)));
+  }),
+  celMethod('replace', STRING, [STRING, STRING], STRING, function (old, fresh) {
+    return replaced(this, old, fresh, -1);
+  }),
+  celMethod('replace', STRING, [STRING, STRING, INT], STRING, function (old, fresh, most) {
+    return replaced(this, old, fresh, Number(most));
+  }),
+  celMethod('join', LIST, [], STRING, function () {
+    return joined(textsOf(this), '');
+  }),
+  celMethod('join', LIST, [STRING], STRING, function (separator) {
+    return joined(textsOf(this), separator);
+  }),
+];
+
+function read(...texts: string[]): void {
+  for (const text of texts) evaluation().budget.read(text.length * SLOW);
+}
+
+function pointsIn(text: string, end = text.length): number {
+  read(text);
+  let points = 0;
+  for (let unit = 0; unit < end; unit++) points += isTail(text, unit) ? 0 : 1;
+  return points;
+}
+
+/** Where the code point of an index begins, in code units. */
+function unitAt(text: string, index: bigint): number {
+  read(text);
+  let left = Number(index);
+  let unit = 0;
+  while (left > 0 && unit < text.length) {
+    unit += 1;
+    if (!isTail(text, unit)) left -= 1;
+  }
+  if (left !== 0) throw new Error(`the text has no place ${index}`);
+  return unit;
+}
+
+/** Whether a code unit is the second of a code point. */
+function isTail(text: string, unit: number): boolean {
+  return (text.charCodeAt(unit) & 0xfc00) === 0xdc00 && (text.charCodeAt(unit - 1) & 0xfc00) === 0xd800;
+}
+
+function indexIn(text: string, unit: number, part: string): bigint {
+  read(text, part);
+  return BigInt(unit < 0 ? -1 : pointsIn(text, unit));
+}
+
+/** @param most how many parts there are at most, the last with all that is left; any number of them if negative */
+function parts(text: string, separator: string, most: number): string[] {
+  read(text, separator);
+  if (most === 0) return [];
+  const found: string[] = [];
+  const width = separator.length;
+  let from = 0;
+  while (most < 0 || found.length < most - 1) {
+    const unit = width === 0 ? nextPoint(text, from) : firstIndex(text, separator, from);
+    if (unit < 0) break;
+    evaluation().budget.spend(1);
+    found.push(text.slice(from, unit));
+    from = unit + width;
+  }
+  if (width > 0 || from < text.length) found.push(text.slice(from));
+  return found;
+}
+
+/** Where the code point after this one begins; -1 after the last. */
+function nextPoint(text: string, unit: number): number {
+  if (unit >= text.length) return -1;
+  return unit + (isTail(text, unit + 1) ? 2 : 1);
+}
+
+function replaced(text: string, old: string, fresh: string, most: number): string {
+  if (old === '') throw new Error('an empty text cannot be replaced');
+  return joined(parts(text, old, most < 0 ? -1 : most + 1), fresh);
+}
+
+function textsOf(list: CelList): string[] {
+  evaluation().budget.spend(list.size);
+  return Array.from(list, (item) => {
+    if (typeof item !== 'string') throw new Error('join takes a list of texts alone');
+    return item;
+  });
+}
+
+function joined(texts: readonly string[], separator: string): string {
+  const length = texts.reduce((sum, text) => sum + text.length, separator.length * Math.max(0, texts.length - 1));
+  evaluation().budget.build(length);
+  return texts.join(separator);
+}

@@ -1,0 +1,87 @@
+import { type CelFunc, celFunc, CelScalar, celMethod, objectType } from '@bufbuild/cel';
+import { create } from '@bufbuild/protobuf';
+import { type Timestamp, timestampDate, TimestampSchema } from '@bufbuild/protobuf/wkt';
+import { evaluation } from '../evaluation.js';
+
+const { INT, STRING } = CelScalar;
+const TIMESTAMP = objectType(TimestampSchema);
+
+const FIRST_SECOND = -62_135_596_800n;
+const LAST_SECOND = 253_402_300_799n;
+const STEPS_TO_MAKE_CLOCK = 5_000;
+const STEPS_TO_READ_CLOCK = 200;
+const OFFSET = /^([+-]?)(\d\d):(\d\d)$/;
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+/** Each read from a date whose UTC is the time on the clock that was asked for. */
+const PARTS: Record<string, (clock: Date) => number> = {
+  getFullYear: (clock) => clock.getUTCFullYear(),
+  getMonth: (clock) => clock.getUTCMonth(),
+  getDate: (clock) => clock.getUTCDate(),
+  getDayOfMonth: (clock) => clock.getUTCDate() - 1,
+  getDayOfWeek: (clock) => clock.getUTCDay(),
+  getDayOfYear: (clock) => {
+    const first = new Date(clock);
+    first.setUTCMonth(0, 1);
+    return Math.round((clock.getTime() - first.getTime()) / DAY);
+  },
+  getHours: (clock) => clock.getUTCHours(),
+  getMinutes: (clock) => clock.getUTCMinutes(),
+  getSeconds: (clock) => clock.getUTCSeconds(),
+  getMilliseconds: (clock) => clock.getUTCMilliseconds(),
+};
+
+/** Times of the standard. The evaluator's own read the clock of the machine's zone, and take seconds for milliseconds. */
+export const TIME: readonly CelFunc[] = [
+  ...Object.entries(PARTS).flatMap(([name, part]) => [
+    celMethod(name, TIMESTAMP, [], INT, function () {
+      return BigInt(part(timestampDate(this.message)));
+    }),
+    celMethod(name, TIMESTAMP, [STRING], INT, function (zone) {
+      return BigInt(part(clockIn(zone, this.message)));
+    }),
+  ]),
+  celFunc('timestamp', [INT], TIMESTAMP, (seconds) => {
+    if (seconds < FIRST_SECOND || seconds > LAST_SECOND) throw new Error('timestamp out of range');
+    return create(TimestampSchema, { seconds });
+  }),
+];
+
+function clockIn(zone: string, timestamp: Timestamp): Date {
+  const date = timestampDate(timestamp);
+  const [written, sign, hours, minutes] = OFFSET.exec(zone) ?? [];
+  if (written !== undefined) {
+    const offset = (Number(hours) * 60 + Number(minutes)) * MINUTE;
+    return new Date(date.getTime() + (sign === '-' ? -offset : offset));
+  }
+  evaluation().budget.spend(STEPS_TO_READ_CLOCK);
+  const parts = Object.fromEntries(
+    formatOf(zone)
+      .formatToParts(date)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
+  const clock = new Date(0);
+  clock.setUTCFullYear(parts.year ?? 0, (parts.month ?? 1) - 1, parts.day);
+  clock.setUTCHours(parts.hour ?? 0, parts.minute, parts.second, date.getUTCMilliseconds());
+  return clock;
+}
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const { budget, clocks } = evaluation();
+  const known = clocks.get(zone);
+  if (known !== undefined) return known;
+  budget.spend(STEPS_TO_MAKE_CLOCK);
+  const format = formatFor(zone);
+  clocks.set(zone, format);
+  return format;
+}
+
+function formatFor(timeZone: string): Intl.DateTimeFormat {
+  const [year, month, day, hour, minute, second] = Array<'numeric'>(6).fill('numeric');
+  try {
+    return new Intl.DateTimeFormat('en-US', { hourCycle: 'h23', timeZone, year, month, day, hour, minute, second });
+  } catch (error) {
+    throw new Error(`there is no time zone "${timeZone.slice(0, 50)}"`, { cause: error });
+  }
+}

@@ -1,0 +1,85 @@
+import { parse } from '@bufbuild/cel';
+import { InvalidExpression } from './expression-error.js';
+
+export type ParsedSource = ReturnType<typeof parse>;
+export type Syntax = ParsedSource['expr'];
+
+const LONGEST_SOURCE = 2_000;
+const DEEPEST = 60;
+
+/** Where the language's texts and comments are, a bracket in which is none. What is left of a quote begins a text without end. */
+const TOKEN = new RegExp(
+  [
+    String.raw`(?:[bB]?[rR]|[rR][bB])(?:'''[^]*?'''|"""[^]*?"""|'[^'\r\n]*'|"[^"\r\n]*")`,
+    String.raw`[bB]?(?:'''(?:\\[^]|[^\\])*?'''|"""(?:\\[^]|[^\\])*?"""|'(?:\\.|[^\\'\r\n])*'|"(?:\\.|[^\\"\r\n])*")`,
+    String.raw`\/\/[^\n]*`,
+    String.raw`\w+`,
+    String.raw`[^]`,
+  ].join('|'),
+  'y',
+);
+const CLOSING = new Map([
+  ['(', ')'],
+  ['[', ']'],
+  ['{', '}'],
+]);
+const CLOSERS = new Set(CLOSING.values());
+
+/** @throws InvalidExpression for what is no expression, or is too long or too deeply nested to be read */
+export function parsedSource(text: string): ParsedSource {
+  if (text.length > LONGEST_SOURCE)
+    throw new InvalidExpression(`an expression has at most ${LONGEST_SOURCE} characters`, LONGEST_SOURCE);
+  if (text.trim() === '') throw new InvalidExpression('an expression is missing', 0);
+  checkBrackets(text);
+  try {
+    return parse(text);
+  } catch (error) {
+    throw problemOf(error);
+  }
+}
+
+/** Where the brace is that closes what is open at an index, braces in texts and comments left out; -1 where there is none. */
+export function closingBrace(text: string, from: number): number {
+  let open = 0;
+  for (const { token, offset } of tokens(text, from)) {
+    if (token === "'" || token === '"') return -1;
+    if (token === '{') open += 1;
+    if (token === '}' && open-- === 0) return offset;
+  }
+  return -1;
+}
+
+/** The parser tells of a bracket that is missing only that it did not understand something, somewhere. */
+function checkBrackets(text: string): void {
+  const open: { token: string; offset: number }[] = [];
+  for (const { token, offset } of tokens(text, 0)) {
+    if (token === "'" || token === '"') throw new InvalidExpression('this text has no end', offset);
+    if (CLOSING.has(token)) open.push({ token, offset });
+    else if (CLOSERS.has(token)) {
+      const last = open.pop();
+      if (last === undefined || CLOSING.get(last.token) !== token)
+        throw new InvalidExpression(`there is nothing that this ${token} closes`, offset);
+    }
+    if (open.length > DEEPEST)
+      throw new InvalidExpression(`an expression has at most ${DEEPEST} brackets in each other`, offset);
+  }
+  const last = open.pop();
+  if (last) throw new InvalidExpression(`this ${last.token} is never closed`, last.offset);
+}
+
+function* tokens(text: string, from: number): Generator<{ token: string; offset: number }> {
+  const pattern = new RegExp(TOKEN);
+  pattern.lastIndex = from;
+  for (let offset = from; offset < text.length; offset = pattern.lastIndex) {
+    const token = pattern.exec(text)?.[0];
+    if (token === undefined) return;
+    yield { token, offset };
+  }
+}
+
+function problemOf(error: unknown): InvalidExpression {
+  const { message, location } = error as { message: string; location?: { start?: { offset?: number } } };
+  const offset = location?.start?.offset ?? 0;
+  if (error instanceof RangeError) return new InvalidExpression('this is nested too deeply', offset);
+  return new InvalidExpression(message.replace(/^<input>:\d+:\d+: /, '').slice(0, 200), offset);
+}

@@ -1,0 +1,238 @@
+import type { RE2JS } from 're2js';
+import { InvalidExpression } from './expression-error.js';
+import { ENVIRONMENT } from './functions/environment.js';
+import { compiledPattern } from './functions/patterns.js';
+import type { ParsedSource, Syntax } from './source.js';
+import { isType, type NamedPath, type Reference, type Vocabulary, wrongName } from './vocabulary.js';
+
+const MOST_NODES = 300;
+const DEEPEST_MACROS = 2;
+const MOST_INSTRUCTIONS = 5_000;
+const LARGEST_INT = 2n ** 63n;
+
+type Kind<C extends string> = Extract<Syntax['exprKind'], { case: C }>['value'];
+
+/** Evaluated by the planner itself, in ways of their own. */
+const PLANNED = new Set(['_[_]', '_?_:_', '_&&_', '_||_', '@not_strictly_false']);
+const MACROS = new Set(['all', 'exists', 'exists_one', 'existsOne', 'filter', 'has', 'map']);
+
+/** By name: how many arguments each takes, and whether it stands behind a value. */
+const SIGNATURES = new Map<string, Set<string>>();
+for (const func of ENVIRONMENT.funcs) {
+  const known = SIGNATURES.get(func.name) ?? new Set<string>();
+  SIGNATURES.set(func.name, known.add(signature(func.target !== undefined, func.arguments.length)));
+}
+
+/** What is around a piece of syntax. */
+interface Place {
+  /** Names that macros gave to elements. */
+  bound: ReadonlySet<string>;
+  /** So many macros go through a list around it. */
+  macros: number;
+}
+
+/**
+ * Checks an expression before it is ever evaluated, and puts `@each` around what its macros go through, so that this is
+ * counted, and `@has` in place of the planner's own, which takes a null for nothing.
+ */
+export class SyntaxCheck {
+  readonly references: Reference[] = [];
+  /** The regular expressions that it has as they are, compiled. */
+  readonly patterns = new Map<string, RE2JS>();
+  private nodes = 0;
+  private comprehensions = 0;
+  private instructions = 0;
+
+  /** @throws InvalidExpression for the first thing that is wrong */
+  constructor(
+    private readonly source: ParsedSource,
+    private readonly text: string,
+    private readonly vocabulary: Vocabulary,
+  ) {
+    this.visit(source.expr, { bound: new Set(), macros: 0 });
+  }
+
+  /** Where syntax stands in the text: for the parser it begins with the white space, and a name with the dot, before it. */
+  offsetOf(id: bigint): number {
+    const offset = this.source.sourceInfo?.positions[id.toString()] ?? 0;
+    return offset + (/^\s*\.?\s*/.exec(this.text.slice(offset))?.[0].length ?? 0);
+  }
+
+  private visit(syntax: Syntax | undefined, place: Place): void {
+    if (syntax === undefined) return;
+    const path = pathOf(syntax);
+    this.count(1 + (path?.members.length ?? 0), syntax.id);
+    if (path !== undefined && !place.bound.has(path.root.name)) this.refer(path);
+    const kind = syntax.exprKind;
+    switch (kind.case) {
+      case 'callExpr':
+        return path === undefined ? this.visitCall(kind.value, syntax, place) : undefined;
+      case 'selectExpr':
+        if (path === undefined) this.visit(kind.value.operand, place);
+        if (kind.value.testOnly) askForMember(kind.value, syntax);
+        return undefined;
+      case 'comprehensionExpr':
+        return this.visitComprehension(kind.value, syntax, place);
+      case 'listExpr':
+        return kind.value.elements.forEach((it) => this.visit(it, place));
+      case 'structExpr':
+        return this.visitStruct(kind.value, syntax, place);
+      case 'constExpr':
+        return this.checkConstant(kind.value, syntax);
+      default:
+        return undefined;
+    }
+  }
+
+  private count(nodes: number, id: bigint): void {
+    this.nodes += nodes;
+    if (this.nodes > MOST_NODES) this.refuse(`an expression has at most ${MOST_NODES} parts`, id);
+  }
+
+  private visitCall({ function: name, target, args }: Kind<'callExpr'>, syntax: Syntax, place: Place): void {
+    if (!PLANNED.has(name)) this.checkFunction(name, target !== undefined, args.length, syntax.id);
+    this.visit(target, place);
+    for (const arg of args) this.visit(arg, place);
+    const pattern = name === 'matches' ? stringOf(args.at(-1)) : undefined;
+    if (pattern !== undefined) this.checkPattern(pattern, syntax.id);
+  }
+
+  private checkFunction(name: string, method: boolean, args: number, id: bigint): void {
+    const known = SIGNATURES.get(name);
+    if (known?.has(signature(method, args))) return;
+    if (MACROS.has(name)) this.refuse(`"${name}" is not written like this: list.map(x, …), has(a.b)`, id);
+    if (known === undefined) this.refuse(`there is no function "${name}"`, id);
+    const [other] = known;
+    this.refuse(`"${name}" is called otherwise: ${other?.replace('f', name) ?? ''}`, id);
+  }
+
+  private checkPattern(pattern: string, id: bigint): void {
+    if (this.patterns.has(pattern)) return;
+    try {
+      const compiled = compiledPattern(pattern);
+      this.patterns.set(pattern, compiled);
+      this.instructions += compiled.programSize();
+    } catch (error) {
+      this.refuse(error instanceof Error ? error.message : String(error), id);
+    }
+    if (this.instructions > MOST_INSTRUCTIONS)
+      this.refuse(`its regular expressions come to more than ${MOST_INSTRUCTIONS} instructions`, id);
+  }
+
+  private visitComprehension(value: Kind<'comprehensionExpr'>, syntax: Syntax, place: Place): void {
+    this.comprehensions += 1;
+    if (Object.hasOwn(this.vocabulary, value.iterVar))
+      this.refuse(`"${value.iterVar}" is a variable: an element needs another name`, syntax.id);
+    if (place.macros === DEEPEST_MACROS)
+      this.refuse(`an expression has at most ${DEEPEST_MACROS} macros in each other`, syntax.id);
+    this.visit(value.iterRange, place);
+    const inside: Place = {
+      bound: new Set([...place.bound, value.iterVar, value.accuVar]),
+      macros: place.macros + 1,
+    };
+    this.visit(value.accuInit, inside);
+    this.visit(value.result, inside);
+    const before = { nodes: this.nodes, comprehensions: this.comprehensions };
+    this.visit(value.loopCondition, inside);
+    this.visit(value.loopStep, inside);
+    if (value.iterRange === undefined) return;
+    const innermost = this.comprehensions === before.comprehensions;
+    value.iterRange = {
+      ...value.iterRange,
+      exprKind: call('@each', [
+        value.iterRange,
+        constant(syntax.id, { case: 'int64Value', value: BigInt(this.nodes - before.nodes) }),
+        constant(syntax.id, { case: 'boolValue', value: innermost }),
+      ]),
+    };
+  }
+
+  private visitStruct({ messageName, entries }: Kind<'structExpr'>, syntax: Syntax, place: Place): void {
+    if (messageName !== '') this.refuse(`there is no type "${messageName}" to make`, syntax.id);
+    for (const { keyKind, value } of entries) {
+      if (keyKind.case === 'mapKey') this.visit(keyKind.value, place);
+      this.visit(value, place);
+    }
+  }
+
+  private checkConstant({ constantKind }: Kind<'constExpr'>, { id }: Syntax): void {
+    const { case: type, value } = constantKind;
+    const fits =
+      type === 'int64Value'
+        ? value >= -LARGEST_INT && value < LARGEST_INT
+        : type === 'uint64Value'
+          ? value < 2n * LARGEST_INT
+          : type !== 'doubleValue' || Number.isFinite(value);
+    if (!fits) this.refuse('this number is too large', id);
+  }
+
+  private refer(path: NamedPath): void {
+    const { root, members } = path;
+    if (!Object.hasOwn(this.vocabulary, root.name)) {
+      if (isType(path)) return;
+      const known = Object.keys(this.vocabulary).join(', ') || 'none';
+      this.refuse(`there is no variable "${root.name}" here; there are: ${known}`, root.id);
+    }
+    const wrong = wrongName(path, this.vocabulary[root.name] ?? {});
+    if (wrong !== undefined) this.refuseMember(wrong.message, wrong.id);
+    const [member] = members;
+    const offset = this.offsetOf(member?.id ?? root.id);
+    this.references.push({ variable: root.name, ...(member && { member: member.name }), offset });
+  }
+
+  private refuseMember(message: string, id: bigint): never {
+    const offset = this.offsetOf(id);
+    const hyphen = /^\w+-\w/.test(this.text.slice(offset)) ? "; a name with a hyphen is written ['a-b']" : '';
+    throw new InvalidExpression(message + hyphen, offset);
+  }
+
+  private refuse(message: string, id: bigint): never {
+    throw new InvalidExpression(message, this.offsetOf(id));
+  }
+}
+
+/** `has(a.b)`: the planner's own takes a null for nothing. */
+function askForMember({ operand, field }: Kind<'selectExpr'>, syntax: Syntax): void {
+  if (operand === undefined) return;
+  syntax.exprKind = call('@has', [operand, constant(syntax.id, { case: 'stringValue', value: field })]);
+}
+
+/** The path that syntax is, from its first name on. */
+function pathOf(syntax: Syntax | undefined): NamedPath | undefined {
+  const kind = syntax?.exprKind;
+  if (syntax === undefined || kind === undefined) return undefined;
+  if (kind.case === 'identExpr')
+    return { root: { name: kind.value.name.replace(/^\./, ''), id: syntax.id }, members: [] };
+  const step =
+    kind.case === 'selectExpr'
+      ? { of: kind.value.operand, name: kind.value.field }
+      : kind.case === 'callExpr' && kind.value.function === '_[_]'
+        ? { of: kind.value.args[0], name: stringOf(kind.value.args[1]) }
+        : undefined;
+  const path = step?.name === undefined ? undefined : pathOf(step.of);
+  if (path === undefined || step?.name === undefined) return undefined;
+  return { ...path, members: [...path.members, { name: step.name, id: syntax.id }] };
+}
+
+function stringOf(syntax: Syntax | undefined): string | undefined {
+  const kind = syntax?.exprKind;
+  if (kind?.case !== 'constExpr') return undefined;
+  return kind.value.constantKind.case === 'stringValue' ? kind.value.constantKind.value : undefined;
+}
+
+function call(name: string, args: Syntax[]): Syntax['exprKind'] {
+  return { case: 'callExpr', value: { $typeName: 'cel.expr.Expr.Call', function: name, args } };
+}
+
+function constant(id: bigint, constantKind: Kind<'constExpr'>['constantKind']): Syntax {
+  return {
+    $typeName: 'cel.expr.Expr',
+    id,
+    exprKind: { case: 'constExpr', value: { $typeName: 'cel.expr.Constant', constantKind } },
+  };
+}
+
+function signature(method: boolean, args: number): string {
+  const list = Array<string>(args).fill('…').join(', ');
+  return method ? `x.f(${list})` : `f(${list})`;
+}

@@ -1,0 +1,158 @@
+import {
+  isJsonObject,
+  type JsonValue,
+  renderTemplate as renderReferences,
+  type TemplateResolver,
+  TextBudget,
+} from '#libs/protocol';
+import { EvaluationBudget } from './evaluation-budget.js';
+import { compile, evaluated, type Expression, type Variables } from './expression.js';
+import { ExpressionError, InvalidExpression } from './expression-error.js';
+import { closingBrace } from './source.js';
+import type { Reference, Vocabulary } from './vocabulary.js';
+
+/** JSON with texts in it, at any depth, that have `${expressions}` and `{{references}}`. */
+export interface Template {
+  /** What its expressions name; `{{references}}` are not among them. */
+  readonly references: readonly (Reference & { path: string })[];
+}
+
+/** What a template is filled with. */
+export interface Filling {
+  variables: Variables;
+  /** What `{{id}}` stands for. */
+  resolve: TemplateResolver;
+  /** What the texts and results may come to, together. */
+  texts?: TextBudget;
+  /** What the expressions may come to, together. */
+  budget?: EvaluationBudget;
+}
+
+/** A text as it is, or the text of an expression. Offsets are those of where it begins in the whole text. */
+type Segment = { literal: string } | { expression: Expression; offset: number };
+
+const OPENING = '${';
+
+/** Every problem of it, or the template. The names of members are no templates. */
+export function compileTemplate(value: JsonValue, vocabulary: Vocabulary): Template | InvalidExpression[] {
+  const template = new CompiledTemplate(value, vocabulary);
+  return template.problems.length > 0 ? template.problems : template;
+}
+
+/**
+ * A template with what its expressions and references come to put in. It is gone through once: what is put in is never
+ * read again. A text that is one expression becomes its value; in any other text values are texts, or else compact JSON.
+ * @throws ExpressionError with the path and the offset of what failed
+ * @throws ContentTooLarge
+ */
+export function renderTemplate(template: Template, filling: Filling): JsonValue {
+  if (!(template instanceof CompiledTemplate)) throw new TypeError('a template comes from compileTemplate()');
+  const { texts = new TextBudget(), budget = new EvaluationBudget() } = filling;
+  return template.render({ ...filling, texts, budget });
+}
+
+class CompiledTemplate implements Template {
+  readonly references: (Reference & { path: string })[] = [];
+  readonly problems: InvalidExpression[] = [];
+  /** By text: the same text may stand at many paths. */
+  private readonly segments = new Map<string, Segment[]>();
+
+  constructor(
+    private readonly value: JsonValue,
+    private readonly vocabulary: Vocabulary,
+  ) {
+    for (const { text, path } of textsIn(value, '')) this.read(text, path);
+  }
+
+  render(filling: Required<Filling>): JsonValue {
+    return mapTexts(this.value, '', (text, path) => {
+      try {
+        return filled(this.segments.get(text) ?? [], filling);
+      } catch (error) {
+        if (!(error instanceof ExpressionError)) throw error;
+        throw new ExpressionError(error.message, error.offset, path, error);
+      }
+    });
+  }
+
+  private read(text: string, path: string): void {
+    const segments: Segment[] = [];
+    for (const segment of segmentsOf(text, this.vocabulary)) {
+      if (segment instanceof InvalidExpression) {
+        this.problems.push(new InvalidExpression(segment.message, segment.offset, path));
+        continue;
+      }
+      segments.push(segment);
+      if (!('expression' in segment)) continue;
+      for (const it of segment.expression.references)
+        this.references.push({ ...it, offset: it.offset + segment.offset, path });
+    }
+    this.segments.set(text, segments);
+  }
+}
+
+function* segmentsOf(text: string, vocabulary: Vocabulary): Generator<Segment | InvalidExpression> {
+  let from = 0;
+  for (let at = text.indexOf(OPENING); at >= 0; at = text.indexOf(OPENING, from)) {
+    if (at > from) yield { literal: text.slice(from, at) };
+    const offset = at + OPENING.length;
+    const end = closingBrace(text, offset);
+    if (end < 0) {
+      yield new InvalidExpression('this ${ is never closed', at);
+      return;
+    }
+    const source = text.slice(offset, end);
+    const compiled = compile(source, vocabulary);
+    if (compiled instanceof InvalidExpression)
+      yield new InvalidExpression(explained(source, compiled), offset + compiled.offset);
+    else yield { expression: compiled, offset };
+    from = end + 1;
+  }
+  if (from < text.length) yield { literal: text.slice(from) };
+}
+
+function explained(source: string, { message }: InvalidExpression): string {
+  return source.startsWith('{') ? `${message}; a dollar before {{…}} is written \${'$'}` : message;
+}
+
+function filled(segments: readonly Segment[], filling: Required<Filling>): JsonValue {
+  const [only] = segments;
+  if (segments.length === 1 && only && 'expression' in only) return valueOf(only, filling);
+  return segments
+    .map((segment) => {
+      if ('literal' in segment) return renderReferences(segment.literal, filling.resolve, filling.texts);
+      const value = valueOf(segment, filling);
+      return typeof value === 'string' ? value : JSON.stringify(value);
+    })
+    .join('');
+}
+
+function valueOf(segment: Extract<Segment, { expression: Expression }>, filling: Required<Filling>): JsonValue {
+  try {
+    const { value, size } = evaluated(segment.expression, filling.variables, filling.budget);
+    filling.texts.spend(typeof value === 'string' ? value.length : size);
+    return value;
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    throw new ExpressionError(error.message, error.offset + segment.offset, '', error);
+  }
+}
+
+function* textsIn(value: JsonValue, path: string): Generator<{ text: string; path: string }> {
+  if (typeof value === 'string') yield { text: value, path };
+  else if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* textsIn(item, `${path}[${index}]`);
+  else if (isJsonObject(value))
+    for (const [name, item] of Object.entries(value)) yield* textsIn(item, inside(path, name));
+}
+
+function mapTexts(value: JsonValue, path: string, map: (text: string, path: string) => JsonValue): JsonValue {
+  if (typeof value === 'string') return map(value, path);
+  if (Array.isArray(value)) return value.map((item, index) => mapTexts(item, `${path}[${index}]`, map));
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).map(([name, item]) => [name, mapTexts(item, inside(path, name), map)] as const);
+  return Object.fromEntries(members);
+}
+
+function inside(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}

@@ -1,0 +1,191 @@
+import { type CelList, celList, type CelMap, celMap, type CelValue } from '@bufbuild/cel';
+import { isMessage } from '@bufbuild/protobuf';
+import { isReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
+import {
+  type Duration,
+  DurationSchema,
+  type Timestamp,
+  timestampFromDate,
+  TimestampSchema,
+} from '@bufbuild/protobuf/wkt';
+import type { JsonObject, JsonValue } from '#libs/protocol';
+import { evaluation } from './evaluation.js';
+
+/** What a variable of an expression may be. JSON is read where it lies and never copied: it must not change meanwhile. */
+export type Value = JsonValue | Date | Members;
+
+/** An object whose members are made when an expression asks for them, each at most once. */
+export class Members {
+  private readonly made = new Map<string, CelValue | undefined>();
+
+  /** @param make gives `undefined` for a member that is not there */
+  constructor(
+    readonly names: Pick<ReadonlyMap<string, unknown>, 'has' | 'keys' | 'size'>,
+    private readonly make: (name: string) => Value | undefined,
+  ) {}
+
+  get(name: string): CelValue | undefined {
+    if (!this.names.has(name)) return undefined;
+    if (!this.made.has(name)) this.made.set(name, this.value(name));
+    return this.made.get(name);
+  }
+
+  private value(name: string): CelValue | undefined {
+    try {
+      const value = this.make(name);
+      return value === undefined ? undefined : toCel(value);
+    } catch (error) {
+      evaluation().fault ??= { error };
+      throw error;
+    }
+  }
+}
+
+/** A value as expressions see it. Numbers are doubles, dates are timestamps. */
+export function toCel(value: Value): CelValue {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return asList(new JsonList(value));
+  if (value instanceof Date) return reflect(TimestampSchema, timestampFromDate(value));
+  return asMap(new NamedValues(value instanceof Members ? value : new JsonMembers(value)));
+}
+
+export function asTimestamp(value: CelValue): Timestamp | undefined {
+  return isReflectMessage(value) && isMessage(value.message, TimestampSchema) ? value.message : undefined;
+}
+
+export function asDuration(value: CelValue): Duration | undefined {
+  return isReflectMessage(value) && isMessage(value.message, DurationSchema) ? value.message : undefined;
+}
+
+/** JSON that came in and goes out again as it was. */
+export function originalJson(value: CelList | CelMap): JsonValue | undefined {
+  if (value instanceof JsonList) return value.items;
+  if (value instanceof NamedValues && value.members instanceof JsonMembers) return value.members.object;
+  return undefined;
+}
+
+/** One list after the other. To add to what grew by this before takes no longer the longer it is. */
+export function concatenated(left: CelList, right: CelList): CelList {
+  const { budget } = evaluation();
+  budget.spend(right.size);
+  const grows = left instanceof GrownList && left.size === left.items.length;
+  if (!grows) budget.spend(left.size);
+  const items: CelValue[] = grows ? left.items : [...left];
+  for (const item of right) items.push(item);
+  return asList(new GrownList(items, left.size + right.size));
+}
+
+abstract class List implements Iterable<CelValue> {
+  // The evaluator's own lists have a `size` that cannot be set.
+  constructor(private readonly length: number) {}
+
+  protected abstract at(index: number): CelValue;
+
+  get size(): number {
+    return this.length;
+  }
+
+  get(index: number): CelValue | undefined {
+    return Number.isInteger(index) && index >= 0 && index < this.size ? this.at(index) : undefined;
+  }
+
+  *values(): IterableIterator<CelValue> {
+    for (let index = 0; index < this.size; index++) yield this.at(index);
+  }
+
+  [Symbol.iterator](): IterableIterator<CelValue> {
+    return this.values();
+  }
+}
+
+class JsonList extends List {
+  constructor(readonly items: JsonValue[]) {
+    super(items.length);
+  }
+
+  protected at(index: number): CelValue {
+    return toCel(this.items[index] ?? null);
+  }
+}
+
+/** The first so many of its items, which others that grew out of it share. */
+class GrownList extends List {
+  constructor(
+    readonly items: CelValue[],
+    size: number,
+  ) {
+    super(size);
+  }
+
+  protected at(index: number): CelValue {
+    return this.items[index] ?? null;
+  }
+}
+
+class JsonMembers {
+  constructor(readonly object: JsonObject) {}
+
+  get names(): ReadonlySet<string> {
+    const names = Object.keys(this.object);
+    evaluation().budget.spend(names.length);
+    return new Set(names);
+  }
+
+  get(name: string): CelValue | undefined {
+    const value = Object.hasOwn(this.object, name) ? this.object[name] : undefined;
+    return value === undefined ? undefined : toCel(value);
+  }
+}
+
+class NamedValues {
+  constructor(readonly members: Members | JsonMembers) {}
+
+  get size(): number {
+    return this.members.names.size;
+  }
+
+  get(key: unknown): CelValue | undefined {
+    return typeof key === 'string' ? this.members.get(key) : undefined;
+  }
+
+  has(key: unknown): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  keys(): Iterator<string> & Iterable<string> {
+    return this.members.names.keys();
+  }
+
+  *entries(): IterableIterator<[string, CelValue]> {
+    for (const key of this.keys()) {
+      const value = this.get(key);
+      if (value !== undefined) yield [key, value];
+    }
+  }
+
+  *values(): IterableIterator<CelValue> {
+    for (const [, value] of this.entries()) yield value;
+  }
+
+  forEach(callback: (value: CelValue, key: string, map: unknown) => void): void {
+    for (const [key, value] of this.entries()) callback(value, key, this);
+  }
+
+  [Symbol.iterator](): IterableIterator<[string, CelValue]> {
+    return this.entries();
+  }
+}
+
+// The evaluator knows its own lists and maps by a mark that ours inherit from one of them. Its own would convert JSON
+// shallowly at each look, take a member `constructor` for a class and a null for nothing, and grow into a chain of
+// lists that no stack is deep enough for.
+Object.setPrototypeOf(List.prototype, celList([]));
+Object.setPrototypeOf(NamedValues.prototype, celMap(new Map()));
+
+function asList(list: List): CelList {
+  return list as unknown as CelList;
+}
+
+function asMap(map: NamedValues): CelMap {
+  return map as unknown as CelMap;
+}
