@@ -1,7 +1,7 @@
 import { type CelValue, isCelError, plan } from '@bufbuild/cel';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { JsonValue } from '#libs/protocol';
-import { type Evaluation, during } from './evaluation.js';
+import { type Evaluation, during, made } from './evaluation.js';
 import { EvaluationBudget } from './evaluation-budget.js';
 import { ExpressionError, InvalidExpression, told } from './expression-error.js';
 import { ENVIRONMENT } from './functions/environment.js';
@@ -89,7 +89,7 @@ class CompiledExpression implements Expression {
     const patterns = new Map(this.check.patterns);
     const evaluation: Evaluation = { budget, patterns, clocks: new Map() };
     return during(evaluation, () => {
-      const outcome = this.outcome(this.bindings(variables, evaluation), read);
+      const outcome = this.outcome(this.bindings(variables), read);
       if (evaluation.fault !== undefined) throw evaluation.fault.error;
       if (budget.exceeded) throw new ExpressionError(budget.exceeded.message, offsetOf(outcome));
       if (outcome instanceof ExpressionError) throw outcome;
@@ -108,23 +108,17 @@ class CompiledExpression implements Expression {
   }
 
   /** Each is made when the planner asks for it. */
-  private bindings(variables: Variables, evaluation: Evaluation): Record<string, CelValue> {
+  private bindings(variables: Variables): Record<string, CelValue> {
     const bindings = Object.create(null) as Record<string, CelValue>;
-    for (const name of this.names)
-      Object.defineProperty(bindings, name, { get: () => bound(variables, name, evaluation) });
+    for (const name of this.names) Object.defineProperty(bindings, name, { get: () => bound(variables, name) });
     return bindings;
   }
 }
 
-function bound(variables: Variables, name: string, evaluation: Evaluation): CelValue | undefined {
+function bound(variables: Variables, name: string): CelValue | undefined {
   const given = Object.hasOwn(variables, name) ? variables[name] : undefined;
-  if (typeof given !== 'function') return given === undefined ? undefined : toCel(given);
-  try {
-    return toCel(given());
-  } catch (error) {
-    evaluation.fault ??= { error };
-    throw error;
-  }
+  const value = typeof given === 'function' ? made(given) : given;
+  return value === undefined ? undefined : toCel(value);
 }
 
 function offsetOf(outcome: unknown): number {

@@ -9,14 +9,14 @@ import {
   TimestampSchema,
 } from '@bufbuild/protobuf/wkt';
 import type { JsonObject, JsonValue } from '#libs/protocol';
-import { evaluation } from './evaluation.js';
+import { evaluation, made } from './evaluation.js';
 
 /** What a variable of an expression may be. JSON is read where it lies and never copied: it must not change meanwhile. */
 export type Value = JsonValue | Date | Members;
 
 /** An object whose members are made when an expression asks for them, each at most once. */
 export class Members {
-  private readonly made = new Map<string, CelValue | undefined>();
+  private readonly values = new Map<string, CelValue | undefined>();
 
   /** @param make gives `undefined` for a member that is not there */
   constructor(
@@ -26,18 +26,13 @@ export class Members {
 
   get(name: string): CelValue | undefined {
     if (!this.names.has(name)) return undefined;
-    if (!this.made.has(name)) this.made.set(name, this.value(name));
-    return this.made.get(name);
+    if (!this.values.has(name)) this.values.set(name, this.value(name));
+    return this.values.get(name);
   }
 
   private value(name: string): CelValue | undefined {
-    try {
-      const value = this.make(name);
-      return value === undefined ? undefined : toCel(value);
-    } catch (error) {
-      evaluation().fault ??= { error };
-      throw error;
-    }
+    const value = made(() => this.make(name));
+    return value === undefined ? undefined : toCel(value);
   }
 }
 
@@ -64,14 +59,16 @@ export function originalJson(value: CelList | CelMap): JsonValue | undefined {
   return undefined;
 }
 
+const STEPS_TO_GROW = 10;
+
 /** One list after the other. To add to what grew by this before takes no longer the longer it is. */
 export function concatenated(left: CelList, right: CelList): CelList {
   const { budget } = evaluation();
-  budget.spend(right.size);
+  budget.spend(STEPS_TO_GROW + right.size);
   const grows = left instanceof GrownList && left.size === left.items.length;
   if (!grows) budget.spend(left.size);
   const items: CelValue[] = grows ? left.items : [...left];
-  for (const item of right) items.push(item);
+  for (let index = 0; index < right.size; index++) items.push(right.get(index) ?? null);
   return asList(new GrownList(items, left.size + right.size));
 }
 
@@ -122,13 +119,17 @@ class GrownList extends List {
   }
 }
 
+/** Of objects whose members were counted or gone through. */
+const NAMES = new WeakMap<JsonObject, ReadonlySet<string>>();
+
 class JsonMembers {
   constructor(readonly object: JsonObject) {}
 
   get names(): ReadonlySet<string> {
-    const names = Object.keys(this.object);
-    evaluation().budget.spend(names.length);
-    return new Set(names);
+    const names = NAMES.get(this.object) ?? new Set(Object.keys(this.object));
+    evaluation().budget.spend(names.size);
+    NAMES.set(this.object, names);
+    return names;
   }
 
   get(name: string): CelValue | undefined {

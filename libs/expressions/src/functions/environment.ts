@@ -1,4 +1,13 @@
-import { celEnv, celError, type CelFunc, type CelValue, isCelError, isCelList, isCelMap } from '@bufbuild/cel';
+import {
+  celEnv,
+  celError,
+  type CelFunc,
+  type CelType,
+  type CelValue,
+  isCelError,
+  isCelList,
+  isCelMap,
+} from '@bufbuild/cel';
 import { celFunc, CelScalar } from '@bufbuild/cel';
 import { evaluation } from '../evaluation.js';
 import { ARITHMETIC } from './arithmetic.js';
@@ -18,26 +27,65 @@ const EACH = celFunc('@each', [DYN, INT, BOOL], DYN, (range, weight, innermost) 
 
 const OWN: readonly CelFunc[] = [...ARITHMETIC, ...EQUALITY, ...TEXT, ...PATTERNS, ...TIME, ...JSON_FUNCTIONS, EACH];
 
+/** Steps of a call beyond that of any part of an expression, by function. */
+const STEPS: Record<string, number> = {
+  string: 10,
+  int: 10,
+  uint: 10,
+  double: 10,
+  duration: 50,
+  timestamp: 50,
+  bytes: 50,
+};
+const KINDS: Record<string, string> = {
+  double: 'number',
+  int: 'bigint',
+  string: 'string',
+  bool: 'boolean',
+  uint: 'object',
+};
+const STEPS_OF_AN_ERROR = 25;
+/** What is looked at in one step costs that much more where a text becomes bytes or bytes a text. */
+const CONVERSION = 8;
+
 /** The functions of expressions: the standard's, ours instead where theirs could not be bounded or are wrong, and our own. */
 export const ENVIRONMENT = celEnv({
   funcs: [...[...celEnv().funcs].map((func) => watched(func, true)), ...OWN.map((func) => watched(func, false))],
 });
 
-/** A function whose errors all say where, and, where it does not count itself, whose texts are counted. */
+/** A function whose errors all say where, and are counted; so are its texts, where it does not count itself. */
 function watched(func: CelFunc, counted: boolean): CelFunc {
+  const steps = STEPS[func.name] ?? 0;
+  const weight = func.name === 'bytes' || func.name === 'string' ? CONVERSION : 1;
+  const charge = (value: CelValue | undefined) => {
+    const length = lengthOf(value);
+    if (length > 0) evaluation().budget.read(length * weight);
+  };
+  const targetKind = kindOf(func.target);
+  const kinds = func.arguments.map(kindOf);
   const call: CelFunc['call'] = (id, target, args) => {
+    if (targetKind !== undefined && typeof target !== targetKind) return undefined;
+    for (let index = 0; index < kinds.length; index++)
+      if (kinds[index] !== undefined && typeof args[index] !== kinds[index]) return undefined;
+    const { exceeded } = evaluation().budget;
+    if (exceeded) return celError(exceeded, id);
     const result = func.call(id, target, args);
     if (result === undefined) return undefined;
-    if (isCelError(result)) return result.exprId === undefined ? celError(new Error(result.message), id) : result;
-    if (!counted) return result;
     try {
-      for (const value of [target, ...args]) evaluation().budget.read(lengthOf(value));
+      if (steps > 0) evaluation().budget.spend(steps);
+      if (isCelError(result)) evaluation().budget.spend(STEPS_OF_AN_ERROR);
+      else if (counted) for (let index = -1; index < args.length; index++) charge(index < 0 ? target : args[index]);
     } catch (error) {
       return celError(error, id);
     }
-    return result;
+    return isCelError(result) && result.exprId === undefined ? celError(new Error(result.message), id) : result;
   };
   return Object.assign(Object.create(func) as CelFunc, { call });
+}
+
+/** What JavaScript calls the values of a type: most calls of an operator go to the wrong overloads first. */
+function kindOf(type: CelType | undefined): string | undefined {
+  return type?.kind === 'scalar' ? KINDS[type.name] : type && 'object';
 }
 
 function lengthOf(value: CelValue | undefined): number {

@@ -10,7 +10,7 @@ const PATH = /^(?:[^.[\]]+|\[\d+\])(?:\.[^.[\]]+|\[\d+\])*$/;
 /** What the standard lacks for JSON that others made. */
 export const JSON_FUNCTIONS: readonly CelFunc[] = [
   celFunc('get', [DYN, STRING, DYN], DYN, (value, path, otherwise) => {
-    evaluation().budget.read(path.length * 4);
+    evaluation().budget.read(path.length * 8);
     if (!PATH.test(path))
       throw new Error(`"${path.slice(0, 50)}" is no path: names with dots between them, [0] in lists`);
     return found(value, path.match(STEP) ?? []) ?? otherwise;
