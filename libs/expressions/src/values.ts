@@ -60,13 +60,15 @@ export function originalJson(value: CelList | CelMap): JsonValue | undefined {
 }
 
 const STEPS_TO_GROW = 10;
+/** More than an item takes to copy: what is counted bounds the memory as well. */
+const STEPS_TO_KEEP = 4;
 
 /** One list after the other. To add to what grew by this before takes no longer the longer it is. */
 export function concatenated(left: CelList, right: CelList): CelList {
   const { budget } = evaluation();
-  budget.spend(STEPS_TO_GROW + right.size);
+  budget.spend(STEPS_TO_GROW + right.size * STEPS_TO_KEEP);
   const grows = left instanceof GrownList && left.size === left.items.length;
-  if (!grows) budget.spend(left.size);
+  if (!grows) budget.spend(left.size * STEPS_TO_KEEP);
   const items: CelValue[] = grows ? left.items : [...left];
   for (let index = 0; index < right.size; index++) items.push(right.get(index) ?? null);
   return asList(new GrownList(items, left.size + right.size));

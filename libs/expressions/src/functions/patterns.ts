@@ -7,7 +7,9 @@ const { BOOL, STRING } = CelScalar;
 const LONGEST_PATTERN = 1_000;
 /** Characters times repetitions; a pattern beyond it may take long to compile. */
 const MOST_REPEATED = 20_000;
+/** For each character, times repetitions, and for each pattern: what is kept of it is bounded so, too. */
 const STEPS_TO_COMPILE = 50;
+const STEPS_OF_A_PATTERN = 1_000;
 /** Characters times instructions that are gone through in one step. */
 const INSTRUCTIONS_PER_STEP = 4;
 
@@ -37,7 +39,8 @@ function matches(text: string, pattern: string): boolean {
   budget.read(text.length + pattern.length);
   let compiled = patterns.get(pattern);
   if (compiled === undefined) {
-    if (pattern.length <= LONGEST_PATTERN) budget.spend(pattern.length * repetitions(pattern) * STEPS_TO_COMPILE);
+    if (pattern.length <= LONGEST_PATTERN)
+      budget.spend(STEPS_OF_A_PATTERN + pattern.length * repetitions(pattern) * STEPS_TO_COMPILE);
     compiled = compiledPattern(pattern);
     patterns.set(pattern, compiled);
   }
