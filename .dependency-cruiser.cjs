@@ -30,6 +30,7 @@ const LAYERS = {
     'a2a-server': ['protocol', 'service', 'postgres', 'http', 'access', 'tasks', 'executor', 'push'],
     orchestrator: [
       'protocol',
+      'expressions',
       'service',
       'postgres',
       'jobs',
