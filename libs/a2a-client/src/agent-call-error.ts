@@ -16,22 +16,36 @@ export type AgentCallFailure =
   | 'changed-card' // its card has changed, and nobody has accepted that; nothing was sent
   | 'aborted'; // by our own signal
 
+interface AgentCallErrorOptions {
+  cause?: unknown;
+  code?: number | undefined;
+  unsent?: boolean;
+  status?: number | undefined;
+  retryAfter?: number | undefined;
+}
+
 /** A call to an agent that did not succeed. `message` may be shown to callers: it quotes the remote, never our internals. */
 export class AgentCallError extends Error {
   override readonly name = 'AgentCallError';
   constructor(
     readonly kind: AgentCallFailure,
     message: string,
-    options: { cause?: unknown; code?: number | undefined; unsent?: boolean } = {},
+    options: AgentCallErrorOptions = {},
   ) {
     super(briefText(message), { cause: options.cause });
     this.code = options.code;
     this.unsent = options.unsent === true;
+    this.status = options.status;
+    this.retryAfter = options.retryAfter;
   }
   /** The JSON-RPC code or HTTP status, where there was one. */
   readonly code: number | undefined;
   /** Whether it is certain that nothing reached anybody, as where a connection was refused. */
   readonly unsent: boolean;
+  /** The HTTP status, where the agent answered with an error. */
+  readonly status: number | undefined;
+  /** How many milliseconds the agent asks to wait before it is called again. */
+  readonly retryAfter: number | undefined;
 
   /** Only 5xx and time-outs are tried again, and what is unsent for as long as a call may wait for its agent. */
   get retryable(): boolean {

@@ -16,6 +16,8 @@ export interface CallTimeouts {
 export interface CallOptions {
   signal?: AbortSignal;
   timeouts?: Partial<CallTimeouts>;
+  /** How often a Message is sent again after 5xx and time-outs: 3 unless set. */
+  resends?: number;
   /** Who calls, for in-process calls: recorded on the child Task, which is made only while the claim is that of `token`. */
   parent?: { taskId: string; reference: string; token?: string };
   /** The caller's owner and tenant, for agents of this service. */

@@ -51,9 +51,11 @@ function headersOf(init: RequestInit | undefined): Record<string, string> {
 }
 
 async function failureOf(response: Response): Promise<AgentCallError> {
-  if (response.status < 500) return statusFailure(response.status, await response.text().catch(() => ''));
+  const { status } = response;
+  const retryAfter = response.headers.get('retry-after') ?? undefined;
+  if (status < 500) return statusFailure(status, await response.text().catch(() => ''), retryAfter);
   await response.body?.cancel().catch(() => undefined);
-  return statusFailure(response.status, '');
+  return statusFailure(status, '', retryAfter);
 }
 
 function watch(response: Response, alive: (() => void) | undefined): Response {

@@ -52,9 +52,10 @@ export function agentRequest(
           pieces: () => watched(answer.pieces(), alive),
         };
       }
-      if (status < 500) throw statusFailure(status, await answer.text(MAX_ANSWER_BYTES).catch(() => ''));
+      const retryAfter = answer.header('retry-after');
+      if (status < 500) throw statusFailure(status, await answer.text(MAX_ANSWER_BYTES).catch(() => ''), retryAfter);
       answer.discard();
-      throw statusFailure(status, '');
+      throw statusFailure(status, '', retryAfter);
     } catch (error) {
       throw networkFailure(error);
     }

@@ -103,11 +103,27 @@ function isError(value: unknown): value is Error {
   return value instanceof Error || isNativeError(value);
 }
 
-/** The failure that an HTTP status other than 2xx stands for; a 4xx may tell more in its body. */
-export function statusFailure(status: number, body: string): AgentCallError {
-  if (status >= 500) return new AgentCallError('server-error', `HTTP ${status}`, { code: status });
-  if (status === 401 || status === 403) return refusal(status, errorOf(parsed(body)));
-  return errorOf(parsed(body)) ?? new AgentCallError('client-error', `HTTP ${status}`, { code: status });
+/**
+ * The failure that an HTTP status other than 2xx stands for; a 4xx may tell more in its body.
+ * @param retryAfter the header of that name
+ */
+export function statusFailure(status: number, body: string, retryAfter?: string): AgentCallError {
+  const answered = { status, retryAfter: pauseOf(retryAfter) };
+  if (status >= 500) return new AgentCallError('server-error', `HTTP ${status}`, { code: status, ...answered });
+  const reported = errorOf(parsed(body));
+  if (status === 401 || status === 403) return refusal(status, reported);
+  if (reported === undefined)
+    return new AgentCallError('client-error', `HTTP ${status}`, { code: status, ...answered });
+  const { kind, message, code, cause } = reported;
+  return new AgentCallError(kind, message, { code, cause, ...answered });
+}
+
+/** What a `Retry-After` asks for (RFC 9110, section 10.2.3), in milliseconds; `undefined` where it is none. */
+function pauseOf(retryAfter: string | undefined): number | undefined {
+  if (retryAfter === undefined) return undefined;
+  if (/^\d{1,12}$/.test(retryAfter)) return Number(retryAfter) * 1_000;
+  const pause = Date.parse(retryAfter) - Date.now();
+  return Number.isNaN(pause) ? undefined : Math.max(0, pause);
 }
 
 /** 401: the agent wants to know who calls; 403: it knows, and forbids it (A2A 1.0, section 7.4). */

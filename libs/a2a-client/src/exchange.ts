@@ -28,8 +28,13 @@ export function once<T>(limits: CallDeadlines, ask: (attempt: CallAttempt) => Pr
 }
 
 /** One exchange with a stream of answers, tried again as `once` does until its first event is there. */
-export async function* exchange(limits: CallDeadlines, open: Open, refused = 0): AsyncIterable<StreamResponse> {
-  const { attempt, events, first } = await retrying(() => begin(limits, open), limits, refused);
+export async function* exchange(
+  limits: CallDeadlines,
+  open: Open,
+  refused = 0,
+  retries = MAX_RETRIES,
+): AsyncIterable<StreamResponse> {
+  const { attempt, events, first } = await retrying(() => begin(limits, open), limits, refused, retries);
   try {
     for (let next = first; !next.done; next = await attempt.next(events.next())) yield next.value;
   } finally {
@@ -50,12 +55,17 @@ async function begin(limits: CallDeadlines, open: Open) {
 }
 
 /**
- * Tries again after 5xx and time-outs, at most three times, after 100, 200 and 400 ms; and, for `refused`
+ * Tries again after 5xx and time-outs, at most three times unless said otherwise, after 100, 200 and 400 ms; and, for `refused`
  * milliseconds, where nobody listened, so that nothing was sent. Nothing else is tried again, and nothing after the
  * call is over.
  * @throws AgentCallError of the last attempt, or why the call is over; `unsent` where no attempt reached anybody
  */
-async function retrying<T>(attempt: () => Promise<T>, limits: CallDeadlines, refused = 0): Promise<T> {
+async function retrying<T>(
+  attempt: () => Promise<T>,
+  limits: CallDeadlines,
+  refused = 0,
+  maxRetries = MAX_RETRIES,
+): Promise<T> {
   const refusedUntil = performance.now() + refused;
   for (let retries = 0, refusals = 0; ;) {
     limits.throwIfOver();
@@ -71,7 +81,7 @@ async function retrying<T>(attempt: () => Promise<T>, limits: CallDeadlines, ref
         continue;
       }
       limits.throwIfOver();
-      if (retries === MAX_RETRIES || !failure.retryable) throw failure;
+      if (retries === maxRetries || !failure.retryable) throw failure;
     }
     await pause(FIRST_PAUSE_MS * 2 ** retries, limits);
     retries += 1;

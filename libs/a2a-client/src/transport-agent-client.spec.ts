@@ -44,6 +44,32 @@ describe('a client over HTTP', () => {
     expect(outcomes).toEqual(['server-error']);
   });
 
+  it('sends a Message again as often as it is asked to', async () => {
+    const client = await clientOf();
+    agent.always({ httpStatus: 503 });
+    await expect(send(client, { resends: 0 })).rejects.toMatchObject({ kind: 'server-error' });
+    expect(agent.sends).toHaveLength(1);
+  });
+
+  it.each([false, true])('keeps how long an agent asks to wait, streaming: %s', async (streaming) => {
+    const client = await clientOf({ streaming });
+    const late = new Date(Date.now() + 3_600_000).toUTCString();
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'too often' } });
+    agent.next(
+      { httpStatus: 503, headers: { 'retry-after': '7' } },
+      { httpStatus: 429, headers: { 'retry-after': late } },
+      { httpStatus: 429, headers: { 'retry-after': 'soon' }, body },
+    );
+    const failure = () => send(client, { resends: 0 }).catch((error: unknown) => error);
+    expect(await failure()).toMatchObject({ kind: 'server-error', status: 503, retryAfter: 7_000 });
+    const asked = await failure();
+    expect(asked).toMatchObject({ kind: 'client-error', message: 'HTTP 429', code: 429, status: 429 });
+    expect(Math.abs(((asked as { retryAfter?: number }).retryAfter ?? 0) - 3_600_000)).toBeLessThan(60_000);
+    const message = 'a2a error -32000: too often';
+    const lasting = { kind: 'rpc-error', message, code: -32000, status: 429, retryAfter: undefined };
+    expect(await failure()).toMatchObject(lasting);
+  });
+
   it('J4 never tries again after 4xx', async () => {
     const client = await clientOf();
     agent.always({ httpStatus: 400 });

@@ -86,7 +86,7 @@ export class TransportAgentClient extends AgentClient {
     const open = (attempt: CallAttempt) => this.transport.send(request, attempt.options(options));
     let taskId: string | undefined;
     try {
-      for await (const event of exchange(limits, open, limits.timeouts.refused)) {
+      for await (const event of exchange(limits, open, limits.timeouts.refused, options.resends)) {
         size.take(event);
         taskId ??= taskIdOf(event);
         yield event;

@@ -39,6 +39,18 @@ describe('AgentCall that fails', () => {
     expect(outcome).not.toHaveProperty('failure.state');
   });
 
+  it('by an agent that is called too often says so, and how long it asks to wait', async () => {
+    agent.always({ httpStatus: 429, headers: { 'retry-after': '3' } });
+    const failure = { kind: 'client-error', rateLimited: true, retryAfter: 3_000 };
+    expect(await outcomeOf(caller().call())).toMatchObject({ failure });
+  });
+
+  it('by 5xx gets its Message again only as often as its caller wants', async () => {
+    agent.always({ httpStatus: 503 });
+    expect(await outcomeOf(caller().call({ resends: 0 }))).toMatchObject({ failure: { kind: 'server-error' } });
+    expect(agent.sends).toHaveLength(1);
+  });
+
   it.each([
     [new UnknownAgent('there is no agent "x"', 'AGENT_NOT_FOUND'), 'not-found', 'there is no agent "x"'],
     [new AgentCallError('refused', 'not there'), 'refused', 'not there'],

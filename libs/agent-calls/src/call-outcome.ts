@@ -17,6 +17,10 @@ export interface CallFailure {
   retryable: boolean;
   /** How the agent's Task ended, where it was the agent that failed and not the call. */
   state?: TaskState;
+  /** The agent asks to be called less often. */
+  rateLimited?: true;
+  /** How many milliseconds the agent asks to wait before it is called again. */
+  retryAfter?: number;
   /** The limit of the whole call has passed. */
   timedOut?: true;
   /** For our own log, and for who looks for a reason in it. */
@@ -67,12 +71,21 @@ const UNFINISHED: CallFailure = {
   retryable: false,
 };
 
+const TOO_MANY_REQUESTS = 429;
+
 /** What an error means that a call was cut by. */
 export function failureOf(cause: unknown): CallFailure {
   const failure = (kind: CallFailureKind, message: string): CallFailure => {
     return { kind, message, retryable: RETRYABLE.has(kind), cause };
   };
-  if (cause instanceof AgentCallError) return failure(cause.kind, cause.message);
+  if (cause instanceof AgentCallError) {
+    const { kind, message, status, retryAfter } = cause;
+    return {
+      ...failure(kind, message),
+      ...(status === TOO_MANY_REQUESTS && { rateLimited: true }),
+      ...(retryAfter !== undefined && { retryAfter }),
+    };
+  }
   if (cause instanceof A2AError) return failure('rpc-error', cause.message);
   if (cause instanceof UnknownAgent) return failure('not-found', cause.message);
   if (cause instanceof ContentTooLarge) return failure('refused', cause.message);

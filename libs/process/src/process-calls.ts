@@ -33,7 +33,7 @@ export interface CalledAgent extends Pick<AgentCallSpec, 'target' | 'own'> {
 
 /** A call that is to be made. `admit` is asked only where no earlier execution has made it. */
 export interface PlannedCall
-  extends CalledAgent, Pick<AgentCallSpec, 'request' | 'admit' | 'forgotten' | 'limit' | 'timeouts'> {
+  extends CalledAgent, Pick<AgentCallSpec, 'request' | 'admit' | 'forgotten' | 'limit' | 'resends' | 'timeouts'> {
   /** It is not told what led to the call then. */
   callsNobody?: boolean;
   /** The agent works in this process. */
