@@ -1,0 +1,98 @@
+import { hasMoreMembers, refuseTooDeep, tooManyMembers } from '#libs/http';
+import { type Artifact, dataPart, firstData, type JsonValue, joinedText } from '#libs/protocol';
+import { InputSchema, InvalidInputSchema } from './input-schema.js';
+import type { WorkflowNode } from './workflow.js';
+
+/** A node's result is not what its definition says. The message may be shown to callers. */
+export class InvalidOutput extends Error {
+  override readonly name = 'InvalidOutput';
+}
+
+/** What a definition says of a node's result (`output`; `config.schema` of an `output` node). */
+export class OutputRules {
+  private static readonly known = new WeakMap<WorkflowNode, OutputRules>();
+  private readonly schema: InputSchema | undefined;
+
+  private constructor(private readonly node: WorkflowNode) {
+    this.schema = usable(node.output?.schema ?? (node.type === 'output' ? node.config['schema'] : undefined));
+  }
+
+  /** The rules of a node of a definition, which are read once. */
+  static of(node: WorkflowNode): OutputRules {
+    const rules = OutputRules.known.get(node) ?? new OutputRules(node);
+    OutputRules.known.set(node, rules);
+    return rules;
+  }
+
+  /**
+   * The result as it is to be kept: where the definition says so, with the JSON of its text as data.
+   * @param mostMembers what such JSON may have of members and elements
+   * @throws InvalidOutput
+   */
+  applied(artifacts: Artifact[], mostMembers: number): Artifact[] {
+    const kept = this.node.output?.parse === true ? withData(artifacts, mostMembers) : artifacts;
+    const [fault] = this.schema?.faults(valueOf(kept[0])) ?? [];
+    if (fault) throw new InvalidOutput(`the output${fault.path} ${fault.detail}`);
+    return kept;
+  }
+}
+
+/** What a result is as a value: its data, else its text. */
+function valueOf(artifact: Artifact | undefined): JsonValue {
+  if (artifact === undefined) return null;
+  return firstData(artifact.parts) ?? joinedText(artifact.parts) ?? null;
+}
+
+function withData(artifacts: Artifact[], mostMembers: number): Artifact[] {
+  const [first, ...others] = artifacts;
+  if (first !== undefined && firstData(first.parts) !== undefined) return artifacts;
+  const text = first && joinedText(first.parts);
+  if (first === undefined || text === undefined) throw new InvalidOutput('the output has no text to read JSON from');
+  return [{ ...first, parts: [...first.parts, dataPart(jsonIn(text, mostMembers))] }, ...others];
+}
+
+/** The JSON of a model's text: all of it, or what stands between fences, or from the first bracket to the last. */
+function jsonIn(text: string, mostMembers: number): JsonValue {
+  for (const candidate of candidates(text.trim())) {
+    const value = parsed(candidate, mostMembers);
+    if (value !== undefined) return value;
+  }
+  throw new InvalidOutput('the output has no JSON in its text');
+}
+
+const FENCE = '```';
+/** As many fenced blocks are looked at. */
+const MOST_BLOCKS = 10;
+
+function* candidates(text: string): Generator<string> {
+  yield text;
+  const blocks = text.split(FENCE, 2 * MOST_BLOCKS + 1).filter((_, index) => index % 2 === 1);
+  // The rest of a fence's line names a language.
+  for (const block of blocks) yield block.slice(block.indexOf('\n') + 1);
+  const start = text.search(/[[{]/);
+  const end = text.lastIndexOf(text[start] === '{' ? '}' : ']');
+  if (start >= 0 && end > start) yield text.slice(start, end + 1);
+}
+
+/** @throws InvalidOutput for JSON that is too much */
+function parsed(text: string, mostMembers: number): JsonValue | undefined {
+  if (hasMoreMembers(text, mostMembers)) throw new InvalidOutput(`the output's JSON ${tooManyMembers(mostMembers)}`);
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    refuseTooDeep(value);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A schema that was saved when more was allowed holds nobody up. */
+function usable(schema: JsonValue | undefined): InputSchema | undefined {
+  if (schema === undefined) return undefined;
+  try {
+    return InputSchema.of(schema);
+  } catch (error) {
+    if (error instanceof InvalidInputSchema) return undefined;
+    throw error;
+  }
+}
