@@ -15,7 +15,7 @@ const LAYERS = {
   },
   work: {
     tasks: ['protocol', 'service', 'postgres', 'jobs'],
-    executor: ['protocol', 'service', 'postgres', 'jobs', 'http', 'tasks'],
+    executor: ['protocol', 'expressions', 'service', 'postgres', 'jobs', 'http', 'tasks'],
     // An edge that work stands on: calls leave through it, and it knows nothing of who calls.
     'a2a-client': ['protocol', 'service', 'outbound', 'http', 'executor'],
     'agent-calls': ['protocol', 'tasks', 'executor', 'a2a-client'],
@@ -25,7 +25,7 @@ const LAYERS = {
     access: ['protocol', 'service', 'postgres', 'outbound', 'http'],
     'remote-agents': ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
     credentials: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
-    nodes: ['protocol', 'service', 'outbound', 'http', 'tasks', 'executor', 'a2a-client', 'agent-calls'],
+    nodes: ['protocol', 'expressions', 'service', 'outbound', 'http', 'tasks', 'executor', 'a2a-client', 'agent-calls'],
     push: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'tasks'],
     'a2a-server': ['protocol', 'service', 'postgres', 'http', 'access', 'tasks', 'executor', 'push'],
     orchestrator: [
@@ -180,12 +180,12 @@ module.exports = {
     {
       name: 'expressions-know-no-framework',
       comment:
-        'libs/expressions may use the evaluator, the messages of its timestamps and a regular expression engine.',
+        'libs/expressions may use the evaluator, the messages of its timestamps, a regular expression engine and Ajv.',
       severity: 'error',
       from: { path: '^libs/expressions/', pathNot: TEST },
       to: {
         dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer'],
-        pathNot: '^node_modules/(@bufbuild/(cel|protobuf)|re2js)/',
+        pathNot: '^node_modules/(@bufbuild/(cel|protobuf)|ajv|re2js)/',
       },
     },
     {

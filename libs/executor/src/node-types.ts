@@ -1,3 +1,4 @@
+import type { SharedUse } from '#libs/expressions';
 import type { JsonObject } from '#libs/protocol';
 import type { AgentExecutor } from './agent-executor.js';
 
@@ -54,16 +55,4 @@ export abstract class NodeTypes {
 
   /** What is wrong with a node's type and config, one sentence each; empty where nothing is. */
   abstract problems(node: NodeSpec, use?: SharedUse): string[];
-}
-
-/** What the nodes of one workflow use together, by what it is. */
-export class SharedUse {
-  private readonly used = new Map<string, number>();
-
-  /** @returns how much of it is used now */
-  add(what: string, amount: number): number {
-    const total = (this.used.get(what) ?? 0) + amount;
-    this.used.set(what, total);
-    return total;
-  }
 }

@@ -4,9 +4,9 @@ import {
   type NodeSpec,
   type NodeType,
   NodeTypes,
-  SharedUse,
   UnknownAgent,
 } from '#libs/executor';
+import { SharedUse } from '#libs/expressions';
 import type { JsonObject } from '#libs/protocol';
 
 /** The node types of this process. */

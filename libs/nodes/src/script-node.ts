@@ -1,4 +1,5 @@
-import type { AgentExecutor, NodeSpec, NodeType, SharedUse } from '#libs/executor';
+import type { AgentExecutor, NodeSpec, NodeType } from '#libs/executor';
+import type { SharedUse } from '#libs/expressions';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { configSchema } from './config-schema.js';
 import { NodeExecutor, type NodeWork } from './node-executor.js';

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
+import { InputSchema } from '#libs/expressions';
 import { A2AError, dataPart, type JsonObject, userMessage } from '#libs/protocol';
 import { InputRules } from './input-rules.js';
-import { InputSchema } from './input-schema.js';
 
 const numbers = { type: 'array', items: { type: 'integer' } };
 

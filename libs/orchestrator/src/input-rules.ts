@@ -1,6 +1,5 @@
-import { SharedUse } from '#libs/executor';
+import { InputSchema, InvalidInputSchema, SharedUse } from '#libs/expressions';
 import { A2AError, type FieldViolation, type JsonObject, type JsonValue, type Message } from '#libs/protocol';
-import { InputSchema, InvalidInputSchema } from './input-schema.js';
 import { inputsOf, inputValue } from './run-inputs.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 

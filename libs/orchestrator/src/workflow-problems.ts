@@ -1,5 +1,5 @@
-import { type NodeTypes, SharedUse } from '#libs/executor';
-import { InputSchema, InvalidInputSchema } from './input-schema.js';
+import type { NodeTypes } from '#libs/executor';
+import { InputSchema, InvalidInputSchema, SharedUse } from '#libs/expressions';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
 import { fault, type WorkflowProblem } from './workflow-problem.js';

@@ -1,4 +1,4 @@
-import { SharedUse } from '#libs/executor';
+import { SharedUse } from '#libs/expressions';
 import { isJsonObject, type JsonValue } from '#libs/protocol';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { declarationOf, declarationProblems } from './declaration.js';

@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, userMessage } from '#libs/protocol';
 import { outline, played, taskWith, turn } from '../testing/turn.js';
-import { SharedUse } from '#libs/executor';
+import { SharedUse } from '#libs/expressions';
 import { InvalidScript, scriptProblems } from './parse-script.js';
 import { ScriptedAgent } from './scripted-agent.js';
 

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { SharedUse } from '#libs/executor';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { SchemaCost } from './schema-cost.js';
+import { SharedUse } from './shared-use.js';
 import { InvalidInputSchema, Subschemas } from './subschemas.js';
 
 export { InvalidInputSchema } from './subschemas.js';
