@@ -1,6 +1,6 @@
 import { hasMoreMembers, refuseTooDeep, tooManyMembers } from '#libs/http';
 import { type Artifact, dataPart, firstData, type JsonValue, joinedText } from '#libs/protocol';
-import { InputSchema, InvalidInputSchema } from './input-schema.js';
+import { InputSchema, InvalidInputSchema } from '#libs/expressions';
 import type { WorkflowNode } from './workflow.js';
 
 /** A node's result is not what its definition says. The message may be shown to callers. */

@@ -1,5 +1,5 @@
 import { derivedId } from '#libs/protocol';
-import { durationOf, LONGEST_DURATION } from './duration.js';
+import { durationOf, LONGEST_DURATION } from '#libs/expressions';
 import type { Failure } from './failure.js';
 import type { RetryConfig } from './workflow.js';
 
