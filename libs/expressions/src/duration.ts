@@ -1,8 +1,10 @@
-const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
-const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** What a duration looks like. */
+export const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
 
-/** A year, in milliseconds: nothing waits longer. */
+/** A year, in milliseconds: what nothing in a definition may exceed. */
 export const LONGEST_DURATION = 365 * 86_400_000;
+
+const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The last moment that a date can be. */
 const LAST = 8.64e15;

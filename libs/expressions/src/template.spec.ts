@@ -1,6 +1,6 @@
 import { ContentTooLarge, type JsonValue, TextBudget } from '#libs/protocol';
 import { ExpressionError, InvalidExpression } from './expression-error.js';
-import { compileTemplate, renderTemplate, type Template } from './template.js';
+import { compileTemplate, expressionsIn, renderTemplate, type Template } from './template.js';
 
 const VOCABULARY = { nodes: { members: new Set(['a']), onlyMembers: true }, x: {} };
 
@@ -97,5 +97,17 @@ describe('a template', () => {
   it('is refused where it is not one', () => {
     expect(() => renderTemplate({ references: [] }, { variables: {}, resolve: () => undefined })).toThrow(TypeError);
     expect(compileTemplate('${', VOCABULARY)).toEqual([expect.any(InvalidExpression)]);
+  });
+});
+
+describe('expressionsIn', () => {
+  test('gives what there is to compile, at any depth, also where it could not be', () => {
+    const value = { a: ['${x} and ${"}"}', 5], b: { '${name}': '${', c: '{{a}} ${1 +}' }, d: null };
+    expect([...expressionsIn(value)]).toEqual(['x', '"}"', '1 +']);
+  });
+
+  test('reads a text once, however many expressions never end', () => {
+    expect([...expressionsIn('${ '.repeat(300_000))]).toEqual([]);
+    expect([...expressionsIn('${x}'.repeat(300_000))]).toHaveLength(300_000);
   });
 });

@@ -28,8 +28,9 @@ export interface Filling {
   budget?: EvaluationBudget;
 }
 
-/** A text as it is, or the text of an expression. Offsets are those of where it begins in the whole text. */
+/** A text as it is, or an expression. Offsets are those of where it begins in the whole text. */
 type Segment = { literal: string } | { expression: Expression; offset: number };
+type Source = { literal: string } | { source: string; offset: number };
 
 const OPENING = '${';
 
@@ -49,6 +50,12 @@ export function renderTemplate(template: Template, filling: Filling): JsonValue 
   if (!(template instanceof CompiledTemplate)) throw new TypeError('a template comes from compileTemplate()');
   const { texts = new TextBudget(), budget = new EvaluationBudget() } = filling;
   return template.render({ ...filling, texts, budget });
+}
+
+/** The expressions of a template as they are written; nothing is read of them but where they end. */
+export function* expressionsIn(value: JsonValue): Generator<string> {
+  for (const { text } of textsIn(value, ''))
+    for (const it of sourcesIn(text)) if (!(it instanceof InvalidExpression) && 'source' in it) yield it.source;
 }
 
 class CompiledTemplate implements Template {
@@ -92,6 +99,20 @@ class CompiledTemplate implements Template {
 }
 
 function* segmentsOf(text: string, vocabulary: Vocabulary): Generator<Segment | InvalidExpression> {
+  for (const it of sourcesIn(text)) {
+    if (it instanceof InvalidExpression || 'literal' in it) {
+      yield it;
+      continue;
+    }
+    const { source, offset } = it;
+    const compiled = compile(source, vocabulary);
+    if (compiled instanceof InvalidExpression)
+      yield new InvalidExpression(explained(source, compiled), offset + compiled.offset);
+    else yield { expression: compiled, offset };
+  }
+}
+
+function* sourcesIn(text: string): Generator<Source | InvalidExpression> {
   let from = 0;
   for (let at = text.indexOf(OPENING); at >= 0; at = text.indexOf(OPENING, from)) {
     if (at > from) yield { literal: text.slice(from, at) };
@@ -101,11 +122,7 @@ function* segmentsOf(text: string, vocabulary: Vocabulary): Generator<Segment | 
       yield new InvalidExpression('this ${ is never closed', at);
       return;
     }
-    const source = text.slice(offset, end);
-    const compiled = compile(source, vocabulary);
-    if (compiled instanceof InvalidExpression)
-      yield new InvalidExpression(explained(source, compiled), offset + compiled.offset);
-    else yield { expression: compiled, offset };
+    yield { source: text.slice(offset, end), offset };
     from = end + 1;
   }
   if (from < text.length) yield { literal: text.slice(from) };

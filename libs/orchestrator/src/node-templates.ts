@@ -4,21 +4,36 @@ import type { WorkflowNode } from './workflow.js';
 /** Where the config of a node type keeps its text, where that is not `prompt`. */
 const TEXT_KEYS: Readonly<Record<string, string>> = { conversation: 'message', brainstorm: 'idea' };
 
+/** Members of the config that are templates, texts in them at any depth, by type. */
+const VALUE_KEYS: Readonly<Record<string, string>> = { tool: 'args', set: 'values', workflow: 'inputs', wait: 'for' };
+
 /** Under which key the config of a node type keeps the text that it is sent. */
 export function templateKey(type: string): string {
   return TEXT_KEYS[type] ?? 'prompt';
 }
 
-/** The texts of a node's config that are templates, each with its path in the config. */
-export function templatesOf(node: WorkflowNode): { path: string; text: string }[] {
-  if (node.type === 'input') return [];
-  const key = templateKey(node.type);
-  const own = node.config[key];
-  const args = node.type === 'tool' ? textsIn(node.config['args'], 'args') : [];
-  return [...(typeof own === 'string' ? [{ path: key, text: own }] : []), ...args];
+/** Under which key the config of a node type keeps JSON that is a template; for types that take a Message, what goes with its text. */
+export function valueKey(type: string): string {
+  return VALUE_KEYS[type] ?? 'data';
 }
 
-function textsIn(value: JsonValue | undefined, path: string): { path: string; text: string }[] {
+/** What of a node is a template, with its path in the node. */
+export function templateValues({ type, config, fallback }: WorkflowNode): { path: string; value: JsonValue }[] {
+  const own = type === 'input' ? [] : [templateKey(type), valueKey(type)];
+  const values = own.flatMap((key) => {
+    const value = config[key];
+    const isTemplate = value !== undefined && (typeof value === 'string' || key === valueKey(type));
+    return isTemplate ? [{ path: `config.${key}`, value }] : [];
+  });
+  return fallback === undefined ? values : [...values, { path: 'fallback.parts', value: fallback.parts as JsonValue }];
+}
+
+/** The texts of a node that are templates, each with its path in the node. */
+export function templatesOf(node: WorkflowNode): { path: string; text: string }[] {
+  return templateValues(node).flatMap(({ path, value }) => textsIn(value, path));
+}
+
+function textsIn(value: JsonValue, path: string): { path: string; text: string }[] {
   if (typeof value === 'string') return [{ path, text: value }];
   if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, `${path}[${index}]`));
   if (!isJsonObject(value)) return [];

@@ -25,9 +25,9 @@ export function templateProblems({ nodes }: WorkflowDefinition, graph: WorkflowG
       for (const reference of templateReferences(text)) {
         looked += 1;
         if (looked > MOST_REFERENCES) return problems;
-        const found = problemOf(node, reference, graph, ancestors, path.startsWith('args'));
+        const found = problemOf(node, reference, graph, ancestors, path.startsWith('config.args'));
         const place = { node: node.id, offset: reference.offset };
-        if (found) problems.push(warning(found.code, `nodes[${index}].config.${path}`, found.detail, place));
+        if (found) problems.push(warning(found.code, `nodes[${index}].${path}`, found.detail, place));
       }
     }
   }

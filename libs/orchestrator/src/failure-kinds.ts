@@ -1,0 +1,28 @@
+import type { FailureKind } from './failure.js';
+
+const ALL: Record<FailureKind, true> = {
+  connect: true,
+  timeout: true,
+  'server-error': true,
+  'rate-limited': true,
+  failed: true,
+  rejected: true,
+  'invalid-output': true,
+  expression: true,
+  'client-error': true,
+  unauthorized: true,
+  credential: true,
+  'rpc-error': true,
+  'not-found': true,
+  'invalid-response': true,
+  refused: true,
+  'untrusted-card': true,
+  'changed-card': true,
+  aborted: true,
+  deadline: true,
+  'max-iterations': true,
+  internal: true,
+};
+
+/** What `retry.on` may name: all kinds of failure but faults of ours, those first that are worth another attempt. */
+export const FAILURE_KINDS: readonly string[] = Object.keys(ALL).filter((kind) => kind !== 'internal');
