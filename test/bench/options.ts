@@ -5,6 +5,7 @@ export const CASES = [
   'stream',
   'read',
   'dag',
+  'dag-scale',
   'streams',
   'gateway',
   'chunks',
@@ -37,7 +38,7 @@ export interface BenchOptions {
 }
 
 export const USAGE = `npm run bench [-- options]
-  --quick           in under 3 minutes: fewer rounds, 32 connections, smaller tables, nothing killed or flooded
+  --quick           in under 3 minutes: fewer rounds, 32 connections, smaller tables, nothing killed or flooded, no large runs
   --case name …     only these: ${CASES.join(', ')}
   --check           measure Parley alone and compare its CPU with results/baseline.json; exits 1 where it grew
   --record          write results/baseline.json, which holds the figures of a full and of a quick run
@@ -45,6 +46,9 @@ export const USAGE = `npm run bench [-- options]
 
 /** The cases whose CPU per request is recorded and checked. */
 const GUARDED: CaseName[] = ['send', 'stream', 'read', 'dag', 'outbound'];
+
+/** What a quick run leaves out. */
+const SLOW: CaseName[] = ['kill', 'flood', 'dag-scale'];
 
 /** @throws Error whose message tells what is wrong with the arguments */
 export function readOptions(args: string[]): BenchOptions {
@@ -64,7 +68,7 @@ export function readOptions(args: string[]): BenchOptions {
   });
   const { quick, check, record } = values;
   const named = [...values.case, ...positionals].map(caseName);
-  const measured = quick ? CASES.filter((name) => name !== 'kill' && name !== 'flood') : [...CASES];
+  const measured = quick ? CASES.filter((name) => !SLOW.includes(name)) : [...CASES];
   const usual = check ? GUARDED : measured;
   const { connections, rounds, seconds, stored } = values;
   return {

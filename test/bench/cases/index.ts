@@ -2,6 +2,7 @@ import type { Bench, Row } from '../comparison.ts';
 import type { CaseName } from '../options.ts';
 import { chunksCase } from './chunks.ts';
 import { dagCase } from './dag.ts';
+import { dagScaleCase } from './dag-scale.ts';
 import { floodCase } from './flood.ts';
 import { gatewayCase } from './gateway.ts';
 import { killCase } from './kill.ts';
@@ -16,6 +17,7 @@ export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   stream: streamCase,
   read: readCase,
   dag: dagCase,
+  'dag-scale': dagScaleCase,
   streams: streamsCase,
   gateway: gatewayCase,
   chunks: chunksCase,

@@ -1,6 +1,6 @@
 export interface WorkflowDefinition {
   name: string;
-  nodes: { id: string; type: string; config?: object }[];
+  nodes: { id: string; type: string; config?: object; each?: object }[];
   edges: { from: string; to: string }[];
 }
 

@@ -8,8 +8,9 @@ export interface Graph {
 
 export const WIDTH = 100;
 
-export function graphOf(shape: Shape): Graph {
-  const middle = Array.from({ length: WIDTH }, (_, index) => `n${String(index + 1).padStart(3, '0')}`);
+/** @param width of a fan, or the length of a chain */
+export function graphOf(shape: Shape, width = WIDTH): Graph {
+  const middle = Array.from({ length: width }, (_, index) => `n${String(index + 1).padStart(3, '0')}`);
   if (shape === 'chain') {
     return { nodes: middle, edges: middle.slice(1).map((to, index) => ({ from: middle[index] ?? '', to })) };
   }
