@@ -1,0 +1,112 @@
+import { DURATION, durationOf, LONGEST_DURATION } from '#libs/expressions';
+import type { NodeSpec } from '#libs/executor';
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { ConfigProblems } from './config-problems.js';
+import { configSchema, PROMPT } from './config-schema.js';
+
+const WORKFLOW_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+const REVISION = /^\d{1,18}$/;
+const EXPRESSION = '${';
+
+/** `set`: makes a value. */
+export const SET_CONFIG = configSchema(
+  {
+    values: {
+      type: 'object',
+      description: 'The data that it gives. Texts may have {{references}}, and ${expressions} in language 2.',
+    },
+  },
+  ['values'],
+);
+
+export function setProblems(node: NodeSpec): string[] {
+  return new ConfigProblems(node)
+    .unless(node.config.values !== undefined, 'missing values config')
+    .check('values', 'must be an object', isJsonObject).found;
+}
+
+/** `wait`: lets time pass. */
+export const WAIT_CONFIG = {
+  ...configSchema({
+    for: {
+      type: 'string',
+      pattern: String.raw`${DURATION.source}|\$\{`,
+      description:
+        'How long: 500ms, 1.5s, 2m, 48h, 7d, a year at most; in language 2 also an ${expression} that gives it.',
+    },
+    until: {
+      type: 'string',
+      minLength: 1,
+      description: "A CEL expression that gives a timestamp; what is past is at once. E.g. now + duration('1h').",
+    },
+  }),
+  oneOf: [having('for'), having('until')],
+};
+
+export function waitProblems(node: NodeSpec): string[] {
+  const { for: length, until } = node.config;
+  return new ConfigProblems(node)
+    .unless((length === undefined) !== (until === undefined), 'must have either for or until')
+    .check('for', 'must be a duration (500ms, 1.5s, 2m, 48h, 7d) of a year at most, or an ${expression}', isWait)
+    .check('until', 'must be an expression', (it) => typeof it === 'string' && it !== '').found;
+}
+
+function isWait(value: JsonValue): boolean {
+  if (typeof value !== 'string') return false;
+  return value.includes(EXPRESSION) || (durationOf(value) ?? Infinity) <= LONGEST_DURATION;
+}
+
+/** `human`: asks somebody. */
+export const HUMAN_CONFIG = configSchema({
+  prompt: {
+    ...PROMPT,
+    description: 'The question; absent: what the nodes before it answered. May have {{references}}.',
+  },
+  form: {
+    type: 'object',
+    description: 'The JSON Schema (draft 7) that the answer has to fit, which is data then; absent: it is a text.',
+  },
+  assignee: { type: 'string', description: 'Who is to answer: a label, by which the inbox can be filtered.' },
+});
+
+export function humanProblems(node: NodeSpec): string[] {
+  return new ConfigProblems(node).strings('prompt', 'assignee').check('form', 'must be an object', isJsonObject).found;
+}
+
+/** `workflow`: runs another workflow, or one that is written in it. */
+export const WORKFLOW_CONFIG = {
+  ...configSchema({
+    workflow: { type: 'string', pattern: WORKFLOW_NAME.source, description: 'The name of the workflow that it runs.' },
+    revision: {
+      type: 'string',
+      pattern: REVISION.source,
+      description: 'Which revision of it; absent: the newest when this workflow is saved.',
+    },
+    body: {
+      type: 'object',
+      description: 'In place of a name: the definition of what it runs, which may leave out its name.',
+    },
+    inputs: {
+      type: 'object',
+      description:
+        'The inputs by name; absent: what the nodes before it answered. Texts may have {{references}}, and ${expressions} in language 2.',
+    },
+  }),
+  oneOf: [having('workflow'), having('body')],
+  dependentRequired: { revision: ['workflow'] },
+};
+
+export function workflowProblems(node: NodeSpec): string[] {
+  const { workflow, revision, body } = node.config;
+  return new ConfigProblems(node)
+    .unless((workflow === undefined) !== (body === undefined), 'must have either workflow or body')
+    .unless(revision === undefined || workflow !== undefined, 'revision stands with workflow alone')
+    .check('workflow', 'must be the name of a workflow', (it) => typeof it === 'string' && WORKFLOW_NAME.test(it))
+    .check('revision', 'must be a revision: digits in a string', (it) => typeof it === 'string' && REVISION.test(it))
+    .check('body', 'must be an object', isJsonObject)
+    .check('inputs', 'must be an object', isJsonObject).found;
+}
+
+function having(member: string): JsonObject {
+  return { properties: { [member]: true }, required: [member] };
+}
