@@ -1,4 +1,8 @@
-import type { WorkflowGraph } from './workflow-graph.js';
+/** Nodes in an order in which each comes after all of its predecessors. */
+interface OrderedGraph {
+  readonly order: readonly string[];
+  predecessors(id: string): string[];
+}
 
 const BITS = 32;
 
@@ -7,7 +11,7 @@ export class Ancestors {
   private readonly places: ReadonlyMap<string, number>;
   private readonly sets = new Map<string, Uint32Array>();
 
-  constructor(graph: WorkflowGraph) {
+  constructor(graph: OrderedGraph) {
     const { order } = graph;
     this.places = new Map(order.map((id, place) => [id, place]));
     for (const id of order) {

@@ -4,6 +4,7 @@ import { planNext } from './plan-next.js';
 import { RunState } from './run-state.js';
 import { a2aReceived, a2aSending, nodeCanceled, nodeCompleted, nodeError, nodeStarted } from './run-steps.js';
 import { stepEvent } from './run-ending.js';
+import { plainPlan } from './testing/golden-log.js';
 import type { WorkflowDefinition } from './workflow.js';
 import { WorkflowGraph } from './workflow-graph.js';
 
@@ -38,11 +39,11 @@ function play(
   const started: string[] = [];
   const running = (): NodeRun[] => [...state.nodes.values()].filter((node) => node.status === 'running');
   for (let turn = 0; turn < 1000; turn++) {
-    const plan = planNext(graph, state);
+    const plan = planNext(state, 0);
     if (plan.outcome && plan.outcome !== 'input-required') return { state, started, outcome: plan.outcome };
-    for (const id of plan.stop)
-      state.apply(stepEvent(reference, nodeCanceled.note(state.node(id), { outcome: 'not-started' })));
-    for (const id of plan.ready) {
+    for (const node of plan.stop)
+      state.apply(stepEvent(reference, nodeCanceled.note(node, { outcome: 'not-started' })));
+    for (const { id } of plan.start) {
       for (const predecessor of graph.predecessors(id)) expect(state.node(predecessor).status).toBe('completed');
       started.push(id);
       state.apply(stepEvent(reference, nodeStarted.note(state.node(id), { attempt: 1 })));
@@ -93,8 +94,8 @@ describe('planNext', () => {
         const failing = `n${index % definition.nodes.length}`;
         const graph = WorkflowGraph.build({ ...definition, onFailure: 'continue' });
         const state = new RunState(graph.definition);
-        for (let plan = planNext(graph, state); !plan.outcome; plan = planNext(graph, state)) {
-          for (const id of plan.ready) {
+        for (let plan = planNext(state, 0); !plan.outcome; plan = planNext(state, 0)) {
+          for (const { id } of plan.start) {
             state.apply(stepEvent(reference, ended(state.node(id), id === failing ? 'failed' : 'completed')));
           }
         }
@@ -110,15 +111,14 @@ describe('planNext', () => {
       nodes: ['a', 'b', 'c'].map((id) => ({ id, type: 'agent', config: {} })),
       edges: [{ from: 'a', to: 'c' }],
     };
-    const graph = WorkflowGraph.build(definition);
     const state = new RunState(definition);
-    expect(planNext(graph, state)).toEqual({ ready: ['a', 'b'], stop: [] });
+    expect(plainPlan(planNext(state, 0))).toEqual({ ready: ['a', 'b'], stop: [] });
     for (const id of ['a', 'b']) state.apply(stepEvent(reference, nodeStarted.note(state.node(id), { attempt: 1 })));
-    expect(planNext(graph, state)).toEqual({ ready: [], stop: [] });
+    expect(plainPlan(planNext(state, 0))).toEqual({ ready: [], stop: [] });
     state.apply(stepEvent(reference, ended(state.node('b'), 'failed')));
-    expect(planNext(graph, state)).toEqual({ ready: [], stop: ['a'] });
+    expect(plainPlan(planNext(state, 0))).toEqual({ ready: [], stop: ['a'] });
     state.apply(stepEvent(reference, nodeCanceled.note(state.node('a'), { outcome: 'acknowledged' })));
-    expect(planNext(graph, state)).toEqual({ ready: [], stop: [], outcome: 'failed' });
+    expect(plainPlan(planNext(state, 0))).toEqual({ ready: [], stop: [], outcome: 'failed' });
     expect(state.node('c').status).toBe('skipped');
   });
 });

@@ -1,42 +1,64 @@
-import type { Frontier } from './frontier.js';
-import type { WorkflowGraph } from './workflow-graph.js';
+import type { NodeRun } from './node-run.js';
+import type { Plan, RunOutcome } from './plan.js';
+import { answeredNodes } from './run-answer.js';
+import type { RunState } from './run-state.js';
+import type { Timer } from './timers.js';
 
-/** `input-required`: nothing can go on before a caller answers a waiting node. */
-export type RunOutcome = 'completed' | 'failed' | 'input-required';
-
-export interface Plan {
-  /** Nodes to start now, as defined. */
-  ready: string[];
-  /** Nodes whose child must be canceled now, because another node failed. */
-  stop: string[];
-  /** Present when nothing runs, and nothing is ready or to be stopped. */
-  outcome?: RunOutcome;
-}
+/** A wait that is not longer is waited for, and does not end the turn: in milliseconds. */
+const SHORT_WAIT = 30_000;
 
 /**
- * What a run does next: every pending node whose predecessors have all completed is ready; without any, how the run ends.
- * After a failure nothing starts and what is under way stops, unless the workflow says `continue`.
+ * What a run does next. After a failure that nothing took care of nothing starts and what is under way stops, unless the
+ * workflow says `continue`. Pure, and reads what folding has kept: it costs what it answers.
+ * @param now in milliseconds of the epoch
  */
-export function planNext({ definition }: WorkflowGraph, { frontier }: { frontier: Frontier }): Plan {
-  const failed = frontier.has('failed');
-  if (failed && definition.onFailure !== 'continue') {
-    const stop = idsOf(frontier.active);
-    return stop.length > 0 ? { ready: [], stop } : { ready: [], stop, outcome: 'failed' };
-  }
-  const ready = idsOf(frontier.ready);
-  if (ready.length > 0 || frontier.has('running')) return { ready, stop: [] };
-  if (frontier.has('input-required')) return { ready, stop: [], outcome: 'input-required' };
-  return { ready, stop: [], outcome: failed ? 'failed' : 'completed' };
+export function planNext(state: RunState, now: number): Plan {
+  const { frontier } = state;
+  const stop = frontier.unwanted;
+  const report = frontier.unreported;
+  const wakeAt = frontier.timers.after(now);
+  const common = { stop, report, ...(wakeAt !== undefined && { wakeAt }) };
+  if (frontier.isStruck) return ended({ ...common, ...NOTHING }, 'failed');
+  const due = frontier.timers.due(now);
+  const plan = {
+    ...common,
+    decide: frontier.undecided,
+    answer: answered(state),
+    fire: due.filter(({ kind }) => !STARTS.has(kind)),
+    start: [...due.flatMap(({ kind, node }) => (STARTS.has(kind) && node ? [node] : [])), ...frontier.ready],
+  };
+  if (frontier.isBusy) return plan;
+  if (wakeAt !== undefined && wakeAt - now <= SHORT_WAIT) return plan;
+  if (frontier.has('input-required')) return ended(plan, 'input-required');
+  if (wakeAt !== undefined) return ended(plan, 'parked');
+  return ended(plan, frontier.has('failed') ? 'failed' : 'completed');
+}
+
+const STARTS: ReadonlySet<Timer['kind']> = new Set(['retry', 'loop']);
+const NOTHING = { decide: [], answer: [], fire: [], start: [] };
+
+/** The outcome, where nothing else is left. */
+function ended(plan: Plan, outcome: RunOutcome): Plan {
+  const { stop, report, decide, fire, start } = plan;
+  return [stop, report, decide, fire, start].some((list) => list.length > 0) ? plan : { ...plan, outcome };
+}
+
+function answered({ received, undelivered, frontier }: RunState): NodeRun[] {
+  if (received === undefined || !undelivered) return [];
+  const { waiting } = frontier;
+  const named = new Set(
+    answeredNodes(
+      received,
+      waiting.map(({ id }) => id),
+    ),
+  );
+  return waiting.filter(({ id }) => named.has(id));
 }
 
 /**
  * Whether a cancel of the run has begun to stop its nodes. It goes on, also where the process that did so is gone and
  * nobody has been told of the wish again yet: a run whose nodes were canceled never completes.
  */
-export function isBeingCanceled({ definition }: WorkflowGraph, { frontier }: { frontier: Frontier }): boolean {
-  return frontier.has('canceled') && (definition.onFailure === 'continue' || !frontier.has('failed'));
-}
-
-function idsOf(nodes: readonly { id: string }[]): string[] {
-  return nodes.map(({ id }) => id);
+export function isBeingCanceled({ frontier }: RunState): boolean {
+  return frontier.has('canceled') && !frontier.isStruck;
 }

@@ -37,6 +37,8 @@ export interface RunEvent extends Partial<Record<(typeof FLAT_FIELDS)[number], J
   timestamp: string;
   node_id?: string;
   node_type?: string;
+  /** Where it is not the node's only one. */
+  instance?: string;
   payload: JsonObject;
   /** On `done`: the run's state map, each node's output text under its id. */
   state?: JsonObject;
@@ -56,6 +58,7 @@ export function toRunEvent({ taskId, sequence, event }: RecordedEvent, run: { wo
     timestamp: step.timestamp ?? new Date(0).toISOString(),
     ...(step.node_id !== undefined && { node_id: step.node_id }),
     ...(step.node_type !== undefined && { node_type: step.node_type }),
+    ...(step.instance !== undefined && { instance: step.instance }),
     ...flatFields(payload),
     ...(isJsonObject(payload['state']) && { state: payload['state'] }),
     payload,

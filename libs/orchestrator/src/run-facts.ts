@@ -8,7 +8,10 @@ export interface RunFacts {
   readonly definition: WorkflowDefinition;
   status: RunStatus;
   inputs: JsonObject;
+  /** By id: the newest instance of each node. */
   readonly nodes: ReadonlyMap<string, NodeRun>;
+  /** The instance of this name; the newest one of a node whose id it is. */
+  find(instance: string): NodeRun | undefined;
   readonly frontier: Frontier;
   error?: RunError;
   children?: CanceledChild[];

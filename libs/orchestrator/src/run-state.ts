@@ -14,7 +14,9 @@ import {
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { Frontier } from './frontier.js';
+import type { GraphEdge } from './graph-edge.js';
 import { outputText } from './node-output.js';
+import type { LoopRun } from './loop-run.js';
 import type { CanceledChild, NodeRun, RunError, RunStatus } from './node-run.js';
 import type { RunFacts } from './run-facts.js';
 import { inputsOf, inputText, messageText, userInputName } from './run-inputs.js';
@@ -39,6 +41,15 @@ export function runStatus(state: TaskState): RunStatus {
   return RUN_STATUS[state];
 }
 
+/** Edges out of a loop that hang on how one instance of its last iteration ended. */
+export interface LeavingChoice {
+  readonly node: NodeRun;
+  readonly outcome: 'completed' | 'failed';
+  readonly edges: readonly GraphEdge[];
+  /** Those of them that were taken when the instance failed; then nothing is left to choose. */
+  readonly taken?: readonly number[];
+}
+
 /** A run as its Task's log tells it. The same events always give the same state. */
 export class RunState implements RunFacts {
   status: RunStatus = 'running';
@@ -47,6 +58,8 @@ export class RunState implements RunFacts {
   text?: string;
   readonly graph: WorkflowGraph;
   readonly nodes: ReadonlyMap<string, NodeRun>;
+  /** Every instance that there is, by its name. */
+  readonly instances: ReadonlyMap<string, NodeRun>;
   readonly frontier: Frontier;
   error?: RunError;
   children?: CanceledChild[];
@@ -60,7 +73,8 @@ export class RunState implements RunFacts {
   constructor(readonly definition: WorkflowDefinition) {
     this.graph = WorkflowGraph.of(definition);
     this.nodes = new Map(definition.nodes.map(({ id, type }) => [id, newNodeRun(id, type)]));
-    this.frontier = new Frontier(this.graph, this.nodes);
+    this.instances = this.nodes;
+    this.frontier = new Frontier(this.graph, this.nodes, this);
   }
 
   static of(definition: WorkflowDefinition, events: Iterable<TaskEvent>): RunState {
@@ -80,6 +94,49 @@ export class RunState implements RunFacts {
     const node = this.nodes.get(id);
     if (node === undefined) throw new RangeError(`The run has no node "${id}"`);
     return node;
+  }
+
+  find(instance: string): NodeRun | undefined {
+    return this.instances.get(instance) ?? this.nodes.get(instance);
+  }
+
+  /** @throws RangeError where there is none */
+  instance(name: string): NodeRun {
+    const node = this.find(name);
+    if (node === undefined) throw new RangeError(`The run has no instance "${name}"`);
+    return node;
+  }
+
+  /**
+   * What a node's id means to an instance: the one beside it, as far as it has a result in this iteration, else that of the
+   * iteration before; in a loop that the instance is not in, the last one. Without an instance: to the run.
+   * @throws RangeError where there is no such node
+   */
+  seen(id: string, _from?: NodeRun): NodeRun {
+    return this.node(id);
+  }
+
+  /** The innermost loop around an instance. */
+  loopOf(_node: NodeRun): LoopRun | undefined {
+    return undefined;
+  }
+
+  /**
+   * The edges of which `taken` of a node's end names those that are taken; `undefined` where it is not said, as none of
+   * its edges has a condition. Edges that leave a loop are chosen at its end, but for those that take care of a failure.
+   */
+  choices({ id }: NodeRun, outcome: 'completed' | 'failed'): readonly GraphEdge[] | undefined {
+    const { branch } = this.graph.node(id);
+    const edges = this.graph.outgoing(id);
+    if (branch === undefined && edges.every(({ edge: { when, on } }) => when === undefined && on === undefined))
+      return undefined;
+    const other = outcome === 'completed' ? 'failure' : 'success';
+    return edges.filter(({ edge: { on = 'success' } }) => on !== other);
+  }
+
+  /** The edges out of a loop of which `taken` of its end names those that are taken, by the instance that decides. */
+  leaving(_loop: LoopRun): readonly LeavingChoice[] {
+    return [];
   }
 
   get results(): Artifact[] {
@@ -140,19 +197,10 @@ export class RunState implements RunFacts {
     this.undelivered = this.status === 'running' && (received !== undefined || this.undelivered);
     if (this.status === 'failed')
       this.error ??= { message: firstText(status.message?.parts ?? []) ?? 'The run failed' };
-    if (this.status !== 'running' && this.status !== 'input-required') this.settleNodes(status.timestamp);
-  }
-
-  /** A node that an ended run left behind was never started, or stopped with the run. */
-  private settleNodes(at: string | undefined): void {
-    for (const node of this.frontier.active) {
-      if (at !== undefined) node.finishedAt = at;
-      this.frontier.move(node, 'canceled');
-    }
-    this.frontier.skipPending();
+    if (this.status !== 'running' && this.status !== 'input-required') this.frontier.settle(status.timestamp);
   }
 }
 
 function newNodeRun(id: string, type: string): NodeRun {
-  return { id, type, status: 'pending', attempts: 0, artifacts: [] };
+  return { id, type, instance: id, path: [], status: 'pending', attempts: 0, artifacts: [] };
 }

@@ -1,55 +1,40 @@
 import type { CallCancelOutcome } from '#libs/agent-calls';
 import type { Artifact, JsonObject, Part, RunEventNote } from '#libs/protocol';
-import type { CanceledChild, NodeRun } from './node-run.js';
-import type { RunEventType } from './run-event-type.js';
+import {
+  eachStarted,
+  edgeError,
+  loopEnded,
+  loopNext,
+  nodeRetrying,
+  nodeReused,
+  nodeSkipped,
+  nodeWaiting,
+  runDeadline,
+  runEnding,
+  runParked,
+} from './control-steps.js';
+import type { Failure } from './failure.js';
+import type { CanceledChild } from './node-run.js';
 import type { RunFacts } from './run-facts.js';
-
-type Fold<P> = (run: RunFacts, payload: P, at: string) => void;
-type NodeFold<P> = (node: NodeRun, payload: P, at: string, run: RunFacts) => void;
-
-/** A kind of step: what its event says, and what the event does to a run that reads it. */
-export class RunStep<P extends object> {
-  constructor(
-    readonly type: RunEventType,
-    readonly fold: Fold<P>,
-  ) {}
-
-  note(payload: P): RunEventNote {
-    return { type: this.type, payload: { ...payload } as unknown as JsonObject };
-  }
-}
-
-/** A step of one node. */
-export class NodeStep<P extends object> {
-  constructor(
-    readonly type: RunEventType,
-    readonly fold: NodeFold<P>,
-  ) {}
-
-  note(node: { id: string; type: string }, payload: P): RunEventNote {
-    return {
-      type: this.type,
-      node_id: node.id,
-      node_type: node.type,
-      payload: { ...payload } as unknown as JsonObject,
-    };
-  }
-}
+import { type Fold, type NodeFold, NodeStep, RunStep } from './run-step.js';
 
 export const nodeStarted = new NodeStep<{ attempt: number }>('node.started', (node, { attempt }, at, run) => {
   node.attempts = attempt;
   node.startedAt = at;
   delete node.messageId;
-  run.frontier.move(node, 'running');
+  delete node.taskId;
+  delete node.contextId;
+  delete node.waitsFor;
+  run.frontier.begin(node, at);
 });
 
 /** `taskId` is present when the Message answers what that Task of the agent asks. */
 export const a2aSending = new NodeStep<{ url: string; messageId: string; taskId?: string }>(
   'a2a.sending',
-  (node, { url, messageId, taskId }, _at, run) => {
+  (node, { url, messageId, taskId }, at, run) => {
     node.agentUrl = url;
     node.messageId = messageId;
-    run.frontier.move(node, 'running');
+    run.frontier.send(node, at);
     delete node.question;
     delete node.wantsAuth;
     delete node.answer;
@@ -72,34 +57,49 @@ export interface ReceivedPayload {
   question?: Part[];
 }
 
-export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, payload, _at, run) => {
+export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, payload, at, run) => {
   if (payload.taskId !== undefined) node.taskId = payload.taskId;
   if (payload.contextId !== undefined) node.contextId = payload.contextId;
   if (payload.question === undefined) return;
   node.question = payload.question;
   node.wantsAuth = payload.status === AUTH_REQUIRED;
-  run.frontier.move(node, 'input-required');
+  run.frontier.ask(node, at);
 });
 
-/** `artifacts` is absent where the event itself carries the node's one Artifact. */
-export const nodeCompleted = new NodeStep<{ status: string; artifacts?: Artifact[] }>(
+/** What the end of a node says of the edges from it, where one of them has a condition. */
+interface Taken {
+  /** Those that are taken, as places in `edges`: of the edges that `RunState.choices` gives. */
+  taken?: number[];
+}
+
+/**
+ * `artifacts` is absent where the event itself carries the node's one Artifact. `fallback`: no attempt succeeded, and they
+ * are what the definition gives for that.
+ */
+export const nodeCompleted = new NodeStep<{ status: string; artifacts?: Artifact[]; fallback?: true } & Taken>(
   'node.completed',
-  (node, { artifacts }, at, run) => {
+  (node, { artifacts, taken, fallback }, at, run) => {
     node.artifacts = artifacts ?? [];
     node.finishedAt = at;
-    run.frontier.move(node, 'completed');
+    if (fallback) node.fallback = true;
+    delete node.failure;
+    run.frontier.end(node, 'completed', taken);
   },
 );
 
-/** `error` is the cause; `message` is what the run says of it when it is the first failure. */
-export const nodeError = new NodeStep<{ error: string; message: string }>(
+/**
+ * `error` is the cause; `message` is what the run says of it when it is the first failure. `failure` is there where the
+ * definition says anything of failures.
+ */
+export const nodeError = new NodeStep<{ error: string; message: string; failure?: Failure } & Taken>(
   'node.error',
-  (node, { error, message }, at, run) => {
+  (node, { error, message, failure, taken }, at, run) => {
     node.error = error;
     node.finishedAt = at;
-    run.error ??= { node: node.id, message };
-    run.frontier.move(node, 'failed');
-    run.frontier.skipAfter(node);
+    if (failure) node.failure = failure;
+    const { id, instance } = node;
+    const named = { node: id, ...(instance !== id && { instance }), ...failure, message };
+    run.frontier.fail(node, named, taken);
   },
 );
 
@@ -111,7 +111,7 @@ export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcom
     if (taskId !== undefined) node.taskId = taskId;
     delete node.question;
     delete node.wantsAuth;
-    run.frontier.move(node, 'canceled');
+    run.frontier.end(node, 'canceled');
   },
 );
 
@@ -121,10 +121,11 @@ export const inputRequired = new NodeStep<{ question: string; taskId?: string; s
   () => undefined,
 );
 
-export const workflowFailed = new RunStep<{ error: string; node?: string }>(
+/** `failure` is there where the definition says anything of failures. */
+export const workflowFailed = new RunStep<{ error: string; node?: string; failure?: Failure }>(
   'workflow.failed',
-  (run, { error, node }) => {
-    run.error ??= { ...(node !== undefined && { node }), message: error };
+  (run, { error, node, failure }) => {
+    run.error ??= { ...(node !== undefined && { node }), ...failure, message: error };
     run.failureReported = true;
   },
 );
@@ -136,18 +137,33 @@ export const workflowCanceled = new RunStep<{ children: CanceledChild[] }>('work
 export const done = new RunStep<{ status: string; state: JsonObject; error?: string }>('done', () => undefined);
 
 const RUN_STEPS = new Map(
-  [workflowFailed, workflowCanceled, done].map((step) => [step.type as string, step.fold as Fold<JsonObject>]),
+  [nodeSkipped, runParked, runDeadline, runEnding, workflowFailed, workflowCanceled, done].map((step) => [
+    step.type as string,
+    step.fold as Fold<JsonObject>,
+  ]),
 );
 const NODE_STEPS = new Map(
-  [nodeStarted, a2aSending, a2aReceived, nodeCompleted, nodeError, nodeCanceled, inputRequired].map((step) => [
-    step.type as string,
-    step.fold as NodeFold<JsonObject>,
-  ]),
+  [
+    nodeStarted,
+    a2aSending,
+    a2aReceived,
+    nodeCompleted,
+    nodeError,
+    nodeCanceled,
+    inputRequired,
+    nodeRetrying,
+    nodeWaiting,
+    nodeReused,
+    edgeError,
+    eachStarted,
+    loopNext,
+    loopEnded,
+  ].map((step) => [step.type as string, step.fold as NodeFold<JsonObject>]),
 );
 
 /** Does to a run what a step's event says. Steps that change nothing (`model.*`, `tool.*`) and unknown ones pass. */
 export function foldStep(run: RunFacts, note: RunEventNote, at: string): void {
-  const node = note.node_id === undefined ? undefined : run.nodes.get(note.node_id);
+  const node = note.node_id === undefined ? undefined : run.find(note.instance ?? note.node_id);
   if (node === undefined) RUN_STEPS.get(note.type)?.(run, note.payload, at);
   else NODE_STEPS.get(note.type)?.(node, note.payload, at, run);
 }

@@ -101,11 +101,14 @@ function graphOf(definition: WorkflowDefinition): WorkflowGraph | WorkflowProble
     return WorkflowGraph.build(definition);
   } catch (error) {
     if (!(error instanceof InvalidWorkflow)) throw error;
-    return [fault('CYCLE', 'edges', error.message)];
+    const { code, edge } = error.fault;
+    return [
+      fault(code, edge === undefined ? 'edges' : `edges[${edge}]`, error.message, edge === undefined ? {} : { edge }),
+    ];
   }
 }
 
 /** As a run says it that meets the same fault. */
 function reported(text: string): string {
-  return new InvalidWorkflow(text).message;
+  return `build DAG: ${text}`;
 }

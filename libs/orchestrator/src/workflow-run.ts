@@ -4,8 +4,8 @@ import { briefText, ContentTooLarge, type RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { ChildEnding } from './child-ending.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
-import { isBeingCanceled, planNext, type RunOutcome } from './plan-next.js';
-import { answeredNodes } from './run-answer.js';
+import type { RunOutcome } from './plan.js';
+import { isBeingCanceled, planNext } from './plan-next.js';
 import { type ChildNews, RunCalls } from './run-calls.js';
 import {
   canceledEvents,
@@ -47,32 +47,31 @@ export class WorkflowRun extends Process<RunState> {
   protected override next(): Steps {
     const { graph, state } = this;
     if (graph.fault) return this.end('failed', graph.fault.message);
-    if (isBeingCanceled(graph, state)) return this.cancel();
-    const { stop, ready, outcome } = planNext(graph, state);
+    if (isBeingCanceled(state)) return this.cancel();
+    const { stop, start, answer, outcome } = planNext(state, Date.now());
     const { unsent } = state.frontier;
     const { unmade } = this.calls;
     if (stop.length > 0) return this.stop(stop);
-    if (state.undelivered && !this.answerTaken) return this.answer();
-    if (ready.length > 0) return this.start(ready);
+    if (state.undelivered && !this.answerTaken) return this.answer(answer);
+    if (start.length > 0) return this.start(start);
     if (unsent.length > 0) return this.announce(unsent);
     return unmade.length > 0 || outcome === undefined ? this.listen(unmade) : this.end(outcome);
   }
 
   protected override async *cancel(): AsyncGenerator<TaskEvent> {
-    const { graph, state } = this;
-    const earlier = isBeingCanceled(graph, state) ? canceledChildren(state.nodes.values()) : [];
+    const { state } = this;
+    const earlier = isBeingCanceled(state) ? canceledChildren(state.nodes.values()) : [];
     const children = await this.calls.cancel(state.frontier.active);
     for (const child of children) yield this.canceled(child);
     yield* this.lastStatusText(canceledEvents(this.context, state, [...earlier, ...children]));
   }
 
-  private *start(ids: readonly string[]): Generator<TaskEvent> {
-    for (const id of ids) {
-      const node = this.state.node(id);
+  private *start(nodes: readonly NodeRun[]): Generator<TaskEvent> {
+    for (const node of nodes) {
       // One that failed at once may have ended the run for those after it.
       if (node.status !== 'pending') continue;
       yield this.note(nodeStarted.note(node, { attempt: node.attempts + 1 }));
-      for (const warning of templateWarnings(this.graph.node(id), this.state)) yield this.note(warning);
+      for (const warning of templateWarnings(this.graph.node(node.id), this.state)) yield this.note(warning);
       yield* this.announce([node]);
     }
   }
@@ -85,14 +84,9 @@ export class WorkflowRun extends Process<RunState> {
     }
   }
 
-  private *answer(): Generator<TaskEvent> {
+  private *answer(answered: readonly NodeRun[]): Generator<TaskEvent> {
     this.answerTaken = true;
-    const { received, frontier } = this.state;
-    if (received === undefined) return;
-    const { waiting } = frontier;
-    const ids = waiting.map(({ id }) => id);
-    const answered = new Set(answeredNodes(received, ids));
-    yield* this.announce(waiting.filter(({ id }) => answered.has(id)));
+    yield* this.announce(answered);
   }
 
   /** Makes the calls that are announced, and waits for what comes of any. */
@@ -152,8 +146,8 @@ export class WorkflowRun extends Process<RunState> {
     return this.note(nodeError.note(node, { error, message }));
   }
 
-  private async *stop(ids: readonly string[]): AsyncGenerator<TaskEvent> {
-    const stopped = await this.calls.cancel(ids.map((id) => this.state.node(id)));
+  private async *stop(nodes: readonly NodeRun[]): AsyncGenerator<TaskEvent> {
+    const stopped = await this.calls.cancel(nodes);
     for (const child of stopped) yield this.canceled(child);
   }
 
@@ -181,7 +175,9 @@ export class WorkflowRun extends Process<RunState> {
     const events = {
       completed: () => completedEvents(context, graph, state),
       failed: () => failedEvents(context, state, fault),
+      canceled: () => canceledEvents(context, state, []),
       'input-required': () => waitingEvents(context, state),
+      parked: () => waitingEvents(context, state),
     }[outcome]();
     yield* this.lastStatusText(events);
   }

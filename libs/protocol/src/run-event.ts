@@ -8,6 +8,8 @@ export interface RunEventNote {
   type: string;
   node_id?: string;
   node_type?: string;
+  /** Which of the node's instances it is, where it has more than one: `draft@2`, `tr[17]`. */
+  instance?: string;
   payload: JsonObject;
   /** When it happened (ISO 8601), on events that carry no time of their own: artifact updates. */
   timestamp?: string;

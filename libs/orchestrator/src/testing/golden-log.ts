@@ -1,4 +1,5 @@
 import { ANONYMOUS_SCOPE, type TaskEvent } from '#libs/tasks';
+import type { Plan } from '../plan.js';
 import { planNext } from '../plan-next.js';
 import { RunState } from '../run-state.js';
 import { runView } from '../run-view.js';
@@ -25,11 +26,18 @@ export function hiddenOf(state: RunState): unknown {
 /** `undefined` where the definition is no DAG. */
 export function planOf(state: RunState): unknown {
   try {
-    return planNext(WorkflowGraph.build(state.definition), state);
+    WorkflowGraph.build(state.definition);
+    return plainPlan(planNext(state, Date.now()));
   } catch (error) {
     if (error instanceof InvalidWorkflow) return undefined;
     throw error;
   }
+}
+
+/** As much of a plan as there is for a definition without conditions, loops, lists and times. */
+export function plainPlan({ start, stop, outcome }: Plan): object {
+  const ids = (nodes: Plan['start']) => nodes.map(({ instance }) => instance);
+  return { ready: ids(start), stop: ids(stop), ...(outcome && { outcome }) };
 }
 
 function viewOf(definition: WorkflowDefinition, events: readonly TaskEvent[]): unknown {

@@ -1,0 +1,83 @@
+import type { Artifact, JsonValue } from '#libs/protocol';
+import type { Failure } from './failure.js';
+import type { LoopReason } from './loop-run.js';
+import type { SkipReason } from './node-run.js';
+import type { EndingOutcome } from './plan.js';
+import { NodeStep, RunStep } from './run-step.js';
+
+/** What folding has skipped, for those who read: instances that never ran. It changes nothing. */
+export const nodeSkipped = new RunStep<{ instances: string[]; because: SkipReason }>(
+  'node.skipped',
+  (run, { instances }) => run.frontier.reported(instances),
+);
+
+/** An attempt has failed, and there is another one at `retryAt` (ISO 8601). `attempt` is the one that failed. */
+export const nodeRetrying = new NodeStep<{ attempt: number; failure: Failure; retryAt: string }>(
+  'node.retrying',
+  (node, { failure, retryAt }, _at, run) => {
+    node.failure = failure;
+    run.frontier.wait(node, { state: 'retry', until: retryAt });
+  },
+);
+
+/** A `wait` node has begun to wait. */
+export const nodeWaiting = new NodeStep<{ until: string }>('node.waiting', (node, { until }, _at, run) => {
+  run.frontier.wait(node, { state: 'timer', until });
+});
+
+/** A result that another run had: the node is not run. `origin` is that run; `taken` as of `node.completed`. */
+export const nodeReused = new NodeStep<{ origin: string; artifacts: Artifact[]; taken?: number[] }>(
+  'node.reused',
+  (node, { origin, artifacts, taken }, at, run) => {
+    node.origin = origin;
+    node.artifacts = artifacts;
+    node.finishedAt = at;
+    run.frontier.end(node, 'completed', taken);
+  },
+);
+
+/** The condition of an edge could not be decided; `edge` is its place in `edges`. The failure of its source follows. */
+export const edgeError = new NodeStep<{ edge: number; failure: Failure }>('edge.error', () => undefined);
+
+/** The list that a node goes through. */
+export const eachStarted = new NodeStep<{ items: JsonValue[] }>('each.started', (node, { items }, _at, run) => {
+  run.frontier.startItems(node, items);
+});
+
+/** Which loop of a run an event is of. */
+interface LoopPlace {
+  /** The back-edge's place in `edges`. */
+  edge: number;
+  /** The iterations of the loops around it, outermost first; absent where there are none. */
+  path?: number[];
+}
+
+/** A loop goes on with this iteration, from the second one on; not before `at` (ISO 8601). Told by the loop's last node. */
+export const loopNext = new NodeStep<LoopPlace & { iteration: number; at?: string }>(
+  'loop.next',
+  (_node, { edge, path = [], iteration, at }, _at, run) => run.frontier.iterate({ edge, path }, iteration, at),
+);
+
+/**
+ * A loop has ended. `taken` are the edges out of it that were taken, of those for which something had to be decided;
+ * `failure` is there where it fails by itself and not by a node: it is then the failure of its last node.
+ */
+export const loopEnded = new NodeStep<
+  LoopPlace & { reason: LoopReason; iterations: number; taken?: number[]; failure?: Failure }
+>('loop.ended', (_node, { edge, path = [], reason, taken, failure }, at, run) => {
+  run.frontier.endLoop({ edge, path }, { reason, at, ...(taken && { taken }), ...(failure && { failure }) });
+});
+
+/** Nothing is left but times and questions, and the process gives the run up until then (ISO 8601; absent: an answer). */
+export const runParked = new RunStep<{ until?: string }>('run.parked', () => undefined);
+
+/** The run's time is over. `at` is when it was (ISO 8601). */
+export const runDeadline = new RunStep<{ at: string; failure: Failure }>('run.deadline', (run, { failure }) => {
+  run.frontier.expire();
+  run.error ??= failure;
+});
+
+/** How the run ends is known, and does not change any more; the nodes of `onExit` that want to know run now. */
+export const runEnding = new RunStep<{ outcome: EndingOutcome }>('run.ending', (run, { outcome }, at) => {
+  run.frontier.beginEnding(outcome, at);
+});

@@ -1,0 +1,68 @@
+import { Ancestors } from './ancestors.js';
+import type { GraphEdge, GraphFault } from './graph-edge.js';
+import type { Loop } from './loop.js';
+
+/** A graph without its back-edges. */
+interface ForwardGraph {
+  /** Every node after all of its predecessors. */
+  readonly order: readonly string[];
+  predecessors(id: string): string[];
+  incoming(id: string): readonly GraphEdge[];
+}
+
+/** What each back-edge of a graph repeats, and which of them make no loop. */
+export class LoopBodies {
+  readonly loops: readonly Loop[];
+  readonly faults: readonly GraphFault[];
+
+  /** @param graph without a cycle */
+  constructor(
+    private readonly graph: ForwardGraph,
+    backEdges: readonly GraphEdge[],
+  ) {
+    const ancestors = backEdges.length > 0 ? new Ancestors(graph) : undefined;
+    this.loops = backEdges.map((edge) => this.loopOf(edge, ancestors));
+    const faults = this.loops.flatMap((loop) => this.faultsOf(loop));
+    this.faults = faults.length > 0 ? faults : overlaps(this.loops);
+  }
+
+  private loopOf({ index, from, to, edge }: GraphEdge, ancestors: Ancestors | undefined): Loop {
+    const isWithin = (id: string) =>
+      (id === to || ancestors?.has(id, to) === true) && (id === from || ancestors?.has(from, id) === true);
+    const config = edge.loop ?? { max_iterations: 1 };
+    return { index, from, to, config, body: new Set(this.graph.order.filter(isWithin)) };
+  }
+
+  private faultsOf({ index, from, to, body }: Loop): GraphFault[] {
+    const said = `loop edge from "${from}" to "${to}"`;
+    if (body.size === 0)
+      return [{ code: 'INVALID_LOOP', text: `${said}: "${to}" does not lead to "${from}"`, edge: index }];
+    for (const id of body) {
+      if (id === to) continue;
+      const entry = this.graph.incoming(id).find((edge) => !body.has(edge.from));
+      if (entry === undefined) continue;
+      const text = `${said}: "${entry.from}" leads to "${id}" from outside, and what a loop repeats is entered at its "to" alone`;
+      return [{ code: 'INVALID_LOOP', text, edge: index }];
+    }
+    return [];
+  }
+}
+
+/** Two loops lie apart or one in the other: the larger ones first, all of a body has to lie in the same one before it. */
+function overlaps(loops: readonly Loop[]): GraphFault[] {
+  const innermost = new Map<string, Loop>();
+  for (const loop of loops.toSorted((a, b) => b.body.size - a.body.size)) {
+    const around = innermost.get(loop.to);
+    for (const id of loop.body) {
+      const other = innermost.get(id);
+      if (other !== around || other?.body.size === loop.body.size) return [overlap(loop, other ?? around)];
+      innermost.set(id, loop);
+    }
+  }
+  return [];
+}
+
+function overlap({ index, from, to }: Loop, other: Loop | undefined): GraphFault {
+  const text = `loop edges from "${from}" to "${to}" and from "${other?.from}" to "${other?.to}" repeat some of the same nodes: loops lie apart, or one in the other`;
+  return { code: 'INVALID_LOOP', text, edge: index };
+}

@@ -1,0 +1,29 @@
+import type { WorkflowDefinition, WorkflowEdge, WorkflowNode } from './workflow.js';
+
+const DEFINITION_KEYS = ['deadline', 'parallel', 'onExit'] as const satisfies (keyof WorkflowDefinition)[];
+const EDGE_KEYS = ['when', 'on', 'loop'] as const satisfies (keyof WorkflowEdge)[];
+const NODE_KEYS = [
+  'branch',
+  'join',
+  'each',
+  'retry',
+  'timeout',
+  'fallback',
+  'output',
+  'onWait',
+] as const satisfies (keyof WorkflowNode)[];
+const NODE_TYPES: ReadonlySet<string> = new Set(['workflow', 'set', 'wait', 'human']);
+
+/** Whether a definition says nothing of what runs came to know after their logs had found their form. */
+export function isPlain(definition: WorkflowDefinition): boolean {
+  return (
+    definition.language !== 2 &&
+    hasNone(definition, DEFINITION_KEYS) &&
+    definition.edges.every((edge) => hasNone(edge, EDGE_KEYS)) &&
+    definition.nodes.every((node) => hasNone(node, NODE_KEYS) && !NODE_TYPES.has(node.type))
+  );
+}
+
+function hasNone<T>(value: T, keys: readonly (keyof T)[]): boolean {
+  return keys.every((key) => value[key] === undefined);
+}

@@ -1,0 +1,37 @@
+import type { JsonObject, RunEventNote } from '#libs/protocol';
+import type { NodeRun } from './node-run.js';
+import type { RunEventType } from './run-event-type.js';
+import type { RunFacts } from './run-facts.js';
+
+export type Fold<P> = (run: RunFacts, payload: P, at: string) => void;
+export type NodeFold<P> = (node: NodeRun, payload: P, at: string, run: RunFacts) => void;
+
+/** A kind of step: what its event says, and what the event does to a run that reads it. */
+export class RunStep<P extends object> {
+  constructor(
+    readonly type: RunEventType,
+    readonly fold: Fold<P>,
+  ) {}
+
+  note(payload: P): RunEventNote {
+    return { type: this.type, payload: { ...payload } as unknown as JsonObject };
+  }
+}
+
+/** A step of one node. */
+export class NodeStep<P extends object> {
+  constructor(
+    readonly type: RunEventType,
+    readonly fold: NodeFold<P>,
+  ) {}
+
+  note(node: { id: string; type: string; instance?: string }, payload: P): RunEventNote {
+    return {
+      type: this.type,
+      node_id: node.id,
+      node_type: node.type,
+      ...(node.instance !== undefined && node.instance !== node.id && { instance: node.instance }),
+      payload: { ...payload } as unknown as JsonObject,
+    };
+  }
+}
