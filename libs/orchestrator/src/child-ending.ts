@@ -1,14 +1,24 @@
 import type { CalledTask } from '#libs/a2a-client';
-import { type CallOutcome, statusTextOf } from '#libs/agent-calls';
+import { type CallFailure, type CallOutcome, statusTextOf } from '#libs/agent-calls';
 import { type Artifact, type Part, type TaskState, shownUrl } from '#libs/protocol';
+import type { FailureKind } from './failure.js';
 import type { WorkflowNode } from './workflow.js';
 
 /** How a call to an agent came to its end. */
 export type ChildEnding =
   | { kind: 'completed'; status: string; artifacts: Artifact[] }
   | { kind: 'waiting'; status: string; question: Part[] }
-  /** `status` is absent where the agent gave no answer. */
-  | { kind: 'failed'; status?: string; error: string };
+  | FailedEnding;
+
+export interface FailedEnding {
+  kind: 'failed';
+  /** Absent where the agent gave no answer. */
+  status?: string;
+  error: string;
+  failure: FailureKind;
+  /** How many milliseconds the agent asks to wait before it is called again. */
+  retryAfter?: number;
+}
 
 /** A Task state as a word: `completed`, `input-required`. */
 export function stateWord(state: TaskState): string {
@@ -26,20 +36,24 @@ export function childEnding(node: WorkflowNode, url: string, outcome: CallOutcom
   if (outcome.kind === 'waiting')
     return { kind: 'waiting', status: status ?? '', question: answer.status?.message?.parts ?? [] };
   const { failure } = outcome;
-  if (failure.state === undefined) return callFailure(node, url, failure.message);
+  const { state, retryAfter } = failure;
   return {
     kind: 'failed',
-    status: stateWord(failure.state),
-    error: endError(node, url, failure.state, statusTextOf(answer)),
+    ...(state !== undefined && { status: stateWord(state) }),
+    error:
+      state === undefined ? callError(node, url, failure.message) : endError(node, url, state, statusTextOf(answer)),
+    failure: failureKind(failure),
+    ...(retryAfter !== undefined && { retryAfter }),
   };
 }
 
+function failureKind({ kind, rateLimited }: CallFailure): FailureKind {
+  return rateLimited ? 'rate-limited' : kind;
+}
+
 /** The node's error where the call itself failed. */
-function callFailure(node: WorkflowNode, url: string, cause: string): ChildEnding {
-  return {
-    kind: 'failed',
-    error: node.type === 'external' ? `external agent call to ${shownUrl(url)}: ${cause}` : cause,
-  };
+function callError(node: WorkflowNode, url: string, cause: string): string {
+  return node.type === 'external' ? `external agent call to ${shownUrl(url)}: ${cause}` : cause;
 }
 
 function endError(node: WorkflowNode, url: string, state: TaskState, said: string): string {

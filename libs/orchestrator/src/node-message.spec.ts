@@ -1,4 +1,7 @@
 import { type Artifact, dataPart, type JsonObject, type Part, textPart } from '#libs/protocol';
+import { FailedExpression } from './expressions/failed-expression.js';
+import { RunExpressions } from './expressions/run-expressions.js';
+import { runVariables } from './expressions/run-variables.js';
 import { nodeParts } from './node-message.js';
 import { RunState } from './run-state.js';
 import type { WorkflowDefinition } from './workflow.js';
@@ -12,19 +15,24 @@ interface Given {
   type?: string;
 }
 
+const PARENTS: WorkflowDefinition = {
+  name: 'wf',
+  nodes: [
+    { id: 'a', type: 'input', config: {} },
+    { id: 'b', type: 'agent', config: {} },
+    { id: 'child', type: 'agent', config: {} },
+  ],
+  edges: [
+    { from: 'b', to: 'child' },
+    { from: 'a', to: 'child' },
+  ],
+};
+
 /** The Parts of the Message to `child`, whose parents are `b` and `a`, in this order. */
 function partsOf({ inputs = {}, artifacts = {}, config = {}, type = 'agent' }: Given): Part[] {
   const definition: WorkflowDefinition = {
-    name: 'wf',
-    nodes: [
-      { id: 'a', type: 'input', config: {} },
-      { id: 'b', type: 'agent', config: {} },
-      { id: 'child', type, config },
-    ],
-    edges: [
-      { from: 'b', to: 'child' },
-      { from: 'a', to: 'child' },
-    ],
+    ...PARENTS,
+    nodes: [...PARENTS.nodes.slice(0, 2), { id: 'child', type, config }],
   };
   const state = new RunState(definition);
   state.inputs = inputs;
@@ -110,5 +118,77 @@ describe('nodeParts', () => {
       dataPart({ args: { q: 'find B', deep: [{ n: 1, s: 'A' }, null, true], '{{b}}': 'key' } }),
     ]);
     expect(partsOf({ type: 'tool' })[1]).toEqual(dataPart({ args: {} }));
+  });
+
+  test('carries data, with every string rendered', () => {
+    const data = { n: 1, b: ['{{b}}'] };
+    expect(partsOf({ config: { prompt: 'p', data }, artifacts: { b: [textPart('B')] } })).toEqual([
+      textPart('p'),
+      dataPart({ n: 1, b: ['B'] }),
+    ]);
+    expect(partsOf({ type: 'input', config: { data } })).toEqual([textPart('')]);
+  });
+
+  test('of a workflow is its inputs, or else its text', () => {
+    const given = { type: 'workflow', inputs: { a: 'A' } };
+    expect(partsOf({ ...given, config: { workflow: 'w', inputs: { x: '{{a}}' } } })).toEqual([dataPart({ x: 'A' })]);
+    expect(partsOf({ ...given, config: { workflow: 'w' } })).toEqual([textPart('A')]);
+  });
+
+  test('without a prompt is the data of parents that say nothing else', () => {
+    const definition = { ...PARENTS, nodes: PARENTS.nodes.map((it) => ({ ...it, type: 'set' })) };
+    const state = new RunState(definition);
+    state.node('b').artifacts = [{ artifactId: 'b', parts: [dataPart({ k: 1 })] }];
+    const [, , child] = definition.nodes;
+    if (child === undefined) throw new Error('no child');
+    expect(nodeParts(child, WorkflowGraph.build(definition), state)).toEqual([textPart('{"k":1}')]);
+  });
+});
+
+describe('nodeParts with expressions', () => {
+  const config = {
+    prompt: '{{b}}: ${nodes.b.data.list}, ${inputs.a}',
+    args: { n: '${nodes.b.data.list.size() + 1}', mixed: '{{a}}-${nodes.b.attempts}' },
+  };
+
+  function partsWith(type: string, own: JsonObject, language: 1 | 2 = 2): Part[] {
+    const definition: WorkflowDefinition = { ...PARENTS, language };
+    const child = { id: 'child', type, config: own };
+    definition.nodes = [...PARENTS.nodes.slice(0, 2), child];
+    const state = new RunState(definition);
+    state.inputs = { a: '${1}{{b}}' };
+    state.node('b').artifacts = [{ artifactId: 'b', parts: [textPart('B ${2}'), dataPart({ list: [1, 'x'] })] }];
+    const expressions = RunExpressions.of(definition, () => false);
+    if (expressions.fault !== undefined) throw new Error(expressions.fault);
+    const variables = runVariables({
+      run: { id: 'r', workflow: 'wf', revision: '1', contextId: 'c', startedAt: new Date(0) },
+      inputs: state.inputs,
+      ids: expressions.ids,
+      node: (id) => state.nodes.get(id),
+      loop: () => null,
+    });
+    const { inputs, nodes } = state;
+    return nodeParts(child, WorkflowGraph.build(definition), { inputs, nodes, language: { expressions, variables } });
+  }
+
+  test('fills them in, once, beside references', () => {
+    expect(partsWith('tool', config)).toEqual([
+      textPart('B ${2}: [1,"x"], ${1}{{b}}'),
+      dataPart({ args: { n: 3, mixed: '${1}{{b}}-0' } }),
+    ]);
+    expect(partsWith('agent', { prompt: '${nodes.b.data}', data: '${nodes.b.data}' })).toEqual([
+      textPart('{"list":[1,"x"]}'),
+      dataPart({ list: [1, 'x'] }),
+    ]);
+  });
+
+  test('leaves them as they are written without the language', () => {
+    expect(partsWith('agent', { prompt: '{{a}} ${inputs.a}' }, 1)).toEqual([textPart('${1}{{b}} ${inputs.a}')]);
+  });
+
+  test('says which one failed, and where', () => {
+    const failed = () => partsWith('tool', { args: { deep: ['', 'x ${nodes.b.data.gone.y}'] } });
+    expect(failed).toThrow(FailedExpression);
+    expect(failed).toThrow('config.args.deep[1], at 17: field not found: gone');
   });
 });

@@ -3,34 +3,37 @@ import {
   artifactReference,
   dataPart,
   firstData,
-  isJsonObject,
   type JsonObject,
   type JsonValue,
   type Part,
-  renderTemplate,
   type TemplateResolver,
   TextBudget,
   textPart,
 } from '#libs/protocol';
+import { type FillingSource, NodeFilling } from './expressions/node-filling.js';
 import { outputText } from './node-output.js';
 import type { NodeRun } from './node-run.js';
-import { templateKey } from './node-templates.js';
+import { templateKey, templateValues } from './node-templates.js';
 import { inputText, inputValue, userInputNode } from './run-inputs.js';
 import type { WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
-/** As much of a run as the Message to a node is made of. */
+/** As much of a run as the Message to a node is made of, as it is seen from that node. */
 export interface MessageSource {
   inputs: JsonObject;
-  nodes: ReadonlyMap<string, NodeRun>;
+  nodes: Pick<ReadonlyMap<string, NodeRun>, 'get'>;
   /** What the caller said, where no `input` node has it. */
   text?: string;
+  /** Where texts have expressions. */
+  language?: FillingSource['language'];
 }
 
 /**
- * The Parts of the Message that a node is called with: its text, and for a tool its arguments.
+ * The Parts of the Message that a node is called with: its text, for a tool its arguments, and its data. A workflow with
+ * inputs of its own gets those alone.
  * @param budget what all of it together may come to
  * @throws ContentTooLarge beyond it, before anything is put together
+ * @throws FailedExpression
  */
 export function nodeParts(
   node: WorkflowNode,
@@ -38,15 +41,19 @@ export function nodeParts(
   run: MessageSource,
   budget = new TextBudget(),
 ): Part[] {
-  const resolve = templateResolver(run);
-  const text = textPart(nodeText(node, graph, run, { resolve, budget }));
-  if (node.type !== 'tool') return [text];
-  return [text, dataPart({ args: rendered(node.config['args'] ?? {}, { resolve, budget }) })];
+  const filling = nodeFilling(node, run, budget);
+  const { args = {}, inputs, data } = node.config;
+  if (node.type === 'workflow' && inputs !== undefined) return [dataPart(filling.value('config.inputs', inputs))];
+  const text = textPart(nodeText(node, graph, run, filling));
+  if (node.type === 'tool') return [text, dataPart({ args: filling.value('config.args', args) })];
+  const takesData = data !== undefined && templateValues(node).some(({ path }) => path === 'config.data');
+  return takesData ? [text, dataPart(filling.value('config.data', data))] : [text];
 }
 
-interface Rendering {
-  resolve: TemplateResolver;
-  budget: TextBudget;
+/** What fills the templates of a node. */
+export function nodeFilling(node: WorkflowNode, run: MessageSource, budget = new TextBudget()): NodeFilling {
+  const { language } = run;
+  return new NodeFilling(node.id, { resolve: templateResolver(run), ...(language && { language }) }, budget);
 }
 
 /** What references of a run stand for. The id of an input means the input, whatever a node of that id answered. */
@@ -71,40 +78,36 @@ function referredInput({ inputs }: MessageSource, id: string): JsonValue | undef
   return inputValue(inputs, id) ?? inputValue(inputs, userInputNode(id) ?? '');
 }
 
-function nodeText(
-  node: WorkflowNode,
-  graph: WorkflowGraph,
-  run: MessageSource,
-  { resolve, budget }: Rendering,
-): string {
+/** The text that a node is sent; of one without a prompt what the nodes before it have said. */
+export function nodeText(node: WorkflowNode, graph: WorkflowGraph, run: MessageSource, filling: NodeFilling): string {
   if (node.type === 'input') {
     const input = inputValue(run.inputs, node.id);
     return input === undefined ? '' : inputText(input);
   }
-  const prompt = node.config[templateKey(node.type)];
-  if (typeof prompt === 'string' && prompt !== '') return renderTemplate(prompt, resolve, budget);
+  const key = templateKey(node.type);
+  const prompt = node.config[key];
+  if (typeof prompt === 'string' && prompt !== '') return filling.text(`config.${key}`, prompt);
   const predecessors = graph.predecessors(node.id);
-  const texts = predecessors.length === 0 ? [run.text ?? ''] : predecessors.map((id) => textOf(id, run));
-  for (const text of texts) budget.spend(text.length + SEPARATOR.length);
+  const texts = predecessors.length === 0 ? [run.text ?? ''] : predecessors.map((id) => textOf(graph.node(id), run));
+  for (const text of texts) filling.texts.spend(text.length + SEPARATOR.length);
   return texts.filter((text) => text !== '').join(SEPARATOR);
 }
 
 const SEPARATOR = '\n\n';
 
-function textOf(id: string, { nodes, inputs }: MessageSource): string {
+/** Nodes whose results are data, which is what they say then. */
+const DATA_TYPES = new Set(['set', 'human', 'workflow']);
+
+function textOf({ id, type, each }: WorkflowNode, { nodes, inputs }: MessageSource): string {
   const run = nodes.get(id);
-  if (run && run.artifacts.length > 0) return outputText(run);
+  if (run && run.artifacts.length > 0) {
+    const isData = each !== undefined || DATA_TYPES.has(type);
+    return isData ? (artifactReference(run.artifacts[0], []) ?? '') : outputText(run);
+  }
   const input = inputValue(inputs, id);
   return input === undefined ? '' : inputText(input);
 }
 
 function inputArtifact(value: JsonValue): Artifact {
   return { artifactId: '', parts: [textPart(inputText(value))] };
-}
-
-function rendered(value: JsonValue, rendering: Rendering): JsonValue {
-  if (typeof value === 'string') return renderTemplate(value, rendering.resolve, rendering.budget);
-  if (Array.isArray(value)) return value.map((item) => rendered(item, rendering));
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, rendered(item, rendering)]));
 }
