@@ -2,62 +2,73 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { fault, warning, type WorkflowProblem } from './workflow-problem.js';
 
 interface Members {
+  /** With its article, as problems call it. */
+  what: string;
   known: ReadonlySet<string>;
   /** Those that change what a run does where they are known: to leave them out without a word would run something else. */
-  reserved: ReadonlySet<string>;
+  reserved?: ReadonlySet<string>;
+  /** What members are that are objects themselves. */
+  parts?: Readonly<Record<string, Members>>;
 }
+
+const EACH = members('an each', 'items concurrency maxItems onFailure minSuccess');
+const RETRY = members('a retry', 'attempts on when delay factor maxDelay jitter');
+const FALLBACK = members('a fallback', 'parts');
+const OUTPUT = members('an output', 'schema parse');
+const ON_WAIT = members('an onWait', 'deadline default');
+const JOIN = members('a join', 'n cancelRest');
+const LOOP = members('a loop', 'max_iterations exit_when delay on_max initial');
+const EXIT = members('an entry of onExit', 'node on');
 
 /** `revision` and what follows it is what the service shows beside a definition. */
 const WORKFLOW: Members = {
-  known: new Set([
-    '$schema',
-    'name',
-    'description',
-    'nodes',
-    'edges',
-    'onFailure',
-    ...['revision', 'createdAt', 'updatedAt', 'problems'],
-  ]),
-  reserved: new Set(['language', 'deadline', 'parallel', 'onExit', 'concurrency', 'budget']),
+  ...members(
+    'a workflow',
+    '$schema name description nodes edges onFailure language deadline parallel onExit revision createdAt updatedAt problems',
+  ),
+  reserved: new Set(['concurrency', 'budget']),
 };
 const NODE: Members = {
-  known: new Set(['id', 'type', 'config', 'position']),
-  reserved: new Set([
-    ...['branch', 'join', 'each', 'retry', 'timeout', 'deadline'],
-    ...['output', 'fallback', 'onWait', 'schema', 'optional', 'default'],
-  ]),
+  ...members('a node', 'id type config position branch join each retry timeout fallback output onWait'),
+  parts: { join: JOIN, each: EACH, retry: RETRY, fallback: FALLBACK, output: OUTPUT, onWait: ON_WAIT },
 };
-const EDGE: Members = { known: new Set(['from', 'to']), reserved: new Set(['when', 'on', 'loop']) };
+const EDGE: Members = { ...members('an edge', 'from to when on loop'), parts: { loop: LOOP } };
 
-/** The names that no member of a workflow, a node and an edge may have. */
-export const RESERVED_MEMBERS = {
-  workflow: [...WORKFLOW.reserved],
-  node: [...NODE.reserved],
-  edge: [...EDGE.reserved],
-};
+/** The names that no member of a workflow may have. */
+export const RESERVED_MEMBERS = [...(WORKFLOW.reserved ?? [])];
 
 /** The members of a definition, as it was sent, that mean nothing here. */
 export function unknownMembers(sent: JsonObject): WorkflowProblem[] {
   return [
-    ...strangers(sent, WORKFLOW, '', 'a workflow'),
+    ...strangers(sent, WORKFLOW, ''),
+    ...entries(sent['onExit']).flatMap(([index, exit]) => strangers(exit, EXIT, `onExit[${index}].`)),
     ...entries(sent['nodes']).flatMap(([index, node]) => {
       const id = typeof node['id'] === 'string' ? { node: node['id'] } : {};
-      return strangers(node, NODE, `nodes[${index}].`, 'a node').map((it) => ({ ...it, ...id }));
+      return strangers(node, NODE, `nodes[${index}].`).map((it) => ({ ...it, ...id }));
     }),
     ...entries(sent['edges']).flatMap(([edge, value]) =>
-      strangers(value, EDGE, `edges[${edge}].`, 'an edge').map((it) => ({ ...it, edge })),
+      strangers(value, EDGE, `edges[${edge}].`).map((it) => ({ ...it, edge })),
     ),
   ];
 }
 
-function strangers(value: JsonObject, { known, reserved }: Members, path: string, what: string): WorkflowProblem[] {
+function members(what: string, names: string): Members {
+  return { what, known: new Set(names.split(' ')) };
+}
+
+function strangers(value: JsonObject, { what, known, reserved, parts = {} }: Members, path: string): WorkflowProblem[] {
   const names = Object.keys(value).filter((name) => !known.has(name));
-  return names.slice(0, MOST_REPORTED).map((name) => {
+  const own = names.slice(0, MOST_REPORTED).map((name) => {
     const shown = name.slice(0, 64);
-    return reserved.has(name)
+    return reserved?.has(name)
       ? fault('UNKNOWN_KEY', `${path}${shown}`, `unknown key "${shown}": ${what} has no such member in this version`)
       : warning('UNKNOWN_KEY', `${path}${shown}`, `unknown key "${shown}": ${what} has no such member`);
   });
+  const inner = Object.entries(parts).flatMap(([name, part]) => {
+    const it = value[name];
+    return isJsonObject(it) ? strangers(it, part, `${path}${name}.`) : [];
+  });
+  return [...own, ...inner];
 }
 
 const MOST_REPORTED = 10;

@@ -1,11 +1,29 @@
-import { IsOptional, IsString, IsUUID } from 'class-validator';
+import { IsArray, IsIn, IsOptional, IsString, IsUUID } from 'class-validator';
 import { bodySchema } from './body-schema.js';
-import { PositionBody, WorkflowEdgeBody } from './workflow-body.js';
+import { IsJoin } from './construct-rules.js';
+import { PositionBody } from './workflow-node-body.js';
 
 class Note {
   @IsOptional()
   @IsString()
   text?: string;
+}
+
+class Choices {
+  @IsOptional()
+  text?: unknown;
+
+  @IsOptional()
+  @IsIn(['up', 'down'])
+  way?: string;
+
+  @IsOptional()
+  @IsArray()
+  list?: unknown[];
+
+  @IsOptional()
+  @IsJoin()
+  join?: unknown;
 }
 
 class Other {
@@ -15,14 +33,13 @@ class Other {
 
 describe('bodySchema', () => {
   it('has the rules of the class, and what else is said of its members', () => {
-    const from = { description: 'a node' };
-    const to = { description: 'another' };
-    expect(bodySchema(WorkflowEdgeBody, { from, to })).toEqual({
+    const x = { description: 'to the right' };
+    const y = { type: 'integer', description: 'down' };
+    expect(bodySchema(PositionBody, { x, y })).toEqual({
       type: 'object',
-      properties: { from: { type: 'string', ...from }, to: { type: 'string', ...to } },
-      required: ['from', 'to'],
+      properties: { x: { type: 'number', ...x }, y },
+      required: ['x', 'y'],
     });
-    expect(bodySchema(PositionBody, { x: {}, y: {} })).toMatchObject({ properties: { x: { type: 'number' } } });
   });
 
   it('lets what is optional be null', () => {
@@ -30,6 +47,21 @@ describe('bodySchema', () => {
       type: 'object',
       properties: { text: { type: ['string', 'null'] } },
       required: [],
+    });
+  });
+
+  it('lets it be null also where it may be several things', () => {
+    const members = {
+      text: { anyOf: [{ type: 'string' }] },
+      way: { default: 'up' },
+      list: { type: ['array', 'null'] },
+      join: { anyOf: [{ const: 'all' }] },
+    };
+    expect(bodySchema(Choices, members).properties).toEqual({
+      text: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      way: { enum: ['up', 'down', null], default: 'up' },
+      list: { type: ['array', 'null'] },
+      join: { anyOf: [{ const: 'all' }, { type: 'null' }] },
     });
   });
 

@@ -14,10 +14,15 @@ interface Rule {
 const WORDS: Readonly<Record<string, (constraint: JsonValue) => JsonObject>> = {
   isString: () => ({ type: 'string' }),
   isNumber: () => ({ type: 'number' }),
+  isBoolean: () => ({ type: 'boolean' }),
   isObject: () => ({ type: 'object' }),
   isArray: () => ({ type: 'array' }),
   arrayMaxSize: (maxItems) => ({ maxItems }),
   isIn: (values) => ({ enum: values }),
+  // What these ask for stands with the member.
+  isNumberOrString: () => ({}),
+  isJoin: () => ({}),
+  eachEntry: () => ({}),
 };
 
 /**
@@ -47,11 +52,12 @@ function memberSchema(rules: Rule[], more: JsonObject): JsonObject {
   const found = rules.filter((rule) => !isOptional(rule) && rule.type !== 'nestedValidation').map(wordOf);
   const schema: JsonObject = Object.assign({}, ...found, more);
   if (!rules.some(isOptional)) return schema;
-  const { type, enum: values } = schema;
+  const { type, enum: values, anyOf } = schema;
   return {
     ...schema,
-    ...(type !== undefined && { type: [type, 'null'] }),
+    ...(type !== undefined && { type: [...new Set([type, 'null'].flat())] }),
     ...(Array.isArray(values) && { enum: [...values, null] }),
+    ...(Array.isArray(anyOf) && { anyOf: [...anyOf, { type: 'null' }] }),
   };
 }
 

@@ -50,6 +50,144 @@ describe('WorkflowBody', () => {
     });
   });
 
+  it('keeps all that can be said, as it was said', () => {
+    const parts = [{ text: 'x', metadata: { a: null } }];
+    const node = {
+      id: 'a',
+      type: 'agent',
+      config: {},
+      branch: 'first',
+      join: { n: 2, cancelRest: true },
+      each: { items: 'inputs.list', concurrency: 2, maxItems: 10, onFailure: 'collect', minSuccess: '80%' },
+      retry: {
+        attempts: 3,
+        on: ['timeout'],
+        when: 'true',
+        delay: '1s',
+        factor: 2,
+        maxDelay: '1m',
+        jitter: 0,
+      },
+      timeout: '2m',
+      fallback: { parts },
+      output: { schema: { default: null, constructor: { a: 1 } }, parse: false },
+      onWait: { deadline: '48h', default: { a: null } },
+    };
+    const loop = { max_iterations: 3, exit_when: 'true', delay: '1s', on_max: 'fail', initial: '' };
+    const definition = {
+      $schema: 's',
+      name: 'w',
+      description: 'd',
+      nodes: [node, { id: 'b', type: 'agent', config: {}, join: 'any', each: { items: '[1]', minSuccess: 0 } }],
+      edges: [
+        { from: 'a', to: 'b', when: 'true', on: 'always' },
+        { from: 'b', to: 'a', loop },
+      ],
+      onFailure: 'cancel',
+      language: 2,
+      deadline: '2h',
+      parallel: 20,
+      onExit: [{ node: 'c', on: 'failure' }, { node: 'd' }],
+    };
+    const stored = definitionOf(readBody(WorkflowBody, definition));
+    expect(JSON.stringify(stored)).toBe(JSON.stringify(definition));
+  });
+
+  it('stores nothing that is not set or not known', () => {
+    const nothing = { branch: null, join: null, each: null, retry: null, timeout: null, fallback: null };
+    const body = {
+      ...{ name: 'w', language: null, deadline: null, parallel: null, onExit: null },
+      nodes: [
+        { id: 'a', type: 'agent', ...nothing, output: null, onWait: null },
+        { id: 'b', type: 'agent', join: { n: 1, cancelRest: null, x: 1 }, retry: { attempts: 2, delay: null, x: 1 } },
+        { id: 'c', type: 'agent', output: { schema: null, parse: null }, onWait: { deadline: '1s', default: null } },
+      ],
+      edges: [
+        { from: 'a', to: 'b', when: null, on: null, loop: null },
+        { from: 'a', to: 'b', loop: { max_iterations: 1, initial: null, x: 1 } },
+      ],
+    };
+    const stored = definitionOf(readBody(WorkflowBody, body));
+    expect(JSON.parse(JSON.stringify(stored))).toEqual({
+      name: 'w',
+      nodes: [
+        { id: 'a', type: 'agent', config: {} },
+        { id: 'b', type: 'agent', config: {}, join: { n: 1 }, retry: { attempts: 2 } },
+        { id: 'c', type: 'agent', config: {}, output: {}, onWait: { deadline: '1s' } },
+      ],
+      edges: [
+        { from: 'a', to: 'b' },
+        { from: 'a', to: 'b', loop: { max_iterations: 1 } },
+      ],
+    });
+    expect(Object.keys(stored.nodes[0] ?? {})).toEqual(['id', 'type', 'config']);
+  });
+
+  it('stores what says nothing new byte for byte as before', () => {
+    const sent = {
+      edges: [{ to: 'a', from: 'b' }],
+      nodes: [
+        { position: { y: 2, x: 1 }, config: { z: 1, a: 2 }, type: 'agent', id: 'a' },
+        { id: 'b', type: 'input' },
+      ],
+      onFailure: 'continue',
+      description: 'd',
+      name: 'w',
+      $schema: 's',
+    };
+    expect(JSON.stringify(definitionOf(readBody(WorkflowBody, sent)))).toBe(
+      '{"$schema":"s","name":"w","description":"d","nodes":[{"id":"a","type":"agent","config":{"z":1,"a":2},"position":{"x":1,"y":2}},{"id":"b","type":"input","config":{}}],"edges":[{"from":"b","to":"a"}],"onFailure":"continue"}',
+    );
+  });
+
+  it.each<[object, string]>([
+    [{ branch: 'last' }, 'branch'],
+    [{ join: 'some' }, 'join'],
+    [{ join: {} }, 'join'],
+    [{ join: { n: 1, cancelRest: 'yes' } }, 'join'],
+    [{ join: ['any'] }, 'join'],
+    [{ each: 'inputs.list' }, 'each'],
+    [{ each: {} }, 'each.items'],
+    [{ each: { items: '[]', minSuccess: [1] } }, 'each.minSuccess'],
+    [{ each: { items: '[]', onFailure: 'stop' } }, 'each.onFailure'],
+    [{ retry: 3 }, 'retry'],
+    [{ retry: { on: ['timeout'] } }, 'retry.attempts'],
+    [{ retry: { attempts: '3' } }, 'retry.attempts'],
+    [{ retry: { attempts: 3, on: ['timeout', 5] } }, 'retry.on[1]'],
+    [{ retry: { attempts: 3, on: 'timeout' } }, 'retry.on'],
+    [{ timeout: 30 }, 'timeout'],
+    [{ fallback: [] }, 'fallback'],
+    [{ fallback: { parts: 'x' } }, 'fallback.parts'],
+    [{ output: { schema: true } }, 'output.schema'],
+    [{ output: { parse: 'yes' } }, 'output.parse'],
+    [{ onWait: {} }, 'onWait.deadline'],
+  ])('refuses a node with %j, naming %s', (members, path) => {
+    expect(pathsOf({ ...good, nodes: [{ ...good.nodes[0], ...members }] })).toEqual([`nodes[0].${path}`]);
+  });
+
+  it.each<[object, string]>([
+    [{ when: true }, 'when'],
+    [{ on: 'error' }, 'on'],
+    [{ loop: 3 }, 'loop'],
+    [{ loop: {} }, 'loop.max_iterations'],
+    [{ loop: { max_iterations: 3, on_max: 'stop' } }, 'loop.on_max'],
+    [{ loop: { max_iterations: 3, initial: {} } }, 'loop.initial'],
+  ])('refuses an edge with %j, naming %s', (members, path) => {
+    expect(pathsOf({ ...good, edges: [{ ...good.edges[0], ...members }] })).toEqual([`edges[0].${path}`]);
+  });
+
+  it.each<[object, string]>([
+    [{ language: '2' }, 'language'],
+    [{ deadline: 60 }, 'deadline'],
+    [{ parallel: 'x' }, 'parallel'],
+    [{ onExit: { node: 'a' } }, 'onExit'],
+    [{ onExit: [{ on: 'failure' }] }, 'onExit[0].node'],
+    [{ onExit: [{ node: 'a', on: 'canceled' }] }, 'onExit[0].on'],
+    [{ onExit: Array.from({ length: 101 }, () => ({ node: 'a' })) }, 'onExit'],
+  ])('refuses %j, naming %s', (members, path) => {
+    expect(new Set(pathsOf({ ...good, ...members }))).toEqual(new Set([path]));
+  });
+
   it('takes any JSON object as a config, and leaves it as it is', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 5 }), { noNullPrototype: true }), (config) => {

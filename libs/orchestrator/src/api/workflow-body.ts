@@ -1,59 +1,32 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { withMembers } from '#libs/http';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
-import { ArrayMaxSize, IsArray, IsIn, IsNumber, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
-import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
+import { ArrayMaxSize, IsArray, IsIn, IsNumber, IsOptional, IsString, ValidateNested } from 'class-validator';
+import type {
+  Join,
+  OutcomeFilter,
+  WorkflowDefinition,
+  WorkflowEdge,
+  WorkflowNode,
+  WorkflowRevision,
+} from '../workflow.js';
 import type { WorkflowProblem } from '../workflow-problem.js';
+import { OUTCOME_RULE, OUTCOMES, WorkflowEdgeBody } from './workflow-edge-body.js';
+import { IDENTIFIER, WorkflowNodeBody } from './workflow-node-body.js';
 
 const MAX_NODES = 1000;
 const MAX_EDGES = 10_000;
-const IDENTIFIER = '^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$';
+const MAX_EXITS = 100;
 
-export class PositionBody {
-  @ApiProperty({ example: 120 })
-  @IsNumber({}, { message: 'must be a number' })
-  x!: number;
-
-  @ApiProperty({ example: 80 })
-  @IsNumber({}, { message: 'must be a number' })
-  y!: number;
-}
-
-export class WorkflowNodeBody {
-  @ApiProperty({ pattern: IDENTIFIER, example: 'writer' })
+export class ExitBody {
+  @ApiProperty({ description: 'The id of a node.', example: 'notify' })
   @IsString({ message: 'must be a string' })
-  id!: string;
+  node!: string;
 
-  @ApiProperty({ examples: ['input', 'agent', 'tool', 'output', 'external', 'script'] })
-  @IsString({ message: 'must be a string' })
-  type!: string;
-
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true, example: { prompt: 'Greet {{topic}}' } })
+  @ApiPropertyOptional({ enum: OUTCOMES, default: 'always' })
   @IsOptional()
-  @IsObject({ message: 'must be an object' })
-  config?: JsonObject;
-
-  @ApiPropertyOptional({ type: PositionBody, description: 'Where an editor draws the node.' })
-  @IsOptional()
-  @IsObject({ message: 'must be an object' })
-  @ValidateNested({ message: 'must be an object' })
-  position?: PositionBody;
-
-  static from(sent: JsonObject): WorkflowNodeBody {
-    const { position } = sent;
-    const read = isJsonObject(position) ? withMembers(PositionBody, position) : position;
-    return Object.assign(withMembers(WorkflowNodeBody, sent), { position: read });
-  }
-}
-
-export class WorkflowEdgeBody {
-  @ApiProperty({ description: 'The id of a node.', example: 'topic' })
-  @IsString({ message: 'must be a string' })
-  from!: string;
-
-  @ApiProperty({ description: 'The id of a node.', example: 'writer' })
-  @IsString({ message: 'must be a string' })
-  to!: string;
+  @IsIn(OUTCOMES, { message: OUTCOME_RULE })
+  on?: OutcomeFilter;
 }
 
 /** A workflow as callers send it. Members that are not named here are left out (`unknownMembers` tells of them). */
@@ -97,21 +70,45 @@ export class WorkflowBody {
   @IsIn(['cancel', 'continue'], { message: 'must be "cancel" or "continue"' })
   onFailure?: 'cancel' | 'continue';
 
+  @ApiPropertyOptional({ enum: [1, 2], default: 1, description: '2: `${…}` in texts is an expression.' })
+  @IsOptional()
+  @IsNumber({}, { message: 'must be a number' })
+  language?: number;
+
+  @ApiPropertyOptional({ description: 'Of the whole run.', example: '2h' })
+  @IsOptional()
+  @IsString({ message: 'must be a string' })
+  deadline?: string;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    maximum: 10_000,
+    description: 'Nodes at work at once.',
+    example: 20,
+  })
+  @IsOptional()
+  @IsNumber({}, { message: 'must be a number' })
+  parallel?: number;
+
+  @ApiPropertyOptional({ type: [ExitBody], maxItems: MAX_EXITS })
+  @IsOptional()
+  @IsArray({ message: 'must be an array' })
+  @ArrayMaxSize(MAX_EXITS, { message: `must not have more than ${MAX_EXITS} entries` })
+  @ValidateNested({ each: true })
+  onExit?: ExitBody[];
+
   /** The whole of it, with members that are not known. */
   readonly sent?: JsonObject;
 
   static from(sent: JsonObject): WorkflowBody {
-    const { $schema, name, description, nodes, edges, onFailure } = sent;
-    const members = {
-      sent,
-      ...($schema !== undefined && { $schema }),
-      name,
-      description,
+    const { nodes, edges, onExit } = sent;
+    const entries = {
       nodes: eachFrom(nodes, MAX_NODES, WorkflowNodeBody.from),
-      edges: eachFrom(edges, MAX_EDGES, (edge) => withMembers(WorkflowEdgeBody, edge)),
-      onFailure,
+      edges: eachFrom(edges, MAX_EDGES, WorkflowEdgeBody.from),
+      onExit: eachFrom(onExit, MAX_EXITS, (exit) => withMembers(ExitBody, exit)),
     };
-    return Object.assign(new WorkflowBody(), members);
+    return Object.assign(withMembers(WorkflowBody, sent), { sent }, entries);
   }
 }
 
@@ -170,21 +167,55 @@ export class SavedWorkflowView extends WorkflowView {
   problems?: WorkflowProblem[];
 }
 
-/** The definition that a valid body stands for. */
+/** The definition that a valid body stands for: nothing that is not set stands in it, and nothing that is not known. */
 export function definitionOf(body: WorkflowBody): WorkflowDefinition {
-  const { $schema, name, description, nodes, edges, onFailure } = body;
+  const { $schema, name, description, nodes, edges, onFailure, language, deadline, parallel, onExit } = body;
   return {
     ...(isGiven($schema) && { $schema }),
     name,
     ...(isGiven(description) && { description }),
-    nodes: nodes.map(({ id, type, config, position }) => ({
-      id,
-      type,
-      config: config ?? {},
-      ...(isGiven(position) && { position: { x: position.x, y: position.y } }),
-    })),
-    edges: (edges ?? []).map(({ from, to }) => ({ from, to })),
-    ...(isGiven(onFailure) && { onFailure }),
+    nodes: nodes.map(storedNode),
+    edges: (edges ?? []).map(storedEdge),
+    ...given({ onFailure, language: language as 1 | 2 | undefined, deadline, parallel }),
+    ...(isGiven(onExit) && { onExit: onExit.map((exit) => ({ node: exit.node, ...given({ on: exit.on }) })) }),
+  };
+}
+
+function storedNode(body: WorkflowNodeBody): WorkflowNode {
+  const { id, type, config, position, branch, join, each, retry, timeout, fallback, output, onWait } = body;
+  return {
+    id,
+    type,
+    config: config ?? {},
+    ...(isGiven(position) && { position: { x: position.x, y: position.y } }),
+    ...given({ branch, join: storedJoin(join) }),
+    ...(isGiven(each) && { each: { items: each.items, ...given(each) } }),
+    ...(isGiven(retry) && { retry: { attempts: retry.attempts, ...given(retry) } }),
+    ...given({ timeout }),
+    ...(isGiven(fallback) && { fallback: { parts: fallback.parts } }),
+    ...(isGiven(output) && { output: given(output) }),
+    ...(isGiven(onWait) && { onWait: { deadline: onWait.deadline, ...given(onWait) } }),
+  };
+}
+
+function storedJoin(join: Join | null | undefined): Join | undefined {
+  if (!isGiven(join) || typeof join === 'string') return join ?? undefined;
+  return { n: join.n, ...given({ cancelRest: join.cancelRest }) };
+}
+
+function storedEdge({ from, to, when, on, loop }: WorkflowEdgeBody): WorkflowEdge {
+  return {
+    from,
+    to,
+    ...given({ when, on }),
+    ...(isGiven(loop) && { loop: { max_iterations: loop.max_iterations, ...given(loop) } }),
+  };
+}
+
+/** The members that are set. */
+function given<T extends object>(members: T): { [Member in keyof T]?: NonNullable<T[Member]> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => isGiven(value))) as {
+    [Member in keyof T]?: NonNullable<T[Member]>;
   };
 }
 

@@ -1,9 +1,15 @@
-import type { ConfigSchema, NodeTypes } from '#libs/executor';
+import type { NodeTypes } from '#libs/executor';
 import type { JsonObject } from '#libs/protocol';
+import { RANGES } from '../ranges.js';
 import { RESERVED_MEMBERS } from '../unknown-members.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { bodySchema } from './body-schema.js';
-import { PositionBody, WorkflowBody, WorkflowEdgeBody, WorkflowNodeBody } from './workflow-body.js';
+import { ExitBody, WorkflowBody } from './workflow-body.js';
+import { LoopBody, WorkflowEdgeBody } from './workflow-edge-body.js';
+import { duration, nodeSchema, wholeNumber } from './workflow-node-schema.js';
+
+/** More than a word: no variable of a condition is true or false itself. */
+const CONDITION = String.raw`\W|^(true|false)$`;
 
 /**
  * The JSON Schema (2020-12) of a definition: made of the rules that definitions are read by, of the names that are
@@ -16,62 +22,65 @@ export function workflowSchema(nodeTypes: NodeTypes): JsonObject {
     name: { pattern: WORKFLOW_NAME.source, description: 'The name, which its URLs have.' },
     description: { description: 'What the workflow does; its card says it.' },
     nodes: { minItems: 1, items: nodeSchema(nodeTypes), description: 'The nodes, each with an id of its own.' },
-    edges: { items: edgeSchema(), description: 'What comes before what, without a circle.' },
+    edges: { items: edgeSchema(), description: 'What comes before what, without a circle but for edges back.' },
     onFailure: {
       default: 'cancel',
       description: 'cancel: the first failure ends the run. continue: only what descends from it is skipped.',
+    },
+    language: { enum: [1, 2], default: 1, description: '2: ${…} in a text of a config is a CEL expression.' },
+    deadline: duration('How long the run may take; what is not done by then is canceled, and the run fails.'),
+    parallel: wholeNumber(RANGES.parallel, 'How many nodes, and entries of lists, are at work at once.'),
+    onExit: {
+      items: exitSchema(),
+      description: 'Nodes without edges that run when the outcome of the run is known, and do not change it.',
     },
   });
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'A workflow of Parley',
     ...body,
-    propertyNames: noneOf(RESERVED_MEMBERS.workflow),
+    // Members that are not known are told of and left out; these are refused.
+    propertyNames: { not: { enum: [...RESERVED_MEMBERS] } },
   };
 }
 
-function nodeSchema(nodeTypes: NodeTypes): JsonObject {
-  const position = bodySchema(PositionBody, {
-    x: { description: 'To the right.' },
-    y: { description: 'Down.' },
+function exitSchema(): JsonObject {
+  return bodySchema(ExitBody, {
+    node: { description: 'The id of a node.' },
+    on: { default: 'always', description: 'After which outcome; a run that was canceled counts as always alone.' },
   });
-  const body = bodySchema(WorkflowNodeBody, {
-    id: { pattern: WORKFLOW_NAME.source, description: 'What edges, inputs and {{references}} call it.' },
-    type: { enum: [...nodeTypes.names], description: 'What it does.' },
-    config: { description: 'What its type has to know.' },
-    position: { ...position, description: 'Where an editor draws it.' },
-  });
-  return {
-    ...body,
-    propertyNames: noneOf(RESERVED_MEMBERS.node),
-    allOf: nodeTypes.names.flatMap((type) => {
-      const config = nodeTypes.configSchema(type);
-      return config ? [{ if: ofType(type), then: withConfig(config) }] : [];
-    }),
-  };
 }
 
 function edgeSchema(): JsonObject {
-  const body = bodySchema(WorkflowEdgeBody, {
+  return bodySchema(WorkflowEdgeBody, {
     from: { description: 'The id of a node.' },
     to: { description: 'The id of a node that does not begin before it has finished.' },
+    when: {
+      pattern: CONDITION,
+      description: "Whether it is taken: CEL that gives true or false, e.g. nodes.gate.data.decision == 'yes'.",
+    },
+    on: {
+      default: 'success',
+      description: 'Which outcome of its source it is for; a failure that such an edge takes is handled.',
+    },
+    loop: { ...loopSchema(), description: 'Makes it an edge back, which repeats what lies between its ends.' },
   });
-  return { ...body, propertyNames: noneOf(RESERVED_MEMBERS.edge) };
 }
 
-/** Members that are not known are told of and left out; those that are reserved are refused. */
-function noneOf(names: string[]): JsonObject {
-  return { not: { enum: names } };
-}
-
-function ofType(type: string): JsonObject {
-  return { properties: { type: { const: type } }, required: ['type'] };
-}
-
-/** A config without which the type does not do must be there. */
-function withConfig(schema: ConfigSchema): JsonObject {
-  const description = { type: 'string', description: "What the node does; its agent's card says it." };
-  const config = { ...schema, properties: { ...schema.properties, description } };
-  if (schema['required'] !== undefined) return { properties: { config }, required: ['config'] };
-  return { properties: { config: { ...config, type: ['object', 'null'] } } };
+function loopSchema(): JsonObject {
+  return bodySchema(LoopBody, {
+    max_iterations: wholeNumber(RANGES.max_iterations, 'How often it runs at most, the first time included.'),
+    exit_when: {
+      pattern: CONDITION,
+      description: 'Asked after each iteration, whether it was the last: CEL that gives true or false.',
+    },
+    delay: duration('How long it pauses between two iterations.'),
+    on_max: {
+      default: 'continue',
+      description: 'What comes of a last iteration that exit_when does not end. fail: a failure, max-iterations.',
+    },
+    initial: {
+      description: 'The text that stands, in the first iteration, for what the one before has said.',
+    },
+  });
 }

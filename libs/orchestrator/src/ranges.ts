@@ -1,0 +1,13 @@
+/** What numbers of a definition may be: from, to. */
+export const RANGES = {
+  attempts: [1, 100],
+  factor: [1, 100],
+  jitter: [0, 1],
+  concurrency: [1, 1_000],
+  maxItems: [1, 10_000],
+  parallel: [1, 10_000],
+  max_iterations: [1, 100],
+} as const;
+
+/** Of how many entries, in percent. */
+export const PERCENTAGE = /^(100(\.0+)?|\d{1,2}(\.\d+)?)%$/;
