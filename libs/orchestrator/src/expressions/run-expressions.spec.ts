@@ -26,7 +26,7 @@ function of(definition: WorkflowDefinition): RunExpressions {
 }
 
 function node(id: string, fields: Partial<NodeRun> = {}): NodeRun {
-  return { id, type: 'agent', status: 'completed', attempts: 1, artifacts: [], ...fields };
+  return { id, instance: id, path: [], type: 'agent', status: 'completed', attempts: 1, artifacts: [], ...fields };
 }
 
 function viewpoint(nodes: NodeRun[], fields: Partial<Viewpoint> = {}): Viewpoint {
