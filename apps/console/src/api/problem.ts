@@ -3,6 +3,14 @@ export interface FieldProblem {
   /** Where, for example `nodes[2].config`. */
   path: string;
   detail: string;
+  /** Of a workflow: whether it can be saved all the same. */
+  severity?: 'error' | 'warning';
+  /** The id of the node that it is about. */
+  node?: string;
+  /** The place of the edge that it is about. */
+  edge?: number;
+  /** Where in the text at the path it begins, in UTF-16 code units. */
+  offset?: number;
 }
 
 /** What the service, or the way to it, refused; `message` is a plain sentence. */

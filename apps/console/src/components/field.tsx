@@ -28,12 +28,18 @@ export function Field({ label, hint, error, children }: FieldProps) {
       </label>
       {children(id)}
       {hint && <p className="text-xs text-muted-foreground">{hint}</p>}
-      {error && (
-        <p role="alert" className="text-xs text-destructive">
-          {error}
-        </p>
-      )}
+      <FieldError error={error} />
     </div>
+  );
+}
+
+/** What is wrong with a value; takes no place where nothing is. */
+export function FieldError({ error }: { error: string | undefined }) {
+  if (error === undefined || error === '') return null;
+  return (
+    <p role="alert" className="text-xs text-destructive">
+      {error}
+    </p>
   );
 }
 

@@ -1,12 +1,16 @@
 import { Background, Controls, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
-import { type DragEvent, useRef, useState } from 'react';
+import { type DragEvent, type ReactNode, useRef, useState } from 'react';
 import { Loading } from '../components/loading.js';
 import { useTheme } from '../shell/theme.js';
-import { flowEdges, flowNodes } from './flow-elements.js';
+import { chosenEdge } from './chosen-edge.js';
+import { type CanvasEdge, FlowEdge } from './flow-edge.js';
+import { type EdgeReport, flowEdges, flowNodes } from './flow-elements.js';
 import { DRAGGED_TYPE, type Graph, type GraphEdge, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
-import { type CardData, type CardNode, NodeCard } from './node-card.js';
-import { useEdgeSelection } from './use-edge-selection.js';
+import { LoopFrames } from './loop-frames.js';
+import type { Loop } from './loops.js';
+import type { CardData } from './card-data.js';
+import { type CardNode, NodeCard } from './node-card.js';
 import { useInSight } from './use-in-sight.js';
 import { useNodeChanges } from './use-node-changes.js';
 import { usePlaces } from './use-places.js';
@@ -16,8 +20,15 @@ export interface CanvasProps {
   label: string;
   selected: string | undefined;
   onSelect: (id: string | undefined) => void;
+  /** An edge's id; where it is left out, edges cannot be selected. */
+  selectedEdge?: string | undefined;
+  onSelectEdge?: (id: string) => void;
   /** What a node shows beside its id and type. */
   dataOf?: (id: string) => Partial<CardData>;
+  /** What an edge shows beside what it is taken for, by its place among the edges. */
+  edgeOf?: (index: number) => EdgeReport;
+  /** What stands at the head of a loop's frame. */
+  loopHead?: (loop: Loop) => ReactNode;
   /** What the person changes; without it the graph can only be looked at. */
   edit?: CanvasEdit;
 }
@@ -31,6 +42,7 @@ export interface CanvasEdit {
 }
 
 const NODE_TYPES = { card: NodeCard };
+const EDGE_TYPES = { flow: FlowEdge };
 /** From so many nodes on, only those in sight are drawn. */
 const MANY = 100;
 const VIEW_OPTIONS = { maxZoom: 1, padding: 0.15 };
@@ -50,27 +62,29 @@ interface FlowProps extends CanvasProps {
   places: ReadonlyMap<string, Position>;
 }
 
-function Flow({ graph, places, label, selected, onSelect, dataOf, edit }: FlowProps) {
+function Flow(props: FlowProps) {
+  const { graph, places, label, selected, selectedEdge, onSelect, dataOf, edgeOf, edit, loopHead } = props;
+  const selectEdge = (id: string | undefined): void => void (id !== undefined && props.onSelectEdge?.(id));
   const { dark } = useTheme();
   const box = useRef<HTMLDivElement>(null);
   // A first node that is dropped stays where it was dropped.
   const [fitView] = useState(() => graph.nodes.length > 0);
   const { dragged, take } = useNodeChanges(onSelect, edit?.move);
-  const edges = useEdgeSelection();
   const drop = useDrop(edit?.drop);
   const editable = edit !== undefined;
   useInSight(box, selected, places);
-  const state = { places: new Map([...places, ...dragged]), selected, editable, dataOf };
+  const shown = new Map([...places, ...dragged]);
   return (
-    <ReactFlow<CardNode>
+    <ReactFlow<CardNode, CanvasEdge>
       ref={box}
       aria-label={label}
-      nodes={flowNodes(graph, state)}
-      edges={flowEdges(graph, edges.selected, dataOf)}
+      nodes={flowNodes(graph, { places: shown, selected, editable, dataOf })}
+      edges={flowEdges(graph, { places: shown, selected: selectedEdge, onSelect: selectEdge, reportOf: edgeOf })}
       nodeTypes={NODE_TYPES}
+      edgeTypes={EDGE_TYPES}
       colorMode={dark ? 'dark' : 'light'}
       onNodesChange={take}
-      onEdgesChange={edges.take}
+      onEdgesChange={(changes) => selectEdge(chosenEdge(changes))}
       onConnect={({ source, target }) => edit?.connect({ from: source, to: target })}
       onDelete={(gone) => edit?.remove(idsOf(gone.nodes), idsOf(gone.edges))}
       onPaneClick={() => onSelect(undefined)}
@@ -78,7 +92,7 @@ function Flow({ graph, places, label, selected, onSelect, dataOf, edit }: FlowPr
       onDrop={drop}
       nodesDraggable={editable}
       nodesConnectable={editable}
-      edgesFocusable={editable}
+      edgesFocusable={props.onSelectEdge !== undefined}
       deleteKeyCode={editable ? ['Delete', 'Backspace'] : null}
       onlyRenderVisibleElements={graph.nodes.length > MANY}
       minZoom={0.25}
@@ -86,6 +100,7 @@ function Flow({ graph, places, label, selected, onSelect, dataOf, edit }: FlowPr
       fitViewOptions={VIEW_OPTIONS}
     >
       <Background />
+      <LoopFrames graph={graph} places={shown} headOf={loopHead} />
       <Controls showInteractive={false} className="max-md:hidden!" />
     </ReactFlow>
   );

@@ -1,7 +1,11 @@
-import { type Edge, MarkerType, type NodeHandle, Position as Side } from '@xyflow/react';
-import { edgeId, type Graph, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
-import type { CardData, CardNode } from './node-card.js';
+import { MarkerType, type NodeHandle, Position as Side } from '@xyflow/react';
 import { nodeLook } from '../nodes/node-looks.js';
+import { edgeLooks, type EdgeState } from './edge-look.js';
+import type { CanvasEdge } from './flow-edge.js';
+import { edgeId, edgeIds, type Graph, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
+import { frameOf, loopsOf } from './loops.js';
+import type { CardData } from './card-data.js';
+import type { CardNode } from './node-card.js';
 
 export interface NodeState {
   places: ReadonlyMap<string, Position>;
@@ -33,15 +37,62 @@ export function flowNodes({ nodes }: Graph, { places, selected, editable, dataOf
   }));
 }
 
+/** What a run, or a check of the workflow, says of an edge. */
+export interface EdgeReport {
+  state?: EdgeState;
+  problems?: readonly string[];
+  /** Whether something is on its way along it. */
+  moves?: boolean;
+}
+
+export interface EdgesState {
+  places: ReadonlyMap<string, Position>;
+  /** An edge's id. */
+  selected: string | undefined;
+  onSelect: (id: string) => void;
+  reportOf: ((index: number) => EdgeReport) | undefined;
+}
+
+/** Pixels between two edges that lead from the same node to the same node. */
+const BETWEEN_EDGES = 30;
+/** Pixels that an edge back stays inside its frame. */
+const INSIDE = 18;
+
 /** The edges of a graph as the canvas takes them. */
-export function flowEdges({ edges }: Graph, selected: ReadonlySet<string>, dataOf: NodeState['dataOf']): Edge[] {
-  return edges.map((edge) => ({
-    id: edgeId(edge),
-    source: edge.from,
-    target: edge.to,
-    selected: selected.has(edgeId(edge)),
-    ariaLabel: `From ${edge.from} to ${edge.to}`,
-    markerEnd: { type: MarkerType.ArrowClosed },
-    animated: dataOf?.(edge.to).status === 'running',
-  }));
+export function flowEdges(graph: Graph, { places, selected, onSelect, reportOf }: EdgesState): CanvasEdge[] {
+  const ids = edgeIds(graph.edges);
+  const looks = edgeLooks(graph, (index) => reportOf?.(index).state);
+  const bottoms = new Map(loopsOf(graph.edges).map((loop) => [loop.edge, bottomOf(frameOf(loop, places))]));
+  const between = new Map<string, number>();
+  return graph.edges.flatMap((edge, index) => {
+    const id = ids[index];
+    const look = looks[index];
+    if (id === undefined || !look) return [];
+    const rank = edge.loop ? 0 : (between.get(edgeId(edge)) ?? 0);
+    if (!edge.loop) between.set(edgeId(edge), rank + 1);
+    const bottom = bottoms.get(index);
+    const { problems = [], moves = false } = reportOf?.(index) ?? {};
+    const color = look.color === 'input' ? {} : { color: `var(--${look.color})` };
+    return {
+      id,
+      type: 'flow',
+      source: edge.from,
+      target: edge.to,
+      selected: id === selected,
+      ariaLabel: [look.sentence, ...problems].join('. '),
+      markerEnd: { type: MarkerType.ArrowClosed, ...color },
+      animated: moves,
+      data: {
+        look,
+        aside: rank * BETWEEN_EDGES,
+        problems,
+        onSelect: () => onSelect(id),
+        ...(bottom !== undefined && { bottom }),
+      },
+    };
+  });
+}
+
+function bottomOf(frame: { y: number; height: number } | undefined): number {
+  return frame ? frame.y + frame.height - INSIDE : 0;
 }

@@ -26,6 +26,11 @@ describe('layout', () => {
     expect(layout({ ...DIAMOND, edges }).size).toBe(4);
   });
 
+  it('lets an edge back change nothing', () => {
+    const edges = [...DIAMOND.edges, { from: 'd', to: 'b', loop: { max_iterations: 3 } }];
+    expect(layout({ ...DIAMOND, edges })).toEqual(layout(DIAMOND));
+  });
+
   it('leaves nodes where they were put, when all were', () => {
     const nodes = DIAMOND.nodes.map((it, index) => ({ ...it, position: { x: index, y: 7 } }));
     expect(placed({ nodes, edges: [] }).get('c')).toEqual({ x: 2, y: 7 });

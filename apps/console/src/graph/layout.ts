@@ -10,13 +10,18 @@ export interface Shape {
   edges: readonly GraphEdge[];
 }
 
-/** A place for every node, from left to right in the order of the edges. Edges to nodes that are not there are ignored. */
+/**
+ * A place for every node, from left to right in the order of the edges. Edges back, and those to nodes that are not there,
+ * are ignored.
+ */
 export function layout({ nodes, edges }: Shape): Map<string, Position> {
   const graph = new dagre.graphlib.Graph();
   graph.setGraph({ rankdir: 'LR', ranksep: BETWEEN_LAYERS, nodesep: BETWEEN_NODES });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { id } of nodes) graph.setNode(id, { width: NODE_WIDTH, height: NODE_HEIGHT });
-  for (const { from, to } of edges) if (graph.hasNode(from) && graph.hasNode(to)) graph.setEdge(from, to);
+  for (const { from, to, loop } of edges) {
+    if (!loop && graph.hasNode(from) && graph.hasNode(to)) graph.setEdge(from, to);
+  }
   dagre.layout(graph);
   return new Map(nodes.map(({ id }) => [id, cornerOf(graph.node(id))]));
 }

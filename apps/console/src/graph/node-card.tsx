@@ -1,21 +1,8 @@
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { TriangleAlert } from 'lucide-react';
-import { lookOf } from '../components/status-badge.js';
-import { Elapsed } from '../components/time.js';
 import { nodeLook } from '../nodes/node-looks.js';
-
-/** What a node of the canvas shows. */
-export interface CardData extends Record<string, unknown> {
-  id: string;
-  type: string;
-  /** Of the node in a run. */
-  status?: string;
-  startedAt?: string | undefined;
-  finishedAt?: string | undefined;
-  /** One line for each thing that is wrong with it. */
-  problems?: readonly string[];
-  connectable?: boolean;
-}
+import type { BarPart, CardBadge, CardData } from './card-data.js';
+import { CardStatus } from './card-status.js';
 
 export type CardNode = Node<CardData, 'card'>;
 
@@ -27,17 +14,19 @@ const RINGS: Readonly<Record<string, string>> = {
 };
 
 export function NodeCard({ data, selected }: NodeProps<CardNode>) {
-  const { id, type, status, problems = [], connectable = false } = data;
+  const { id, type, status, badges = [], stacked = false, problems = [], warnings = [], connectable = false } = data;
   const { Icon, label, box, accent, glow } = nodeLook(type);
   const ring = problems.length > 0 ? 'ring-2 ring-destructive' : (RINGS[status ?? ''] ?? '');
-  const dim = status === 'pending' || status === 'skipped' ? 'opacity-80' : '';
+  const shape =
+    status === 'skipped' ? 'border-dashed bg-transparent! opacity-80' : status === 'pending' ? 'opacity-80' : '';
   return (
     <div
       data-node={id}
       data-type={type}
       data-status={status}
-      className={`flex h-full w-full items-center gap-2.5 rounded-lg border-2 px-2.5 text-left text-foreground ${box} ${ring} ${dim} ${selected || status === 'running' ? glow : ''}`}
+      className={`flex h-full w-full items-center gap-2.5 rounded-lg border-2 px-2.5 text-left text-foreground ${box} ${ring} ${shape} ${selected || status === 'running' ? glow : ''}`}
     >
+      {stacked && <Stack />}
       <Handle type="target" position={Position.Left} isConnectable={connectable} className={HANDLE} />
       <span className={`flex size-8 shrink-0 items-center justify-center rounded-md ${accent}`}>
         <Icon className="size-4.5" aria-hidden />
@@ -45,7 +34,7 @@ export function NodeCard({ data, selected }: NodeProps<CardNode>) {
       <span className="min-w-0 grow">
         <span className="block truncate text-sm leading-tight font-medium">{id}</span>
         <span className="block truncate text-xs text-foreground/80">
-          {status === undefined ? label : <StatusLine {...data} status={status} />}
+          {status === undefined ? label : <CardStatus {...data} status={status} />}
         </span>
       </span>
       {problems.length > 0 && (
@@ -53,6 +42,13 @@ export function NodeCard({ data, selected }: NodeProps<CardNode>) {
           <TriangleAlert className="size-4 text-destructive" aria-hidden />
         </span>
       )}
+      {problems.length === 0 && warnings.length > 0 && (
+        <span title={warnings.join('\n')} role="img" aria-label={`Warning: ${warnings.join('; ')}`}>
+          <TriangleAlert className="size-4 text-warning" aria-hidden />
+        </span>
+      )}
+      <Badges badges={badges} />
+      {data.bar && <Bar parts={data.bar} />}
       <Handle type="source" position={Position.Right} isConnectable={connectable} className={HANDLE} />
     </div>
   );
@@ -60,18 +56,53 @@ export function NodeCard({ data, selected }: NodeProps<CardNode>) {
 
 const HANDLE = 'size-3! border-2! border-background! bg-muted-foreground!';
 
-function StatusLine({ status, startedAt, finishedAt }: CardData & { status: string }) {
-  const { Icon, label } = lookOf(status);
+/** The right and lower rims of two more cards. */
+function Stack() {
+  return [1, 2].map((depth) => (
+    <span
+      key={depth}
+      aria-hidden
+      style={{ transform: `translate(${depth * 4}px, ${depth * 4}px)` }}
+      className="pointer-events-none absolute inset-0 rounded-lg border-r-2 border-b-2 border-muted-foreground/60"
+    />
+  ));
+}
+
+function Badges({ badges }: { badges: readonly CardBadge[] }) {
+  return (['start', 'end'] as const).map((end) => (
+    <span key={end} className={`absolute -top-2.5 flex max-w-full gap-1 ${end === 'start' ? 'left-1.5' : 'right-1.5'}`}>
+      {badges
+        .filter(({ at }) => at === end)
+        .map(({ text, title }) => (
+          <span
+            key={text}
+            data-badge={text}
+            title={title}
+            className="truncate rounded-full border bg-card px-1.5 text-[10px] leading-4 font-medium text-foreground"
+          >
+            {text}
+          </span>
+        ))}
+    </span>
+  ));
+}
+
+const BAR_COLORS: Readonly<Record<string, string>> = {
+  completed: 'bg-success',
+  failed: 'bg-destructive',
+  running: 'bg-primary',
+  'input-required': 'bg-warning',
+};
+
+function Bar({ parts }: { parts: readonly BarPart[] }) {
   return (
-    <span className="flex items-center gap-1">
-      <Icon className="size-3 shrink-0" aria-hidden />
-      {label}
-      {startedAt !== undefined && status !== 'skipped' && (
-        <>
-          {' · '}
-          <Elapsed from={startedAt} to={finishedAt} />
-        </>
-      )}
+    <span
+      aria-hidden
+      className="absolute inset-x-2 bottom-0.5 flex h-1 overflow-hidden rounded-full bg-muted-foreground/25"
+    >
+      {parts.map(({ status, count }) => (
+        <span key={status} style={{ flexGrow: count }} className={`h-full ${BAR_COLORS[status] ?? ''}`} />
+      ))}
     </span>
   );
 }

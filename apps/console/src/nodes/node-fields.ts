@@ -4,7 +4,20 @@ import type { Config } from '../graph/graph.js';
 export interface NodeField {
   key: string;
   label: string;
-  kind: 'text' | 'long-text' | 'prompt' | 'number' | 'json' | 'tool';
+  /** `wait` and `child` set several members of the config, which go together. */
+  kind:
+    | 'text'
+    | 'long-text'
+    | 'prompt'
+    | 'number'
+    | 'json'
+    | 'tool'
+    | 'flag'
+    | 'schema'
+    | 'form'
+    | 'values'
+    | 'wait'
+    | 'child';
   placeholder?: string;
   hint?: string;
   /** Of a number: the least, and what stands for what is no number. */
@@ -24,7 +37,16 @@ const AGENT_HINT = 'A name from the directory of agents, or a URL.';
 
 /** As the service reads a node's config. */
 export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
-  input: [],
+  input: [
+    {
+      key: 'schema',
+      label: 'What it takes',
+      kind: 'schema',
+      hint: 'Checked before a run begins, and drawn as a form.',
+    },
+    { key: 'default', label: 'Where nothing is given', kind: 'json', hint: 'As JSON: a text has quotes.' },
+    { key: 'optional', label: 'May be left out', kind: 'flag' },
+  ],
   agent: [
     PROMPT,
     { key: 'system_prompt', label: 'System prompt', kind: 'long-text' },
@@ -66,6 +88,26 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
     { key: 'maxIterations', label: 'Most passes', kind: 'number', min: 1, fallback: 10 },
     { key: 'systemPrompt', label: 'System prompt', kind: 'long-text' },
   ],
+  set: [
+    {
+      key: 'values',
+      label: 'Values',
+      kind: 'values',
+      hint: 'Others name them: nodes.id.data.name. A text that is one ${expression} keeps its type.',
+    },
+  ],
+  wait: [{ key: 'for', label: 'Waits', kind: 'wait' }],
+  human: [
+    {
+      ...PROMPT,
+      label: 'Question',
+      placeholder: 'Publish {{draft}}?',
+      hint: 'Without a question, what comes before it is shown.',
+    },
+    { key: 'assignee', label: 'Assignee', kind: 'text', hint: 'A label: the inbox can be filtered by it.' },
+    { key: 'form', label: 'Answer', kind: 'form', hint: 'Checked when somebody answers.' },
+  ],
+  workflow: [{ key: 'workflow', label: 'Runs', kind: 'child' }],
 };
 
 /** What a new node of a type begins with. */
@@ -75,6 +117,8 @@ export const FIRST_CONFIG: Readonly<Record<string, Config>> = {
   script: { script: { rules: [], otherwise: [{ complete: 'done' }] } },
   conversation: { requester: '', target: '', maxTurns: 5 },
   brainstorm: { agents: [] },
+  set: { values: {} },
+  wait: { for: '1m' },
 };
 
 /** Tools that every service has; others can be typed in. */

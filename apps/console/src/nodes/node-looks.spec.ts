@@ -1,5 +1,5 @@
 import { Globe } from 'lucide-react';
-import { NODE_TYPES, nodeLook } from './node-looks.js';
+import { FLOW_TYPES, NODE_TYPES, nodeLook } from './node-looks.js';
 
 describe('rows G1 and G2: how nodes look', () => {
   it('row G1: the founding types have their labels, and external its description', () => {
@@ -28,6 +28,10 @@ describe('rows G1 and G2: how nodes look', () => {
       'conversation',
       'brainstorm',
     ]);
+  });
+
+  it('offers what directs a run beside them', () => {
+    expect(FLOW_TYPES.map((type) => nodeLook(type).label)).toEqual(['Set', 'Wait', 'Human', 'Workflow']);
   });
 
   it('shows a type that it does not know by its name', () => expect(nodeLook('later').label).toBe('later'));

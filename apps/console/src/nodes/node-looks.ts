@@ -2,12 +2,16 @@ import {
   ArrowRightFromLine,
   Bot,
   Brain,
+  Braces,
   CircleQuestionMark,
   Globe,
+  Hourglass,
   type LucideIcon,
   MessagesSquare,
   ScrollText,
   UserRound,
+  UserRoundCheck,
+  Workflow,
   Wrench,
 } from 'lucide-react';
 
@@ -22,6 +26,8 @@ export interface NodeLook {
   accent: string;
   /** While it is selected or works. */
   glow: string;
+  /** Whether it directs the run, and works at nothing itself. */
+  directs?: boolean;
 }
 
 const LOOKS: Readonly<Record<string, NodeLook>> = {
@@ -89,10 +95,47 @@ const LOOKS: Readonly<Record<string, NodeLook>> = {
     accent: 'bg-pink-600 text-white',
     glow: 'shadow-[0_0_16px_oklch(0.65_0.22_355/0.4)]',
   },
+  set: {
+    label: 'Set',
+    description: 'Makes data of what others said',
+    Icon: Braces,
+    box: 'border-cyan-500/50 bg-cyan-500/10',
+    accent: 'bg-cyan-700 text-white',
+    glow: 'shadow-[0_0_16px_oklch(0.61_0.11_222/0.4)]',
+    directs: true,
+  },
+  wait: {
+    label: 'Wait',
+    description: 'Lets time pass',
+    Icon: Hourglass,
+    box: 'border-amber-500/50 bg-amber-500/10',
+    accent: 'bg-amber-700 text-white',
+    glow: 'shadow-[0_0_16px_oklch(0.67_0.16_58/0.4)]',
+    directs: true,
+  },
+  human: {
+    label: 'Human',
+    description: 'Asks a person, and goes on with the answer',
+    Icon: UserRoundCheck,
+    box: 'border-rose-500/50 bg-rose-500/10',
+    accent: 'bg-rose-600 text-white',
+    glow: 'shadow-[0_0_16px_oklch(0.65_0.24_16/0.4)]',
+    directs: true,
+  },
+  workflow: {
+    label: 'Workflow',
+    description: 'Runs another workflow',
+    Icon: Workflow,
+    box: 'border-indigo-500/50 bg-indigo-500/10',
+    accent: 'bg-indigo-600 text-white',
+    glow: 'shadow-[0_0_16px_oklch(0.51_0.23_277/0.4)]',
+    directs: true,
+  },
 };
 
-/** The types that the palette offers, in its order. */
-export const NODE_TYPES: readonly string[] = Object.keys(LOOKS);
+/** The types that the palette offers, in its order: those that do work, and those that direct it. */
+export const NODE_TYPES: readonly string[] = Object.keys(LOOKS).filter((type) => !LOOKS[type]?.directs);
+export const FLOW_TYPES: readonly string[] = Object.keys(LOOKS).filter((type) => LOOKS[type]?.directs);
 
 /** Also for a type that this console does not know. */
 export function nodeLook(type: string): NodeLook {

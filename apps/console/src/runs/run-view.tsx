@@ -92,6 +92,7 @@ function Pictures({ picture, selected, onSelect }: PicturesProps) {
           selected={selected}
           onSelect={onSelect}
           dataOf={(id) => cardOf(picture, id)}
+          edgeOf={(index) => ({ moves: picture.nodes.get(picture.graph.edges[index]?.to ?? '')?.status === 'running' })}
         />
       </Tabs.Content>
       <Tabs.Content value="timeline" className="min-h-0 grow outline-none">

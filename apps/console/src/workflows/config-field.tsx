@@ -1,34 +1,79 @@
+import { CheckField } from '../components/choice-fields.js';
 import { Field, Input, TextArea } from '../components/field.js';
-import type { Draft } from './draft.js';
-import { JsonField } from './json-field.js';
 import { KNOWN_TOOLS, type NodeField } from '../nodes/node-fields.js';
+import { SchemaField } from '../schema/schema-field.js';
+import { ChildFields } from './config/child-fields.js';
+import type { ConfigMember } from './config/config-member.js';
+import { ValuesField } from './config/values-field.js';
+import { WaitFields } from './config/wait-fields.js';
+import { JsonField } from './json-field.js';
 import { NumberField } from './number-field.js';
 import { PromptField } from './prompt-field.js';
 
-interface ConfigFieldProps {
+interface ConfigFieldProps extends ConfigMember {
   field: NodeField;
-  value: unknown;
-  draft: Draft;
-  onChange: (value: unknown) => void;
 }
 
-/** One member of a node's config. */
-export function ConfigField({ field, value, draft, onChange }: ConfigFieldProps) {
-  const { label, kind, placeholder, hint } = field;
-  const text = typeof value === 'string' ? value : '';
-  if (kind === 'prompt') return <PromptField field={field} value={text} draft={draft} onChange={onChange} />;
-  if (kind === 'json') return <JsonField field={field} value={value} onChange={onChange} />;
-  if (kind === 'number') return <NumberField field={field} value={value} onChange={onChange} />;
+/** One member of a node's config, or several that go together. */
+export function ConfigField({ field, ...member }: ConfigFieldProps) {
+  const { node, draft, onConfig, onLanguage } = member;
+  const value = node.config[field.key];
+  const onChange = (next: unknown): void => onConfig(field.key, next);
+  const { label, hint } = field;
+  switch (field.kind) {
+    case 'prompt':
+      return (
+        <PromptField field={field} value={textOf(value)} draft={draft} onChange={onChange} onLanguage={onLanguage} />
+      );
+    case 'json':
+      return <JsonField field={field} value={value} onChange={onChange} />;
+    case 'number':
+      return <NumberField field={field} value={value} onChange={onChange} />;
+    case 'flag':
+      return (
+        <CheckField label={label} hint={hint} checked={value === true} onChange={(is) => onChange(is || undefined)} />
+      );
+    case 'schema':
+    case 'form':
+      return <SchemaField label={label} hint={hint} value={value} form={field.kind === 'form'} onChange={onChange} />;
+    case 'values':
+      return (
+        <ValuesField
+          label={label}
+          hint={hint}
+          one="value"
+          value={value}
+          draft={draft}
+          onLanguage={onLanguage}
+          onChange={onChange}
+        />
+      );
+    case 'wait':
+      return <WaitFields {...member} />;
+    case 'child':
+      return <ChildFields {...member} />;
+    default:
+      return <TextField field={field} value={textOf(value)} onChange={onChange} />;
+  }
+}
+
+interface TextFieldProps {
+  field: NodeField;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+function TextField({ field: { label, kind, placeholder, hint }, value, onChange }: TextFieldProps) {
   return (
     <Field label={label} hint={hint}>
       {(id) =>
         kind === 'long-text' ? (
-          <TextArea id={id} rows={4} value={text} onChange={(event) => onChange(event.target.value)} />
+          <TextArea id={id} rows={4} value={value} onChange={(event) => onChange(event.target.value)} />
         ) : (
           <>
             <Input
               id={id}
-              value={text}
+              value={value}
               placeholder={placeholder}
               list={kind === 'tool' ? `${id}-tools` : undefined}
               onChange={(event) => onChange(event.target.value)}
@@ -47,4 +92,8 @@ export function ConfigField({ field, value, draft, onChange }: ConfigFieldProps)
       }
     </Field>
   );
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

@@ -1,4 +1,4 @@
-import { draftProblems } from './draft-problems.js';
+import { countOf, draftProblems } from './draft-problems.js';
 
 const draft = { nodes: [], edges: [{ from: 'a', to: 'b' }] };
 
@@ -17,5 +17,19 @@ describe('draftProblems', () => {
     expect(nodes.get(1)).toEqual(['external node "x": missing endpoint_url config', 'id must be a string']);
     expect(edges.get('a->b')).toEqual(['build DAG: edge references unknown node: b']);
     expect(rest).toEqual(['name must be a string', 'build DAG: cycle detected']);
+  });
+
+  it('says where in an expression, and finds the second edge between two nodes', () => {
+    const twins = { nodes: [{ id: 'a', type: 'agent', config: {} }], edges: [...draft.edges, ...draft.edges] };
+    const found = draftProblems(
+      [
+        { path: 'edges[1].when', detail: 'undeclared reference to "x"', edge: 1, offset: 4 },
+        { path: 'onExit[0].node', detail: 'runs nowhere', node: 'a' },
+      ],
+      twins,
+    );
+    expect(found.edges.get('a->b#2')).toEqual(['undeclared reference to "x" (when, character 5)']);
+    expect(found.nodes.get(0)).toEqual(['runs nowhere']);
+    expect(countOf(found)).toBe(2);
   });
 });

@@ -1,7 +1,7 @@
 import type { FieldProblem } from '../api/problem.js';
-import { edgeId, type Graph } from '../graph/graph.js';
+import { edgeIds, type Graph } from '../graph/graph.js';
 
-/** What a refused save says, sorted by what it is about. */
+/** What is wrong with a draft, sorted by what it is about. */
 export interface DraftProblems {
   /** By the node's place in the draft. */
   nodes: ReadonlyMap<number, readonly string[]>;
@@ -13,20 +13,35 @@ export interface DraftProblems {
 
 export const NO_PROBLEMS: DraftProblems = { nodes: new Map(), edges: new Map(), rest: [] };
 
-/** Sorts the problems of a 422 by their paths: `nodes[2].id`, `edges[0].from`, `name`. */
+/** Sorts problems by what they name, or by their paths: `nodes[2].id`, `edges[0].from`, `name`. */
 export function draftProblems(errors: readonly FieldProblem[], draft: Graph): DraftProblems {
   const nodes = new Map<number, string[]>();
   const edges = new Map<string, string[]>();
   const rest: string[] = [];
-  for (const { path, detail } of errors) {
-    const [, kind, place = '', member] = /^(nodes|edges)\[(\d+)\](?:\.(.+))?$/.exec(path) ?? [];
-    const edge = kind === 'edges' ? draft.edges[Number(place)] : undefined;
-    const sentence = saysWhat(detail) ? detail : `${member ?? path} ${detail}`;
-    if (kind === 'nodes') add(nodes, Number(place), sentence);
-    else if (edge) add(edges, edgeId(edge), sentence);
+  const ids = edgeIds(draft.edges);
+  for (const problem of errors) {
+    const { path, detail, offset } = problem;
+    const [, kind, place, member] = /^(nodes|edges)\[(\d+)\](?:\.(.+))?$/.exec(path) ?? [];
+    const index = place === undefined ? undefined : Number(place);
+    const node = kind === 'nodes' ? index : kind === undefined ? placeOf(problem.node, draft) : undefined;
+    const edge = ids[(kind === 'edges' ? index : problem.edge) ?? -1];
+    const said = saysWhat(detail) ? detail : `${member ?? path} ${detail}`;
+    const sentence = offset === undefined ? said : `${said} (${member ?? path}, character ${offset + 1})`;
+    if (edge !== undefined) add(edges, edge, sentence);
+    else if (node !== undefined) add(nodes, node, sentence);
     else rest.push(sentence);
   }
   return { nodes, edges, rest };
+}
+
+/** How many problems there are. */
+export function countOf({ nodes, edges, rest }: DraftProblems): number {
+  return [...nodes.values(), ...edges.values(), rest].reduce((sum, sentences) => sum + sentences.length, 0);
+}
+
+function placeOf(id: string | undefined, { nodes }: Graph): number | undefined {
+  const at = nodes.findIndex((node) => node.id === id);
+  return at < 0 ? undefined : at;
 }
 
 /** "must be a string" needs the name of its field before it; whole sentences do not. */

@@ -1,14 +1,19 @@
 import {
+  addLoop,
   addNode,
   configure,
   connect,
   disconnect,
   type Draft,
   EMPTY_DRAFT,
+  leadsBack,
   move,
-  reaches,
+  moveEdge,
   remove,
   rename,
+  setDraft,
+  setEdge,
+  setNode,
 } from './draft.js';
 
 const chain = (...ids: string[]): Draft => ({
@@ -62,8 +67,45 @@ describe('a draft', () => {
     expect(configure(set, 'a', 'prompt', '').nodes[0]?.config).toEqual({});
   });
 
-  it('moves nodes, and knows what reaches what', () => {
+  it('moves nodes', () => {
     expect(move(chain('a', 'b'), new Map([['b', { x: 5, y: 6 }]])).nodes[1]?.position).toEqual({ x: 5, y: 6 });
-    expect([reaches(chain('a', 'b', 'c'), 'a', 'c'), reaches(chain('a', 'b', 'c'), 'c', 'a')]).toEqual([true, false]);
+  });
+
+  it('knows what leads back, and makes a loop of it', () => {
+    const draft = chain('a', 'b', 'c');
+    expect(leadsBack(draft, { from: 'c', to: 'a' })).toBe(true);
+    expect(leadsBack(draft, { from: 'a', to: 'c' })).toBe(false);
+    const looped = addLoop(addLoop(draft, 'c', 'b', { max_iterations: 3 }), 'c', 'b', { max_iterations: 5 });
+    expect(looped.edges.slice(2)).toEqual([{ from: 'c', to: 'b', loop: { max_iterations: 5 } }]);
+    expect(leadsBack(looped, { from: 'a', to: 'c' })).toBe(false);
+    expect(disconnect(looped, { from: 'c', to: 'b' })).toEqual(looped);
+  });
+
+  it('lets edges between the same nodes differ in what they are taken for', () => {
+    const draft = connect(chain('a', 'b'), { from: 'a', to: 'b', on: 'failure' });
+    expect(draft.edges).toEqual([
+      { from: 'a', to: 'b' },
+      { from: 'a', to: 'b', on: 'failure' },
+    ]);
+    expect(connect(draft, { from: 'a', to: 'b' })).toBe(draft);
+    expect(remove(draft, [], ['a->b#2']).edges).toEqual([{ from: 'a', to: 'b' }]);
+    expect(disconnect(draft, { from: 'a', to: 'b' }).edges).toEqual([]);
+    expect(moveEdge(draft, 1, -1).edges[0]).toMatchObject({ on: 'failure' });
+    expect(moveEdge(draft, 1, 1)).toBe(draft);
+  });
+
+  it('keeps what it does not know, in nodes, edges and the whole', () => {
+    const known = { ...chain('a', 'b'), $schema: 's', onExit: [{ node: 'b' }] } as Draft;
+    const draft = setEdge(setNode(known, 'a', { later: 1 } as object), 0, { when: 'x', later: 2 } as object);
+    const renamed = rename(draft, 1, 'c');
+    expect(renamed).toMatchObject({
+      $schema: 's',
+      nodes: [{ id: 'a', later: 1 }, { id: 'c' }],
+      edges: [{ from: 'a', to: 'c', when: 'x', later: 2 }],
+      onExit: [{ node: 'c' }],
+    });
+    expect(remove(renamed, ['c'], [])).not.toHaveProperty('onExit');
+    expect(setEdge(renamed, 0, { when: undefined }).edges[0]).not.toHaveProperty('when');
+    expect(setDraft(renamed, { onExit: undefined })).not.toHaveProperty('onExit');
   });
 });

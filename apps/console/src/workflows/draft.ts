@@ -1,11 +1,32 @@
-import { edgeId, type Graph, type GraphEdge, type GraphNode, type Position } from '../graph/graph.js';
+import {
+  edgeId,
+  edgeIds,
+  type GraphEdge,
+  type Graph,
+  type GraphNode,
+  isPlainEdge,
+  type LoopSettings,
+  type Outcome,
+  type Position,
+} from '../graph/graph.js';
+import { reaches } from '../graph/loops.js';
 import { FIRST_CONFIG } from '../nodes/node-fields.js';
 
-/** A workflow while it is edited. Every change gives a new one. */
+/** A node that runs when the run's outcome is known. */
+export interface Exit {
+  node: string;
+  on?: Outcome;
+}
+
+/** A workflow while it is edited, with whatever else its definition says. Every change gives a new one. */
 export interface Draft extends Graph {
   name: string;
   description: string;
   onFailure: 'cancel' | 'continue';
+  language?: number;
+  deadline?: string;
+  parallel?: number;
+  onExit?: Exit[];
 }
 
 export const EMPTY_DRAFT: Draft = { name: '', description: '', onFailure: 'cancel', nodes: [], edges: [] };
@@ -21,22 +42,64 @@ export function addNode(draft: Draft, type: string, position?: Position): { draf
 export function remove(draft: Draft, nodes: readonly string[], edges: readonly string[]): Draft {
   const gone = new Set(nodes);
   const cut = new Set(edges);
+  const ids = edgeIds(draft.edges);
+  const exits = draft.onExit?.filter(({ node }) => !gone.has(node));
+  const { onExit: _onExit, ...rest } = draft;
   return {
-    ...draft,
+    ...rest,
     nodes: draft.nodes.filter(({ id }) => !gone.has(id)),
-    edges: draft.edges.filter((edge) => !gone.has(edge.from) && !gone.has(edge.to) && !cut.has(edgeId(edge))),
+    edges: draft.edges.filter(({ from, to }, at) => !gone.has(from) && !gone.has(to) && !cut.has(ids[at] ?? '')),
+    ...(exits && exits.length > 0 && { onExit: exits }),
   };
 }
 
-/** Adds an edge, unless it is there, leads back to its own node, or would close a circle. */
+/** Adds an edge, unless it says nothing new, leads back to its own node, or would close a circle. */
 export function connect(draft: Draft, edge: GraphEdge): Draft {
-  const known = draft.edges.some((it) => edgeId(it) === edgeId(edge));
-  if (known || reaches(draft, edge.to, edge.from)) return draft;
-  return { ...draft, edges: [...draft.edges, edge] };
+  const known = draft.edges.some((it) => edgeId(it) === edgeId(edge) && isPlainEdge(it) && isPlainEdge(edge));
+  return known || leadsBack(draft, edge) ? draft : { ...draft, edges: [...draft.edges, edge] };
 }
 
-export function disconnect(draft: Draft, edge: GraphEdge): Draft {
-  return remove(draft, [], [edgeId(edge)]);
+/** Whether an edge would close a circle, and so can only be one that repeats what lies between its ends. */
+export function leadsBack({ edges }: Graph, { from, to }: GraphEdge): boolean {
+  return reaches(edges, to, from);
+}
+
+/** Adds an edge back; of two between the same nodes the new one counts. */
+export function addLoop(draft: Draft, from: string, to: string, loop: LoopSettings): Draft {
+  const others = draft.edges.filter((edge) => !(edge.loop && edge.from === from && edge.to === to));
+  return { ...draft, edges: [...others, { from, to, loop }] };
+}
+
+/** Removes every edge between two nodes, but those back. */
+export function disconnect(draft: Draft, { from, to }: GraphEdge): Draft {
+  return { ...draft, edges: draft.edges.filter((it) => it.from !== from || it.to !== to || it.loop !== undefined) };
+}
+
+/** Sets members of an edge; `undefined` removes one. */
+export function setEdge(draft: Draft, index: number, members: Partial<GraphEdge>): Draft {
+  return {
+    ...draft,
+    edges: draft.edges.map((edge, at) => (at === index ? withMembers(edge, members) : edge)),
+  };
+}
+
+/** Sets members of a node beside its config; `undefined` removes one. */
+export function setNode(draft: Draft, id: string, members: Partial<GraphNode>): Draft {
+  return { ...draft, nodes: draft.nodes.map((node) => (node.id === id ? withMembers(node, members) : node)) };
+}
+
+/** Sets members of the workflow as a whole; `undefined` removes one. */
+export function setDraft(draft: Draft, members: Partial<Draft>): Draft {
+  return withMembers(draft, members);
+}
+
+/** Moves an edge among those that leave its node: where one of them is taken, the order counts. */
+export function moveEdge(draft: Draft, index: number, by: 1 | -1): Draft {
+  const siblings = draft.edges.flatMap(({ from }, at) => (from === draft.edges[index]?.from ? [at] : []));
+  const other = siblings[siblings.indexOf(index) + by];
+  const [one, two] = [draft.edges[index], other === undefined ? undefined : draft.edges[other]];
+  if (!one || !two) return draft;
+  return { ...draft, edges: draft.edges.map((edge, at) => (at === index ? two : at === other ? one : edge)) };
 }
 
 export function move(draft: Draft, moved: ReadonlyMap<string, Position>): Draft {
@@ -51,7 +114,8 @@ export function rename(draft: Draft, index: number, id: string): Draft {
   return {
     ...draft,
     nodes: draft.nodes.map((node, at) => (at === index ? { ...node, id } : node)),
-    edges: draft.edges.map(({ from, to }) => ({ from: follow(from), to: follow(to) })),
+    edges: draft.edges.map((edge) => ({ ...edge, from: follow(edge.from), to: follow(edge.to) })),
+    ...(draft.onExit && { onExit: draft.onExit.map((exit) => ({ ...exit, node: follow(exit.node) })) }),
   };
 }
 
@@ -67,11 +131,9 @@ export function configure(draft: Draft, id: string, key: string, value: unknown)
   };
 }
 
-/** Whether a path of edges leads from one node to another, or they are one. */
-export function reaches({ edges }: Graph, from: string, to: string): boolean {
-  const seen = new Set([from]);
-  for (const at of seen) for (const edge of edges) if (edge.from === at) seen.add(edge.to);
-  return seen.has(to);
+function withMembers<T extends object>(of: T, members: Partial<T>): T {
+  const kept = Object.entries({ ...of, ...members }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(kept) as T;
 }
 
 function withPosition(node: GraphNode, position: Position | undefined): GraphNode {

@@ -4,7 +4,7 @@ import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { type Draft, EMPTY_DRAFT, move } from './draft.js';
 import { Editor } from './editor.js';
-import { draftOf, getWorkflow } from './workflow-api.js';
+import { draftOf, getWorkflow, withoutRevision } from './workflow-api.js';
 
 /** The editor of a workflow, or of a new one. */
 export function EditorPage({ name }: { name: string | undefined }) {
@@ -32,6 +32,6 @@ async function placedDraft(name: string, signal: AbortSignal): Promise<Draft> {
     getWorkflow(name, signal),
     import('../graph/layout-aside.js'),
   ]);
-  const draft = draftOf(workflow);
+  const draft = draftOf(withoutRevision(workflow));
   return move(draft, await placedAside(draft));
 }

@@ -1,31 +1,40 @@
 import { useMemo, useState } from 'react';
 import { PageHeader } from '../components/page-header.js';
-import type { Position } from '../graph/graph.js';
+import { edgeIds, type GraphEdge, type Position } from '../graph/graph.js';
 import { LazyCanvas } from '../graph/lazy-canvas.js';
-import { addNode, connect, type Draft, move, remove } from './draft.js';
+import { addLoop, addNode, connect, type Draft, leadsBack, move, remove } from './draft.js';
+import { EdgePanel } from './edge-panel.js';
 import { EditorActions } from './editor-actions.js';
+import { draftView } from './draft-view.js';
+import { LoopDialog } from './loop-dialog.js';
+import { LoopHead } from './loop-head.js';
 import { NodePanel } from './node-panel.js';
 import { Palette } from './palette.js';
+import { ProblemList } from './problem-list.js';
 import { SaveFault } from './save-fault.js';
-import { useDraft } from './use-draft.js';
-import { useSaving } from './use-saving.js';
+import { useChecking } from './use-checking.js';
+import { type DraftEditing, useDraft } from './use-draft.js';
+import { type Saving, useSaving } from './use-saving.js';
+import { useSelection, type Selection } from './use-selection.js';
 import { WorkflowPanel } from './workflow-panel.js';
 
 /** A workflow on its canvas, with what its nodes do beside it. */
 export function Editor({ initial, isNew }: { initial: Draft; isNew: boolean }) {
   const editing = useDraft(initial);
   const { draft, change } = editing;
-  const [selected, setSelected] = useState<string>();
+  const selection = useSelection();
   const saving = useSaving(editing, isNew);
-  const index = draft.nodes.findIndex(({ id }) => id === selected);
-  const problemsOf = useMemo(() => {
-    const byId = new Map(draft.nodes.map(({ id }, at) => [id, saving.problems.nodes.get(at)]));
-    return (id: string) => ({ problems: byId.get(id) ?? [] });
-  }, [draft.nodes, saving.problems]);
+  const checked = useChecking(draft);
+  const [back, setBack] = useState<GraphEdge>();
+  const found = useMemo(
+    () => ({ errors: checked?.errors ?? saving.problems, warnings: checked?.warnings ?? saving.warnings }),
+    [checked, saving.problems, saving.warnings],
+  );
+  const view = useMemo(() => draftView(draft, found), [draft, found]);
   const add = (type: string, position?: Position): void => {
     const added = addNode(draft, type, position);
     change(() => added.draft);
-    setSelected(added.id);
+    selection.selectNode(added.id);
   };
   return (
     <div className="flex h-full flex-col">
@@ -35,42 +44,88 @@ export function Editor({ initial, isNew }: { initial: Draft; isNew: boolean }) {
         aside={editing.dirty && <span className="text-xs text-muted-foreground">Not saved</span>}
         actions={<EditorActions editing={editing} saving={saving} isNew={isNew} />}
       />
-      <SaveFault saving={saving} draft={draft} onSelect={setSelected} />
+      <SaveFault saving={saving} draft={draft} selection={selection} />
       <div className="flex min-h-0 grow flex-col md:flex-row">
         <Palette onAdd={(type) => add(type)} />
         <div className="relative min-h-64 min-w-0 grow">
           <LazyCanvas
             label="Workflow"
             graph={draft}
-            selected={selected}
-            onSelect={setSelected}
-            dataOf={problemsOf}
+            selected={selection.node}
+            onSelect={selection.selectNode}
+            selectedEdge={selection.edge}
+            onSelectEdge={selection.selectEdge}
+            dataOf={view.node}
+            edgeOf={view.edge}
+            loopHead={(loop) => (
+              <LoopHead loop={loop} onSelect={() => selection.selectEdge(edgeIds(draft.edges)[loop.edge] ?? '')} />
+            )}
             edit={{
               move: (moved) => change((last) => move(last, moved)),
-              connect: (edge) => change((last) => connect(last, edge)),
+              connect: (edge) => (leadsBack(draft, edge) ? setBack(edge) : change((last) => connect(last, edge))),
               remove: (nodes, edges) => change((last) => remove(last, nodes, edges)),
               drop: add,
             }}
           />
+          <ProblemList checked={checked} draft={draft} selection={selection} hidden={saving.error !== undefined} />
         </div>
-        <aside
-          aria-label="Properties"
-          className="max-h-[45%] shrink-0 overflow-y-auto border-t bg-card p-4 md:max-h-none md:w-80 md:border-t-0 md:border-l"
-        >
-          {index < 0 ? (
-            <WorkflowPanel draft={draft} change={change} isNew={isNew} />
-          ) : (
-            <NodePanel
-              key={index}
-              draft={draft}
-              index={index}
-              problems={saving.problems.nodes.get(index) ?? []}
-              change={change}
-              onSelect={setSelected}
-            />
-          )}
-        </aside>
+        <Panel editing={editing} saving={saving} selection={selection} isNew={isNew} found={found} />
       </div>
+      <LoopDialog
+        draft={draft}
+        edge={back}
+        onClose={() => setBack(undefined)}
+        onMake={(loop) => {
+          if (!back) return;
+          const made = addLoop(draft, back.from, back.to, loop);
+          change(() => made);
+          selection.selectEdge(edgeIds(made.edges).at(-1) ?? '');
+          setBack(undefined);
+        }}
+      />
     </div>
+  );
+}
+
+interface PanelProps {
+  editing: DraftEditing;
+  saving: Saving;
+  selection: Selection;
+  isNew: boolean;
+  found: { errors: Saving['problems'] };
+}
+
+/** What is selected: a node, an edge, or the workflow as a whole. */
+function Panel({ editing: { draft, change }, selection, isNew, found }: PanelProps) {
+  const node = draft.nodes.findIndex(({ id }) => id === selection.node);
+  const edge = selection.edge === undefined ? -1 : edgeIds(draft.edges).indexOf(selection.edge);
+  return (
+    <aside
+      aria-label="Properties"
+      className="max-h-[45%] shrink-0 overflow-y-auto border-t bg-card p-4 md:max-h-none md:w-80 md:border-t-0 md:border-l"
+    >
+      {node >= 0 ? (
+        <NodePanel
+          key={node}
+          draft={draft}
+          index={node}
+          problems={found.errors.nodes.get(node) ?? []}
+          change={change}
+          onSelect={selection.selectNode}
+          onSelectEdge={selection.selectEdge}
+        />
+      ) : edge >= 0 ? (
+        <EdgePanel
+          key={selection.edge}
+          draft={draft}
+          index={edge}
+          problems={found.errors.edges.get(selection.edge ?? '') ?? []}
+          change={change}
+          onSelect={selection.selectNode}
+        />
+      ) : (
+        <WorkflowPanel draft={draft} change={change} isNew={isNew} />
+      )}
+    </aside>
   );
 }

@@ -3,7 +3,7 @@ import { Field, TextArea } from '../components/field.js';
 import type { NodeField } from '../nodes/node-fields.js';
 
 interface JsonFieldProps {
-  field: NodeField;
+  field: Pick<NodeField, 'label' | 'hint'>;
   value: unknown;
   onChange: (value: unknown) => void;
 }

@@ -4,10 +4,27 @@ import type { GraphNode } from '../graph/graph.js';
 import { nodeLook } from '../nodes/node-looks.js';
 import { CardPreview } from './card-preview.js';
 import { ConfigField } from './config-field.js';
-import { configure, connect, disconnect, type Draft, reaches, remove, rename } from './draft.js';
+import { EachSection } from './control/each-section.js';
+import { FailureSection } from './control/failure-section.js';
+import { FollowSection } from './control/follow-section.js';
+import { JoinSection } from './control/join-section.js';
+import { ResultSection } from './control/result-section.js';
+import { WaitSection } from './control/wait-section.js';
+import { configure, connect, disconnect, type Draft, leadsBack, remove, rename, setDraft } from './draft.js';
+import { controlsOf } from '../nodes/node-controls.js';
 import { NODE_FIELDS } from '../nodes/node-fields.js';
 import { NodeIdField } from './node-id-field.js';
+import { ProblemNotes } from './problem-notes.js';
 import type { DraftEditing } from './use-draft.js';
+
+const SECTIONS = {
+  join: JoinSection,
+  follow: FollowSection,
+  each: EachSection,
+  failure: FailureSection,
+  result: ResultSection,
+  wait: WaitSection,
+};
 
 interface NodePanelProps {
   draft: Draft;
@@ -15,14 +32,17 @@ interface NodePanelProps {
   problems: readonly string[];
   change: DraftEditing['change'];
   onSelect: (id: string | undefined) => void;
+  onSelectEdge: (id: string) => void;
 }
 
 /** What one node is and does. */
-export function NodePanel({ draft, index, problems, change, onSelect }: NodePanelProps) {
+export function NodePanel({ draft, index, problems, change, onSelect, onSelectEdge }: NodePanelProps) {
   const node = draft.nodes[index];
   if (!node) return null;
   const { Icon, label, description, accent } = nodeLook(node.type);
   const fields = NODE_FIELDS[node.type] ?? [];
+  const path = `nodes[${index}]`;
+  const control = { draft, node, path, change, onSelectEdge };
   return (
     <div className="space-y-4" data-panel={node.type}>
       <header className="flex items-center gap-2.5">
@@ -34,13 +54,7 @@ export function NodePanel({ draft, index, problems, change, onSelect }: NodePane
           <p className="text-xs text-muted-foreground">{description}</p>
         </div>
       </header>
-      {problems.length > 0 && (
-        <ul role="alert" className="space-y-1 rounded-md border border-destructive/50 bg-destructive/5 p-2 text-sm">
-          {problems.map((problem) => (
-            <li key={problem}>{problem}</li>
-          ))}
-        </ul>
-      )}
+      <ProblemNotes problems={problems} />
       <NodeIdField
         key={node.id}
         id={node.id}
@@ -53,18 +67,26 @@ export function NodePanel({ draft, index, problems, change, onSelect }: NodePane
         <ConfigField
           key={field.key}
           field={field}
-          value={node.config[field.key]}
           draft={draft}
-          onChange={(value) => change((last) => configure(last, node.id, field.key, value), `${node.id}.${field.key}`)}
+          node={node}
+          path={path}
+          onConfig={(key, value) => change((last) => configure(last, node.id, key, value), `${node.id}.${field.key}`)}
+          onLanguage={() => change((last) => setDraft(last, { language: 2 }))}
         />
       ))}
-      {fields.length === 0 && node.type === 'input' && (
+      {node.type === 'input' && (
         <p className="text-sm text-muted-foreground">
           Whoever starts a run is asked for the input <code>{node.id}</code>.
         </p>
       )}
       {node.type === 'external' && <CardPreview url={node.config['endpoint_url']} />}
       <Parents draft={draft} node={node} change={change} />
+      <div className="space-y-2">
+        {controlsOf(node.type).map((name) => {
+          const Section = SECTIONS[name];
+          return <Section key={name} {...control} />;
+        })}
+      </div>
       <Button
         kind="danger"
         onClick={() => {
@@ -82,7 +104,7 @@ export function NodePanel({ draft, index, problems, change, onSelect }: NodePane
 function Parents({ draft, node, change }: { draft: Draft; node: GraphNode; change: DraftEditing['change'] }) {
   const others = draft.nodes.filter(({ id }) => id !== node.id);
   if (others.length === 0) return null;
-  const parents = new Set(draft.edges.filter(({ to }) => to === node.id).map(({ from }) => from));
+  const parents = new Set(draft.edges.filter(({ to, loop }) => to === node.id && !loop).map(({ from }) => from));
   return (
     <fieldset className="space-y-1">
       <legend className="text-sm font-medium">Runs after</legend>
@@ -92,7 +114,7 @@ function Parents({ draft, node, change }: { draft: Draft; node: GraphNode; chang
             <input
               type="checkbox"
               checked={parents.has(id)}
-              disabled={!parents.has(id) && reaches(draft, node.id, id)}
+              disabled={!parents.has(id) && leadsBack(draft, { from: id, to: node.id })}
               onChange={({ target }) => {
                 const edge = { from: id, to: node.id };
                 change((last) => (target.checked ? connect(last, edge) : disconnect(last, edge)));

@@ -1,15 +1,31 @@
 import { DRAGGED_TYPE } from '../graph/graph.js';
-import { NODE_TYPES, nodeLook } from '../nodes/node-looks.js';
+import { FLOW_TYPES, NODE_TYPES, nodeLook } from '../nodes/node-looks.js';
 
 /** Every type of node: to be dragged onto the canvas, or added with a click. */
 export function Palette({ onAdd }: { onAdd: (type: string) => void }) {
   return (
-    <div
-      role="group"
-      aria-label="Node types"
-      className="flex shrink-0 gap-1.5 overflow-x-auto border-b bg-card p-2 md:w-48 md:flex-col md:overflow-y-auto md:border-r md:border-b-0"
-    >
-      {NODE_TYPES.map((type) => {
+    <div className="flex shrink-0 gap-1.5 overflow-x-auto border-b bg-card p-2 md:w-48 md:flex-col md:overflow-y-auto md:border-r md:border-b-0">
+      <Types label="Node types" types={NODE_TYPES} onAdd={onAdd} />
+      <p className="hidden px-1 pt-1.5 text-xs font-medium text-muted-foreground md:block">Flow</p>
+      <Types label="Flow" types={FLOW_TYPES} onAdd={onAdd} />
+      <p className="hidden px-1 pt-1 text-xs text-muted-foreground md:block">
+        Drag a type onto the canvas, or click it. Draw an edge from the right side of a node to the left side of the
+        next; drawn to an earlier one it makes a loop.
+      </p>
+    </div>
+  );
+}
+
+interface TypesProps {
+  label: string;
+  types: readonly string[];
+  onAdd: (type: string) => void;
+}
+
+function Types({ label: group, types, onAdd }: TypesProps) {
+  return (
+    <div role="group" aria-label={group} className="flex shrink-0 gap-1.5 md:flex-col">
+      {types.map((type) => {
         const { label, description, Icon, box, accent } = nodeLook(type);
         return (
           <button
@@ -32,10 +48,6 @@ export function Palette({ onAdd }: { onAdd: (type: string) => void }) {
           </button>
         );
       })}
-      <p className="hidden px-1 pt-1 text-xs text-muted-foreground md:block">
-        Drag a type onto the canvas, or click it. Draw an edge from the right side of a node to the left side of the
-        next.
-      </p>
     </div>
   );
 }

@@ -1,84 +1,55 @@
 import { TriangleAlert } from 'lucide-react';
-import { useId, useRef } from 'react';
-import { Field, TextArea } from '../components/field.js';
-import type { Draft } from './draft.js';
+import { Field } from '../components/field.js';
+import { Button } from '../components/button.js';
 import type { NodeField } from '../nodes/node-fields.js';
-import { unknownReferences } from './templates.js';
-import { type Completing, useCompletion } from './use-completion.js';
+import { CompletingArea } from './completing-area.js';
+import type { Draft } from './draft.js';
+import { withWord, wordsAt } from './expression-words.js';
+import { complete, completionAt, inExpression, unknownReferences } from './templates.js';
+import type { Completer } from './use-completion.js';
 
 interface PromptFieldProps {
-  field: NodeField;
+  field: Pick<NodeField, 'label' | 'hint' | 'placeholder'>;
   value: string;
   draft: Draft;
   onChange: (value: string) => void;
+  rows?: number;
+  /** Makes `${expressions}` count in this workflow. */
+  onLanguage?: (() => void) | undefined;
 }
 
 /** A text with `{{references}}` to other nodes: completes them while they are typed, and warns of unknown ones. */
-export function PromptField({ field, value, draft, onChange }: PromptFieldProps) {
-  const list = useId();
-  const area = useRef<HTMLTextAreaElement>(null);
+export function PromptField({ field, value, draft, onChange, rows = 5, onLanguage }: PromptFieldProps) {
   const ids = draft.nodes.map(({ id }) => id);
-  const completing = useCompletion(area, ids, onChange);
-  const { candidates, active, look, press, close } = completing;
-  const open = candidates.length > 0;
   return (
     <div>
       <Field label={field.label} hint={field.hint}>
         {(id) => (
-          <div className="relative">
-            <TextArea
-              ref={area}
-              id={id}
-              rows={5}
-              value={value}
-              placeholder={field.placeholder}
-              role="combobox"
-              aria-autocomplete="list"
-              aria-expanded={open}
-              aria-controls={list}
-              aria-activedescendant={open ? `${list}-${active}` : undefined}
-              onChange={({ target }) => {
-                onChange(target.value);
-                look(target.value, target.selectionStart);
-              }}
-              onKeyDown={press}
-              onBlur={close}
-            />
-            <Candidates id={list} completing={completing} />
-          </div>
+          <CompletingArea
+            id={id}
+            rows={rows}
+            value={value}
+            placeholder={field.placeholder}
+            completer={templateCompleter(draft, ids)}
+            words="Nodes"
+            onChange={onChange}
+          />
         )}
       </Field>
       <UnknownReferences references={unknownReferences(value, ids)} />
+      {draft.language !== 2 && value.includes('${') && <NoExpressions onLanguage={onLanguage} />}
     </div>
   );
 }
 
-function Candidates({ id, completing: { candidates, active, take } }: { id: string; completing: Completing }) {
-  return (
-    <div
-      id={id}
-      role="listbox"
-      aria-label="Nodes"
-      hidden={candidates.length === 0}
-      className="absolute inset-x-0 top-full z-10 max-h-40 overflow-y-auto rounded-md border bg-card py-1 shadow-lg"
-    >
-      {candidates.map((candidate, index) => (
-        <div
-          key={candidate}
-          id={`${id}-${index}`}
-          role="option"
-          aria-selected={index === active}
-          className={`px-2.5 py-1 font-mono text-sm ${index === active ? 'bg-muted' : ''}`}
-          onPointerDown={(event) => {
-            event.preventDefault();
-            take(candidate);
-          }}
-        >
-          {candidate}
-        </div>
-      ))}
-    </div>
-  );
+/** References after `{{`, and in a workflow of language 2 the names of expressions after `${`. */
+function templateCompleter(draft: Draft, ids: readonly string[]): Completer {
+  const isWord = (text: string, caret: number): boolean => draft.language === 2 && inExpression(text, caret);
+  return {
+    at: (text, caret) => (isWord(text, caret) ? wordsAt(text, caret, draft) : completionAt(text, caret, ids)),
+    put: (text, caret, from, word) =>
+      isWord(text, caret) ? withWord(text, caret, from, word) : complete(text, caret, from, word),
+  };
 }
 
 function UnknownReferences({ references }: { references: readonly string[] }) {
@@ -88,5 +59,19 @@ function UnknownReferences({ references }: { references: readonly string[] }) {
       <TriangleAlert className="size-3.5 shrink-0" aria-hidden />
       No node is called {references.join(', ')}: it will stay in the text as it is.
     </p>
+  );
+}
+
+function NoExpressions({ onLanguage }: { onLanguage: (() => void) | undefined }) {
+  return (
+    <div role="status" className="mt-1 space-y-1 text-xs text-warning">
+      <p className="flex gap-1.5">
+        <TriangleAlert className="size-3.5 shrink-0" aria-hidden />
+        <span>
+          <code>{'${…}'}</code> stays in the text as it is: this workflow does not use expressions in texts.
+        </span>
+      </p>
+      {onLanguage && <Button onClick={onLanguage}>Use expressions in texts</Button>}
+    </div>
   );
 }

@@ -1,72 +1,54 @@
 import { TriangleAlert } from 'lucide-react';
 import { sentenceOf } from '../api/problem.js';
 import type { Draft } from './draft.js';
-import type { DraftProblems } from './draft-problems.js';
+import { countOf, type DraftProblems } from './draft-problems.js';
+import { Problems } from './problem-list.js';
 import type { Saving } from './use-saving.js';
+import type { Selection } from './use-selection.js';
 
 interface SaveFaultProps {
   saving: Saving;
   draft: Draft;
-  onSelect: (id: string) => void;
+  selection: Selection;
 }
 
 /** Why the service did not take the workflow, or what it says of the one that it took. */
-export function SaveFault({ saving: { error, problems, warnings }, draft, onSelect }: SaveFaultProps) {
+export function SaveFault({ saving: { error, problems, warnings }, draft, selection }: SaveFaultProps) {
   if (error !== undefined) {
-    const title = isEmpty(problems) ? sentenceOf(error) : 'The workflow was not saved:';
+    const title = countOf(problems) === 0 ? sentenceOf(error) : 'The workflow was not saved:';
     return (
       <div role="alert" className="flex gap-3 border-b border-destructive/50 bg-destructive/5 px-4 py-2 text-sm">
         <TriangleAlert className="mt-0.5 size-4 shrink-0 text-destructive" aria-hidden />
-        <ProblemList title={title} problems={problems} draft={draft} onSelect={onSelect} />
+        <TitledProblems title={title} problems={problems} draft={draft} selection={selection} />
       </div>
     );
   }
-  if (isEmpty(warnings)) return null;
+  if (countOf(warnings) === 0) return null;
   return (
     <div role="status" className="flex gap-3 border-b border-warning/50 bg-warning/5 px-4 py-2 text-sm">
       <TriangleAlert className="mt-0.5 size-4 shrink-0 text-warning" aria-hidden />
-      <ProblemList
+      <TitledProblems
         title="The workflow was saved. Is this meant?"
         problems={warnings}
         draft={draft}
-        onSelect={onSelect}
+        selection={selection}
       />
     </div>
   );
 }
 
-interface ProblemListProps {
+interface TitledProblemsProps {
   title: string;
   problems: DraftProblems;
   draft: Draft;
-  onSelect: (id: string) => void;
+  selection: Selection;
 }
 
-/** Each problem leads to the node that it is about. */
-function ProblemList({ title, problems, draft, onSelect }: ProblemListProps) {
-  const ofNodes = [...problems.nodes].flatMap(([index, sentences]) =>
-    sentences.map((sentence) => ({ id: draft.nodes[index]?.id ?? '', sentence })),
-  );
-  const others = [...problems.rest, ...[...problems.edges.values()].flat()];
+function TitledProblems({ title, ...rest }: TitledProblemsProps) {
   return (
     <div className="min-w-0">
       <p className="font-medium">{title}</p>
-      <ul>
-        {others.map((sentence) => (
-          <li key={sentence}>{sentence}</li>
-        ))}
-        {ofNodes.map(({ id, sentence }) => (
-          <li key={`${id} ${sentence}`}>
-            <button type="button" className="text-left underline" onClick={() => onSelect(id)}>
-              {sentence}
-            </button>
-          </li>
-        ))}
-      </ul>
+      <Problems {...rest} />
     </div>
   );
-}
-
-function isEmpty({ nodes, edges, rest }: DraftProblems): boolean {
-  return nodes.size + edges.size + rest.length === 0;
 }

@@ -1,4 +1,4 @@
-import { complete, completionAt, unknownReferences } from './templates.js';
+import { complete, completionAt, inExpression, unknownReferences } from './templates.js';
 
 describe('unknownReferences', () => {
   it('names what no node is called, once', () => {
@@ -30,4 +30,14 @@ describe('complete', () => {
     expect(complete('Say {{in now', 8, 4, 'input1')).toEqual({ text: 'Say {{input1}} now', caret: 14 });
     expect(complete('{{in}}!', 4, 0, 'input1')).toEqual({ text: '{{input1}}!', caret: 10 });
   });
+});
+
+describe('inExpression', () => {
+  it.each([
+    ['Say ${nodes.', true],
+    ['Say ${get({"a": 1}, "a")', true],
+    ['Say ${a} and ', false],
+    ['Say {{a', false],
+    ["${'}' + ", true],
+  ])('%s: %s', (text, is) => expect(inExpression(text, text.length)).toBe(is));
 });

@@ -30,3 +30,12 @@ export function complete(text: string, caret: number, from: number, id: string):
   const rest = text.slice(caret).replace(/^\w*\}{0,2}/, '');
   return { text: `${text.slice(0, from)}${reference}${rest}`, caret: from + reference.length };
 }
+
+/** Whether the caret is inside a `${…}` that has not ended before it. */
+export function inExpression(text: string, caret: number): boolean {
+  const before = text.slice(0, caret);
+  const open = before.lastIndexOf('${');
+  if (open < 0) return false;
+  const inside = before.slice(open + 2).replaceAll(/'[^']*'|"[^"]*"/g, '');
+  return inside.split('{').length >= inside.split('}').length;
+}

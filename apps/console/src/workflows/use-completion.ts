@@ -1,22 +1,30 @@
 import { type KeyboardEvent, type RefObject, useState } from 'react';
-import { complete, type Completion, completionAt } from './templates.js';
+import type { Completion } from './templates.js';
+
+/** Knows what may stand in a text. */
+export interface Completer {
+  /** What the word that is typed before the caret may become. */
+  at: (text: string, caret: number) => Completion | undefined;
+  /** The text with a word put in, and where the caret is then. */
+  put: (text: string, caret: number, from: number, word: string) => { text: string; caret: number };
+}
 
 export interface Completing {
-  /** The nodes that fit what is typed, while there are some. */
+  /** The words that fit what is typed, while there are some. */
   candidates: readonly string[];
   /** Which of them Enter takes. */
   active: number;
   /** After a change of the text. */
   look: (text: string, caret: number) => void;
-  take: (id: string) => void;
+  take: (word: string) => void;
   press: (event: KeyboardEvent) => void;
   close: () => void;
 }
 
-/** Completes `{{references}}` in a text area while they are typed. */
+/** Completes words in a text area while they are typed. */
 export function useCompletion(
   area: RefObject<HTMLTextAreaElement | null>,
-  ids: readonly string[],
+  completer: Completer,
   onChange: (text: string) => void,
 ): Completing {
   const [open, setOpen] = useState<Completion>();
@@ -24,13 +32,13 @@ export function useCompletion(
   const candidates = open?.candidates ?? [];
   const close = (): void => setOpen(undefined);
   const look = (text: string, caret: number): void => {
-    setOpen(completionAt(text, caret, ids));
+    setOpen(completer.at(text, caret));
     setActive(0);
   };
-  const take = (id: string): void => {
+  const take = (word: string): void => {
     if (!open || !area.current) return;
     const { value, selectionStart } = area.current;
-    const next = complete(value, selectionStart, open.from, id);
+    const next = completer.put(value, selectionStart, open.from, word);
     onChange(next.text);
     close();
     requestAnimationFrame(() => {

@@ -3,11 +3,15 @@ import type { FieldProblem } from '../api/problem.js';
 import type { Graph, GraphNode } from '../graph/graph.js';
 import type { Draft } from './draft.js';
 
-/** A workflow as the service shows it. */
-export interface Workflow extends Graph {
+/** A workflow as its author writes it. */
+export interface Definition extends Partial<Omit<Draft, keyof Graph | 'name'>>, Graph {
   name: string;
-  description?: string;
-  onFailure?: 'cancel' | 'continue';
+}
+
+/** A workflow as the service shows it. */
+export interface Workflow extends Definition {
+  revision?: string;
+  createdAt?: string;
   updatedAt: string;
 }
 
@@ -19,6 +23,17 @@ export function getWorkflow(name: string, signal: AbortSignal): Promise<Workflow
   return get(`/api/workflows/${encodeURIComponent(name)}`, signal);
 }
 
+export interface SavedRevision {
+  revision: string;
+  savedAt: string;
+}
+
+/** What was saved of a workflow, the newest first, as far as one page goes. */
+export async function listRevisions(name: string, signal: AbortSignal): Promise<SavedRevision[]> {
+  const path = `/api/workflows/${encodeURIComponent(name)}/revisions`;
+  return (await get<{ revisions: SavedRevision[] }>(path, signal)).revisions;
+}
+
 /** A workflow as a save answers it. */
 export interface SavedWorkflow extends Workflow {
   /** What its author is told of, though it was saved. */
@@ -27,22 +42,40 @@ export interface SavedWorkflow extends Workflow {
 
 /** @throws ApiProblem; with status 422 it has one entry for each thing that is wrong, with 412 the workflow is gone */
 export function saveWorkflow(draft: Draft, isNew: boolean): Promise<SavedWorkflow> {
-  const { name, description, onFailure, nodes, edges } = draft;
-  const body = { name, ...(description !== '' && { description }), onFailure, nodes, edges };
+  const body = definitionOf(draft);
   if (isNew) return call('POST', '/api/workflows', { body });
-  return call('PUT', `/api/workflows/${encodeURIComponent(name)}`, { body, headers: { 'if-match': '*' } });
+  return call('PUT', `/api/workflows/${encodeURIComponent(draft.name)}`, { body, headers: { 'if-match': '*' } });
+}
+
+/** What is wrong with a draft, or may not be what its author meant; nothing is saved. */
+export async function checkWorkflow(draft: Draft, signal: AbortSignal): Promise<FieldProblem[]> {
+  const body = definitionOf(draft);
+  const { problems } = await call<{ problems: FieldProblem[] }>('POST', '/api/workflows/check', { body, signal });
+  return problems;
 }
 
 export function deleteWorkflow(name: string): Promise<void> {
   return call('DELETE', `/api/workflows/${encodeURIComponent(name)}`);
 }
 
-export function startRun(name: string, inputs: Record<string, string>): Promise<{ runId: string }> {
+export function startRun(name: string, inputs: Record<string, unknown>): Promise<{ runId: string }> {
   return call('POST', `/api/workflows/${encodeURIComponent(name)}/runs`, { body: { inputs } });
 }
 
-export function draftOf({ name, description = '', onFailure = 'cancel', nodes, edges }: Workflow): Draft {
-  return { name, description, onFailure, nodes, edges };
+/** A definition as it is edited, with all that it says. */
+export function draftOf(definition: Definition): Draft {
+  return { ...definition, description: definition.description ?? '', onFailure: definition.onFailure ?? 'cancel' };
+}
+
+/** What a draft is saved as: all that it says, in the order in which a person reads it. */
+export function definitionOf({ name, description, nodes, edges, ...rest }: Draft): Definition {
+  return { name, ...(description !== '' && { description }), ...rest, nodes, edges };
+}
+
+/** The definition of a workflow as the service shows it: without what the service adds. */
+export function withoutRevision(workflow: Workflow): Definition {
+  const { revision: _revision, createdAt: _createdAt, updatedAt: _updatedAt, ...definition } = workflow;
+  return definition;
 }
 
 export function inputNodes({ nodes }: Graph): GraphNode[] {

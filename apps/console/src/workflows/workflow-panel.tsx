@@ -1,5 +1,9 @@
+import { CheckField, OptionalNumber } from '../components/choice-fields.js';
+import { Disclosure } from '../components/disclosure.js';
 import { Field, Input, Select, TextArea } from '../components/field.js';
-import type { Draft } from './draft.js';
+import { type Draft, setDraft } from './draft.js';
+import { DurationField } from './duration-field.js';
+import { ExitFields } from './exit-fields.js';
 import type { DraftEditing } from './use-draft.js';
 
 interface WorkflowPanelProps {
@@ -10,7 +14,7 @@ interface WorkflowPanelProps {
 
 /** What is said of the workflow as a whole. */
 export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
-  const set = (members: Partial<Draft>, about: string): void => change((last) => ({ ...last, ...members }), about);
+  const set = (members: Partial<Draft>, about: string): void => change((last) => setDraft(last, members), about);
   return (
     <div className="space-y-4">
       <h2 className="font-semibold">Workflow</h2>
@@ -47,9 +51,45 @@ export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
           </Select>
         )}
       </Field>
+      <Disclosure title="How it runs" summary={summaryOf(draft)}>
+        <CheckField
+          label="Expressions in texts"
+          hint={
+            <>
+              <code>{'${…}'}</code> in a prompt or a value is an expression of CEL.
+            </>
+          }
+          checked={draft.language === 2}
+          onChange={(is) => set({ language: is ? 2 : undefined }, 'language')}
+        />
+        <DurationField
+          label="Deadline of a run"
+          placeholder="2h"
+          value={draft.deadline}
+          onChange={(deadline) => set({ deadline }, 'deadline')}
+        />
+        <OptionalNumber
+          label="Nodes at once"
+          hint="Entries of lists count; empty: as many as can."
+          min={1}
+          value={draft.parallel}
+          onChange={(parallel) => set({ parallel }, 'parallel')}
+        />
+        <ExitFields draft={draft} change={change} />
+      </Disclosure>
       {draft.nodes.length === 0 && (
         <p className="text-sm text-muted-foreground">Add a node from the list of types, then select it to set it up.</p>
       )}
     </div>
   );
+}
+
+function summaryOf({ language, deadline, parallel, onExit }: Draft): string | undefined {
+  const words = [
+    ...(language === 2 ? ['expressions'] : []),
+    ...(deadline === undefined ? [] : [`${deadline} at most`]),
+    ...(parallel === undefined ? [] : [`${parallel} at once`]),
+    ...(onExit ? [`${onExit.map(({ node }) => node).join(', ')} at the end`] : []),
+  ];
+  return words.length > 0 ? words.join(', ') : undefined;
 }

@@ -1,0 +1,82 @@
+import { type ReactNode, useId, useState } from 'react';
+import { Field, Input, Select } from './field.js';
+
+interface CheckFieldProps {
+  label: string;
+  hint?: ReactNode;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+}
+
+export function CheckField({ label, hint, checked, onChange }: CheckFieldProps) {
+  const id = useId();
+  return (
+    <div className="space-y-1">
+      <label htmlFor={id} className="flex items-center gap-2 text-sm font-medium">
+        <input
+          id={id}
+          type="checkbox"
+          className="size-4 shrink-0"
+          checked={checked}
+          onChange={({ target }) => onChange(target.checked)}
+        />
+        {label}
+      </label>
+      {hint !== undefined && <p className="text-xs text-muted-foreground">{hint}</p>}
+    </div>
+  );
+}
+
+interface ChoiceFieldProps<T extends string> {
+  label: string;
+  hint?: ReactNode;
+  value: T;
+  /** What is kept, and what is read. */
+  options: Readonly<Record<T, string>>;
+  onChange: (value: T) => void;
+}
+
+export function ChoiceField<T extends string>({ label, hint, value, options, onChange }: ChoiceFieldProps<T>) {
+  return (
+    <Field label={label} hint={hint}>
+      {(id) => (
+        <Select id={id} value={value} onChange={({ target }) => onChange(target.value as T)}>
+          {(Object.entries(options) as [T, string][]).map(([key, text]) => (
+            <option key={key} value={key}>
+              {text}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  );
+}
+
+interface OptionalNumberProps {
+  label: string;
+  hint?: ReactNode;
+  value: number | undefined;
+  /** What counts where nothing is typed. */
+  placeholder?: string;
+  min?: number;
+  max?: number;
+  step?: number | 'any';
+  onChange: (value: number | undefined) => void;
+}
+
+/** A number, or nothing; what is no number counts as nothing. */
+export function OptionalNumber({ label, hint, value, onChange, step = 1, ...rest }: OptionalNumberProps) {
+  const [text, setText] = useState(() => (value === undefined ? '' : String(value)));
+  const take = (typed: string): void => {
+    setText(typed);
+    const number = Number(typed);
+    onChange(typed.trim() === '' || !Number.isFinite(number) ? undefined : number);
+  };
+  return (
+    <Field label={label} hint={hint}>
+      {(id) => (
+        <Input id={id} type="number" step={step} value={text} onChange={({ target }) => take(target.value)} {...rest} />
+      )}
+    </Field>
+  );
+}

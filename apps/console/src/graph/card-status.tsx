@@ -1,0 +1,49 @@
+import { useNow } from '../components/clock.js';
+import { lookOf } from '../components/status-badge.js';
+import { Elapsed } from '../components/time.js';
+import { duration } from '../components/time-ago.js';
+import type { CardData } from './card-data.js';
+
+/** How a node of a run is, in one line of its card. */
+export function CardStatus(data: CardData & { status: string }) {
+  const { status, startedAt, finishedAt, note, until, attempts } = data;
+  const { Icon, label } = lookOf(status);
+  return (
+    <span className="flex items-center gap-1">
+      <Icon className="size-3 shrink-0" aria-hidden />
+      <span className="truncate">{note ?? label}</span>
+      {until !== undefined && <Countdown until={until} />}
+      {until === undefined && note === undefined && startedAt !== undefined && status !== 'skipped' && (
+        <>
+          {' · '}
+          <Elapsed from={startedAt} to={finishedAt} />
+        </>
+      )}
+      {attempts && attempts.most > 1 && <Dots {...attempts} />}
+    </span>
+  );
+}
+
+/** How long it still takes; nothing once the time has come. */
+export function Countdown({ until }: { until: string }) {
+  const left = Date.parse(until) - useNow();
+  return <span className="shrink-0 tabular-nums">{left > 0 ? `in ${duration(left)}` : 'now'}</span>;
+}
+
+const MOST_DOTS = 6;
+
+/** A dot for each attempt that may be made, the made ones filled; beyond a few, numbers. */
+function Dots({ made, most }: { made: number; most: number }) {
+  const title = `${made} of ${most} attempts`;
+  if (most > MOST_DOTS) return <span title={title} className="ml-auto shrink-0">{`${made}/${most}`}</span>;
+  return (
+    <span role="img" aria-label={title} title={title} className="ml-auto flex shrink-0 gap-0.5">
+      {Array.from({ length: most }, (_, index) => (
+        <span
+          key={index}
+          className={`size-1.5 rounded-full border border-current ${index < made ? 'bg-current' : ''}`}
+        />
+      ))}
+    </span>
+  );
+}

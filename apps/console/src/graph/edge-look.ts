@@ -1,0 +1,82 @@
+import type { Graph, GraphEdge } from './graph.js';
+
+/** How an edge settled in a run; `undefined` while it has not. */
+export type EdgeState = 'live' | 'off' | 'broken' | undefined;
+
+/** How an edge is drawn. */
+export interface EdgeLook {
+  /** What stands on it; nothing on an edge without a condition. */
+  label?: string;
+  /** The whole of what the label may show a part of. */
+  title?: string;
+  /** Of the line: a name of a colour of the console. */
+  color: string;
+  dash?: string;
+  width?: number;
+  /** The edge as a sentence, for those who cannot see it. */
+  sentence: string;
+}
+
+const LONGEST_LABEL = 34;
+const DASHED = '7 5';
+const DOTTED = '1 6';
+
+const STATES: Readonly<Record<NonNullable<EdgeState>, string>> = {
+  live: 'taken',
+  off: 'not taken',
+  broken: 'broken by a failure',
+};
+
+/** How each edge of a graph is drawn, in their order. */
+export function edgeLooks(graph: Graph, stateOf: (index: number) => EdgeState = () => undefined): EdgeLook[] {
+  const choosing = new Set(graph.nodes.filter(({ branch }) => branch === 'first').map(({ id }) => id));
+  return graph.edges.map((edge, index) => edgeLook(edge, choosing.has(edge.from) && isElse(edge), stateOf(index)));
+}
+
+function edgeLook(edge: GraphEdge, isElseEdge: boolean, state: EdgeState): EdgeLook {
+  const { from, to, when, on = 'success', loop } = edge;
+  if (loop) return loopLook(edge, state);
+  const outcome = on === 'success' ? undefined : on === 'failure' ? 'on failure' : 'always';
+  const words = [outcome, when !== undefined ? when : isElseEdge ? 'else' : undefined].filter((it) => it !== undefined);
+  const how = [
+    ...(outcome === undefined ? [] : [on === 'failure' ? 'on failure' : 'whatever comes of it']),
+    ...(when === undefined ? [] : [`when ${when}`]),
+    ...(isElseEdge ? ['where no other edge is taken'] : []),
+    ...(state ? [STATES[state]] : []),
+  ];
+  return {
+    ...labelOf(words.join(': ')),
+    color: on === 'failure' ? 'destructive' : 'input',
+    ...(isElseEdge && { dash: DASHED }),
+    ...strokeOf(state, on === 'failure'),
+    sentence: [`From ${from} to ${to}`, ...how].join(', '),
+  };
+}
+
+function loopLook({ from, to, loop }: GraphEdge, state: EdgeState): EdgeLook {
+  const { max_iterations: most = 1, exit_when: until } = loop ?? {};
+  const label = `up to ${most}×${until === undefined ? '' : ` until ${until}`}`;
+  return {
+    ...labelOf(label),
+    color: 'primary',
+    ...strokeOf(state, false),
+    sentence: `From ${from} back to ${to}, ${label}${state ? `, ${STATES[state]}` : ''}`,
+  };
+}
+
+function strokeOf(state: EdgeState, isFailure: boolean): Partial<EdgeLook> {
+  if (state === 'live') return { color: isFailure ? 'destructive' : 'success', width: 2 };
+  if (state === 'off') return { color: 'border' };
+  return state === 'broken' ? { color: 'destructive', dash: DOTTED, width: 2 } : {};
+}
+
+/** The edge that is taken where no other one is has no condition. */
+function isElse({ when, loop }: GraphEdge): boolean {
+  return when === undefined && loop === undefined;
+}
+
+function labelOf(text: string): Pick<EdgeLook, 'label' | 'title'> {
+  if (text === '') return {};
+  const line = text.replaceAll(/\s+/g, ' ');
+  return { label: line.length > LONGEST_LABEL ? `${line.slice(0, LONGEST_LABEL - 1)}…` : line, title: text };
+}

@@ -1,0 +1,70 @@
+import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, getBezierPath } from '@xyflow/react';
+import type { EdgeLook } from './edge-look.js';
+import { backPath, type EdgePath, sidePath } from './edge-path.js';
+
+/** What an edge of the canvas shows. */
+export interface EdgeData extends Record<string, unknown> {
+  look: EdgeLook;
+  /** Pixels beside the line that the first edge between the same nodes takes. */
+  aside: number;
+  /** Of an edge back: how far down it goes. */
+  bottom?: number;
+  problems: readonly string[];
+  onSelect: () => void;
+}
+
+export type CanvasEdge = Edge<EdgeData, 'flow'>;
+
+/** An edge with what it is taken for; one that leads back goes under what it repeats. */
+export function FlowEdge(props: EdgeProps<CanvasEdge>) {
+  const { id, data, selected = false, markerEnd } = props;
+  if (!data) return null;
+  const { look, problems, onSelect } = data;
+  const { path, label } = pathOf(props, data);
+  const color = selected ? 'ring' : problems.length > 0 ? 'destructive' : look.color;
+  return (
+    <>
+      <BaseEdge
+        id={id}
+        path={path}
+        {...(markerEnd !== undefined && { markerEnd })}
+        style={{
+          ...(color !== 'input' && { stroke: `var(--${color})` }),
+          strokeWidth: (look.width ?? 1) + (selected ? 1 : 0),
+          ...(look.dash !== undefined && { strokeDasharray: look.dash, strokeLinecap: 'round' }),
+        }}
+      />
+      {(look.label !== undefined || problems.length > 0) && (
+        <EdgeLabelRenderer>
+          {/* The edge itself says the same, and is reached by keyboard. */}
+          <button
+            type="button"
+            aria-hidden
+            tabIndex={-1}
+            data-edge-label={id}
+            title={[look.title, ...problems].filter((it) => it !== undefined).join('\n')}
+            onClick={onSelect}
+            style={{ transform: `translate(-50%, -50%) translate(${label.x}px, ${label.y}px)` }}
+            className={`nodrag nopan pointer-events-auto absolute max-w-56 truncate rounded border bg-card px-1.5 py-px font-mono text-[11px] ${
+              problems.length > 0 || look.color === 'destructive'
+                ? 'border-destructive/50 text-destructive'
+                : 'text-foreground'
+            }`}
+          >
+            {problems.length > 0 && '⚠ '}
+            {look.label}
+          </button>
+        </EdgeLabelRenderer>
+      )}
+    </>
+  );
+}
+
+function pathOf(props: EdgeProps<CanvasEdge>, { aside, bottom }: EdgeData): EdgePath {
+  const source = { x: props.sourceX, y: props.sourceY };
+  const target = { x: props.targetX, y: props.targetY };
+  if (bottom !== undefined) return backPath(source, target, bottom);
+  if (aside !== 0) return sidePath(source, target, aside);
+  const [path, x, y] = getBezierPath(props);
+  return { path, label: { x, y } };
+}

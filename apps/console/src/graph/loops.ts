@@ -1,0 +1,99 @@
+import { type GraphEdge, type LoopSettings, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
+
+/** An edge back, and what it repeats. */
+export interface Loop {
+  /** The place of the edge among all. */
+  edge: number;
+  from: string;
+  to: string;
+  settings: LoopSettings;
+  body: ReadonlySet<string>;
+  /** The loops around it. */
+  depth: number;
+  /** How many loops lie in each other inside it. */
+  height: number;
+}
+
+type Ends = Pick<GraphEdge, 'from' | 'to' | 'loop'>;
+
+const found = new WeakMap<readonly Ends[], readonly Loop[]>();
+
+/** The loops of a graph, outer ones first. A body is what lies on a way from the target of the edge to its source. */
+export function loopsOf(edges: readonly Ends[]): readonly Loop[] {
+  const known = found.get(edges);
+  if (known) return known;
+  const loops = edges.flatMap(({ from, to, loop }, edge) => (loop ? [{ edge, from, to, settings: loop }] : []));
+  const bodies = loops.map((loop) => ({ ...loop, body: bodyOf(edges, loop) }));
+  const nested = bodies.map((loop) => {
+    const around = bodies.filter((it) => it !== loop && isInside(loop, it));
+    return { ...loop, depth: around.length, height: heightOf(loop, bodies) };
+  });
+  const sorted = nested.toSorted((a, b) => a.depth - b.depth);
+  found.set(edges, sorted);
+  return sorted;
+}
+
+/** The loops that a node is in, the outermost first. */
+export function loopsAround(edges: readonly Ends[], node: string): Loop[] {
+  return loopsOf(edges).filter(({ body }) => body.has(node));
+}
+
+/** Whether a way of edges leads from one node to another, or they are one. Edges back are no way. */
+export function reaches(edges: readonly Ends[], from: string, to: string): boolean {
+  return following(edges, from, 'from', 'to').has(to);
+}
+
+/** Pixels between the nodes of a body and its frame. */
+const PADDING = { side: 28, top: 44, bottom: 46 };
+/** Pixels that a frame is larger than the one inside it. */
+const STEP = 34;
+
+export interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** The frame around a body; `undefined` where nothing of it has a place. */
+export function frameOf({ body, height }: Loop, places: ReadonlyMap<string, Position>): Box | undefined {
+  const at = [...body].flatMap((id) => places.get(id) ?? []);
+  if (at.length === 0) return undefined;
+  const more = height * STEP;
+  const left = Math.min(...at.map(({ x }) => x)) - PADDING.side - more;
+  const top = Math.min(...at.map(({ y }) => y)) - PADDING.top - more;
+  const right = Math.max(...at.map(({ x }) => x)) + NODE_WIDTH + PADDING.side + more;
+  const bottom = Math.max(...at.map(({ y }) => y)) + NODE_HEIGHT + PADDING.bottom + more;
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+function bodyOf(edges: readonly Ends[], { from, to }: Ends): ReadonlySet<string> {
+  const after = following(edges, to, 'from', 'to');
+  const before = following(edges, from, 'to', 'from');
+  const between = [...after].filter((id) => before.has(id));
+  return new Set(between.length > 0 ? between : [to, from]);
+}
+
+function following(edges: readonly Ends[], start: string, near: 'from' | 'to', far: 'from' | 'to'): Set<string> {
+  const next = Map.groupBy(
+    edges.filter(({ loop }) => loop === undefined),
+    (edge) => edge[near],
+  );
+  const seen = new Set([start]);
+  for (const at of seen) for (const edge of next.get(at) ?? []) seen.add(edge[far]);
+  return seen;
+}
+
+/** Of two loops with the same body, the later one is the inner one. */
+function isInside(inner: { body: ReadonlySet<string>; edge: number }, outer: typeof inner): boolean {
+  if (![...inner.body].every((id) => outer.body.has(id))) return false;
+  return inner.body.size < outer.body.size || inner.edge > outer.edge;
+}
+
+function heightOf(
+  loop: { body: ReadonlySet<string>; edge: number },
+  all: readonly { body: ReadonlySet<string>; edge: number }[],
+): number {
+  const inside = all.filter((it) => it !== loop && isInside(it, loop));
+  return inside.length === 0 ? 0 : 1 + Math.max(...inside.map((it) => heightOf(it, inside)));
+}

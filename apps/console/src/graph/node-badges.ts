@@ -1,0 +1,43 @@
+import type { Graph, GraphNode, Join } from './graph.js';
+import type { CardBadge } from './card-data.js';
+
+/** A graph, and the nodes of it that run at its end. */
+export interface Badged extends Graph {
+  onExit?: readonly { node: string; on?: string }[] | undefined;
+}
+
+/** What the rim of a node's card says of how it runs; nothing for a node that says nothing of it. */
+export function badgesOf(graph: Badged, node: GraphNode): CardBadge[] {
+  const { each, retry, timeout, fallback, onWait } = node;
+  const edges = incoming(graph, node.id);
+  const join = joinBadge(node.join, edges);
+  const exit = graph.onExit?.find((it) => it.node === node.id);
+  return [
+    ...(join === undefined ? [] : [start(join, `Starts when ${join} of the edges to it are taken`)]),
+    ...(exit ? [start('at the end', `Runs at the end of the run: ${exit.on ?? 'always'}`)] : []),
+    ...(each ? [end('each', `Once for each entry of ${each.items}`)] : []),
+    ...(retry ? [end(`${retry.attempts}×`, `Up to ${retry.attempts} attempts`)] : []),
+    ...(timeout === undefined ? [] : [end(timeout, `An attempt takes at most ${timeout}`)]),
+    ...(fallback ? [end('fallback', 'Has a fallback for when it fails')] : []),
+    ...(onWait ? [end(`asks ${onWait.deadline}`, `Waits at most ${onWait.deadline} for an answer`)] : []),
+  ];
+}
+
+/** How many edges lead to a node, those back left out. */
+export function incoming({ edges }: Graph, id: string): number {
+  return edges.filter(({ to, loop }) => to === id && !loop).length;
+}
+
+function joinBadge(join: Join | undefined, edges: number): string | undefined {
+  if (join === undefined || join === 'all') return undefined;
+  const n = join === 'any' ? 1 : join.n;
+  return n === 1 ? 'any' : `${n} of ${edges}`;
+}
+
+function start(text: string, title: string): CardBadge {
+  return { text, title, at: 'start' };
+}
+
+function end(text: string, title: string): CardBadge {
+  return { text, title, at: 'end' };
+}

@@ -1,0 +1,118 @@
+import { isRequired, isSchema, type JsonSchema } from './json-schema.js';
+
+/** What a field of a form may be. */
+export const FIELD_KINDS = {
+  text: 'Text',
+  number: 'Number',
+  integer: 'Whole number',
+  boolean: 'Yes or no',
+  choice: 'One of several',
+  date: 'Date',
+  texts: 'List of texts',
+} as const;
+
+export type FieldKind = keyof typeof FIELD_KINDS;
+
+/** A field of a form, as a person builds it. */
+export interface FormField {
+  name: string;
+  kind: FieldKind;
+  title: string;
+  description: string;
+  required: boolean;
+  choices: readonly string[];
+}
+
+export const NEW_FIELD: FormField = {
+  name: '',
+  kind: 'text',
+  title: '',
+  description: '',
+  required: true,
+  choices: [],
+};
+
+const OF_OBJECT = new Set(['type', 'properties', 'required', 'title', 'description', '$schema']);
+const OF_FIELD = new Set(['type', 'title', 'description', 'enum', 'format', 'items']);
+
+/** The fields of an object's schema; `undefined` where it says what no list of fields says. */
+export function fieldsOf(schema: unknown): FormField[] | undefined {
+  if (schema === undefined) return [];
+  if (!isSchema(schema) || schema.type !== 'object' || hasOther(schema, OF_OBJECT)) return undefined;
+  const fields = Object.entries(schema.properties ?? {}).map(([name, member]) => {
+    const field = isSchema(member) ? fieldOf(member) : undefined;
+    return field && { ...field, name, required: isRequired(schema, name) };
+  });
+  return fields.every((it) => it !== undefined) ? fields : undefined;
+}
+
+/** The schema of an object with these fields; what else the schema said of the object stays. */
+export function schemaOf(fields: readonly FormField[], last: unknown): JsonSchema {
+  const { properties: _properties, required: _required, ...rest } = isSchema(last) ? last : {};
+  const required = fields.filter((field) => field.required).map(({ name }) => name);
+  return {
+    ...rest,
+    type: 'object',
+    properties: Object.fromEntries(fields.map((field) => [field.name, memberOf(field)])),
+    ...(required.length > 0 && { required }),
+  };
+}
+
+/** What a whole value is, as a person says it: one field without a name, `fields` of an object, or what neither says. */
+export function wholeKind(schema: unknown): FieldKind | 'any' | 'fields' | 'json' {
+  if (schema === undefined) return 'any';
+  if (fieldsOf(schema)) return 'fields';
+  return (isSchema(schema) ? fieldOf(schema)?.kind : undefined) ?? 'json';
+}
+
+/** The schema of a value that is one field. */
+export function wholeSchema(kind: FieldKind, choices: readonly string[] = []): JsonSchema {
+  return memberOf({ ...NEW_FIELD, kind, choices });
+}
+
+/** A name that no other field has. */
+export function freeName(fields: readonly FormField[]): string {
+  const taken = new Set(fields.map(({ name }) => name));
+  for (let number = 1; ; number += 1) if (!taken.has(`field${number}`)) return `field${number}`;
+}
+
+function fieldOf(schema: JsonSchema): Omit<FormField, 'name' | 'required'> | undefined {
+  const kind = hasOther(schema, OF_FIELD) ? undefined : kindOf(schema);
+  if (kind === undefined) return undefined;
+  const choices = kind === 'choice' ? (schema.enum as string[]) : [];
+  return { kind, title: schema.title ?? '', description: schema.description ?? '', choices };
+}
+
+function kindOf({ type, enum: values, format, items }: JsonSchema): FieldKind | undefined {
+  if (values !== undefined) {
+    const texts = (type === undefined || type === 'string') && values.every((it) => typeof it === 'string');
+    return texts && format === undefined && items === undefined ? 'choice' : undefined;
+  }
+  if (type === 'string') return format === undefined ? 'text' : format === 'date' ? 'date' : undefined;
+  if (format !== undefined) return undefined;
+  if (type === 'number' || type === 'integer' || type === 'boolean') return type;
+  return type === 'array' && JSON.stringify(items) === '{"type":"string"}' ? 'texts' : undefined;
+}
+
+function memberOf({ kind, title, description, choices }: FormField): JsonSchema {
+  return {
+    ...TYPES[kind],
+    ...(kind === 'choice' && { enum: [...choices] }),
+    ...(title !== '' && { title }),
+    ...(description !== '' && { description }),
+  };
+}
+
+const TYPES: Readonly<Record<FieldKind, JsonSchema>> = {
+  text: { type: 'string' },
+  number: { type: 'number' },
+  integer: { type: 'integer' },
+  boolean: { type: 'boolean' },
+  choice: { type: 'string' },
+  date: { type: 'string', format: 'date' },
+  texts: { type: 'array', items: { type: 'string' } },
+};
+
+function hasOther(schema: JsonSchema, known: ReadonlySet<string>): boolean {
+  return Object.keys(schema).some((keyword) => !known.has(keyword));
+}

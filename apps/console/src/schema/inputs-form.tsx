@@ -1,0 +1,54 @@
+import { Field, TextArea } from '../components/field.js';
+import type { GraphNode } from '../graph/graph.js';
+import { type InputValues, mayBeLeftOut, schemaOfInput } from './run-inputs.js';
+import { SchemaInput } from './schema-form.js';
+
+interface InputsFormProps {
+  nodes: readonly GraphNode[];
+  values: InputValues;
+  onChange: (values: InputValues) => void;
+  /** What the service found wrong, by its path: `inputs.topic`, `inputs.order.items[2]`. */
+  errorAt: (path: string) => string | undefined;
+}
+
+/** Asks for the inputs of a run: each as its schema says, or as a text. */
+export function InputsForm({ nodes, values, onChange, errorAt }: InputsFormProps) {
+  return nodes.map((node) => {
+    const { id } = node;
+    const schema = schemaOfInput(node);
+    const value = values[id];
+    const set = (next: unknown): void => onChange({ ...values, [id]: next });
+    if (schema) {
+      return (
+        <SchemaInput
+          key={id}
+          schema={schema}
+          root={schema}
+          label={id}
+          value={value}
+          required={!mayBeLeftOut(node)}
+          onChange={set}
+          errorAt={(path) => errorAt(`inputs.${id}${path}`)}
+        />
+      );
+    }
+    return (
+      <Field key={id} label={mayBeLeftOut(node) ? `${id} (may be left out)` : id} error={errorAt(`inputs.${id}`)}>
+        {(field) => (
+          <TextArea
+            id={field}
+            rows={3}
+            placeholder={defaultOf(node)}
+            value={typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)}
+            onChange={({ target }) => set(target.value)}
+          />
+        )}
+      </Field>
+    );
+  });
+}
+
+function defaultOf({ config }: GraphNode): string | undefined {
+  const value = config['default'];
+  return value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,92 @@
+/** A JSON Schema, as far as a form can be made of it. */
+export interface JsonSchema {
+  type?: string | string[];
+  title?: string;
+  description?: string;
+  default?: unknown;
+  enum?: unknown[];
+  const?: unknown;
+  format?: string;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  items?: JsonSchema;
+  minItems?: number;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  $ref?: string;
+  $defs?: Record<string, JsonSchema>;
+  [keyword: string]: unknown;
+}
+
+/** What a value is asked for with. */
+export type InputKind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'object' | 'list' | 'json';
+
+/** What stands for a schema that is none, or could not be read. */
+const ANYTHING: JsonSchema = {};
+const MOST_REFERENCES = 20;
+
+export function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A schema without the `$ref` that it begins with; references lead into the schema that it is a part of. */
+export function resolved(schema: JsonSchema, root: JsonSchema): JsonSchema {
+  let at = schema;
+  for (let count = 0; at.$ref !== undefined; count += 1) {
+    const target = count < MOST_REFERENCES ? targetOf(at.$ref, root) : undefined;
+    if (!target) return ANYTHING;
+    const { $ref: _reference, ...rest } = at;
+    at = { ...target, ...rest };
+  }
+  return at;
+}
+
+/** How a value is asked for; `json` where no simpler way says all that the schema allows. */
+export function inputKind(schema: JsonSchema): InputKind {
+  const { type, properties, items } = schema;
+  if (choicesOf(schema)) return 'choice';
+  if (type === 'string') return 'text';
+  if (type === 'number' || type === 'integer' || type === 'boolean') return type;
+  if ((type === 'object' || type === undefined) && properties && Object.keys(properties).length > 0) return 'object';
+  if (type === 'array' && isSchema(items)) return 'list';
+  return 'json';
+}
+
+/** The values that a schema names one by one. */
+export function choicesOf({ enum: values, const: only }: JsonSchema): unknown[] | undefined {
+  if (Array.isArray(values) && values.length > 0) return values;
+  return only === undefined ? undefined : [only];
+}
+
+/** What a form begins with; `undefined` for nothing. */
+export function initialValue(schema: JsonSchema, root: JsonSchema, required = true): unknown {
+  const of = resolved(schema, root);
+  if (of.default !== undefined) return of.default;
+  if (of.const !== undefined && required) return of.const;
+  const kind = inputKind(of);
+  if (kind === 'boolean' && required) return false;
+  if (kind === 'list' && required) return [];
+  if (kind !== 'object' || !required) return undefined;
+  const members = Object.entries(of.properties ?? {}).map(
+    ([name, member]) => [name, initialValue(member, root, isRequired(of, name))] as const,
+  );
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined));
+}
+
+export function isRequired({ required }: JsonSchema, name: string): boolean {
+  return Array.isArray(required) && required.includes(name);
+}
+
+function targetOf(reference: string, root: JsonSchema): JsonSchema | undefined {
+  if (reference === '#') return root;
+  if (!reference.startsWith('#/')) return undefined;
+  let at: unknown = root;
+  for (const part of reference.slice(2).split('/')) {
+    const name = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    at = isSchema(at) || Array.isArray(at) ? (at as Record<string, unknown>)[name] : undefined;
+  }
+  return isSchema(at) ? at : undefined;
+}

@@ -1,0 +1,93 @@
+import { FieldError } from '../components/field.js';
+import { choicesOf, initialValue, inputKind, isRequired, type JsonSchema, resolved } from './json-schema.js';
+import { BooleanInput, ChoiceInput, JsonInput, ListInput, NumberInput, TextInput } from './schema-inputs.js';
+
+export interface SchemaInputProps {
+  schema: JsonSchema;
+  /** What `$ref` leads into. */
+  root: JsonSchema;
+  label: string;
+  value: unknown;
+  /** `undefined`: nothing was given. */
+  onChange: (value: unknown) => void;
+  required?: boolean;
+  /** What the service found wrong with the value, by the path from here on: `''`, `.items[2].id`. */
+  errorAt?: ((path: string) => string | undefined) | undefined;
+}
+
+/** Asks for a value that fits a schema; what the schema says in ways that no form knows is asked for as JSON. */
+export function SchemaInput(props: SchemaInputProps) {
+  const { root, label, value, onChange, required = true, errorAt } = props;
+  const schema = resolved(props.schema, root);
+  const name = schema.title ?? label;
+  const field = {
+    label: required ? name : `${name} (may be left out)`,
+    hint: schema.description,
+    error: errorAt?.(''),
+  };
+  switch (inputKind(schema)) {
+    case 'object':
+      return <ObjectInput {...props} schema={schema} label={field.label} />;
+    case 'list':
+      return (
+        <ListInput field={field} value={value} onChange={onChange} newItem={initialValue(schema.items ?? {}, root)}>
+          {(item, index, change) => (
+            <SchemaInput
+              schema={schema.items ?? {}}
+              root={root}
+              label={`${name} ${index + 1}`}
+              value={item}
+              onChange={change}
+              errorAt={errorAt && ((path) => errorAt(`[${index}]${path}`))}
+            />
+          )}
+        </ListInput>
+      );
+    case 'choice':
+      return (
+        <ChoiceInput
+          field={field}
+          value={value}
+          choices={choicesOf(schema) ?? []}
+          required={required}
+          onChange={onChange}
+        />
+      );
+    case 'boolean':
+      return <BooleanInput field={field} value={value} onChange={onChange} />;
+    case 'number':
+    case 'integer':
+      return <NumberInput field={field} schema={schema} value={value} required={required} onChange={onChange} />;
+    case 'text':
+      return <TextInput field={field} schema={schema} value={value} required={required} onChange={onChange} />;
+    default:
+      return <JsonInput field={field} value={value} onChange={onChange} />;
+  }
+}
+
+function ObjectInput({ schema, root, label, value, onChange, errorAt }: SchemaInputProps) {
+  const members = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  const set = (name: string, next: unknown): void => {
+    const { [name]: _old, ...rest } = members;
+    onChange(next === undefined ? rest : { ...members, [name]: next });
+  };
+  return (
+    <fieldset className="space-y-3 rounded-md border p-3">
+      <legend className="px-1 text-sm font-medium">{label}</legend>
+      {schema.description !== undefined && <p className="text-xs text-muted-foreground">{schema.description}</p>}
+      <FieldError error={errorAt?.('')} />
+      {Object.entries(schema.properties ?? {}).map(([name, member]) => (
+        <SchemaInput
+          key={name}
+          schema={member}
+          root={root}
+          label={name}
+          value={members[name]}
+          required={isRequired(schema, name)}
+          onChange={(next) => set(name, next)}
+          errorAt={errorAt && ((path) => errorAt(`.${name}${path}`))}
+        />
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,150 @@
+import { useId } from 'react';
+import { Link } from 'wouter';
+import { useResource } from '../../api/use-resource.js';
+import { CheckField, ChoiceField } from '../../components/choice-fields.js';
+import { Field, Input, Select } from '../../components/field.js';
+import type { Graph } from '../../graph/graph.js';
+import { JsonField } from '../json-field.js';
+import { getWorkflow, inputNodes, listRevisions, listWorkflows } from '../workflow-api.js';
+import type { ConfigMember } from './config-member.js';
+import { ValuesField } from './values-field.js';
+
+const KINDS = { workflow: 'A workflow of this service', body: 'One that is written here' } as const;
+const EMPTY_BODY = { nodes: [{ id: 'item', type: 'input' }], edges: [] };
+
+/** Which workflow a node runs, in which revision, and with what. */
+export function ChildFields(member: ConfigMember) {
+  const { node, onConfig } = member;
+  const { workflow, body } = node.config;
+  const kind = body === undefined ? 'workflow' : 'body';
+  const choose = (next: keyof typeof KINDS): void => {
+    for (const key of ['workflow', 'revision', 'body']) onConfig(key, undefined);
+    if (next === 'body') onConfig('body', EMPTY_BODY);
+  };
+  return (
+    <>
+      <ChoiceField label="Runs" value={kind} options={KINDS} onChange={choose} />
+      {kind === 'workflow' ? (
+        <Named key={textOf(workflow)} {...member} />
+      ) : (
+        <>
+          <JsonField
+            field={{ label: 'Definition', hint: 'Nodes and edges, as in a workflow of its own.' }}
+            value={body}
+            onChange={(value) => onConfig('body', value ?? EMPTY_BODY)}
+          />
+          <Inputs {...member} wanted={isGraph(body) ? inputNodes(body).map(({ id }) => id) : []} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Named(member: ConfigMember) {
+  const { node, onConfig } = member;
+  const name = textOf(node.config['workflow']);
+  const list = useId();
+  const all = useResource('workflows', listWorkflows);
+  const child = useResource(name, async (signal) => (name === '' ? undefined : getWorkflow(name, signal)));
+  return (
+    <>
+      <Field label="Workflow" error={child.error === undefined ? undefined : `There is no workflow "${name}".`}>
+        {(id) => (
+          <>
+            <Input
+              id={id}
+              list={list}
+              defaultValue={name}
+              autoComplete="off"
+              spellCheck={false}
+              onBlur={({ target }) => {
+                if (target.value.trim() === name) return;
+                onConfig('workflow', target.value.trim());
+                onConfig('revision', undefined);
+              }}
+              onKeyDown={(event) => event.key === 'Enter' && event.currentTarget.blur()}
+            />
+            <datalist id={list}>
+              {all.data
+                ?.filter((it) => it.name !== member.draft.name)
+                .map((it) => (
+                  <option key={it.name} value={it.name}>
+                    {it.description}
+                  </option>
+                ))}
+            </datalist>
+          </>
+        )}
+      </Field>
+      {child.data && (
+        <>
+          <Link href={`~/workflows/edit/${encodeURIComponent(name)}`} target="_blank" className="text-sm underline">
+            Open {name}
+          </Link>
+          <Revision name={name} value={node.config['revision']} onChange={(value) => onConfig('revision', value)} />
+          <Inputs {...member} wanted={inputNodes(child.data).map(({ id }) => id)} />
+        </>
+      )}
+    </>
+  );
+}
+
+interface RevisionProps {
+  name: string;
+  value: unknown;
+  onChange: (revision: string | undefined) => void;
+}
+
+function Revision({ name, value, onChange }: RevisionProps) {
+  const { data = [] } = useResource(name, (signal) => listRevisions(name, signal));
+  const chosen = textOf(value);
+  return (
+    <Field label="Revision" hint="It stays the same until this workflow is saved again.">
+      {(id) => (
+        <Select id={id} value={chosen} onChange={({ target }) => onChange(target.value || undefined)}>
+          <option value="">The newest when this is saved</option>
+          {chosen !== '' && data.every(({ revision }) => revision !== chosen) && <option>{chosen}</option>}
+          {data.map(({ revision, savedAt }) => (
+            <option key={revision} value={revision}>
+              {revision}, saved {new Date(savedAt).toLocaleString()}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  );
+}
+
+/** What the child begins with. */
+function Inputs({ wanted, node, draft, onConfig, onLanguage }: ConfigMember & { wanted: readonly string[] }) {
+  const { inputs } = node.config;
+  return (
+    <>
+      <CheckField
+        label="Say what it begins with"
+        hint="Else it begins with what the nodes before it said."
+        checked={inputs !== undefined}
+        onChange={(is) => onConfig('inputs', is ? {} : undefined)}
+      />
+      {inputs !== undefined && (
+        <ValuesField
+          label="Inputs"
+          one="input"
+          value={inputs}
+          wanted={wanted}
+          draft={draft}
+          onLanguage={onLanguage}
+          onChange={(values) => onConfig('inputs', values)}
+        />
+      )}
+    </>
+  );
+}
+
+function isGraph(body: unknown): body is Graph {
+  return typeof body === 'object' && body !== null && Array.isArray((body as Partial<Graph>).nodes);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,47 @@
+import { useState } from 'react';
+import { ChoiceField } from '../../components/choice-fields.js';
+import { DurationField } from '../duration-field.js';
+import { ExpressionField } from '../expression-field.js';
+import type { ConfigMember } from './config-member.js';
+
+const KINDS = { for: 'So long', until: 'Until a time' } as const;
+
+/** How long a node lets time pass: one of the two. */
+export function WaitFields({ draft, node, path, onConfig }: ConfigMember) {
+  const { for: length, until } = node.config;
+  const [kind, setKind] = useState<keyof typeof KINDS>(until === undefined ? 'for' : 'until');
+  return (
+    <>
+      <ChoiceField
+        label="Waits"
+        value={kind}
+        options={KINDS}
+        onChange={(next) => {
+          setKind(next);
+          onConfig(kind, undefined);
+          onConfig(next, next === 'for' ? '1m' : "now + duration('1h')");
+        }}
+      />
+      {kind === 'for' ? (
+        <DurationField
+          label="How long"
+          hint="A year at most. In a workflow with expressions in texts also ${expression}."
+          placeholder="1m"
+          templates
+          value={length}
+          onChange={(value) => onConfig('for', value)}
+        />
+      ) : (
+        <ExpressionField
+          label="Until when"
+          hint="An expression that gives a time; what is past is at once."
+          placeholder="timestamp(inputs.start)"
+          value={until}
+          path={`${path}.config.until`}
+          draft={draft}
+          onChange={(value) => onConfig('until', value)}
+        />
+      )}
+    </>
+  );
+}

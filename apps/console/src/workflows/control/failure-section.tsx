@@ -1,0 +1,46 @@
+import { CheckField } from '../../components/choice-fields.js';
+import { Disclosure } from '../../components/disclosure.js';
+import { connect, leadsBack } from '../draft.js';
+import { DurationField } from '../duration-field.js';
+import { FallbackFields } from './fallback-fields.js';
+import { NodeChoice } from './follow-section.js';
+import { type NodeControl, setMembers } from './node-control.js';
+import { RetryFields } from './retry-fields.js';
+import { failureSummary } from './summaries.js';
+
+/** What happens when a node fails, in the order in which it happens. */
+export function FailureSection(control: NodeControl) {
+  const { draft, node, change } = control;
+  const { retry, fallback } = node;
+  const later = draft.nodes.filter(({ id }) => id !== node.id && !leadsBack(draft, { from: node.id, to: id }));
+  return (
+    <Disclosure title="When it fails" summary={failureSummary(node, draft.edges)}>
+      <DurationField
+        label="Time for one attempt"
+        hint="The time that it waits for an answer does not count."
+        placeholder="2m"
+        value={node.timeout}
+        onChange={(timeout) => setMembers(control, { timeout })}
+      />
+      <CheckField
+        label="Try again"
+        checked={retry !== undefined}
+        onChange={(is) => setMembers(control, { retry: is ? { attempts: 3 } : undefined })}
+      />
+      {retry && <RetryFields {...control} retry={retry} />}
+      <CheckField
+        label="Use a fallback"
+        hint="What counts as its result where no attempt succeeds."
+        checked={fallback !== undefined}
+        onChange={(is) => setMembers(control, { fallback: is ? { parts: [{ text: '' }] } : undefined })}
+      />
+      {fallback && <FallbackFields {...control} fallback={fallback} />}
+      <NodeChoice
+        label="Else go on to"
+        hint="Draws an edge for failures: what it leads to takes care of them."
+        ids={later.map(({ id }) => id)}
+        onChoose={(to) => change((last) => connect(last, { from: node.id, to, on: 'failure' }))}
+      />
+    </Disclosure>
+  );
+}

@@ -1,0 +1,60 @@
+import { CheckField, ChoiceField, OptionalNumber } from '../../components/choice-fields.js';
+import { Disclosure } from '../../components/disclosure.js';
+import type { Join } from '../../graph/graph.js';
+import { incoming } from '../../graph/node-badges.js';
+import { type NodeControl, setMembers } from './node-control.js';
+import { joinSummary } from './summaries.js';
+
+type JoinKind = 'all' | 'any' | 'some';
+
+const KINDS: Readonly<Record<JoinKind, string>> = {
+  all: 'When all of them are done',
+  any: 'At the first one that arrives',
+  some: 'When so many have arrived',
+};
+
+/** How many of the edges to a node must be taken before it runs. */
+export function JoinSection(control: NodeControl) {
+  const { draft, node } = control;
+  const edges = incoming(draft, node.id);
+  if (edges < 2 && node.join === undefined) return null;
+  const { join = 'all' } = node;
+  const n = typeof join === 'object' ? join.n : 1;
+  const cancelRest = typeof join === 'object' && join.cancelRest === true;
+  const kind: JoinKind = join === 'all' ? 'all' : join === 'any' || n === 1 ? 'any' : 'some';
+  const set = (count: number, rest: boolean): void => setMembers(control, { join: joinOf(count, rest) });
+  return (
+    <Disclosure title="When it starts" summary={joinSummary(node.join, edges)}>
+      <ChoiceField
+        label="Starts"
+        hint={`${edges} edges lead here. One that is not taken counts as done.`}
+        value={kind}
+        options={KINDS}
+        onChange={(next) =>
+          next === 'all' ? setMembers(control, { join: undefined }) : set(next === 'any' ? 1 : 2, cancelRest)
+        }
+      />
+      {kind === 'some' && (
+        <OptionalNumber
+          label="How many"
+          value={n}
+          min={2}
+          max={edges}
+          onChange={(count) => set(Math.max(2, Math.round(count ?? 2)), cancelRest)}
+        />
+      )}
+      {kind !== 'all' && (
+        <CheckField
+          label="Cancel the rest"
+          hint="What leads only here, and is not needed any more, is canceled."
+          checked={cancelRest}
+          onChange={(rest) => set(n, rest)}
+        />
+      )}
+    </Disclosure>
+  );
+}
+
+function joinOf(n: number, cancelRest: boolean): Join {
+  return n === 1 && !cancelRest ? 'any' : { n, ...(cancelRest && { cancelRest }) };
+}

@@ -1,0 +1,33 @@
+import { CheckField } from '../../components/choice-fields.js';
+import { Disclosure } from '../../components/disclosure.js';
+import type { GraphNode } from '../../graph/graph.js';
+import { SchemaField } from '../../schema/schema-field.js';
+import { type NodeControl, setMembers } from './node-control.js';
+import { resultSummary } from './summaries.js';
+
+/** What a node's result has to look like. */
+export function ResultSection(control: NodeControl) {
+  const { output } = control.node;
+  const set = (members: NonNullable<GraphNode['output']>): void => {
+    const next = Object.entries({ ...output, ...members }).filter(
+      ([, value]) => value !== undefined && value !== false,
+    );
+    setMembers(control, { output: next.length === 0 ? undefined : Object.fromEntries(next) });
+  };
+  return (
+    <Disclosure title="What it must give" summary={resultSummary(control.node)}>
+      <CheckField
+        label="Read JSON out of its text"
+        hint="As models write it: alone, or between fences."
+        checked={output?.parse === true}
+        onChange={(parse) => set({ parse })}
+      />
+      <SchemaField
+        label="Its data"
+        hint="What does not fit is a failure, which can be tried again."
+        value={output?.schema}
+        onChange={(schema) => set({ schema })}
+      />
+    </Disclosure>
+  );
+}

@@ -1,0 +1,68 @@
+import { CheckField } from '../../components/choice-fields.js';
+import { Disclosure } from '../../components/disclosure.js';
+import type { GraphNode } from '../../graph/graph.js';
+import { initialValue, isSchema } from '../../schema/json-schema.js';
+import { SchemaInput } from '../../schema/schema-form.js';
+import { DurationField } from '../duration-field.js';
+import { type NodeControl, setMembers } from './node-control.js';
+import { waitSummary } from './summaries.js';
+
+/** What becomes of a question that nobody answers. */
+export function WaitSection(control: NodeControl) {
+  const { node } = control;
+  const { onWait } = node;
+  const set = (members: Partial<NonNullable<GraphNode['onWait']>>): void => {
+    const next = Object.entries({ deadline: '', ...onWait, ...members }).filter(([, value]) => value !== undefined);
+    setMembers(control, { onWait: Object.fromEntries(next) as NonNullable<GraphNode['onWait']> });
+  };
+  return (
+    <Disclosure title="When nobody answers" summary={waitSummary(node)}>
+      <CheckField
+        label="Wait for an answer only so long"
+        checked={onWait !== undefined}
+        onChange={(is) => setMembers(control, { onWait: is ? { deadline: '48h' } : undefined })}
+      />
+      {onWait && (
+        <>
+          <DurationField
+            label="Answer within"
+            value={onWait.deadline}
+            onChange={(deadline) => set({ deadline: deadline ?? '' })}
+          />
+          <CheckField
+            label="Then answer by default"
+            hint="Without it the node fails."
+            checked={onWait.default !== undefined}
+            onChange={(is) => set({ default: is ? firstAnswer(node) : undefined })}
+          />
+          {onWait.default !== undefined && (
+            <DefaultAnswer node={node} value={onWait.default} onChange={(value) => set({ default: value ?? '' })} />
+          )}
+        </>
+      )}
+    </Disclosure>
+  );
+}
+
+interface DefaultAnswerProps {
+  node: GraphNode;
+  value: unknown;
+  onChange: (value: unknown) => void;
+}
+
+/** As the form asks for it; where there is none, a text. */
+function DefaultAnswer({ node, value, onChange }: DefaultAnswerProps) {
+  const form = formOf(node);
+  const schema = form ?? (typeof value === 'string' ? { type: 'string' } : {});
+  return <SchemaInput schema={schema} root={schema} label="Default answer" value={value} onChange={onChange} />;
+}
+
+function formOf({ config }: GraphNode) {
+  const form = config['form'];
+  return isSchema(form) ? form : undefined;
+}
+
+function firstAnswer(node: GraphNode): unknown {
+  const form = formOf(node);
+  return form ? (initialValue(form, form) ?? {}) : '';
+}

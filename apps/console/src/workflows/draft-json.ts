@@ -1,0 +1,51 @@
+import type { Draft } from './draft.js';
+import { type Definition, definitionOf, draftOf } from './workflow-api.js';
+
+/** A draft as its definition, to be kept in a file. */
+export function draftText(draft: Draft): string {
+  return `${JSON.stringify(definitionOf(draft), undefined, 2)}\n`;
+}
+
+/**
+ * The draft of a definition that came from elsewhere, with all that it says, also what this console does not know.
+ * @throws Error with a sentence for a person, where it is none
+ */
+export function draftFromText(text: string): Draft {
+  const value = parsed(text);
+  if (!isObject(value)) throw new Error('A workflow is an object: {"name": …, "nodes": […], "edges": […]}.');
+  const { name = '', nodes, edges = [] } = value;
+  if (typeof name !== 'string') throw new Error('Its name must be a text.');
+  if (!Array.isArray(nodes)) throw new Error('It has no list of nodes.');
+  if (!Array.isArray(edges)) throw new Error('Its edges must be a list.');
+  const definition = {
+    ...value,
+    name,
+    nodes: nodes.map((node, index) => nodeOf(node, index)),
+    edges: edges.map((edge, index) => edgeOf(edge, index)),
+  };
+  return draftOf(definition as unknown as Definition);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`This is not JSON: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function nodeOf(node: unknown, index: number): object {
+  if (!isObject(node) || typeof node['id'] !== 'string' || typeof node['type'] !== 'string')
+    throw new Error(`nodes[${index}] needs an id and a type.`);
+  return { ...node, config: node['config'] ?? {} };
+}
+
+function edgeOf(edge: unknown, index: number): object {
+  if (!isObject(edge) || typeof edge['from'] !== 'string' || typeof edge['to'] !== 'string')
+    throw new Error(`edges[${index}] needs a from and a to.`);
+  return edge;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,31 @@
+import type { ReactNode } from 'react';
+import { Field, Input } from '../components/field.js';
+import { durationFault } from './durations.js';
+
+interface DurationFieldProps {
+  label: string;
+  hint?: ReactNode;
+  value: unknown;
+  placeholder?: string;
+  /** Whether `${…}` may stand in its place. */
+  templates?: boolean;
+  onChange: (value: string | undefined) => void;
+}
+
+/** A length of time as definitions say it: `500ms`, `1.5s`, `2m`, `48h`, `7d`. */
+export function DurationField({ label, hint, value, placeholder, templates, onChange }: DurationFieldProps) {
+  const text = typeof value === 'string' ? value : '';
+  return (
+    <Field label={label} hint={hint} error={durationFault(text, templates)}>
+      {(id) => (
+        <Input
+          id={id}
+          value={text}
+          placeholder={placeholder}
+          spellCheck={false}
+          onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
+        />
+      )}
+    </Field>
+  );
+}

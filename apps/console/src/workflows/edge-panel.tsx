@@ -1,0 +1,132 @@
+import { ArrowRight, Repeat, Trash2 } from 'lucide-react';
+import { Button } from '../components/button.js';
+import { ChoiceField } from '../components/choice-fields.js';
+import { edgeIds, type GraphEdge, type Outcome } from '../graph/graph.js';
+import { loopsOf } from '../graph/loops.js';
+import { type Draft, remove, setEdge, setNode } from './draft.js';
+import { ExpressionField } from './expression-field.js';
+import { LoopFields } from './loop-fields.js';
+import { ProblemNotes } from './problem-notes.js';
+import type { DraftEditing } from './use-draft.js';
+
+const OUTCOMES: Readonly<Record<Outcome, string>> = {
+  success: 'It has completed',
+  failure: 'It has failed',
+  always: 'It has ended, either way',
+};
+
+interface EdgePanelProps {
+  draft: Draft;
+  index: number;
+  problems: readonly string[];
+  change: DraftEditing['change'];
+  onSelect: (node: string | undefined) => void;
+}
+
+/** What one edge is taken for. */
+export function EdgePanel({ draft, index, problems, change, onSelect }: EdgePanelProps) {
+  const edge = draft.edges[index];
+  const id = edgeIds(draft.edges)[index];
+  if (!edge || id === undefined) return null;
+  const set = (members: Partial<GraphEdge>): void =>
+    change((last) => setEdge(last, index, members), `${id} ${Object.keys(members).join(' ')}`);
+  const Icon = edge.loop ? Repeat : ArrowRight;
+  return (
+    <div className="space-y-4" data-panel="edge">
+      <header className="flex items-center gap-2.5">
+        <span className="flex size-8 shrink-0 items-center justify-center rounded-md bg-muted-foreground text-background">
+          <Icon className="size-4.5" aria-hidden />
+        </span>
+        <div className="min-w-0">
+          <h2 className="leading-tight font-semibold">{edge.loop ? 'Loop' : 'Edge'}</h2>
+          <p className="truncate text-xs text-muted-foreground">
+            <NodeLink id={edge.from} onSelect={onSelect} /> {edge.loop ? 'back to' : 'to'}{' '}
+            <NodeLink id={edge.to} onSelect={onSelect} />
+          </p>
+        </div>
+      </header>
+      <ProblemNotes problems={problems} />
+      {edge.loop ? (
+        <>
+          <Body draft={draft} index={index} />
+          <LoopFields loop={edge.loop} path={`edges[${index}]`} draft={draft} onChange={(loop) => set({ loop })} />
+        </>
+      ) : (
+        <Condition draft={draft} index={index} edge={edge} set={set} change={change} />
+      )}
+      <Button
+        kind="danger"
+        onClick={() => {
+          change((last) => remove(last, [], [id]));
+          onSelect(undefined);
+        }}
+      >
+        <Trash2 className="size-4" aria-hidden /> Delete {edge.loop ? 'loop' : 'edge'}
+      </Button>
+    </div>
+  );
+}
+
+interface ConditionProps {
+  draft: Draft;
+  index: number;
+  edge: GraphEdge;
+  set: (members: Partial<GraphEdge>) => void;
+  change: DraftEditing['change'];
+}
+
+function Condition({ draft, index, edge, set, change }: ConditionProps) {
+  const source = draft.nodes.find(({ id }) => id === edge.from);
+  const siblings = draft.edges.filter(({ from, loop }) => from === edge.from && !loop);
+  const isElse = source?.branch === 'first' && edge.when === undefined && siblings.length > 1;
+  return (
+    <>
+      <ChoiceField
+        label={`After ${edge.from}`}
+        value={edge.on ?? 'success'}
+        options={OUTCOMES}
+        hint={
+          edge.on === undefined || edge.on === 'success'
+            ? undefined
+            : 'A failure that this edge takes is handled: the run goes on.'
+        }
+        onChange={(on) => set({ on: on === 'success' ? undefined : on })}
+      />
+      <ExpressionField
+        label="Only when"
+        hint={isElse ? 'This is the else: taken where no other edge is.' : 'Empty: always.'}
+        placeholder={`nodes.${edge.from}.data.ok`}
+        value={edge.when}
+        path={`edges[${index}].when`}
+        draft={draft}
+        onChange={(when) => set({ when })}
+      />
+      {siblings.length > 1 && siblings.some(({ when }) => when !== undefined) && source && (
+        <ChoiceField
+          label={`Of the edges of ${edge.from}`}
+          value={source.branch ?? 'every'}
+          options={{ every: 'Every one is taken whose condition holds', first: 'Only the first one is taken' }}
+          onChange={(branch) =>
+            change((last) => setNode(last, source.id, { branch: branch === 'first' ? branch : undefined }))
+          }
+        />
+      )}
+    </>
+  );
+}
+
+/** What a loop repeats. */
+function Body({ draft, index }: { draft: Draft; index: number }) {
+  const loop = loopsOf(draft.edges).find(({ edge }) => edge === index);
+  if (!loop) return null;
+  const order = draft.nodes.map(({ id }) => id).filter((id) => loop.body.has(id));
+  return <p className="text-sm">Repeats {order.join(', ')}.</p>;
+}
+
+function NodeLink({ id, onSelect }: { id: string; onSelect: (id: string) => void }) {
+  return (
+    <button type="button" className="underline" onClick={() => onSelect(id)}>
+      {id}
+    </button>
+  );
+}

@@ -1,0 +1,69 @@
+import { useEffect, useEffectEvent, useState } from 'react';
+import { call } from '../api/http.js';
+import { ApiProblem } from '../api/problem.js';
+import type { Draft } from './draft.js';
+import { definitionOf } from './workflow-api.js';
+
+/** One thing that is wrong with an expression. */
+export interface ExpressionFault {
+  detail: string;
+  /** Where in its text, in UTF-16 code units. */
+  offset?: number;
+}
+
+/** Milliseconds after the last key before an expression is checked. */
+const PAUSE_MS = 350;
+
+/**
+ * What is wrong with an expression at a place of a draft, as the service says it; `undefined` while that is not known, for
+ * no expression, and where the service does not answer.
+ * @param path where it stands: `edges[3].when`
+ */
+export function useExpressionCheck(expression: string, path: string, draft: Draft): ExpressionFault[] | undefined {
+  const [checked, setChecked] = useState<{ expression: string; faults: ExpressionFault[] }>();
+  const look = useEffectEvent(async (signal: AbortSignal) => {
+    const faults = await checkExpression(expression, path, draft, signal).catch(() => undefined);
+    if (faults && !signal.aborted) setChecked({ expression, faults });
+  });
+  useEffect(() => {
+    if (expression.trim() === '') return undefined;
+    const stop = new AbortController();
+    const timer = setTimeout(() => void look(stop.signal), PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [expression, path]);
+  return checked?.expression === expression ? checked.faults : undefined;
+}
+
+async function checkExpression(
+  expression: string,
+  path: string,
+  draft: Draft,
+  signal: AbortSignal,
+): Promise<ExpressionFault[]> {
+  const body = { workflow: definitionOf(draft), ...placeOf(path, draft), expression };
+  try {
+    return (await call<{ problems: ExpressionFault[] }>('POST', '/api/expressions/check', { body, signal })).problems;
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 422) return [...error.errors];
+    throw error;
+  }
+}
+
+/** A path of a definition as the service asks for it: the edge by its place, the node by its id. */
+export function placeOf(path: string, { nodes }: Draft): { edge?: number; node?: string; member?: string } {
+  const [, kind, place, member] = /^(nodes|edges)\[(\d+)\]\.(.+)$/.exec(path) ?? [];
+  if (member === undefined) return {};
+  const node = nodes[Number(place)];
+  return kind === 'edges' ? { edge: Number(place), member } : { ...(node && { node: node.id }), member };
+}
+
+/** The line of a text that a place is in, and a mark under it. */
+export function placeIn(text: string, offset: number): { line: string; column: number } {
+  const at = Math.max(0, Math.min(offset, text.length));
+  const begin = text.lastIndexOf('\n', at - 1) + 1;
+  const end = text.indexOf('\n', at);
+  return { line: text.slice(begin, end < 0 ? undefined : end), column: at - begin };
+}

@@ -1,0 +1,112 @@
+import { Braces, Download, Upload } from 'lucide-react';
+import { Dialog } from 'radix-ui';
+import { type ChangeEvent, useState } from 'react';
+import { Button } from '../components/button.js';
+import { Field, TextArea } from '../components/field.js';
+import { CopyButton } from '../components/json-view.js';
+import { type Draft, move } from './draft.js';
+import { draftFromText, draftText } from './draft-json.js';
+import type { DraftEditing } from './use-draft.js';
+
+interface JsonDialogProps {
+  editing: DraftEditing;
+  isNew: boolean;
+}
+
+/** The workflow as JSON: to be copied, kept in a file, changed, or replaced by another. */
+export function JsonDialog({ editing: { draft, change }, isNew }: JsonDialogProps) {
+  const [open, setOpen] = useState(false);
+  return (
+    <Dialog.Root open={open} onOpenChange={setOpen}>
+      <Dialog.Trigger asChild>
+        <Button kind="quiet" title="The workflow as JSON">
+          <Braces className="size-4" aria-hidden /> <span className="max-md:sr-only">JSON</span>
+        </Button>
+      </Dialog.Trigger>
+      <Dialog.Portal>
+        <Dialog.Overlay className="fixed inset-0 z-40 bg-black/50" />
+        <Dialog.Content className="fixed top-1/2 left-1/2 z-50 flex max-h-[90vh] w-[44rem] max-w-[94vw] -translate-1/2 flex-col gap-3 overflow-y-auto rounded-lg border bg-card p-5 shadow-xl">
+          <Dialog.Title className="font-semibold">The workflow as JSON</Dialog.Title>
+          <Dialog.Description className="text-sm text-muted-foreground">
+            Everything it says. Change it here, or take one from a file; nothing is saved by that.
+          </Dialog.Description>
+          <JsonText
+            draft={draft}
+            onTake={async (taken) => {
+              const named = isNew ? taken : { ...taken, name: draft.name };
+              const { placedAside } = await import('../graph/layout-aside.js');
+              const places = await placedAside(named);
+              change(() => move(named, places));
+              setOpen(false);
+            }}
+          />
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+interface JsonTextProps {
+  draft: Draft;
+  onTake: (draft: Draft) => Promise<void>;
+}
+
+function JsonText({ draft, onTake }: JsonTextProps) {
+  const [begun] = useState(() => draftText(draft));
+  const [text, setText] = useState(begun);
+  const [fault, setFault] = useState<string>();
+  const take = (): void => {
+    try {
+      const taken = draftFromText(text);
+      setFault(undefined);
+      void onTake(taken);
+    } catch (error) {
+      setFault((error as Error).message);
+    }
+  };
+  const read = async ({ target }: ChangeEvent<HTMLInputElement>): Promise<void> => {
+    const file = target.files?.[0];
+    if (file) setText(await file.text());
+  };
+  return (
+    <>
+      <Field label="Definition" error={fault}>
+        {(id) => (
+          <TextArea
+            id={id}
+            rows={20}
+            spellCheck={false}
+            className="font-mono text-xs!"
+            value={text}
+            onChange={({ target }) => setText(target.value)}
+          />
+        )}
+      </Field>
+      <div className="flex flex-wrap items-center justify-end gap-2">
+        <CopyButton text={text} label="Copy the definition" />
+        <a
+          href={`data:application/json;charset=utf-8,${encodeURIComponent(text)}`}
+          download={`${draft.name || 'workflow'}.json`}
+          className="inline-flex items-center gap-1.5 px-2 text-sm underline"
+        >
+          <Download className="size-4" aria-hidden /> Download
+        </a>
+        <label className="inline-flex cursor-pointer items-center gap-1.5 px-2 text-sm underline focus-within:outline-2">
+          <Upload className="size-4" aria-hidden /> Open a file
+          <input
+            type="file"
+            accept=".json,application/json"
+            className="sr-only"
+            onChange={(event) => void read(event)}
+          />
+        </label>
+        <Dialog.Close asChild>
+          <Button>Close</Button>
+        </Dialog.Close>
+        <Button kind="primary" disabled={text === begun} onClick={take}>
+          Use this
+        </Button>
+      </div>
+    </>
+  );
+}

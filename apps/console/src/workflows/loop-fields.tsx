@@ -1,0 +1,70 @@
+import { ChoiceField, OptionalNumber } from '../components/choice-fields.js';
+import type { LoopSettings } from '../graph/graph.js';
+import type { Draft } from './draft.js';
+import { DurationField } from './duration-field.js';
+import { ExpressionField } from './expression-field.js';
+import { PromptField } from './prompt-field.js';
+
+/** What a new loop begins with. */
+export const NEW_LOOP: LoopSettings = { max_iterations: 3 };
+
+const MOST_ITERATIONS = 100;
+const AT_MOST = { continue: 'Goes on with the last result', fail: 'Fails' } as const;
+
+interface LoopFieldsProps {
+  loop: LoopSettings;
+  /** Where its edge stands: `edges[3]`. */
+  path: string;
+  draft: Draft;
+  onChange: (loop: LoopSettings) => void;
+}
+
+/** How often a loop repeats, until when, and what then. */
+export function LoopFields({ loop, path, draft, onChange }: LoopFieldsProps) {
+  const set = (members: Partial<LoopSettings>): void => {
+    const next = Object.entries({ ...loop, ...members }).filter(([, value]) => value !== undefined);
+    onChange(Object.fromEntries(next) as unknown as LoopSettings);
+  };
+  return (
+    <div className="space-y-3">
+      <OptionalNumber
+        label="Iterations at most"
+        min={1}
+        max={MOST_ITERATIONS}
+        value={loop.max_iterations}
+        onChange={(most) => set({ max_iterations: Math.min(MOST_ITERATIONS, Math.max(1, Math.round(most ?? 1))) })}
+      />
+      <ExpressionField
+        label="Until"
+        hint="Asked after each iteration; empty: it always repeats."
+        placeholder="nodes.review.data.ok"
+        value={loop.exit_when}
+        path={`${path}.loop.exit_when`}
+        draft={draft}
+        onChange={(exit_when) => set({ exit_when })}
+      />
+      <DurationField
+        label="Pause between iterations"
+        value={loop.delay}
+        placeholder="0s"
+        onChange={(delay) => set({ delay })}
+      />
+      <ChoiceField
+        label="At the last iteration"
+        value={loop.on_max ?? 'continue'}
+        options={AT_MOST}
+        onChange={(on_max) => set({ on_max: on_max === 'fail' ? on_max : undefined })}
+      />
+      <PromptField
+        field={{
+          label: 'Before the first iteration',
+          hint: 'Stands for the result of the iteration before, where there is none yet.',
+        }}
+        rows={2}
+        value={loop.initial ?? ''}
+        draft={draft}
+        onChange={(initial) => set({ initial: initial === '' ? undefined : initial })}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,16 @@
+import { Repeat } from 'lucide-react';
+import type { Loop } from '../graph/loops.js';
+
+/** The head of a loop's frame: leads to its settings. */
+export function LoopHead({ loop: { from, to, settings }, onSelect }: { loop: Loop; onSelect: () => void }) {
+  return (
+    <button
+      type="button"
+      aria-label={`Loop from ${from} back to ${to}`}
+      onClick={onSelect}
+      className="flex items-center gap-1 rounded px-1 font-medium text-primary hover:bg-muted"
+    >
+      <Repeat className="size-3.5" aria-hidden /> up to {settings.max_iterations}×
+    </button>
+  );
+}

@@ -1,0 +1,85 @@
+import { TriangleAlert } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../components/button.js';
+import type { Draft } from './draft.js';
+import { countOf, type DraftProblems } from './draft-problems.js';
+import type { Checked } from './use-checking.js';
+import type { Selection } from './use-selection.js';
+
+interface ProblemListProps {
+  checked: Checked | undefined;
+  draft: Draft;
+  selection: Selection;
+  /** While another list of problems is shown. */
+  hidden: boolean;
+}
+
+/** How many problems the service sees in what is on the canvas, and which ones. */
+export function ProblemList({ checked, draft, selection, hidden }: ProblemListProps) {
+  const [open, setOpen] = useState(false);
+  const errors = checked ? countOf(checked.errors) : 0;
+  const warnings = checked ? countOf(checked.warnings) : 0;
+  if (!checked || hidden || errors + warnings === 0) return null;
+  return (
+    <section
+      aria-label="Problems"
+      className="absolute bottom-3 left-14 z-10 max-h-[60%] max-w-[min(32rem,80%)] overflow-y-auto rounded-md border bg-card shadow-lg"
+    >
+      <Button
+        kind="quiet"
+        aria-expanded={open}
+        className={errors > 0 ? 'text-destructive!' : 'text-warning!'}
+        onClick={() => setOpen(!open)}
+      >
+        <TriangleAlert className="size-4" aria-hidden />
+        {[counted(errors, 'error'), counted(warnings, 'warning')].filter((it) => it !== '').join(', ')}
+      </Button>
+      {open && (
+        <div className="space-y-2 border-t p-3 text-sm">
+          {[checked.errors, checked.warnings].map((problems, index) => (
+            <Problems key={index} problems={problems} draft={draft} selection={selection} />
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+interface ProblemsProps {
+  problems: DraftProblems;
+  draft: Draft;
+  selection: Selection;
+}
+
+/** Each problem leads to the node or the edge that it is about. */
+export function Problems({ problems, draft, selection }: ProblemsProps) {
+  const ofNodes = [...problems.nodes].flatMap(([index, sentences]) =>
+    sentences.map((sentence) => ({ id: draft.nodes[index]?.id ?? '', sentence })),
+  );
+  const ofEdges = [...problems.edges].flatMap(([id, sentences]) => sentences.map((sentence) => ({ id, sentence })));
+  return (
+    <ul>
+      {problems.rest.map((sentence) => (
+        <li key={sentence}>{sentence}</li>
+      ))}
+      {ofEdges.map(({ id, sentence }) => (
+        <li key={`${id} ${sentence}`}>
+          <button type="button" className="text-left underline" onClick={() => selection.selectEdge(id)}>
+            {sentence}
+          </button>
+        </li>
+      ))}
+      {ofNodes.map(({ id, sentence }) => (
+        <li key={`${id} ${sentence}`}>
+          <button type="button" className="text-left underline" onClick={() => selection.selectNode(id)}>
+            {sentence}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function counted(count: number, word: string): string {
+  return count === 0 ? '' : `${count} ${word}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,44 @@
+import { useEffect, useEffectEvent, useState } from 'react';
+import type { Draft } from './draft.js';
+import { draftProblems, type DraftProblems } from './draft-problems.js';
+import { checkWorkflow } from './workflow-api.js';
+
+/** What the service says of a draft, though nobody saved it. */
+export interface Checked {
+  /** The draft that it is about. */
+  draft: Draft;
+  errors: DraftProblems;
+  warnings: DraftProblems;
+}
+
+/** Milliseconds after the last change before a draft is checked. */
+const PAUSE_MS = 700;
+
+/** What is wrong with a draft while it is edited, as of its last check; nothing where the service does not answer. */
+export function useChecking(draft: Draft): Checked | undefined {
+  const [checked, setChecked] = useState<Checked>();
+  const look = useEffectEvent(async (signal: AbortSignal) => {
+    const problems = await checkWorkflow(draft, signal).catch(() => undefined);
+    if (!problems || signal.aborted) return;
+    const [warnings, errors] = [true, false].map((is) =>
+      problems.filter(({ severity }) => (severity === 'warning') === is),
+    );
+    setChecked({ draft, errors: draftProblems(errors ?? [], draft), warnings: draftProblems(warnings ?? [], draft) });
+  });
+  useEffect(() => {
+    // A canvas with nothing on it is not wrong, but a beginning.
+    if (draft.nodes.length === 0) return undefined;
+    const stop = new AbortController();
+    const timer = setTimeout(() => void look(stop.signal), PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [draft]);
+  return checked && isLike(checked.draft, draft) ? checked : undefined;
+}
+
+/** Whether what was found in one draft is in the same places in the other. */
+function isLike(one: Draft, other: Draft): boolean {
+  return one.nodes.length === other.nodes.length && one.edges.length === other.edges.length;
+}

@@ -1,0 +1,16 @@
+import { useCallback, useState } from 'react';
+
+/** What of a workflow is looked at: one node, one edge, or neither. */
+export interface Selection {
+  node: string | undefined;
+  edge: string | undefined;
+  selectNode: (id: string | undefined) => void;
+  selectEdge: (id: string) => void;
+}
+
+export function useSelection(): Selection {
+  const [selected, setSelected] = useState<{ node?: string | undefined; edge?: string }>({});
+  const selectNode = useCallback((node: string | undefined) => setSelected({ node }), []);
+  const selectEdge = useCallback((edge: string) => setSelected({ edge }), []);
+  return { node: selected.node, edge: selected.edge, selectNode, selectEdge };
+}
