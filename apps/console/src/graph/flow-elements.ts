@@ -2,7 +2,16 @@ import { MarkerType, type NodeHandle, Position as Side } from '@xyflow/react';
 import { nodeLook } from '../nodes/node-looks.js';
 import { edgeLooks, type EdgeState } from './edge-look.js';
 import type { CanvasEdge } from './flow-edge.js';
-import { edgeId, edgeIds, type Graph, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
+import {
+  edgeId,
+  edgeIds,
+  type Graph,
+  type GraphEdge,
+  isPlainEdge,
+  NODE_HEIGHT,
+  NODE_WIDTH,
+  type Position,
+} from './graph.js';
 import { frameOf, loopsOf } from './loops.js';
 import type { CardData } from './card-data.js';
 import type { CardNode } from './node-card.js';
@@ -63,13 +72,11 @@ export function flowEdges(graph: Graph, { places, selected, onSelect, reportOf }
   const ids = edgeIds(graph.edges);
   const looks = edgeLooks(graph, (index) => reportOf?.(index).state);
   const bottoms = new Map(loopsOf(graph.edges).map((loop) => [loop.edge, bottomOf(frameOf(loop, places))]));
-  const between = new Map<string, number>();
+  const ranks = ranksOf(graph.edges);
   return graph.edges.flatMap((edge, index) => {
     const id = ids[index];
     const look = looks[index];
     if (id === undefined || !look) return [];
-    const rank = edge.loop ? 0 : (between.get(edgeId(edge)) ?? 0);
-    if (!edge.loop) between.set(edgeId(edge), rank + 1);
     const bottom = bottoms.get(index);
     const { problems = [], moves = false } = reportOf?.(index) ?? {};
     const color = look.color === 'input' ? {} : { color: `var(--${look.color})` };
@@ -84,13 +91,29 @@ export function flowEdges(graph: Graph, { places, selected, onSelect, reportOf }
       animated: moves,
       data: {
         look,
-        aside: rank * BETWEEN_EDGES,
+        aside: (ranks[index] ?? 0) * BETWEEN_EDGES,
         problems,
         onSelect: () => onSelect(id),
         ...(bottom !== undefined && { bottom }),
       },
     };
   });
+}
+
+/** Of each edge, how many lie beside it that lead the same way; the one without a condition goes straight. */
+function ranksOf(edges: readonly GraphEdge[]): number[] {
+  const ways = Map.groupBy(edges.keys(), (index) => edgeId(edges[index] as GraphEdge));
+  const ranks = edges.map(() => 0);
+  for (const way of ways.values()) {
+    const forward = way.filter((index) => edges[index]?.loop === undefined);
+    const plainFirst = forward.toSorted((a, b) => Number(isPlain(edges[b])) - Number(isPlain(edges[a])));
+    for (const [rank, index] of plainFirst.entries()) ranks[index] = rank;
+  }
+  return ranks;
+}
+
+function isPlain(edge: GraphEdge | undefined): boolean {
+  return edge !== undefined && isPlainEdge(edge);
 }
 
 function bottomOf(frame: { y: number; height: number } | undefined): number {

@@ -1,3 +1,4 @@
+import type { GraphEdge } from './graph.js';
 import { layout, placed } from './layout.js';
 
 const node = (id: string) => ({ id, type: 'agent', config: {} });
@@ -29,6 +30,15 @@ describe('layout', () => {
   it('lets an edge back change nothing', () => {
     const edges = [...DIAMOND.edges, { from: 'd', to: 'b', loop: { max_iterations: 3 } }];
     expect(layout({ ...DIAMOND, edges })).toEqual(layout(DIAMOND));
+  });
+
+  it('leaves room for what stands on an edge', () => {
+    const gap = (edges: GraphEdge[]): number => {
+      const at = layout({ nodes: [{ id: 'a' }, { id: 'b' }], edges });
+      return (at.get('b')?.x ?? 0) - (at.get('a')?.x ?? 0);
+    };
+    const plain = { from: 'a', to: 'b' };
+    expect(gap([{ ...plain, when: 'x' }, plain])).toBeGreaterThan(gap([plain]));
   });
 
   it('leaves nodes where they were put, when all were', () => {

@@ -3,6 +3,8 @@ import { type Graph, type GraphEdge, NODE_HEIGHT, NODE_WIDTH, type Position } fr
 
 const BETWEEN_LAYERS = 80;
 const BETWEEN_NODES = 36;
+/** Room for what stands on an edge. */
+const LABEL = { width: 150, height: 22, labelpos: 'c' };
 
 /** What of a graph decides where its nodes are drawn. */
 export interface Shape {
@@ -19,8 +21,10 @@ export function layout({ nodes, edges }: Shape): Map<string, Position> {
   graph.setGraph({ rankdir: 'LR', ranksep: BETWEEN_LAYERS, nodesep: BETWEEN_NODES });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { id } of nodes) graph.setNode(id, { width: NODE_WIDTH, height: NODE_HEIGHT });
-  for (const { from, to, loop } of edges) {
-    if (!loop && graph.hasNode(from) && graph.hasNode(to)) graph.setEdge(from, to);
+  for (const { from, to, loop, when, on } of edges) {
+    if (loop || !graph.hasNode(from) || !graph.hasNode(to)) continue;
+    if (when !== undefined || on !== undefined) graph.setEdge(from, to, LABEL);
+    else if (!graph.hasEdge(from, to)) graph.setEdge(from, to);
   }
   dagre.layout(graph);
   return new Map(nodes.map(({ id }) => [id, cornerOf(graph.node(id))]));

@@ -43,21 +43,13 @@ async function checkExpression(
   draft: Draft,
   signal: AbortSignal,
 ): Promise<ExpressionFault[]> {
-  const body = { workflow: definitionOf(draft), ...placeOf(path, draft), expression };
+  const body = { expression, path, definition: definitionOf(draft) };
   try {
     return (await call<{ problems: ExpressionFault[] }>('POST', '/api/expressions/check', { body, signal })).problems;
   } catch (error) {
     if (error instanceof ApiProblem && error.status === 422) return [...error.errors];
     throw error;
   }
-}
-
-/** A path of a definition as the service asks for it: the edge by its place, the node by its id. */
-export function placeOf(path: string, { nodes }: Draft): { edge?: number; node?: string; member?: string } {
-  const [, kind, place, member] = /^(nodes|edges)\[(\d+)\]\.(.+)$/.exec(path) ?? [];
-  if (member === undefined) return {};
-  const node = nodes[Number(place)];
-  return kind === 'edges' ? { edge: Number(place), member } : { ...(node && { node: node.id }), member };
 }
 
 /** The line of a text that a place is in, and a mark under it. */

@@ -83,7 +83,7 @@ function JsonText({ draft, onTake }: JsonTextProps) {
         )}
       </Field>
       <div className="flex flex-wrap items-center justify-end gap-2">
-        <CopyButton text={text} label="Copy the definition" />
+        <CopyButton text={text} label="Copy all of it" />
         <a
           href={`data:application/json;charset=utf-8,${encodeURIComponent(text)}`}
           download={`${draft.name || 'workflow'}.json`}
