@@ -7,7 +7,7 @@ import { Metrics } from '#libs/service';
 import { CancelOutcomes } from './cancel-outcomes.js';
 import { CANCEL_CHILD, type ChildCancel, readChildCancel } from './child-cancel.js';
 import { nodeUrl } from './node-address.js';
-import { childReference } from './node-dispatch.js';
+import { childReference, nodeOfInstance } from './node-dispatch.js';
 
 /** The agent could not be reached; it is asked again. */
 class AgentUnreachable extends Error {
@@ -52,7 +52,9 @@ export class CancelRetries {
 
   private urlOf({ workflow, node, agentUrl }: ChildCancel): string {
     if (workflow === undefined) return agentUrl;
-    return nodeUrl(workflow, { id: node, type: 'own', config: {} }, this.address.internalUrl) ?? agentUrl;
+    return (
+      nodeUrl(workflow, { id: nodeOfInstance(node), type: 'own', config: {} }, this.address.internalUrl) ?? agentUrl
+    );
   }
 }
 

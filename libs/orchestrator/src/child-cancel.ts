@@ -13,6 +13,7 @@ const MOST_ATTEMPTS = 20;
 /** A cancel that did not reach its agent. */
 export interface ChildCancel {
   runId: string;
+  /** The instance of the node. */
   node: string;
   /** Which start of the node made the Task. */
   attempt: number;

@@ -1,4 +1,5 @@
 import { REVISION_KEY } from '#libs/executor';
+import { durationOf } from '#libs/expressions';
 import { derivedId, type Part, type SendMessageRequest, userMessage } from '#libs/protocol';
 import type { WorkflowNode } from './workflow.js';
 
@@ -28,16 +29,21 @@ export interface WaitingTask {
 }
 
 /**
- * The id of the Message that a node is called with: the same for the same run, node and attempt, and for an answer the
+ * The id of the Message that a node is called with: the same for the same run, instance and attempt, and for an answer the
  * Message that it passes on; so an agent can tell a repeated call from a new one. Shaped as a UUID.
  */
-export function dispatchMessageId(runId: string, nodeId: string, attempt: number, answer = ''): string {
-  return derivedId(runId, nodeId, attempt, answer);
+export function dispatchMessageId(runId: string, instance: string, attempt: number, answer = ''): string {
+  return derivedId(runId, instance, attempt, answer);
 }
 
-/** What a child's row calls the node and attempt that it was made for. */
-export function childReference(nodeId: string, attempt: number): string {
-  return `${nodeId}#${attempt}`;
+/** What a child's row calls the instance of a node, and the attempt, that it was made for. */
+export function childReference(instance: string, attempt: number): string {
+  return `${instance}#${attempt}`;
+}
+
+/** The node that an instance is one of. */
+export function nodeOfInstance(instance: string): string {
+  return instance.replace(/[@[].*$/s, '');
 }
 
 /**
@@ -77,6 +83,8 @@ export function callsOthers({ type }: Pick<WorkflowNode, 'type'>): boolean {
 
 /** How long, in milliseconds, the agent of a node may take in all; `undefined`: the client's own limits hold. */
 export function nodeTimeout(node: WorkflowNode): number | undefined {
+  const limit = durationOf(node.timeout);
+  if (limit !== undefined) return Math.min(limit, LONGEST_TIMER);
   if (node.type !== 'external') return undefined;
   const seconds = Number(node.config['timeout'] ?? EXTERNAL_TIMEOUT);
   return Math.min((seconds > 0 ? seconds : EXTERNAL_TIMEOUT) * 1000, LONGEST_TIMER);

@@ -24,6 +24,8 @@ export interface MessageSource {
   nodes: Pick<ReadonlyMap<string, NodeRun>, 'get'>;
   /** What the caller said, where no `input` node has it. */
   text?: string;
+  /** What a node without a prompt is sent beside what the nodes before it have said: texts, and what others have said. */
+  repeated?: readonly (string | NodeRun)[];
   /** Where texts have expressions. */
   language?: FillingSource['language'];
 }
@@ -87,8 +89,9 @@ export function nodeText(node: WorkflowNode, graph: WorkflowGraph, run: MessageS
   const key = templateKey(node.type);
   const prompt = node.config[key];
   if (typeof prompt === 'string' && prompt !== '') return filling.text(`config.${key}`, prompt);
-  const predecessors = graph.predecessors(node.id);
-  const texts = predecessors.length === 0 ? [run.text ?? ''] : predecessors.map((id) => textOf(graph.node(id), run));
+  const before = graph.predecessors(node.id).map((id) => textOf(graph.node(id), run));
+  const repeated = (run.repeated ?? []).map((it) => (typeof it === 'string' ? it : said(graph.node(it.id), it)));
+  const texts = [...(before.length === 0 ? [run.text ?? ''] : before), ...repeated];
   for (const text of texts) filling.texts.spend(text.length + SEPARATOR.length);
   return texts.filter((text) => text !== '').join(SEPARATOR);
 }
@@ -98,14 +101,16 @@ const SEPARATOR = '\n\n';
 /** Nodes whose results are data, which is what they say then. */
 const DATA_TYPES = new Set(['set', 'human', 'workflow']);
 
-function textOf({ id, type, each }: WorkflowNode, { nodes, inputs }: MessageSource): string {
-  const run = nodes.get(id);
-  if (run && run.artifacts.length > 0) {
-    const isData = each !== undefined || DATA_TYPES.has(type);
-    return isData ? (artifactReference(run.artifacts[0], []) ?? '') : outputText(run);
-  }
-  const input = inputValue(inputs, id);
+function textOf(node: WorkflowNode, { nodes, inputs }: MessageSource): string {
+  const run = nodes.get(node.id);
+  if (run && run.artifacts.length > 0) return said(node, run);
+  const input = inputValue(inputs, node.id);
   return input === undefined ? '' : inputText(input);
+}
+
+function said({ type, each }: WorkflowNode, run: NodeRun): string {
+  const isData = each !== undefined || DATA_TYPES.has(type);
+  return isData ? (artifactReference(run.artifacts[0], []) ?? '') : outputText(run);
 }
 
 function inputArtifact(value: JsonValue): Artifact {

@@ -6,18 +6,25 @@ import { type CalledAgent, type PlannedCall, ProcessCalls, type ProcessStart } f
 import { ContentTooLarge, isJsonObject, type Part, type RunEventNote, shownUrl, TextBudget } from '#libs/protocol';
 import { cancelJob } from './child-cancel.js';
 import { type ChildEnding, childEnding } from './child-ending.js';
+import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl, refuseUserinfo } from './node-address.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
 import { nodeParts } from './node-message.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
+import { InvalidOutput, OutputRules } from './output-rules.js';
 import { answerParts } from './run-answer.js';
+import type { RunEvaluation } from './run-evaluation.js';
+import { RunPace } from './run-pace.js';
 import type { RunServices } from './run-services.js';
 import type { RunState } from './run-state.js';
+import type { WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
 /** What a run hears of a node's call. */
 export interface ChildNews {
-  nodeId: string;
+  node: NodeRun;
+  /** Which attempt of the node it is of. */
+  attempt: number;
   url: string;
   taskId: string | undefined;
   contextId: string | undefined;
@@ -33,6 +40,7 @@ const PASSED_STEPS = new Set(['model.request', 'model.response', 'tool.call', 't
 interface CallingRun extends Omit<ProcessStart, 'log'> {
   graph: WorkflowGraph;
   state: RunState;
+  evaluation: RunEvaluation;
   revision: string;
 }
 
@@ -53,7 +61,8 @@ export class RunCalls {
     const { context, links, graph, state } = run;
     const agent = `workflows/${graph.definition.name}`;
     this.calls = new ProcessCalls(services, { context, links, agent, remembered: (signal) => this.remembered(signal) });
-    this.announced = new Set(state.frontier.running.filter((node) => node.messageId !== undefined));
+    const isAnnounced = ({ messageId, waitsFor }: NodeRun) => messageId !== undefined && waitsFor === undefined;
+    this.announced = new Set(state.frontier.running.filter(isAnnounced));
   }
 
   /** Nodes whose call is announced, by this execution or an earlier one, and still to be made; as defined. */
@@ -70,14 +79,20 @@ export class RunCalls {
     this.calls.announce(referenceOf(node));
     this.announced.add(node);
     const answer = waiting ? state.received?.messageId : undefined;
-    const messageId = dispatchMessageId(context.taskId, node.id, node.attempts, answer);
+    const messageId = dispatchMessageId(context.taskId, node.instance, node.attempts, answer);
     return { url, messageId, ...(waiting && { taskId: node.taskId }) };
   }
 
   /** Makes the announced calls, or finds again those that an earlier execution made. Does not wait for answers. */
   async launch(nodes: readonly NodeRun[]): Promise<void> {
-    const open = async (node: NodeRun) => ({ node, call: await this.calls.open(this.planned(node)) });
-    for (const { node, call } of await Promise.all(nodes.map(open))) {
+    const planned: { node: NodeRun; call: PlannedCall }[] = [];
+    const pace = new RunPace();
+    for (const node of nodes) {
+      planned.push({ node, call: this.planned(node) });
+      if (pace.isDue) await pace.rest();
+    }
+    const open = async ({ node, call }: (typeof planned)[0]) => ({ node, call: await this.calls.open(call) });
+    for (const { node, call } of await Promise.all(planned.map(open))) {
       this.announced.delete(node);
       void this.follow(node, call);
     }
@@ -94,14 +109,14 @@ export class RunCalls {
   }
 
   /** Tries again what did not reach the agent; `undefined` where there is nothing to try. */
-  cancelAgain({ node: nodeId, agentUrl, taskId, outcome }: CanceledChild): Job | undefined {
+  cancelAgain({ node: id, instance = id, agentUrl, taskId, outcome }: CanceledChild): Job | undefined {
     if (outcome !== 'unreachable' || taskId === undefined) return undefined;
     const { context, graph, state } = this.run;
-    const node = state.node(nodeId);
+    const node = state.instance(instance);
     const credential = this.credentialOf(node);
     return cancelJob({
       runId: context.taskId,
-      node: nodeId,
+      node: instance,
       attempt: node.attempts,
       taskId,
       agentUrl,
@@ -117,12 +132,12 @@ export class RunCalls {
   }
 
   private async cancelOne(node: NodeRun): Promise<CanceledChild> {
-    const agentUrl = this.urlOf(node) ?? '';
+    const { id, instance, messageId, taskId: seen, waitsFor } = node;
+    const child = { node: id, ...(instance !== id && { instance }), agentUrl: this.urlOf(node) ?? '' };
     this.announced.delete(node);
-    if (node.messageId === undefined) return { node: node.id, agentUrl, outcome: 'not-started' };
-    const { taskId: seen } = node;
+    if (messageId === undefined || waitsFor !== undefined) return { ...child, outcome: 'not-started' };
     const canceled = await this.calls.cancel({ ...this.called(node), ...(seen !== undefined && { seen }) });
-    return { node: node.id, agentUrl, ...canceled };
+    return { ...child, ...canceled };
   }
 
   private called(node: NodeRun): CalledAgent {
@@ -145,6 +160,8 @@ export class RunCalls {
     const callerMessageId = node.answer?.messageId ?? state.begunBy;
     const run = { contextId: context.contextId, revision, ...(callerMessageId && { callerMessageId }) };
     const limit = nodeTimeout(definition);
+    // Each attempt is a Message of its own, and another one is the run's business.
+    const resends = definition.retry && 0;
     return {
       ...this.called(node),
       request: nodeRequest(definition, run, node.messageId ?? '', parts, waiting),
@@ -152,11 +169,12 @@ export class RunCalls {
       callsNobody: !callsOthers(node),
       staysHere: this.isLocal(node),
       ...(limit !== undefined && { limit }),
+      ...(resends !== undefined && { resends }),
     };
   }
 
   /** Throws where the agent of a node must not be called. */
-  private target(node: NodeRun, fault: ContentTooLarge | undefined): CallTarget {
+  private target(node: NodeRun, fault: Error | undefined): CallTarget {
     if (fault) throw fault;
     if (node.type === 'external') refuseUserinfo(this.run.graph.node(node.id));
     return { url: this.urlOf(node) ?? '' };
@@ -165,9 +183,10 @@ export class RunCalls {
   /** Tells what comes of a call, unless nobody waits for it any more. Never rejects. */
   private async follow(node: NodeRun, call: AgentCall): Promise<void> {
     const url = this.urlOf(node) ?? '';
+    const attempt = node.attempts;
     const report = (news: Pick<ChildNews, 'step' | 'ending'>): Promise<void> => {
       const { taskId, contextId } = call.answer;
-      return this.report({ nodeId: node.id, url, taskId, contextId, ...news });
+      return this.report({ node, attempt, url, taskId, contextId, ...news });
     };
     try {
       for await (const { seen, step } of call.run()) {
@@ -176,32 +195,47 @@ export class RunCalls {
       }
       await report({ ending: this.endingOf(node, url, call.outcome) });
     } catch (error) {
-      if (!call.givenUp) this.logger.error({ err: error, node: node.id }, 'The answer of a node could not be reported');
+      if (!call.givenUp)
+        this.logger.error({ err: error, node: node.instance }, 'The answer of a node could not be reported');
     }
   }
 
   private endingOf(node: NodeRun, url: string, outcome: CallOutcome): ChildEnding {
+    const definition = this.run.graph.node(node.id);
     if (outcome.kind === 'failed' && outcome.failure.kind === 'internal') {
       const { cause } = outcome.failure;
-      this.logger.error({ err: cause, node: node.id, url: shownUrl(url) }, 'The call of a node failed');
+      if (cause instanceof FailedExpression) return { kind: 'failed', error: cause.message, failure: 'expression' };
+      this.logger.error({ err: cause, node: node.instance, url: shownUrl(url) }, 'The call of a node failed');
     }
-    return childEnding(this.run.graph.node(node.id), url, outcome);
+    const ending = childEnding(definition, url, outcome);
+    return ending.kind === 'completed' ? this.checked(definition, ending) : ending;
+  }
+
+  /** A result that is not what the definition says is none. */
+  private checked(definition: WorkflowNode, ending: Extract<ChildEnding, { kind: 'completed' }>): ChildEnding {
+    try {
+      const { jsonMembers } = this.services.content;
+      return { ...ending, artifacts: OutputRules.of(definition).applied(ending.artifacts, jsonMembers) };
+    } catch (error) {
+      if (!(error instanceof InvalidOutput)) throw error;
+      return { kind: 'failed', status: ending.status, error: error.message, failure: 'invalid-output' };
+    }
   }
 
   /** What a node is sent; nothing, and why, where that would be too much. */
-  private partsFor(node: NodeRun): { parts: Part[]; fault?: ContentTooLarge } {
-    const { graph, state } = this.run;
+  private partsFor(node: NodeRun): { parts: Part[]; fault?: ContentTooLarge | FailedExpression } {
+    const { graph, evaluation } = this.run;
     const { renderedText, task } = this.services.content;
     if (node.answer) return { parts: answerParts(node.answer, node.id) };
     const budget = new TextBudget(renderedText);
     try {
-      const parts = nodeParts(graph.node(node.id), graph, state, budget);
+      const parts = nodeParts(graph.node(node.id), graph, evaluation.source(node), budget);
       this.rendered += budget.spent;
       if (this.rendered > task)
         throw ContentTooLarge.of('what was rendered for the nodes of the run', task, 'TASK_LIMIT');
       return { parts };
     } catch (error) {
-      if (error instanceof ContentTooLarge) return { parts: [], fault: error };
+      if (error instanceof ContentTooLarge || error instanceof FailedExpression) return { parts: [], fault: error };
       throw error;
     }
   }
@@ -222,7 +256,7 @@ export class RunCalls {
   private async remember(node: NodeRun, taskId: string, url: string): Promise<void> {
     if (this.isLocal(node)) return;
     try {
-      const { id: nodeId, attempts: attempt } = node;
+      const { instance: nodeId, attempts: attempt } = node;
       await this.services.children.remember({ runId: this.run.context.taskId, nodeId, attempt, taskId, agentUrl: url });
     } catch (error) {
       this.logger.warn({ err: error, taskId, url: shownUrl(url) }, 'The task of a child could not be remembered');
@@ -240,6 +274,6 @@ export class RunCalls {
   }
 }
 
-function referenceOf({ id, attempts }: NodeRun): string {
-  return childReference(id, attempts);
+function referenceOf({ instance, attempts }: NodeRun): string {
+  return childReference(instance, attempts);
 }

@@ -1,6 +1,7 @@
 /** A Task that a run made at an agent of another process. */
 export interface RunChild {
   runId: string;
+  /** The instance of the node. */
   nodeId: string;
   attempt: number;
   taskId: string;

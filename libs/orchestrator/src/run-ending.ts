@@ -25,21 +25,30 @@ export function stepEvent(reference: TaskReference, note: Parameters<typeof runE
   return statusUpdate(reference, 'TASK_STATE_WORKING', undefined, runEventMetadata(note));
 }
 
+/** What is said of a node's success. */
+export interface Completion {
+  status: string;
+  artifacts: Artifact[];
+  /** The edges from it that are taken, where that was decided. */
+  taken?: number[];
+  fallback?: true;
+}
+
 /**
- * A node's success. The output of a result node is an Artifact of the run, named by the node, and the event carries it.
+ * A node's success. The output of a result node is an Artifact of the run, named by the node, and the event carries it;
+ * that of an entry of a list is not, but that of the list.
  */
 export function completedEvent(
   reference: TaskReference,
   graph: WorkflowGraph,
   node: NodeRun,
-  status: string,
-  artifacts: Artifact[],
+  { artifacts, ...payload }: Completion,
 ): TaskEvent {
   const [only] = artifacts;
-  const isResult = graph.isResult(node.id);
-  if (only === undefined || !isResult) return stepEvent(reference, nodeCompleted.note(node, { status, artifacts }));
+  const isResult = graph.isResult(node.id) && node.list === undefined;
+  if (only === undefined || !isResult) return stepEvent(reference, nodeCompleted.note(node, { ...payload, artifacts }));
   const result = { ...only, artifactId: node.id, name: node.id, parts: artifacts.flatMap(({ parts }) => parts) };
-  const note = nodeCompleted.note(node, { status, ...(artifacts.length > 1 && { artifacts }) });
+  const note = nodeCompleted.note(node, { ...payload, ...(artifacts.length > 1 && { artifacts }) });
   const timestamp = new Date().toISOString();
   return artifactUpdate(reference, result, { lastChunk: true, metadata: runEventMetadata({ ...note, timestamp }) });
 }

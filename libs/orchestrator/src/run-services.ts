@@ -1,5 +1,6 @@
 import type { ProcessServices } from '#libs/process';
 import type { ContentLimits } from '#libs/service';
+import type { RunClock } from './run-clock.js';
 import type { RunChildStore } from './run-child-store.js';
 
 /** What every run needs of the process it runs in. */
@@ -11,4 +12,5 @@ export interface RunServices extends ProcessServices {
   localDispatch: boolean;
   /** How large what a run puts together may be. */
   content: ContentLimits;
+  clock: RunClock;
 }

@@ -5,6 +5,7 @@ import { ServiceAddress } from '#libs/http';
 import { AppConfig } from '#libs/service';
 import { TaskStore } from '#libs/tasks';
 import { RunChildStore } from './run-child-store.js';
+import { SYSTEM_CLOCK } from './run-clock.js';
 import type { RunServices } from './run-services.js';
 import type { WorkflowRevision } from './workflow.js';
 import { WorkflowExecutor } from './workflow-executor.js';
@@ -24,7 +25,7 @@ export class WorkflowExecutors {
   ) {
     const { content, nodeDispatch } = config;
     const localDispatch = nodeDispatch === 'local';
-    this.services = { directory, tasks, children, chains, address, localDispatch, content };
+    this.services = { directory, tasks, children, chains, address, localDispatch, content, clock: SYSTEM_CLOCK };
   }
 
   of(workflow: WorkflowRevision): WorkflowExecutor {

@@ -1,86 +1,140 @@
 import { Logger } from '@nestjs/common';
+import { durationOf } from '#libs/expressions';
 import { Inbox, Process, type ProcessStart, type Steps } from '#libs/process';
 import { briefText, ContentTooLarge, type RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
+import { runDeadline, nodeSkipped } from './control-steps.js';
 import type { ChildEnding } from './child-ending.js';
+import { NodeOutcomes } from './node-outcomes.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
-import type { RunOutcome } from './plan.js';
+import type { Decision, Plan, RunOutcome, Skips } from './plan.js';
 import { isBeingCanceled, planNext } from './plan-next.js';
 import { type ChildNews, RunCalls } from './run-calls.js';
-import {
-  canceledEvents,
-  completedEvent,
-  completedEvents,
-  failedEvents,
-  shortened,
-  stepEvent,
-  waitingEvents,
-} from './run-ending.js';
+import { RunDecisions } from './run-decisions.js';
+import { canceledEvents, completedEvents, failedEvents, shortened, stepEvent, waitingEvents } from './run-ending.js';
+import { RunEvaluation } from './run-evaluation.js';
+import { RunPace } from './run-pace.js';
 import type { RunServices } from './run-services.js';
 import { RunState } from './run-state.js';
-import { a2aReceived, a2aSending, nodeCanceled, nodeError, nodeStarted } from './run-steps.js';
+import { a2aReceived, a2aSending, nodeCanceled, nodeStarted } from './run-steps.js';
 import { templateWarnings } from './template-warnings.js';
+import type { Timer } from './timers.js';
 import type { WorkflowRevision } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
+/** What a run waits for: what comes of a call, or that it is time. */
+type News = ChildNews | 'time';
+
+/** Nodes that a run does itself: they are sent nothing. */
+const OWN_TYPES = new Set(['set', 'wait']);
+
 /** One turn of a run, or the rest of one. */
 export class WorkflowRun extends Process<RunState> {
-  protected override readonly calls: RunCalls;
+  protected override calls: RunCalls;
   private readonly logger = new Logger('Runs');
-  private readonly inbox = new Inbox<ChildNews>();
+  private readonly inbox = new Inbox<News>();
   private readonly graph: WorkflowGraph;
+  private readonly evaluation: RunEvaluation;
+  private readonly outcomes: NodeOutcomes;
+  private readonly decisions: RunDecisions;
+  private signal: AbortSignal;
+  private alarm: { at: number; forget: () => void } | undefined;
   private answerTaken = false;
 
   constructor(
     private readonly services: RunServices,
-    { context, log, links }: ProcessStart,
-    { definition, revision }: WorkflowRevision,
+    private readonly begun: ProcessStart,
+    private readonly workflow: WorkflowRevision,
   ) {
-    const state = RunState.of(definition, log);
+    const { context, log } = begun;
+    const state = RunState.of(workflow.definition, log);
     super(context, state);
+    const { clock, content } = services;
     this.graph = state.graph;
-    this.calls = new RunCalls(services, { context, state, graph: state.graph, revision, links }, (news) =>
-      this.inbox.put(news),
-    );
+    this.signal = context.signal;
+    this.evaluation = new RunEvaluation(state, knownRun(begun, workflow));
+    const run = { reference: context, state, evaluation: this.evaluation, clock, renderedText: content.renderedText };
+    this.outcomes = new NodeOutcomes(run);
+    this.decisions = new RunDecisions({ ...run, outcomes: this.outcomes });
+    this.calls = this.newCalls();
+  }
+
+  override async *events(): AsyncGenerator<TaskEvent, void, undefined> {
+    try {
+      yield* super.events();
+    } finally {
+      this.alarm?.forget();
+    }
   }
 
   protected override next(): Steps {
-    const { graph, state } = this;
-    if (graph.fault) return this.end('failed', graph.fault.message);
+    const { graph, state, evaluation } = this;
+    const fault = graph.fault?.message ?? evaluation.fault;
+    if (fault !== undefined) return this.end('failed', fault);
     if (isBeingCanceled(state)) return this.cancel();
-    const { stop, start, answer, outcome } = planNext(state, Date.now());
-    const { unsent } = state.frontier;
-    const { unmade } = this.calls;
-    if (stop.length > 0) return this.stop(stop);
+    return this.steps(planNext(state, this.services.clock.now()));
+  }
+
+  /** The first thing that a plan says. What nobody needs any more is stopped after the rest has begun, unless it is all. */
+  private steps({ stop, report, decide, answer, fire, start, outcome, wakeAt }: Plan): Steps {
+    const { state, calls } = this;
+    const { isStruck, unsent } = state.frontier;
+    if (stop.length > 0 && isStruck) return this.stop(stop);
+    if (report.length > 0) return this.report(report);
+    if (decide.length > 0) return this.decide(decide);
     if (state.undelivered && !this.answerTaken) return this.answer(answer);
+    if (fire.length > 0) return this.fire(fire);
     if (start.length > 0) return this.start(start);
     if (unsent.length > 0) return this.announce(unsent);
-    return unmade.length > 0 || outcome === undefined ? this.listen(unmade) : this.end(outcome);
+    const unmade = calls.unmade.filter((node) => !stop.includes(node));
+    if (stop.length > 0) return this.stop(stop, unmade);
+    if (unmade.length > 0 || outcome === undefined || outcome === 'parked') return this.listen(unmade, wakeAt);
+    return this.end(outcome);
   }
 
   protected override async *cancel(): AsyncGenerator<TaskEvent> {
     const { state } = this;
-    const earlier = isBeingCanceled(state) ? canceledChildren(state.nodes.values()) : [];
+    const earlier = isBeingCanceled(state) ? canceledChildren(state.instances.values()) : [];
     const children = await this.calls.cancel(state.frontier.active);
     for (const child of children) yield this.canceled(child);
     yield* this.lastStatusText(canceledEvents(this.context, state, [...earlier, ...children]));
   }
 
+  private *report(skips: readonly Skips[]): Generator<TaskEvent> {
+    for (const { because, instances } of skips) yield this.note(nodeSkipped.note({ because, instances }));
+  }
+
+  private async *decide(decisions: readonly Decision[]): AsyncGenerator<TaskEvent> {
+    const pace = new RunPace();
+    for (const decision of decisions) {
+      const events = this.decisions.decide(decision);
+      yield* 'node' in decision ? this.settling(decision.node, events) : this.recorded(events);
+      if (pace.isDue) await pace.rest();
+    }
+  }
+
   private *start(nodes: readonly NodeRun[]): Generator<TaskEvent> {
     for (const node of nodes) {
+      const { status, waitsFor, attempts, list, each, type } = node;
       // One that failed at once may have ended the run for those after it.
-      if (node.status !== 'pending') continue;
-      yield this.note(nodeStarted.note(node, { attempt: node.attempts + 1 }));
-      for (const warning of templateWarnings(this.graph.node(node.id), this.state)) yield this.note(warning);
-      yield* this.announce([node]);
+      if (status !== 'pending' && waitsFor === undefined) continue;
+      yield this.note(nodeStarted.note(node, { attempt: attempts + 1 }));
+      if (attempts === 0 && list === undefined) yield* this.warn(node);
+      if (each === undefined && !OWN_TYPES.has(type)) yield* this.announce([node]);
     }
+  }
+
+  private *warn(node: NodeRun): Generator<TaskEvent> {
+    const warnings = templateWarnings(this.graph.node(node.id), this.evaluation.source(node));
+    for (const warning of warnings) yield this.note(warning);
   }
 
   private *announce(nodes: readonly NodeRun[]): Generator<TaskEvent> {
     for (const node of nodes) {
       const call = this.calls.announce(node);
+      const error = `no URL for node "${node.id}"`;
       if (call) yield this.note(a2aSending.note(node, call));
-      else yield this.failed(node, `no URL for node "${node.id}"`, `no URL for node "${node.id}"`);
+      else yield* this.recorded(this.outcomes.failed(node, { kind: 'refused', error, message: error }));
     }
   }
 
@@ -89,17 +143,56 @@ export class WorkflowRun extends Process<RunState> {
     yield* this.announce(answered);
   }
 
-  /** Makes the calls that are announced, and waits for what comes of any. */
-  private async *listen(unmade: readonly NodeRun[]): AsyncGenerator<TaskEvent> {
+  private *fire(timers: readonly Timer[]): Generator<TaskEvent> {
+    for (const { kind, at, node } of timers) {
+      if (kind === 'deadline') yield this.deadline(at);
+      else if (node && kind === 'wait') yield* this.settling(node, this.decisions.waited(node));
+      else if (node && kind === 'timeout') yield* this.timedOut(node);
+      if (this.state.frontier.isStruck) return;
+    }
+  }
+
+  private deadline(at: number): TaskEvent {
+    const message = `the run was not done within ${this.state.definition.deadline ?? ''}`;
+    return this.note(runDeadline.note({ at: new Date(at).toISOString(), failure: { kind: 'deadline', message } }));
+  }
+
+  private *timedOut(node: NodeRun): Generator<TaskEvent> {
+    const limit = durationOf(this.graph.node(node.id).timeout) ?? 0;
+    void this.calls.cancel([node]);
+    yield* this.recorded(
+      this.outcomes.failed(node, { kind: 'timeout', error: `timeout: not finished within ${limit / 1_000} s` }),
+    );
+  }
+
+  /** Makes the calls that are announced, and waits for what comes of any, or until it is time. */
+  private async *listen(unmade: readonly NodeRun[], wakeAt: number | undefined): AsyncGenerator<TaskEvent> {
     if (unmade.length > 0) await this.calls.launch(unmade);
-    yield* this.applyAll(await this.inbox.take(this.context.signal));
+    this.wakeAt(wakeAt);
+    yield* this.applyAll(await this.inbox.take(this.signal));
+  }
+
+  private wakeAt(at: number | undefined): void {
+    if (this.alarm?.at === at) return;
+    this.alarm?.forget();
+    this.alarm = undefined;
+    if (at === undefined) return;
+    const ring = (): void => {
+      this.alarm = undefined;
+      void this.inbox.put('time');
+    };
+    this.alarm = { at, forget: this.services.clock.at(at, ring) };
   }
 
   /** What came in together is heard before it is planned again; not beyond a failure, which may stop the others. */
-  private *applyAll(first: ChildNews): Generator<TaskEvent> {
-    for (let news: ChildNews | undefined = first; news !== undefined; news = this.inbox.poll()) {
+  private *applyAll(first: News): Generator<TaskEvent> {
+    for (let news: News | undefined = first; news !== undefined; news = this.inbox.poll()) {
+      if (news === 'time') continue;
+      const { node, attempt } = news;
+      // Nobody waits for what was given up meanwhile.
+      if (node.status !== 'running' || node.waitsFor !== undefined || node.attempts !== attempt) continue;
       yield* this.apply(news);
-      if (this.state.node(news.nodeId).status === 'failed') return;
+      if (this.state.instance(node.instance).status === 'failed') return;
     }
   }
 
@@ -108,23 +201,29 @@ export class WorkflowRun extends Process<RunState> {
       yield* this.take(news);
     } catch (error) {
       if (!(error instanceof ContentTooLarge)) throw error;
-      const node = this.state.node(news.nodeId);
-      if (news.ending === undefined) void this.calls.cancel([node]);
-      yield this.failed(node, error.message, `node "${node.id}": ${error.message}`);
+      const { node, ending } = news;
+      if (ending === undefined) void this.calls.cancel([node]);
+      yield* this.recorded(this.outcomes.failed(node, { kind: 'refused', error: error.message }));
     }
   }
 
   private *take(news: ChildNews): Generator<TaskEvent> {
-    const node = this.state.node(news.nodeId);
-    const { step, ending } = news;
-    if (step) yield this.note({ type: step.type, node_id: node.id, node_type: node.type, payload: step.payload });
+    const { node, step, ending } = news;
+    const { id, type, instance } = node;
+    if (step) {
+      const named = { node_id: id, node_type: type, ...(instance !== id && { instance }) };
+      yield this.note({ type: step.type, ...named, payload: step.payload });
+    }
     if (ending === undefined) return;
     this.calls.close(node);
     if (ending.status !== undefined) yield this.received(node, news, ending);
-    if (ending.kind === 'completed') {
-      yield this.record(completedEvent(this.context, this.graph, node, ending.status, ending.artifacts));
+    if (ending.kind === 'completed')
+      yield* this.recorded(this.outcomes.completed(node, ending.status, ending.artifacts));
+    if (ending.kind === 'failed') {
+      const { failure: kind, error, retryAfter } = ending;
+      const attempt = { kind, error, ...(retryAfter !== undefined && { retryAfter }) };
+      yield* this.recorded(this.outcomes.failed(node, attempt));
     }
-    if (ending.kind === 'failed') yield this.failed(node, ending.error, `node "${node.id}": ${ending.error}`);
   }
 
   private received(node: NodeRun, { url, taskId, contextId }: ChildNews, ending: ChildEnding): TaskEvent {
@@ -142,20 +241,18 @@ export class WorkflowRun extends Process<RunState> {
     );
   }
 
-  private failed(node: NodeRun, error: string, message: string): TaskEvent {
-    return this.note(nodeError.note(node, { error, message }));
-  }
-
-  private async *stop(nodes: readonly NodeRun[]): AsyncGenerator<TaskEvent> {
+  /** @param unmade calls that are not to wait for that */
+  private async *stop(nodes: readonly NodeRun[], unmade: readonly NodeRun[] = []): AsyncGenerator<TaskEvent> {
+    if (unmade.length > 0) await this.calls.launch(unmade);
     const stopped = await this.calls.cancel(nodes);
     for (const child of stopped) yield this.canceled(child);
   }
 
   /** With what is to be tried again: it commits with the outcome that wants it. */
   private canceled(child: CanceledChild): TaskEvent {
-    const { node, agentUrl, taskId, outcome } = child;
+    const { node, instance = node, agentUrl, taskId, outcome } = child;
     const payload = { url: agentUrl, outcome, ...(taskId !== undefined && { taskId }) };
-    const event = stepEvent(this.context, nodeCanceled.note(this.state.node(node), payload));
+    const event = stepEvent(this.context, nodeCanceled.note(this.state.instance(instance), payload));
     const again = this.calls.cancelAgain(child);
     return this.record(again ? { ...event, jobs: [again] } : event);
   }
@@ -175,7 +272,7 @@ export class WorkflowRun extends Process<RunState> {
     const events = {
       completed: () => completedEvents(context, graph, state),
       failed: () => failedEvents(context, state, fault),
-      canceled: () => canceledEvents(context, state, []),
+      canceled: () => canceledEvents(context, state, canceledChildren(state.instances.values())),
       'input-required': () => waitingEvents(context, state),
       parked: () => waitingEvents(context, state),
     }[outcome]();
@@ -198,6 +295,20 @@ export class WorkflowRun extends Process<RunState> {
     }
   }
 
+  /** What comes of a node that is done here; what is too large for the run is its failure. */
+  private *settling(node: NodeRun, events: Generator<TaskEvent>): Generator<TaskEvent> {
+    try {
+      yield* this.recorded(events);
+    } catch (error) {
+      if (!(error instanceof ContentTooLarge)) throw error;
+      yield* this.recorded(this.outcomes.failed(node, { kind: 'refused', error: error.message }));
+    }
+  }
+
+  private *recorded(events: Generator<TaskEvent>): Generator<TaskEvent> {
+    for (const event of events) yield this.record(event);
+  }
+
   private note(note: RunEventNote): TaskEvent {
     return this.record(stepEvent(this.context, note));
   }
@@ -207,10 +318,27 @@ export class WorkflowRun extends Process<RunState> {
     this.context.admit(event);
     return super.record(event);
   }
+
+  private newCalls(): RunCalls {
+    const { services, state, graph, evaluation, signal, begun, workflow } = this;
+    const { context, links } = begun;
+    const run = { context: { ...context, signal }, links, state, graph, evaluation, revision: workflow.revision };
+    return new RunCalls(services, run, (news) => this.inbox.put(news));
+  }
+}
+
+function knownRun({ context, log }: ProcessStart, { definition, revision }: WorkflowRevision) {
+  const [first] = log;
+  const begun = first && 'task' in first ? first.task.status.timestamp : undefined;
+  const startedAt = begun === undefined ? new Date() : new Date(begun);
+  return { id: context.taskId, workflow: definition.name, revision, contextId: context.contextId, startedAt };
 }
 
 function canceledChildren(nodes: Iterable<NodeRun>): CanceledChild[] {
-  return [...nodes].flatMap(({ id, agentUrl = '', taskId, cancelOutcome: outcome }) =>
-    outcome === undefined ? [] : [{ node: id, agentUrl, ...(taskId !== undefined && { taskId }), outcome }],
-  );
+  return [...nodes].flatMap(({ id, instance, agentUrl = '', taskId, cancelOutcome: outcome }) => {
+    if (outcome === undefined) return [];
+    return [
+      { node: id, ...(instance !== id && { instance }), agentUrl, ...(taskId !== undefined && { taskId }), outcome },
+    ];
+  });
 }

@@ -17,6 +17,7 @@ import { RunState } from '../run-state.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import { WorkflowExecutor } from '../workflow-executor.js';
 import type { FakeAgents } from './fake-agents.js';
+import { FakeClock } from './fake-clock.js';
 
 const REFERENCE = { taskId: 'run-1', contextId: 'context-1' };
 
@@ -38,6 +39,7 @@ export class DrivenRun {
   readonly children = new FakeRunChildren();
   /** Children in the service's own store: `node#attempt` to Task id. */
   readonly own = new Map<string, string>();
+  readonly clock = new FakeClock();
   localDispatch = true;
   /** How many events the executor has waited for to be durable. */
   durable = 0;
@@ -159,6 +161,7 @@ export class DrivenRun {
       address: { internalUrl: 'http://own' },
       localDispatch: this.localDispatch,
       content: DEFAULT_CONTENT_LIMITS,
+      clock: this.clock,
     };
   }
 }

@@ -1,0 +1,155 @@
+import { later } from '#libs/expressions';
+import {
+  type Artifact,
+  ContentTooLarge,
+  type JsonValue,
+  type Part,
+  type TaskReference,
+  TextBudget,
+} from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { edgeError, nodeRetrying } from './control-steps.js';
+import { FailedExpression } from './expressions/failed-expression.js';
+import type { Failure, FailureKind } from './failure.js';
+import { nodeFilling } from './node-message.js';
+import type { NodeRun } from './node-run.js';
+import { isRetried, retryPause } from './retry-policy.js';
+import type { RunClock } from './run-clock.js';
+import { completedEvent, stepEvent } from './run-ending.js';
+import type { RunEvaluation } from './run-evaluation.js';
+import type { RunState } from './run-state.js';
+import { nodeError } from './run-steps.js';
+
+/** Why an attempt of a node gave nothing. */
+export interface AttemptFailure {
+  kind: FailureKind;
+  error: string;
+  /** What the run says of it; absent: the error, with the node's name. */
+  message?: string;
+  /** The instance that it is about, where that is another one. */
+  instance?: string;
+  /** How many milliseconds the agent asks to wait before it is called again. */
+  retryAfter?: number;
+}
+
+/** The run whose nodes end. */
+interface EndingRun {
+  reference: TaskReference;
+  state: RunState;
+  evaluation: RunEvaluation;
+  clock: RunClock;
+  /** Characters that the fallback of one node may come to. */
+  renderedText: number;
+}
+
+/**
+ * What the end of an attempt means for a node and for the edges from it, as events of the run; each is to be recorded before
+ * the next one is asked for. A failure is tried again, else made good by the fallback, else the node's.
+ */
+export class NodeOutcomes {
+  constructor(private readonly run: EndingRun) {}
+
+  /** The node has a result. Where it cannot be decided what follows, it fails. */
+  *completed(node: NodeRun, status: string, artifacts: Artifact[], fallback = false): Generator<TaskEvent> {
+    const { reference, state, evaluation } = this.run;
+    const completion = { status, artifacts, ...(fallback && { fallback: true as const }) };
+    const choices = choicesOf(state, node, 'completed');
+    if (choices === undefined) return yield completedEvent(reference, state.graph, node, completion);
+    const ended: NodeRun = { ...node, status: 'completed', artifacts };
+    const { taken, errors } = evaluation.edges(ended, choices);
+    const [first] = errors;
+    if (first === undefined) return yield completedEvent(reference, state.graph, node, { ...completion, taken });
+    yield* this.edgeErrors(node, errors);
+    yield* this.ended(node, { kind: 'expression', error: first.message });
+  }
+
+  /** An attempt has failed. */
+  *failed(node: NodeRun, attempt: AttemptFailure): Generator<TaskEvent> {
+    const { graph } = this.run.state;
+    const { retry, fallback } = graph.node(node.id);
+    // A list as a whole is not tried again: its entries were.
+    if (node.each !== undefined) return yield* this.ended(node, attempt);
+    let failure = attempt;
+    try {
+      const retryAt = retry && this.retryAt(node, failure);
+      if (retryAt !== undefined) return yield this.retrying(node, failure, retryAt);
+      const artifacts = fallback && this.fallback(node, failure, fallback.parts);
+      if (artifacts !== undefined) return yield* this.completed(node, 'completed', artifacts, true);
+    } catch (error) {
+      failure = attemptFailure(error);
+    }
+    yield* this.ended(node, failure);
+  }
+
+  /** The node has failed, whatever it says of other attempts. */
+  *ended(node: NodeRun, attempt: AttemptFailure): Generator<TaskEvent> {
+    const { reference, state, evaluation } = this.run;
+    const { error, message = `node "${node.instance}": ${error}` } = attempt;
+    if (state.graph.isPlain) return yield stepEvent(reference, nodeError.note(node, { error, message }));
+    const failure = failureOf(node, attempt);
+    const choices = choicesOf(state, node, 'failed');
+    const choice = choices && evaluation.edges({ ...node, status: 'failed', error, failure }, choices);
+    if (choice) yield* this.edgeErrors(node, choice.errors);
+    const payload = { error, message, failure, ...(choice && { taken: choice.taken }) };
+    yield stepEvent(reference, nodeError.note(node, payload));
+  }
+
+  /** When the node is tried again; `undefined` where it is not. @throws FailedExpression */
+  private retryAt(node: NodeRun, attempt: AttemptFailure): Date | undefined {
+    const { reference, state, evaluation, clock } = this.run;
+    const { retry } = state.graph.node(node.id);
+    const failure = failureOf(node, attempt);
+    if (retry === undefined || !isRetried(retry, node.attempts, failure)) return undefined;
+    if (!evaluation.retriedWhen(failing(node, failure), { error: failure })) return undefined;
+    const { retryAfter } = attempt;
+    const failed = {
+      runId: reference.taskId,
+      instance: node.instance,
+      attempt: node.attempts,
+      ...(retryAfter !== undefined && { retryAfter }),
+    };
+    return later(new Date(clock.now()), retryPause(retry, failed));
+  }
+
+  private retrying(node: NodeRun, attempt: AttemptFailure, retryAt: Date): TaskEvent {
+    const payload = { attempt: node.attempts, failure: failureOf(node, attempt), retryAt: retryAt.toISOString() };
+    return stepEvent(this.run.reference, nodeRetrying.note(node, payload));
+  }
+
+  /** @throws FailedExpression, ContentTooLarge */
+  private fallback(node: NodeRun, attempt: AttemptFailure, parts: Part[]): Artifact[] {
+    const { state, evaluation, renderedText } = this.run;
+    const error = failureOf(node, attempt);
+    const source = evaluation.source(failing(node, error), { error });
+    const filling = nodeFilling(state.graph.node(node.id), source, new TextBudget(renderedText));
+    const filled = filling.value('fallback.parts', parts as unknown as JsonValue) as unknown as Part[];
+    return [{ artifactId: node.id, name: node.id, parts: filled }];
+  }
+
+  private *edgeErrors(node: NodeRun, errors: readonly { edge: number; message: string }[]): Generator<TaskEvent> {
+    for (const { edge, message } of errors) {
+      const failure = failureOf(node, { kind: 'expression', error: message });
+      yield stepEvent(this.run.reference, edgeError.note(node, { edge, failure }));
+    }
+  }
+}
+
+/** What failed where no agent did: an expression, or what came out of it. @throws what is a fault of ours */
+export function attemptFailure(error: unknown): AttemptFailure {
+  if (error instanceof FailedExpression) return { kind: 'expression', error: error.message };
+  if (error instanceof ContentTooLarge) return { kind: 'refused', error: error.message };
+  throw error;
+}
+
+/** Entries of a list have no edges. */
+function choicesOf(state: RunState, node: NodeRun, outcome: 'completed' | 'failed') {
+  return node.list === undefined ? state.choices(node, outcome) : undefined;
+}
+
+function failing(node: NodeRun, failure: Failure): NodeRun {
+  return { ...node, status: 'failed', error: failure.message, failure };
+}
+
+function failureOf(node: NodeRun, { kind, error, instance = node.instance }: AttemptFailure): Failure {
+  return { kind, message: error, node: node.id, ...(instance !== node.id && { instance }) };
+}

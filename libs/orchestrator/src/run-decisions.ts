@@ -1,0 +1,181 @@
+import { durationOf, later, LONGEST_DURATION } from '#libs/expressions';
+import {
+  dataPart,
+  firstData,
+  isJsonObject,
+  type JsonValue,
+  joinedText,
+  type TaskReference,
+  TextBudget,
+  textPart,
+} from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { eachStarted, loopEnded, loopNext, nodeWaiting, runEnding } from './control-steps.js';
+import { FailedExpression } from './expressions/failed-expression.js';
+import type { LoopReason, LoopRun } from './loop-run.js';
+import { nodeFilling, nodeText } from './node-message.js';
+import { attemptFailure, type NodeOutcomes } from './node-outcomes.js';
+import type { EachRun, NodeRun } from './node-run.js';
+import type { Decision } from './plan.js';
+import type { RunClock } from './run-clock.js';
+import { stepEvent } from './run-ending.js';
+import type { RunEvaluation } from './run-evaluation.js';
+import type { RunState } from './run-state.js';
+import type { EachConfig } from './workflow.js';
+
+/** The run that is decided about. */
+interface DecidingRun {
+  reference: TaskReference;
+  state: RunState;
+  evaluation: RunEvaluation;
+  outcomes: NodeOutcomes;
+  clock: RunClock;
+  /** Characters that the templates of one node may come to. */
+  renderedText: number;
+}
+
+const MAX_ITEMS = 1_000;
+const MOST_ITEMS = 10_000;
+
+/** Finds out what a run cannot go on without, as events of it; each is to be recorded before the next one is asked for. */
+export class RunDecisions {
+  constructor(private readonly run: DecidingRun) {}
+
+  decide(decision: Decision): Generator<TaskEvent> {
+    switch (decision.kind) {
+      case 'items':
+        return this.attempted(decision.node, () => this.items(decision.node));
+      case 'list':
+        return this.list(decision.node);
+      case 'own':
+        return this.attempted(decision.node, () => this.own(decision.node));
+      case 'loop':
+        return this.loop(decision.loop, decision.failed);
+      case 'ending':
+        return this.ending(decision);
+    }
+  }
+
+  /** The time that a `wait` node waited for has come. */
+  *waited(node: NodeRun): Generator<TaskEvent> {
+    const { state, evaluation, outcomes, renderedText } = this.run;
+    const definition = state.graph.node(node.id);
+    const source = evaluation.source(node);
+    const filling = nodeFilling(definition, source, new TextBudget(renderedText));
+    const text = textPart(nodeText(definition, state.graph, source, filling));
+    yield* outcomes.completed(node, 'completed', [{ artifactId: node.id, name: node.id, parts: [text] }]);
+  }
+
+  /** What cannot be done is a failure of the node's attempt. */
+  private *attempted(node: NodeRun, steps: () => Generator<TaskEvent>): Generator<TaskEvent> {
+    try {
+      yield* steps();
+    } catch (error) {
+      yield* this.run.outcomes.failed(node, attemptFailure(error));
+    }
+  }
+
+  private *items(node: NodeRun): Generator<TaskEvent> {
+    const { state, evaluation, reference } = this.run;
+    const items = evaluation.items(node);
+    const most = Math.min(state.graph.node(node.id).each?.maxItems ?? MAX_ITEMS, MOST_ITEMS);
+    if (items.length > most) throw new FailedExpression(`each.items gives ${items.length} items; ${most} is the most`);
+    yield stepEvent(reference, eachStarted.note(node, { items }));
+  }
+
+  private *list(node: NodeRun): Generator<TaskEvent> {
+    const { state, outcomes } = this.run;
+    const { each } = node;
+    const config = state.graph.node(node.id).each;
+    if (each === undefined || config === undefined) return;
+    const { firstFailed } = each;
+    if (firstFailed && each.completed < needed(each, config)) {
+      const kind = firstFailed.failure?.kind ?? 'failed';
+      const { instance, error = '' } = firstFailed;
+      yield* outcomes.failed(node, { kind, error, instance, message: `node "${instance}": ${error}` });
+      return;
+    }
+    const results = Array.from({ length: each.total }, (_, index) => resultOf(each.runs[index]));
+    yield* outcomes.completed(node, 'completed', [{ artifactId: node.id, name: node.id, parts: [dataPart(results)] }]);
+  }
+
+  private *own(node: NodeRun): Generator<TaskEvent> {
+    const { state, evaluation, outcomes, reference, renderedText } = this.run;
+    const definition = state.graph.node(node.id);
+    if (definition.type === 'wait') {
+      yield stepEvent(reference, nodeWaiting.note(node, { until: this.until(node).toISOString() }));
+      return;
+    }
+    const filling = nodeFilling(definition, evaluation.source(node), new TextBudget(renderedText));
+    const values = filling.value('config.values', definition.config['values'] ?? {});
+    if (!isJsonObject(values)) throw new FailedExpression('config.values gives no object');
+    yield* outcomes.completed(node, 'completed', [{ artifactId: node.id, name: node.id, parts: [dataPart(values)] }]);
+  }
+
+  /** @throws FailedExpression */
+  private until(node: NodeRun): Date {
+    const { state, evaluation, clock, renderedText } = this.run;
+    const now = new Date(clock.now());
+    const definition = state.graph.node(node.id);
+    const until = evaluation.until(node, now) ?? later(now, this.pause(node, renderedText));
+    if (until.getTime() - now.getTime() <= LONGEST_DURATION) return until;
+    throw new FailedExpression(`config.${definition.config['until'] === undefined ? 'for' : 'until'} is beyond a year`);
+  }
+
+  private pause(node: NodeRun, renderedText: number): number {
+    const { state, evaluation } = this.run;
+    const definition = state.graph.node(node.id);
+    const filling = nodeFilling(definition, evaluation.source(node), new TextBudget(renderedText));
+    const pause = durationOf(filling.value('config.for', definition.config['for'] ?? ''));
+    if (pause === undefined) throw new FailedExpression('config.for gives no duration');
+    return pause;
+  }
+
+  private *loop(loop: LoopRun, failed: boolean): Generator<TaskEvent> {
+    const { clock, evaluation, reference } = this.run;
+    const { config, index: edge } = loop.loop;
+    const last = this.last(loop);
+    if (failed) return yield* this.loopEnded(loop, last, 'failure');
+    if (evaluation.exits(loop, last)) return yield* this.loopEnded(loop, last, 'exit_when');
+    if (loop.iteration >= config.max_iterations) return yield* this.loopEnded(loop, last, 'max');
+    const pause = durationOf(config.delay);
+    const at = pause !== undefined && later(new Date(clock.now()), pause).toISOString();
+    const payload = { edge, ...pathOf(loop), iteration: loop.iteration + 1, ...(at !== false && { at }) };
+    yield stepEvent(reference, loopNext.note(last, payload));
+  }
+
+  private *loopEnded(loop: LoopRun, last: NodeRun, reason: LoopReason): Generator<TaskEvent> {
+    const { state, evaluation, reference } = this.run;
+    const leaving = state.leaving(loop);
+    const taken = leaving.flatMap(({ node, edges, taken: known }) => known ?? evaluation.edges(node, edges).taken);
+    const payload = { edge: loop.loop.index, ...pathOf(loop), reason, iterations: loop.iteration };
+    yield stepEvent(reference, loopEnded.note(last, { ...payload, ...(leaving.length > 0 && { taken: [...taken] }) }));
+  }
+
+  /** What a loop ended with: its last node, in its newest iteration. */
+  private last({ loop, path, iteration }: LoopRun): NodeRun {
+    return this.run.state.instance(`${loop.from}@${[...path, iteration].join('@')}`);
+  }
+
+  private *ending({ outcome }: Extract<Decision, { kind: 'ending' }>): Generator<TaskEvent> {
+    yield stepEvent(this.run.reference, runEnding.note({ outcome }));
+  }
+}
+
+function pathOf({ path }: LoopRun): { path?: number[] } {
+  return path.length > 0 ? { path: [...path] } : {};
+}
+
+/** How many entries of a list have to have a result. */
+function needed({ total }: EachRun, { onFailure, minSuccess = 0 }: EachConfig): number {
+  if (onFailure !== 'collect') return total;
+  if (typeof minSuccess === 'number') return minSuccess;
+  return Math.ceil((total * Number.parseFloat(minSuccess)) / 100 - 1e-9);
+}
+
+/** An entry's data, else its text, else nothing. */
+function resultOf(entry: NodeRun | undefined): JsonValue {
+  if (entry?.status !== 'completed') return null;
+  const parts = entry.artifacts[0]?.parts ?? [];
+  return firstData(parts) ?? joinedText(parts) ?? null;
+}

@@ -1,0 +1,129 @@
+import { decide, EvaluationBudget, evaluate, pointInTime } from '#libs/expressions';
+import type { JsonValue } from '#libs/protocol';
+import { chooseEdges, type EdgeChoice } from './expressions/edge-choice.js';
+import { evaluating, FailedExpression } from './expressions/failed-expression.js';
+import { RunExpressions } from './expressions/run-expressions.js';
+import { type KnownRun, type Moment, runVariables, type Viewpoint } from './expressions/run-variables.js';
+import type { GraphEdge } from './graph-edge.js';
+import type { LoopRun } from './loop-run.js';
+import type { MessageSource } from './node-message.js';
+import type { NodeRun } from './node-run.js';
+import type { RunState } from './run-state.js';
+
+/**
+ * What the expressions of a run come to, from what is folded of it. An instance that is about to end is seen as it will
+ * have ended: what hangs on its end is decided before that is recorded.
+ */
+export class RunEvaluation {
+  private readonly expressions: RunExpressions;
+
+  constructor(
+    private readonly state: RunState,
+    private readonly run: KnownRun,
+  ) {
+    const { loops } = state.graph;
+    const isRepeated = (id: string, other: string) => loops.some(({ body }) => body.has(id) && body.has(other));
+    this.expressions = RunExpressions.of(state.definition, isRepeated);
+  }
+
+  /** Why no run of the definition can go on. */
+  get fault(): string | undefined {
+    return this.expressions.fault;
+  }
+
+  /** What the Message to an instance is made of, and whatever else its templates make. */
+  source(node: NodeRun, moment?: Moment): MessageSource {
+    const { state, expressions } = this;
+    const { inputs, text, definition } = state;
+    const at = this.viewpoint(node);
+    const nodes = { get: (id: string) => (state.graph.has(id) ? at.node(id) : undefined) };
+    const repeated = this.repeated(node);
+    return {
+      inputs,
+      nodes,
+      ...(text !== undefined && { text }),
+      ...(repeated.length > 0 && { repeated }),
+      ...(definition.language === 2 && { language: { expressions, variables: runVariables(at, moment) } }),
+    };
+  }
+
+  /** Which of the edges from an instance are taken. */
+  edges(ended: NodeRun, edges: readonly GraphEdge[]): EdgeChoice {
+    const error = ended.status === 'failed' ? (ended.failure ?? null) : null;
+    const variables = runVariables(this.viewpoint(ended), { error });
+    const budget = new EvaluationBudget();
+    return chooseEdges(edges, this.state.graph.node(ended.id).branch, ({ index }) => {
+      const when = this.expressions.when(index);
+      return when === undefined || evaluating(`edges[${index}].when`, () => decide(when, variables, budget));
+    });
+  }
+
+  /** Whether another attempt is wanted, as far as an expression says so. @throws FailedExpression */
+  retriedWhen(node: NodeRun, moment: Moment): boolean {
+    const when = this.expressions.ofNode(node.id, 'retry.when');
+    return when === undefined || evaluating('retry.when', () => decide(when, this.variables(node, moment)));
+  }
+
+  /** The list that a node goes through. @throws FailedExpression */
+  items(node: NodeRun): JsonValue[] {
+    const items = this.expressions.ofNode(node.id, 'each.items');
+    const value = items && evaluating('each.items', () => evaluate(items, this.variables(node)));
+    if (!Array.isArray(value)) throw new FailedExpression('each.items gives no list');
+    return value;
+  }
+
+  /** Until when a node waits; `undefined` where no expression says so. @throws FailedExpression */
+  until(node: NodeRun, now: Date): Date | undefined {
+    const until = this.expressions.ofNode(node.id, 'config.until');
+    return until && evaluating('config.until', () => pointInTime(until, this.variables(node, { now })));
+  }
+
+  /** Whether a loop is left, as its last node sees it. @throws FailedExpression */
+  exits({ loop }: LoopRun, last: NodeRun): boolean {
+    const exit = this.expressions.exitWhen(loop.index);
+    const member = `edges[${loop.index}].loop.exit_when`;
+    return exit !== undefined && evaluating(member, () => decide(exit, this.variables(last)));
+  }
+
+  private variables(node: NodeRun, moment?: Moment): ReturnType<typeof runVariables> {
+    return runVariables(this.viewpoint(node), moment);
+  }
+
+  private viewpoint(from: NodeRun): Viewpoint {
+    const { state, run, expressions } = this;
+    const { index, list, path } = from;
+    const item = index === undefined ? undefined : list?.each?.items?.[index];
+    const iteration = path.at(-1);
+    const node = (id: string): NodeRun => (id === from.id && hasEnded(from) ? from : state.seen(id, from));
+    return {
+      run,
+      inputs: state.inputs,
+      ids: expressions.ids,
+      node,
+      loop: (id) => loopValue(state.loopOf(node(id))),
+      ...(item !== undefined && { item }),
+      ...(index !== undefined && { index }),
+      ...(iteration !== undefined && { iteration }),
+    };
+  }
+
+  /** For the node that a loop begins with: what the loop's last node said in the iteration before. */
+  private repeated(node: NodeRun): (string | NodeRun)[] {
+    const around = this.state.graph.loops.filter(({ body }) => body.has(node.id));
+    return around
+      .toSorted((one, other) => other.body.size - one.body.size)
+      .flatMap(({ to, from, config: { initial } }, depth): (string | NodeRun)[] => {
+        if (to !== node.id) return [];
+        if ((node.path[depth] ?? 1) > 1) return [this.state.seen(from, node)];
+        return initial === undefined ? [] : [initial];
+      });
+  }
+}
+
+function hasEnded({ status }: NodeRun): boolean {
+  return status === 'completed' || status === 'failed';
+}
+
+function loopValue(loop: LoopRun | undefined): JsonValue {
+  return loop?.reason === undefined ? null : { iterations: loop.iteration, reason: loop.reason };
+}
