@@ -8,7 +8,7 @@ import { NodeStep, RunStep } from './run-step.js';
 /** What folding has skipped, for those who read: instances that never ran. It changes nothing. */
 export const nodeSkipped = new RunStep<{ instances: string[]; because: SkipReason }>(
   'node.skipped',
-  (run, { instances }) => run.frontier.reported(instances),
+  (run, { instances }) => run.progress.reported(instances),
 );
 
 /** An attempt has failed, and there is another one at `retryAt` (ISO 8601). `attempt` is the one that failed. */
@@ -16,13 +16,13 @@ export const nodeRetrying = new NodeStep<{ attempt: number; failure: Failure; re
   'node.retrying',
   (node, { failure, retryAt }, _at, run) => {
     node.failure = failure;
-    run.frontier.wait(node, { state: 'retry', until: retryAt });
+    run.progress.wait(node, { state: 'retry', until: retryAt });
   },
 );
 
 /** A `wait` node has begun to wait. */
 export const nodeWaiting = new NodeStep<{ until: string }>('node.waiting', (node, { until }, _at, run) => {
-  run.frontier.wait(node, { state: 'timer', until });
+  run.progress.wait(node, { state: 'timer', until });
 });
 
 /** A result that another run had: the node is not run. `origin` is that run; `taken` as of `node.completed`. */
@@ -32,7 +32,7 @@ export const nodeReused = new NodeStep<{ origin: string; artifacts: Artifact[]; 
     node.origin = origin;
     node.artifacts = artifacts;
     node.finishedAt = at;
-    run.frontier.end(node, 'completed', taken);
+    run.progress.complete(node, taken);
   },
 );
 
@@ -41,7 +41,7 @@ export const edgeError = new NodeStep<{ edge: number; failure: Failure }>('edge.
 
 /** The list that a node goes through. */
 export const eachStarted = new NodeStep<{ items: JsonValue[] }>('each.started', (node, { items }, _at, run) => {
-  run.frontier.startItems(node, items);
+  run.progress.startItems(node, items);
 });
 
 /** Which loop of a run an event is of. */
@@ -55,7 +55,7 @@ interface LoopPlace {
 /** A loop goes on with this iteration, from the second one on; not before `at` (ISO 8601). Told by the loop's last node. */
 export const loopNext = new NodeStep<LoopPlace & { iteration: number; at?: string }>(
   'loop.next',
-  (_node, { edge, path = [], iteration, at }, _at, run) => run.frontier.iterate({ edge, path }, iteration, at),
+  (_node, { edge, path = [], iteration, at }, _at, run) => run.progress.iterate({ edge, path }, iteration, at),
 );
 
 /**
@@ -65,7 +65,7 @@ export const loopNext = new NodeStep<LoopPlace & { iteration: number; at?: strin
 export const loopEnded = new NodeStep<
   LoopPlace & { reason: LoopReason; iterations: number; taken?: number[]; failure?: Failure }
 >('loop.ended', (_node, { edge, path = [], reason, taken, failure }, at, run) => {
-  run.frontier.endLoop({ edge, path }, { reason, at, ...(taken && { taken }), ...(failure && { failure }) });
+  run.progress.endLoop({ edge, path }, { reason, at, ...(taken && { taken }), ...(failure && { failure }) });
 });
 
 /** Nothing is left but times and questions, and the process gives the run up until then (ISO 8601; absent: an answer). */
@@ -73,11 +73,10 @@ export const runParked = new RunStep<{ until?: string }>('run.parked', () => und
 
 /** The run's time is over. `at` is when it was (ISO 8601). */
 export const runDeadline = new RunStep<{ at: string; failure: Failure }>('run.deadline', (run, { failure }) => {
-  run.frontier.expire();
-  run.error ??= failure;
+  run.progress.expire(failure);
 });
 
 /** How the run ends is known, and does not change any more; the nodes of `onExit` that want to know run now. */
 export const runEnding = new RunStep<{ outcome: EndingOutcome }>('run.ending', (run, { outcome }, at) => {
-  run.frontier.beginEnding(outcome, at);
+  run.progress.beginEnding(outcome, at);
 });

@@ -1,10 +1,11 @@
+import type { Frontier } from './frontier.js';
 import type { NodeRun } from './node-run.js';
 import type { Plan, RunOutcome } from './plan.js';
 import { answeredNodes } from './run-answer.js';
 import type { RunState } from './run-state.js';
 import type { Timer } from './timers.js';
 
-/** A wait that is not longer is waited for, and does not end the turn: in milliseconds. */
+/** A time that is not further away is waited for, and does not end the turn: in milliseconds. */
 const SHORT_WAIT = 30_000;
 
 /**
@@ -14,45 +15,68 @@ const SHORT_WAIT = 30_000;
  */
 export function planNext(state: RunState, now: number): Plan {
   const { frontier } = state;
-  const stop = frontier.unwanted;
-  const report = frontier.unreported;
+  if (frontier.ending) return planEnding(frontier, now);
   const wakeAt = frontier.timers.after(now);
-  const common = { stop, report, ...(wakeAt !== undefined && { wakeAt }) };
-  if (frontier.isStruck) return ended({ ...common, ...NOTHING }, 'failed');
-  const due = frontier.timers.due(now);
+  const common = { stop: frontier.unwanted, report: frontier.unreported };
+  if (frontier.isStruck) return ended({ ...common, ...NOTHING }, 'failed', state);
   const plan = {
     ...common,
-    decide: frontier.undecided,
+    ...timely(frontier, now),
     answer: answered(state),
-    fire: due.filter(({ kind }) => !STARTS.has(kind)),
-    start: [...due.flatMap(({ kind, node }) => (STARTS.has(kind) && node ? [node] : [])), ...frontier.ready],
+    ...(wakeAt !== undefined && { wakeAt }),
   };
   if (frontier.isBusy) return plan;
-  if (wakeAt !== undefined && wakeAt - now <= SHORT_WAIT) return plan;
-  if (frontier.has('input-required')) return ended(plan, 'input-required');
-  if (wakeAt !== undefined) return ended(plan, 'parked');
-  return ended(plan, frontier.has('failed') ? 'failed' : 'completed');
+  if (frontier.has('input-required')) return ended(plan, 'input-required', state);
+  if (frontier.timers.due(now + SHORT_WAIT).some(({ kind }) => GOES_ON.has(kind))) return plan;
+  if (frontier.timers.ofNodes > 0) return ended(plan, 'parked', state);
+  return ended(plan, frontier.isFailing ? 'failed' : 'completed', state);
 }
 
+/** What is left to do when the outcome is known: the nodes of `onExit`, as long as they have time. */
+function planEnding(frontier: Frontier, now: number): Plan {
+  const isOver = frontier.timers.due(now).some(({ kind }) => kind === 'exit');
+  const report = frontier.unreported;
+  if (isOver) return ended({ ...NOTHING, stop: frontier.active, report }, frontier.ending);
+  const wakeAt = frontier.timers.after(now);
+  const plan = { stop: [], report, ...timely(frontier, now), answer: [], ...(wakeAt !== undefined && { wakeAt }) };
+  return frontier.active.length > 0 || frontier.isBusy ? plan : ended(plan, frontier.ending);
+}
+
+/** What may start or has to be decided, and what it is time for. */
+function timely(frontier: Frontier, now: number): Pick<Plan, 'decide' | 'fire' | 'start'> {
+  const due = frontier.timers.due(now);
+  const again = due.flatMap(({ kind, node }) => (STARTS.has(kind) && node ? [node] : []));
+  return {
+    decide: frontier.undecided,
+    fire: due.filter(({ kind }) => !STARTS.has(kind)),
+    start: frontier.startable(again),
+  };
+}
+
+/** After which a node is started, and after which something else is done without anybody's answer. */
 const STARTS: ReadonlySet<Timer['kind']> = new Set(['retry', 'loop']);
+const GOES_ON: ReadonlySet<Timer['kind']> = new Set([...STARTS, 'wait']);
 const NOTHING = { decide: [], answer: [], fire: [], start: [] };
 
-/** The outcome, where nothing else is left. */
-function ended(plan: Plan, outcome: RunOutcome): Plan {
+/** The outcome, where nothing else is left; before a last one comes what wants to know it. */
+function ended(plan: Plan, outcome: RunOutcome | undefined, state?: RunState): Plan {
   const { stop, report, decide, fire, start } = plan;
-  return [stop, report, decide, fire, start].some((list) => list.length > 0) ? plan : { ...plan, outcome };
+  if ([stop, report, decide, fire, start].some((list) => list.length > 0) || outcome === undefined) return plan;
+  const isLast = outcome === 'completed' || outcome === 'failed';
+  if (state && isLast && state.graph.exits.size > 0) return { ...plan, decide: [{ kind: 'ending', outcome }] };
+  return { ...plan, outcome };
 }
 
 function answered({ received, undelivered, frontier }: RunState): NodeRun[] {
   if (received === undefined || !undelivered) return [];
-  const { waiting } = frontier;
-  const named = new Set(
-    answeredNodes(
-      received,
-      waiting.map(({ id }) => id),
-    ),
-  );
-  return waiting.filter(({ id }) => named.has(id));
+  const byName = new Map<string, NodeRun>();
+  const waiting = frontier.waiting.filter((node) => !frontier.sets.withdrawn.has(node));
+  for (const node of waiting) {
+    byName.set(node.instance, node);
+    if (!byName.has(node.id)) byName.set(node.id, node);
+  }
+  const named = answeredNodes(received, [...byName.keys()]).map((name) => byName.get(name));
+  return waiting.filter((node) => named.includes(node));
 }
 
 /**
@@ -60,5 +84,5 @@ function answered({ received, undelivered, frontier }: RunState): NodeRun[] {
  * nobody has been told of the wish again yet: a run whose nodes were canceled never completes.
  */
 export function isBeingCanceled({ frontier }: RunState): boolean {
-  return frontier.has('canceled') && !frontier.isStruck;
+  return frontier.isBeingCanceled;
 }

@@ -1,6 +1,6 @@
 import type { Artifact, JsonObject, Message } from '#libs/protocol';
-import type { Frontier } from './frontier.js';
 import type { CanceledChild, NodeRun, RunError, RunStatus } from './node-run.js';
+import type { Progress } from './progress.js';
 import type { WorkflowDefinition } from './workflow.js';
 
 /** What a run's log says; `RunState` folds it. */
@@ -12,7 +12,7 @@ export interface RunFacts {
   readonly nodes: ReadonlyMap<string, NodeRun>;
   /** The instance of this name; the newest one of a node whose id it is. */
   find(instance: string): NodeRun | undefined;
-  readonly frontier: Frontier;
+  readonly progress: Progress;
   error?: RunError;
   children?: CanceledChild[];
   /** The run's Artifacts, in the order of their recording. */

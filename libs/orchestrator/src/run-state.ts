@@ -13,11 +13,13 @@ import {
   textPart,
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { Frontier } from './frontier.js';
+import { choices, type LeavingChoice, leavingChoices } from './edge-choices.js';
+import type { Frontier } from './frontier.js';
 import type { GraphEdge } from './graph-edge.js';
 import { outputText } from './node-output.js';
 import type { LoopRun } from './loop-run.js';
 import type { CanceledChild, NodeRun, RunError, RunStatus } from './node-run.js';
+import { Progress } from './progress.js';
 import type { RunFacts } from './run-facts.js';
 import { inputsOf, inputText, messageText, userInputName } from './run-inputs.js';
 import { readRunMetadata } from './run-metadata.js';
@@ -41,15 +43,6 @@ export function runStatus(state: TaskState): RunStatus {
   return RUN_STATUS[state];
 }
 
-/** Edges out of a loop that hang on how one instance of its last iteration ended. */
-export interface LeavingChoice {
-  readonly node: NodeRun;
-  readonly outcome: 'completed' | 'failed';
-  readonly edges: readonly GraphEdge[];
-  /** Those of them that were taken when the instance failed; then nothing is left to choose. */
-  readonly taken?: readonly number[];
-}
-
 /** A run as its Task's log tells it. The same events always give the same state. */
 export class RunState implements RunFacts {
   status: RunStatus = 'running';
@@ -57,9 +50,11 @@ export class RunState implements RunFacts {
   /** What the caller said, where the workflow has no `input` node that took it. */
   text?: string;
   readonly graph: WorkflowGraph;
+  /** By id: the newest instance of each node. */
   readonly nodes: ReadonlyMap<string, NodeRun>;
   /** Every instance that there is, by its name. */
   readonly instances: ReadonlyMap<string, NodeRun>;
+  readonly progress: Progress;
   readonly frontier: Frontier;
   error?: RunError;
   children?: CanceledChild[];
@@ -72,9 +67,10 @@ export class RunState implements RunFacts {
 
   constructor(readonly definition: WorkflowDefinition) {
     this.graph = WorkflowGraph.of(definition);
-    this.nodes = new Map(definition.nodes.map(({ id, type }) => [id, newNodeRun(id, type)]));
-    this.instances = this.nodes;
-    this.frontier = new Frontier(this.graph, this.nodes, this);
+    this.progress = new Progress(this.graph, this);
+    this.frontier = this.progress.frontier;
+    this.nodes = this.progress.instances.nodes;
+    this.instances = this.progress.instances.byName;
   }
 
   static of(definition: WorkflowDefinition, events: Iterable<TaskEvent>): RunState {
@@ -112,31 +108,30 @@ export class RunState implements RunFacts {
    * iteration before; in a loop that the instance is not in, the last one. Without an instance: to the run.
    * @throws RangeError where there is no such node
    */
-  seen(id: string, _from?: NodeRun): NodeRun {
-    return this.node(id);
+  seen(id: string, from?: NodeRun): NodeRun {
+    return this.progress.scopes.seen(id, from) ?? this.node(id);
   }
 
-  /** The innermost loop around an instance. */
-  loopOf(_node: NodeRun): LoopRun | undefined {
-    return undefined;
+  /** The innermost loop around an instance; `undefined` where there is none, or its iteration is long over. */
+  loopOf(node: NodeRun): LoopRun | undefined {
+    return this.progress.scopes.loopOf(node);
   }
 
   /**
-   * The edges of which `taken` of a node's end names those that are taken; `undefined` where it is not said, as none of
-   * its edges has a condition. Edges that leave a loop are chosen at its end, but for those that take care of a failure.
+   * The edges of which `taken` of a node's end names those that are taken; `undefined` where it is left out, as none of its
+   * edges has a condition. Edges that leave a loop are chosen at its end, but for those that take care of a failure.
    */
-  choices({ id }: NodeRun, outcome: 'completed' | 'failed'): readonly GraphEdge[] | undefined {
-    const { branch } = this.graph.node(id);
-    const edges = this.graph.outgoing(id);
-    if (branch === undefined && edges.every(({ edge: { when, on } }) => when === undefined && on === undefined))
-      return undefined;
-    const other = outcome === 'completed' ? 'failure' : 'success';
-    return edges.filter(({ edge: { on = 'success' } }) => on !== other);
+  choices(node: NodeRun, outcome: 'completed' | 'failed'): readonly GraphEdge[] | undefined {
+    return choices(this.graph, node, outcome);
   }
 
-  /** The edges out of a loop of which `taken` of its end names those that are taken, by the instance that decides. */
-  leaving(_loop: LoopRun): readonly LeavingChoice[] {
-    return [];
+  /**
+   * The edges out of a loop of which `taken` of its end names those that are taken, by the instance that decides.
+   * @param fails whether it ends with a failure of its own, which is one of its last node
+   */
+  leaving(loop: LoopRun, fails = false): LeavingChoice[] {
+    const run = this.progress.scopes.loop({ edge: loop.loop.index, path: loop.path });
+    return run ? leavingChoices(this.graph, run, fails) : [];
   }
 
   get results(): Artifact[] {
@@ -171,6 +166,7 @@ export class RunState implements RunFacts {
   private accept(task: Task): void {
     const { inputs } = readRunMetadata(task.metadata);
     const first = task.history?.[0];
+    this.progress.accept(task.status.timestamp ?? '');
     if (first) this.begunBy = first.messageId;
     if (isJsonObject(inputs)) this.inputs = inputs;
     else if (first) this.inputs = inputsOf(first, this.definition);
@@ -197,10 +193,6 @@ export class RunState implements RunFacts {
     this.undelivered = this.status === 'running' && (received !== undefined || this.undelivered);
     if (this.status === 'failed')
       this.error ??= { message: firstText(status.message?.parts ?? []) ?? 'The run failed' };
-    if (this.status !== 'running' && this.status !== 'input-required') this.frontier.settle(status.timestamp);
+    if (this.status !== 'running' && this.status !== 'input-required') this.progress.settle(status.timestamp);
   }
-}
-
-function newNodeRun(id: string, type: string): NodeRun {
-  return { id, type, instance: id, path: [], status: 'pending', attempts: 0, artifacts: [] };
 }

@@ -15,6 +15,7 @@ import {
 } from './control-steps.js';
 import type { Failure } from './failure.js';
 import type { CanceledChild } from './node-run.js';
+import { instanceOf } from './progress.js';
 import type { RunFacts } from './run-facts.js';
 import { type Fold, type NodeFold, NodeStep, RunStep } from './run-step.js';
 
@@ -24,8 +25,7 @@ export const nodeStarted = new NodeStep<{ attempt: number }>('node.started', (no
   delete node.messageId;
   delete node.taskId;
   delete node.contextId;
-  delete node.waitsFor;
-  run.frontier.begin(node, at);
+  run.progress.begin(node, at);
 });
 
 /** `taskId` is present when the Message answers what that Task of the agent asks. */
@@ -34,7 +34,7 @@ export const a2aSending = new NodeStep<{ url: string; messageId: string; taskId?
   (node, { url, messageId, taskId }, at, run) => {
     node.agentUrl = url;
     node.messageId = messageId;
-    run.frontier.send(node, at);
+    run.progress.send(node, at);
     delete node.question;
     delete node.wantsAuth;
     delete node.answer;
@@ -63,7 +63,7 @@ export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, 
   if (payload.question === undefined) return;
   node.question = payload.question;
   node.wantsAuth = payload.status === AUTH_REQUIRED;
-  run.frontier.ask(node, at);
+  run.progress.ask(node, at);
 });
 
 /** What the end of a node says of the edges from it, where one of them has a condition. */
@@ -83,7 +83,7 @@ export const nodeCompleted = new NodeStep<{ status: string; artifacts?: Artifact
     node.finishedAt = at;
     if (fallback) node.fallback = true;
     delete node.failure;
-    run.frontier.end(node, 'completed', taken);
+    run.progress.complete(node, taken);
   },
 );
 
@@ -97,9 +97,7 @@ export const nodeError = new NodeStep<{ error: string; message: string; failure?
     node.error = error;
     node.finishedAt = at;
     if (failure) node.failure = failure;
-    const { id, instance } = node;
-    const named = { node: id, ...(instance !== id && { instance }), ...failure, message };
-    run.frontier.fail(node, named, taken);
+    run.progress.fail(node, { node: node.id, ...instanceOf(node), ...failure, message }, taken);
   },
 );
 
@@ -111,7 +109,7 @@ export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcom
     if (taskId !== undefined) node.taskId = taskId;
     delete node.question;
     delete node.wantsAuth;
-    run.frontier.end(node, 'canceled');
+    run.progress.cancel(node);
   },
 );
 

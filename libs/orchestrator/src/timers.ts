@@ -29,6 +29,11 @@ export class Timers {
     return this.heap.first?.at;
   }
 
+  /** How many nodes have one. */
+  get ofNodes(): number {
+    return this.byOwner.size - (this.byOwner.has(undefined) ? 1 : 0);
+  }
+
   set(kind: TimerKind, at: number, node?: NodeRun): void {
     const timer = { kind, at, order: this.made++, ...(node && { node }) };
     this.byOwner.set(node, [...(this.byOwner.get(node) ?? []), timer]);

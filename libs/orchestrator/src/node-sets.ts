@@ -1,0 +1,120 @@
+import { Heap } from './heap.js';
+import type { NodeRun, NodeStatus, SkipReason } from './node-run.js';
+import type { Skips } from './plan.js';
+
+/** Nodes that the engine does itself: nothing is sent to an agent. */
+const OWN_TYPES: ReadonlySet<string> = new Set(['set', 'wait']);
+
+/** Whether the engine does it itself. */
+export function isOwn({ type }: Pick<NodeRun, 'type'>): boolean {
+  return OWN_TYPES.has(type);
+}
+
+/** Which instances are in which state. A change costs what changes, an answer what it names; lists are as defined. */
+export class NodeSets {
+  readonly byStatus: Readonly<Record<NodeStatus, Set<NodeRun>>> = {
+    pending: new Set(),
+    running: new Set(),
+    'input-required': new Set(),
+    completed: new Set(),
+    failed: new Set(),
+    canceled: new Set(),
+    skipped: new Set(),
+  };
+  /** Running, and no wait for a time, and not for the entries of a list. */
+  readonly busy = new Set<NodeRun>();
+  /** Active, and nobody needs it any more. */
+  readonly withdrawn = new Set<NodeRun>();
+  private readonly startable: Heap<NodeRun>;
+  private readonly unannounced = new Set<NodeRun>();
+  private readonly unreported = new Map<SkipReason, Set<string>>();
+  private readonly before: (one: NodeRun, other: NodeRun) => boolean;
+
+  /**
+   * @param place where a node is defined, by its id
+   * @param reports whether skips are to be reported
+   */
+  constructor(
+    place: (id: string) => number,
+    private readonly reports: boolean,
+  ) {
+    this.before = (one, other) => compared(one, other, place) < 0;
+    this.startable = new Heap(this.before);
+  }
+
+  /** Those that may start, and are to wait for nothing. */
+  ready(most = Infinity): NodeRun[] {
+    return Number.isFinite(most) ? [...this.startable.least().take(Math.max(most, 0))] : [...this.startable.least()];
+  }
+
+  get unsent(): NodeRun[] {
+    return this.sorted(this.unannounced);
+  }
+
+  /** Running or waiting, without those that only wait for the entries of a list. */
+  get active(): NodeRun[] {
+    const { running, 'input-required': waiting } = this.byStatus;
+    return this.sorted([...running, ...waiting].filter(({ each }) => each === undefined));
+  }
+
+  sorted(nodes: Iterable<NodeRun>): NodeRun[] {
+    return [...nodes].sort((one, other) => (this.before(one, other) ? -1 : 1));
+  }
+
+  /** What was skipped and is not reported yet, by the reason. */
+  get skips(): Skips[] {
+    return [...this.unreported].map(([because, instances]) => ({ because, instances: [...instances] }));
+  }
+
+  /** Gives a node its status. What is known of its Message, and of what it waits for, is to be told before. */
+  move(node: NodeRun, status: NodeStatus): void {
+    this.byStatus[node.status].delete(node);
+    this.busy.delete(node);
+    this.unannounced.delete(node);
+    if (node.status === 'pending') this.startable.delete(node);
+    const moved: { status: NodeStatus } = node;
+    moved.status = status;
+    this.byStatus[status].add(node);
+    if (status !== 'running' && status !== 'input-required') this.withdrawn.delete(node);
+    if (status !== 'running' || node.waitsFor !== undefined || node.each !== undefined) return;
+    this.busy.add(node);
+    if (node.messageId === undefined && !isOwn(node)) this.unannounced.add(node);
+  }
+
+  /** A pending node may start. */
+  admit(node: NodeRun): void {
+    if (node.status === 'pending') this.startable.add(node);
+  }
+
+  /** It has to wait. */
+  dismiss(node: NodeRun): void {
+    this.startable.delete(node);
+  }
+
+  skip(node: NodeRun, because: SkipReason): void {
+    node.because = because;
+    this.move(node, 'skipped');
+    if (!this.reports) return;
+    const instances = this.unreported.get(because) ?? new Set();
+    this.unreported.set(because, instances.add(node.instance));
+  }
+
+  reported(instances: readonly string[]): void {
+    for (const [because, left] of this.unreported) {
+      for (const instance of instances) left.delete(instance);
+      if (left.size === 0) this.unreported.delete(because);
+    }
+  }
+}
+
+/** By where nodes are defined; instances of the same one as they come. */
+function compared(one: NodeRun, other: NodeRun, place: (id: string) => number): number {
+  if (one.id !== other.id) return place(one.id) - place(other.id);
+  const [left, right] = [orderOf(one), orderOf(other)];
+  const at = left.findIndex((value, index) => value !== right[index]);
+  return at < 0 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? 0);
+}
+
+function orderOf({ path, index }: NodeRun): readonly number[] {
+  return index === undefined ? path : [...path, index];
+}

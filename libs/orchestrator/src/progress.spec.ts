@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import type { TaskEvent } from '#libs/tasks';
+import { instanceName } from './instances.js';
+import type { NodeRun, NodeStatus } from './node-run.js';
+import { planNext } from './plan-next.js';
+import { RunState } from './run-state.js';
+import { type Fate, PlayedRun } from './testing/played-run.js';
+import { type Constructs, workflows } from './testing/random-workflow.js';
+import type { WorkflowDefinition } from './workflow.js';
+
+const ALL: Constructs = { loops: true, lists: true, cancelRest: true, times: true };
+
+const ENDED: readonly NodeStatus[] = ['completed', 'failed', 'canceled', 'skipped'];
+
+/** The same answer to the same question, and any to different ones. */
+function fateOf(seed: number): Fate {
+  return (question, options) => {
+    let hash = seed ^ 0x9e3779b9;
+    for (const letter of question) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x85ebca6b) ^ (hash >>> 13);
+    return ((hash ^ (hash >>> 16)) >>> 0) % Math.max(options, 1);
+  };
+}
+
+/** Whether a unit before an instance has ended, by what is said of its nodes alone. */
+function hasEnded(
+  run: PlayedRun,
+  path: readonly number[],
+  edge: { from: string; source: { inner?: { loop?: { index: number } } } },
+): boolean {
+  const { state } = run;
+  const loop = edge.source.inner?.loop;
+  if (loop === undefined) return ENDED.includes(state.instance(instanceName(edge.from, path)).status);
+  const found = state.progress.scopes.loop({ edge: loop.index, path });
+  return found === undefined ? state.node(edge.from).status === 'skipped' : found.loop?.reason !== undefined;
+}
+
+/** What must hold of an instance that is about to start. */
+function mayStart(node: NodeRun, run: PlayedRun): void {
+  const { state } = run;
+  const { graph } = state;
+  const saw = `${node.instance} of ${JSON.stringify(run.definition)}`;
+  if (node.status !== 'pending' && node.waitsFor?.state !== 'retry')
+    throw new Error(`started while ${node.status}: ${saw}`);
+  if (node.list) {
+    if (node.list.status !== 'running') throw new Error(`its list is ${node.list.status}: ${saw}`);
+    return;
+  }
+  if (graph.exits.has(node.id)) {
+    if (state.frontier.ending === undefined) throw new Error(`the end is not known: ${saw}`);
+    return;
+  }
+  const unit = graph.regions.unit(node.id);
+  const incoming = unit?.incoming ?? [];
+  const ended = incoming.filter((edge) => hasEnded(run, node.path, edge)).length;
+  const wanted = Math.min(unit?.needed ?? Infinity, incoming.length);
+  if (ended < wanted) throw new Error(`${ended} of ${wanted} edges have settled: ${saw}`);
+}
+
+function playAny(definition: WorkflowDefinition, seed: number, order: number): PlayedRun {
+  const run = new PlayedRun(definition, fateOf(seed), fateOf(order), mayStart);
+  if (!run.play()) throw new Error(`it does not end: ${JSON.stringify(definition)}`);
+  return run;
+}
+
+/** All that a run says of itself. */
+function answers(state: RunState, now: number): object {
+  const plan = planNext(state, now);
+  const names = (nodes: readonly NodeRun[]) => nodes.map(({ instance }) => instance);
+  const loop = (run: { loop: { index: number }; path: readonly number[]; iteration: number }) => [
+    run.loop.index,
+    run.path,
+    run.iteration,
+  ];
+  const decide = plan.decide.map((it) =>
+    'node' in it ? [it.kind, it.node.instance] : 'loop' in it ? [it.kind, ...loop(it.loop)] : [it.kind],
+  );
+  const fire = plan.fire.map(({ kind, at, node }) => [kind, at, node?.instance]);
+  const nodes = [...state.instances.values()].map(({ list, each, ...node }) => ({
+    ...node,
+    list: list?.instance,
+    each: each && { ...each, runs: names(each.runs), firstFailed: each.firstFailed?.instance },
+  }));
+  const { error, frontier } = state;
+  return {
+    plan: { ...plan, stop: names(plan.stop), answer: names(plan.answer), start: names(plan.start), decide, fire },
+    nodes,
+    newest: [...state.nodes.values()].map(({ instance }) => instance),
+    error,
+    lists: { waiting: names(frontier.waiting), running: names(frontier.running), unsent: names(frontier.unsent) },
+    isFailing: frontier.isFailing,
+    isBeingCanceled: frontier.isBeingCanceled,
+  };
+}
+
+function count(run: PlayedRun, type: string, instance: string): number {
+  return run.log.filter((event) => {
+    const note = noteOf(event);
+    return note?.type === type && (note.instance ?? note.node_id) === instance;
+  }).length;
+}
+
+function noteOf(event: TaskEvent): { type: string; node_id?: string; instance?: string } | undefined {
+  const metadata = 'statusUpdate' in event ? event.statusUpdate.metadata : undefined;
+  return metadata?.['parley/event'] as { type: string; node_id?: string; instance?: string } | undefined;
+}
+
+const seeds = fc.tuple(fc.nat(), fc.nat());
+
+describe('Progress', () => {
+  test('brings any run of any definition to an end, with all of it settled and nothing begun twice', () => {
+    fc.assert(
+      fc.property(workflows(ALL), seeds, (definition, [seed, order]) => {
+        const run = playAny(definition, seed, order);
+        const { state, outcome } = run;
+        for (const node of state.instances.values()) {
+          expect([node.instance, ENDED.includes(node.status) || node.status]).toEqual([node.instance, true]);
+          const starts = count(run, 'node.started', node.instance);
+          const retries = count(run, 'node.retrying', node.instance);
+          const expected = node.status === 'canceled' ? [retries, retries + 1] : [starts === 0 ? 0 : retries + 1];
+          expect([node.instance, expected.includes(starts) || starts]).toEqual([node.instance, true]);
+        }
+        expect(outcome).toBe(state.frontier.isFailing ? 'failed' : 'completed');
+        expect(state.error !== undefined).toBe(outcome === 'failed');
+        expect(state.frontier.timers.ofNodes).toBe(0);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('reports each skip once, and never of an instance that ran', () => {
+    fc.assert(
+      fc.property(workflows(ALL), seeds, (definition, [seed, order]) => {
+        const { state, log } = playAny(definition, seed, order);
+        const reported = log.flatMap((event) => {
+          const note = noteOf(event);
+          return note?.type === 'node.skipped'
+            ? (note as unknown as { payload: { instances: string[] } }).payload.instances
+            : [];
+        });
+        const skipped = [...state.instances.values()].filter(({ status }) => status === 'skipped');
+        const expected = state.graph.isPlain ? [] : skipped.map(({ instance }) => instance);
+        expect(reported.toSorted()).toEqual(expected.toSorted());
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('is the same however the log is cut that it is read from', () => {
+    fc.assert(
+      fc.property(workflows(ALL), seeds, fc.nat(), (definition, [seed, order], at) => {
+        const { log, state, now } = playAny(definition, seed, order);
+        const cut = at % (log.length + 1);
+        const read = RunState.of(definition, log.slice(0, cut));
+        const whole = RunState.of(definition, log.slice(0, cut));
+        planNext(read, now);
+        expect(answers(read, now)).toEqual(answers(whole, now));
+        for (const event of log.slice(cut)) {
+          read.apply(event);
+          planNext(read, now);
+        }
+        expect(answers(read, now)).toEqual(answers(state, now));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

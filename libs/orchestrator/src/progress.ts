@@ -1,0 +1,314 @@
+import { durationOf } from '#libs/expressions';
+import type { JsonValue } from '#libs/protocol';
+import type { Failure } from './failure.js';
+import { Frontier } from './frontier.js';
+import { Instances } from './instances.js';
+import { Lists } from './lists.js';
+import type { LoopReason } from './loop-run.js';
+import { timeOf } from './node-clock.js';
+import type { NodeRun, RunError, SkipReason } from './node-run.js';
+import { isOwn } from './node-sets.js';
+import type { EndingOutcome } from './plan.js';
+import type { Damage, Scope, UnitRun } from './scope.js';
+import { type LoopPlace, Scopes } from './scopes.js';
+import { Settlement } from './settlement.js';
+import type { WorkflowGraph } from './workflow-graph.js';
+
+/** What `loop.ended` says. */
+export interface LoopEnd {
+  reason: LoopReason;
+  at: string;
+  taken?: readonly number[];
+  failure?: Failure;
+}
+
+/** How long the nodes of `onExit` have together, and how long after a cancel: in milliseconds. */
+const EXIT_TIME = 300_000;
+const EXIT_TIME_CANCELED = 10_000;
+
+/** What the events of a run do to its nodes, and what follows for others. It follows from the log alone. */
+export class Progress {
+  readonly frontier: Frontier;
+  readonly instances: Instances;
+  readonly scopes: Scopes;
+  readonly settlement: Settlement;
+  private readonly lists: Lists;
+  private readonly damages = new Map<NodeRun, Damage>();
+
+  /** @param run gets the first failure that nothing took care of */
+  constructor(
+    private readonly graph: WorkflowGraph,
+    private readonly run: { error?: RunError },
+  ) {
+    this.frontier = new Frontier(graph);
+    const { sets, open } = this.frontier;
+    this.instances = new Instances((node) => sets.move(node, 'pending'));
+    this.lists = new Lists(this.instances, sets, (id) => graph.node(id), {
+      over: (list) => open.set(list, 'list'),
+      withdrawn: (entry) => this.withdrawNode(entry),
+      canceled: (list) => this.cancelList(list),
+    });
+    this.settlement = new Settlement(graph.regions, {
+      ready: (it) => this.ready(it),
+      unready: ({ node }) => node && sets.dismiss(node),
+      skipped: (it, because) => this.skipped(it, because),
+      withdrawn: (it) => this.withdraw(it),
+      over: (scope) => this.over(scope),
+      unhandled: (damage) => this.strike(damage),
+    });
+    this.scopes = new Scopes(graph, this.instances);
+    this.settlement.begin(this.scopes.root);
+  }
+
+  /** The run has begun. */
+  accept(at: string): void {
+    const deadline = durationOf(this.graph.definition.deadline);
+    if (deadline !== undefined) this.frontier.timers.set('deadline', timeOf(at) + deadline);
+  }
+
+  /** An attempt begins. */
+  begin(node: NodeRun, at: string): void {
+    this.resume(node);
+    delete node.waitsFor;
+    this.frontier.clock.begin(node, at);
+    this.frontier.sets.move(node, 'running');
+    if (node.each) this.frontier.open.set(node, 'items');
+    else if (isOwn(node)) this.frontier.open.set(node, 'own');
+  }
+
+  /** A Message goes to its agent. */
+  send(node: NodeRun, at: string): void {
+    this.resume(node);
+    this.frontier.clock.send(node, at);
+    this.frontier.sets.move(node, 'running');
+  }
+
+  /** Its agent asks. */
+  ask(node: NodeRun, at: string): void {
+    this.resume(node);
+    this.frontier.clock.ask(node, at);
+    this.frontier.sets.move(node, 'input-required');
+  }
+
+  /** It does nothing until then. */
+  wait(node: NodeRun, waitsFor: NonNullable<NodeRun['waitsFor']>): void {
+    this.resume(node);
+    node.waitsFor = waitsFor;
+    this.frontier.open.delete(node);
+    this.frontier.clock.wait(node, waitsFor.state === 'retry' ? 'retry' : 'wait', timeOf(waitsFor.until));
+    this.frontier.sets.move(node, 'running');
+  }
+
+  /** @param taken the edges that are taken, where something had to be decided */
+  complete(node: NodeRun, taken?: readonly number[]): void {
+    const unit = this.close(node, 'completed', taken);
+    if (unit) this.settlement.complete(unit, taken && new Set(taken));
+  }
+
+  fail(node: NodeRun, error: RunError, taken?: readonly number[]): void {
+    const isWithdrawn = this.frontier.sets.withdrawn.has(node);
+    const unit = this.close(node, 'failed', taken);
+    if (unit === undefined) return;
+    if (isWithdrawn) this.settlement.cancel(unit, 'failed');
+    else this.settlement.fail(unit, this.damageOf(node, error), taken && new Set(taken));
+  }
+
+  cancel(node: NodeRun): void {
+    const isWithdrawn = this.frontier.sets.withdrawn.has(node);
+    if (!isWithdrawn && !this.frontier.isStruck && this.frontier.ending === undefined)
+      this.frontier.isCancelBegun = true;
+    const unit = this.close(node, 'canceled');
+    if (unit === undefined) return;
+    if (isWithdrawn) this.settlement.cancel(unit);
+    else this.settlement.reopen(unit);
+  }
+
+  /** A node has the list that it goes through. */
+  startItems(node: NodeRun, items: readonly JsonValue[]): void {
+    this.frontier.open.delete(node);
+    this.lists.start(node, items);
+  }
+
+  /** @param at when it begins (ISO 8601); absent: at once */
+  iterate(place: LoopPlace, iteration: number, at: string | undefined): void {
+    const run = this.scopes.loop(place);
+    const scope = run && this.scopes.next(run, iteration);
+    if (run === undefined || scope === undefined) return;
+    this.frontier.open.delete(run);
+    if (at !== undefined) scope.startsAt = timeOf(at);
+    this.settlement.begin(scope);
+  }
+
+  endLoop(place: LoopPlace, { reason, at, taken, failure }: LoopEnd): void {
+    const run = this.scopes.loop(place);
+    if (run?.loop === undefined || run.outcome !== undefined) return;
+    this.frontier.open.delete(run);
+    run.loop.reason = reason;
+    const { from } = run.loop.loop;
+    const node = failure && (run.inner?.last(from)?.node ?? this.instances.nodes.get(from));
+    if (failure && node?.status === 'completed') {
+      node.failure = failure;
+      node.error = failure.message;
+      node.finishedAt = at;
+      this.frontier.sets.move(node, 'failed');
+    }
+    const damage = node && this.damageOf(node, { node: node.id, ...instanceOf(node), ...failure });
+    this.settlement.endLoop(run, taken && new Set(taken), damage);
+  }
+
+  /** Skips were reported. */
+  reported(instances: readonly string[]): void {
+    this.frontier.sets.reported(instances);
+  }
+
+  /** The run's time is over. */
+  expire(error: RunError): void {
+    this.frontier.isExpired = true;
+    this.strike({ error, isAbsorbed: false, isUnhandled: true });
+  }
+
+  /** The outcome is known: the nodes of `onExit` run that want to know it. */
+  beginEnding(outcome: EndingOutcome, at: string): void {
+    this.frontier.ending = outcome;
+    this.frontier.timers.clear();
+    this.frontier.open.clear();
+    for (const [id, on] of this.graph.exits) {
+      const node = this.instances.nodes.get(id);
+      const isMeant = on === 'always' || (on === 'success' ? outcome === 'completed' : outcome === 'failed');
+      if (node && isMeant) this.frontier.sets.admit(node);
+      else if (node) this.frontier.sets.skip(node, 'off');
+    }
+    this.frontier.timers.set('exit', timeOf(at) + (outcome === 'canceled' ? EXIT_TIME_CANCELED : EXIT_TIME));
+  }
+
+  /** The run has ended: what is left was never started, or stopped with it. */
+  settle(at: string | undefined): void {
+    const { pending, running, 'input-required': waiting } = this.frontier.sets.byStatus;
+    for (const node of [...running, ...waiting]) {
+      if (at !== undefined) node.finishedAt = at;
+      this.frontier.clock.clear(node);
+      this.frontier.sets.move(node, 'canceled');
+    }
+    for (const node of [...pending]) this.frontier.sets.move(node, 'skipped');
+    this.frontier.timers.clear();
+    this.frontier.open.clear();
+  }
+
+  /** A node begins or goes on: what had come of it counts no more. */
+  private resume(node: NodeRun): void {
+    this.forgetDamage(node);
+    const unit = this.scopes.of(node);
+    if (unit) this.settlement.reopen(unit);
+  }
+
+  /** @returns the unit that it is, where others hang on how it has ended */
+  private close(
+    node: NodeRun,
+    status: 'completed' | 'failed' | 'canceled',
+    taken?: readonly number[],
+  ): UnitRun | undefined {
+    const { clock, open, sets } = this.frontier;
+    this.forgetDamage(node);
+    clock.clear(node);
+    open.delete(node);
+    delete node.waitsFor;
+    if (taken) node.taken = taken;
+    sets.move(node, status);
+    if (node.each) this.lists.finish(node);
+    if (node.list === undefined) return this.scopes.of(node);
+    this.lists.ended(node);
+    return undefined;
+  }
+
+  private damageOf(node: NodeRun, error: RunError): Damage {
+    const damage = { error, isAbsorbed: false, isUnhandled: false };
+    this.damages.set(node, damage);
+    return damage;
+  }
+
+  private forgetDamage(node: NodeRun): void {
+    const damage = this.damages.get(node);
+    if (damage === undefined) return;
+    this.damages.delete(node);
+    this.frontier.unhandled.delete(damage);
+  }
+
+  private ready(run: UnitRun): void {
+    const { node, scope, unit } = run;
+    const startsAt = unit.incoming.length === 0 ? scope.startsAt : undefined;
+    if (node) {
+      if (startsAt === undefined) this.frontier.sets.admit(node);
+      else this.frontier.clock.wait(node, 'loop', startsAt);
+      return;
+    }
+    const inner = this.scopes.open(run);
+    if (inner === undefined) return;
+    if (startsAt !== undefined) inner.startsAt = startsAt;
+    this.settlement.begin(inner);
+  }
+
+  private skipped(run: UnitRun, because: SkipReason): void {
+    for (const node of this.scopes.instancesOf(run)) this.skip(node, because);
+  }
+
+  private skip(node: NodeRun, because: SkipReason): void {
+    this.frontier.clock.clear(node);
+    this.frontier.sets.skip(node, because);
+  }
+
+  /** It is under way, and nobody needs it any more. */
+  private withdraw(run: UnitRun): void {
+    const { node, inner } = run;
+    if (node?.each) this.lists.withdraw(node);
+    else if (node) this.withdrawNode(node);
+    if (inner === undefined) return;
+    run.isWithdrawn = true;
+    this.frontier.open.delete(run);
+    for (const unit of inner.units) {
+      if (unit.isPending) this.settlement.skip(unit, 'canceled');
+      else if (unit.outcome === undefined) this.withdraw(unit);
+    }
+    if (inner.open === 0 && run.outcome === undefined) this.settlement.cancel(run);
+  }
+
+  /** It does nothing more but end. */
+  private withdrawNode(node: NodeRun): void {
+    this.frontier.open.delete(node);
+    this.frontier.clock.clear(node);
+    this.frontier.sets.withdrawn.add(node);
+  }
+
+  private over({ around }: Scope): void {
+    if (around?.isWithdrawn) this.settlement.cancel(around);
+    else if (around) this.frontier.open.set(around, 'loop');
+  }
+
+  private cancelList(list: NodeRun): void {
+    const unit = this.close(list, 'canceled');
+    if (unit) this.settlement.cancel(unit);
+  }
+
+  /** A failure has come to an end of the run. */
+  private strike(damage: Damage): void {
+    const { frontier, run } = this;
+    frontier.unhandled.add(damage);
+    run.error ??= damage.error;
+    if (frontier.isStruck) this.stopAll(damage);
+  }
+
+  private stopAll(damage: Damage): void {
+    const { sets } = this.frontier;
+    for (const node of [...sets.byStatus.pending]) {
+      if (this.graph.exits.has(node.id)) continue;
+      this.skip(node, 'failure');
+      const unit = this.scopes.of(node);
+      if (unit) Object.assign(unit, { outcome: 'skipped', damage });
+    }
+    for (const node of [...sets.byStatus.running]) if (node.each) this.lists.withdraw(node);
+  }
+}
+
+/** What an error calls an instance that is not the node's only one. */
+export function instanceOf({ id, instance }: NodeRun): { instance?: string } {
+  return instance === id ? {} : { instance };
+}

@@ -1,0 +1,262 @@
+import type { SkipReason } from './node-run.js';
+import type { Regions, UnitEdge } from './regions.js';
+import type { Damage, EdgeState, Scope, UnitRun } from './scope.js';
+
+/** What follows when edges settle. */
+export interface SettlementListener {
+  /** It may run; once for a loop, and for a node until it does. */
+  ready(run: UnitRun): void;
+  /** A node that was ready has to wait again. */
+  unready(run: UnitRun): void;
+  skipped(run: UnitRun, because: SkipReason): void;
+  /** It is under way, and nobody needs it any more. */
+  withdrawn(run: UnitRun): void;
+  /** All units of an iteration have ended. */
+  over(scope: Scope): void;
+  /** A failure has come to an end of the run. */
+  unhandled(damage: Damage): void;
+}
+
+/** How units end, what that makes of the edges from them, and those of the units behind. Costs the edges that settle. */
+export class Settlement {
+  /** How many edges were looked at: what it has cost. */
+  visits = 0;
+  /** Units to which an edge has settled, and of what it broke. */
+  private readonly touched: { run: UnitRun; damage?: Damage }[] = [];
+  private isDraining = false;
+
+  constructor(
+    private readonly regions: Regions,
+    private readonly listener: SettlementListener,
+  ) {}
+
+  /** A scope begins: what no edge leads to is ready. */
+  begin(scope: Scope): void {
+    for (const run of scope.units) if (run.unit.incoming.length === 0) this.touched.push({ run });
+    this.drain();
+  }
+
+  /** @param taken where something had to be decided: the edges that are taken */
+  complete(run: UnitRun, taken?: ReadonlySet<number>): void {
+    this.finish(run, 'completed');
+    for (const edge of run.unit.outgoing) {
+      this.settle(run.scope, edge, isTaken(edge, 'completed', taken) ? 'live' : 'off');
+    }
+    this.drain();
+  }
+
+  /** An edge for failures that is taken takes care of it, also one that leads out of a loop. */
+  fail(run: UnitRun, damage: Damage, taken?: ReadonlySet<number>): void {
+    this.finish(run, 'failed');
+    const { outgoing, leaving } = run.unit;
+    const exits = leaving.filter((edge) => isTaken(edge, 'failed', taken));
+    const isHandled = exits.length > 0 || outgoing.some((edge) => isTaken(edge, 'failed', taken));
+    for (const edge of exits) leaveBy(edge, run.scope);
+    for (const edge of outgoing) {
+      if (isForSuccess(edge)) this.settle(run.scope, edge, isHandled ? 'off' : 'broken', damage);
+      else this.settle(run.scope, edge, isTaken(edge, 'failed', taken) ? 'live' : 'off');
+    }
+    if (!isHandled) this.damaged(run, damage);
+    this.drain();
+    if (!isHandled && !damage.isAbsorbed) this.reachEnd(damage);
+  }
+
+  /** It was under way, and nobody needs it any more, however it ended. */
+  cancel(run: UnitRun, outcome: 'canceled' | 'failed' = 'canceled'): void {
+    this.finish(run, outcome);
+    for (const edge of run.unit.outgoing) this.settle(run.scope, edge, 'off');
+    this.drain();
+  }
+
+  skip(run: UnitRun, because: SkipReason, damage?: Damage): void {
+    this.finish(run, 'skipped');
+    this.listener.skipped(run, because);
+    for (const edge of run.unit.outgoing) this.settle(run.scope, edge, damage ? 'broken' : 'off', damage);
+    if (damage) this.damaged(run, damage);
+    this.drain();
+  }
+
+  /** It begins anew: what had come of it counts no more. */
+  reopen(run: UnitRun): void {
+    if (run.outcome === undefined) return;
+    delete run.outcome;
+    delete run.damage;
+    run.scope.open += 1;
+    for (const edge of run.unit.outgoing) this.settle(run.scope, edge, 'undecided');
+    this.drain();
+  }
+
+  /**
+   * A loop has ended: each edge from it follows how its source ended the last time.
+   * @param failure that of the loop's last node, where the loop fails by itself
+   */
+  endLoop(run: UnitRun, taken?: ReadonlySet<number>, failure?: Damage): void {
+    const { inner, loop, scope } = run;
+    if (inner === undefined || loop === undefined) return;
+    const isHandled = failure !== undefined && this.failLast(run, inner, failure, taken);
+    for (const edge of run.unit.outgoing) {
+      const source = inner.last(edge.from);
+      if (source === undefined || scope.state(edge) !== 'undecided') continue;
+      this.settle(scope, edge, stateAfter(source, edge, taken), source.damage);
+    }
+    this.finish(run, loop.reason === 'failure' || failure ? 'failed' : 'completed');
+    if (failure && !isHandled && !leadsOut(run, failure)) this.stopAt(run, failure);
+    this.drain();
+    if (failure && !isHandled && !failure.isAbsorbed) this.reachEnd(failure);
+  }
+
+  /** @returns whether an edge takes care of it */
+  private failLast(run: UnitRun, inner: Scope, failure: Damage, taken: ReadonlySet<number> | undefined): boolean {
+    const last = inner.last(inner.region.loop?.from ?? '');
+    if (last === undefined) return false;
+    const exits = last.unit.leaving.filter((edge) => isTaken(edge, 'failed', taken));
+    for (const edge of exits) leaveBy(edge, run.scope);
+    last.outcome = 'failed';
+    delete last.damage;
+    if (exits.length === 0) last.damage = failure;
+    return exits.length > 0;
+  }
+
+  private damaged(run: UnitRun, damage: Damage): void {
+    run.damage = damage;
+    for (const edge of run.unit.leaving) this.breakOutside(run, edge, damage);
+    if (run.unit.outgoing.every((edge) => run.scope.state(edge) !== 'broken')) this.stopAt(run, damage);
+  }
+
+  /** A failure has come to a unit of which no edge passes it on. */
+  private stopAt({ scope }: UnitRun, damage: Damage): void {
+    if (scope.around === undefined) this.reachEnd(damage);
+    else this.doom(scope, scope.around, damage);
+  }
+
+  /** An iteration has failed. What leads out of the loop from what has failed in it breaks now. */
+  private doom(scope: Scope, around: UnitRun, damage: Damage): void {
+    scope.doom ??= damage;
+    for (const edge of around.unit.outgoing) {
+      const source = scope.last(edge.from);
+      if (source?.damage) this.settle(around.scope, edge, stateAfter(source, edge), source.damage);
+    }
+    if (!leadsOut(around, damage)) this.stopAt(around, damage);
+  }
+
+  /** An edge that leads out of a loop, or of several: it breaks at once where all of them have failed. */
+  private breakOutside(run: UnitRun, edge: UnitEdge, damage: Damage): void {
+    let { scope } = run;
+    while (scope.region !== edge.region) {
+      if (scope.doom === undefined || scope.around === undefined) return;
+      scope = scope.around.scope;
+    }
+    this.settle(scope, edge, stateAfter(run, edge), damage);
+  }
+
+  private reachEnd(damage: Damage): void {
+    if (damage.isUnhandled) return;
+    damage.isUnhandled = true;
+    this.listener.unhandled(damage);
+  }
+
+  private finish(run: UnitRun, outcome: NonNullable<UnitRun['outcome']>): void {
+    const { scope } = run;
+    if (run.outcome === undefined) scope.open -= 1;
+    run.outcome = outcome;
+    delete run.damage;
+    if (scope.open === 0) this.listener.over(scope);
+  }
+
+  private settle(scope: Scope, edge: UnitEdge, state: EdgeState, damage?: Damage): void {
+    this.visits += 1;
+    const broke = state === 'broken' ? damage : undefined;
+    if (scope.settle(edge, state, broke))
+      this.touched.push({ run: scope.run(edge.target), ...(broke && { damage: broke }) });
+  }
+
+  private drain(): void {
+    if (this.isDraining) return;
+    this.isDraining = true;
+    for (let next = this.touched.pop(); next !== undefined; next = this.touched.pop()) {
+      if (next.run.isPending) this.join(next.run, next.damage);
+      else if (next.damage) this.meet(next.run, next.damage);
+    }
+    this.isDraining = false;
+  }
+
+  /** Whether a unit that has not begun may, must wait, or never will. */
+  private join(run: UnitRun, damage: Damage | undefined): void {
+    const reason = skipReason(run);
+    if (reason) {
+      this.skip(run, reason, run.broken > 0 ? run.firstDamage : undefined);
+      return;
+    }
+    if (isReady(run)) this.admit(run);
+    else this.listener.unready(run);
+    if (damage) damage.isAbsorbed = true;
+  }
+
+  private admit(run: UnitRun): void {
+    const isFirst = !run.isReached;
+    run.isReached = true;
+    this.listener.ready(run);
+    if (!isFirst || !run.unit.cancelsRest) return;
+    for (const unit of this.regions.onlyBefore(run.unit)) {
+      const other = run.scope.run(unit);
+      if (other.isPending) this.skip(other, 'canceled');
+      else if (other.outcome === undefined) this.listener.withdrawn(other);
+    }
+  }
+
+  /** A failure comes to a unit that has begun, or never will. */
+  private meet(run: UnitRun, damage: Damage): void {
+    if (run.outcome === 'skipped' && run.damage?.isUnhandled) this.reachEnd(damage);
+    else if (run.outcome === 'skipped' || run.unit.needed !== undefined) damage.isAbsorbed = true;
+    // Only in a log that no run has written: it began before what it waits for had ended.
+    else for (const edge of run.unit.outgoing) this.settle(run.scope, edge, 'broken', damage);
+  }
+}
+
+function skipReason({ unit, undecided, live, broken }: UnitRun): SkipReason | undefined {
+  const { needed, incoming } = unit;
+  if (incoming.length === 0) return undefined;
+  if (needed !== undefined) return live + undecided < needed ? 'out-of-reach' : undefined;
+  if (broken > 0) return 'broken';
+  return undecided === 0 && live === 0 ? 'off' : undefined;
+}
+
+function isReady({ unit, undecided, live }: UnitRun): boolean {
+  const { needed, incoming } = unit;
+  return incoming.length === 0 || (needed === undefined ? undecided === 0 : live >= needed);
+}
+
+/** Whether a failure in a loop breaks an edge out of it. */
+function leadsOut({ unit, inner }: UnitRun, damage: Damage): boolean {
+  return unit.outgoing.some((edge) => {
+    const source = inner?.last(edge.from);
+    return source?.damage === damage && stateAfter(source, edge) === 'broken';
+  });
+}
+
+/** A failure that is taken care of by an edge out of loops: it ends them. */
+function leaveBy(edge: UnitEdge, from: Scope): void {
+  for (let scope: Scope | undefined = from; scope && scope.region !== edge.region; scope = scope.around?.scope)
+    scope.isLeft = true;
+}
+
+/** What an edge is once its source has ended. */
+function stateAfter(source: UnitRun, edge: UnitEdge, taken?: ReadonlySet<number>): EdgeState {
+  const { outcome, damage } = source;
+  if (outcome === 'completed') return isTaken(edge, 'completed', taken) ? 'live' : 'off';
+  if (outcome === 'failed' && !isForSuccess(edge)) return isTaken(edge, 'failed', taken) ? 'live' : 'off';
+  return damage ? 'broken' : 'off';
+}
+
+function isForSuccess({ edge: { on = 'success' } }: UnitEdge): boolean {
+  return on === 'success';
+}
+
+function isTaken(
+  { index, edge: { on = 'success', when } }: UnitEdge,
+  outcome: 'completed' | 'failed',
+  taken: ReadonlySet<number> | undefined,
+): boolean {
+  const isMeant = on === 'always' || (on === 'success') === (outcome === 'completed');
+  return isMeant && (taken ? taken.has(index) : when === undefined);
+}
