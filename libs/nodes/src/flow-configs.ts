@@ -66,11 +66,23 @@ export const HUMAN_CONFIG = configSchema({
     type: 'object',
     description: 'The JSON Schema (draft 7) that the answer has to fit, which is data then; absent: it is a text.',
   },
-  assignee: { type: 'string', description: 'Who is to answer: a label, by which the inbox can be filtered.' },
+  assignee: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 200,
+    description: 'Who is to answer: a label, by which the inbox can be filtered.',
+  },
 });
 
 export function humanProblems(node: NodeSpec): string[] {
-  return new ConfigProblems(node).strings('prompt', 'assignee').check('form', 'must be an object', isJsonObject).found;
+  return new ConfigProblems(node)
+    .strings('prompt')
+    .check('form', 'must be an object', isJsonObject)
+    .check('assignee', 'must be a text of 1 to 200 characters', isLabel).found;
+}
+
+function isLabel(value: JsonValue): boolean {
+  return typeof value === 'string' && value !== '' && value.length <= 200;
 }
 
 /** `workflow`: runs another workflow, or one that is written in it. */

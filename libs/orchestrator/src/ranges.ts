@@ -7,6 +7,7 @@ export const RANGES = {
   maxItems: [1, 10_000],
   parallel: [1, 10_000],
   max_iterations: [1, 100],
+  loops: [0, 100],
 } as const;
 
 /** Of how many entries, in percent. */

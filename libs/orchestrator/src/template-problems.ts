@@ -1,6 +1,6 @@
 import { templateReferences } from '#libs/protocol';
-import { Ancestors } from './ancestors.js';
 import { templatesOf } from './node-templates.js';
+import type { Reach } from './reach.js';
 import { userInputNode } from './run-inputs.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
@@ -16,22 +16,30 @@ const TOOL_TEXT = 'text';
  * The references of a definition that will not stand for what their author may think: to nodes that there
  * are none of, or that may not have run by then, and with a suffix that means nothing.
  */
-export function templateProblems({ nodes }: WorkflowDefinition, graph: WorkflowGraph): WorkflowProblem[] {
-  const ancestors = new Ancestors(graph);
-  const problems: WorkflowProblem[] = [];
-  let looked = 0;
-  for (const [index, node] of nodes.entries()) {
-    for (const { path, text } of templatesOf(node)) {
-      for (const reference of templateReferences(text)) {
-        looked += 1;
-        if (looked > MOST_REFERENCES) return problems;
-        const found = problemOf(node, reference, graph, ancestors, path.startsWith('config.args'));
-        const place = { node: node.id, offset: reference.offset };
-        if (found) problems.push(warning(found.code, `nodes[${index}].${path}`, found.detail, place));
-      }
-    }
+export function templateProblems({ nodes }: WorkflowDefinition, graph: WorkflowGraph, reach: Reach): WorkflowProblem[] {
+  const found = nodes.entries().flatMap(function* ([index, node]) {
+    for (const { path, text } of templatesOf(node))
+      yield* referenceProblems(node, { path: `nodes[${index}].${path}`, text }, graph, reach);
+  });
+  return found
+    .take(MOST_REFERENCES)
+    .filter((problem) => problem !== undefined)
+    .toArray();
+}
+
+/** What is wrong with each reference of a text of a node; `undefined` for those with which nothing is. */
+export function* referenceProblems(
+  node: WorkflowNode,
+  { path, text }: { path: string; text: string },
+  graph: WorkflowGraph,
+  reach: Reach,
+): Generator<WorkflowProblem | undefined> {
+  const inArgs = path.includes('].config.args');
+  for (const reference of templateReferences(text)) {
+    const found = problemOf(node, reference, graph, reach, inArgs);
+    const place = { node: node.id, offset: reference.offset };
+    yield found && warning(found.code, path, found.detail, place);
   }
-  return problems;
 }
 
 interface Reference {
@@ -44,7 +52,7 @@ function problemOf(
   node: WorkflowNode,
   { id, suffix, written }: Reference,
   graph: WorkflowGraph,
-  ancestors: Ancestors,
+  reach: Reach,
   inArgs: boolean,
 ): Pick<WorkflowProblem, 'code' | 'detail'> | undefined {
   const said = `${node.type} node "${node.id}": ${written.slice(0, 100)}`;
@@ -55,7 +63,7 @@ function problemOf(
     return { code: 'UNKNOWN_REFERENCE', detail: `${said} names no node; it stays as it is written` };
   }
   // Inputs are there from the beginning.
-  const isThere = input !== undefined || graph.node(named).type === 'input' || ancestors.has(node.id, named);
+  const isThere = input !== undefined || graph.node(named).type === 'input' || reach.has(node.id, named);
   if (!isThere)
     return { code: 'LATER_REFERENCE', detail: `${said} names a node that need not have run before this one` };
   const known = suffix.length === 0 || (suffix.length === 1 && suffix[0] === 'data');

@@ -1,7 +1,15 @@
 import type { NodeTypes } from '#libs/executor';
-import { InputSchema, InvalidInputSchema, SharedUse } from '#libs/expressions';
+import { SharedUse } from '#libs/expressions';
+import { configProblems } from './config-problems.js';
+import { branchProblems, edgeRuleProblems } from './edge-rules.js';
+import { expressionProblems } from './expressions/expression-problems.js';
+import { graphOf } from './graph-problems.js';
+import { nodeRuleProblems } from './node-rules.js';
+import { Reach } from './reach.js';
+import { runRuleProblems } from './run-rules.js';
+import { inlineBody, readDefinition } from './sent-definition.js';
+import { unknownMembers } from './unknown-members.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
-import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
 import { fault, type WorkflowProblem } from './workflow-problem.js';
 import { workflowWarnings } from './workflow-warnings.js';
 
@@ -12,22 +20,78 @@ const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and 
 
 /** A caller reads no more. */
 const MOST_PROBLEMS = 100;
+/** Runs that lie in each other below the first. */
+const DEEPEST = 10;
 
 /**
  * What is wrong with a definition, one entry per problem, at most 100: for its errors it is refused at save, of warnings
  * its author is told. Warnings are looked for where there is no error.
  */
 export function workflowProblems(definition: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {
-  const references = [...duplicateProblems(definition), ...edgeProblems(definition)];
-  const graph = references.length > 0 ? references : graphOf(definition);
-  const errors = [
-    ...namingProblems(definition),
-    ...(graph instanceof WorkflowGraph ? [] : graph),
-    ...configProblems(definition, nodeTypes),
-  ];
-  const found =
-    errors.length === 0 && graph instanceof WorkflowGraph ? workflowWarnings(definition, graph, nodeTypes) : errors;
-  return found.slice(0, MOST_PROBLEMS);
+  return new DefinitionCheck(nodeTypes, definition.name).problems(definition);
+}
+
+/** Checks a definition, and those that stand in it: what there may be of expensive things, they share. */
+class DefinitionCheck {
+  private readonly use = new SharedUse();
+
+  constructor(
+    private readonly nodeTypes: NodeTypes,
+    private readonly name: string,
+  ) {}
+
+  /** @param depth in so many others it stands */
+  problems(definition: WorkflowDefinition, depth = 0): WorkflowProblem[] {
+    const graph = graphOf(definition);
+    const reach = Array.isArray(graph) ? undefined : new Reach(graph);
+    const errors = [
+      ...namingProblems(definition),
+      ...(Array.isArray(graph) ? graph : branchProblems(graph)),
+      ...configProblems(definition, this.nodeTypes, this.use),
+      ...runRuleProblems(definition),
+      ...nodeRuleProblems(definition, this.use),
+      ...edgeRuleProblems(definition),
+      ...expressionProblems(definition, reach, this.use),
+    ];
+    const inner = [...definition.nodes.entries()].flatMap(([index, node]) =>
+      this.ofChild(index, node, definition.language, depth),
+    );
+    const found = [...errors, ...inner.filter(({ severity }) => severity === 'error')];
+    if (found.length > 0 || Array.isArray(graph) || reach === undefined) return found.slice(0, MOST_PROBLEMS);
+    return [...workflowWarnings(definition, graph, reach, this.nodeTypes), ...inner].slice(0, MOST_PROBLEMS);
+  }
+
+  /** What is wrong with what a `workflow` node runs, as far as that is seen here. */
+  private ofChild(
+    index: number,
+    node: WorkflowNode,
+    language: WorkflowDefinition['language'],
+    depth: number,
+  ): WorkflowProblem[] {
+    const { id, type, config } = node;
+    const path = `nodes[${index}].config`;
+    const said = `${type} node "${id}":`;
+    if (type === 'workflow' && config['workflow'] === this.name) {
+      const detail = `${said} workflow "${this.name}" would run itself again`;
+      return [fault('LOOP_DETECTED', `${path}.workflow`, detail, { node: id })];
+    }
+    const body = inlineBody(node, language);
+    if (body === undefined) return [];
+    if (depth === DEEPEST) {
+      const detail = `${said} at most ${DEEPEST} runs lie in each other below the first`;
+      return [fault('DEPTH_EXCEEDED', `${path}.body`, detail, { node: id })];
+    }
+    const read = readDefinition(body);
+    const problems = Array.isArray(read) ? read : this.problems(read, depth + 1);
+    return [...problems, ...unknownMembers(body)].map((it) => ({
+      severity: it.severity,
+      code: it.code,
+      detail: `${said} ${it.detail}`,
+      path: it.path === '' ? `${path}.body` : `${path}.body.${it.path}`,
+      node: id,
+      ...(it.offset !== undefined && { offset: it.offset }),
+    }));
+  }
 }
 
 function namingProblems({ name, nodes }: WorkflowDefinition): WorkflowProblem[] {
@@ -38,77 +102,4 @@ function namingProblems({ name, nodes }: WorkflowDefinition): WorkflowProblem[] 
     if (!WORKFLOW_NAME.test(id)) problems.push(fault('INVALID_NAME', `nodes[${index}].id`, `node id ${NAME_RULE}`));
   }
   return problems;
-}
-
-function duplicateProblems({ nodes }: WorkflowDefinition): WorkflowProblem[] {
-  const seen = new Set<string>();
-  return [...nodes.entries()].flatMap(([index, { id }]) => {
-    if (seen.has(id))
-      return [fault('DUPLICATE_NODE', `nodes[${index}].id`, reported(`duplicate node ID: ${id}`), { node: id })];
-    seen.add(id);
-    return [];
-  });
-}
-
-function edgeProblems({ nodes, edges }: WorkflowDefinition): WorkflowProblem[] {
-  const ids = new Set(nodes.map((node) => node.id));
-  return [...edges.entries()].flatMap(([index, edge]) =>
-    (['from', 'to'] as const)
-      .filter((end) => !ids.has(edge[end]))
-      .map((end) => {
-        const detail = reported(`edge references unknown node: ${edge[end]}`);
-        return fault('UNKNOWN_NODE', `edges[${index}].${end}`, detail, { edge: index });
-      }),
-  );
-}
-
-function configProblems({ nodes }: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {
-  const use = new SharedUse();
-  return [...nodes.entries()].flatMap(([index, node]) =>
-    [...descriptionProblems(node), ...inputProblems(node, use), ...nodeTypes.problems(node, use)].map((detail) =>
-      fault(nodeTypes.names.includes(node.type) ? 'INVALID_CONFIG' : 'UNKNOWN_TYPE', `nodes[${index}]`, detail, {
-        node: node.id,
-      }),
-    ),
-  );
-}
-
-/** Nodes of all types may be described; it is what their cards say. */
-function descriptionProblems({ id, type, config: { description } }: WorkflowNode): string[] {
-  if (description === undefined || typeof description === 'string') return [];
-  return [`${type} node "${id}": description must be a string`];
-}
-
-/** What an `input` node asks of its input: whether it can be asked, and whether its own default fulfils it. */
-function inputProblems({ id, type, config }: WorkflowNode, use: SharedUse): string[] {
-  if (type !== 'input') return [];
-  const { schema, optional } = config;
-  const said = `input node "${id}":`;
-  const wrong = optional === undefined || typeof optional === 'boolean' ? [] : [`${said} optional must be a boolean`];
-  if (schema === undefined) return wrong;
-  try {
-    const rules = InputSchema.of(schema, use);
-    const faults = config['default'] === undefined ? [] : rules.faults(config['default'], use);
-    return [...wrong, ...faults.map(({ path, detail }) => `${said} default${path} ${detail}`)];
-  } catch (error) {
-    if (!(error instanceof InvalidInputSchema)) throw error;
-    return [...wrong, `${said} schema ${error.message}`];
-  }
-}
-
-function graphOf(definition: WorkflowDefinition): WorkflowGraph | WorkflowProblem[] {
-  try {
-    return WorkflowGraph.build(definition);
-  } catch (error) {
-    if (!(error instanceof InvalidWorkflow)) throw error;
-    const { code, edge } = error.fault;
-    return [
-      fault(code, edge === undefined ? 'edges' : `edges[${edge}]`, error.message, edge === undefined ? {} : { edge }),
-    ];
-  }
-}
-
-/** As a run says it that meets the same fault. */
-function reported(text: string): string {
-  return `build DAG: ${text}`;
 }

@@ -1,5 +1,6 @@
 import type { NodeTypes } from '#libs/executor';
-import { templateKey } from './node-templates.js';
+import { templateKey, valueKey } from './node-templates.js';
+import type { Reach } from './reach.js';
 import { templateProblems } from './template-problems.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
@@ -9,14 +10,16 @@ import { warning, type WorkflowProblem } from './workflow-problem.js';
 export function workflowWarnings(
   definition: WorkflowDefinition,
   graph: WorkflowGraph,
+  reach: Reach,
   nodeTypes: NodeTypes,
 ): WorkflowProblem[] {
   const nodes = [...definition.nodes.entries()];
   return [
     ...nodes.flatMap(([index, node]) => strangeKeys(index, node, nodeTypes)),
+    ...nodes.flatMap(([index, node]) => ignoredKeys(index, node)),
     ...nodes.flatMap(([index, node]) => loneliness(index, node, graph)),
     ...nodes.flatMap(([index, node]) => silence(index, node, graph)),
-    ...templateProblems(definition, graph),
+    ...templateProblems(definition, graph, reach),
   ];
 }
 
@@ -35,19 +38,44 @@ function strangeKeys(index: number, { id, type, config }: WorkflowNode, nodeType
   });
 }
 
+/** What is said of a node and does nothing. */
+function ignoredKeys(index: number, { id, type, config, timeout, each, onWait }: WorkflowNode): WorkflowProblem[] {
+  const said = `${type} node "${id}":`;
+  const ignored = (path: string, detail: string): WorkflowProblem[] => [
+    warning('IGNORED_KEY', `nodes[${index}].${path}`, `${said} ${detail}`, { node: id }),
+  ];
+  const { timeout: own } = config;
+  return [
+    ...(timeout !== undefined && own !== undefined && own !== null
+      ? ignored('config.timeout', 'config.timeout does nothing beside the timeout of the node')
+      : []),
+    ...(each?.minSuccess !== undefined && each.onFailure !== 'collect'
+      ? ignored('each.minSuccess', 'each.minSuccess does nothing without "onFailure": "collect"')
+      : []),
+    ...(onWait !== undefined && SILENT_TYPES.has(type) ? ignored('onWait', 'onWait does nothing: it never asks') : []),
+  ];
+}
+
+/** They ask nobody. */
+const SILENT_TYPES: ReadonlySet<string> = new Set(['input', 'output', 'tool', 'set', 'wait']);
+
 /** A node that no edge leads to or from, among others. */
 function loneliness(index: number, { id, type }: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   const alone = graph.incoming(id).length === 0 && graph.outgoing(id).length === 0;
-  if (!alone || graph.order.length === 1) return [];
+  if (!alone || graph.order.length === 1 || graph.exits.has(id)) return [];
   const detail = `${type} node "${id}" is connected to no other node`;
   return [warning('UNCONNECTED', `nodes[${index}]`, detail, { node: id })];
 }
 
+/** What they do hangs on no Message, or on more than its text. */
+const UNADDRESSED_TYPES: ReadonlySet<string> = new Set(['input', 'tool', 'set', 'wait']);
+
 /** A node that nobody says anything to: where the workflow has inputs, a caller's text goes to them alone. */
 function silence(index: number, { id, type, config }: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
-  if (['input', 'tool'].includes(type) || graph.incoming(id).length > 0 || !graph.hasInputs) return [];
+  if (UNADDRESSED_TYPES.has(type) || graph.incoming(id).length > 0 || !graph.hasInputs) return [];
   const text = config[templateKey(type)];
-  if (typeof text === 'string' && text !== '') return [];
+  if ((typeof text === 'string' && text !== '') || config[valueKey(type)] !== undefined) return [];
+  if (graph.loops.some(({ to }) => to === id)) return [];
   const detail = `${type} node "${id}" has neither a ${templateKey(type)} nor a node before it: it is sent an empty text`;
   return [warning('NO_MESSAGE', `nodes[${index}]`, detail, { node: id })];
 }

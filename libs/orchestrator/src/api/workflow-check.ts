@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { NodeTypes } from '#libs/executor';
-import { ProblemError, readBody } from '#libs/http';
+import { ProblemError } from '#libs/http';
+import type { JsonObject } from '#libs/protocol';
+import { readDefinition } from '../sent-definition.js';
 import { unknownMembers } from '../unknown-members.js';
 import type { WorkflowDefinition } from '../workflow.js';
-import { fault, type WorkflowProblem } from '../workflow-problem.js';
+import type { WorkflowProblem } from '../workflow-problem.js';
 import { workflowProblems } from '../workflow-problems.js';
-import { definitionOf, WorkflowBody } from './workflow-body.js';
+import { definitionOf, type WorkflowBody } from './workflow-body.js';
 
 /** A definition that may be saved, and what its author is told of. */
 export interface CheckedWorkflow {
@@ -20,12 +22,8 @@ export class WorkflowCheck {
 
   /** Everything that is wrong with what was sent; errors first. */
   problems(body: unknown): WorkflowProblem[] {
-    try {
-      return this.found(readBody(WorkflowBody, body)).problems;
-    } catch (error) {
-      if (!(error instanceof ProblemError) || error.status !== 400) throw error;
-      return error.errors.map(({ path, detail }) => fault('MALFORMED', path, `${path} ${detail}`.trim()));
-    }
+    const definition = readDefinition(body);
+    return Array.isArray(definition) ? definition : this.found(definition, body as JsonObject);
   }
 
   /**
@@ -33,16 +31,16 @@ export class WorkflowCheck {
    * @throws ProblemError 422 for one with errors
    */
   savable(body: WorkflowBody, strict: boolean): CheckedWorkflow {
-    const { definition, problems } = this.found(body);
+    const definition = definitionOf(body);
+    const problems = this.found(definition, body.sent ?? {});
     const errors = problems.filter(({ severity }) => strict || severity === 'error');
     if (errors.length === 0) return { definition, warnings: problems };
     throw new ProblemError(422, errors.map(({ detail }) => detail).join('; '), errors, 'INVALID_WORKFLOW');
   }
 
-  private found(body: WorkflowBody): { definition: WorkflowDefinition; problems: WorkflowProblem[] } {
-    const definition = definitionOf(body);
-    const problems = [...workflowProblems(definition, this.nodeTypes), ...unknownMembers(body.sent ?? {})];
-    return { definition, problems: problems.toSorted((a, b) => rank(a) - rank(b)) };
+  private found(definition: WorkflowDefinition, sent: JsonObject): WorkflowProblem[] {
+    const problems = [...workflowProblems(definition, this.nodeTypes), ...unknownMembers(sent)];
+    return problems.toSorted((a, b) => rank(a) - rank(b));
   }
 }
 

@@ -21,55 +21,94 @@ export type IsRepeated = (id: string, other: string) => boolean;
 
 /** All of them, those of the nodes first. Only language 2 has expressions in templates. */
 export function expressionPlaces(definition: WorkflowDefinition, isRepeated: IsRepeated): ExpressionPlace[] {
-  const { nodes, edges, language, onExit = [] } = definition;
-  const exits = new Set(onExit.map(({ node }) => node));
+  const exits = exitsOf(definition);
   return [
-    ...nodes.flatMap((node, index) =>
-      ofNode(node, { iteration: isRepeated(node.id, node.id), error: exits.has(node.id) }, language).map((it) => ({
-        ...it,
-        path: `nodes[${index}].${it.member}`,
+    ...definition.nodes.flatMap((node, index) =>
+      ofNode(node, definition.language).map(([member, content]) => ({
+        member,
+        path: `nodes[${index}].${member}`,
         node: node.id,
+        surroundings: surroundingsInNode(node, member, isRepeated, exits),
+        content,
       })),
     ),
-    ...edges.flatMap((edge, index) =>
-      ofEdge(edge, isRepeated(edge.from, edge.to)).map((it) => ({
-        ...it,
-        path: `edges[${index}].${it.member}`,
+    ...definition.edges.flatMap((edge, index) =>
+      ofEdge(edge).map(([member, content]) => ({
+        member,
+        path: `edges[${index}].${member}`,
         edge: index,
+        surroundings: surroundingsInEdge(edge, member, isRepeated),
+        content,
       })),
     ),
   ];
 }
 
-type Found = Pick<ExpressionPlace, 'member' | 'surroundings' | 'content'>;
+/** The place at a path, with other content, or with content where the definition has none; `undefined` for no such place. */
+export function expressionPlace(
+  definition: WorkflowDefinition,
+  path: string,
+  content: ExpressionPlace['content'],
+  isRepeated: IsRepeated,
+): ExpressionPlace | undefined {
+  const [, list, digits, member = ''] = PATH.exec(path) ?? [];
+  const index = Number(digits);
+  const place = { member, path, content };
+  const [node, edge] = [definition.nodes[index], definition.edges[index]];
+  if (list === 'nodes' && node) {
+    const surroundings = surroundingsInNode(node, member, isRepeated, exitsOf(definition));
+    return { ...place, node: node.id, surroundings };
+  }
+  if (list !== 'edges' || !edge) return undefined;
+  return { ...place, edge: index, surroundings: surroundingsInEdge(edge, member, isRepeated) };
+}
 
-/** What there is once for each item knows the item; what comes of a failure knows the failure. */
-function ofNode(node: WorkflowNode, before: Surroundings, language: WorkflowDefinition['language']): Found[] {
+const PATH = /^(nodes|edges)\[(\d{1,5})\]\.(.{1,1000})$/;
+
+type Found = [member: string, content: ExpressionPlace['content']];
+
+function ofNode(node: WorkflowNode, language: WorkflowDefinition['language']): Found[] {
   const { type, config, each, retry } = node;
   const { until } = config;
-  const own = { ...before, item: each !== undefined };
-  const afterFailure = { ...own, error: true };
   const templates = language === 2 ? templateValues(node) : [];
   return [
-    ...(each === undefined ? [] : [expression('each.items', before, each.items)]),
-    ...(retry?.when === undefined ? [] : [expression('retry.when', afterFailure, retry.when)]),
-    ...(type === 'wait' && typeof until === 'string' ? [expression('config.until', { ...own, now: true }, until)] : []),
-    ...templates.map(({ path: member, value: template }) => ({
-      member,
-      surroundings: member.startsWith('config.') ? own : afterFailure,
-      content: { template },
-    })),
+    ...expression('each.items', each?.items),
+    ...expression('retry.when', retry?.when),
+    ...expression('config.until', type === 'wait' && typeof until === 'string' ? until : undefined),
+    ...templates.map(({ path, value: template }): Found => [path, { template }]),
   ];
 }
 
-function ofEdge({ when, on, loop }: WorkflowEdge, iteration: boolean): Found[] {
-  const error = on === 'failure' || on === 'always';
-  return [
-    ...(when === undefined ? [] : [expression('when', { error, iteration }, when)]),
-    ...(loop?.exit_when === undefined ? [] : [expression('loop.exit_when', { iteration: true }, loop.exit_when)]),
-  ];
+function ofEdge({ when, loop }: WorkflowEdge): Found[] {
+  return [...expression('when', when), ...expression('loop.exit_when', loop?.exit_when)];
 }
 
-function expression(member: string, surroundings: Surroundings, text: string): Found {
-  return { member, surroundings, content: { expression: text } };
+function expression(member: string, text: string | undefined): Found[] {
+  return text === undefined ? [] : [[member, { expression: text }]];
+}
+
+/** What there is once for each item knows the item; what comes of a failure, or at the end, knows the failure. */
+function surroundingsInNode(
+  { id, type, each }: WorkflowNode,
+  member: string,
+  isRepeated: IsRepeated,
+  exits: ReadonlySet<string>,
+): Surroundings {
+  const iteration = isRepeated(id, id);
+  const isAfterFailure = member === 'retry.when' || member.startsWith('fallback.');
+  return {
+    iteration,
+    error: isAfterFailure || exits.has(id),
+    item: each !== undefined && member !== 'each.items',
+    now: type === 'wait' && member === 'config.until',
+  };
+}
+
+function surroundingsInEdge({ from, to, on }: WorkflowEdge, member: string, isRepeated: IsRepeated): Surroundings {
+  if (member === 'loop.exit_when') return { iteration: true };
+  return { error: on === 'failure' || on === 'always', iteration: isRepeated(from, to) };
+}
+
+function exitsOf({ onExit = [] }: WorkflowDefinition): ReadonlySet<string> {
+  return new Set(onExit.map(({ node }) => node));
 }

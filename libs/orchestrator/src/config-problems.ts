@@ -1,0 +1,41 @@
+import type { NodeTypes } from '#libs/executor';
+import { InputSchema, InvalidInputSchema, type SharedUse } from '#libs/expressions';
+import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
+import { fault, type WorkflowProblem } from './workflow-problem.js';
+
+/**
+ * What is wrong with the types of nodes, and with their configs.
+ * @param use of the workflow
+ */
+export function configProblems({ nodes }: WorkflowDefinition, nodeTypes: NodeTypes, use: SharedUse): WorkflowProblem[] {
+  return [...nodes.entries()].flatMap(([index, node]) =>
+    [...descriptionProblems(node), ...inputProblems(node, use), ...nodeTypes.problems(node, use)].map((detail) =>
+      fault(nodeTypes.names.includes(node.type) ? 'INVALID_CONFIG' : 'UNKNOWN_TYPE', `nodes[${index}]`, detail, {
+        node: node.id,
+      }),
+    ),
+  );
+}
+
+/** Nodes of all types may be described; it is what their cards say. */
+function descriptionProblems({ id, type, config: { description } }: WorkflowNode): string[] {
+  if (description === undefined || typeof description === 'string') return [];
+  return [`${type} node "${id}": description must be a string`];
+}
+
+/** What an `input` node asks of its input: whether it can be asked, and whether its own default fulfils it. */
+function inputProblems({ id, type, config }: WorkflowNode, use: SharedUse): string[] {
+  if (type !== 'input') return [];
+  const { schema, optional } = config;
+  const said = `input node "${id}":`;
+  const wrong = optional === undefined || typeof optional === 'boolean' ? [] : [`${said} optional must be a boolean`];
+  if (schema === undefined) return wrong;
+  try {
+    const rules = InputSchema.of(schema, use);
+    const faults = config['default'] === undefined ? [] : rules.faults(config['default'], use);
+    return [...wrong, ...faults.map(({ path, detail }) => `${said} default${path} ${detail}`)];
+  } catch (error) {
+    if (!(error instanceof InvalidInputSchema)) throw error;
+    return [...wrong, `${said} schema ${error.message}`];
+  }
+}

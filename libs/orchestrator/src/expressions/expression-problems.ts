@@ -1,0 +1,109 @@
+import {
+  compile,
+  compileTemplate,
+  expressionsIn,
+  InvalidExpression,
+  type Reference,
+  type SharedUse,
+  type Vocabulary,
+} from '#libs/expressions';
+import type { Reach } from '../reach.js';
+import type { WorkflowDefinition } from '../workflow.js';
+import { fault, type WorkflowProblem } from '../workflow-problem.js';
+import { type ExpressionPlace, expressionPlaces } from './expression-places.js';
+import { pathIn } from './failed-expression.js';
+import { vocabularyOf } from './vocabulary.js';
+
+/** Of a definition, with those that stand in it. To read one takes longer than to count it. */
+const MOST_EXPRESSIONS = 1_000;
+const MOST_CHARACTERS = 64 * 1024;
+/** A caller reads no more. */
+const MOST_PROBLEMS = 100;
+
+/**
+ * What is wrong with the expressions of a definition. They are counted before the first one is read: beyond what there
+ * may be, that is all that is said.
+ * @param reach absent where the graph is none yet: what runs before what is not asked then
+ * @param use of the workflow
+ */
+export function expressionProblems(
+  definition: WorkflowDefinition,
+  reach: Reach | undefined,
+  use: SharedUse,
+): WorkflowProblem[] {
+  const isRepeated = (id: string, other: string): boolean => reach?.isRepeated(id, other) ?? true;
+  const places = expressionPlaces(definition, isRepeated);
+  const beyond = places.find((place) => isBeyond(place, use));
+  if (beyond) return [tooMany(beyond)];
+  const ids = new Set(definition.nodes.map(({ id }) => id));
+  const problems: WorkflowProblem[] = [];
+  for (const place of places) {
+    if (problems.length >= MOST_PROBLEMS) break;
+    const vocabulary = vocabularyOf(ids, place.surroundings);
+    const source = place.edge === undefined ? undefined : definition.edges[place.edge]?.from;
+    const found = placeProblems(place, vocabulary, reach && earlier(reach, place.node, source));
+    problems.push(
+      ...found.map((it) => ({ ...it, detail: `${said(definition, place)}, at ${it.offset}: ${it.detail}` })),
+    );
+  }
+  return problems;
+}
+
+/** Whether a node has run when an expression is evaluated. */
+export type IsEarlier = (id: string) => boolean;
+
+/** Of an expression of a node, or of an edge from a source. */
+export function earlier(reach: Reach, node: string | undefined, source = ''): IsEarlier {
+  return (id) => (node === undefined ? reach.hasAfter(source, id) : reach.has(node, id));
+}
+
+function said({ nodes, edges }: WorkflowDefinition, { node, edge, member }: ExpressionPlace): string {
+  const { from, to } = edges[edge ?? -1] ?? {};
+  if (edge !== undefined) return `edge from "${from}" to "${to}": ${member}`;
+  return `${nodes.find(({ id }) => id === node)?.type} node "${node}": ${member}`;
+}
+
+/** What is wrong with an expression, or a template; the details do not say where. */
+export function placeProblems(
+  { path, node, edge, member, content }: ExpressionPlace,
+  vocabulary: Vocabulary,
+  isEarlier?: IsEarlier,
+): WorkflowProblem[] {
+  const owner = { ...(node !== undefined && { node }), ...(edge !== undefined && { edge }) };
+  const problem = (code: string, detail: string, offset: number, inner = ''): WorkflowProblem => {
+    return fault(code, pathIn(path, inner), detail, { ...owner, offset });
+  };
+  const read =
+    'expression' in content ? compile(content.expression, vocabulary) : compileTemplate(content.template, vocabulary);
+  if (read instanceof InvalidExpression) return [problem('INVALID_EXPRESSION', read.message, read.offset)];
+  if (Array.isArray(read)) return read.map((it) => problem('INVALID_EXPRESSION', it.message, it.offset, it.path));
+  if ('expression' in content && edge !== undefined && isWord(content.expression))
+    return [problem('INVALID_EXPRESSION', `${member} is true or false, which this never is`, 0)];
+  if (isEarlier === undefined) return [];
+  const references: readonly (Reference & { path?: string })[] = read.references;
+  return references
+    .filter(({ variable, member: id }) => variable === 'nodes' && id !== undefined && !isEarlier(id))
+    .map(({ member: id, offset, path: inner }) =>
+      problem('LATER_REFERENCE', `nodes.${id} need not have run before this is evaluated`, offset, inner),
+    );
+}
+
+/** No variable of an edge is true or false itself. */
+function isWord(text: string): boolean {
+  return /^\s*\w+\s*$/.test(text) && !/^\s*(true|false)\s*$/.test(text);
+}
+
+function isBeyond({ content }: ExpressionPlace, use: SharedUse): boolean {
+  const texts = 'expression' in content ? [content.expression] : expressionsIn(content.template);
+  for (const text of texts) {
+    if (use.add('expressions', 1) > MOST_EXPRESSIONS) return true;
+    if (use.add('characters of expressions', text.length) > MOST_CHARACTERS) return true;
+  }
+  return false;
+}
+
+function tooMany({ path, node, edge }: ExpressionPlace): WorkflowProblem {
+  const owner = { ...(node !== undefined && { node }), ...(edge !== undefined && { edge }) };
+  const detail = `a definition has at most ${MOST_EXPRESSIONS} expressions of ${MOST_CHARACTERS} characters together; up to ${path} there are more`;
+  return fault('TOO_MANY_EXPRESSIONS', path, detail, owner);
+}

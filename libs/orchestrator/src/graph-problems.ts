@@ -1,0 +1,64 @@
+import { RANGES } from './ranges.js';
+import { exitProblems } from './run-rules.js';
+import type { WorkflowDefinition } from './workflow.js';
+import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
+import { fault, type WorkflowProblem } from './workflow-problem.js';
+
+/** The graph of a definition, or what is wrong with it. */
+export function graphOf(definition: WorkflowDefinition): WorkflowGraph | WorkflowProblem[] {
+  const references = [
+    ...duplicateProblems(definition),
+    ...edgeProblems(definition),
+    ...exitProblems(definition),
+    ...loopCountProblems(definition),
+  ];
+  return references.length > 0 ? references : builtGraph(definition);
+}
+
+function duplicateProblems({ nodes }: WorkflowDefinition): WorkflowProblem[] {
+  const seen = new Set<string>();
+  return [...nodes.entries()].flatMap(([index, { id }]) => {
+    if (seen.has(id))
+      return [fault('DUPLICATE_NODE', `nodes[${index}].id`, reported(`duplicate node ID: ${id}`), { node: id })];
+    seen.add(id);
+    return [];
+  });
+}
+
+function edgeProblems({ nodes, edges }: WorkflowDefinition): WorkflowProblem[] {
+  const ids = new Set(nodes.map((node) => node.id));
+  return [...edges.entries()].flatMap(([index, edge]) =>
+    (['from', 'to'] as const)
+      .filter((end) => !ids.has(edge[end]))
+      .map((end) => {
+        const detail = reported(`edge references unknown node: ${edge[end]}`);
+        return fault('UNKNOWN_NODE', `edges[${index}].${end}`, detail, { edge: index });
+      }),
+  );
+}
+
+/** What each loop repeats is looked at: there are not as many as there may be edges. */
+function loopCountProblems({ edges }: WorkflowDefinition): WorkflowProblem[] {
+  const [, most] = RANGES.loops;
+  const beyond = edges.entries().filter(([, { loop }]) => loop !== undefined);
+  const [found] = beyond.drop(most).next().value ?? [];
+  if (found === undefined) return [];
+  const detail = `a workflow has at most ${most} edges back`;
+  return [fault('INVALID_LOOP', `edges[${found}]`, detail, { edge: found })];
+}
+
+function builtGraph(definition: WorkflowDefinition): WorkflowGraph | WorkflowProblem[] {
+  try {
+    return WorkflowGraph.build(definition);
+  } catch (error) {
+    if (!(error instanceof InvalidWorkflow)) throw error;
+    const { code, edge } = error.fault;
+    const place = edge === undefined ? {} : { edge };
+    return [fault(code, edge === undefined ? 'edges' : `edges[${edge}]`, error.message, place)];
+  }
+}
+
+/** As a run says it that meets the same fault. */
+function reported(text: string): string {
+  return `build DAG: ${text}`;
+}

@@ -1,0 +1,123 @@
+import type { SharedUse } from '#libs/expressions';
+import { isJsonObject, type JsonObject, type JsonValue, type Part } from '#libs/protocol';
+import { FAILURE_KINDS } from './failure-kinds.js';
+import { MemberProblems } from './member-problems.js';
+import { PERCENTAGE, RANGES } from './ranges.js';
+import type { EachConfig, RetryConfig, WorkflowDefinition, WorkflowNode } from './workflow.js';
+import type { WorkflowProblem } from './workflow-problem.js';
+
+/** How schemas stand in configs of these types. */
+const CONFIG_SCHEMAS: Readonly<Record<string, string>> = { human: 'form', output: 'schema' };
+
+/**
+ * What is wrong with what a node says of its runs, results and questions, whatever its type.
+ * @param use of the workflow
+ */
+export function nodeRuleProblems({ nodes, language }: WorkflowDefinition, use: SharedUse): WorkflowProblem[] {
+  return [...nodes.entries()].flatMap(([index, node]) => {
+    const { id, type, timeout, retry, each, fallback } = node;
+    const problems = new MemberProblems({ path: `nodes[${index}]`, said: `${type} node "${id}": `, node: id });
+    problems.limit('timeout', timeout);
+    if (retry) checkRetry(problems, retry);
+    if (each) checkEach(problems, each);
+    if (fallback) checkParts(problems, fallback.parts);
+    checkOutput(problems, node, use);
+    checkAnswer(problems, node, use);
+    if (language !== 2) checkWait(problems, node);
+    return problems.found;
+  });
+}
+
+function checkRetry(
+  problems: MemberProblems,
+  { attempts, on = [], delay, factor, maxDelay, jitter }: RetryConfig,
+): void {
+  problems
+    .wholeNumber('retry.attempts', attempts, RANGES.attempts)
+    .pause('retry.delay', delay)
+    .number('retry.factor', factor, RANGES.factor)
+    .pause('retry.maxDelay', maxDelay)
+    .number('retry.jitter', jitter, RANGES.jitter);
+  for (const [index, kind] of on.entries()) {
+    const rule = `is no kind of failure; there are: ${FAILURE_KINDS.join(', ')}`;
+    problems.unless(FAILURE_KINDS.includes(kind), 'UNKNOWN_FAILURE_KIND', `retry.on[${index}]`, rule);
+  }
+}
+
+function checkEach(problems: MemberProblems, { concurrency, maxItems, minSuccess }: EachConfig): void {
+  problems
+    .wholeNumber('each.concurrency', concurrency, RANGES.concurrency)
+    .wholeNumber('each.maxItems', maxItems, RANGES.maxItems);
+  if (typeof minSuccess === 'number')
+    problems.wholeNumber('each.minSuccess', minSuccess, [0, maxItems ?? MOST_ITEMS_UNLESS_SET]);
+  if (typeof minSuccess === 'string')
+    problems.unless(
+      PERCENTAGE.test(minSuccess),
+      'OUT_OF_RANGE',
+      'each.minSuccess',
+      'must be a whole number, or a percentage from 0% to 100%',
+    );
+}
+
+const MOST_ITEMS_UNLESS_SET = 1_000;
+
+function checkParts(problems: MemberProblems, parts: readonly Part[]): void {
+  for (const [index, part] of parts.entries())
+    problems.unless(
+      isPart(part as JsonValue),
+      'INVALID_PART',
+      `fallback.parts[${index}]`,
+      `must be an A2A Part: an object with exactly one of ${CONTENTS.join(', ')}`,
+    );
+}
+
+const CONTENTS = ['text', 'raw', 'url', 'data'];
+
+function isPart(part: JsonValue): boolean {
+  if (!isJsonObject(part)) return false;
+  const contents = CONTENTS.filter((name) => part[name] !== undefined);
+  return (
+    contents.length === 1 &&
+    [...contents.filter((name) => name !== 'data'), 'mediaType', 'filename'].every((name) => isTextOf(part, name)) &&
+    (part['metadata'] === undefined || isJsonObject(part['metadata']))
+  );
+}
+
+function isTextOf(part: JsonObject, name: string): boolean {
+  return part[name] === undefined || typeof part[name] === 'string';
+}
+
+function checkOutput(problems: MemberProblems, { type, config, output }: WorkflowNode, use: SharedUse): void {
+  const own = type === 'output' ? 'schema' : 'output';
+  const isTwice = output !== undefined && ['agent', 'output'].includes(type) && isGiven(config[own]);
+  problems.unless(!isTwice, 'CONFLICTING_OUTPUT', 'output', `stands beside config.${own}: one of them is enough`);
+  problems.schema('output.schema', output?.schema, use);
+}
+
+/** The schema in a config, and what is answered for whoever does not. */
+function checkAnswer(problems: MemberProblems, { type, config, onWait }: WorkflowNode, use: SharedUse): void {
+  const value = onWait?.default;
+  const key = CONFIG_SCHEMAS[type] ?? '';
+  const schema = isJsonObject(config[key]) ? config[key] : undefined;
+  const rule = 'must be an object, which is sent as data, or a text';
+  problems
+    .limit('onWait.deadline', onWait?.deadline)
+    .unless(
+      value === undefined || typeof value === 'string' || isJsonObject(value),
+      'INVALID_DEFAULT',
+      'onWait.default',
+      rule,
+    );
+  const answer = value === undefined || type !== 'human' ? undefined : { member: 'onWait.default', value };
+  problems.schema(`config.${key}`, schema, use, answer);
+}
+
+function checkWait(problems: MemberProblems, { type, config }: WorkflowNode): void {
+  const { for: length } = config;
+  if (type !== 'wait' || typeof length !== 'string' || !length.includes('${')) return;
+  problems.unless(false, 'INVALID_DURATION', 'config.for', 'is an expression only in "language": 2');
+}
+
+function isGiven(value: JsonValue | undefined): boolean {
+  return value !== undefined && value !== null;
+}

@@ -1,0 +1,30 @@
+import { MemberProblems } from './member-problems.js';
+import { RANGES } from './ranges.js';
+import type { WorkflowDefinition } from './workflow.js';
+import type { WorkflowProblem } from './workflow-problem.js';
+
+/** What is wrong with what a definition says of its runs as a whole. */
+export function runRuleProblems(definition: WorkflowDefinition): WorkflowProblem[] {
+  const { language, deadline, parallel } = definition;
+  return new MemberProblems({ path: '', said: '' })
+    .unless(language === undefined || [1, 2].includes(language), 'UNKNOWN_LANGUAGE', 'language', 'must be 1 or 2')
+    .limit('deadline', deadline)
+    .wholeNumber('parallel', parallel, RANGES.parallel).found;
+}
+
+/** What is wrong with the nodes that run at the end: each is there, once, and no edge leads to or from it. */
+export function exitProblems({ nodes, edges, onExit = [] }: WorkflowDefinition): WorkflowProblem[] {
+  const types = new Map(nodes.map(({ id, type }) => [id, type]));
+  const ends = new Set(edges.flatMap(({ from, to }) => [from, to]));
+  const seen = new Set<string>();
+  return [...onExit.entries()].flatMap(([index, { node }]) => {
+    const type = types.get(node) ?? '';
+    const problems = new MemberProblems({ path: `onExit[${index}]`, said: `onExit "${node}": `, node })
+      .unless(types.has(node), 'UNKNOWN_NODE', 'node', 'names no node')
+      .unless(!ends.has(node), 'INVALID_EXIT', 'node', 'names a node that an edge leads to or from')
+      .unless(!seen.has(node), 'INVALID_EXIT', 'node', 'names a node that it names already')
+      .unless(!['input', 'output'].includes(type), 'INVALID_EXIT', 'node', `names a node of type ${type}`);
+    seen.add(node);
+    return problems.found;
+  });
+}

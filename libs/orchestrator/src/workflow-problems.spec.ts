@@ -1,0 +1,119 @@
+import type { JsonObject } from '#libs/protocol';
+import { agent, codesOf, type Found, GOOD, having, problemsOf } from './testing/checked-definitions.js';
+
+describe('a definition that says everything', () => {
+  it('has no problem', () => {
+    expect(problemsOf(GOOD)).toEqual([]);
+  });
+
+  it.each<[string, JsonObject]>([
+    ['', { language: 1, deadline: '365d', parallel: 10_000 }],
+    ['nodes.1', { retry: { attempts: 100, on: ['timeout', 'max-iterations'], delay: '0s', factor: 1, jitter: 1 } }],
+    ['nodes.1', { retry: { attempts: 2, when: "error.kind == 'timeout' && iteration < 2" } }],
+    ['nodes.1', { each: { items: 'inputs.topic', concurrency: 1, onFailure: 'collect', minSuccess: '99.5%' } }],
+    ['nodes.1', { each: { items: '[1, 2]' }, config: { prompt: '${string(item) + string(index)}' } }],
+    ['nodes.1', { fallback: { parts: [{ text: '${error.message}' }, { data: null }], x: 1 } }],
+    ['nodes.1', { config: { prompt: '${iteration > 1 ? nodes.gate.text : nodes.topic.text} ${inputs.topic}' } }],
+    ['nodes.1', { output: { schema: { type: 'object' }, parse: true } }],
+    ['nodes.2', { onWait: { deadline: '1s', default: { ok: true } } }],
+    ['nodes.3', { join: { n: 1, cancelRest: true }, config: { prompt: '${nodes.gate.loop.iterations}' } }],
+    ['nodes.4', { config: { prompt: '${error == null ? nodes.out.text : error.message}' } }],
+    ['edges.3', { when: 'nodes.gate.data.ok && nodes.draft.status == "completed"' }],
+  ])('may have at %s %j', (path, members) => {
+    expect(codesOf(having(path, members))).toEqual([]);
+  });
+});
+
+describe('of the run', () => {
+  it.each<[JsonObject, Found]>([
+    [{ language: 3 }, ['UNKNOWN_LANGUAGE', 'language']],
+    [{ language: 1.5 }, ['UNKNOWN_LANGUAGE', 'language']],
+    [{ deadline: '2 hours' }, ['INVALID_DURATION', 'deadline']],
+    [{ deadline: '0s' }, ['INVALID_DURATION', 'deadline']],
+    [{ deadline: '366d' }, ['INVALID_DURATION', 'deadline']],
+    [{ parallel: 0 }, ['OUT_OF_RANGE', 'parallel']],
+    [{ parallel: 1.5 }, ['OUT_OF_RANGE', 'parallel']],
+    [{ onExit: [{ node: 'nobody' }] }, ['UNKNOWN_NODE', 'onExit[0].node']],
+    [{ onExit: [{ node: 'notify' }, { node: 'draft' }] }, ['INVALID_EXIT', 'onExit[1].node']],
+    [{ onExit: [{ node: 'notify' }, { node: 'notify' }] }, ['INVALID_EXIT', 'onExit[1].node']],
+  ])('%j is refused: %j', (members, found) => {
+    expect(codesOf(having('', members))).toEqual([found]);
+  });
+
+  it('an input or output does not run at the end', () => {
+    const nodes = [...(GOOD['nodes'] as JsonObject[]), { id: 'last', type: 'output' }];
+    expect(codesOf(having('', { nodes, onExit: [{ node: 'last' }] }))).toEqual([['INVALID_EXIT', 'onExit[0].node']]);
+  });
+});
+
+describe('warnings', () => {
+  it.each<[string, JsonObject, Found[]]>([
+    ['nodes.1', { timeout: '1s', config: { prompt: 'x', timeout: 5 } }, [['IGNORED_KEY', 'nodes[1].config.timeout']]],
+    ['nodes.1', { each: { items: '[]', minSuccess: 1 } }, [['IGNORED_KEY', 'nodes[1].each.minSuccess']]],
+    ['nodes.3', { onWait: { deadline: '1s' } }, [['IGNORED_KEY', 'nodes[3].onWait']]],
+    ['nodes.1', { onWait: { deadline: '1s' } }, []],
+  ])('at %s, for %j: %j', (path, members, found) => {
+    expect(codesOf(having(path, members), 'warning').filter(([code]) => code !== 'UNCONNECTED')).toEqual(found);
+  });
+});
+
+describe('a definition in a node', () => {
+  const child = (body: JsonObject): JsonObject => ({
+    name: 'w',
+    nodes: [{ id: 'run', type: 'workflow', config: { body } }],
+  });
+
+  it('is checked like any other, under its path', () => {
+    expect(problemsOf(child({ nodes: [agent('a')] }))).toEqual([]);
+    const wrong = child({
+      nodes: [agent('a'), agent('a'), agent('b', { retry: { attempts: 0 } })],
+      budget: {},
+      stranger: 1,
+    });
+    expect(problemsOf(wrong)).toEqual([
+      expect.objectContaining({
+        code: 'DUPLICATE_NODE',
+        path: 'nodes[0].config.body.nodes[1].id',
+        node: 'run',
+        detail: 'workflow node "run": build DAG: duplicate node ID: a',
+      }),
+      expect.objectContaining({ code: 'OUT_OF_RANGE', path: 'nodes[0].config.body.nodes[2].retry.attempts' }),
+      expect.objectContaining({ code: 'UNKNOWN_KEY', path: 'nodes[0].config.body.budget' }),
+    ]);
+    expect(codesOf(child({ nodes: [agent('a')], stranger: 1 }), 'warning')).toEqual([
+      ['UNKNOWN_KEY', 'nodes[0].config.body.stranger'],
+    ]);
+    const later = child({ nodes: [agent('a', { each: { items: '[1] + nodes.a.data' } })] });
+    expect(codesOf(later)).toEqual([['LATER_REFERENCE', 'nodes[0].config.body.nodes[0].each.items', 12]]);
+  });
+
+  it('is a definition', () => {
+    expect(codesOf(child({}))[0]).toEqual(['MALFORMED', 'nodes[0].config.body.nodes']);
+    expect(codesOf(child({ nodes: [{ id: 5 }] })).map(([, path]) => path)).toEqual([
+      'nodes[0].config.body.nodes[0].id',
+      'nodes[0].config.body.nodes[0].type',
+    ]);
+  });
+
+  it('does not run what it is in, nor lies deeper than runs may', () => {
+    const own = { nodes: [{ id: 'again', type: 'workflow', config: { workflow: 'w' } }] };
+    expect(codesOf({ name: 'w', ...own })).toEqual([['LOOP_DETECTED', 'nodes[0].config.workflow']]);
+    expect(codesOf(child(own))).toEqual([['LOOP_DETECTED', 'nodes[0].config.body.nodes[0].config.workflow']]);
+    let nested: JsonObject = { nodes: [agent('a')] };
+    for (let depth = 0; depth < 9; depth += 1) nested = { nodes: child(nested)['nodes'] ?? [] };
+    expect(codesOf(child(nested))).toEqual([]);
+    const [[code] = []] = codesOf(child({ nodes: child(nested)['nodes'] ?? [] }));
+    expect(code).toBe('DEPTH_EXCEEDED');
+  });
+
+  it('shares with it what there may be of expressions', () => {
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, index) => agent(`a${index}`, { retry: { attempts: 1, when: 'true' } }));
+    const nodes = [...many(600), ...(child({ nodes: many(400) })['nodes'] as JsonObject[])];
+    expect(codesOf({ name: 'w', nodes })).toEqual([]);
+    const more = [...many(600), ...(child({ nodes: many(401) })['nodes'] as JsonObject[])];
+    expect(codesOf({ name: 'w', nodes: more })).toEqual([
+      ['TOO_MANY_EXPRESSIONS', 'nodes[600].config.body.nodes[400].retry.when'],
+    ]);
+  });
+});
