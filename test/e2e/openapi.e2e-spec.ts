@@ -79,6 +79,7 @@ const NAMES: Record<string, string> = {
   'POST /api/conversations/{id}/turns': 'injectTurn',
   'POST /api/credentials': 'createCredential',
   'POST /api/deliveries/{id}/redeliver': 'redeliverNotification',
+  'POST /api/expressions/check': 'checkExpression',
   'POST /api/keys': 'createKey',
   'POST /api/keys/{id}/rotate': 'rotateKey',
   'POST /api/runs/{id}/cancel': 'cancelRun',

@@ -40,6 +40,7 @@ describe('routeAccess', () => {
     ['DELETE', '/api/workflows/:name', ['workflows']],
     ['POST', '/api/workflows/:name/run', ['agents']],
     ['POST', '/api/workflows/check', ['agents', 'workflows']],
+    ['POST', '/api/expressions/check', ['agents', 'workflows']],
     ['GET', '/api/workflows/:name/revisions/:revision', ['agents', 'workflows']],
     ['GET', '/api/keys', ['admin']],
     ['POST', '/api/keys/:id/rotate', ['admin']],

@@ -44,6 +44,7 @@ export function routeAccess(method: string, route: string | undefined): RouteAcc
   if (/^\/api\/agent-cards?(\/|$)/.test(route)) return reads ? READERS : ADMIN;
   if (route === '/api/workflows' || route === '/api/workflows/:name') return reads ? READERS : WORKFLOWS;
   // Asked by whoever draws workflows, or may look at them; nothing is kept.
-  if (route === '/api/workflows/check' || route.startsWith('/api/workflows/:name/revisions')) return READERS;
+  if (/^\/api\/(workflows|expressions)\/check$/.test(route)) return READERS;
+  if (route.startsWith('/api/workflows/:name/revisions')) return READERS;
   return AGENTS;
 }

@@ -33,7 +33,8 @@ export function templatesOf(node: WorkflowNode): { path: string; text: string }[
   return templateValues(node).flatMap(({ path, value }) => textsIn(value, path));
 }
 
-function textsIn(value: JsonValue, path: string): { path: string; text: string }[] {
+/** Every text of JSON, with its path. */
+export function textsIn(value: JsonValue, path: string): { path: string; text: string }[] {
   if (typeof value === 'string') return [{ path, text: value }];
   if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, `${path}[${index}]`));
   if (!isJsonObject(value)) return [];

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Processes, ProcessStreams } from '#libs/process';
+import { ExpressionsController } from './expressions.controller.js';
 import { RequestBodies } from './request-bodies.js';
 import { RunList } from './run-list.js';
 import { Runs } from './runs.js';
@@ -23,6 +24,7 @@ export class OrchestratorModule {
         WorkflowRevisionsController,
         WorkflowRunsController,
         WorkflowSchemaController,
+        ExpressionsController,
         RunsController,
       ],
       providers: [WorkflowCheck, Processes, ProcessStreams, Runs, RunList, RequestBodies],

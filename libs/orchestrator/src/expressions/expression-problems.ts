@@ -33,8 +33,10 @@ export function expressionProblems(
 ): WorkflowProblem[] {
   const isRepeated = (id: string, other: string): boolean => reach?.isRepeated(id, other) ?? true;
   const places = expressionPlaces(definition, isRepeated);
-  const beyond = places.find((place) => isBeyond(place, use));
-  if (beyond) return [tooMany(beyond)];
+  for (const place of places) {
+    const beyond = countProblem(place, use);
+    if (beyond) return [beyond];
+  }
   const ids = new Set(definition.nodes.map(({ id }) => id));
   const problems: WorkflowProblem[] = [];
   for (const place of places) {
@@ -71,7 +73,7 @@ export function placeProblems(
 ): WorkflowProblem[] {
   const owner = { ...(node !== undefined && { node }), ...(edge !== undefined && { edge }) };
   const problem = (code: string, detail: string, offset: number, inner = ''): WorkflowProblem => {
-    return fault(code, pathIn(path, inner), detail, { ...owner, offset });
+    return fault(code, path === '' ? inner : pathIn(path, inner), detail, { ...owner, offset });
   };
   const read =
     'expression' in content ? compile(content.expression, vocabulary) : compileTemplate(content.template, vocabulary);
@@ -93,17 +95,22 @@ function isWord(text: string): boolean {
   return /^\s*\w+\s*$/.test(text) && !/^\s*(true|false)\s*$/.test(text);
 }
 
-function isBeyond({ content }: ExpressionPlace, use: SharedUse): boolean {
+/**
+ * Says that there are more expressions than there may be, or larger ones; of them nothing is read to find that.
+ * @param use of the workflow
+ */
+export function countProblem(
+  { path, node, edge, content }: ExpressionPlace,
+  use: SharedUse,
+): WorkflowProblem | undefined {
   const texts = 'expression' in content ? [content.expression] : expressionsIn(content.template);
   for (const text of texts) {
-    if (use.add('expressions', 1) > MOST_EXPRESSIONS) return true;
-    if (use.add('characters of expressions', text.length) > MOST_CHARACTERS) return true;
+    const count = use.add('expressions', 1);
+    const characters = use.add('characters of expressions', text.length);
+    if (count <= MOST_EXPRESSIONS && characters <= MOST_CHARACTERS) continue;
+    const owner = { ...(node !== undefined && { node }), ...(edge !== undefined && { edge }) };
+    const detail = `a definition has at most ${MOST_EXPRESSIONS} expressions of ${MOST_CHARACTERS} characters together; up to ${path} there are more`;
+    return fault('TOO_MANY_EXPRESSIONS', path, detail, owner);
   }
-  return false;
-}
-
-function tooMany({ path, node, edge }: ExpressionPlace): WorkflowProblem {
-  const owner = { ...(node !== undefined && { node }), ...(edge !== undefined && { edge }) };
-  const detail = `a definition has at most ${MOST_EXPRESSIONS} expressions of ${MOST_CHARACTERS} characters together; up to ${path} there are more`;
-  return fault('TOO_MANY_EXPRESSIONS', path, detail, owner);
+  return undefined;
 }

@@ -36,7 +36,7 @@ export interface Surroundings {
  * know is asked of its references. Where there is no trigger and no usage yet, their names are kept for them.
  * @param ids of all nodes: an input of such a name stands for the node in templates
  */
-export function vocabularyOf(ids: ReadonlySet<string>, at: Surroundings = {}): Vocabulary {
+export function vocabularyOf(ids: Pick<ReadonlySet<string>, 'has'>, at: Surroundings = {}): Vocabulary {
   return {
     inputs: { members: ids },
     nodes: { members: ids, fields: NODE_FIELDS, onlyMembers: true },

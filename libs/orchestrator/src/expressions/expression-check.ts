@@ -1,0 +1,103 @@
+import { SharedUse } from '#libs/expressions';
+import { graphOf } from '../graph-problems.js';
+import { textsIn } from '../node-templates.js';
+import { Reach } from '../reach.js';
+import { referenceProblems } from '../template-problems.js';
+import type { WorkflowDefinition } from '../workflow.js';
+import type { WorkflowGraph } from '../workflow-graph.js';
+import type { WorkflowProblem } from '../workflow-problem.js';
+import { type ExpressionPlace, expressionPlace } from './expression-places.js';
+import { countProblem, earlier, type IsEarlier, placeProblems } from './expression-problems.js';
+import { ERROR_FIELDS, NODE_FIELDS, RUN_FIELDS, type Surroundings, vocabularyOf } from './vocabulary.js';
+
+/** A caller reads no more. */
+const MOST_PROBLEMS = 100;
+
+/** Something that an expression may name. */
+export interface ExpressionVariable {
+  name: string;
+  /** What may stand behind the name; absent: whatever the value has. */
+  members?: string[];
+  /** What may stand behind each member. */
+  fields?: string[];
+}
+
+/** What is wrong with an expression or a template, and what it may name. */
+export interface CheckedExpression {
+  problems: WorkflowProblem[];
+  variables: ExpressionVariable[];
+}
+
+/**
+ * Checks an expression, or a template, that stands, or is about to stand, in a definition, which may have other errors.
+ * @param path where: `edges[3].when`
+ * @returns `undefined` where the definition has no such node or edge
+ */
+export function checkInDefinition(
+  content: ExpressionPlace['content'],
+  definition: WorkflowDefinition,
+  path: string,
+): CheckedExpression | undefined {
+  const graph = graphOf(definition);
+  const reach = Array.isArray(graph) ? undefined : new Reach(graph);
+  const place = expressionPlace(definition, path, content, (id, other) => reach?.isRepeated(id, other) ?? true);
+  if (place === undefined) return undefined;
+  const source = place.edge === undefined ? undefined : definition.edges[place.edge]?.from;
+  const isEarlier = reach && earlier(reach, place.node, source);
+  const ids = new Set(definition.nodes.map(({ id }) => id));
+  const hasExpressions = 'expression' in content || definition.language === 2;
+  const problems = [
+    ...(hasExpressions ? problemsAt(place, ids, isEarlier) : []),
+    ...(Array.isArray(graph) || !reach ? [] : ofReferences(place, graph, reach)),
+  ];
+  return { problems: problems.slice(0, MOST_PROBLEMS), variables: variablesAt(place, definition, isEarlier) };
+}
+
+/** Checks what can be known of an expression, or a template, that stands nowhere. */
+export function checkAlone(content: ExpressionPlace['content'], definition?: WorkflowDefinition): CheckedExpression {
+  const place: ExpressionPlace = { member: '', path: '', content, surroundings: ANYWHERE };
+  const ids = definition ? new Set(definition.nodes.map(({ id }) => id)) : ANY_NAME;
+  return { problems: problemsAt(place, ids).slice(0, MOST_PROBLEMS), variables: [] };
+}
+
+const ANYWHERE: Surroundings = { item: true, iteration: true, error: true, now: true };
+const ANY_NAME = { has: () => true };
+
+function problemsAt(
+  place: ExpressionPlace,
+  ids: Pick<ReadonlySet<string>, 'has'>,
+  isEarlier?: IsEarlier,
+): WorkflowProblem[] {
+  const beyond = countProblem(place, new SharedUse());
+  return beyond ? [beyond] : placeProblems(place, vocabularyOf(ids, place.surroundings), isEarlier);
+}
+
+/** Of `{{references}}`. */
+function ofReferences(place: ExpressionPlace, graph: WorkflowGraph, reach: Reach): WorkflowProblem[] {
+  const { content, node, path } = place;
+  if ('expression' in content || node === undefined) return [];
+  const owner = graph.node(node);
+  const found = textsIn(content.template, path).flatMap((text) => [
+    ...referenceProblems(owner, text, graph, reach).take(MOST_PROBLEMS),
+  ]);
+  return found.filter((problem) => problem !== undefined);
+}
+
+function variablesAt(
+  { surroundings }: ExpressionPlace,
+  { nodes }: WorkflowDefinition,
+  isEarlier: IsEarlier = () => true,
+): ExpressionVariable[] {
+  const { item, iteration, error, now } = surroundings;
+  const known = nodes.filter(({ id }) => isEarlier(id)).map(({ id }) => id);
+  const inputs = nodes.filter(({ type }) => type === 'input').map(({ id }) => id);
+  return [
+    { name: 'inputs', members: inputs },
+    { name: 'nodes', members: known, fields: [...NODE_FIELDS] },
+    { name: 'run', members: [...RUN_FIELDS] },
+    ...(item ? [{ name: 'item' }, { name: 'index' }] : []),
+    ...(iteration ? [{ name: 'iteration' }] : []),
+    ...(error ? [{ name: 'error', members: [...ERROR_FIELDS] }] : []),
+    ...(now ? [{ name: 'now' }] : []),
+  ];
+}
