@@ -1,7 +1,7 @@
 import type { AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
 import { firstText, type JsonObject, type Message } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
-import { configSchema, PROMPT } from './config-schema.js';
+import { configSchema, DATA, PROMPT } from './config-schema.js';
 import type { LlmMessage, LlmProvider } from './llm/llm-provider.js';
 import { NodeExecutor, type NodeWork, workStep } from './node-executor.js';
 import { typedParts } from './result-parts.js';
@@ -11,6 +11,7 @@ export class AgentNode implements NodeType {
   readonly name = 'agent';
   readonly configSchema = configSchema({
     prompt: PROMPT,
+    data: DATA,
     system_prompt: { type: 'string', description: 'What the model is told before all that is said.' },
     model: { type: 'string', description: "The model, by its name at the endpoint; absent: the service's own." },
   });

@@ -43,11 +43,11 @@ const SCRIPT: JsonObject = {
 };
 
 const GOOD: Record<string, JsonObject> = {
-  agent: { prompt: 'p', system_prompt: 's', model: 'm' },
+  agent: { prompt: 'p', system_prompt: 's', model: 'm', data: 1 },
   tool: { tool: 'calculator', args: { expression: '1' }, prompt: 'p' },
-  output: { prompt: 'p' },
-  external: { endpoint_url: 'http://a.test', timeout: 5, auth: 'key', prompt: 'p' },
-  script: { script: SCRIPT, prompt: 'p' },
+  output: { prompt: 'p', data: { a: 1 }, schema: { type: 'string' } },
+  external: { endpoint_url: 'http://a.test', timeout: 5, auth: 'key', prompt: 'p', data: [1] },
+  script: { script: SCRIPT, prompt: 'p', data: null },
 };
 
 const STRANGE: JsonValue[] = [null, true, false, 0, -1, 1.5, 3e9, '', 'x', '1000', [], [1], {}, { text: 'x' }, 'a/b'];

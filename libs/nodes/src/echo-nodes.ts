@@ -1,6 +1,7 @@
 import type { AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
+import { isJsonObject } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
-import { configSchema, PROMPT } from './config-schema.js';
+import { configSchema, DATA, PROMPT } from './config-schema.js';
 import { NodeExecutor, type NodeWork } from './node-executor.js';
 import { typedParts } from './result-parts.js';
 
@@ -28,10 +29,14 @@ export class InputNode implements NodeType {
 /** `output`: its output is the run's result, which its Message carries. */
 export class OutputNode implements NodeType {
   readonly name = 'output';
-  readonly configSchema = configSchema({ prompt: PROMPT });
+  readonly configSchema = configSchema({
+    prompt: PROMPT,
+    data: DATA,
+    schema: { type: 'object', description: 'The JSON Schema (draft 7) that the result has to fit.' },
+  });
 
   problems(node: NodeSpec): string[] {
-    return new ConfigProblems(node).strings('prompt').found;
+    return new ConfigProblems(node).strings('prompt').check('schema', 'must be an object', isJsonObject).found;
   }
 
   executor(node: NodeSpec): AgentExecutor {

@@ -2,7 +2,7 @@ import type { AgentDirectory } from '#libs/a2a-client';
 import type { AgentExecutor, CallChains, NodeSpec, NodeType } from '#libs/executor';
 import { hasUserinfo, type JsonValue, NO_USERINFO } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
-import { configSchema, PROMPT } from './config-schema.js';
+import { configSchema, DATA, PROMPT } from './config-schema.js';
 import {
   DEFAULT_TIMEOUT_SECONDS,
   ExternalExecutor,
@@ -35,6 +35,7 @@ export class ExternalNode implements NodeType {
       },
       auth: { type: 'string', pattern: CREDENTIAL_NAME.source, description: 'The name of a stored credential.' },
       prompt: PROMPT,
+      data: DATA,
     },
     ['endpoint_url'],
   );

@@ -1,7 +1,7 @@
 import type { AgentExecutor, NodeSpec, NodeType } from '#libs/executor';
 import type { SharedUse } from '#libs/expressions';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
-import { configSchema } from './config-schema.js';
+import { configSchema, DATA } from './config-schema.js';
 import { NodeExecutor, type NodeWork } from './node-executor.js';
 import { NodeFailure } from './node-failure.js';
 import { InvalidScript, scriptProblems } from './script/parse-script.js';
@@ -15,6 +15,7 @@ export class ScriptNode implements NodeType {
     {
       script: SCRIPT_SCHEMA,
       prompt: { description: 'What is said to the node. May have {{references}}.' },
+      data: DATA,
     },
     ['script'],
   );

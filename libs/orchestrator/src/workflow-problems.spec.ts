@@ -52,8 +52,22 @@ describe('warnings', () => {
     ['nodes.1', { each: { items: '[]', minSuccess: 1 } }, [['IGNORED_KEY', 'nodes[1].each.minSuccess']]],
     ['nodes.3', { onWait: { deadline: '1s' } }, [['IGNORED_KEY', 'nodes[3].onWait']]],
     ['nodes.1', { onWait: { deadline: '1s' } }, []],
+    ['', { language: 1 }, []],
+    ['nodes.1', { config: { prompt: 'x ${1}', data: { a: ['${', '${2}'] } } }, []],
   ])('at %s, for %j: %j', (path, members, found) => {
     expect(codesOf(having(path, members), 'warning').filter(([code]) => code !== 'UNCONNECTED')).toEqual(found);
+  });
+});
+
+describe('a text with what looks like an expression', () => {
+  it('is warned of in a definition that uses the language, without language 2', () => {
+    const nodes = [agent('a', { config: { prompt: 'x ${1}', data: { a: ['${', '${2}'] } } })];
+    expect(problemsOf({ name: 'w', nodes })).toEqual([]);
+    expect(codesOf({ name: 'w', nodes, deadline: '1h' }, 'warning')).toEqual([
+      ['NOT_EVALUATED', 'nodes[0].config.prompt', 2],
+      ['NOT_EVALUATED', 'nodes[0].config.data.a[1]', 0],
+    ]);
+    expect(codesOf({ name: 'w', nodes, deadline: '1h', language: 2 }, 'warning')).toEqual([]);
   });
 });
 
@@ -92,6 +106,21 @@ describe('a definition in a node', () => {
     expect(codesOf(child({ nodes: [{ id: 5 }] })).map(([, path]) => path)).toEqual([
       'nodes[0].config.body.nodes[0].id',
       'nodes[0].config.body.nodes[0].type',
+    ]);
+  });
+
+  it('is given the inputs that it has', () => {
+    const given = (inputs: JsonObject): JsonObject => {
+      const body = {
+        nodes: [{ id: 'who', type: 'input' }, { id: 'spare', type: 'input', config: { default: 1 } }, agent('a')],
+      };
+      return { name: 'w', nodes: [{ id: 'run', type: 'workflow', config: { body, inputs } }] };
+    };
+    expect(codesOf(given({ who: 1 }))).toEqual([]);
+    expect(codesOf(given({ who: 1, a: 1 }))).toEqual([]);
+    expect(codesOf(given({ why: 1 }))).toEqual([
+      ['UNKNOWN_INPUT', 'nodes[0].config.inputs.why'],
+      ['MISSING_INPUT', 'nodes[0].config.inputs.who'],
     ]);
   });
 

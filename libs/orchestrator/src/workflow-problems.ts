@@ -1,5 +1,6 @@
 import type { NodeTypes } from '#libs/executor';
 import { SharedUse } from '#libs/expressions';
+import { isJsonObject, type JsonObject } from '#libs/protocol';
 import { configProblems } from './config-problems.js';
 import { branchProblems, edgeRuleProblems } from './edge-rules.js';
 import { expressionProblems } from './expressions/expression-problems.js';
@@ -83,7 +84,7 @@ class DefinitionCheck {
     }
     const read = readDefinition(body);
     const problems = Array.isArray(read) ? read : this.problems(read, depth + 1);
-    return [...problems, ...unknownMembers(body)].map((it) => ({
+    const inner = [...problems, ...unknownMembers(body)].map((it) => ({
       severity: it.severity,
       code: it.code,
       detail: `${said} ${it.detail}`,
@@ -91,7 +92,30 @@ class DefinitionCheck {
       node: id,
       ...(it.offset !== undefined && { offset: it.offset }),
     }));
+    const given = config['inputs'];
+    if (Array.isArray(read) || !isJsonObject(given)) return inner;
+    const wrong = childInputProblems(read, given).map(({ code, path: member, detail }) =>
+      fault(code, `${path}.${member}`, `${said} ${detail}`, { node: id }),
+    );
+    return [...inner, ...wrong];
   }
+}
+
+/** Inputs that a run would refuse whatever their values are. */
+function childInputProblems(child: WorkflowDefinition, given: JsonObject): WorkflowProblem[] {
+  const ids = new Set(child.nodes.map(({ id }) => id));
+  const unknown = Object.keys(given).filter((name) => !ids.has(name));
+  const missing = child.nodes.filter(
+    ({ id, type, config }) =>
+      type === 'input' && !Object.hasOwn(given, id) && config['default'] === undefined && config['optional'] !== true,
+  );
+  return [
+    ...unknown.map((name) => {
+      const shown = name.slice(0, 64);
+      return fault('UNKNOWN_INPUT', `inputs.${shown}`, `inputs.${shown} is no input of what it runs`);
+    }),
+    ...missing.map(({ id }) => fault('MISSING_INPUT', `inputs.${id}`, `inputs.${id} is required by what it runs`)),
+  ];
 }
 
 function namingProblems({ name, nodes }: WorkflowDefinition): WorkflowProblem[] {

@@ -1,5 +1,6 @@
 import type { NodeTypes } from '#libs/executor';
-import { templateKey, valueKey } from './node-templates.js';
+import { expressionsIn } from '#libs/expressions';
+import { templateKey, templatesOf, valueKey } from './node-templates.js';
 import type { Reach } from './reach.js';
 import { templateProblems } from './template-problems.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
@@ -17,6 +18,7 @@ export function workflowWarnings(
   return [
     ...nodes.flatMap(([index, node]) => strangeKeys(index, node, nodeTypes)),
     ...nodes.flatMap(([index, node]) => ignoredKeys(index, node)),
+    ...(definition.language === 2 || graph.isPlain ? [] : nodes.flatMap(([index, node]) => texts(index, node))),
     ...nodes.flatMap(([index, node]) => loneliness(index, node, graph)),
     ...nodes.flatMap(([index, node]) => silence(index, node, graph)),
     ...templateProblems(definition, graph, reach),
@@ -54,6 +56,18 @@ function ignoredKeys(index: number, { id, type, config, timeout, each, onWait }:
       : []),
     ...(onWait !== undefined && SILENT_TYPES.has(type) ? ignored('onWait', 'onWait does nothing: it never asks') : []),
   ];
+}
+
+/** What looks like an expression, among constructs of the language, and is none. */
+function texts(index: number, node: WorkflowNode): WorkflowProblem[] {
+  const said = `${node.type} node "${node.id}":`;
+  const found = templatesOf(node).filter(({ text }) => !expressionsIn(text).next().done);
+  return found.slice(0, MOST_KEYS).map(({ path, text }) =>
+    warning('NOT_EVALUATED', `nodes[${index}].${path}`, `${said} \${…} in ${path} is text without "language": 2`, {
+      node: node.id,
+      offset: text.indexOf('${'),
+    }),
+  );
 }
 
 /** They ask nobody. */
