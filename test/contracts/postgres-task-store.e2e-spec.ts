@@ -6,6 +6,7 @@ import { PostgresTaskStore, type StoredTask, TASK_MIGRATIONS, TaskCounts } from 
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { StatementFaults } from '../support/statement-faults.js';
 import { newDraft, REPLICA } from './task-draft.js';
+import { describeParkedTasks } from './parked-tasks.contract.js';
 import { describeTaskReads } from './task-reads.contract.js';
 import { describeTaskStore } from './task-store.contract.js';
 
@@ -26,6 +27,7 @@ afterAll(async () => {
 
 describeTaskStore('PostgresTaskStore', () => new PostgresTaskStore(database));
 describeTaskReads('PostgresTaskStore', () => new PostgresTaskStore(database));
+describeParkedTasks('PostgresTaskStore', () => new PostgresTaskStore(database));
 
 describe('PostgresTaskStore when a statement fails', () => {
   it.each(['UPDATE', 'FROM task_event'])('gives a claim back: %s', async (statement) => {

@@ -4,6 +4,7 @@ import {
   ANONYMOUS_SCOPE,
   type JournalEntry,
   newTaskId,
+  parkedUntil,
   type RecordedEvent,
   type TaskEvent,
   type TaskHeader,
@@ -49,12 +50,17 @@ export function newDraft(options: DraftOptions = {}) {
     events: events.map((event, index) => recorded(reference.taskId, after + index + 1, event)),
     state: lastState(events),
     updatedAt: at,
+    ...withWakeTime(events.at(-1)),
   });
   return {
     ...reference,
     token,
     at,
     status: (state: TaskState, text?: string): TaskEvent => statusUpdate(reference, state, text),
+    parked: (until: Date, state: TaskState = 'TASK_STATE_WORKING'): TaskEvent => ({
+      ...statusUpdate(reference, state),
+      parks: until,
+    }),
     /** A chunk of the Task's only Artifact. */
     chunk: (text: string): TaskEvent => ({
       artifactUpdate: { ...reference, artifact: { artifactId: 'a', parts: [textPart(text)] }, append: true },
@@ -73,6 +79,11 @@ export function newDraft(options: DraftOptions = {}) {
 
 function recorded(taskId: string, sequence: number, event: TaskEvent): RecordedEvent {
   return { taskId, sequence, event, json: JSON.stringify(toStreamResponse(event)) };
+}
+
+function withWakeTime(last: TaskEvent | undefined): Pick<JournalEntry, 'wakeAt'> {
+  const wakeAt = last && parkedUntil(last);
+  return wakeAt ? { wakeAt } : {};
 }
 
 function lastState(events: readonly TaskEvent[]): TaskState {

@@ -11,6 +11,16 @@ export async function idleClaims(server: TestDatabase, replica: InnerReplica): P
   return rows.map((row) => row.task_id).filter((taskId) => !replica.registry.has(taskId));
 }
 
+/** The parked Tasks whose time came so many seconds ago, and that nobody executes. */
+export async function asleepThoughDue(query: TestDatabase['query'], seconds = 0): Promise<string[]> {
+  const rows = await query<{ task_id: string }>(
+    `SELECT task_id FROM task WHERE wake_at <= now() - $1 * interval '1 second' AND replica_id IS NULL AND state NOT IN
+       ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED') ORDER BY wake_at`,
+    [seconds],
+  );
+  return rows.map((row) => row.task_id);
+}
+
 /** A Task that is claimed. */
 export interface Claimed {
   taskId: string;
@@ -33,11 +43,12 @@ export async function claimsWithoutExecutor(
   return claims.length > executed.reduce((sum, one) => sum + one, 0) ? claims : [];
 }
 
-/** Sweeps until the replica executes whatever it claims. */
+/** Sweeps until the replica executes whatever it claims, and nothing sleeps that is due. */
 export async function takenUp(server: TestDatabase, replica: InnerReplica): Promise<void> {
   const sweep = async (): Promise<boolean> => {
     await replica.recovery.sweep().catch(() => undefined);
-    return (await idleClaims(server, replica)).length === 0;
+    const [idle, asleep] = [await idleClaims(server, replica), await asleepThoughDue(server.query)];
+    return idle.length === 0 && asleep.length === 0;
   };
-  await until(sweep, { within: 60_000, what: 'every claim to be executed or let go' });
+  await until(sweep, { within: 60_000, what: 'every claim to be executed or let go, and what is due to be woken' });
 }

@@ -9,6 +9,7 @@ import {
   UnknownAgent,
 } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http';
+import { JOB_MIGRATIONS, Jobs, migrateJobQueue } from '#libs/jobs';
 import { Database, POSTGRES_MIGRATIONS, PostgresSignals, ReplicaLife } from '#libs/postgres';
 import { InFlight, loadConfig, Metrics, Readiness, Shutdown } from '#libs/service';
 import {
@@ -38,19 +39,24 @@ export interface InnerReplica {
   faults: StatementFaults;
   /** Dies as a process does that is killed: lets go of its lock, and writes nothing more. */
   die(): Promise<void>;
+  /** Ends in order, as a process does that is told to, without its sessions. */
+  leave(): Promise<void>;
   end(): Promise<void>;
 }
 
 /**
  * @param agents what TaskRecovery finds
  * @param lookMs how often it looks for what no signal told: none is sent to a replica that is taken for dead
+ * @param options `jobs`: whether it does the jobs of Tasks
  */
 export async function innerReplica(
   url: string,
   agents: readonly ServedAgent[] | AgentCatalog = [],
   lookMs = NEVER_MS,
+  options: { jobs?: boolean } = {},
 ): Promise<InnerReplica> {
-  const database = await Database.open({ url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
+  const migrations = [...POSTGRES_MIGRATIONS, ...JOB_MIGRATIONS, ...TASK_MIGRATIONS];
+  const database = await Database.open({ url, migrations });
   const faults = new StatementFaults(database);
   const life = new ReplicaLife(database);
   await life.begin();
@@ -65,6 +71,8 @@ export async function innerReplica(
   const registry = new ExecutionRegistry(store, recorder, feed, life, shutdown, metrics, signals);
   const address = { internalUrl: 'http://parley.test' } as ServiceAddress;
   const catalog = 'resolve' in agents ? agents : catalogOf(agents);
+  if (options.jobs) await migrateJobQueue(database);
+  const jobs = options.jobs ? new Jobs(database, life, shutdown, metrics) : undefined;
   const recovery = new TaskRecovery(
     store,
     recorder,
@@ -75,22 +83,27 @@ export async function innerReplica(
     shutdown,
     signals,
     AT_EVERY_SWEEP,
+    jobs,
   );
+  jobs?.start();
   const cancels = new CancelWatch(registry, shutdown, signals, lookMs);
   cancels.start();
+  const leave = (): Promise<void> => shutdown.beforeApplicationShutdown();
   const die = async (): Promise<void> => {
+    jobs?.drain();
     cancels.stop();
     await registry.stop(AbortSignal.abort());
     await life.end();
   };
   const end = async (): Promise<void> => {
+    if (jobs) await leave();
     await die();
     recovery.stop();
     feed.onModuleDestroy();
     await signals.end();
     await database.close();
   };
-  return { store, feed, registry, recovery, life, faults, die, end };
+  return { store, feed, registry, recovery, life, faults, die, leave, end };
 }
 
 /** An agent at a path that does what an executor does. */

@@ -86,7 +86,8 @@ export class TaskCanceled extends Error {
 
 /**
  * Does the work of an agent. Yields events of one Task and returns; ending in neither a terminal nor a waiting state
- * is FAILED. A thrown error is logged and reported to callers as one safe sentence.
+ * is FAILED. A thrown error is logged and reported to callers as one safe sentence. One that restarts may also park the
+ * Task, with a status that says until when (`parks`): it is executed again then, in any process, as after a crash.
  */
 export abstract class AgentExecutor {
   /**

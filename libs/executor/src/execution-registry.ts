@@ -5,6 +5,7 @@ import {
   A2AError,
   ContentTooLarge,
   isTerminalState,
+  isWaitingState,
   type Message,
   type SendMessageRequest,
   statusUpdate,
@@ -34,7 +35,7 @@ import { type ExecutionStart, TaskExecution } from './task-execution.js';
 /** A cancel was stored for a Task that another replica executes. Whoever executes anything looks. */
 export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards: 1 };
 
-/** A Task that was taken over, with the turn that was under way. */
+/** A Task that was taken over or woken, with the turn that was under way. */
 export interface RecoveredTurn {
   agent: ServedAgent;
   stored: StoredTask;
@@ -151,7 +152,7 @@ export class ExecutionRegistry {
   ): Promise<Execution> {
     this.refuseWhileDraining(call);
     const token = randomUUID();
-    const stored = await this.store.claim(taskId, this.replica.replicaId, token);
+    const stored = await this.store.claim(taskId, this.replica.replicaId, token, 'waiting');
     if (!stored) throw await this.refusal(taskId);
     const recording = this.recorder.continue(stored, token, once);
     const message = { ...request.message, taskId, contextId: stored.header.contextId };
@@ -198,9 +199,13 @@ export class ExecutionRegistry {
     return this.requests.known(agent, request, call, key);
   }
 
-  /** Goes on with a turn that a process did not finish. The executor must be restartable. */
+  /**
+   * Goes on with a turn that a process did not finish, or that was parked. The executor must be restartable. It finds the
+   * Task at work, also one that asks something and is due all the same.
+   */
   recover(turn: RecoveredTurn): Execution {
     const recording = this.recorder.continue(turn.stored, turn.token);
+    if (isWaitingState(turn.stored.header.state)) recording.record(statusUpdate(recording, 'TASK_STATE_WORKING'));
     return this.run(turn.agent, {
       recording,
       call: turn.call,
@@ -208,7 +213,7 @@ export class ExecutionRegistry {
       // The request's own is gone; the Task kept what its agent found worth keeping.
       metadata: turn.stored.task.metadata,
       task: turn.task,
-      recovered: turn.stored.header.lastSequence - turn.acceptedAt,
+      recovered: recording.lastSequence - turn.acceptedAt,
     });
   }
 

@@ -11,17 +11,18 @@ export interface Execution {
   readonly begunAs: { task: Task; sequence: number };
   /**
    * What is recorded after the acceptance, before it is durable, for one reader in this process (see LiveEvents). Ends
-   * with the terminal or waiting state, or where this process stops working on the Task. Only for calls with a `parent`.
+   * with the terminal or waiting state, or where this process stops working on the Task, as it does on one that is
+   * parked. Only for calls with a `parent`.
    */
   readonly live: LiveEvents | undefined;
   /**
    * The Task in its terminal or waiting state; resolves when that is durable.
-   * Rejects with ExecutionInterrupted when this process stops working on it before.
+   * Rejects with ExecutionInterrupted when this process stops working on it before, also where it was parked.
    */
   readonly settled: Promise<Task>;
 }
 
-/** This process no longer executes the Task (shutdown, or its claim was lost); another one will, or does. */
+/** This process no longer executes the Task (shutdown, a lost claim, a Task that is parked); another one will, or does. */
 export class ExecutionInterrupted extends Error {
   override readonly name = 'ExecutionInterrupted';
 }

@@ -7,6 +7,8 @@ import type { TaskExecution } from './task-execution.js';
 
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1_000;
+/** So long it is waited for what another replica does before it is asked whether anybody executes the Task. */
+const LOOK_AGAIN_MS = 2_000;
 
 /** The executions of a process, as ExecutionRegistry has them. */
 interface CancelableExecutions {
@@ -34,7 +36,7 @@ export class TaskCancels {
       const task = await this.attempt(agent, taskId, call);
       if (task?.status.state === 'TASK_STATE_CANCELED') return task;
       if (task && isTerminalState(task.status.state)) throw hasEnded(task);
-      // It began to wait before it saw the cancel, or it changes hands: somebody else may execute it by now, or nobody.
+      // It began to wait or was parked before it saw the cancel, or it changes hands: somebody else may execute it, or nobody.
       await delay(pause, undefined, { signal: stopping }).catch(() => undefined);
       if (stopping.aborted) throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
     }
@@ -47,19 +49,23 @@ export class TaskCancels {
     try {
       return await execution.cancel();
     } catch (error) {
-      if (!execution.failure) throw error;
+      if (!execution.failure && !execution.isParked) throw error;
       return undefined;
     }
   }
 
-  /** Another replica executes the Task: it finds the wish, or whoever adopts the Task does. */
-  private async settledElsewhere(taskId: string): Promise<Task> {
+  /**
+   * Another replica executes the Task: it finds the wish, or whoever adopts the Task does. `undefined` where that takes
+   * longer: it may have parked the Task before it heard of the wish, and then nobody executes it.
+   */
+  private async settledElsewhere(taskId: string): Promise<Task | undefined> {
     this.executions.announceCancel();
     const header = await this.store.header(taskId);
     if (header && isActiveState(header.state)) {
-      const { stopping: signal } = this.executions;
+      const signal = AbortSignal.any([this.executions.stopping, AbortSignal.timeout(LOOK_AGAIN_MS)]);
       const events = this.feed.follow(taskId, header.lastSequence, { until: 'waiting', signal });
       while (!(await events.next()).done);
+      if (signal.aborted) return undefined;
     }
     const stored = await this.store.load(taskId);
     if (!stored) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import {
   ContentTooLarge,
+  isActiveState,
   isTerminalState,
   isWaitingState,
   type Message,
@@ -8,7 +9,7 @@ import {
   type Task,
   type TaskState,
 } from '#libs/protocol';
-import { ClaimLost, type TaskClaim, type TaskEvent, type TaskRecording } from '#libs/tasks';
+import { ClaimLost, parkedUntil, type TaskClaim, type TaskEvent, type TaskRecording } from '#libs/tasks';
 import { type AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
 import { type Execution, ExecutionInterrupted, LiveEvents } from './execution.js';
 
@@ -34,7 +35,7 @@ export interface ExecutionStart {
   confirm(): Promise<void>;
 }
 
-/** One turn of an executor on one Task, from the accepted Message to the terminal or waiting state. */
+/** One turn of an executor on one Task, from the accepted Message to the terminal or waiting state, or until it is parked. */
 export class TaskExecution implements Execution {
   private static readonly logger = new Logger(TaskExecution.name);
   private readonly controller = new AbortController();
@@ -83,6 +84,12 @@ export class TaskExecution implements Execution {
     return this.recording.claims;
   }
 
+  /** Whether the Task was left to nobody until its time: it goes on elsewhere. */
+  get isParked(): boolean {
+    const { settled, state } = this.recording;
+    return settled && state !== undefined && isActiveState(state);
+  }
+
   /** Why the Task's events can no longer be written here. */
   get failure(): Error | undefined {
     return this.recording.failure;
@@ -107,7 +114,7 @@ export class TaskExecution implements Execution {
 
   /**
    * Ends the Task as CANCELED, after the executor had its `cancelGrace` to end it itself.
-   * @throws ClaimLost if another replica has the Task
+   * @throws ExecutionInterrupted if another replica has the Task, or it was parked before
    */
   async cancel(): Promise<Task> {
     this.controller.abort(new TaskCanceled());
@@ -131,6 +138,7 @@ export class TaskExecution implements Execution {
 
   private async settle(): Promise<Task> {
     await this.durable(this.recording.whenSettled());
+    if (this.isParked) throw new ExecutionInterrupted(`Task ${this.taskId} is parked`);
     return this.recording.task();
   }
 
@@ -233,11 +241,11 @@ export class TaskExecution implements Execution {
   }
 }
 
-/** Whether an event leaves nothing to do until the next Message: the Task has ended, or waits. */
+/** Whether an event leaves nothing to do here until the Task is gone on with: it has ended, waits, or is parked. */
 export function endsTurn(event: TaskEvent): boolean {
   if (!('statusUpdate' in event)) return false;
   const state: TaskState = event.statusUpdate.status.state;
-  return isTerminalState(state) || isWaitingState(state);
+  return isTerminalState(state) || isWaitingState(state) || parkedUntil(event) !== undefined;
 }
 
 function elapsed(milliseconds: number): Promise<void> {

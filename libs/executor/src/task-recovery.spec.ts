@@ -44,6 +44,7 @@ async function loadsIn(milliseconds: number, failure: () => Error): Promise<numb
     claimants: async () => [],
     claims: async () => [{ taskId: 't', token: 'a' }],
     renew: async () => true,
+    overdue: async () => [],
     header: async () => ({ taskId: 't', state: 'TASK_STATE_WORKING' }),
     load: async () => {
       loads += 1;

@@ -1,4 +1,5 @@
-export { type RecordedEvent, type TaskEvent, toStreamResponse } from './task-event.js';
+export { parkedUntil, type RecordedEvent, type TaskEvent, toStreamResponse } from './task-event.js';
+export { readWakePayload, WAKE } from './wake-job.js';
 export { applyTaskEvent, TaskEventRefused, TaskFold } from './task-fold.js';
 export { begunTask, foldLog } from './fold-log.js';
 export { firstTaskIdOf, newTaskId } from './task-id.js';

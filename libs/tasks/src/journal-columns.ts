@@ -28,6 +28,7 @@ export const CREATED_COLUMNS = {
   updatedAt: 'timestamp',
   logBytes: 'integer',
   artifactBytes: 'integer',
+  wakeAt: 'timestamp',
 } as const;
 
 export const CONTINUED_COLUMNS = {
@@ -40,6 +41,7 @@ export const CONTINUED_COLUMNS = {
   settled: 'boolean',
   logBytes: 'integer',
   artifactBytes: 'integer',
+  wakeAt: 'timestamp',
 } as const;
 
 export const KEY_COLUMNS = {
@@ -100,6 +102,7 @@ export function addCreated(
   columns.createdAt.timestamp(header.createdAt);
   columns.updatedAt.timestamp(entry.updatedAt);
   addBytes(columns, entry);
+  addTime(columns.wakeAt, entry.wakeAt);
 }
 
 export function addContinued(columns: Columns<typeof CONTINUED_COLUMNS>, entry: JournalEntry): void {
@@ -111,6 +114,12 @@ export function addContinued(columns: Columns<typeof CONTINUED_COLUMNS>, entry: 
   columns.updatedAt.timestamp(entry.updatedAt);
   columns.settled.boolean(isSettled(entry));
   addBytes(columns, entry);
+  addTime(columns.wakeAt, entry.wakeAt);
+}
+
+function addTime(column: BinaryArray, time: Date | undefined): void {
+  if (time) column.timestamp(time);
+  else column.null();
 }
 
 /** How much the events add to the log, and how much of that is of Artifacts. */
@@ -181,8 +190,7 @@ export function jobColumns(entries: readonly JournalEntry[]): Columns<typeof JOB
       columns.name.text(job.name);
       columns.payload.text(JSON.stringify(job.payload));
       columns.key.optional(job.key);
-      if (job.runAt) columns.runAt.timestamp(job.runAt);
-      else columns.runAt.null();
+      addTime(columns.runAt, job.runAt);
       if (job.maxAttempts !== undefined) columns.maxAttempts.integer(job.maxAttempts);
       else columns.maxAttempts.null();
       if (job.priority !== undefined) columns.priority.integer(job.priority);
@@ -204,9 +212,9 @@ export function snapshotColumns(entries: readonly JournalEntry[]): Columns<typeo
   return columns;
 }
 
-/** A Task that has ended or waits has no writer. */
+/** A Task that has ended, waits or is parked has no writer. */
 function isSettled(entry: JournalEntry): boolean {
-  return isTerminalState(entry.state) || isWaitingState(entry.state);
+  return entry.wakeAt !== undefined || isTerminalState(entry.state) || isWaitingState(entry.state);
 }
 
 export function newColumns<T extends Record<string, ConstructorParameters<typeof BinaryArray>[0]>>(

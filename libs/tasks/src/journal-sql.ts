@@ -19,7 +19,7 @@ export interface BatchShape {
  * columns of the sections that the shape names, in this order: events, new Tasks, continued ones, keys, children, jobs, snapshots.
  */
 export function batchText({ continued, keyed, children, jobs, snapshots }: BatchShape): string {
-  const from = { keys: 21 + (continued ? 9 : 0), children: 0, jobs: 0, snapshots: 0 };
+  const from = { keys: 22 + (continued ? 10 : 0), children: 0, jobs: 0, snapshots: 0 };
   from.children = from.keys + (keyed ? 7 : 0);
   from.jobs = from.children + (children ? 3 : 0);
   from.snapshots = from.jobs + (jobs ? 7 : 0);
@@ -43,15 +43,16 @@ const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELE
 
 const CREATED = `
   INSERT INTO task (task_id, context_id, tenant, owner, agent, parent_task_id, parent_reference, replica_id,
-                    claim_token, state, last_sequence, created_at, updated_at, log_bytes, artifact_bytes)
+                    claim_token, state, last_sequence, created_at, updated_at, log_bytes, artifact_bytes, wake_at)
   SELECT * FROM unnest($6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
                        $14::text[], $15::text[], $16::int[], $17::timestamptz[], $18::timestamptz[], $19::int[],
-                       $20::int[]) AS fresh (task_id)`;
+                       $20::int[], $21::timestamptz[]) AS fresh (task_id)`;
 
 const MADE = `
   ON CONFLICT (task_id) DO NOTHING
   RETURNING task_id, 0 AS after, last_sequence`;
 
+// A Task that somebody wishes to cancel, and that parks before it has heard of that, is due at once.
 const CONTINUED = `
   UPDATE task SET
     state = entry.state,
@@ -60,10 +61,11 @@ const CONTINUED = `
     log_bytes = task.log_bytes + entry.log_bytes,
     artifact_bytes = task.artifact_bytes + entry.artifact_bytes,
     replica_id = CASE WHEN entry.settled THEN NULL ELSE task.replica_id END,
-    claim_token = CASE WHEN entry.settled THEN NULL ELSE task.claim_token END
-  FROM unnest($21::text[], $22::text[], $23::int[], $24::int[], $25::text[], $26::timestamptz[], $27::boolean[],
-              $28::int[], $29::int[])
-    AS entry (task_id, token, after, last_sequence, state, updated_at, settled, log_bytes, artifact_bytes)
+    claim_token = CASE WHEN entry.settled THEN NULL ELSE task.claim_token END,
+    wake_at = CASE WHEN entry.wake_at > now() AND task.cancel_requested_at IS NOT NULL THEN now() ELSE entry.wake_at END
+  FROM unnest($22::text[], $23::text[], $24::int[], $25::int[], $26::text[], $27::timestamptz[], $28::boolean[],
+              $29::int[], $30::int[], $31::timestamptz[])
+    AS entry (task_id, token, after, last_sequence, state, updated_at, settled, log_bytes, artifact_bytes, wake_at)
   WHERE task.task_id = entry.task_id AND task.claim_token = entry.token AND task.last_sequence = entry.after
     AND task.state NOT IN ${ENDED}`;
 
@@ -103,7 +105,7 @@ committed AS (
 const KEPT = (at: number): string => `
 held AS (
   SELECT task.task_id
-  FROM task JOIN unnest($21::text[], $22::text[], $23::int[]) AS entry (task_id, token, after) USING (task_id)
+  FROM task JOIN unnest($22::text[], $23::text[], $24::int[]) AS entry (task_id, token, after) USING (task_id)
   WHERE task.task_id = ANY ($${at}::text[]) AND task.claim_token = entry.token AND task.last_sequence = entry.after
     AND task.state NOT IN ${ENDED}
   FOR UPDATE OF task

@@ -9,6 +9,7 @@ import { TaskCounts } from './task-counts.js';
 import type { RecordedEvent } from './task-event.js';
 import { type EventRow, HEADER_COLUMNS, type HeaderRow, toHeader, toRecordedEvent } from './task-rows.js';
 import {
+  type ClaimCondition,
   type JournalEntry,
   type JournalOutcome,
   type KeyedRequest,
@@ -25,6 +26,7 @@ import {
 } from './task-store.js';
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
+const WAITING = `('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 
 /** The session that batches are being written on, and how many are. */
 interface JournalSession {
@@ -129,9 +131,14 @@ export class PostgresTaskStore extends TaskStore {
     return this.counts.of(filter);
   }
 
-  async claim(taskId: string, replicaId: string, token: string): Promise<StoredTask | undefined> {
+  async claim(
+    taskId: string,
+    replicaId: string,
+    token: string,
+    only?: ClaimCondition,
+  ): Promise<StoredTask | undefined> {
     try {
-      const header = await this.claimHeader(taskId, replicaId, token);
+      const header = await this.claimHeader(taskId, replicaId, token, only);
       return header && (await this.reader.fold(header));
     } catch (error) {
       // Also where the claim itself failed: perhaps only its answer was lost. Where this fails too, `claims` shows it.
@@ -140,15 +147,32 @@ export class PostgresTaskStore extends TaskStore {
     }
   }
 
-  private async claimHeader(taskId: string, replicaId: string, token: string): Promise<TaskHeader | undefined> {
+  private async claimHeader(
+    taskId: string,
+    replicaId: string,
+    token: string,
+    only: ClaimCondition | undefined,
+  ): Promise<TaskHeader | undefined> {
     const result = await this.pool.query<HeaderRow>({
       name: 'task-claim',
       text: `UPDATE task SET replica_id = $2, claim_token = $3
              WHERE task_id = $1 AND claim_token IS NULL AND state NOT IN ${ENDED}
+               AND CASE $4 WHEN 'waiting' THEN state IN ${WAITING} WHEN 'due' THEN wake_at <= now() ELSE true END
              RETURNING ${HEADER_COLUMNS}, log_bytes, artifact_bytes`,
-      values: [taskId, replicaId, token],
+      values: [taskId, replicaId, token, only ?? ''],
     });
     return result.rows[0] && toHeader(result.rows[0]);
+  }
+
+  async overdue(byMs: number, limit: number): Promise<string[]> {
+    const result = await this.small.query<{ task_id: string }>({
+      name: 'tasks-overdue',
+      text: `SELECT task_id FROM task
+             WHERE wake_at <= now() - $1 * interval '1 millisecond' AND replica_id IS NULL AND state NOT IN ${ENDED}
+             ORDER BY wake_at LIMIT $2`,
+      values: [byMs, limit],
+    });
+    return result.rows.map((row) => row.task_id);
   }
 
   async adopt(replicaId: string, fromReplicaIds: readonly string[], limit: number): Promise<TaskClaim[]> {
@@ -207,7 +231,8 @@ export class PostgresTaskStore extends TaskStore {
 
   async requestCancel(taskId: string): Promise<void> {
     await this.pool.query(
-      `UPDATE task SET cancel_requested_at = coalesce(cancel_requested_at, now())
+      `UPDATE task SET cancel_requested_at = coalesce(cancel_requested_at, now()),
+                       wake_at = CASE WHEN wake_at > now() THEN now() ELSE wake_at END
        WHERE task_id = $1 AND state NOT IN ${ENDED}`,
       [taskId],
     );

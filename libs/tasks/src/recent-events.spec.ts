@@ -2,8 +2,10 @@ import { statusUpdate, type TaskState } from '#libs/protocol';
 import { RecentEvents } from './recent-events.js';
 import type { RecordedEvent } from './task-event.js';
 
+const REFERENCE = { taskId: 't', contextId: 'c' };
+
 function event(sequence: number, state: TaskState = 'TASK_STATE_WORKING', json = '{}'): RecordedEvent {
-  return { taskId: 't', sequence, event: statusUpdate({ taskId: 't', contextId: 'c' }, state), json };
+  return { taskId: 't', sequence, event: statusUpdate(REFERENCE, state), json };
 }
 
 describe('RecentEvents', () => {
@@ -24,6 +26,13 @@ describe('RecentEvents', () => {
     expect(recent.isCurrent('t', 0)).toBe(false);
     recent.add([event(2, 'TASK_STATE_INPUT_REQUIRED')]);
     expect(recent.isCurrent('t', 2)).toBe(false);
+  });
+
+  it('is not current of a task that was parked: whoever wakes it writes it', () => {
+    const recent = new RecentEvents();
+    recent.add([{ ...event(1), event: { ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), parks: new Date() } }]);
+    expect(recent.isOpen('t')).toBe(false);
+    expect(recent.after('t', 0)).toHaveLength(1);
   });
 
   it('begins anew where another process wrote in between', () => {

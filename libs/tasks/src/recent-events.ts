@@ -1,5 +1,5 @@
 import { isTerminalState, isWaitingState } from '#libs/protocol';
-import type { RecordedEvent } from './task-event.js';
+import { parkedUntil, type RecordedEvent } from './task-event.js';
 
 const MAX_EVENTS_PER_TASK = 1024;
 const MAX_CHARACTERS_PER_TASK = 1024 * 1024;
@@ -111,7 +111,7 @@ class TailsByAge {
 }
 
 /**
- * Tails of Tasks that have ended or wait, for the readers that are woken by their end: they read in the same turn of the
+ * Tails of Tasks that have ended, wait or are parked, for the readers that are woken by their end: they read in the same turn of the
  * event loop. Kept for longer, the events of a busy service would outlive the young generation, which makes every
  * collection ten times as long.
  */
@@ -156,5 +156,6 @@ function shorten(tail: Tail): void {
 
 function settles({ event }: RecordedEvent): boolean {
   if (!('statusUpdate' in event)) return false;
-  return isTerminalState(event.statusUpdate.status.state) || isWaitingState(event.statusUpdate.status.state);
+  const { state } = event.statusUpdate.status;
+  return isTerminalState(state) || isWaitingState(state) || parkedUntil(event) !== undefined;
 }

@@ -1,14 +1,22 @@
 import type { Job } from '#libs/jobs';
-import type { Message, StreamResponse, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '#libs/protocol';
+import {
+  isTerminalState,
+  type Message,
+  type StreamResponse,
+  type Task,
+  type TaskArtifactUpdateEvent,
+  type TaskStatusUpdateEvent,
+} from '#libs/protocol';
 
 /**
  * What can happen to a Task. The first event of a Task is always `task` (SUBMITTED, with the accepted Message);
  * `received` is the caller's follow-up Message that a status update answers to; `jobs` are enqueued in the commit of the
- * event and are no part of the log.
+ * event and are no part of the log, nor is `parks`: until then nobody has anything to do for the Task. The event gives
+ * its claim up, and some replica goes on with it at that time, or when a Message or a cancel comes before.
  */
 export type TaskEvent =
   | { task: Task; jobs?: readonly Job[] }
-  | { statusUpdate: TaskStatusUpdateEvent; received?: Message; jobs?: readonly Job[] }
+  | { statusUpdate: TaskStatusUpdateEvent; received?: Message; jobs?: readonly Job[]; parks?: Date }
   | { artifactUpdate: TaskArtifactUpdateEvent };
 
 /** A TaskEvent that PostgreSQL has committed. */
@@ -19,6 +27,12 @@ export interface RecordedEvent {
   event: TaskEvent;
   /** The event as a ProtoJSON StreamResponse, serialised once; what streams send. */
   json: string;
+}
+
+/** Until when an event leaves its Task to nobody; only known of an event that this process made. */
+export function parkedUntil(event: TaskEvent): Date | undefined {
+  if (!('statusUpdate' in event) || isTerminalState(event.statusUpdate.status.state)) return undefined;
+  return event.parks;
 }
 
 /** The part of a TaskEvent that callers see. */

@@ -1,6 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { CreateTaskCount1700000000131 } from './task-count-migration.js';
 import { AddArtifactEvents1700000000133, AddTaskSize1700000000130 } from './task-size-migration.js';
+import { AddTaskWake1700000000140, IndexTaskWake1700000000941 } from './task-wake-migration.js';
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
@@ -221,5 +222,7 @@ export const TASK_MIGRATIONS = [
   CreateTaskCount1700000000131,
   CreateTaskSnapshot1700000000132,
   AddArtifactEvents1700000000133,
+  AddTaskWake1700000000140,
   IndexTaskKeyAge1700000000940,
+  IndexTaskWake1700000000941,
 ];

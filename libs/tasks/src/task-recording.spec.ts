@@ -64,3 +64,37 @@ describe('The snapshot of a Task', () => {
     expect(recording.drain()?.snapshot).toBeUndefined();
   });
 });
+
+describe('A Task that is parked', () => {
+  const until = new Date('2031-02-03T04:05:06.789Z');
+  const parking: TaskEvent = { ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), parks: until };
+
+  it('takes no more events, and is woken by a job in the same entry', () => {
+    const { recording } = begun();
+    const { json } = recording.record(parking);
+    expect(recording.settled).toBe(true);
+    expect(recording.claims).toBe(false);
+    expect(() => recording.record(chunk('a'))).toThrow('takes no more events');
+    const { wakeAt, jobs, state } = recording.drain()!;
+    expect({ wakeAt, state }).toEqual({ wakeAt: until, state: 'TASK_STATE_WORKING' });
+    expect(jobs).toEqual([{ name: 'tasks.wake', payload: { taskId: 't' }, key: 'tasks.wake/t', runAt: until }]);
+    expect(json).not.toContain('2031');
+  });
+
+  it('is parked by the entry that ends with the event, where a batch holds only what came before', () => {
+    const { recording } = begun();
+    recording.record(chunk('a'));
+    recording.record(parking);
+    const first = recording.drain(2)!;
+    expect(first.wakeAt).toBeUndefined();
+    expect(first.jobs).toBeUndefined();
+    expect(recording.drain()).toMatchObject({ wakeAt: until, jobs: [{ runAt: until }] });
+  });
+
+  it('has ended where the event says so, whatever else it says', () => {
+    const { recording } = begun();
+    recording.record({ ...statusUpdate(REFERENCE, 'TASK_STATE_FAILED'), parks: until });
+    const { wakeAt, jobs } = recording.drain()!;
+    expect({ wakeAt, jobs }).toEqual({});
+  });
+});

@@ -3,13 +3,14 @@ import { isTerminalState, isWaitingState, type Task, type TaskState } from '#lib
 import type { InFlight } from '#libs/service';
 import type { JournalSource, WaitingEvent } from './journal-queue.js';
 import { RecordedBytes } from './recorded-bytes.js';
-import { type RecordedEvent, type TaskEvent, toStreamResponse } from './task-event.js';
+import { parkedUntil, type RecordedEvent, type TaskEvent, toStreamResponse } from './task-event.js';
 import type { TaskFeed } from './task-feed.js';
 import { TaskEventRefused, TaskFold } from './task-fold.js';
 import { eventBytes, LogSize, type TaskLimits } from './log-size.js';
 import { isWorthSnapshot, snapshotBytes, type TaskSnapshot, toSnapshot } from './task-snapshot.js';
 import type { TaskJournal } from './task-journal.js';
 import type { JournalEntry, JournalOutcome, TaskHeader } from './task-store.js';
+import { wakeJob } from './wake-job.js';
 
 /** The claim to the Task was lost: another replica writes it now, or it has ended. Nothing more can be recorded here. */
 export class ClaimLost extends Error {
@@ -41,7 +42,7 @@ interface Waiter {
 }
 
 /**
- * One claim's share of a Task's log, from the claim to the terminal or waiting state. Events get their sequence at once
+ * One claim's share of a Task's log, from the claim to the terminal or waiting state, or until the Task is parked. Events get their sequence at once
  * and become durable with a later batch, in order; readers see them only then.
  */
 export class TaskRecording implements JournalSource {
@@ -63,6 +64,7 @@ export class TaskRecording implements JournalSource {
   /** The Task's status after the events that the journal has taken. */
   private drained: { state: TaskState; updatedAt: Date };
   private broken: Error | undefined;
+  private isParked = false;
   private waiters: Waiter[] = [];
   private readonly memory: RecordedBytes;
   private readonly size: LogSize;
@@ -117,10 +119,11 @@ export class TaskRecording implements JournalSource {
     return this.fold?.state;
   }
 
-  /** Whether the Task has ended or waits: this recording takes no more events. */
+  /** Whether the Task has ended, waits or is parked: this recording takes no more events. */
   get settled(): boolean {
     const { state } = this;
-    return state !== undefined && (isTerminalState(state) || isWaitingState(state)) && this.sequence > this.start;
+    if (state === undefined || this.sequence <= this.start) return false;
+    return this.isParked || isTerminalState(state) || isWaitingState(state);
   }
 
   private get start(): number {
@@ -151,6 +154,7 @@ export class TaskRecording implements JournalSource {
     if (this.fold) this.fold.apply(event);
     else this.fold = TaskFold.begin(event);
     this.size.take(event, bytes);
+    this.isParked = parkedUntil(event) !== undefined;
     this.sequence += 1;
     if ('statusUpdate' in event) this.updatedAt = new Date(event.statusUpdate.status.timestamp ?? Date.now());
     const recorded: RecordedEvent = { taskId: this.taskId, sequence: this.sequence, event, json };
@@ -188,7 +192,7 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Resolves when the terminal or waiting state that ends this recording is durable.
+   * Resolves when what ends this recording is durable: a terminal or waiting state, or that the Task is parked.
    * @throws ClaimLost if another replica has the Task
    */
   whenSettled(): Promise<void> {
@@ -234,6 +238,8 @@ export class TaskRecording implements JournalSource {
     this.keyed = undefined;
     this.drained = { state, updatedAt };
     const jobs = jobsOf(events);
+    const last = events.at(-1);
+    const wakeAt = last && parkedUntil(last.event);
     return {
       taskId: this.taskId,
       token: this.token,
@@ -245,6 +251,7 @@ export class TaskRecording implements JournalSource {
       ...(jobs && { jobs }),
       state,
       updatedAt,
+      ...(wakeAt && { wakeAt }),
     };
   }
 
@@ -294,7 +301,11 @@ function statusAfter(events: readonly RecordedEvent[]): { state: TaskState; upda
 
 function jobsOf(events: readonly RecordedEvent[]): Job[] | undefined {
   let jobs: Job[] | undefined;
-  for (const { event } of events) if (!('artifactUpdate' in event) && event.jobs) (jobs ??= []).push(...event.jobs);
+  for (const { taskId, event } of events) {
+    if (!('artifactUpdate' in event) && event.jobs) (jobs ??= []).push(...event.jobs);
+    const until = parkedUntil(event);
+    if (until) (jobs ??= []).push(wakeJob(taskId, until));
+  }
   return jobs;
 }
 

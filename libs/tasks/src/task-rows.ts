@@ -3,7 +3,7 @@ import type { RecordedEvent, TaskEvent } from './task-event.js';
 import type { TaskHeader } from './task-store.js';
 
 export const HEADER_COLUMNS = `task.task_id, task.context_id, task.tenant, task.owner, task.agent, task.state,
-  task.last_sequence, task.parent_task_id, task.parent_reference, task.created_at, task.updated_at`;
+  task.last_sequence, task.parent_task_id, task.parent_reference, task.created_at, task.updated_at, task.wake_at`;
 
 export interface HeaderRow {
   task_id: string;
@@ -17,6 +17,7 @@ export interface HeaderRow {
   parent_reference: string | null;
   created_at: Date;
   updated_at: Date;
+  wake_at: Date | null;
   log_bytes?: number | null;
   artifact_bytes?: number | null;
 }
@@ -50,6 +51,7 @@ export function toHeader(row: HeaderRow): TaskHeader {
     ...(row.parent_reference !== null && { parentReference: row.parent_reference }),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    ...(row.wake_at !== null && { wakeAt: row.wake_at }),
     ...sizeOf(row),
   };
 }

@@ -23,6 +23,8 @@ export interface TaskHeader extends TaskScope {
   createdAt: Date;
   /** Time of the newest status (section 3.1.4 sorts by it). */
   updatedAt: Date;
+  /** When it is to be gone on with, where its last event parked it. */
+  wakeAt?: Date;
   /** Bytes of the log, and those of Artifacts among them; absent where nobody had to know. */
   size?: { log: number; artifacts: number };
 }
@@ -76,10 +78,15 @@ export interface JournalEntry {
   /** The state and status time after these events; a terminal or waiting state releases the claim. */
   state: TaskState;
   updatedAt: Date;
+  /** Present where the last of the events parks the Task, which releases the claim as well. */
+  wakeAt?: Date;
 }
 
 /** `fenced`: the claim was lost, the log is elsewhere, or the Task has ended. Nothing of the entry was written. */
 export type JournalOutcome = 'written' | 'fenced';
+
+/** Of the Tasks that nobody executes only one that waits for its caller, or one that is parked and whose time has come. */
+export type ClaimCondition = 'waiting' | 'due';
 
 /** Which Tasks are meant. */
 export interface TaskFilter {
@@ -163,7 +170,15 @@ export abstract class TaskStore {
    * Claims a Task that nobody executes and that has not ended; `undefined` if it is not so. A claim that fails is given
    * back; where that fails too, `claims` shows it.
    */
-  abstract claim(taskId: string, replicaId: string, token: string): Promise<StoredTask | undefined>;
+  abstract claim(
+    taskId: string,
+    replicaId: string,
+    token: string,
+    only?: ClaimCondition,
+  ): Promise<StoredTask | undefined>;
+
+  /** At most `limit` parked Tasks whose time came longer ago than that, the oldest first. Nobody executes them. */
+  abstract overdue(byMs: number, limit: number): Promise<string[]>;
 
   /**
    * Takes over at most `limit` Tasks that the given replicas had claimed, each with a new token: what those replicas
@@ -186,7 +201,7 @@ export abstract class TaskStore {
   /** Gives a claim back without ending the Task, so that another replica adopts it at once. */
   abstract release(claim: TaskClaim): Promise<void>;
 
-  /** Keeps the wish to cancel a Task that has not ended, for whoever executes it now or adopts it. */
+  /** Keeps the wish to cancel a Task that has not ended, for whoever executes it now or adopts it; a parked one is due. */
   abstract requestCancel(taskId: string): Promise<void>;
 
   /** The Tasks that a replica executes and somebody wishes to cancel. */

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { setTimeout as delay } from 'node:timers/promises';
 import { copyBuiltService } from '../../support/built-service.mjs';
-import { claimsWithoutExecutor } from '../../support/idle-claims.js';
+import { asleepThoughDue, claimsWithoutExecutor } from '../../support/idle-claims.js';
 import { NoClusterHere } from '../../support/patroni/debian-packages.js';
 import { ReplicaCluster } from '../../support/replica-cluster.js';
 import { storedLogs } from '../../support/stored-log.js';
@@ -23,6 +23,8 @@ import { verdict } from './verdict.js';
 
 /** What has not ended so long after the last fault is stuck. */
 const RECOVERY_MS = 60_000;
+/** A job wakes in time, and a sweep after ten seconds. */
+const OVERDUE_SECONDS = 15;
 /** Where the length is given in leaders: no trial lasts longer. */
 const LONGEST_PLAN_MS = 24 * 60 * 60_000;
 /** The exit code where this machine cannot do what was asked for. */
@@ -90,11 +92,12 @@ async function tryOut(options: ChaosOptions): Promise<Trial> {
   say('The faults are over; what was begun is finished and checked.');
   await Promise.all([load.stop(RECOVERY_MS), callers?.stop(RECOVERY_MS)]);
   await settled(database);
-  const [claims, stored] = [
+  const [claims, asleep, stored] = [
     await claimsWithoutExecutor(database.query, cluster.replicas),
+    await asleepThoughDue(database.query, OVERDUE_SECONDS),
     await storedLogs(database.query),
   ];
-  const found = verdict({ log, stored, agents: stage.agents, claims, failovers: broken.failovers });
+  const found = verdict({ log, stored, agents: stage.agents, claims, asleep, failovers: broken.failovers });
   return { log, ...broken, stored, lives: memory.stop(), errors: errors.kinds(), verdict: found };
 }
 

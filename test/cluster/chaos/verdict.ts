@@ -25,6 +25,8 @@ export interface Verdict {
   internal: string[];
   /** Tasks that a replica claims and nobody executes. */
   idle: string[];
+  /** Parked Tasks whose time has come long ago. */
+  asleep: string[];
   /** Tasks that took longer than a minute of time with a leader; none where PostgreSQL has no leaders. */
   late: string[];
 }
@@ -35,11 +37,12 @@ export interface Evidence {
   stored: readonly StoredLog[];
   agents: readonly FakeAgent[];
   claims: readonly Claimed[];
+  asleep: readonly string[];
   failovers: readonly Failover[];
 }
 
 /** Compares what clients and agents saw with what the database has. */
-export function verdict({ log, stored, agents, claims, failovers }: Evidence): Verdict {
+export function verdict({ log, stored, agents, claims, asleep, failovers }: Evidence): Verdict {
   const byId = new Map(stored.map((it) => [it.taskId, it]));
   const nodes = stored.flatMap(nodeHistories);
   return {
@@ -62,6 +65,7 @@ export function verdict({ log, stored, agents, claims, failovers }: Evidence): V
     ],
     internal: log.improper,
     idle: claims.map(({ taskId, agent, replicaId }) => `task ${taskId} (${agent}) is claimed by ${replicaId} alone`),
+    asleep: asleep.map((taskId) => `task ${taskId} is due, and nobody has woken it`),
     late: failovers.length === 0 ? [] : stored.flatMap((it) => latenessOf(it, failovers)),
   };
 }

@@ -99,6 +99,10 @@ export class MemoryTaskStore extends TaskStore {
     throw new Error('Not part of this fake');
   }
 
+  override overdue(): Promise<never> {
+    throw new Error('Not part of this fake');
+  }
+
   override adopt(): Promise<never> {
     throw new Error('Not part of this fake');
   }

@@ -1,0 +1,133 @@
+import { Logger } from '@nestjs/common';
+import type { ServiceAddress } from '#libs/http';
+import type { ReplicaLife } from '#libs/postgres';
+import { isTerminalState, isWaitingState, type Message, statusUpdate } from '#libs/protocol';
+import {
+  type RecordedEvent,
+  type StoredTask,
+  type TaskClaim,
+  TaskFold,
+  type TaskHeader,
+  type TaskRecorder,
+  type TaskStore,
+} from '#libs/tasks';
+import { type AgentCatalog, type ServedAgent, UnknownAgent } from './agent-catalog.js';
+import type { CallContext } from './agent-executor.js';
+import type { ExecutionRegistry } from './execution-registry.js';
+import { REVISION_KEY } from './new-task.js';
+
+/** So often an agent is asked for in vain before a Task that somebody wishes to cancel is canceled without it. */
+const TRIES_BEFORE_CANCEL = 3;
+
+export interface TakeUpServices {
+  store: TaskStore;
+  recorder: TaskRecorder;
+  registry: ExecutionRegistry;
+  catalog: AgentCatalog;
+  replica: ReplicaLife;
+  address: ServiceAddress;
+}
+
+/** Goes on with Tasks that this replica claims and nobody executes, or ends them with a reason. */
+export class TaskTakeUp {
+  private readonly logger = new Logger('TaskRecovery');
+
+  constructor(private readonly services: TakeUpServices) {}
+
+  /**
+   * Resolves when the Task is executed, has been ended or was let go.
+   * @param failures how often that failed before
+   * @param due the Task, where it was claimed because its time has come
+   * @throws whatever hindered it: that decides nothing, and the claim stays
+   */
+  async takeUp(claim: TaskClaim, failures: number, due?: StoredTask): Promise<void> {
+    const { store } = this.services;
+    const header = due?.header ?? (await store.header(claim.taskId));
+    const stored = due ?? (header && goesOn(header) ? await store.load(claim.taskId) : undefined);
+    if (!stored) {
+      await store.release(claim);
+      return;
+    }
+    const agent = await this.agentOf(stored, failures);
+    if (agent?.executor.recovery === 'restart') await this.restart(agent, stored, claim);
+    else await this.fail(stored, claim);
+  }
+
+  /**
+   * `undefined` where the agent is gone for good.
+   * @throws whatever hindered the look: that decides nothing, unless somebody has waited long enough to cancel the Task
+   */
+  private async agentOf({ header, task }: StoredTask, failures: number): Promise<ServedAgent | undefined> {
+    const { taskId, agent } = header;
+    const revision = task.metadata?.[REVISION_KEY];
+    try {
+      const catalog = this.services.catalog.inTenant(header.tenant);
+      return await catalog.resolve(agent, typeof revision === 'string' ? revision : undefined);
+    } catch (error) {
+      const gone = error instanceof UnknownAgent;
+      if (!gone && (failures < TRIES_BEFORE_CANCEL || !(await this.shallBeCanceled(taskId)))) throw error;
+      this.logger.warn({ err: error, taskId, agent }, 'A task has to do without its agent');
+      return undefined;
+    }
+  }
+
+  private async shallBeCanceled(taskId: string): Promise<boolean> {
+    return (await this.services.store.cancelRequests(this.services.replica.replicaId)).includes(taskId);
+  }
+
+  private async restart(agent: ServedAgent, stored: StoredTask, claim: TaskClaim): Promise<void> {
+    const events = await this.services.store.events(claim.taskId, 0, stored.header.lastSequence);
+    const turn = lastTurn(events);
+    this.services.registry.recover({ agent, stored, token: claim.token, call: this.callOf(stored), ...turn });
+  }
+
+  private async fail(stored: StoredTask, claim: TaskClaim): Promise<void> {
+    const recording = this.services.recorder.continue(stored, claim.token);
+    const canceled = await this.shallBeCanceled(claim.taskId);
+    const sentence = 'The process that worked on this task stopped, and its agent cannot go on from there.';
+    if (canceled) recording.record(statusUpdate(recording, 'TASK_STATE_CANCELED'));
+    else recording.record(statusUpdate(recording, 'TASK_STATE_FAILED', sentence));
+    await recording.flush();
+  }
+
+  private callOf({ header }: StoredTask): CallContext {
+    return {
+      scope: { tenant: header.tenant, owner: header.owner },
+      agent: header.agent,
+      extensions: [],
+      baseUrl: this.services.address.internalUrl,
+      ...(header.parentTaskId !== undefined && {
+        parent: { taskId: header.parentTaskId, reference: header.parentReference ?? '' },
+      }),
+    };
+  }
+}
+
+/** A Task that waits for its caller is let go, unless it is parked as well and due. */
+function goesOn({ state, wakeAt }: TaskHeader): boolean {
+  if (isWaitingState(state)) return wakeAt !== undefined && wakeAt.getTime() <= Date.now();
+  return !isTerminalState(state);
+}
+
+/** The turn that was under way: the last Message accepted, the Task before it, and where its own events begin. */
+function lastTurn(events: readonly RecordedEvent[]): {
+  userMessage: Message;
+  task: StoredTask['task'] | null;
+  acceptedAt: number;
+} {
+  const start = events.findLastIndex(({ event }) => 'task' in event || ('statusUpdate' in event && event.received));
+  const opening = events[start];
+  const message = opening && openingMessage(opening);
+  if (!opening || !message) throw new Error('The log holds no message to work on');
+  const before = events.slice(0, start);
+  const [first, ...rest] = before;
+  if (!first) return { userMessage: message, task: null, acceptedAt: opening.sequence };
+  const fold = TaskFold.begin(first.event);
+  for (const { event } of rest) fold.apply(event);
+  return { userMessage: message, task: fold.task(), acceptedAt: opening.sequence };
+}
+
+function openingMessage({ event }: RecordedEvent): Message | undefined {
+  if ('task' in event) return event.task.history?.at(-1);
+  return 'statusUpdate' in event ? event.received : undefined;
+}

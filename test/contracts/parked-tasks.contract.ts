@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { statusUpdate, userMessage } from '#libs/protocol';
+import type { TaskEvent, TaskStore } from '#libs/tasks';
+import { newDraft, REPLICA } from './task-draft.js';
+
+const HOUR = 3_600_000;
+const ago = (ms: number) => new Date(Date.now() - ms);
+const soon = () => ago(-HOUR);
+const due = () => ago(1);
+
+/** What every TaskStore promises of parked Tasks. */
+export function describeParkedTasks(name: string, open: () => TaskStore): void {
+  describe(`${name} keeps the promises of TaskStore for a parked Task:`, () => {
+    let store: TaskStore;
+    beforeAll(() => {
+      store = open();
+    });
+
+    it('has no claim from the event on that parks it, and keeps the time, also where that is its first batch', async () => {
+      const replicaId = `parks-${randomUUID()}`;
+      const [first, later] = [newDraft({ replicaId }), newDraft({ replicaId })];
+      const until = soon();
+      await store.write([first.created(first.parked(until)), later.created(later.status('TASK_STATE_WORKING'))]);
+      expect(await store.write([later.continued(later.token, 2, later.parked(until))])).toEqual(['written']);
+      expect(await store.claims(replicaId)).toEqual([]);
+      for (const { taskId } of [first, later]) {
+        expect(await store.header(taskId)).toMatchObject({ state: 'TASK_STATE_WORKING', wakeAt: until });
+      }
+      expect(await store.adopt('a', [replicaId], 10)).toEqual([]);
+      const late = later.continued(later.token, 3, later.status('TASK_STATE_COMPLETED'));
+      expect(await store.write([late])).toEqual(['fenced']);
+    });
+
+    it('stays as it was where the event that parks it is fenced', async () => {
+      const draft = newDraft();
+      await store.write([draft.created()]);
+      const parked = draft.continued('another token', 1, draft.parked(due()));
+      expect(await store.write([parked])).toEqual(['fenced']);
+      expect(await store.header(draft.taskId)).not.toHaveProperty('wakeAt');
+      expect(await store.claim(draft.taskId, 'other', randomUUID(), 'due')).toBeUndefined();
+    });
+
+    it('is given to one of those who wake it, when its time has come', async () => {
+      const [now, later] = [newDraft(), newDraft()];
+      await store.write([now.created(now.parked(due())), later.created(later.parked(soon()))]);
+      const wake = (taskId: string) => store.claim(taskId, 'other', randomUUID(), 'due');
+      expect(await wake(later.taskId)).toBeUndefined();
+      const claims = await Promise.all(Array.from({ length: 8 }, () => wake(now.taskId)));
+      expect(claims.filter((it) => it !== undefined)).toHaveLength(1);
+      expect(await wake(now.taskId)).toBeUndefined();
+    });
+
+    it('is not due any more once it was gone on with, or has ended', async () => {
+      const [going, ended] = [newDraft(), newDraft()];
+      await store.write([going.created(going.parked(due())), ended.created(ended.parked(due()))]);
+      for (const [draft, state] of [
+        [going, 'TASK_STATE_WORKING'],
+        [ended, 'TASK_STATE_COMPLETED'],
+      ] as const) {
+        const token = randomUUID();
+        await store.claim(draft.taskId, REPLICA, token, 'due');
+        await store.write([draft.continued(token, 2, draft.status(state))]);
+        await store.release({ taskId: draft.taskId, token });
+        expect(await store.header(draft.taskId)).not.toHaveProperty('wakeAt');
+        expect(await store.claim(draft.taskId, REPLICA, randomUUID(), 'due')).toBeUndefined();
+      }
+    });
+
+    it('stays parked where whoever claimed it wrote nothing', async () => {
+      const draft = newDraft();
+      await store.write([draft.created(draft.parked(due()))]);
+      await store.claim(draft.taskId, REPLICA, 'mine');
+      expect(await store.overdue(0, 1_000)).not.toContain(draft.taskId);
+      await store.release({ taskId: draft.taskId, token: 'mine' });
+      expect(await store.overdue(0, 1_000)).toContain(draft.taskId);
+      expect(await store.claim(draft.taskId, REPLICA, randomUUID(), 'due')).toBeDefined();
+    });
+
+    it('takes no Message while it works, and one while it asks', async () => {
+      const [working, asking] = [newDraft(), newDraft()];
+      await store.write([
+        working.created(working.parked(soon())),
+        asking.created(asking.parked(soon(), 'TASK_STATE_INPUT_REQUIRED')),
+      ]);
+      expect(await store.claim(working.taskId, REPLICA, randomUUID(), 'waiting')).toBeUndefined();
+      const token = randomUUID();
+      expect(await store.claim(asking.taskId, REPLICA, token, 'waiting')).toBeDefined();
+      const answered: TaskEvent = { ...statusUpdate(asking, 'TASK_STATE_WORKING'), received: userMessage('yes') };
+      const again = asking.parked(soon(), 'TASK_STATE_INPUT_REQUIRED');
+      expect(await store.write([asking.continued(token, 2, answered, again)])).toEqual(['written']);
+      expect((await store.header(asking.taskId))?.wakeAt).toBeDefined();
+    });
+
+    it('is overdue in the order of its time, so long after it', async () => {
+      const [late, later, asking, ended] = [newDraft(), newDraft(), newDraft(), newDraft()];
+      await store.write([
+        late.created(late.parked(ago(HOUR))),
+        later.created(later.parked(ago(2 * HOUR))),
+        asking.created(asking.parked(ago(3 * HOUR), 'TASK_STATE_INPUT_REQUIRED')),
+        ended.created(ended.status('TASK_STATE_COMPLETED')),
+      ]);
+      const known = new Set([late, later, asking, ended].map(({ taskId }) => taskId));
+      const overdue = async (byMs: number) => (await store.overdue(byMs, 1_000)).filter((it) => known.has(it));
+      expect(await overdue(HOUR / 2)).toEqual([asking.taskId, later.taskId, late.taskId]);
+      expect(await overdue(1.5 * HOUR)).toEqual([asking.taskId, later.taskId]);
+      expect(await store.overdue(0, 1)).toHaveLength(1);
+    });
+
+    it('is due at once where somebody wishes to cancel it, before it is parked or after', async () => {
+      const [before, after] = [newDraft(), newDraft()];
+      await store.write([before.created(), after.created(after.parked(soon()))]);
+      await store.requestCancel(before.taskId);
+      await store.write([before.continued(before.token, 1, before.parked(soon()))]);
+      await store.requestCancel(after.taskId);
+      for (const { taskId } of [before, after]) {
+        expect(await store.overdue(0, 1_000)).toContain(taskId);
+        expect(await store.claim(taskId, REPLICA, randomUUID(), 'due')).toBeDefined();
+      }
+    });
+  });
+}
