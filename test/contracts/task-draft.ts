@@ -51,6 +51,7 @@ export function newDraft(options: DraftOptions = {}) {
     state: lastState(events),
     updatedAt: at,
     ...withWakeTime(events.at(-1)),
+    ...withQuestions(events.at(-1), header),
   });
   return {
     ...reference,
@@ -84,6 +85,11 @@ function recorded(taskId: string, sequence: number, event: TaskEvent): RecordedE
 function withWakeTime(last: TaskEvent | undefined): Pick<JournalEntry, 'wakeAt'> {
   const wakeAt = last && parkedUntil(last);
   return wakeAt ? { wakeAt } : {};
+}
+
+function withQuestions(last: TaskEvent | undefined, header: TaskHeader): Pick<JournalEntry, 'asked'> {
+  const questions = last && 'statusUpdate' in last ? last.questions : undefined;
+  return questions ? { asked: { header, questions } } : {};
 }
 
 function lastState(events: readonly TaskEvent[]): TaskState {

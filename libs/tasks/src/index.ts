@@ -1,4 +1,4 @@
-export { parkedUntil, type RecordedEvent, type TaskEvent, toStreamResponse } from './task-event.js';
+export { parkedUntil, type RecordedEvent, type TaskEvent, type TaskQuestion, toStreamResponse } from './task-event.js';
 export { readWakePayload, WAKE } from './wake-job.js';
 export { applyTaskEvent, TaskEventRefused, TaskFold } from './task-fold.js';
 export { begunTask, foldLog } from './fold-log.js';
@@ -29,6 +29,7 @@ export { COMMITS_KEPT_MS, type Commit, type CommitPosition, type CommittedEvent 
 export { CommitFeed } from './commit-feed.js';
 export { CommitForgetJob } from './commit-forget-job.js';
 export { TaskCounts } from './task-counts.js';
+export { type OpenQuestion, type QuestionPosition, TaskQuestions } from './task-questions.js';
 export { TaskPurge, TaskPurgeJob } from './task-purge.js';
 export { TaskRetention } from './task-retention.js';
 export { TasksModule } from './tasks.module.js';

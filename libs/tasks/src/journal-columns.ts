@@ -69,6 +69,17 @@ export const JOB_COLUMNS = {
 
 export const SNAPSHOT_COLUMNS = { taskId: 'text', sequence: 'integer', task: 'json', artifacts: 'json' } as const;
 
+export const QUESTION_COLUMNS = {
+  taskId: 'text',
+  key: 'text',
+  tenant: 'text',
+  owner: 'text',
+  agent: 'text',
+  assignee: 'text',
+  since: 'timestamp',
+  body: 'json',
+} as const;
+
 export type Columns<T> = { [name in keyof T]: BinaryArray };
 
 export function addEvents(columns: Columns<typeof EVENT_COLUMNS>, { taskId, events }: JournalEntry): void {
@@ -208,6 +219,23 @@ export function snapshotColumns(entries: readonly JournalEntry[]): Columns<typeo
     columns.sequence.integer(after + events.length);
     columns.task.text(snapshot.task);
     columns.artifacts.optional(snapshot.artifacts);
+  }
+  return columns;
+}
+
+export function questionColumns(entries: readonly JournalEntry[]): Columns<typeof QUESTION_COLUMNS> {
+  const columns = newColumns(QUESTION_COLUMNS);
+  for (const { taskId, asked } of entries) {
+    for (const { key, assignee, since, body } of asked?.questions ?? []) {
+      columns.taskId.text(taskId);
+      columns.key.text(key);
+      columns.tenant.text(asked!.header.tenant);
+      columns.owner.text(asked!.header.owner);
+      columns.agent.text(asked!.header.agent);
+      columns.assignee.optional(assignee);
+      columns.since.timestamp(since);
+      columns.body.text(JSON.stringify(body));
+    }
   }
   return columns;
 }

@@ -10,19 +10,22 @@ export interface BatchShape {
   children: boolean;
   jobs: boolean;
   snapshots: boolean;
+  questions: boolean;
 }
 
 /**
  * The text of the statement that writes a whole batch, hence in one commit. A Task's events are inserted only if its row
  * was: a new row, or one that still carries this writer's token at the sequence the writer believes in and has not ended.
  * The ids of the Tasks that were written come back; the others are fenced and left no trace. Its parameters are the
- * columns of the sections that the shape names, in this order: events, new Tasks, continued ones, keys, children, jobs, snapshots.
+ * columns of the sections that the shape names, in this order: events, new Tasks, continued ones, keys, children, jobs,
+ * snapshots, questions.
  */
-export function batchText({ continued, keyed, children, jobs, snapshots }: BatchShape): string {
-  const from = { keys: 22 + (continued ? 10 : 0), children: 0, jobs: 0, snapshots: 0 };
+export function batchText({ continued, keyed, children, jobs, snapshots, questions }: BatchShape): string {
+  const from = { keys: 22 + (continued ? 10 : 0), children: 0, jobs: 0, snapshots: 0, questions: 0 };
   from.children = from.keys + (keyed ? 7 : 0);
   from.jobs = from.children + (children ? 3 : 0);
   from.snapshots = from.jobs + (jobs ? 7 : 0);
+  from.questions = from.snapshots + (snapshots ? 4 : 0);
   const made = [keyed && newUnderKey(from.keys), children && OF_A_HOLDER].filter(Boolean).join(' AND ');
   const moved = [keyed && movedUnderKey(from.keys), children && AFTER_THE_PARENTS].filter(Boolean);
   const parts = [
@@ -34,6 +37,7 @@ export function batchText({ continued, keyed, children, jobs, snapshots }: Batch
     `logged AS (${LOGGED})`,
     POSITIONED,
     ...(snapshots ? [FOLDED(from.snapshots)] : []),
+    ...(questions ? [ASKED(from.questions)] : []),
     ...(jobs ? [QUEUED(from.jobs)] : []),
   ];
   return `WITH ${parts.join(', ')} SELECT task_id FROM written${jobs ? ', queued' : ''}`;
@@ -159,6 +163,26 @@ folded AS (
   WHERE (settled.task_id IN (SELECT task_id FROM written)) IS TRUE
   ON CONFLICT (task_id) DO UPDATE
     SET sequence = EXCLUDED.sequence, task = EXCLUDED.task, artifacts = EXCLUDED.artifacts
+)`;
+
+// A Task that goes on from its wait asks nothing any more: a trigger sees to that, whoever writes. One that waits again
+// after the same batch has not been seen to go on.
+const ASKED = (at: number): string => `
+asked AS MATERIALIZED (
+  SELECT * FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::text[], $${at + 3}::text[], $${at + 4}::text[],
+                       $${at + 5}::text[], $${at + 6}::timestamptz[], $${at + 7}::json[])
+    AS question (task_id, key, tenant, owner, agent, assignee, since, body)
+  WHERE (question.task_id IN (SELECT task_id FROM written)) IS TRUE
+),
+asking AS (
+  INSERT INTO task_question (task_id, key, tenant, owner, agent, assignee, since, body) SELECT * FROM asked
+  ON CONFLICT (task_id, key) DO UPDATE
+    SET assignee = EXCLUDED.assignee, since = EXCLUDED.since, body = EXCLUDED.body
+),
+settled AS (
+  DELETE FROM task_question AS old
+  WHERE old.task_id = ANY (ARRAY(SELECT task_id FROM asked))
+    AND NOT EXISTS (SELECT FROM asked WHERE (asked.task_id, asked.key) = (old.task_id, old.key))
 )`;
 
 // Only of Tasks that were written.

@@ -12,6 +12,7 @@ import {
   keyColumns,
   keyOf,
   newColumns,
+  questionColumns,
   snapshotColumns,
 } from './journal-columns.js';
 import { type BatchShape, batchText } from './journal-sql.js';
@@ -59,6 +60,7 @@ export function batchStatement(batch: readonly JournalEntry[]): QueryConfig {
     ...(shape.children ? buffersOf(childColumns(batch)) : []),
     ...(shape.jobs ? buffersOf(jobColumns(batch)) : []),
     ...(shape.snapshots ? buffersOf(snapshotColumns(batch)) : []),
+    ...(shape.questions ? buffersOf(questionColumns(batch)) : []),
   ];
   const bytes = values.reduce((sum, { length }) => sum + length, 0);
   if (bytes > MOST_BYTES) throw new RangeError(`A batch of ${bytes} bytes is more than one statement takes`);
@@ -66,16 +68,17 @@ export function batchStatement(batch: readonly JournalEntry[]): QueryConfig {
 }
 
 function shapeOf(batch: readonly JournalEntry[]): BatchShape {
-  const shape = { continued: false, keyed: false, children: false, jobs: false, snapshots: false };
-  for (const { create, keyed, jobs, snapshot } of batch) {
+  const shape = { continued: false, keyed: false, children: false, jobs: false, snapshots: false, questions: false };
+  for (const { create, keyed, jobs, snapshot, asked } of batch) {
     if (!create) shape.continued = true;
     if (keyed || create?.idempotency) shape.keyed = true;
     if (create?.header.parentTaskId !== undefined) shape.children = true;
     if (jobs) shape.jobs = true;
     if (snapshot) shape.snapshots = true;
+    if (asked) shape.questions = true;
   }
   // The other sections come after that of the continued Tasks.
-  if (shape.keyed || shape.children || shape.jobs || shape.snapshots) shape.continued = true;
+  if (shape.keyed || shape.children || shape.jobs || shape.snapshots || shape.questions) shape.continued = true;
   return shape;
 }
 

@@ -1,6 +1,7 @@
 import type { Job } from '#libs/jobs';
 import {
   isTerminalState,
+  type JsonObject,
   type Message,
   type StreamResponse,
   type Task,
@@ -12,12 +13,30 @@ import {
  * What can happen to a Task. The first event of a Task is always `task` (SUBMITTED, with the accepted Message);
  * `received` is the caller's follow-up Message that a status update answers to; `jobs` are enqueued in the commit of the
  * event and are no part of the log, nor is `parks`: until then nobody has anything to do for the Task. The event gives
- * its claim up, and some replica goes on with it at that time, or when a Message or a cancel comes before.
+ * its claim up, and some replica goes on with it at that time, or when a Message or a cancel comes before. `questions`,
+ * with a waiting state, is what an inbox shows of the Task until it goes on; it is no part of the log either.
  */
 export type TaskEvent =
   | { task: Task; jobs?: readonly Job[] }
-  | { statusUpdate: TaskStatusUpdateEvent; received?: Message; jobs?: readonly Job[]; parks?: Date }
+  | {
+      statusUpdate: TaskStatusUpdateEvent;
+      received?: Message;
+      jobs?: readonly Job[];
+      parks?: Date;
+      questions?: readonly TaskQuestion[];
+    }
   | { artifactUpdate: TaskArtifactUpdateEvent };
+
+/** One thing that a waiting Task asks. */
+export interface TaskQuestion {
+  /** What tells it from the others of the Task. */
+  key: string;
+  /** Who shall answer: a label. */
+  assignee?: string;
+  since: Date;
+  /** Whatever else an inbox shows. */
+  body: JsonObject;
+}
 
 /** A TaskEvent that PostgreSQL has committed. */
 export interface RecordedEvent {

@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { CreateTaskQuestion1700000000141 } from './task-question-migration.js';
 import { CreateTaskCount1700000000131 } from './task-count-migration.js';
 import { AddArtifactEvents1700000000133, AddTaskSize1700000000130 } from './task-size-migration.js';
 import { AddTaskWake1700000000140, IndexTaskWake1700000000941 } from './task-wake-migration.js';
@@ -223,6 +224,7 @@ export const TASK_MIGRATIONS = [
   CreateTaskSnapshot1700000000132,
   AddArtifactEvents1700000000133,
   AddTaskWake1700000000140,
+  CreateTaskQuestion1700000000141,
   IndexTaskKeyAge1700000000940,
   IndexTaskWake1700000000941,
 ];

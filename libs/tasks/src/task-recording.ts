@@ -3,7 +3,7 @@ import { isTerminalState, isWaitingState, type Task, type TaskState } from '#lib
 import type { InFlight } from '#libs/service';
 import type { JournalSource, WaitingEvent } from './journal-queue.js';
 import { RecordedBytes } from './recorded-bytes.js';
-import { parkedUntil, type RecordedEvent, type TaskEvent, toStreamResponse } from './task-event.js';
+import { parkedUntil, type RecordedEvent, type TaskEvent, type TaskQuestion, toStreamResponse } from './task-event.js';
 import type { TaskFeed } from './task-feed.js';
 import { TaskEventRefused, TaskFold } from './task-fold.js';
 import { eventBytes, LogSize, type TaskLimits } from './log-size.js';
@@ -240,6 +240,7 @@ export class TaskRecording implements JournalSource {
     const jobs = jobsOf(events);
     const last = events.at(-1);
     const wakeAt = last && parkedUntil(last.event);
+    const questions = last && this.questionsOf(last.event);
     return {
       taskId: this.taskId,
       token: this.token,
@@ -252,7 +253,14 @@ export class TaskRecording implements JournalSource {
       state,
       updatedAt,
       ...(wakeAt && { wakeAt }),
+      ...(questions && { asked: { header: this.header, questions } }),
     };
+  }
+
+  /** Those of a child are its parent's to ask. */
+  private questionsOf(event: TaskEvent): readonly TaskQuestion[] | undefined {
+    if (!('statusUpdate' in event) || !event.questions?.length) return undefined;
+    return this.header.parentTaskId === undefined ? event.questions : undefined;
   }
 
   /** For the journal. */

@@ -1,6 +1,6 @@
 import type { Job } from '#libs/jobs';
 import type { Task, TaskState } from '#libs/protocol';
-import type { RecordedEvent } from './task-event.js';
+import type { RecordedEvent, TaskQuestion } from './task-event.js';
 import type { TaskSnapshot } from './task-snapshot.js';
 
 /** Whose Tasks a caller may see. */
@@ -80,6 +80,8 @@ export interface JournalEntry {
   updatedAt: Date;
   /** Present where the last of the events parks the Task, which releases the claim as well. */
   wakeAt?: Date;
+  /** Present where the Task waits after these events: what it asks from now on (see TaskQuestions). */
+  asked?: { header: TaskHeader; questions: readonly TaskQuestion[] };
 }
 
 /** `fenced`: the claim was lost, the log is elsewhere, or the Task has ended. Nothing of the entry was written. */

@@ -7,6 +7,7 @@ import { PostgresTaskStore } from './postgres-task-store.js';
 import { TaskCounts } from './task-counts.js';
 import { TaskFeed } from './task-feed.js';
 import { TaskJournal } from './task-journal.js';
+import { TaskQuestions } from './task-questions.js';
 import { TaskRecorder } from './task-recorder.js';
 import { TaskRetention } from './task-retention.js';
 import { TaskStore } from './task-store.js';
@@ -21,9 +22,10 @@ import { TaskStore } from './task-store.js';
     TaskMetrics,
     TaskJournal,
     TaskFeed,
+    TaskQuestions,
     TaskRecorder,
     TaskRetention,
   ],
-  exports: [TaskStore, CommitLog, CommitFeed, TaskCounts, TaskFeed, TaskRecorder, TaskRetention],
+  exports: [TaskStore, CommitLog, CommitFeed, TaskCounts, TaskFeed, TaskQuestions, TaskRecorder, TaskRetention],
 })
 export class TasksModule {}

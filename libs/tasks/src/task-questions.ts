@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import type { JsonObject } from '#libs/protocol';
+import { Database } from '#libs/postgres';
+import type { Pool } from 'pg';
+import type { TaskQuestion } from './task-event.js';
+import type { TaskScope } from './task-store.js';
+
+/** A place in the list of questions. */
+export interface QuestionPosition {
+  since: Date;
+  taskId: string;
+  key: string;
+}
+
+export interface QuestionQuery {
+  scope: TaskScope;
+  assignee?: string;
+  /** Exclusive: the last one of the page before. */
+  after?: QuestionPosition;
+  limit: number;
+}
+
+/** A question that is open, and whose Task it is of. */
+export interface OpenQuestion extends TaskQuestion {
+  taskId: string;
+  agent: string;
+}
+
+/**
+ * What the waiting Tasks of a caller ask, the longest asked first: whoever works through them meets new ones at the end.
+ * A question is there from the commit in which its Task begins to wait until that in which it goes on or ends, whoever
+ * writes it. A page costs what it has, however many Tasks and questions there are.
+ */
+@Injectable()
+export class TaskQuestions {
+  private readonly pool: Pool;
+
+  constructor(database: Database) {
+    this.pool = database.pool;
+  }
+
+  async list({ scope, assignee, after, limit }: QuestionQuery): Promise<OpenQuestion[]> {
+    const values: unknown[] = [scope.tenant, scope.owner, limit];
+    const conditions = ['tenant = $1', 'owner = $2'];
+    if (assignee !== undefined) conditions.push(`assignee = $${values.push(assignee)}`);
+    if (after) {
+      const at = values.push(after.since, after.taskId, after.key);
+      conditions.push(`(since, task_id, key) > ($${at - 2}, $${at - 1}, $${at})`);
+    }
+    const { rows } = await this.pool.query<QuestionRow>(
+      `SELECT task_id, key, agent, assignee, since, body FROM task_question WHERE ${conditions.join(' AND ')}
+       ORDER BY since, task_id, key LIMIT $3`,
+      values,
+    );
+    return rows.map(({ task_id: taskId, assignee: label, ...row }) => ({
+      taskId,
+      ...row,
+      ...(label !== null && { assignee: label }),
+    }));
+  }
+}
+
+interface QuestionRow {
+  task_id: string;
+  key: string;
+  agent: string;
+  assignee: string | null;
+  since: Date;
+  body: JsonObject;
+}

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+import { migrateJobQueue } from '#libs/jobs';
+import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
+import { statusUpdate, userMessage } from '#libs/protocol';
+import { PostgresTaskStore, TASK_MIGRATIONS, type TaskEvent, type TaskQuestion, TaskQuestions } from '#libs/tasks';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { newDraft } from './task-draft.js';
+
+type Draft = ReturnType<typeof newDraft>;
+
+let server: TestDatabase;
+let database: Database;
+let store: PostgresTaskStore;
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  server = await freshDatabase({ empty: true });
+  database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
+  await migrateJobQueue(database);
+  store = new PostgresTaskStore(database);
+});
+
+afterAll(async () => {
+  await database.close();
+  await server.drop();
+});
+
+describe('Questions of waiting Tasks', () => {
+  it('are there while their Task waits, as they were asked, the longest asked first', async () => {
+    const owner = randomUUID();
+    const [one, two] = [newDraft({ owner }), newDraft({ owner })];
+    const body = { text: 'a\u0000"é', form: { type: 'object' } };
+    await store.write([
+      one.created(asking(one, question('b', { since: at(3), body }), question('a', { since: at(1), assignee: 'us' }))),
+      two.created(asking(two, question('a', { since: at(2) }))),
+    ]);
+    expect(await questions(owner)).toEqual([
+      { taskId: one.taskId, agent: 'workflows/w', ...question('a', { since: at(1), assignee: 'us' }) },
+      { taskId: two.taskId, agent: 'workflows/w', ...question('a', { since: at(2) }) },
+      { taskId: one.taskId, agent: 'workflows/w', ...question('b', { since: at(3), body }) },
+    ]);
+    expect(await questions(randomUUID())).toEqual([]);
+  });
+
+  it('are of an assignee, and come page by page', async () => {
+    const owner = randomUUID();
+    const drafts = Array.from({ length: 7 }, () => newDraft({ owner }));
+    const asked = (index: number) =>
+      question(`q${index}`, { since: at(index % 3), assignee: index % 2 ? 'odd' : 'even' });
+    await store.write(drafts.map((draft, index) => draft.created(asking(draft, asked(index), asked(index + 7)))));
+    const list = new TaskQuestions(database);
+    const scope = { tenant: '', owner };
+    for (const assignee of [undefined, 'odd', 'even', 'nobody']) {
+      const which = { scope, ...(assignee !== undefined && { assignee }) };
+      const all = await list.list({ ...which, limit: 100 });
+      const paged = [];
+      for (let after; ;) {
+        const page = await list.list({ ...which, limit: 3, ...(after && { after }) });
+        paged.push(...page);
+        after = page.at(-1);
+        if (page.length < 3) break;
+      }
+      expect(paged).toEqual(all);
+      expect(all).toHaveLength({ odd: 7, even: 7, nobody: 0 }[assignee ?? ''] ?? 14);
+    }
+  });
+
+  it.each([
+    ['goes on', 'TASK_STATE_WORKING'],
+    ['is canceled', 'TASK_STATE_CANCELED'],
+  ] as const)('are gone when their Task %s', async (_how, state) => {
+    const owner = randomUUID();
+    const draft = newDraft({ owner });
+    await store.write([draft.created(asking(draft, question('a'), question('b')))]);
+    await claim(draft);
+    await store.write([draft.continued('claimed', 2, draft.status(state))]);
+    expect(await questions(owner)).toEqual([]);
+  });
+
+  it('are gone when an earlier version goes on with their Task, or it is deleted', async () => {
+    const owner = randomUUID();
+    const [moved, deleted] = [newDraft({ owner }), newDraft({ owner })];
+    await store.write([moved, deleted].map((it) => it.created(asking(it, question('a')))));
+    await server.query(`UPDATE task SET state = 'TASK_STATE_WORKING', last_sequence = 3 WHERE task_id = $1`, [
+      moved.taskId,
+    ]);
+    await server.query('DELETE FROM task WHERE task_id = $1', [deleted.taskId]);
+    expect(await questions(owner)).toEqual([]);
+  });
+
+  it('are those that it asks last, where it goes on and waits again in one batch', async () => {
+    const owner = randomUUID();
+    const draft = newDraft({ owner });
+    await store.write([draft.created(asking(draft, question('a'), question('b')))]);
+    await claim(draft);
+    const answered: TaskEvent = { ...statusUpdate(draft, 'TASK_STATE_WORKING'), received: userMessage('yes') };
+    const left = question('b', { assignee: 'them' });
+    const again = draft.continued('claimed', 2, answered, asking(draft, left, question('c')));
+    expect(await store.write([again])).toEqual(['written']);
+    expect((await questions(owner)).map(({ key, assignee }) => [key, assignee])).toEqual([
+      ['b', 'them'],
+      ['c', undefined],
+    ]);
+  });
+
+  it('are not written where their Task is fenced', async () => {
+    const owner = randomUUID();
+    const [fenced, written] = [newDraft({ owner }), newDraft({ owner })];
+    await store.write([fenced.created()]);
+    const outcomes = await store.write([
+      fenced.continued('another token', 1, asking(fenced, question('a'))),
+      written.created(asking(written, question('b'))),
+    ]);
+    expect(outcomes).toEqual(['fenced', 'written']);
+    expect((await questions(owner)).map(({ key }) => key)).toEqual(['b']);
+  });
+});
+
+function at(second: number): Date {
+  return new Date(1e12 + second * 1000);
+}
+
+function question(key: string, fields: Partial<TaskQuestion> = {}): TaskQuestion {
+  return { key, since: at(0), body: { text: `${key}?` }, ...fields };
+}
+
+function asking(draft: Draft, ...asked: TaskQuestion[]): TaskEvent {
+  return { ...statusUpdate(draft, 'TASK_STATE_INPUT_REQUIRED', '?'), questions: asked };
+}
+
+function questions(owner: string) {
+  return new TaskQuestions(database).list({ scope: { tenant: '', owner }, limit: 100 });
+}
+
+async function claim({ taskId }: Draft): Promise<void> {
+  expect(await store.claim(taskId, 'other', 'claimed', 'waiting')).toBeDefined();
+}
