@@ -45,6 +45,8 @@ export interface NodeRun {
   failure?: Failure;
   /** What the child asks, while the node is `input-required`. */
   question?: Part[];
+  /** Since when (ISO 8601). */
+  askedAt?: string;
   /** Whether it asks for authentication and not for input. */
   wantsAuth?: boolean;
   /** While it is `running` and nothing is done: until when. */

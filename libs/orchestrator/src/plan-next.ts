@@ -69,14 +69,8 @@ function ended(plan: Plan, outcome: RunOutcome | undefined, state?: RunState): P
 
 function answered({ received, undelivered, frontier }: RunState): NodeRun[] {
   if (received === undefined || !undelivered) return [];
-  const byName = new Map<string, NodeRun>();
   const waiting = frontier.waiting.filter((node) => !frontier.sets.withdrawn.has(node));
-  for (const node of waiting) {
-    byName.set(node.instance, node);
-    if (!byName.has(node.id)) byName.set(node.id, node);
-  }
-  const named = answeredNodes(received, [...byName.keys()]).map((name) => byName.get(name));
-  return waiting.filter((node) => named.includes(node));
+  return answeredNodes(received, waiting);
 }
 
 /**

@@ -226,7 +226,7 @@ export class RunCalls {
   private partsFor(node: NodeRun): { parts: Part[]; fault?: ContentTooLarge | FailedExpression } {
     const { graph, evaluation } = this.run;
     const { renderedText, task } = this.services.content;
-    if (node.answer) return { parts: answerParts(node.answer, node.id) };
+    if (node.answer) return { parts: answerParts(node.answer, node) };
     const budget = new TextBudget(renderedText);
     try {
       const parts = nodeParts(graph.node(node.id), graph, evaluation.source(node), budget);

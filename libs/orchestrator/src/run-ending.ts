@@ -3,20 +3,20 @@ import {
   type Artifact,
   artifactUpdate,
   firstText,
-  type Part,
   briefText,
   runEventMetadata,
   runEventNote,
   statusUpdate,
   type TaskReference,
   type TaskState,
-  textPart,
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { outputText } from './node-output.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { NODE_KEY } from './run-answer.js';
+import { openQuestion, question, waitingMetadata } from './run-questions.js';
 import { runStatus, type RunState } from './run-state.js';
+import { runParked } from './control-steps.js';
 import { AUTH_REQUIRED, done, inputRequired, nodeCompleted, workflowCanceled, workflowFailed } from './run-steps.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
@@ -81,14 +81,28 @@ export function canceledEvents(reference: TaskReference, state: RunState, childr
 /**
  * The run waits: every waiting node is named, and the status asks what the first of them asks; it is AUTH_REQUIRED where
  * that is authentication.
+ * @param wakeAt when the run has something to do even if nobody answers, in milliseconds of the epoch
  */
-export function waitingEvents(reference: TaskReference, state: RunState): TaskEvent[] {
-  const [first, ...others] = state.frontier.waiting;
+export function waitingEvents(reference: TaskReference, state: RunState, wakeAt?: number): TaskEvent[] {
+  const { waiting } = state.frontier;
+  const [first, ...others] = waiting;
   if (first === undefined) return [];
-  const waiting = first.wantsAuth ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_INPUT_REQUIRED';
-  const asking = statusUpdate(reference, waiting, undefined, runEventMetadata(askNote(first)));
-  asking.statusUpdate.status.message = agentMessage(reference, question(first), { [NODE_KEY]: first.id });
-  return [...others.map((node) => stepEvent(reference, askNote(node))), asking];
+  const wants = first.wantsAuth ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_INPUT_REQUIRED';
+  const metadata = { ...runEventMetadata(askNote(first)), ...(!state.graph.isPlain && waitingMetadata(waiting)) };
+  const asking = statusUpdate(reference, wants, undefined, metadata);
+  asking.statusUpdate.status.message = agentMessage(reference, question(first), { [NODE_KEY]: first.instance });
+  const told = { ...asking, questions: waiting.map(openQuestion), ...(wakeAt !== undefined && parks(wakeAt)) };
+  return [...others.map((node) => stepEvent(reference, askNote(node))), told];
+}
+
+/** Nothing is left but a time, which is not near. */
+export function parkedEvent(reference: TaskReference, wakeAt: number): TaskEvent {
+  const until = parks(wakeAt);
+  return { ...stepEvent(reference, runParked.note({ until: until.parks.toISOString() })), ...until };
+}
+
+function parks(wakeAt: number): { parks: Date } {
+  return { parks: new Date(wakeAt) };
 }
 
 /** A step or an end without the run's state, and with the beginning of its texts. */
@@ -99,12 +113,17 @@ export function shortened(event: TaskEvent): TaskEvent {
   const text = firstText(status.message?.parts ?? []);
   const { state: _state, error, ...payload } = note?.payload ?? {};
   const words = { ...payload, ...(typeof error === 'string' && { error: briefText(error) }) };
-  return statusUpdate(
-    reference,
-    status.state,
-    text === undefined ? undefined : briefText(text),
-    note && runEventMetadata({ ...note, payload: words }),
-  );
+  const { parks: until, questions } = event;
+  return {
+    ...statusUpdate(
+      reference,
+      status.state,
+      text === undefined ? undefined : briefText(text),
+      note && runEventMetadata({ ...note, payload: words }),
+    ),
+    ...(until && { parks: until }),
+    ...(questions && { questions }),
+  };
 }
 
 function askNote(node: NodeRun): ReturnType<typeof inputRequired.note> {
@@ -114,14 +133,6 @@ function askNote(node: NodeRun): ReturnType<typeof inputRequired.note> {
     ...(taskId !== undefined && { taskId }),
     ...(node.wantsAuth && { state: AUTH_REQUIRED }),
   });
-}
-
-/** What a waiting node's agent asks for, in its own words where it said any. */
-export function question(node: NodeRun): Part[] {
-  const asked = node.question ?? [];
-  return asked.length > 0
-    ? asked
-    : [textPart(`Node "${node.id}" waits for ${node.wantsAuth ? 'authentication' : 'input'}`)];
 }
 
 function endEvent(reference: TaskReference, state: RunState, end: TaskState, text: string | undefined): TaskEvent {

@@ -62,6 +62,7 @@ export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, 
   if (payload.contextId !== undefined) node.contextId = payload.contextId;
   if (payload.question === undefined) return;
   node.question = payload.question;
+  node.askedAt = at;
   node.wantsAuth = payload.status === AUTH_REQUIRED;
   run.progress.ask(node, at);
 });

@@ -6,7 +6,7 @@ import { nodeParts } from './node-message.js';
 import type { LaterOutcome } from './cancel-outcomes.js';
 import { childReference } from './node-dispatch.js';
 import type { CanceledChild, NodeRun, NodeStatus, RunError, RunStatus } from './node-run.js';
-import { question } from './run-ending.js';
+import { question } from './run-questions.js';
 import { RunState } from './run-state.js';
 import { AUTH_REQUIRED } from './run-steps.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';

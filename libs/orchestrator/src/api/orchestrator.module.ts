@@ -1,7 +1,10 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Processes, ProcessStreams } from '#libs/process';
 import { ExpressionsController } from './expressions.controller.js';
+import { RunInbox } from './run-inbox.js';
+import { QuestionsController } from './questions.controller.js';
 import { RequestBodies } from './request-bodies.js';
+import { RunAnswers } from './run-answers.js';
 import { RunList } from './run-list.js';
 import { Runs } from './runs.js';
 import { RunsController } from './runs.controller.js';
@@ -26,8 +29,9 @@ export class OrchestratorModule {
         WorkflowSchemaController,
         ExpressionsController,
         RunsController,
+        QuestionsController,
       ],
-      providers: [WorkflowCheck, Processes, ProcessStreams, Runs, RunList, RequestBodies],
+      providers: [WorkflowCheck, Processes, ProcessStreams, Runs, RunList, RunAnswers, RunInbox, RequestBodies],
       exports: [executor],
     };
   }

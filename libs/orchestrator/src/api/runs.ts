@@ -4,9 +4,10 @@ import { UnknownAgent } from '#libs/executor';
 import { ProblemError } from '#libs/http';
 import { hasEnded, Processes, type ProcessKind } from '#libs/process';
 import type { JsonObject, Task } from '#libs/protocol';
-import { type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
+import { type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import { CancelOutcomes } from '../cancel-outcomes.js';
 import { RunChildStore } from '../run-child-store.js';
+import { RunState } from '../run-state.js';
 import { type NodeDetail, nodeDetail, type RunSource, type RunView, runView } from '../run-view.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
@@ -14,7 +15,7 @@ import { WorkflowStore } from '../workflow-store.js';
 import type { CanceledRun } from './run.dto.js';
 import { isRun, revisionOf, workflowOf } from './run-task.js';
 
-const RUN: ProcessKind = { noun: 'run', includes: isRun };
+export const RUN: ProcessKind = { noun: 'run', includes: isRun };
 
 /** Starts, shows and cancels runs. A run is the Task of its workflow's agent; nothing of it is kept elsewhere. */
 @Injectable()
@@ -74,6 +75,16 @@ export class Runs {
   async workflow(runId: string, scope: TaskScope): Promise<WorkflowDefinition> {
     const { header, task } = await this.processes.begun(RUN, runId, scope);
     return this.definition(header, task);
+  }
+
+  /**
+   * A run as its log has it.
+   * @throws ProblemError 404
+   */
+  async folded(runId: string, scope: TaskScope): Promise<{ process: StoredTask; state: RunState }> {
+    const process = await this.processes.begun(RUN, runId, scope);
+    const definition = await this.definition(process.header, process.task);
+    return { process, state: RunState.of(definition, await this.processes.log(process.header)) };
   }
 
   private async source(runId: string, { scope, baseUrl }: ApiCall): Promise<RunSource> {

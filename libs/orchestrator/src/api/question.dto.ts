@@ -1,0 +1,112 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Each, QueryPageSize, QueryText } from '#libs/http';
+import { isJsonObject, type JsonObject, type Part } from '#libs/protocol';
+import type { QuestionPosition } from '#libs/tasks';
+import { Length, ValidateBy } from 'class-validator';
+
+const LONGEST_LABEL = 200;
+const MOST_PARTS = 100;
+const CONTENTS = ['text', 'raw', 'url', 'data'];
+const TEXTS = ['text', 'raw', 'url', 'mediaType', 'filename'];
+const FORM = { type: 'object', additionalProperties: true } as const;
+const RUN = { description: 'The A2A taskId of the run.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' };
+const NODE = { description: 'The node, or the instance of it that asks.', example: 'gate' };
+const TOKEN = /^(\d{1,15})\.([\x21-\x7e]{1,200}) (\S{1,200})$/;
+
+/** What a node that asks is answered. */
+export class AnswerBody {
+  @ApiProperty(NODE)
+  @Length(1, LONGEST_LABEL, { message: 'must be the id of a node, or of an instance of it' })
+  node!: string;
+
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'object', additionalProperties: true },
+    description: 'A2A Parts: one of data where the question has a form, else text.',
+    example: [{ data: { decision: 'yes' } }],
+  })
+  @ValidateBy(
+    { name: 'parts', validator: { validate: isListOfParts } },
+    { message: `must be a list of 1 to ${MOST_PARTS} Parts` },
+  )
+  @Each(isPart, 'must be a Part, with one of text, data, url and raw')
+  parts!: Part[];
+}
+
+export class TakenAnswer {
+  @ApiProperty(RUN) runId!: string;
+  @ApiProperty({ description: 'The instance that was answered.', example: 'gate' }) instance!: string;
+}
+
+/** Which questions are asked for. */
+export class InboxQuery {
+  @QueryText((text) => text !== '' && text.length <= LONGEST_LABEL, `must have 1 to ${LONGEST_LABEL} characters`, {
+    description: 'Only questions with this label.',
+    example: 'editors',
+  })
+  assignee?: string;
+
+  @QueryPageSize()
+  pageSize = 50;
+
+  @QueryText((text) => text === '' || positionOf(text) !== undefined, 'is not a token of this list', {
+    description: 'The nextPageToken of the page before.',
+    example: pageTokenAfterQuestion({ since: new Date(Date.UTC(2026, 0, 31)), taskId: RUN.example, key: NODE.example }),
+  })
+  pageToken?: string;
+
+  /** The last question of the page before. */
+  get after(): QuestionPosition | undefined {
+    return this.pageToken === undefined || this.pageToken === '' ? undefined : positionOf(this.pageToken);
+  }
+}
+
+/** A question of a run, and how to answer it: `POST /api/runs/{runId}/answers`. */
+export class InboxItem {
+  @ApiProperty(RUN) runId!: string;
+  @ApiProperty({ example: 'review' }) workflow!: string;
+  @ApiProperty({ example: 'gate' }) node!: string;
+  @ApiProperty({ description: 'What an answer names.', example: 'gate' }) instance!: string;
+  @ApiProperty({ example: 'Publish?' }) text!: string;
+  @ApiPropertyOptional({
+    ...FORM,
+    description: 'The JSON Schema of the data that answers; absent: text does.',
+    example: { type: 'object', properties: { decision: { enum: ['yes', 'no'] } } },
+  })
+  form?: JsonObject;
+  @ApiPropertyOptional({ example: 'editors' }) assignee?: string;
+  @ApiPropertyOptional({ format: 'date-time', example: '2026-02-02T09:30:00.000Z' }) deadline?: string;
+  @ApiProperty({ format: 'date-time', example: '2026-01-31T09:30:00.000Z' }) since!: string;
+}
+
+export class InboxPage {
+  @ApiProperty({ type: [InboxItem] }) items!: InboxItem[];
+  @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
+}
+
+/** The token of the page after a question. */
+export function pageTokenAfterQuestion({ since, taskId, key }: QuestionPosition): string {
+  return Buffer.from(`${since.getTime()}.${taskId} ${key}`).toString('base64url');
+}
+
+function positionOf(token: string): QuestionPosition | undefined {
+  const [, time, taskId, key] = TOKEN.exec(Buffer.from(token, 'base64url').toString()) ?? [];
+  const since = new Date(Number(time));
+  return taskId === undefined || key === undefined || Number.isNaN(since.getTime())
+    ? undefined
+    : { since, taskId, key };
+}
+
+function isListOfParts(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.length <= MOST_PARTS;
+}
+
+function isPart(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  if (CONTENTS.filter((name) => value[name] !== undefined).length !== 1) return false;
+  const { metadata } = value;
+  return (
+    TEXTS.every((name) => ['undefined', 'string'].includes(typeof value[name])) &&
+    (metadata === undefined || isJsonObject(metadata))
+  );
+}

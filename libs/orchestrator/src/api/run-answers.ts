@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import type { ApiCall } from '#libs/access';
+import { ProblemError } from '#libs/http';
+import { hasEnded, Processes } from '#libs/process';
+import { isTerminalState, isWaitingState, type Part, userMessage } from '#libs/protocol';
+import { type StoredTask, TaskFeed } from '#libs/tasks';
+import type { NodeRun } from '../node-run.js';
+import { namedNode, NODE_KEY } from '../run-answer.js';
+import { runStatus, type RunState } from '../run-state.js';
+import { RUN, Runs } from './runs.js';
+
+/** So long an answer waits for a run that is at work, though the node asks: it asks again in a moment. */
+const PATIENCE_MS = 10_000;
+
+interface AskingRun {
+  process: StoredTask;
+  state: RunState;
+}
+
+/** Answers what the nodes of runs ask. */
+@Injectable()
+export class RunAnswers {
+  constructor(
+    private readonly runs: Runs,
+    private readonly processes: Processes,
+    private readonly feed: TaskFeed,
+  ) {}
+
+  /**
+   * Resolves with the instance that was answered when that is durable; the run goes on.
+   * @param name of a node, or of the instance of it that asks
+   * @throws ProblemError 404 for an unknown run or node; 422 where the answer is not what is asked for, or nobody can tell
+   * which instance it is for; 409 where the node asks nothing, or asks no more
+   */
+  async answer(runId: string, name: string, parts: Part[], call: ApiCall): Promise<string> {
+    const patience = AbortSignal.timeout(PATIENCE_MS);
+    for (;;) {
+      const run = await this.runs.folded(runId, call.scope);
+      const node = askingNode(run, name);
+      const message = userMessage(parts, { metadata: { [NODE_KEY]: node.instance } });
+      const { header } = run.process;
+      if (isWaitingState(header.state) && (await this.processes.resume(run.process, message, call)))
+        return node.instance;
+      if (patience.aborted) throw new ProblemError(409, 'the run is at work; it takes answers when it waits again');
+      await this.untilItWaits(run.process, patience);
+    }
+  }
+
+  /** Something else of the run goes on: another answer came first, or the time of something has come. */
+  private async untilItWaits({ header }: StoredTask, signal: AbortSignal): Promise<void> {
+    const events = this.feed.follow(header.taskId, header.lastSequence, { until: 'waiting', signal });
+    while (!(await events.next()).done);
+  }
+}
+
+/** @throws ProblemError where no single one asks */
+function askingNode({ process, state }: AskingRun, name: string): NodeRun {
+  const known = state.find(name) ?? state.nodes.get(name);
+  if (known === undefined) throw new ProblemError(404, 'node not found');
+  const { state: taskState } = process.header;
+  if (isTerminalState(taskState)) throw hasEnded(RUN, `it is ${runStatus(taskState)}`);
+  const asking = namedNode(state.frontier.waiting, name);
+  if (asking.length === 0) throw new ProblemError(409, `node "${name}" asks nothing`);
+  if (asking.length === 1) return asking[0]!;
+  const names = asking.slice(0, 10).map(({ instance }) => instance);
+  const detail = `names ${asking.length} instances that ask: ${names.join(', ')}${asking.length > names.length ? ', …' : ''}`;
+  throw new ProblemError(422, `node ${detail}`, [{ path: 'node', detail }]);
+}

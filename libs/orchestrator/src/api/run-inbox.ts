@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { type OpenQuestion, TaskQuestions, type TaskScope } from '#libs/tasks';
+import { type InboxItem, type InboxPage, type InboxQuery, pageTokenAfterQuestion } from './question.dto.js';
+import { workflowOf } from './run-task.js';
+
+/** What the runs of a caller ask, the longest asked first. */
+@Injectable()
+export class RunInbox {
+  constructor(private readonly questions: TaskQuestions) {}
+
+  async page({ assignee, pageSize, after }: InboxQuery, scope: TaskScope): Promise<InboxPage> {
+    const which = { ...(assignee !== undefined && { assignee }), ...(after && { after }) };
+    const found = await this.questions.list({ scope, ...which, limit: pageSize + 1 });
+    const page = found.slice(0, pageSize);
+    const last = page.at(-1);
+    const more = last !== undefined && found.length > page.length;
+    return { items: page.map(itemOf), nextPageToken: more ? pageTokenAfterQuestion(last) : '' };
+  }
+}
+
+function itemOf({ taskId, agent, key, assignee, since, body }: OpenQuestion): InboxItem {
+  const { node, text, form, deadline } = body as unknown as Pick<InboxItem, 'node' | 'text' | 'form' | 'deadline'>;
+  return {
+    runId: taskId,
+    workflow: workflowOf({ agent }),
+    node,
+    instance: key,
+    text,
+    ...(form && { form }),
+    ...(assignee !== undefined && { assignee }),
+    ...(deadline !== undefined && { deadline }),
+    since: since.toISOString(),
+  };
+}
