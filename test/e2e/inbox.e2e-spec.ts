@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
+import { metric } from '../support/service-metrics.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { Api, type ApiReply, output, ruled, unique, type Workflow } from '../support/workflow.js';
@@ -100,6 +101,16 @@ describe('The inbox', () => {
     expect(replies.map(({ status }) => status)).toEqual([202, 202, 202, 202]);
     const said = ids.map((id) => `${id}: for ${id}`).join(', ');
     expect((await api.ended(runId)).result?.[0]?.parts[0]?.text).toBe(said);
+  });
+
+  it('is counted for Prometheus by run, not by question', async () => {
+    const waiting = () => metric(stage.parley, 'parley_runs_waiting', 'reason="input"');
+    const before = await waiting();
+    const runId = await asked(await api.save(asking('a', 'b')));
+    expect(await waiting()).toBe(before + 1);
+    await api.call('POST', `/runs/${runId}/cancel`);
+    expect(await waiting()).toBe(before);
+    expect(await metric(stage.parley, 'parley_runs_waiting', 'reason="timer"')).toBe(0);
   });
 
   it('lets go of what a canceled run has asked', async () => {

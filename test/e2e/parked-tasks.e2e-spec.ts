@@ -98,6 +98,7 @@ describe('A parked Task', () => {
     const doing = [await replica({ jobs: true }), await replica({ jobs: true })];
     const execution = begin(one, SOON_MS);
     const { taskId } = execution;
+    await execution.accepted;
     const seen = follow(one, taskId);
     await expect(before(execution.settled)).rejects.toThrow('is parked');
     expect((await before(seen)).map(stateOf)).toEqual([

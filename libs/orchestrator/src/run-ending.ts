@@ -81,9 +81,15 @@ export function canceledEvents(reference: TaskReference, state: RunState, childr
 /**
  * The run waits: every waiting node is named, and the status asks what the first of them asks; it is AUTH_REQUIRED where
  * that is authentication.
+ * @param isRoot whether nobody but a person can answer: what called for a run asks for it
  * @param wakeAt when the run has something to do even if nobody answers, in milliseconds of the epoch
  */
-export function waitingEvents(reference: TaskReference, state: RunState, wakeAt?: number): TaskEvent[] {
+export function waitingEvents(
+  reference: TaskReference,
+  state: RunState,
+  isRoot: boolean,
+  wakeAt: number | undefined,
+): TaskEvent[] {
   const { waiting } = state.frontier;
   const [first, ...others] = waiting;
   if (first === undefined) return [];
@@ -91,12 +97,16 @@ export function waitingEvents(reference: TaskReference, state: RunState, wakeAt?
   const metadata = { ...runEventMetadata(askNote(first)), ...(!state.graph.isPlain && waitingMetadata(waiting)) };
   const asking = statusUpdate(reference, wants, undefined, metadata);
   asking.statusUpdate.status.message = agentMessage(reference, question(first), { [NODE_KEY]: first.instance });
-  const told = { ...asking, questions: waiting.map(openQuestion), ...(wakeAt !== undefined && parks(wakeAt)) };
-  return [...others.map((node) => stepEvent(reference, askNote(node))), told];
+  const event = {
+    ...asking,
+    ...(isRoot && { questions: waiting.map(openQuestion) }),
+    ...(wakeAt !== undefined && parks(wakeAt)),
+  };
+  return [...others.map((node) => stepEvent(reference, askNote(node))), event];
 }
 
-/** Nothing is left but a time, which is not near. */
-export function parkedEvent(reference: TaskReference, wakeAt: number): TaskEvent {
+/** Nothing is left but times, none of which is near. */
+export function parkedEvent(reference: TaskReference, wakeAt = Date.now()): TaskEvent {
   const until = parks(wakeAt);
   return { ...stepEvent(reference, runParked.note({ until: until.parks.toISOString() })), ...until };
 }

@@ -23,6 +23,7 @@ export const RUN_EVENT_TYPES = [
   'input.required',
   'input.received',
   'run.parked',
+  'run.woken',
   'run.deadline',
   'run.ending',
   'workflow.failed',

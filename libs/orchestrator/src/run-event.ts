@@ -93,7 +93,8 @@ function statusStep({ status, metadata }: TaskStatusUpdateEvent): RunEventNote {
   if (note) return note;
   const text = firstText(status.message?.parts ?? []);
   if (isWaitingState(status.state)) return { type: 'input.required', payload: { question: text ?? '' } };
-  if (!isTerminalState(status.state)) return { type: 'input.received', payload: {} };
+  // Its time has come while it asks something.
+  if (!isTerminalState(status.state)) return { type: 'run.woken', payload: {} };
   const word = runStatus(status.state);
   return done.note({ status: word, state: {}, ...(word === 'failed' && { error: text ?? 'The run failed' }) });
 }

@@ -11,7 +11,15 @@ import type { Decision, Plan, RunOutcome, Skips } from './plan.js';
 import { isBeingCanceled, planNext } from './plan-next.js';
 import { type ChildNews, RunCalls } from './run-calls.js';
 import { RunDecisions } from './run-decisions.js';
-import { canceledEvents, completedEvents, failedEvents, shortened, stepEvent, waitingEvents } from './run-ending.js';
+import {
+  canceledEvents,
+  completedEvents,
+  failedEvents,
+  parkedEvent,
+  shortened,
+  stepEvent,
+  waitingEvents,
+} from './run-ending.js';
 import { RunEvaluation } from './run-evaluation.js';
 import { RunPace } from './run-pace.js';
 import type { RunServices } from './run-services.js';
@@ -70,7 +78,7 @@ export class WorkflowRun extends Process<RunState> {
   protected override next(): Steps {
     const { graph, state, evaluation } = this;
     const fault = graph.fault?.message ?? evaluation.fault;
-    if (fault !== undefined) return this.end('failed', fault);
+    if (fault !== undefined) return this.end('failed', { fault });
     if (isBeingCanceled(state)) return this.cancel();
     return this.steps(planNext(state, this.services.clock.now()));
   }
@@ -88,8 +96,8 @@ export class WorkflowRun extends Process<RunState> {
     if (unsent.length > 0) return this.announce(unsent);
     const unmade = calls.unmade.filter((node) => !stop.includes(node));
     if (stop.length > 0) return this.stop(stop, unmade);
-    if (unmade.length > 0 || outcome === undefined || outcome === 'parked') return this.listen(unmade, wakeAt);
-    return this.end(outcome);
+    if (unmade.length > 0 || outcome === undefined) return this.listen(unmade, wakeAt);
+    return this.end(outcome, { wakeAt });
   }
 
   protected override async *cancel(): AsyncGenerator<TaskEvent> {
@@ -265,16 +273,19 @@ export class WorkflowRun extends Process<RunState> {
     this.logger.warn({ runId: this.context.taskId, ...line }, 'A run failed');
   }
 
-  /** @param fault why the run cannot go on, where it is no node's failure */
-  private *end(outcome: RunOutcome, fault?: string): Generator<TaskEvent> {
+  /**
+   * The end of the turn.
+   * @param because `fault`: why the run cannot go on, where it is no node's failure; `wakeAt`: when it has something to do
+   */
+  private *end(outcome: RunOutcome, { fault, wakeAt }: { fault?: string; wakeAt?: number }): Generator<TaskEvent> {
     const { context, state, graph } = this;
     if (outcome === 'failed') this.logFailure(fault);
     const events = {
       completed: () => completedEvents(context, graph, state),
       failed: () => failedEvents(context, state, fault),
       canceled: () => canceledEvents(context, state, canceledChildren(state.instances.values())),
-      'input-required': () => waitingEvents(context, state),
-      parked: () => waitingEvents(context, state),
+      'input-required': () => waitingEvents(context, state, this.begun.links.length === 0, wakeAt),
+      parked: () => [parkedEvent(context, wakeAt)],
     }[outcome]();
     yield* this.lastStatusText(events);
   }

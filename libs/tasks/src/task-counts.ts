@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/postgres';
 import type { Pool } from 'pg';
 import type { TaskFilter } from './task-store.js';
-import { conditionsOf } from './task-list-statement.js';
+import { agentCondition, conditionsOf } from './task-list-statement.js';
 
 const MERGED_AT_ONCE = 1000;
 
@@ -27,6 +27,26 @@ export class TaskCounts {
       values,
     });
     return rows[0]?.total ?? 0;
+  }
+
+  /**
+   * How many Tasks of some agents nobody works on, of all callers and replicas: those that ask their callers for input or
+   * authentication, and those that are parked and ask nothing.
+   * @param agent its path, or `workflows/*` for every agent one step below `workflows`
+   */
+  async waiting(agent: string): Promise<Record<'input' | 'auth' | 'timer', number>> {
+    const values: unknown[] = [];
+    const condition = agentCondition(agent, values);
+    const { rows } = await this.pool.query<Record<'input' | 'auth' | 'timer', number>>({
+      text: `
+        SELECT coalesce(sum(tasks) FILTER (WHERE state = 'TASK_STATE_INPUT_REQUIRED'), 0)::int AS input,
+               coalesce(sum(tasks) FILTER (WHERE state = 'TASK_STATE_AUTH_REQUIRED'), 0)::int AS auth,
+               (SELECT count(*)::int FROM task WHERE wake_at IS NOT NULL AND replica_id IS NULL
+                  AND state = 'TASK_STATE_WORKING' AND ${condition}) AS timer
+        FROM task_count WHERE state IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED') AND ${condition}`,
+      values,
+    });
+    return rows[0] ?? { input: 0, auth: 0, timer: 0 };
   }
 
   /** Merges the counts of writers that write no more into one row for each; gives up when the signal aborts. */

@@ -9,7 +9,7 @@ export function conditionsOf(filter: TaskFilter): { conditions: string[]; values
     values.push(value);
     conditions.push(sql(`$${values.length}`));
   };
-  if (filter.agent !== undefined) addAgent(add, filter.agent);
+  if (filter.agent !== undefined) conditions.push(agentCondition(filter.agent, values));
   if (filter.contextId !== undefined) add((it) => `context_id = ${it}`, filter.contextId);
   if (filter.state !== undefined) add((it) => `state = ${it}`, filter.state);
   if (filter.updatedAfter !== undefined) add((it) => `updated_at >= ${it}`, filter.updatedAfter);
@@ -33,8 +33,10 @@ export function pageStatement(query: TaskQuery, columns: string, from: string): 
   return { text: `SELECT ${columns} FROM (${page}) AS task ${from} ORDER BY updated_at DESC, task_id DESC`, values };
 }
 
-function addAgent(add: (sql: (parameter: string) => string, value: unknown) => void, agent: string): void {
-  if (!agent.endsWith('/*')) return add((it) => `agent = ${it}`, agent);
-  const prefix = agent.slice(0, -1);
-  add((it) => `starts_with(agent, ${it}) AND strpos(substr(agent, length(${it}) + 1), '/') = 0`, prefix);
+/** Which agents are meant (`TaskFilter.agent`), as a condition; what it says of them becomes one more of the values. */
+export function agentCondition(agent: string, values: unknown[]): string {
+  const isPattern = agent.endsWith('/*');
+  const it = `$${values.push(isPattern ? agent.slice(0, -1) : agent)}`;
+  if (!isPattern) return `agent = ${it}`;
+  return `starts_with(agent, ${it}) AND strpos(substr(agent, length(${it}) + 1), '/') = 0`;
 }

@@ -6,6 +6,7 @@ import { QuestionsController } from './questions.controller.js';
 import { RequestBodies } from './request-bodies.js';
 import { RunAnswers } from './run-answers.js';
 import { RunList } from './run-list.js';
+import { RunMetrics } from './run-metrics.js';
 import { Runs } from './runs.js';
 import { RunsController } from './runs.controller.js';
 import { WorkflowCheck } from './workflow-check.js';
@@ -31,7 +32,17 @@ export class OrchestratorModule {
         RunsController,
         QuestionsController,
       ],
-      providers: [WorkflowCheck, Processes, ProcessStreams, Runs, RunList, RunAnswers, RunInbox, RequestBodies],
+      providers: [
+        WorkflowCheck,
+        Processes,
+        ProcessStreams,
+        Runs,
+        RunList,
+        RunAnswers,
+        RunInbox,
+        RunMetrics,
+        RequestBodies,
+      ],
       exports: [executor],
     };
   }

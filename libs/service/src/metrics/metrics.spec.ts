@@ -18,6 +18,14 @@ describe('Metrics', () => {
     expect(await metrics.read()).toMatch(/^open 5$/m);
   });
 
+  it('reads a gauge with a label, value by value', async () => {
+    const metrics = new Metrics();
+    metrics.gauge('waiting', 'Waiting', ['reason'], async () => ({ input: 2, timer: 0 }));
+    const text = await metrics.read();
+    expect(text).toContain('waiting{reason="input"} 2');
+    expect(text).toContain('waiting{reason="timer"} 0');
+  });
+
   it('keeps each instance to itself', async () => {
     new Metrics().counter('mine_total', 'Mine').inc();
     expect(await new Metrics().read()).not.toContain('mine_total');

@@ -30,12 +30,15 @@ export class Metrics {
     );
   }
 
-  /** `collect`, where given, is called at every reading and gives the value; it must not fail. */
+  /**
+   * `collect`, where given, is called at every reading and gives the value, or with one label that of each of its values;
+   * it must not fail.
+   */
   gauge<T extends string = string>(
     name: string,
     help: string,
     labelNames: readonly T[] = [],
-    collect?: () => number | Promise<number>,
+    collect?: () => Reading | Promise<Reading>,
   ): Gauge<T> {
     const known = this.known<Gauge<T>>(name);
     if (known) return known;
@@ -44,7 +47,7 @@ export class Metrics {
       help,
       labelNames,
       registers: [this.registry],
-      collect: collect && (async () => gauge.set(await collect())),
+      collect: collect && (async () => setTo(gauge, labelNames[0], await collect())),
     });
     return gauge;
   }
@@ -57,6 +60,15 @@ export class Metrics {
   private known<M>(name: string): M | undefined {
     return this.registry.getSingleMetric(name) as M | undefined;
   }
+}
+
+/** The value of a gauge, or its values by those of its label. */
+type Reading = number | Readonly<Record<string, number>>;
+
+function setTo<T extends string>(gauge: Gauge<T>, label: T | undefined, reading: Reading): void {
+  if (typeof reading === 'number') return gauge.set(reading);
+  for (const [value, number] of Object.entries(reading))
+    gauge.set({ [label ?? 'value']: value } as Record<T, string>, number);
 }
 
 const SAMPLE = '# HELP parley_tasks_total Tasks\n# TYPE parley_tasks_total counter\nparley_tasks_total 7\n';
