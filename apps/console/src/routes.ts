@@ -1,4 +1,4 @@
-import { Bot, Brain, ListChecks, type LucideIcon, MessagesSquare, Play, Workflow } from 'lucide-react';
+import { Bot, Brain, Inbox, ListChecks, type LucideIcon, MessagesSquare, Play, Workflow } from 'lucide-react';
 import { type ComponentType, lazy, type LazyExoticComponent } from 'react';
 
 export interface ViewRoute {
@@ -13,6 +13,7 @@ export interface ViewRoute {
 export const ROUTES: readonly ViewRoute[] = [
   { path: '/workflows', label: 'Workflows', Icon: Workflow, View: view(() => import('./workflows/view.js')) },
   { path: '/runs', label: 'Runs', Icon: Play, View: view(() => import('./runs/view.js')) },
+  { path: '/inbox', label: 'Inbox', Icon: Inbox, View: view(() => import('./inbox/view.js')) },
   {
     path: '/conversations',
     label: 'Conversations',

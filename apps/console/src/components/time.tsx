@@ -1,4 +1,5 @@
 import { useNow } from './clock.js';
+import { localTime } from './local-time.js';
 import { duration, timeAgo } from './time-ago.js';
 
 /** When something was, in words; the exact time on hover. */
@@ -20,4 +21,16 @@ export function Elapsed({ from, to }: { from: string; to?: string | undefined })
 function Running({ from }: { from: string }) {
   const now = useNow();
   return <span className="tabular-nums">{duration(now - Date.parse(from))}</span>;
+}
+
+/** A time that is to come, in the person's time, and how long that still takes. */
+export function Coming({ at }: { at: string }) {
+  const now = useNow();
+  const left = Date.parse(at) - now;
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()} className="tabular-nums">
+      {localTime(at, now)}
+      {left > 0 ? `, in ${duration(left)}` : ''}
+    </time>
+  );
 }

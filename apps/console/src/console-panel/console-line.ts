@@ -1,3 +1,4 @@
+import { controlLine } from './control-lines.js';
 import { eventColor } from './event-color.js';
 import { type EventData, formatEvent } from './format-event.js';
 
@@ -29,8 +30,9 @@ const TIME = new Intl.DateTimeFormat('en-GB', {
 
 export function lineOf(event: EventData & { type: string; timestamp: string }, key: string): ConsoleLine {
   const { type, timestamp, node_id: node, node_type, model, tool, url, status, error, result, output, message } = event;
-  const shown = { node_id: node, node_type, model, tool, url, status, error, result, output, message };
-  const text = formatEvent(shown);
+  const who = event['instance'] ?? node;
+  const shown = { node_id: who, node_type, model, tool, url, status, error, result, output, message };
+  const text = controlLine(type, event) ?? formatEvent(shown);
   return {
     key,
     time: TIME.format(new Date(timestamp)),

@@ -11,6 +11,9 @@ const COLORS: Readonly<Record<string, string>> = {
   'a2a.received': 'text-blue-400 dark:text-blue-300',
   'workflow.failed': 'text-destructive font-semibold',
   done: 'text-node-output font-semibold',
+  'edge.error': 'text-destructive',
+  'node.retrying': 'text-node-tool',
+  'run.deadline': 'text-destructive',
   error: 'text-destructive',
   info: 'text-muted-foreground',
 };

@@ -4,6 +4,7 @@ export interface CardBadge {
   title: string;
   /** Where edges come in, or at the other end. */
   at: 'start' | 'end';
+  tone?: 'warning';
 }
 
 /** A part of the bar of a card: as long as what has a status is many. */
@@ -27,6 +28,8 @@ export interface CardData extends Record<string, unknown> {
   /** Attempts that were made, and how many there may be. */
   attempts?: { made: number; most: number } | undefined;
   badges?: readonly CardBadge[];
+  /** Whether it is drawn as what has not been. */
+  hollow?: boolean;
   /** Whether the node is many: one for each entry of a list. */
   stacked?: boolean;
   bar?: readonly BarPart[] | undefined;

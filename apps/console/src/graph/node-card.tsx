@@ -14,11 +14,24 @@ const RINGS: Readonly<Record<string, string>> = {
 };
 
 export function NodeCard({ data, selected }: NodeProps<CardNode>) {
-  const { id, type, status, badges = [], stacked = false, problems = [], warnings = [], connectable = false } = data;
+  const {
+    id,
+    type,
+    status,
+    badges = [],
+    stacked = false,
+    hollow = false,
+    problems = [],
+    warnings = [],
+    connectable = false,
+  } = data;
   const { Icon, label, box, accent, glow } = nodeLook(type);
   const ring = problems.length > 0 ? 'ring-2 ring-destructive' : (RINGS[status ?? ''] ?? '');
-  const shape =
-    status === 'skipped' ? 'border-dashed bg-transparent! opacity-80' : status === 'pending' ? 'opacity-80' : '';
+  const shape = hollow
+    ? 'border-dashed bg-transparent!'
+    : status === 'pending' || status === 'skipped'
+      ? 'opacity-80'
+      : '';
   return (
     <div
       data-node={id}
@@ -73,12 +86,12 @@ function Badges({ badges }: { badges: readonly CardBadge[] }) {
     <span key={end} className={`absolute -top-2.5 flex max-w-full gap-1 ${end === 'start' ? 'left-1.5' : 'right-1.5'}`}>
       {badges
         .filter(({ at }) => at === end)
-        .map(({ text, title }) => (
+        .map(({ text, title, tone }) => (
           <span
             key={text}
             data-badge={text}
             title={title}
-            className="truncate rounded-full border bg-card px-1.5 text-[10px] leading-4 font-medium text-foreground"
+            className={`truncate rounded-full border bg-card px-1.5 text-[10px] leading-4 font-medium ${tone ? 'border-warning/60 text-warning' : 'text-foreground'}`}
           >
             {text}
           </span>

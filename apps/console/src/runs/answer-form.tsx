@@ -1,42 +1,129 @@
 import { type FormEvent, useState } from 'react';
-import { sentenceOf } from '../api/problem.js';
+import { useAction } from '../api/use-action.js';
 import { Button } from '../components/button.js';
-import { Field, TextArea } from '../components/field.js';
-import { answerRun } from './run-api.js';
-import type { NodePicture } from './run-picture.js';
+import { Field, FieldError, TextArea } from '../components/field.js';
+import { Coming } from '../components/time.js';
+import { initialValue, isSchema, type JsonSchema } from '../schema/json-schema.js';
+import { SchemaInput } from '../schema/schema-form.js';
+import { type Answer, answerQuestion } from './run-api.js';
 
-interface AnswerFormProps {
-  run: { runId: string; workflow: string };
-  node: NodePicture;
+/** A question of a node, and how it is to be answered. */
+export interface Question {
+  runId: string;
+  /** The node, or the instance of it that asks. */
+  instance: string;
+  text: string;
+  /** A JSON Schema of the answer; without one it is a text. */
+  form?: unknown;
+  assignee?: string | undefined;
+  deadline?: string | undefined;
+  /** What was wrong with the answer before. */
+  violations?: readonly Violation[] | undefined;
 }
 
-/** Answers the node that a run waits for. */
-export function AnswerForm({ run, node }: AnswerFormProps) {
-  const [text, setText] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const send = (event: FormEvent): void => {
-    event.preventDefault();
-    setBusy(true);
-    answerRun(run.workflow, run.runId, text)
-      .then(() => {
-        setText('');
-        setError(undefined);
-      }, setError)
-      .finally(() => setBusy(false));
+/** As the agent says it, or as the service does. */
+export interface Violation {
+  path?: string;
+  field?: string;
+  detail?: string;
+  description?: string;
+}
+
+interface AnswerFormProps {
+  question: Question;
+  onAnswered?: () => void;
+}
+
+/** Answers a node that asks: with the fields of its form, or with a text. */
+export function AnswerForm({ question, onAnswered }: AnswerFormProps) {
+  const { runId, instance, text, form, assignee, deadline } = question;
+  const action = useAction();
+  const send = async (answer: Answer): Promise<boolean> => {
+    let taken = false;
+    await action.run(async () => {
+      await answerQuestion(runId, instance, answer);
+      taken = true;
+      onAnswered?.();
+    });
+    return taken;
   };
   return (
-    <form onSubmit={send} className="space-y-2 rounded-md border border-warning/50 bg-warning/5 p-3">
-      <Field
-        label={`Answer to ${node.id}`}
-        hint={node.question}
-        error={error === undefined ? undefined : sentenceOf(error)}
-      >
-        {(id) => <TextArea id={id} rows={3} required value={text} onChange={(event) => setText(event.target.value)} />}
+    <div className="space-y-2 rounded-md border border-warning/50 bg-warning/5 p-3">
+      {(assignee !== undefined || deadline !== undefined) && (
+        <p className="flex flex-wrap gap-x-3 text-xs text-muted-foreground">
+          {assignee !== undefined && <span>For {assignee}</span>}
+          {deadline !== undefined && (
+            <span>
+              Due <Coming at={deadline} />
+            </span>
+          )}
+        </p>
+      )}
+      {isSchema(form) ? (
+        <FormAnswer question={question} form={form} action={action} onSend={send} />
+      ) : (
+        <TextAnswer label={`Answer to ${instance}`} hint={text} action={action} onSend={send} />
+      )}
+    </div>
+  );
+}
+
+interface SendProps {
+  action: ReturnType<typeof useAction>;
+  /** @returns whether the service took it */
+  onSend: (answer: Answer) => Promise<boolean>;
+}
+
+function TextAnswer({ label, hint, action, onSend }: SendProps & { label: string; hint: string }) {
+  const [text, setText] = useState('');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void onSend({ text }).then((taken) => taken && setText(''));
+  };
+  return (
+    <form onSubmit={submit} className="space-y-2">
+      <Field label={label} hint={hint} error={action.error}>
+        {(id) => <TextArea id={id} rows={3} required value={text} onChange={({ target }) => setText(target.value)} />}
       </Field>
-      <Button kind="primary" type="submit" disabled={busy || text.trim() === ''}>
+      <Button kind="primary" type="submit" disabled={action.pending || text.trim() === ''}>
         Send answer
       </Button>
     </form>
   );
+}
+
+interface FormAnswerProps extends SendProps {
+  question: Question;
+  form: JsonSchema;
+}
+
+function FormAnswer({ question: { instance, text, violations = [] }, form, action, onSend }: FormAnswerProps) {
+  const [value, setValue] = useState(() => initialValue(form, form));
+  const errorAt = (path: string): string | undefined => {
+    const asked = violations.find((it) => placeOf(it) === path);
+    const places = [`answer${path}`, `parts[0].data${path}`, path.replace(/^\./, '')];
+    return (
+      places.map((place) => (place === '' ? undefined : action.errorAt(place))).find((it) => it !== undefined) ??
+      (action.error === undefined ? (asked?.description ?? asked?.detail) : undefined)
+    );
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void onSend({ data: value ?? {} });
+  };
+  return (
+    <form onSubmit={submit} className="space-y-3" aria-label={`Answer to ${instance}`}>
+      {text !== '' && <p className="text-sm break-words whitespace-pre-wrap">{text}</p>}
+      <SchemaInput schema={form} root={form} label="Answer" value={value} onChange={setValue} errorAt={errorAt} />
+      <FieldError error={action.error} />
+      <Button kind="primary" type="submit" disabled={action.pending}>
+        Send answer
+      </Button>
+    </form>
+  );
+}
+
+/** Where in the answer: `''` is the whole of it. */
+function placeOf({ field = '', path = field }: Violation): string {
+  return path.replace(/^(answer|parts\[0\]\.data)/, '');
 }

@@ -1,5 +1,6 @@
 import { nodeCause, runCause } from './causes.js';
-import { type NodePicture, pictureOf, type RunPicture } from './run-picture.js';
+import type { NodePicture } from './node-picture.js';
+import { pictureOf, type RunPicture } from './run-picture.js';
 
 const GRAPH = {
   nodes: ['a', 'b'].map((id) => ({ id, type: 'agent', config: {} })),
@@ -26,7 +27,15 @@ describe('nodeCause', () => {
     [{ status: 'pending', id: 'a' }, {}, 'About to start.'],
     [{ status: 'running' }, {}, undefined],
     [{ status: 'completed' }, {}, undefined],
-  ])('%j in %j: %s', (members, of, sentence) => expect(nodeCause(node(members), run(of))).toBe(sentence));
+    [{ status: 'completed', fallback: true }, {}, 'No attempt succeeded: its fallback stands for its result.'],
+    [{ status: 'skipped', because: 'off' }, {}, 'Never started: no edge to it was taken, from a.'],
+    [{ status: 'skipped', because: 'broken' }, {}, 'Never started: it needs a.'],
+    [{ status: 'skipped', because: 'out-of-reach' }, {}, 'Never started: too few of a can still lead to it.'],
+    [{ status: 'skipped', because: 'canceled' }, {}, 'Never started: it was not needed any more.'],
+    [{ status: 'skipped', because: 'failure' }, { error: { node: 'a', message: 'x' } }, 'Never started: a failed.'],
+  ] as [Partial<NodePicture>, Partial<RunPicture>, string | undefined][])('%j in %j: %s', (members, of, sentence) =>
+    expect(nodeCause(node(members), run(of))).toBe(sentence),
+  );
 });
 
 describe('runCause', () => {
@@ -39,5 +48,24 @@ describe('runCause', () => {
     expect(runCause(run({ status: 'failed', error: { message: 'node "a": broken' } }))).toBe('node "a": broken');
     expect(runCause(run({ status: 'canceled' }))).toBe('Somebody cancelled this run.');
     expect(runCause(run())).toBeUndefined();
+  });
+
+  it('counts questions, and names the instance that asks', () => {
+    const asks = (instance: string) => node({ id: 'a', instance, status: 'input-required', question: 'Which?' });
+    const one = run({ status: 'input-required', instances: new Map([['a@2', asks('a@2')]]) });
+    expect(runCause(one)).toBe('Waits for an answer to a@2: Which?');
+    const two = new Map([
+      ['a[0]', asks('a[0]')],
+      ['a[1]', asks('a[1]')],
+    ]);
+    expect(runCause(run({ status: 'input-required', instances: two }))).toBe('Waits for 2 answers.');
+  });
+
+  it('says until when nothing happens', () => {
+    expect(runCause(run({ parked: { until: '2099-01-01T10:00:00Z' } }))).toMatch(/^Nothing happens until .*2099/);
+    expect(nodeCause(node({ status: 'running', until: '2099-01-01T10:00:00Z' }), run())).toMatch(/^Waits until .*2099/);
+    const failed = { attempt: 1, startedAt: '2026-01-01T00:00:00Z', status: 'failed', error: 'too slow' };
+    const retrying = node({ status: 'running', retryAt: '2026-01-01T00:00:09Z', attempts: [failed] });
+    expect(nodeCause(retrying, run())).toMatch(/^Attempt 1 failed: too slow\. The next one is at /);
   });
 });

@@ -1,4 +1,6 @@
-import type { NodePicture, RunPicture } from './run-picture.js';
+import { localTime } from '../components/local-time.js';
+import type { NodePicture, SkipReason } from './node-picture.js';
+import type { RunPicture } from './run-picture.js';
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   acknowledged: 'Cancelled; its agent confirmed.',
@@ -9,13 +11,28 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 };
 
 /** Why a run is not done, in one line; nothing for one that simply works or completed. */
-export function runCause({ status, error, nodes }: RunPicture): string | undefined {
+export function runCause({ status, error, nodes, instances, parked }: RunPicture): string | undefined {
   if (status === 'input-required') {
-    const waiting = [...nodes.values()].find((node) => node.status === 'input-required');
-    return waiting ? `Waits for an answer to ${waiting.id}: ${waiting.question ?? ''}` : 'Waits for an answer.';
+    const waiting = waitingNodes({ nodes, instances });
+    const [first] = waiting;
+    if (waiting.length > 1) return `Waits for ${waiting.length} answers.`;
+    return first ? `Waits for an answer to ${nameOf(first)}: ${first.question ?? ''}` : 'Waits for an answer.';
   }
   if (status === 'failed') return error?.message ?? 'The run failed.';
+  if (status === 'running' && parked?.until !== undefined)
+    return `Nothing happens until ${localTime(parked.until, Date.now())}.`;
   return status === 'canceled' ? 'Somebody cancelled this run.' : undefined;
+}
+
+/** Every instance that asks something, those of plain nodes first. */
+export function waitingNodes({ nodes, instances }: Pick<RunPicture, 'nodes' | 'instances'>): NodePicture[] {
+  const plain = [...nodes.values()].filter(({ instance }) => instance === undefined);
+  return [...plain, ...instances.values()].filter(({ status }) => status === 'input-required');
+}
+
+/** Which instance of a node it is, or the node where it runs once. */
+export function nameOf({ id, instance }: NodePicture): string {
+  return instance ?? id;
 }
 
 /** Why a node waits, failed or was never started, in one line. */
@@ -28,18 +45,52 @@ export function nodeCause(node: NodePicture, run: RunPicture): string | undefine
     case 'canceled':
       return OUTCOMES[node.outcome ?? ''] ?? 'Cancelled with the run.';
     case 'skipped':
-      return run.error?.node === undefined
-        ? 'Never started: the run ended before.'
-        : `Never started: ${run.error.node} failed.`;
+      return skippedCause(node, run);
     case 'pending':
       return pendingCause(node, run);
+    case 'running':
+      return waitingCause(node);
+    case 'completed':
+      return node.fallback ? 'No attempt succeeded: its fallback stands for its result.' : undefined;
     default:
       return undefined;
   }
 }
 
+/** Why nodes were never started, in a word or two. */
+export const SKIPPED: Readonly<Record<SkipReason, string>> = {
+  off: 'not chosen',
+  broken: 'lacks what failed',
+  'out-of-reach': 'out of reach',
+  failure: 'the run failed',
+  canceled: 'not needed',
+};
+
+function skippedCause({ id, because }: NodePicture, { error, graph, nodes }: RunPicture): string {
+  const failed = error?.node === undefined ? 'the run ended before' : `${error.node} failed`;
+  if (because === undefined || because === 'failure') return `Never started: ${failed}.`;
+  const before = [...new Set(graph.edges.filter(({ to, loop }) => to === id && !loop).map(({ from }) => from))];
+  if (because === 'off') return `Never started: no edge to it was taken, from ${before.join(', ')}.`;
+  if (because === 'canceled') return 'Never started: it was not needed any more.';
+  const broken = before.filter((it) => ['failed', 'skipped', 'canceled'].includes(nodes.get(it)?.status ?? ''));
+  if (because === 'broken') return `Never started: it needs ${(broken.length > 0 ? broken : before).join(', ')}.`;
+  return `Never started: too few of ${before.join(', ')} can still lead to it.`;
+}
+
+function waitingCause({ retryAt, until, attempts }: NodePicture): string | undefined {
+  if (retryAt !== undefined) {
+    const { attempt = 1, error } = attempts.at(-1) ?? {};
+    return `Attempt ${attempt} failed${error === undefined ? '' : `: ${error}`}. The next one is at ${clock(retryAt)}.`;
+  }
+  return until === undefined ? undefined : `Waits until ${localTime(until, Date.now())}.`;
+}
+
 function pendingCause({ id }: NodePicture, { graph, nodes }: RunPicture): string {
-  const parents = graph.edges.filter(({ to }) => to === id).map(({ from }) => from);
+  const parents = graph.edges.filter(({ to, loop }) => to === id && !loop).map(({ from }) => from);
   const open = parents.filter((parent) => nodes.get(parent)?.status !== 'completed');
   return open.length === 0 ? 'About to start.' : `Waits for ${open.join(', ')}.`;
+}
+
+function clock(at: string): string {
+  return new Date(at).toLocaleTimeString();
 }

@@ -1,5 +1,5 @@
-import { timelineOf } from './gantt.js';
-import type { NodePicture } from './run-picture.js';
+import { everyAttempt, timelineOf } from './gantt.js';
+import type { NodePicture } from './node-picture.js';
 
 const at = (second: number): string => new Date(second * 1000).toISOString();
 const node = (id: string, ...spans: [from: number, to?: number][]): NodePicture => ({
@@ -42,5 +42,19 @@ describe('timelineOf', () => {
   it('gives the shortest attempt a bar that can be seen', () => {
     const bar = timelineOf([node('long', [0, 1000]), node('short', [1000, 1000])], at(0), 0).rows[1]?.bars[0];
     expect(bar).toMatchObject({ left: 99.6, width: 0.4 });
+  });
+});
+
+describe('everyAttempt', () => {
+  it('puts the iterations of a node in one row, and leaves entries of lists out', () => {
+    const [first, second, entry] = [node('a', [0, 1]), node('a', [2, 3]), node('a', [0, 9])];
+    const nodes = new Map([['a', second]]);
+    const instances = new Map([
+      ['a@2', second],
+      ['a@1', first],
+      ['a@2[0]', entry],
+    ]);
+    const [all] = everyAttempt({ nodes, instances });
+    expect(all?.attempts.map(({ startedAt }) => startedAt)).toEqual([at(0), at(2)]);
   });
 });

@@ -1,4 +1,6 @@
-import type { Attempt, NodePicture } from './run-picture.js';
+import { placeOf } from './instance-name.js';
+import type { Attempt, NodePicture } from './node-picture.js';
+import type { RunPicture } from './run-picture.js';
 
 /** One attempt of a node as a bar: its left edge and width in percent of the whole time. */
 export interface Bar {
@@ -19,6 +21,18 @@ export interface Timeline {
 }
 
 const LEAST_WIDTH = 0.4;
+
+/** Nodes with the attempts of all their iterations; entries of lists are counted by the node that goes through them. */
+export function everyAttempt({ nodes, instances }: Pick<RunPicture, 'nodes' | 'instances'>): NodePicture[] {
+  const iterations = [...instances].filter(([name]) => placeOf(name).index === undefined);
+  const byNode = Map.groupBy(iterations, ([, { id }]) => id);
+  return [...nodes.values()].map((node) => {
+    const all = byNode.get(node.id)?.flatMap(([, { attempts }]) => attempts);
+    return all
+      ? { ...node, attempts: all.toSorted((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt)) }
+      : node;
+  });
+}
 
 /** When each attempt of each node ran; what still runs lasts until `now`. Nodes that never started come last. */
 export function timelineOf(nodes: Iterable<NodePicture>, startedAt: string | undefined, now: number): Timeline {

@@ -3,70 +3,152 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useResource } from '../api/use-resource.js';
 import { Button } from '../components/button.js';
-import { JsonView } from '../components/json-view.js';
 import { StatusBadge } from '../components/status-badge.js';
-import { Elapsed } from '../components/time.js';
+import { Coming, Elapsed } from '../components/time.js';
 import { nodeLook } from '../nodes/node-looks.js';
 import { AnswerForm } from './answer-form.js';
-import { nodeCause } from './causes.js';
-import { ChildRunLink } from './child-run-link.js';
+import { ArtifactsView } from './artifacts-view.js';
+import { nameOf, nodeCause } from './causes.js';
+import { ChildRun } from './child-run.js';
+import { InstanceList } from './instance-list.js';
+import { placeOf } from './instance-name.js';
+import { IterationStepper } from './iteration-stepper.js';
+import type { NodePicture } from './node-picture.js';
+import { questionOf } from './questions.js';
+import { RerunFrom } from './rerun-from.js';
 import { getRunNode, type NodeDetail } from './run-api.js';
 import { partsText } from './run-event.js';
-import type { NodePicture, RunPicture } from './run-picture.js';
 import { Cause } from './run-overview.js';
+import type { RunPicture } from './run-picture.js';
 
 interface NodeDetailsProps {
   run: { runId: string; workflow: string };
   node: NodePicture;
   picture: RunPicture;
-  onClose: () => void;
+  /** Looks at another node, or another instance of this one. */
+  onSelect: (name: string | undefined) => void;
 }
 
-/** One node of a run: what it was sent, what it answered, when, and why it is not done. */
-export function NodeDetails({ run, node, picture, onClose }: NodeDetailsProps) {
-  const { Icon, label, accent } = nodeLook(node.type);
-  const key = [run.runId, node.id, node.status, node.attempts.length, node.taskId].join(' ');
-  const resource = useResource(key, (signal) => getRunNode(run.runId, node.id, signal));
+/** One node of a run, or one of its instances: what it was sent, what it answered, when, and why it is not done. */
+export function NodeDetails({ run, node, picture, onSelect }: NodeDetailsProps) {
+  const name = nameOf(node);
+  const key = [run.runId, name, node.status, node.attempts.length, node.taskId].join(' ');
+  const resource = useResource(key, (signal) => getRunNode(run.runId, name, signal));
   const cause = nodeCause(node, picture);
   return (
-    <div className="space-y-4" data-details={node.id}>
-      <header className="flex items-center gap-2.5">
-        <span className={`flex size-8 shrink-0 items-center justify-center rounded-md ${accent}`}>
-          <Icon className="size-4.5" aria-hidden />
-        </span>
-        <div className="min-w-0 grow">
-          <h2 className="truncate leading-tight font-semibold">{node.id}</h2>
-          <p className="text-xs text-muted-foreground">{label}</p>
-        </div>
-        <StatusBadge status={node.status} />
-        <Button kind="quiet" aria-label="Close details" className="px-1.5!" onClick={onClose}>
-          <X className="size-4" aria-hidden />
-        </Button>
-      </header>
+    <div className="space-y-4" data-details={name}>
+      <Head node={node} onClose={() => onSelect(undefined)} />
+      <Around node={node} picture={picture} onSelect={onSelect} />
       {cause !== undefined && <Cause status={node.status}>{cause}</Cause>}
-      {node.status === 'input-required' && <AnswerForm run={run} node={node} />}
+      {node.status === 'input-required' && <AnswerForm key={name} question={questionOf(run.runId, node)} />}
+      {node.until !== undefined && (
+        <p className="text-sm">
+          Goes on at <Coming at={node.until} />
+        </p>
+      )}
+      {node.origin !== undefined && <Origin node={node} origin={node.origin} />}
+      {node.list && <InstanceList key={name} runId={run.runId} node={node} list={node.list} onSelect={onSelect} />}
+      <Progress node={node} />
       <Attempts node={node} />
       <Exchange detail={resource.data} />
       <Whereabouts node={node} detail={resource.data} />
+      {picture.finishedAt !== undefined && <RerunFrom runId={run.runId} name={name} />}
     </div>
   );
 }
 
-function Attempts({ node: { attempts } }: { node: NodePicture }) {
+function Head({ node, onClose }: { node: NodePicture; onClose: () => void }) {
+  const { Icon, label, accent } = nodeLook(node.type);
+  return (
+    <header className="flex items-center gap-2.5">
+      <span className={`flex size-8 shrink-0 items-center justify-center rounded-md ${accent}`}>
+        <Icon className="size-4.5" aria-hidden />
+      </span>
+      <div className="min-w-0 grow">
+        <h2 className="truncate leading-tight font-semibold">{nameOf(node)}</h2>
+        <p className="text-xs text-muted-foreground">{label}</p>
+      </div>
+      <StatusBadge status={node.status} />
+      <Button kind="quiet" aria-label="Close details" className="px-1.5!" onClick={onClose}>
+        <X className="size-4" aria-hidden />
+      </Button>
+    </header>
+  );
+}
+
+/** The other instances of the node: iterations, and the list that it is an entry of. */
+function Around({ node, picture, onSelect }: Pick<NodeDetailsProps, 'node' | 'picture' | 'onSelect'>) {
+  const { path, index } = placeOf(nameOf(node));
+  const whole = nameOf(node).replace(/\[\d+\]$/, '');
+  const item = index === undefined ? undefined : itemOf(picture, whole, index);
+  return (
+    <>
+      {path.length > 0 && <IterationStepper node={node} picture={picture} onSelect={onSelect} />}
+      {index !== undefined && (
+        <Section title={`Entry ${index + 1}`}>
+          {item !== undefined && <Said>{typeof item === 'string' ? item : JSON.stringify(item, undefined, 2)}</Said>}
+          <button type="button" className="text-sm underline" onClick={() => onSelect(whole)}>
+            All entries of {whole}
+          </button>
+        </Section>
+      )}
+    </>
+  );
+}
+
+function itemOf({ nodes, instances }: RunPicture, whole: string, index: number): unknown {
+  return (instances.get(whole) ?? nodes.get(whole))?.list?.items[index];
+}
+
+function Origin({ node, origin }: { node: NodePicture; origin: string }) {
+  return (
+    <p className="text-sm">
+      Taken over from{' '}
+      <Link
+        href={`~/runs/${encodeURIComponent(origin)}/nodes/${encodeURIComponent(nameOf(node))}`}
+        className="underline"
+      >
+        an earlier run
+      </Link>
+      , and not run again.
+    </p>
+  );
+}
+
+/** What its agent says while it works; what it has made is shown as its output once it has completed. */
+function Progress({ node: { progress, status } }: { node: NodePicture }) {
+  if (!progress || status !== 'running') return null;
+  return (
+    <Section title="So far">
+      {progress.text !== undefined && <p className="text-sm break-words">{progress.text}</p>}
+      {progress.made !== undefined && <Said>{progress.made}</Said>}
+    </Section>
+  );
+}
+
+function Attempts({ node: { attempts, retryAt } }: { node: NodePicture }) {
   if (attempts.length === 0) return null;
   return (
     <Section title={attempts.length === 1 ? 'Attempt' : `${attempts.length} attempts`}>
       <ol className="space-y-1 text-sm">
-        {attempts.map(({ attempt, status, startedAt, finishedAt }) => (
-          <li key={attempt} className="flex items-center gap-2">
-            <StatusBadge status={status} />
-            {new Date(startedAt).toLocaleTimeString()}
-            <span className="ml-auto text-muted-foreground">
-              <Elapsed from={startedAt} to={finishedAt} />
+        {attempts.map(({ attempt, status, startedAt, finishedAt, error }) => (
+          <li key={attempt}>
+            <span className="flex items-center gap-2">
+              <StatusBadge status={status} />
+              {new Date(startedAt).toLocaleTimeString()}
+              <span className="ml-auto text-muted-foreground">
+                <Elapsed from={startedAt} to={finishedAt} />
+              </span>
             </span>
+            {error !== undefined && <span className="block text-xs break-words text-muted-foreground">{error}</span>}
           </li>
         ))}
       </ol>
+      {retryAt !== undefined && (
+        <p className="text-sm text-muted-foreground">
+          The next one at <Coming at={retryAt} />
+        </p>
+      )}
     </Section>
   );
 }
@@ -81,17 +163,7 @@ function Exchange({ detail }: { detail: NodeDetail | undefined }) {
           <Said>{partsText(input)}</Said>
         </Section>
       )}
-      {artifacts.length > 0 && (
-        <Section title="Output">
-          <Said>{artifacts.map(({ parts }) => partsText(parts)).join('\n')}</Said>
-          <details>
-            <summary className="text-sm">
-              {artifacts.length === 1 ? 'Artifact' : `${artifacts.length} Artifacts`}
-            </summary>
-            <JsonView value={artifacts} label="Artifacts" />
-          </details>
-        </Section>
-      )}
+      <ArtifactsView title="Output" artifacts={artifacts} />
     </>
   );
 }
@@ -99,6 +171,7 @@ function Exchange({ detail }: { detail: NodeDetail | undefined }) {
 function Whereabouts({ node, detail }: { node: NodePicture; detail: NodeDetail | undefined }) {
   const url = node.url ?? detail?.agentUrl;
   const taskId = node.taskId ?? detail?.taskId;
+  if ((url === undefined || url === '') && taskId === undefined) return null;
   return (
     <Section title="Agent">
       {url !== undefined && <p className="text-sm break-all">{url}</p>}
@@ -110,7 +183,9 @@ function Whereabouts({ node, detail }: { node: NodePicture; detail: NodeDetail |
           </Link>
         </p>
       )}
-      {url !== undefined && taskId !== undefined && <ChildRunLink url={url} taskId={taskId} />}
+      {url !== undefined && taskId !== undefined && (
+        <ChildRun key={taskId} type={node.type} url={url} taskId={taskId} />
+      )}
     </Section>
   );
 }

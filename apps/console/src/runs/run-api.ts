@@ -1,7 +1,6 @@
-import { callAgent } from '../api/a2a.js';
 import { call, get } from '../api/http.js';
-import type { Graph } from '../graph/graph.js';
 import type { Artifact, Part } from './run-event.js';
+import type { RunGraph } from './run-picture.js';
 
 export const RUN_STATUSES = ['running', 'input-required', 'completed', 'failed', 'canceled'] as const;
 
@@ -23,6 +22,7 @@ export interface RunPage {
 /** What became of one child when its run was canceled. */
 export interface CanceledChild {
   node: string;
+  instance?: string;
   agentUrl: string;
   taskId?: string;
   outcome: string;
@@ -31,6 +31,9 @@ export interface CanceledChild {
 export interface Run extends RunSummary {
   contextId: string;
   inputs: Record<string, unknown>;
+  result?: Artifact[];
+  /** The run that it was made of. */
+  origin?: string;
   children?: CanceledChild[];
 }
 
@@ -42,14 +45,13 @@ export interface NodeDetail {
   taskId?: string;
   agentUrl: string;
   artifacts: Artifact[];
-  error?: string;
+  error?: unknown;
   input?: Part[];
 }
 
 /** The workflow as a run began with it. */
-export interface RunWorkflow extends Graph {
+export interface RunWorkflow extends RunGraph {
   name: string;
-  onFailure?: string;
 }
 
 export interface RunFilter {
@@ -80,9 +82,65 @@ export function cancelRun(runId: string): Promise<unknown> {
   return call('POST', `/api/runs/${encodeURIComponent(runId)}/cancel`);
 }
 
-/** Answers the node that a run waits for: a Message to the run goes down to it. */
-export function answerRun(workflow: string, runId: string, text: string): Promise<unknown> {
-  const message = { messageId: crypto.randomUUID(), taskId: runId, role: 'ROLE_USER', parts: [{ text }] };
-  const body = { message, configuration: { returnImmediately: true } };
-  return callAgent('POST', `/a2a/workflows/${encodeURIComponent(workflow)}`, '/message:send', body);
+/** What a node that asks is told: a text, or data that fits its form. */
+export type Answer = { text: string } | { data: unknown };
+
+/** @param node the node, or the instance of it that asks @throws ApiProblem; 422 where the answer does not fit the form */
+export function answerQuestion(runId: string, node: string, answer: Answer): Promise<unknown> {
+  return call('POST', `/api/runs/${encodeURIComponent(runId)}/answers`, { body: { node, parts: [answer] } });
+}
+
+/** An instance of a node as a list shows it. */
+export interface InstanceSummary {
+  instance: string;
+  node: string;
+  status: string;
+  attempts: number;
+  taskId?: string;
+  error?: { message: string } | string;
+  startedAt?: string;
+  finishedAt?: string;
+}
+
+export interface InstancePage {
+  instances: InstanceSummary[];
+  /** Empty on the last page. */
+  nextPageToken: string;
+}
+
+export function listInstances(
+  runId: string,
+  { node, status }: { node: string; status: string },
+  pageToken: string | undefined,
+  signal: AbortSignal,
+): Promise<InstancePage> {
+  const query = Object.entries({ node, status, pageToken: pageToken ?? '' }).filter(([, value]) => value);
+  const search = new URLSearchParams(query).toString();
+  return get(`/api/runs/${encodeURIComponent(runId)}/instances?${search}`, signal);
+}
+
+/** What a new run takes from one that has ended. */
+export interface Rerun {
+  /** Instances that are run anew, with all that comes after them. */
+  from?: string[];
+  /** Whether only what failed is run anew. */
+  failed?: true;
+  inputs?: Record<string, unknown>;
+  revision?: string;
+}
+
+/** Starts a new run of what another one was made of. @throws ApiProblem */
+export function rerun(runId: string, body: Rerun): Promise<{ runId: string; origin: string }> {
+  return call('POST', `/api/runs/${encodeURIComponent(runId)}/rerun`, { body });
+}
+
+/** A run that was made of another one. */
+export interface Fork {
+  runId: string;
+  createdAt: string;
+  status: string;
+}
+
+export async function listForks(runId: string, signal: AbortSignal): Promise<Fork[]> {
+  return (await get<{ forks: Fork[] }>(`/api/runs/${encodeURIComponent(runId)}/forks`, signal)).forks;
 }

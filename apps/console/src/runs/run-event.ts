@@ -1,4 +1,7 @@
+import type { Part } from '../api/task.js';
 import type { EventData } from '../console-panel/format-event.js';
+
+export type { Artifact, Part } from '../api/task.js';
 
 /** One step of a run, as the service tells it. */
 export interface RunEvent extends EventData {
@@ -7,24 +10,17 @@ export interface RunEvent extends EventData {
   timestamp: string;
   node_id?: string;
   node_type?: string;
+  /** Which of the node's instances, where it is not the only one. */
+  instance?: string;
   payload: Readonly<Record<string, unknown>>;
-}
-
-/** A Part of a Message or an Artifact (A2A 1.0, section 4.1.6), as far as it is read here. */
-export interface Part {
-  text?: string;
-  data?: unknown;
-  url?: string;
-  filename?: string;
-}
-
-export interface Artifact {
-  artifactId: string;
-  name?: string;
-  parts: Part[];
 }
 
 /** The texts of Parts, one under the other; data as JSON. */
 export function partsText(parts: readonly Part[]): string {
-  return parts.map((part) => part.text ?? part.url ?? JSON.stringify(part.data ?? part)).join('\n');
+  return parts
+    .map(
+      ({ text, url, filename, data, raw }) =>
+        text ?? url ?? (raw === undefined ? JSON.stringify(data) : (filename ?? 'a file')),
+    )
+    .join('\n');
 }

@@ -5,6 +5,7 @@ import { PageHeader } from '../components/page-header.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { Elapsed } from '../components/time.js';
 import { CancelRun } from './cancel-run.js';
+import { RerunMenu } from './rerun-menu.js';
 import type { LogConnection } from './run-log.js';
 import type { RunPicture } from './run-picture.js';
 
@@ -14,7 +15,8 @@ interface RunHeaderProps {
   connection: LogConnection;
 }
 
-export function RunHeader({ run: { runId, workflow }, picture, connection }: RunHeaderProps) {
+export function RunHeader({ run, picture, connection }: RunHeaderProps) {
+  const { runId, workflow } = run;
   const { status, startedAt, finishedAt } = picture;
   return (
     <PageHeader
@@ -24,6 +26,7 @@ export function RunHeader({ run: { runId, workflow }, picture, connection }: Run
         <span className="flex items-center gap-2 text-sm text-muted-foreground">
           <StatusBadge status={status} />
           {startedAt !== undefined && <Elapsed from={startedAt} to={finishedAt} />}
+          {picture.ending !== undefined && finishedAt === undefined && <span>Ending …</span>}
           {connection === 'lost' && (
             <span role="status" className="flex items-center gap-1 text-warning">
               <RefreshCw className="size-3.5" aria-hidden /> Reconnecting …
@@ -36,7 +39,7 @@ export function RunHeader({ run: { runId, workflow }, picture, connection }: Run
           <Link href={`~/workflows/edit/${encodeURIComponent(workflow)}`} className={buttonClass()}>
             Open workflow
           </Link>
-          {finishedAt === undefined && <CancelRun runId={runId} />}
+          {finishedAt === undefined ? <CancelRun runId={runId} /> : <RerunMenu run={run} picture={picture} />}
         </>
       }
     />

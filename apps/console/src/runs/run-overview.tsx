@@ -1,29 +1,48 @@
+import { Link } from 'wouter';
 import { useResource } from '../api/use-resource.js';
 import { JsonView } from '../components/json-view.js';
-import { lookOf } from '../components/status-badge.js';
+import { lookOf, StatusBadge } from '../components/status-badge.js';
+import { Time } from '../components/time.js';
 import { AnswerForm } from './answer-form.js';
-import { runCause } from './causes.js';
-import { type CanceledChild, getRun } from './run-api.js';
+import { ArtifactsView } from './artifacts-view.js';
+import { nameOf, runCause, waitingNodes } from './causes.js';
+import { questionOf } from './questions.js';
+import { type CanceledChild, getRun, listForks, type Run } from './run-api.js';
 import type { RunPicture } from './run-picture.js';
 
 interface RunOverviewProps {
   run: { runId: string; workflow: string };
   picture: RunPicture;
-  onSelect: (id: string) => void;
+  onSelect: (name: string) => void;
 }
 
-/** The run as a whole: why it is not done, how far it is, and what became of its children when it was canceled. */
+/** So many questions are shown at once; the inbox has them all. */
+const MOST_QUESTIONS = 10;
+
+/** The run as a whole: its result, or why it has none yet, what it asks, and how far it is. */
 export function RunOverview({ run, picture, onSelect }: RunOverviewProps) {
   const { status, nodes } = picture;
   const resource = useResource(`${run.runId} ${status}`, (signal) => getRun(run.runId, signal));
   const cause = runCause(picture);
-  const waiting = [...nodes.values()].filter((node) => node.status === 'input-required');
+  const waiting = waitingNodes(picture);
   const counts = Map.groupBy(nodes.values(), (node) => node.status);
+  const { data } = resource;
   return (
     <div className="space-y-4">
       <h2 className="font-semibold">{run.workflow}</h2>
       {cause !== undefined && <Cause status={status}>{cause}</Cause>}
-      {waiting[0] && <AnswerForm run={run} node={waiting[0]} />}
+      {data?.result && <ArtifactsView title="Result" artifacts={data.result} tall />}
+      {status === 'completed' && data?.status === 'completed' && !data.result && (
+        <p className="text-sm text-muted-foreground">The run completed without a result.</p>
+      )}
+      {waiting.slice(0, MOST_QUESTIONS).map((node) => (
+        <AnswerForm key={nameOf(node)} question={questionOf(run.runId, node)} />
+      ))}
+      {waiting.length > MOST_QUESTIONS && (
+        <Link href="~/inbox" className="text-sm underline">
+          {waiting.length - MOST_QUESTIONS} more in the inbox
+        </Link>
+      )}
       <ul className="text-sm">
         {[...counts].map(([word, of]) => (
           <li key={word}>
@@ -31,13 +50,12 @@ export function RunOverview({ run, picture, onSelect }: RunOverviewProps) {
           </li>
         ))}
       </ul>
-      {resource.data?.children && resource.data.children.length > 0 && (
-        <Children items={resource.data.children} onSelect={onSelect} />
-      )}
-      {resource.data && (
+      {data?.children && data.children.length > 0 && <Children items={data.children} onSelect={onSelect} />}
+      {data && <Related run={data} ended={picture.finishedAt !== undefined} />}
+      {data && (
         <section className="space-y-1">
           <h3 className="text-sm font-medium">Inputs</h3>
-          <JsonView value={resource.data.inputs} label="Inputs" />
+          <JsonView value={data.inputs} label="Inputs" />
         </section>
       )}
       <p className="text-sm text-muted-foreground">Select a node to see what it was sent and what it answered.</p>
@@ -54,15 +72,47 @@ export function Cause({ status, children }: { status: string; children: string }
   );
 }
 
-function Children({ items, onSelect }: { items: readonly CanceledChild[]; onSelect: (id: string) => void }) {
+/** The run that it was made of, and those that were made of it. */
+function Related({ run: { runId, origin }, ended }: { run: Run; ended: boolean }) {
+  const forks = useResource(`${runId} ${ended}`, async (signal) => (ended ? listForks(runId, signal) : []));
+  const list = forks.data ?? [];
+  if (origin === undefined && list.length === 0) return null;
+  return (
+    <section aria-label="Related runs" className="space-y-1 text-sm">
+      <h3 className="font-medium">Related runs</h3>
+      {origin !== undefined && (
+        <p>
+          Made of{' '}
+          <Link href={`~/runs/${encodeURIComponent(origin)}`} className="underline">
+            an earlier run
+          </Link>
+        </p>
+      )}
+      {list.length > 0 && (
+        <ul aria-label="Runs made of this one" className="space-y-1">
+          {list.map((fork) => (
+            <li key={fork.runId} className="flex items-center gap-2">
+              <Link href={`~/runs/${encodeURIComponent(fork.runId)}`} className="grow underline">
+                Run again <Time at={fork.createdAt} />
+              </Link>
+              <StatusBadge status={fork.status} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Children({ items, onSelect }: { items: readonly CanceledChild[]; onSelect: (name: string) => void }) {
   return (
     <section className="space-y-1">
       <h3 className="text-sm font-medium">What became of its Tasks</h3>
       <ul className="space-y-1 text-sm">
-        {items.map(({ node, outcome }) => (
-          <li key={node} className="flex justify-between gap-2">
-            <button type="button" className="truncate underline" onClick={() => onSelect(node)}>
-              {node}
+        {items.map(({ node, instance = node, outcome }) => (
+          <li key={instance} className="flex justify-between gap-2">
+            <button type="button" className="truncate underline" onClick={() => onSelect(instance)}>
+              {instance}
             </button>
             <span>{outcome}</span>
           </li>

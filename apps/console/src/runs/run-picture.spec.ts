@@ -105,4 +105,118 @@ describe('the picture of a run', () => {
     );
     expect(folded(folded(pictureOf(GRAPH), all.slice(0, 1)), all.slice(1))).toEqual(after(all));
   });
+
+  describe('of a workflow with loops, lists and waiting', () => {
+    const graph: RunPicture['graph'] = {
+      nodes: ['in', 'draft', 'review', 'each', 'out'].map((id) => ({ id, type: 'agent', config: {} })),
+      edges: [
+        { from: 'in', to: 'draft' },
+        { from: 'draft', to: 'review' },
+        { from: 'review', to: 'draft', loop: { max_iterations: 3 } },
+        { from: 'review', to: 'each' },
+        { from: 'each', to: 'out' },
+      ],
+    };
+    const of = (...steps: [type: string, instance?: string, payload?: object][]): RunEvent[] =>
+      events(...steps).map((event) => {
+        const instance = event.node_id;
+        const node = instance?.replace(/[@[].*/, '');
+        return node === instance ? event : ({ ...event, node_id: node, instance } as RunEvent);
+      });
+
+    it('keeps each iteration, and shows a node in its newest', () => {
+      const picture = after(
+        of(
+          ['node.started', 'draft@1', { attempt: 1 }],
+          ['node.completed', 'draft@1'],
+          ['node.completed', 'review@1'],
+          ['loop.next', 'review@1', { edge: 2, iteration: 2, at: '2026-01-01T00:00:00Z' }],
+          ['node.started', 'draft@2', { attempt: 1 }],
+        ),
+        graph,
+      );
+      expect(picture.nodes.get('draft')).toMatchObject({ status: 'running', instance: 'draft@2' });
+      expect(picture.instances.get('draft@1')?.status).toBe('completed');
+      expect(picture.loops.get('2')).toEqual({ iteration: 2, at: '2026-01-01T00:00:00Z' });
+      const ended = folded(picture, of(['loop.ended', 'review@2', { edge: 2, reason: 'max', iterations: 2 }]));
+      expect(ended.loops.get('2')).toEqual({ iteration: 2, reason: 'max' });
+    });
+
+    it('counts the entries of a list by their status', () => {
+      const picture = after(
+        of(
+          ['node.started', 'each', { attempt: 1 }],
+          ['each.started', 'each', { items: ['a', 'b', 'c'] }],
+          ['node.started', 'each[0]', { attempt: 1 }],
+          ['node.started', 'each[1]', { attempt: 1 }],
+          ['node.completed', 'each[0]'],
+          ['node.error', 'each[1]', { error: 'no' }],
+          ['node.skipped', '', { instances: ['each[2]'], because: 'failure' }],
+        ),
+        graph,
+      );
+      expect(picture.nodes.get('each')).toMatchObject({
+        status: 'running',
+        list: { items: ['a', 'b', 'c'], counts: { running: 0, completed: 1, failed: 1, skipped: 1 } },
+      });
+      expect(picture.instances.get('each[1]')).toMatchObject({ status: 'failed', error: 'no' });
+    });
+
+    it('waits, tries again, and forgets both when the node goes on', () => {
+      const failure = { kind: 'timeout', message: 'too slow' };
+      const steps = of(
+        ['node.started', 'out', { attempt: 1 }],
+        ['node.retrying', 'out', { attempt: 1, failure, retryAt: '2026-01-01T00:00:09Z' }],
+      );
+      const waiting = after(steps, graph).nodes.get('out');
+      expect(waiting).toMatchObject({ status: 'running', retryAt: '2026-01-01T00:00:09Z' });
+      expect(waiting?.attempts).toMatchObject([{ status: 'failed', error: 'too slow' }]);
+      const again = folded(after(steps, graph), of(['node.started', 'out', { attempt: 2 }])).nodes.get('out');
+      expect(again).not.toHaveProperty('retryAt');
+      expect(again?.attempts.map(({ status }) => status)).toEqual(['failed', 'running']);
+      expect(
+        after(of(['node.waiting', 'out', { until: '2026-02-01T00:00:00Z' }]), graph).nodes.get('out'),
+      ).toMatchObject({
+        until: '2026-02-01T00:00:00Z',
+      });
+    });
+
+    it('knows what is asked, what is under way, and what stands for a result', () => {
+      const asks = { form: { type: 'object' }, assignee: 'editors', deadline: '2026-01-03T00:00:00Z' };
+      const picture = after(
+        of(
+          ['a2a.received', 'draft@1', { question: [{ text: 'Publish?' }], asks }],
+          ['node.progress', 'each[0]', { text: 'reading' }],
+          ['node.progress', 'each[0]', { artifact: { artifactId: 'a', parts: [{ text: 'one ' }] } }],
+          ['node.progress', 'each[0]', { artifact: { artifactId: 'a', parts: [{ text: 'two' }], append: true } }],
+          ['node.completed', 'out', { fallback: true }],
+          ['node.reused', 'in', { origin: 'r1', artifacts: [] }],
+        ),
+        graph,
+      );
+      expect(picture.nodes.get('draft')).toMatchObject({ status: 'input-required', question: 'Publish?', asks });
+      expect(picture.instances.get('each[0]')?.progress).toEqual({ text: 'reading', made: 'one two' });
+      expect(picture.nodes.get('out')).toMatchObject({ status: 'completed', fallback: true });
+      expect(picture.nodes.get('in')).toMatchObject({ status: 'completed', origin: 'r1' });
+    });
+
+    it('blames nobody for a failure that was taken care of', () => {
+      const failed = after(
+        of(['node.started', 'in'], ['node.error', 'in', { error: 'x', message: 'node "in": x' }]),
+        graph,
+      );
+      expect(failed.error).toBeUndefined();
+      expect(failed.nodes.get('out')?.status).toBe('pending');
+      const skipped = folded(failed, of(['node.skipped', '', { instances: ['out'], because: 'broken' }]));
+      expect(skipped.nodes.get('out')).toMatchObject({ status: 'skipped', because: 'broken' });
+      const end = folded(skipped, of(['workflow.failed', '', { node: 'in', error: 'node "in": x' }]));
+      expect(end.error).toEqual({ node: 'in', message: 'node "in": x' });
+    });
+
+    it('says that nothing happens until then, and forgets it when something does', () => {
+      const parked = after(of(['run.parked', '', { until: '2026-02-01T00:00:00Z' }]), graph);
+      expect(parked.parked).toEqual({ until: '2026-02-01T00:00:00Z' });
+      expect(folded(parked, of(['node.started', 'in'])).parked).toBeUndefined();
+    });
+  });
 });

@@ -1,14 +1,22 @@
 import { Tabs } from 'radix-ui';
+import { useMemo, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { ErrorState } from '../components/error-state.js';
 import { SplitPane } from '../components/split-pane.js';
 import { ConsolePanel } from '../console-panel/console-panel.js';
+import type { EdgeState } from '../graph/edge-look.js';
+import type { EdgeReport } from '../graph/flow-elements.js';
 import { LazyCanvas } from '../graph/lazy-canvas.js';
+import { edgeStates } from './edge-states.js';
+import { nameOf, placeOf } from './instance-name.js';
 import { NodeDetails } from './node-details.js';
 import type { RunWorkflow } from './run-api.js';
 import { RunHeader } from './run-header.js';
 import { RunOverview } from './run-overview.js';
-import type { RunPicture } from './run-picture.js';
+import { runCard } from './run-cards.js';
+import { RunLoopHead } from './run-loop-head.js';
+import { isPlain, type RunPicture } from './run-picture.js';
+import { instanceOf, NEWEST, type Shown, shownNode, shownPlace, shownWith } from './run-scope.js';
 import { TimelineView } from './timeline-view.js';
 import { useRunLog } from './use-run-log.js';
 
@@ -22,11 +30,26 @@ interface RunViewProps {
 export function RunView({ runId, workflow, selected }: RunViewProps) {
   const { picture, lines, connection, error } = useRunLog(runId, workflow);
   const [, navigate] = useLocation();
-  const select = (id: string | undefined): void => {
+  const [stepped, setStepped] = useState<Shown>(NEWEST);
+  const shown = useMemo(() => shownWith(picture, selected, stepped), [picture, selected, stepped]);
+  const select = (name: string | undefined): void => {
     const search = location.search;
-    navigate(`/${encodeURIComponent(runId)}${id === undefined ? '' : `/nodes/${encodeURIComponent(id)}`}${search}`);
+    // Nothing or another node: the iterations that were looked at stay in view.
+    setStepped(shown);
+    navigate(`/${encodeURIComponent(runId)}${name === undefined ? '' : `/nodes/${encodeURIComponent(name)}`}${search}`);
   };
-  const node = selected === undefined ? undefined : picture.nodes.get(selected);
+  const show = (key: string, iteration: number): void => {
+    const next = new Map(shown).set(key, iteration);
+    // Who goes to the newest iteration follows the run again.
+    if (picture.loops.get(key)?.iteration === iteration) next.delete(key);
+    setStepped(next);
+    const instance = selected === undefined ? undefined : placeOf(selected);
+    if (!instance || instance.path.length === 0) return;
+    const place = shownPlace(picture, instance.node, next);
+    const name = next.size === 0 ? place.node : nameOf(place);
+    navigate(`/${encodeURIComponent(runId)}/nodes/${encodeURIComponent(name)}${location.search}`);
+  };
+  const node = selected === undefined ? undefined : selectedNode(picture, selected, shown);
   const run = { runId, workflow: workflow.name };
   return (
     <div className="flex h-full flex-col">
@@ -41,14 +64,14 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
         >
           <div className="flex h-full flex-col md:flex-row">
             <div className="relative min-h-0 min-w-0 grow">
-              <Pictures picture={picture} selected={selected} onSelect={select} />
+              <Pictures picture={picture} selected={node?.id} shown={shown} onSelect={select} onShow={show} />
             </div>
             <aside
               aria-label="Details"
               className="max-h-[55%] shrink-0 overflow-y-auto border-t bg-card p-4 md:max-h-none md:w-88 md:border-t-0 md:border-l"
             >
               {node ? (
-                <NodeDetails run={run} node={node} picture={picture} onClose={() => select(undefined)} />
+                <NodeDetails run={run} node={node} picture={picture} onSelect={select} />
               ) : (
                 <RunOverview run={run} picture={picture} onSelect={select} />
               )}
@@ -61,16 +84,26 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
   );
 }
 
+/** The instance that the address names; of a node without more, the one that is looked at. */
+function selectedNode(picture: RunPicture, name: string, shown: Shown) {
+  const { path, index, node } = placeOf(name);
+  return path.length > 0 || index !== undefined ? instanceOf(picture, name) : shownNode(picture, node, shown);
+}
+
 interface PicturesProps {
   picture: RunPicture;
+  /** A node's id. */
   selected: string | undefined;
+  shown: Shown;
   onSelect: (id: string | undefined) => void;
+  onShow: (key: string, iteration: number) => void;
 }
 
 /** The graph and the timeline, one of them at a time; the address says which. */
-function Pictures({ picture, selected, onSelect }: PicturesProps) {
+function Pictures({ picture, selected, shown, onSelect, onShow }: PicturesProps) {
   const [search, setSearch] = useSearchParams();
   const view = search.get('view') === 'timeline' ? 'timeline' : 'graph';
+  const states = useMemo(() => (isPlain(picture.graph) ? [] : edgeStates(picture, shown)), [picture, shown]);
   return (
     <Tabs.Root
       value={view}
@@ -91,8 +124,9 @@ function Pictures({ picture, selected, onSelect }: PicturesProps) {
           graph={picture.graph}
           selected={selected}
           onSelect={onSelect}
-          dataOf={(id) => cardOf(picture, id)}
-          edgeOf={(index) => ({ moves: picture.nodes.get(picture.graph.edges[index]?.to ?? '')?.status === 'running' })}
+          dataOf={(id) => runCard(picture, id, shown)}
+          edgeOf={(index) => edgeReport(picture, shown, index, states[index])}
+          loopHead={(loop) => <RunLoopHead loop={loop} picture={picture} shown={shown} onShow={onShow} />}
         />
       </Tabs.Content>
       <Tabs.Content value="timeline" className="min-h-0 grow outline-none">
@@ -105,8 +139,12 @@ function Pictures({ picture, selected, onSelect }: PicturesProps) {
 const TAB =
   'rounded px-2.5 py-1 text-sm text-muted-foreground hover:text-foreground data-[state=active]:bg-muted data-[state=active]:font-medium data-[state=active]:text-foreground';
 
-function cardOf({ nodes }: RunPicture, id: string) {
-  const { status = 'pending', attempts = [] } = nodes.get(id) ?? {};
-  const last = attempts.at(-1);
-  return { status, startedAt: last?.startedAt, finishedAt: last?.finishedAt };
+function edgeReport(picture: RunPicture, shown: Shown, index: number, state: EdgeState): EdgeReport {
+  const { to = '', loop } = picture.graph.edges[index] ?? {};
+  const error = picture.edgeErrors.get(index);
+  return {
+    state,
+    problems: error === undefined ? [] : [error],
+    moves: !loop && shownNode(picture, to, shown)?.status === 'running',
+  };
 }

@@ -1,9 +1,9 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useRef } from 'react';
+import { useMemo, useRef } from 'react';
 import { useNow } from '../components/clock.js';
 import { lookOf } from '../components/status-badge.js';
 import { duration } from '../components/time-ago.js';
-import { timelineOf, type TimelineRow } from './gantt.js';
+import { everyAttempt, timelineOf, type TimelineRow } from './gantt.js';
 import type { RunPicture } from './run-picture.js';
 
 const ROW_HEIGHT = 32;
@@ -26,7 +26,8 @@ interface TimelineViewProps {
 export function TimelineView({ picture, selected, onSelect }: TimelineViewProps) {
   const box = useRef<HTMLDivElement>(null);
   const now = useNow();
-  const { rows, span } = timelineOf(picture.nodes.values(), picture.startedAt, now);
+  const nodes = useMemo(() => everyAttempt(picture), [picture]);
+  const { rows, span } = timelineOf(nodes, picture.startedAt, now);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
@@ -91,9 +92,9 @@ function Row({ row: { node, bars }, selected, onSelect }: RowProps) {
         <span className="truncate">{node.id}</span>
       </span>
       <span className="relative mr-3 h-4 grow">
-        {bars.map(({ attempt: { attempt, status }, left, width }) => (
+        {bars.map(({ attempt: { attempt, status }, left, width }, index) => (
           <span
-            key={attempt}
+            key={index}
             data-bar={status}
             title={`Attempt ${attempt}: ${lookOf(status).label}`}
             style={{ left: `${left}%`, width: `${width}%` }}

@@ -1,0 +1,9 @@
+/** A time as a clock on the wall shows it: with its date, unless that is today's. */
+export function localTime(at: string, now: number): string {
+  const date = new Date(at);
+  const time = date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+  if (date.toDateString() === new Date(now).toDateString()) return time;
+  const sameYear = date.getFullYear() === new Date(now).getFullYear();
+  const day = date.toLocaleDateString([], { day: 'numeric', month: 'short', ...(!sameYear && { year: 'numeric' }) });
+  return `${day}, ${time}`;
+}

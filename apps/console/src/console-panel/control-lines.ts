@@ -1,0 +1,56 @@
+import type { EventData } from './format-event.js';
+
+type Payload = Readonly<Record<string, unknown>>;
+
+/** What events of waiting, choosing and repeating say in a line; `undefined` for all others. */
+export function controlLine(type: string, event: EventData): string | undefined {
+  const say = LINES[type];
+  if (!say) return undefined;
+  const payload =
+    typeof event['payload'] === 'object' && event['payload'] !== null ? (event['payload'] as Payload) : {};
+  const who = event['instance'] ?? event['node_id'];
+  return `${typeof who === 'string' ? `[${who}] ` : ''}${say(payload)}`;
+}
+
+const LINES: Readonly<Record<string, (payload: Payload) => string>> = {
+  'node.skipped': ({ instances, because }) => `${listed(instances)}: ${word(because)}`,
+  'node.retrying': ({ attempt, failure, retryAt }) =>
+    `attempt ${word(attempt)} failed, the next one at ${clock(retryAt)}: ${messageOf(failure)}`,
+  'node.waiting': ({ until }) => `waits until ${clock(until)}`,
+  'node.reused': ({ origin }) => `taken over from run ${word(origin)}`,
+  'node.progress': ({ text, artifact }) => word(text) || textOf(artifact),
+  'edge.error': ({ edge, failure }) => `edge ${word(edge)}: ${messageOf(failure)}`,
+  'each.started': ({ items }) => `${Array.isArray(items) ? items.length : 0} entries`,
+  'loop.next': ({ iteration, at }) => `iteration ${word(iteration)}${at === undefined ? '' : ` at ${clock(at)}`}`,
+  'loop.ended': ({ iterations, reason }) => `ended after ${word(iterations)}: ${word(reason)}`,
+  'run.parked': ({ until }) => (until === undefined ? 'waits for an answer' : `nothing happens until ${clock(until)}`),
+  'run.deadline': ({ failure }) => messageOf(failure),
+  'run.ending': ({ outcome }) => word(outcome),
+};
+
+function word(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+const MOST_NAMES = 10;
+
+function listed(names: unknown): string {
+  if (!Array.isArray(names)) return '';
+  const more = names.length > MOST_NAMES ? `, and ${names.length - MOST_NAMES} more` : '';
+  return `${names.slice(0, MOST_NAMES).join(', ')}${more}`;
+}
+
+function messageOf(failure: unknown): string {
+  return typeof failure === 'object' && failure !== null ? word((failure as { message?: unknown }).message) : '';
+}
+
+function clock(at: unknown): string {
+  return typeof at === 'string' ? new Date(at).toLocaleString() : '';
+}
+
+/** The texts of a chunk. */
+function textOf(artifact: unknown): string {
+  const parts = typeof artifact === 'object' && artifact !== null ? (artifact as { parts?: unknown }).parts : undefined;
+  if (!Array.isArray(parts)) return JSON.stringify(artifact ?? {});
+  return (parts as { text?: unknown }[]).map(({ text }) => word(text)).join('');
+}

@@ -1,0 +1,149 @@
+import { useState } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { useLive } from '../api/use-live-resource.js';
+import { useResource } from '../api/use-resource.js';
+import { Button } from '../components/button.js';
+import { ConnectionNote } from '../components/connection-note.js';
+import { EmptyState } from '../components/empty-state.js';
+import { Input } from '../components/field.js';
+import { PageHeader } from '../components/page-header.js';
+import { ResourceView } from '../components/resource-view.js';
+import { Coming, Time } from '../components/time.js';
+import { AnswerForm } from '../runs/answer-form.js';
+import { type InboxItem, inboxPages } from './inbox-api.js';
+
+/** Steps of runs that change what is asked. */
+const CHANGES = new Set([
+  'input.required',
+  'input.received',
+  'a2a.received',
+  'a2a.sending',
+  'workflow.canceled',
+  'done',
+]);
+const SPACING_MS = 500;
+
+/** What runs ask, the longest asked first; live, and answered in place. */
+export function Inbox() {
+  const [search, setSearch] = useSearchParams();
+  const assignee = search.get('assignee') ?? '';
+  const [pages, setPages] = useState(1);
+  const resource = useResource(JSON.stringify([assignee, pages]), (signal) => inboxPages(assignee, pages, signal));
+  const connection = useLive(
+    resource,
+    { streams: ['run'] },
+    { concerns: ({ type }) => CHANGES.has(String(type)), spacing: SPACING_MS },
+  );
+  return (
+    <div className="flex h-full flex-col">
+      <PageHeader
+        title="Inbox"
+        aside={<ConnectionNote connection={connection} />}
+        actions={
+          <Input
+            type="search"
+            aria-label="Assignee"
+            placeholder="Assignee …"
+            value={assignee}
+            onChange={({ target }) =>
+              setSearch(target.value === '' ? {} : { assignee: target.value }, { replace: true })
+            }
+            className="w-44!"
+          />
+        }
+      />
+      <ResourceView resource={resource}>
+        {({ items, nextPageToken }) => (
+          <div className="min-h-0 grow overflow-y-auto">
+            <Questions items={items} assignee={assignee} onAnswered={resource.reload} />
+            {nextPageToken !== '' && (
+              <div className="flex justify-center p-4">
+                <Button onClick={() => setPages((count) => count + 1)}>Show more</Button>
+              </div>
+            )}
+          </div>
+        )}
+      </ResourceView>
+    </div>
+  );
+}
+
+interface QuestionsProps {
+  items: readonly InboxItem[];
+  assignee: string;
+  onAnswered: () => void;
+}
+
+function Questions({ items, assignee, onAnswered }: QuestionsProps) {
+  const [open, setOpen] = useState<string>();
+  if (items.length === 0) {
+    return assignee === '' ? (
+      <EmptyState title="Nobody asks anything">
+        When a node of a run asks a person, its question is here until it is answered.
+      </EmptyState>
+    ) : (
+      <EmptyState title={`Nothing is asked of ${assignee}`}>
+        Clear the filter to see what is asked of others.
+      </EmptyState>
+    );
+  }
+  return (
+    <ul aria-label="Questions" className="mx-auto max-w-3xl divide-y">
+      {items.map((item) => {
+        const key = `${item.runId} ${item.instance}`;
+        return (
+          <li key={key} data-question={item.instance} className="space-y-3 p-4">
+            <Question
+              item={item}
+              open={open === key}
+              onOpen={() => setOpen(open === key ? undefined : key)}
+              onAnswered={onAnswered}
+            />
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+interface QuestionProps {
+  item: InboxItem;
+  open: boolean;
+  onOpen: () => void;
+  onAnswered: () => void;
+}
+
+/** One question: what is asked, by which run, until when, and the form that answers it. */
+function Question({ item, open, onOpen, onAnswered }: QuestionProps) {
+  const { runId, workflow, instance, text, form, assignee, deadline, since } = item;
+  return (
+    <>
+      <div className="flex flex-wrap items-start gap-3">
+        <div className="min-w-0 grow">
+          <h2 className="text-sm font-medium break-words whitespace-pre-wrap">{text === '' ? instance : text}</h2>
+          <p className="flex flex-wrap gap-x-3 text-xs text-muted-foreground">
+            <Link
+              href={`~/runs/${encodeURIComponent(runId)}/nodes/${encodeURIComponent(instance)}`}
+              className="underline"
+            >
+              {workflow}, {instance}
+            </Link>
+            {assignee !== undefined && <span>for {assignee}</span>}
+            <span>
+              asked <Time at={since} />
+            </span>
+            {deadline !== undefined && (
+              <span>
+                due <Coming at={deadline} />
+              </span>
+            )}
+          </p>
+        </div>
+        <Button aria-expanded={open} onClick={onOpen}>
+          {open ? 'Close' : 'Answer'}
+        </Button>
+      </div>
+      {open && <AnswerForm question={{ runId, instance, text: '', form }} onAnswered={onAnswered} />}
+    </>
+  );
+}

@@ -1,0 +1,6 @@
+import { Inbox } from './inbox.js';
+
+/** What runs ask of people. */
+export function View() {
+  return <Inbox />;
+}

@@ -1,0 +1,77 @@
+import { CornerDownRight } from 'lucide-react';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { useResource } from '../api/use-resource.js';
+import { Button, buttonClass } from '../components/button.js';
+import { ResourceView } from '../components/resource-view.js';
+import { getRun, getRunWorkflow, type RunWorkflow } from './run-api.js';
+import { StatusBadge } from '../components/status-badge.js';
+import { runCause } from './causes.js';
+import { useRunLog } from './use-run-log.js';
+
+const WORKFLOW_AGENT = /\/a2a\/workflows\/[\w-]+\/?$/;
+
+interface ChildRunProps {
+  type: string;
+  url: string;
+  taskId: string;
+}
+
+/** Where a node's agent is a workflow of this service, its Task is a run: leads to it, and shows it in place. */
+export function ChildRun({ type, url, taskId }: ChildRunProps) {
+  return type === 'workflow' || WORKFLOW_AGENT.test(url) ? <FoundRun runId={taskId} /> : null;
+}
+
+function FoundRun({ runId }: { runId: string }) {
+  const { data } = useResource(runId, (signal) => getRun(runId, signal));
+  const [open, setOpen] = useState(false);
+  if (!data) return null;
+  return (
+    <div className="space-y-2">
+      <div className="flex flex-wrap gap-2">
+        <Link href={`~/runs/${encodeURIComponent(runId)}`} className={buttonClass()}>
+          <CornerDownRight className="size-4" aria-hidden /> Follow its run of {data.workflow}
+        </Link>
+        <Button kind="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? 'Hide it here' : 'Show it here'}
+        </Button>
+      </div>
+      {open && <Inside runId={runId} />}
+    </div>
+  );
+}
+
+function Inside({ runId }: { runId: string }) {
+  const workflow = useResource(runId, (signal) => getRunWorkflow(runId, signal));
+  return (
+    <ResourceView resource={workflow}>{(definition) => <Nodes runId={runId} workflow={definition} />}</ResourceView>
+  );
+}
+
+/** How far each of its nodes is, as it goes. */
+function Nodes({ runId, workflow }: { runId: string; workflow: RunWorkflow }) {
+  const { picture } = useRunLog(runId, workflow);
+  const cause = runCause(picture);
+  return (
+    <section aria-label={`Run of ${workflow.name}`} className="space-y-1 rounded-md border p-2 text-sm">
+      <p className="flex items-center gap-2">
+        <span className="grow truncate font-medium">{workflow.name}</span>
+        <StatusBadge status={picture.status} />
+      </p>
+      {cause !== undefined && <p className="break-words text-muted-foreground">{cause}</p>}
+      <ul className="space-y-1">
+        {[...picture.nodes.values()].map((node) => (
+          <li key={node.id} className="flex items-center gap-2">
+            <Link
+              href={`~/runs/${encodeURIComponent(runId)}/nodes/${encodeURIComponent(node.id)}`}
+              className="grow truncate underline"
+            >
+              {node.id}
+            </Link>
+            <StatusBadge status={node.status} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

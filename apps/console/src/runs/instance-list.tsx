@@ -1,0 +1,152 @@
+import { useEffect, useRef, useState } from 'react';
+import { useResource } from '../api/use-resource.js';
+import { Button } from '../components/button.js';
+import { ResourceView } from '../components/resource-view.js';
+import { lookOf, StatusBadge } from '../components/status-badge.js';
+import { nameOf } from './causes.js';
+import { placeOf } from './instance-name.js';
+import { barOf } from './list-bar.js';
+import type { ListPicture, NodePicture } from './node-picture.js';
+import { type InstanceSummary, listInstances } from './run-api.js';
+
+interface InstanceListProps {
+  runId: string;
+  node: NodePicture;
+  list: ListPicture;
+  onSelect: (name: string) => void;
+}
+
+/** Milliseconds between two looks at a list that goes on. */
+const SPACING_MS = 1500;
+
+/** The entries of the list that a node goes through: how many are how far, and each of them. */
+export function InstanceList({ runId, node, list, onSelect }: InstanceListProps) {
+  const [status, setStatus] = useState('');
+  const parts = barOf(list, node.status);
+  return (
+    <section aria-label="Entries" className="space-y-2">
+      <h3 className="text-sm font-medium">
+        {list.items.length} {list.items.length === 1 ? 'entry' : 'entries'}
+      </h3>
+      <div role="group" aria-label="Entries by status" className="flex flex-wrap gap-1">
+        <Choice label={`All ${list.items.length}`} active={status === ''} onChoose={() => setStatus('')} />
+        {parts.map((part) => (
+          <Choice
+            key={part.status}
+            label={`${part.count} ${lookOf(part.status).label.toLowerCase()}`}
+            active={status === part.status}
+            onChoose={() => setStatus(part.status)}
+          />
+        ))}
+      </div>
+      <Entries
+        key={status}
+        runId={runId}
+        name={nameOf(node)}
+        status={status}
+        counts={JSON.stringify(list.counts)}
+        onSelect={onSelect}
+      />
+    </section>
+  );
+}
+
+interface EntriesProps {
+  runId: string;
+  name: string;
+  status: string;
+  /** Changes when entries do. */
+  counts: string;
+  onSelect: (name: string) => void;
+}
+
+function Entries({ runId, name, status, counts, onSelect }: EntriesProps) {
+  const [pages, setPages] = useState(1);
+  const resource = useResource(JSON.stringify([runId, name, status, pages]), (signal) =>
+    entriesOf(runId, name, status, pages, signal),
+  );
+  useSpaced(counts, resource.reload);
+  return (
+    <ResourceView resource={resource}>
+      {({ rows, more }) => (
+        <>
+          <Rows rows={rows} onSelect={onSelect} />
+          {more && <Button onClick={() => setPages((count) => count + 1)}>Show more</Button>}
+        </>
+      )}
+    </ResourceView>
+  );
+}
+
+function Rows({ rows, onSelect }: { rows: readonly InstanceSummary[]; onSelect: (name: string) => void }) {
+  return (
+    <ul className="max-h-72 divide-y overflow-y-auto rounded-md border text-sm">
+      {rows.map((row) => (
+        <li key={row.instance}>
+          <button
+            type="button"
+            data-entry={row.instance}
+            className="flex w-full items-center gap-2 px-2 py-1 text-left hover:bg-muted/60"
+            onClick={() => onSelect(row.instance)}
+          >
+            <span className="shrink-0 font-mono text-xs">{row.instance}</span>
+            <span className="min-w-0 grow truncate text-xs text-muted-foreground">{messageOf(row)}</span>
+            <StatusBadge status={row.status} />
+          </button>
+        </li>
+      ))}
+      {rows.length === 0 && <li className="px-2 py-1 text-muted-foreground">None yet.</li>}
+    </ul>
+  );
+}
+
+/** The first pages of the entries of one instance, each beginning where the one before ended. */
+async function entriesOf(
+  runId: string,
+  name: string,
+  status: string,
+  count: number,
+  signal: AbortSignal,
+): Promise<{ rows: InstanceSummary[]; more: boolean }> {
+  const rows: InstanceSummary[] = [];
+  let token: string | undefined;
+  for (let page = 0; page < count && token !== ''; page += 1) {
+    const next = await listInstances(runId, { node: placeOf(name).node, status }, token, signal);
+    rows.push(...next.instances.filter(({ instance }) => instance.startsWith(`${name}[`)));
+    token = next.nextPageToken;
+  }
+  return { rows, more: token !== '' };
+}
+
+/** Does something when a value has changed, at once after a pause, however often it changes. */
+function useSpaced(value: string, work: () => void): void {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const seen = useRef(value);
+  useEffect(() => {
+    if (seen.current === value || timer.current !== undefined) return;
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      seen.current = value;
+      work();
+    }, SPACING_MS);
+  }, [value, work]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+}
+
+function Choice({ label, active, onChoose }: { label: string; active: boolean; onChoose: () => void }) {
+  return (
+    <button
+      type="button"
+      aria-pressed={active}
+      onClick={onChoose}
+      className={`rounded-full border px-2 py-0.5 text-xs ${active ? 'bg-muted font-medium' : 'hover:bg-muted/60'}`}
+    >
+      {label}
+    </button>
+  );
+}
+
+function messageOf({ error, attempts }: InstanceSummary): string {
+  const message = typeof error === 'string' ? error : error?.message;
+  return [attempts > 1 ? `${attempts} attempts` : undefined, message].filter((it) => it !== undefined).join(': ');
+}

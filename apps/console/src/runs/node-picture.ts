@@ -1,0 +1,191 @@
+import { type Part, partsText, type RunEvent } from './run-event.js';
+
+/** One start of a node. */
+export interface Attempt {
+  attempt: number;
+  startedAt: string;
+  finishedAt?: string;
+  status: string;
+  /** Why it failed, where another one was made. */
+  error?: string;
+}
+
+/** Why a node was never started. */
+export type SkipReason = 'off' | 'broken' | 'out-of-reach' | 'failure' | 'canceled';
+
+/** How far a node has come with its list. */
+export interface ListPicture {
+  items: readonly unknown[];
+  /** Entries by status. */
+  counts: Readonly<Record<string, number>>;
+}
+
+/** A node of a run, or one of its instances, as far as the events reported. */
+export interface NodePicture {
+  id: string;
+  type: string;
+  /** Which of its instances, where it has several. */
+  instance?: string;
+  status: string;
+  attempts: readonly Attempt[];
+  url?: string;
+  taskId?: string;
+  /** What its agent asks, while it waits for an answer. */
+  question?: string;
+  asks?: Asked;
+  error?: string;
+  /** What became of its Task when it was canceled. */
+  outcome?: string;
+  /** Why it was never started. */
+  because?: SkipReason;
+  /** When its next attempt is made. */
+  retryAt?: string;
+  /** Until when it waits. */
+  until?: string;
+  /** What its agent says while it works, and what it has made so far. */
+  progress?: Progress;
+  /** Whether its fallback stands for its result. */
+  fallback?: boolean;
+  /** The run that its result was taken over from. */
+  origin?: string;
+  /** Of its edges with conditions, those that were taken. */
+  taken?: readonly number[];
+  list?: ListPicture;
+}
+
+/** How an answer is asked for. */
+export interface Asked {
+  /** A JSON Schema. */
+  form?: unknown;
+  assignee?: string;
+  deadline?: string;
+  /** What was wrong with the answer before. */
+  violations?: readonly { path?: string; detail?: string; field?: string; description?: string }[];
+}
+
+export interface Progress {
+  text?: string;
+  /** The end of what it has made. */
+  made?: string;
+}
+
+/** Characters of what a node has made so far that are kept. */
+const MOST_MADE = 4000;
+
+/** A node after an event of its own. */
+export function nodeAfter(node: NodePicture, { type, payload, timestamp }: RunEvent): NodePicture {
+  switch (type) {
+    case 'node.started':
+      return started(node, Number(payload['attempt'] ?? node.attempts.length + 1), timestamp);
+    case 'a2a.sending': {
+      const { question: _answered, asks: _asks, ...rest } = node;
+      return withStatus({ ...rest, ...texts(payload, 'url') }, 'running');
+    }
+    case 'a2a.received':
+      return received({ ...node, ...texts(payload, 'taskId') }, payload);
+    case 'node.completed': {
+      const fallback = payload['fallback'] === true && { fallback: true };
+      return ended({ ...withoutError(node), ...fallback, ...taken(payload) }, 'completed', timestamp);
+    }
+    case 'node.error':
+      return ended({ ...node, ...texts(payload, 'error'), ...taken(payload) }, 'failed', timestamp);
+    case 'node.canceled':
+      return ended({ ...node, ...texts(payload, 'taskId', 'outcome') }, 'canceled', timestamp);
+    default:
+      return waitingAfter(node, { type, payload, timestamp });
+  }
+}
+
+/** A node after an event that tells of waiting, of lists, and of what is under way. */
+function waitingAfter(
+  node: NodePicture,
+  { type, payload, timestamp }: Pick<RunEvent, 'type' | 'payload' | 'timestamp'>,
+): NodePicture {
+  switch (type) {
+    case 'node.retrying': {
+      const failed = { status: 'failed', finishedAt: timestamp, ...failureIn(payload) };
+      return { ...node, ...texts(payload, 'retryAt'), status: 'running', attempts: lastAttempt(node, failed) };
+    }
+    case 'node.waiting':
+      return { ...node, ...texts(payload, 'until') };
+    case 'node.progress':
+      return { ...node, progress: progressAfter(node.progress, payload) };
+    case 'each.started': {
+      const items = Array.isArray(payload['items']) ? payload['items'] : [];
+      return { ...node, list: { items, counts: node.list?.counts ?? {} } };
+    }
+    case 'node.reused':
+      return { ...node, ...texts(payload, 'origin'), ...taken(payload), status: 'completed' };
+    default:
+      return node;
+  }
+}
+
+/** A node that runs no more, whose last attempt ends with it. */
+export function ended(node: NodePicture, status: string, finishedAt: string): NodePicture {
+  const { question: _question, asks: _asks, retryAt: _retryAt, until: _until, ...rest } = node;
+  return { ...rest, status, attempts: lastAttempt(node, { status, finishedAt }) };
+}
+
+/** A list after one of its entries has another status. */
+export function countedIn(list: ListPicture | undefined, before: string | undefined, after: string): ListPicture {
+  const { items = [], counts = {} } = list ?? {};
+  const next = { ...counts, [after]: (counts[after] ?? 0) + 1 };
+  if (before !== undefined) next[before] = (next[before] ?? 0) - 1;
+  return { items, counts: next };
+}
+
+function received(node: NodePicture, payload: RunEvent['payload']): NodePicture {
+  const { question, asks } = payload;
+  if (!Array.isArray(question)) return node;
+  const form = typeof asks === 'object' && asks !== null ? { asks: asks as Asked } : {};
+  return withStatus({ ...node, question: partsText(question as Part[]), ...form }, 'input-required');
+}
+
+function progressAfter(last: Progress | undefined, payload: RunEvent['payload']): Progress {
+  const { artifact } = payload;
+  const chunk = typeof artifact === 'object' && artifact !== null ? (artifact as Chunk) : undefined;
+  const parts = Array.isArray(chunk?.parts) ? partsText(chunk.parts) : undefined;
+  const made = parts === undefined ? last?.made : `${chunk?.append ? (last?.made ?? '') : ''}${parts}`;
+  return { ...last, ...texts(payload, 'text'), ...(made !== undefined && { made: made.slice(-MOST_MADE) }) };
+}
+
+interface Chunk {
+  parts?: Part[];
+  append?: boolean;
+}
+
+function started(node: NodePicture, attempt: number, startedAt: string): NodePicture {
+  const { retryAt: _retryAt, progress: _progress, ...rest } = node;
+  return { ...rest, status: 'running', attempts: [...node.attempts, { attempt, startedAt, status: 'running' }] };
+}
+
+function withStatus(node: NodePicture, status: string): NodePicture {
+  return { ...node, status, attempts: lastAttempt(node, { status }) };
+}
+
+function withoutError({ error: _error, ...node }: NodePicture): NodePicture {
+  return node;
+}
+
+function failureIn(payload: RunEvent['payload']): { error?: string } {
+  const { failure } = payload;
+  const message =
+    typeof failure === 'object' && failure !== null ? (failure as { message?: unknown }).message : undefined;
+  return typeof message === 'string' ? { error: message } : {};
+}
+
+function taken(payload: RunEvent['payload']): { taken?: number[] } {
+  return Array.isArray(payload['taken']) ? { taken: payload['taken'] as number[] } : {};
+}
+
+function lastAttempt({ attempts }: NodePicture, members: Partial<Attempt>): readonly Attempt[] {
+  const last = attempts.at(-1);
+  return last ? [...attempts.slice(0, -1), { ...last, ...members }] : attempts;
+}
+
+/** Of a payload, the members that are texts. */
+export function texts<K extends string>(payload: RunEvent['payload'], ...keys: K[]): Partial<Record<K, string>> {
+  const found = keys.filter((key) => typeof payload[key] === 'string');
+  return Object.fromEntries(found.map((key) => [key, payload[key]])) as Partial<Record<K, string>>;
+}

@@ -1,0 +1,24 @@
+import { RotateCcw } from 'lucide-react';
+import { useLocation } from 'wouter';
+import { useAction } from '../api/use-action.js';
+import { CommandButton } from '../components/command-button.js';
+import { FieldError } from '../components/field.js';
+import { rerun } from './run-api.js';
+
+/** Starts a new run that begins with one instance; what came before it is taken over. */
+export function RerunFrom({ runId, name }: { runId: string; name: string }) {
+  const [, navigate] = useLocation();
+  const action = useAction();
+  const work = async (): Promise<void> => {
+    const made = await rerun(runId, { from: [name] });
+    navigate(`~/runs/${encodeURIComponent(made.runId)}`);
+  };
+  return (
+    <div className="space-y-1">
+      <CommandButton action={action} work={work} title="A new run; what came before is taken over">
+        <RotateCcw className="size-4" aria-hidden /> Run again from {name}
+      </CommandButton>
+      <FieldError error={action.error} />
+    </div>
+  );
+}

@@ -1,0 +1,153 @@
+import { RotateCcw } from 'lucide-react';
+import { Dialog, DropdownMenu } from 'radix-ui';
+import { type FormEvent, useState } from 'react';
+import { useLocation } from 'wouter';
+import { get } from '../api/http.js';
+import { useAction } from '../api/use-action.js';
+import { useResource } from '../api/use-resource.js';
+import { Button } from '../components/button.js';
+import { CheckField } from '../components/choice-fields.js';
+import { Field, FieldError, Select } from '../components/field.js';
+import { ResourceView } from '../components/resource-view.js';
+import { InputsForm } from '../schema/inputs-form.js';
+import { firstInputs, givenInputs, type InputValues } from '../schema/run-inputs.js';
+import { getRun, type Rerun, rerun } from './run-api.js';
+import type { RunGraph, RunPicture } from './run-picture.js';
+
+interface RerunMenuProps {
+  run: { runId: string; workflow: string };
+  picture: RunPicture;
+}
+
+/** What can be made of a run that has ended: always a new one, linked to it. */
+export function RerunMenu({ run, picture }: RerunMenuProps) {
+  const [, navigate] = useLocation();
+  const action = useAction();
+  const [asking, setAsking] = useState(false);
+  const start = (body: Rerun): Promise<void> =>
+    action.run(async () => {
+      const made = await rerun(run.runId, body);
+      setAsking(false);
+      navigate(`~/runs/${encodeURIComponent(made.runId)}`);
+    });
+  return (
+    <>
+      <FieldError error={asking ? undefined : action.error} />
+      <DropdownMenu.Root>
+        <DropdownMenu.Trigger asChild>
+          <Button disabled={action.pending}>
+            <RotateCcw className="size-4" aria-hidden /> Run again
+          </Button>
+        </DropdownMenu.Trigger>
+        <DropdownMenu.Portal>
+          <DropdownMenu.Content
+            align="end"
+            sideOffset={4}
+            className="z-50 min-w-56 rounded-md border bg-card p-1 text-sm shadow-lg"
+          >
+            <Item onChoose={() => void start({})}>All of it, anew</Item>
+            {picture.status !== 'completed' && (
+              <Item onChoose={() => void start({ failed: true })}>Only what failed</Item>
+            )}
+            <Item onChoose={() => setAsking(true)}>With other inputs or a newer revision …</Item>
+          </DropdownMenu.Content>
+        </DropdownMenu.Portal>
+      </DropdownMenu.Root>
+      <Dialog.Root open={asking} onOpenChange={setAsking}>
+        <Dialog.Portal>
+          <Dialog.Overlay className="fixed inset-0 z-40 bg-black/50" />
+          <Dialog.Content className="fixed top-[8vh] left-1/2 z-50 max-h-[84vh] w-[32rem] max-w-[92vw] -translate-x-1/2 space-y-4 overflow-y-auto rounded-lg border bg-card p-5 shadow-xl">
+            <div>
+              <Dialog.Title className="font-semibold">Run {run.workflow} again</Dialog.Title>
+              <Dialog.Description className="mt-1 text-sm text-muted-foreground">
+                What would be the same is taken over; the rest is run anew.
+              </Dialog.Description>
+            </div>
+            <Choices run={run} graph={picture.graph} error={action} onStart={start} />
+          </Dialog.Content>
+        </Dialog.Portal>
+      </Dialog.Root>
+    </>
+  );
+}
+
+function Item({ onChoose, children }: { onChoose: () => void; children: string }) {
+  return (
+    <DropdownMenu.Item
+      onSelect={onChoose}
+      className="cursor-pointer rounded px-2.5 py-1.5 outline-none data-[highlighted]:bg-muted"
+    >
+      {children}
+    </DropdownMenu.Item>
+  );
+}
+
+interface ChoicesProps {
+  run: RerunMenuProps['run'];
+  graph: RunGraph;
+  error: ReturnType<typeof useAction>;
+  onStart: (body: Rerun) => Promise<void>;
+}
+
+function Choices(props: ChoicesProps) {
+  const { runId } = props.run;
+  const resource = useResource(runId, (signal) => getRun(runId, signal));
+  return <ResourceView resource={resource}>{({ inputs }) => <Form {...props} inputs={inputs} />}</ResourceView>;
+}
+
+function Form({ run, graph, error: action, onStart, inputs }: ChoicesProps & { inputs: InputValues }) {
+  const nodes = graph.nodes.filter(({ type }) => type === 'input');
+  const [values, setValues] = useState(() => firstInputs(nodes, inputs));
+  const [changed, setChanged] = useState(false);
+  const [revision, setRevision] = useState('');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void onStart({
+      ...(changed && { inputs: { ...inputs, ...givenInputs(nodes, values) } }),
+      ...(revision !== '' && { revision }),
+    });
+  };
+  return (
+    <form onSubmit={submit} className="space-y-4">
+      <Revisions workflow={run.workflow} value={revision} onChange={setRevision} />
+      {nodes.length > 0 && <CheckField label="With other inputs" checked={changed} onChange={(is) => setChanged(is)} />}
+      {changed && <InputsForm nodes={nodes} values={values} onChange={setValues} errorAt={action.errorAt} />}
+      <FieldError error={action.error} />
+      <div className="flex justify-end gap-2">
+        <Dialog.Close asChild>
+          <Button>Cancel</Button>
+        </Dialog.Close>
+        <Button kind="primary" type="submit" disabled={action.pending}>
+          Start
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface RevisionsProps {
+  workflow: string;
+  value: string;
+  onChange: (revision: string) => void;
+}
+
+function Revisions({ workflow, value, onChange }: RevisionsProps) {
+  const path = `/api/workflows/${encodeURIComponent(workflow)}/revisions`;
+  const { data } = useResource(path, (signal) =>
+    get<{ revisions: { revision: string; savedAt: string }[] }>(path, signal),
+  );
+  return (
+    <Field label="Revision of the workflow">
+      {(id) => (
+        <Select id={id} value={value} onChange={({ target }) => onChange(target.value)}>
+          <option value="">As the run had it</option>
+          {data?.revisions.map(({ revision, savedAt }) => (
+            <option key={revision} value={revision}>
+              {revision}, saved {new Date(savedAt).toLocaleString()}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  );
+}

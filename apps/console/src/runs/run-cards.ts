@@ -1,0 +1,60 @@
+import type { CardBadge, CardData } from '../graph/card-data.js';
+import { badgesOf } from '../graph/node-badges.js';
+import { localTime } from '../components/local-time.js';
+import { SKIPPED } from './causes.js';
+import { barOf, listNote } from './list-bar.js';
+import type { NodePicture } from './node-picture.js';
+import type { RunPicture } from './run-picture.js';
+import { type Shown, shownNode } from './run-scope.js';
+
+const LONGEST_NOTE = 26;
+
+/** What the card of a node shows of a run. */
+export function runCard(picture: RunPicture, id: string, shown: Shown): Partial<CardData> {
+  const node = shownNode(picture, id, shown);
+  const defined = picture.graph.nodes.find((it) => it.id === id);
+  if (!node) return {};
+  const last = node.attempts.at(-1);
+  const most = defined?.retry?.attempts;
+  return {
+    status: node.status,
+    startedAt: last?.startedAt,
+    finishedAt: last?.finishedAt,
+    note: noteOf(node),
+    until: node.status === 'running' ? (node.retryAt ?? undefined) : undefined,
+    attempts: most === undefined || node.attempts.length === 0 ? undefined : { made: node.attempts.length, most },
+    badges: [
+      ...(defined ? badgesOf(picture.graph, defined).filter(({ at }) => at === 'start') : []),
+      ...endBadges(node),
+    ],
+    hollow: node.because !== undefined,
+    stacked: defined?.each !== undefined,
+    bar: node.list && barOf(node.list, node.status),
+  };
+}
+
+/** What a card says in place of how long it took. */
+function noteOf(node: NodePicture): string | undefined {
+  const { status, list, retryAt, until, progress, because, origin, asks } = node;
+  if (status === 'skipped') return because && `Skipped: ${SKIPPED[because]}`;
+  if (list) return listNote(list);
+  if (status === 'input-required' && asks?.deadline !== undefined)
+    return `Asks until ${localTime(asks.deadline, Date.now())}`;
+  if (status === 'completed') return origin === undefined ? undefined : 'Taken over';
+  if (status !== 'running') return undefined;
+  if (retryAt !== undefined) return 'Retry';
+  if (until !== undefined) return `Waits until ${localTime(until, Date.now())}`;
+  const said = progress?.text ?? progress?.made?.trim().split('\n').at(-1);
+  return said === undefined || said === '' ? undefined : said.slice(0, LONGEST_NOTE);
+}
+
+function endBadges({ fallback, origin }: NodePicture): CardBadge[] {
+  return [
+    ...(fallback ? [badge('✓ fallback', 'No attempt succeeded: its fallback stands for its result', 'warning')] : []),
+    ...(origin === undefined ? [] : [badge('reused', 'Taken over from an earlier run')]),
+  ];
+}
+
+function badge(text: string, title: string, tone?: 'warning'): CardBadge {
+  return { text, title, at: 'end', ...(tone && { tone }) };
+}
