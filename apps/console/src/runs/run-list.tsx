@@ -13,7 +13,7 @@ import { Elapsed, Time } from '../components/time.js';
 import { listRuns, RUN_STATUSES, type RunFilter, type RunPage, type RunSummary } from './run-api.js';
 
 /** Steps that change what the list shows. */
-const CHANGES = new Set(['done', 'input.required', 'input.received']);
+const CHANGES = new Set(['done', 'input.required', 'input.received', 'run.woken']);
 /** Milliseconds for which changes are collected before the list is fetched anew. */
 const COLLECT_MS = 400;
 

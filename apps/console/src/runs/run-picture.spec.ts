@@ -60,6 +60,7 @@ describe('the picture of a run', () => {
     const answered = folded(waiting, events(['input.received'], ['a2a.sending', 'a', { url: 'http://agent' }]));
     expect(answered.status).toBe('running');
     expect(answered.nodes.get('a')).not.toHaveProperty('question');
+    expect(folded(waiting, events(['run.woken'])).status).toBe('running');
   });
 
   it('skips everything after the first failure, and stops what was under way when the run ends', () => {

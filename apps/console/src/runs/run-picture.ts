@@ -149,7 +149,7 @@ function takeRunEvent(run: Draft, event: RunEvent): void {
   if (type !== 'run.parked') delete run.parked;
   if (type === 'node.started' && node === undefined) run.startedAt ??= timestamp;
   else if (type === 'input.required') run.status = 'input-required';
-  else if (type === 'input.received') run.status = 'running';
+  else if (type === 'input.received' || type === 'run.woken') run.status = 'running';
   else if (type === 'node.skipped') skip(run, payload);
   else if (type === 'run.parked') run.parked = texts(payload, 'until');
   else if (type === 'run.ending') run.ending = texts(payload, 'outcome').outcome ?? 'completed';
