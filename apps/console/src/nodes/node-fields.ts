@@ -33,6 +33,13 @@ const PROMPT: NodeField = {
   hint: 'Type {{ to put in what another node says. Without a prompt, the node is sent what comes before it.',
 };
 
+const DATA: NodeField = {
+  key: 'data',
+  label: 'Data',
+  kind: 'json',
+  hint: 'Sent beside the text; references and ${expressions} count in its texts.',
+};
+
 const AGENT_HINT = 'A name from the directory of agents, or a URL.';
 
 /** As the service reads a node's config. */
@@ -51,12 +58,16 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
     PROMPT,
     { key: 'system_prompt', label: 'System prompt', kind: 'long-text' },
     { key: 'model', label: 'Model', kind: 'text', placeholder: 'echo', hint: 'Empty: the default of the service.' },
+    DATA,
   ],
   tool: [
     { key: 'tool', label: 'Tool', kind: 'tool' },
     { key: 'args', label: 'Arguments', kind: 'json', hint: 'An object; {{templates}} count in its texts.' },
   ],
-  output: [PROMPT],
+  output: [
+    PROMPT,
+    { key: 'schema', label: 'What it gives', kind: 'schema', hint: 'Of its data; what does not fit is a failure.' },
+  ],
   external: [
     {
       key: 'endpoint_url',
@@ -73,6 +84,7 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
       kind: 'text',
       hint: 'The name of a stored credential, if the agent wants one.',
     },
+    DATA,
   ],
   script: [{ key: 'script', label: 'Script', kind: 'json', hint: 'Rules, and what happens otherwise.' }],
   conversation: [

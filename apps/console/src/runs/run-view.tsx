@@ -7,6 +7,8 @@ import { ConsolePanel } from '../console-panel/console-panel.js';
 import type { EdgeState } from '../graph/edge-look.js';
 import type { EdgeReport } from '../graph/flow-elements.js';
 import { LazyCanvas } from '../graph/lazy-canvas.js';
+import { edgeIds } from '../graph/graph.js';
+import { EdgeDetails } from './edge-details.js';
 import { edgeStates } from './edge-states.js';
 import { nameOf, placeOf } from './instance-name.js';
 import { NodeDetails } from './node-details.js';
@@ -33,7 +35,7 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
   const [stepped, setStepped] = useState<Shown>(NEWEST);
   const shown = useMemo(() => shownWith(picture, selected, stepped), [picture, selected, stepped]);
   const select = (name: string | undefined): void => {
-    const search = location.search;
+    const search = withoutEdge(location.search);
     // Nothing or another node: the iterations that were looked at stay in view.
     setStepped(shown);
     navigate(`/${encodeURIComponent(runId)}${name === undefined ? '' : `/nodes/${encodeURIComponent(name)}`}${search}`);
@@ -50,6 +52,7 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
     navigate(`/${encodeURIComponent(runId)}/nodes/${encodeURIComponent(name)}${location.search}`);
   };
   const node = selected === undefined ? undefined : selectedNode(picture, selected, shown);
+  const edges = useEdges(picture, shown, runId);
   const run = { runId, workflow: workflow.name };
   return (
     <div className="flex h-full flex-col">
@@ -64,7 +67,14 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
         >
           <div className="flex h-full flex-col md:flex-row">
             <div className="relative min-h-0 min-w-0 grow">
-              <Pictures picture={picture} selected={node?.id} shown={shown} onSelect={select} onShow={show} />
+              <Pictures
+                picture={picture}
+                selected={node?.id}
+                edges={edges}
+                shown={shown}
+                onSelect={select}
+                onShow={show}
+              />
             </div>
             <aside
               aria-label="Details"
@@ -72,8 +82,15 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
             >
               {node ? (
                 <NodeDetails run={run} node={node} picture={picture} onSelect={select} />
-              ) : (
+              ) : edges.selected === undefined ? (
                 <RunOverview run={run} picture={picture} onSelect={select} />
+              ) : (
+                <EdgeDetails
+                  picture={picture}
+                  index={edges.selected}
+                  state={edges.states[edges.selected]}
+                  onSelect={select}
+                />
               )}
             </aside>
           </div>
@@ -90,20 +107,54 @@ function selectedNode(picture: RunPicture, name: string, shown: Shown) {
   return path.length > 0 || index !== undefined ? instanceOf(picture, name) : shownNode(picture, node, shown);
 }
 
+interface RunEdges {
+  /** How each has settled; empty where the workflow leaves nothing to choose. */
+  states: readonly EdgeState[];
+  /** The place of the one that the address names. */
+  selected: number | undefined;
+  /** Looks at one, by its id; absent where there is nothing to say of edges. */
+  select?: (id: string) => void;
+}
+
+/** How the edges of a run have settled, and the one that is looked at. */
+function useEdges(picture: RunPicture, shown: Shown, runId: string): RunEdges {
+  const [search] = useSearchParams();
+  const [, navigate] = useLocation();
+  const states = useMemo(() => (isPlain(picture.graph) ? [] : edgeStates(picture, shown)), [picture, shown]);
+  if (states.length === 0) return { states, selected: undefined };
+  const index = Number(search.get('edge') ?? -1);
+  return {
+    states,
+    selected: picture.graph.edges[index] ? index : undefined,
+    select: (id) => {
+      const next = new URLSearchParams(location.search);
+      next.set('edge', String(edgeIds(picture.graph.edges).indexOf(id)));
+      navigate(`/${encodeURIComponent(runId)}?${next.toString()}`);
+    },
+  };
+}
+
+function withoutEdge(search: string): string {
+  const rest = new URLSearchParams(search);
+  rest.delete('edge');
+  return rest.size === 0 ? '' : `?${rest.toString()}`;
+}
+
 interface PicturesProps {
   picture: RunPicture;
   /** A node's id. */
   selected: string | undefined;
+  edges: RunEdges;
   shown: Shown;
   onSelect: (id: string | undefined) => void;
   onShow: (key: string, iteration: number) => void;
 }
 
 /** The graph and the timeline, one of them at a time; the address says which. */
-function Pictures({ picture, selected, shown, onSelect, onShow }: PicturesProps) {
+function Pictures({ picture, selected, edges, shown, onSelect, onShow }: PicturesProps) {
   const [search, setSearch] = useSearchParams();
   const view = search.get('view') === 'timeline' ? 'timeline' : 'graph';
-  const states = useMemo(() => (isPlain(picture.graph) ? [] : edgeStates(picture, shown)), [picture, shown]);
+  const selectedEdge = edges.selected === undefined ? undefined : edgeIds(picture.graph.edges)[edges.selected];
   return (
     <Tabs.Root
       value={view}
@@ -125,7 +176,9 @@ function Pictures({ picture, selected, shown, onSelect, onShow }: PicturesProps)
           selected={selected}
           onSelect={onSelect}
           dataOf={(id) => runCard(picture, id, shown)}
-          edgeOf={(index) => edgeReport(picture, shown, index, states[index])}
+          edgeOf={(index) => edgeReport(picture, shown, index, edges.states[index])}
+          selectedEdge={selectedEdge}
+          {...(edges.select && { onSelectEdge: edges.select })}
           loopHead={(loop) => <RunLoopHead loop={loop} picture={picture} shown={shown} onShow={onShow} />}
         />
       </Tabs.Content>
