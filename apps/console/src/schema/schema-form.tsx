@@ -30,7 +30,13 @@ export function SchemaInput(props: SchemaInputProps) {
       return <ObjectInput {...props} schema={schema} label={field.label} />;
     case 'list':
       return (
-        <ListInput field={field} value={value} onChange={onChange} newItem={initialValue(schema.items ?? {}, root)}>
+        <ListInput
+          name={name}
+          field={field}
+          value={value}
+          onChange={onChange}
+          newItem={initialValue(schema.items ?? {}, root)}
+        >
           {(item, index, change) => (
             <SchemaInput
               schema={schema.items ?? {}}

@@ -159,12 +159,14 @@ function wordOf(choice: unknown): string {
 }
 
 interface ListInputProps extends LeafProps {
+  /** What the list is called. */
+  name: string;
   newItem: unknown;
   children: (item: unknown, index: number, change: (item: unknown) => void) => ReactNode;
 }
 
 /** A list whose entries are asked for one by one. */
-export function ListInput({ field: { label, hint, error }, value, newItem, onChange, children }: ListInputProps) {
+export function ListInput({ name, field: { label, hint, error }, value, newItem, onChange, children }: ListInputProps) {
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   return (
     <fieldset className="space-y-3 rounded-md border p-3">
@@ -181,7 +183,7 @@ export function ListInput({ field: { label, hint, error }, value, newItem, onCha
           <Button
             kind="quiet"
             className="px-1.5!"
-            aria-label={`Remove ${label} ${index + 1}`}
+            aria-label={`Remove ${name} ${index + 1}`}
             onClick={() => onChange(items.filter((_, at) => at !== index))}
           >
             <X className="size-4" aria-hidden />
@@ -189,7 +191,7 @@ export function ListInput({ field: { label, hint, error }, value, newItem, onCha
         </div>
       ))}
       <Button onClick={() => onChange([...items, newItem ?? ''])}>
-        <Plus className="size-4" aria-hidden /> Add to {label}
+        <Plus className="size-4" aria-hidden /> Add to {name}
       </Button>
     </fieldset>
   );

@@ -13,7 +13,7 @@ export function Navigation() {
             key={path}
             href={path}
             aria-current={current ? 'page' : undefined}
-            className={`flex min-w-0 flex-1 flex-col items-center gap-1 px-1 py-2 text-[11px] md:flex-none md:flex-row md:gap-2.5 md:rounded-md md:px-3 md:text-sm ${
+            className={`flex min-w-0 flex-1 flex-col items-center gap-1 px-0.5 py-2 text-[10px] md:flex-none md:flex-row md:gap-2.5 md:rounded-md md:px-3 md:text-sm ${
               current
                 ? 'font-medium text-primary md:bg-muted md:text-foreground'
                 : 'text-muted-foreground hover:text-foreground md:hover:bg-muted/60'
