@@ -9,8 +9,7 @@ export interface Badged extends Graph {
 /** What the rim of a node's card says of how it runs; nothing for a node that says nothing of it. */
 export function badgesOf(graph: Badged, node: GraphNode): CardBadge[] {
   const { each, retry, timeout, fallback, onWait } = node;
-  const edges = incoming(graph, node.id);
-  const join = joinBadge(node.join, edges);
+  const join = node.join === undefined ? undefined : joinBadge(node.join, incoming(graph, node.id));
   const exit = graph.onExit?.find((it) => it.node === node.id);
   return [
     ...(join === undefined ? [] : [start(join, `Starts when ${join} of the edges to it are taken`)]),
@@ -28,8 +27,8 @@ export function incoming({ edges }: Graph, id: string): number {
   return edges.filter(({ to, loop }) => to === id && !loop).length;
 }
 
-function joinBadge(join: Join | undefined, edges: number): string | undefined {
-  if (join === undefined || join === 'all') return undefined;
+function joinBadge(join: Join, edges: number): string | undefined {
+  if (join === 'all') return undefined;
   const n = join === 'any' ? 1 : join.n;
   return n === 1 ? 'any' : `${n} of ${edges}`;
 }

@@ -1,6 +1,7 @@
 import type { EdgeState } from '../graph/edge-look.js';
 import type { GraphEdge } from '../graph/graph.js';
 import { type Loop, loopsAround } from '../graph/loops.js';
+import { nodeById } from '../graph/node-index.js';
 import { loopKey } from './instance-name.js';
 import type { NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
@@ -84,7 +85,7 @@ function skippedState({ id, because }: NodePicture, statesInto: (node: string) =
 
 /** Where something had to be decided, the log says what was taken; else every edge of the outcome is. */
 function isTaken(picture: RunPicture, { when, from }: GraphEdge, index: number, { taken }: NodePicture): boolean {
-  const chooses = picture.graph.nodes.find(({ id }) => id === from)?.branch === 'first';
+  const chooses = nodeById(picture.graph.nodes, from)?.branch === 'first';
   if (when === undefined && !chooses) return true;
   return taken?.includes(index) ?? when === undefined;
 }

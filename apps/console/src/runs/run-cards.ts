@@ -1,5 +1,6 @@
 import type { CardBadge, CardData } from '../graph/card-data.js';
 import { badgesOf } from '../graph/node-badges.js';
+import { nodeById } from '../graph/node-index.js';
 import { localTime } from '../components/local-time.js';
 import { SKIPPED } from './causes.js';
 import { barOf, listNote } from './list-bar.js';
@@ -12,7 +13,7 @@ const LONGEST_NOTE = 26;
 /** What the card of a node shows of a run. */
 export function runCard(picture: RunPicture, id: string, shown: Shown): Partial<CardData> {
   const node = shownNode(picture, id, shown);
-  const defined = picture.graph.nodes.find((it) => it.id === id);
+  const defined = nodeById(picture.graph.nodes, id);
   if (!node) return {};
   const last = node.attempts.at(-1);
   const most = defined?.retry?.attempts;

@@ -1,6 +1,7 @@
 import type { Graph } from '../graph/graph.js';
 import { loopsAround } from '../graph/loops.js';
 import type { Badged } from '../graph/node-badges.js';
+import { FLOW_TYPES } from '../nodes/node-looks.js';
 import { isNotBefore, loopKey, nameOf, placeOf } from './instance-name.js';
 import { countedIn, ended, nodeAfter, type NodePicture, type SkipReason, texts } from './node-picture.js';
 import type { RunEvent } from './run-event.js';
@@ -215,7 +216,6 @@ function descendants({ edges }: Graph, from: string): Set<string> {
 }
 
 const CONTROLS = ['branch', 'join', 'each', 'retry', 'timeout', 'fallback', 'output', 'onWait'] as const;
-const FLOW_TYPES = new Set(['set', 'wait', 'human', 'workflow']);
 
 const plain = new WeakMap<RunGraph, boolean>();
 
@@ -227,7 +227,7 @@ export function isPlain(graph: RunGraph): boolean {
     graph.language !== 2 &&
     ['deadline', 'parallel', 'onExit'].every((key) => !(key in graph)) &&
     graph.edges.every(({ when, on, loop }) => when === undefined && on === undefined && loop === undefined) &&
-    graph.nodes.every((node) => !FLOW_TYPES.has(node.type) && CONTROLS.every((key) => node[key] === undefined));
+    graph.nodes.every((node) => !FLOW_TYPES.includes(node.type) && CONTROLS.every((key) => node[key] === undefined));
   plain.set(graph, is);
   return is;
 }
