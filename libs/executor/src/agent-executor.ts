@@ -126,6 +126,8 @@ export type DeclaredCapabilities = Pick<AgentCapabilities, 'streaming' | 'pushNo
 
 /** What the card of an agent says, where that is not what the cards of all such agents say. */
 export interface AgentDeclaration {
+  /** What the agent does, in a sentence for its skill. */
+  does?: string;
   inputModes?: string[];
   outputModes?: string[];
   capabilities?: DeclaredCapabilities;

@@ -7,6 +7,19 @@ export interface NodeSpec {
   id: string;
   type: string;
   config: JsonObject;
+  /** How long a question of it may wait in a run. */
+  onWait?: { deadline: string };
+  /** The workflow that it is a node of, as it was saved. */
+  of?: NodeHome;
+}
+
+/** Where a node belongs. */
+export interface NodeHome {
+  /** The workflow's name; of a workflow inside a node that of the one around it, a dot, and the node's id. */
+  workflow: string;
+  revision: string;
+  /** What `${}` means in the node's texts: 2, an expression; else nothing. */
+  language?: 1 | 2;
 }
 
 /** A JSON Schema of an object. */

@@ -1,6 +1,6 @@
 import { ContentTooLarge, type JsonValue, TextBudget } from '#libs/protocol';
 import { ExpressionError, InvalidExpression } from './expression-error.js';
-import { compileTemplate, expressionsIn, renderTemplate, type Template } from './template.js';
+import { compileTemplate, expressionsIn, isFillingOf, renderTemplate, type Template } from './template.js';
 
 const VOCABULARY = { nodes: { members: new Set(['a']), onlyMembers: true }, x: {} };
 
@@ -109,5 +109,19 @@ describe('expressionsIn', () => {
   test('reads a text once, however many expressions never end', () => {
     expect([...expressionsIn('${ '.repeat(300_000))]).toEqual([]);
     expect([...expressionsIn('${x}'.repeat(300_000))]).toHaveLength(300_000);
+  });
+});
+
+describe('isFillingOf', () => {
+  test.each<[string, JsonValue, boolean]>([
+    ['${x}', { any: ['thing'] }, true],
+    ['http://a/${x}?b={{c}}', 'http://a/1?b=2', true],
+    ['http://a/${x}', 'http://b/1', false],
+    ['http://a/${x}', 5, false],
+    ["${'}'}${x} end", 'anything end', true],
+    ['fixed', 'fixed', true],
+    ['fixed', 'other', false],
+  ])('%s: %j is one: %s', (text, value, expected) => {
+    expect(isFillingOf(text, value)).toBe(expected);
   });
 });

@@ -1,5 +1,6 @@
 import {
   isJsonObject,
+  isRenderingOf,
   type JsonValue,
   renderTemplate as renderReferences,
   type TemplateResolver,
@@ -57,6 +58,17 @@ export function* expressionsIn(value: JsonValue): Generator<string> {
   for (const { text } of textsIn(value, ''))
     for (const it of sourcesIn(text)) if (!(it instanceof InvalidExpression) && 'source' in it) yield it.source;
 }
+
+/** Whether a value is what may come of a text: all that stands around its expressions and references, in order, and anything between. */
+export function isFillingOf(text: string, value: JsonValue): boolean {
+  const pieces = [...sourcesIn(text)].map((it) => ('literal' in it ? it.literal : ANYTHING));
+  if (pieces.length === 1 && text.startsWith(OPENING)) return true;
+  const around = pieces.join('');
+  return typeof value === 'string' && isRenderingOf(around, value);
+}
+
+/** A reference to nothing in particular. */
+const ANYTHING = '{{x}}';
 
 class CompiledTemplate implements Template {
   readonly references: (Reference & { path: string })[] = [];

@@ -8,6 +8,7 @@ import { OutputNode } from './echo-nodes.js';
 import { ExternalNode } from './external-node.js';
 import { EchoLlm } from './llm/echo-llm.js';
 import { ScriptNode } from './script-node.js';
+import { SetNode } from './set-node.js';
 import { ToolNode } from './tool-node.js';
 import { Calculator } from './tools/calculator.js';
 import { ToolRegistry } from './tools/tool-registry.js';
@@ -18,6 +19,7 @@ const TYPES: NodeType[] = [
   new OutputNode(),
   new ExternalNode({} as AgentDirectory, new CallChains(Buffer.from('a secret'))),
   new ScriptNode(),
+  new SetNode(),
 ];
 
 const SCRIPT: JsonObject = {
@@ -48,6 +50,7 @@ const GOOD: Record<string, JsonObject> = {
   output: { prompt: 'p', data: { a: 1 }, schema: { type: 'string' } },
   external: { endpoint_url: 'http://a.test', timeout: 5, auth: 'key', prompt: 'p', data: [1] },
   script: { script: SCRIPT, prompt: 'p', data: null },
+  set: { values: { a: 'x', b: [1] } },
 };
 
 const STRANGE: JsonValue[] = [null, true, false, 0, -1, 1.5, 3e9, '', 'x', '1000', [], [1], {}, { text: 'x' }, 'a/b'];

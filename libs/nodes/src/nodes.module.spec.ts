@@ -32,6 +32,9 @@ describe('NodesModule', () => {
       'output',
       'external',
       'script',
+      'set',
+      'wait',
+      'human',
     ]);
     expect(module.get(ToolRegistry, { strict: false }).names).toEqual(['current_time', 'calculator', 'http_get']);
   });

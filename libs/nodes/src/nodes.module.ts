@@ -6,16 +6,19 @@ import { AppConfig } from '#libs/service';
 import { AgentNode } from './agent-node.js';
 import { InputNode, OutputNode } from './echo-nodes.js';
 import { ExternalNode } from './external-node.js';
+import { HumanNode } from './human-node.js';
 import { EchoLlm } from './llm/echo-llm.js';
 import { LlmProvider } from './llm/llm-provider.js';
 import { OpenAiLlm } from './llm/openai-llm.js';
 import { NodeTypeRegistry } from './node-type-registry.js';
 import { ScriptNode } from './script-node.js';
+import { SetNode } from './set-node.js';
 import { ToolNode } from './tool-node.js';
 import { Calculator } from './tools/calculator.js';
 import { CurrentTime } from './tools/current-time.js';
 import { HttpGet } from './tools/http-get.js';
 import { ToolRegistry } from './tools/tool-registry.js';
+import { WaitNode } from './wait-node.js';
 
 /** A node type of another library: its class, and the module that exports it. */
 export interface OtherNodeType {
@@ -76,6 +79,9 @@ function nodeTypes(
     new OutputNode(),
     new ExternalNode(agents, chains),
     new ScriptNode(content),
+    new SetNode(content.renderedText),
+    new WaitNode(),
+    new HumanNode(),
     ...others,
   ]);
 }

@@ -11,42 +11,54 @@ import {
 } from '#libs/protocol';
 import { withText } from './text-placeholder.js';
 
+/** How the author's texts are filled in. */
+export interface Author {
+  /** What a text comes to where the Message brings nothing for it. */
+  fill(text: string): JsonValue;
+  /** Whether the Message may bring this for it. */
+  allows(text: string, given: JsonValue): boolean;
+}
+
 /**
  * The arguments that a Message calls a tool with: those of its data, or of the data's `args`, as far as the author left
  * room for them. What the author fixed stays: of a text with references only what stands for the references may come
  * with the Message. Without data the Message's text is put in for `{{text}}`.
- * @param budget what the author's members may come to
- * @throws ContentTooLarge beyond it
+ * @throws whatever the author's texts cannot be filled in for
  */
-export function toolArgs({ parts }: Message, own: unknown, budget = new TextBudget()): JsonObject {
+export function toolArgs({ parts }: Message, own: unknown, author = authorOf(firstText(parts) ?? '')): JsonObject {
   const fixed = isJsonObject(own) ? own : {};
   const data = firstData(parts);
   const given = isJsonObject(data) ? (isJsonObject(data.args) ? data.args : data) : {};
-  return { ...given, ...filled(fixed, given, { text: firstText(parts) ?? '', budget }) };
+  return { ...given, ...filled(fixed, given, author) };
 }
 
-/** What stands for `{{text}}`. */
-interface PutIn {
-  text: string;
-  budget: TextBudget;
+/**
+ * One whose texts have `{{references}}`.
+ * @param text what stands for `{{text}}`
+ * @param budget what the texts may come to; beyond it `fill` throws ContentTooLarge
+ */
+export function authorOf(text: string, budget = new TextBudget()): Author {
+  return {
+    fill: (own) => withText(own, text, budget),
+    allows: (own, given) => typeof given === 'string' && isRenderingOf(own, given),
+  };
 }
 
 /** The author's members, each with what was given for its references. */
-function filled(own: JsonObject, given: JsonObject, put: PutIn): JsonObject {
+function filled(own: JsonObject, given: JsonObject, author: Author): JsonObject {
   const members = Object.entries(own).map(([key, value]): [string, JsonValue] => {
-    return [key, filledValue(value, Object.hasOwn(given, key) ? given[key] : undefined, put)];
+    return [key, filledValue(value, Object.hasOwn(given, key) ? given[key] : undefined, author)];
   });
   return Object.fromEntries(members);
 }
 
-function filledValue(own: JsonValue, given: JsonValue | undefined, put: PutIn): JsonValue {
-  if (typeof own === 'string')
-    return typeof given === 'string' && isRenderingOf(own, given) ? given : withText(own, put.text, put.budget);
+function filledValue(own: JsonValue, given: JsonValue | undefined, author: Author): JsonValue {
+  if (typeof own === 'string') return given !== undefined && author.allows(own, given) ? given : author.fill(own);
   if (Array.isArray(own)) {
     const items = Array.isArray(given) ? given : [];
-    return own.map((item, index) => filledValue(item, items[index], put));
+    return own.map((item, index) => filledValue(item, items[index], author));
   }
-  return isJsonObject(own) ? filled(own, isJsonObject(given) ? given : {}, put) : own;
+  return isJsonObject(own) ? filled(own, isJsonObject(given) ? given : {}, author) : own;
 }
 
 /** The arguments as events tell them: a URL among them that names a password is shown without it. */

@@ -96,3 +96,29 @@ describe('tool nodes', () => {
     server.closeAllConnections();
   });
 });
+
+describe('tool nodes of a workflow in language 2', () => {
+  const type = new ToolNode(new ToolRegistry([new Calculator()]));
+  const of = { workflow: 'w', revision: '1', language: 2 as const };
+  const node = (expression: string) => ({
+    id: 't',
+    type: 'tool',
+    config: { tool: 'calculator', args: { expression } },
+    of,
+  });
+  const answer = async (expression: string, data: JsonObject) =>
+    artifactParts(await played(type.executor(node(expression)), turn([{ text: '7' }, { data }])));
+
+  it('take what a run has put in for their expressions, and nothing else', async () => {
+    expect(await answer('${nodes.a.data.n} + {{b}}', { args: { expression: '1 + 2' } })).toEqual([
+      { text: '3', mediaType: 'text/plain' },
+    ]);
+    expect(await answer('${inputs.n} + 1', { args: { expression: '1 * 2' }, n: 4 })).toEqual([
+      { text: '5', mediaType: 'text/plain' },
+    ]);
+  });
+
+  it('called by themselves evaluate them over the data of the Message', async () => {
+    expect(await answer('${inputs.n} + {{text}}', { n: 4 })).toEqual([{ text: '11', mediaType: 'text/plain' }]);
+  });
+});

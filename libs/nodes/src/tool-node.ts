@@ -1,12 +1,23 @@
 import type { AgentExecutor, ConfigSchema, NodeSpec, NodeType, RequestContext } from '#libs/executor';
-import { ContentTooLarge, hasUserinfo, isJsonObject, type JsonObject, NO_USERINFO, TextBudget } from '#libs/protocol';
+import { isFillingOf } from '#libs/expressions';
+import {
+  ContentTooLarge,
+  firstText,
+  hasUserinfo,
+  isJsonObject,
+  type JsonObject,
+  type Message,
+  NO_USERINFO,
+  TextBudget,
+} from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { ConfigProblems } from './config-problems.js';
 import { configSchema } from './config-schema.js';
 import { NodeFailure } from './node-failure.js';
 import { NodeExecutor, type NodeWork, workStep } from './node-executor.js';
+import { filledIn } from './own-texts.js';
 import { resultParts } from './result-parts.js';
-import { shownArgs, toolArgs } from './tool-args.js';
+import { type Author, authorOf, shownArgs, toolArgs } from './tool-args.js';
 import type { ToolRegistry } from './tools/tool-registry.js';
 
 /** `tool`: runs a registered tool. */
@@ -65,9 +76,15 @@ class ToolExecutor extends NodeExecutor {
 
   #args({ userMessage }: RequestContext): JsonObject {
     try {
-      return toolArgs(userMessage, this.node.config.args, new TextBudget(this.renderedText));
+      return toolArgs(userMessage, this.node.config.args, this.#author(userMessage));
     } catch (error) {
       throw error instanceof ContentTooLarge ? new NodeFailure(error.message, { cause: error }) : error;
     }
+  }
+
+  #author(message: Message): Author {
+    const budget = new TextBudget(this.renderedText);
+    if (this.node.of?.language !== 2) return authorOf(firstText(message.parts) ?? '', budget);
+    return { fill: (text) => filledIn(text, this.node, message, budget), allows: isFillingOf };
   }
 }

@@ -46,6 +46,7 @@ export {
   userMessage,
 } from './constructors.js';
 export { A2A_ERRORS, A2AError, type A2AErrorReason, type FieldViolation, invalidParams } from './errors.js';
+export { FORM_EXTENSION, formMessage, type FormQuestion, formQuestion } from './form-question.js';
 export { runEventMetadata, type RunEventNote, runEventNote } from './run-event.js';
 export { streamEvent, streamEventMetadata } from './stream-event.js';
 export { InvalidProtocolValue } from './codec/invalid-protocol-value.js';

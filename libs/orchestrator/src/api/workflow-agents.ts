@@ -95,10 +95,17 @@ export class WorkflowAgents {
 
   /** Cards are public: what a node's config says to its model, or to its caller, stands in none of them. */
   private makeNode(node: WorkflowNode): ServedAgent {
-    const description = describe(node, this.revision.definition.name);
-    const executor = this.makers.nodeTypes.executor(node);
-    const { inputModes, outputModes = [TEXT, JSON_DATA], capabilities } = executor.declares ?? {};
-    const skill = { id: node.id, name: `${node.type}: ${node.id}`, description, tags: [node.type] };
+    const { definition, revision } = this.revision;
+    const description = writtenOf(node) ?? `${node.type} node ${node.id} of workflow ${definition.name}`;
+    const of = { workflow: definition.name, revision, ...(definition.language && { language: definition.language }) };
+    const executor = this.makers.nodeTypes.executor({ ...node, of });
+    const { inputModes, outputModes = [TEXT, JSON_DATA], capabilities, does } = executor.declares ?? {};
+    const skill = {
+      id: node.id,
+      name: `${node.type}: ${node.id}`,
+      description: writtenOf(node) ?? does ?? description,
+      tags: [node.type],
+    };
     return {
       path: `${this.path}/nodes/${node.id}`,
       name: node.id,
@@ -114,9 +121,7 @@ export class WorkflowAgents {
   }
 }
 
-/** What the author wrote for callers to read, else what everybody knows. */
-function describe({ id, type, config }: WorkflowNode, workflow: string): string {
-  const { description } = config;
-  const written = typeof description === 'string' && description.trim() !== '';
-  return written ? description : `${type} node ${id} of workflow ${workflow}`;
+/** What the author wrote for callers to read. */
+function writtenOf({ config: { description } }: WorkflowNode): string | undefined {
+  return typeof description === 'string' && description.trim() !== '' ? description : undefined;
 }

@@ -1,0 +1,109 @@
+import type { AgentDeclaration, AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
+import { durationOf, InputSchema, InvalidInputSchema, later, readAnswer } from '#libs/expressions';
+import {
+  FORM_EXTENSION,
+  formMessage,
+  type FormQuestion,
+  formQuestion,
+  type JsonValue,
+  type Message,
+  type Part,
+  statusUpdate,
+  textPart,
+} from '#libs/protocol';
+import { HUMAN_CONFIG, humanProblems } from './flow-configs.js';
+import { NodeExecutor, type NodeEvent, type NodeWork } from './node-executor.js';
+import { filledIn } from './own-texts.js';
+import { typedParts } from './result-parts.js';
+
+/** `human`: asks whoever called, and answers with what was answered, which has to fit the form if there is one. */
+export class HumanNode implements NodeType {
+  readonly name = 'human';
+  readonly configSchema = HUMAN_CONFIG;
+
+  /** Whether its form is one is asked beside this, as of all schemas of a workflow. */
+  problems(node: NodeSpec): string[] {
+    return humanProblems(node);
+  }
+
+  executor(node: NodeSpec): AgentExecutor {
+    return new HumanExecutor(node);
+  }
+}
+
+class HumanExecutor extends NodeExecutor {
+  override readonly recovery = 'restart';
+  override readonly declares: AgentDeclaration;
+  readonly #form: InputSchema | undefined;
+
+  constructor(node: NodeSpec) {
+    super(node);
+    this.#form = usable(node.config.form);
+    const json = 'application/json';
+    this.declares = {
+      does: 'Asks a person, and answers with what they answer.',
+      inputModes: ['text/plain', json],
+      outputModes: this.#form ? [json] : ['text/plain', json],
+      capabilities: { extensions: [FORM] },
+    };
+  }
+
+  protected override async *work(context: RequestContext): NodeWork {
+    const { task, userMessage } = context;
+    const asked = task?.status.message;
+    if (asked === undefined) {
+      yield this.#question(context);
+      return undefined;
+    }
+    const read = readAnswer(this.#form, userMessage.parts);
+    if ('answer' in read) return [read.answer];
+    const { violations: _, ...question } = formQuestion(asked) ?? {};
+    yield asking(context, asked.parts, { ...question, violations: read.violations });
+    return undefined;
+  }
+
+  #question(context: RequestContext): NodeEvent {
+    const { form, assignee } = this.node.config;
+    const patience = durationOf(this.node.onWait?.deadline);
+    return asking(context, this.#words(context.userMessage), {
+      ...(this.#form && { form: form as FormQuestion['form'] }),
+      ...(typeof assignee === 'string' && { assignee }),
+      ...(patience !== undefined && { deadline: later(new Date(), patience).toISOString() }),
+    });
+  }
+
+  /** What it was told, which in a run is its prompt; a Message without a word gets the prompt to it. */
+  #words(message: Message): Part[] {
+    const parts = typedParts(message.parts);
+    if (parts.some(({ text }) => text !== undefined && text !== '')) return parts;
+    const { prompt } = this.node.config;
+    const words = typeof prompt === 'string' ? filledIn(prompt, this.node, message) : '';
+    const text = typeof words === 'string' ? words : JSON.stringify(words);
+    return [textPart(text || 'An answer is needed'), ...parts.filter((part) => part.text === undefined)];
+  }
+}
+
+/** A form that was saved when more was allowed holds nobody up. */
+function usable(form: JsonValue | undefined): InputSchema | undefined {
+  try {
+    return form === undefined ? undefined : InputSchema.of(form);
+  } catch (error) {
+    if (error instanceof InvalidInputSchema) return undefined;
+    throw error;
+  }
+}
+
+const FORM = {
+  uri: FORM_EXTENSION,
+  description:
+    'A Message that asks says in its metadata, under this URI, what the answer has to be: { "form": JSON Schema of the ' +
+    'data Part that answers, "assignee": a label, "deadline": until when, "violations": what was wrong with the last ' +
+    'answer }. Each is left out where there is none; without a form the answer is a text.',
+  required: false,
+};
+
+function asking(context: RequestContext, parts: Part[], question: FormQuestion): NodeEvent {
+  const event = statusUpdate(context, 'TASK_STATE_INPUT_REQUIRED');
+  event.statusUpdate.status.message = formMessage(context, parts, question);
+  return event;
+}

@@ -1,0 +1,44 @@
+import type { AgentDeclaration, AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
+import { dataPart, TextBudget } from '#libs/protocol';
+import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { SET_CONFIG, setProblems } from './flow-configs.js';
+import { NodeExecutor, type NodeWork } from './node-executor.js';
+import { filledIn } from './own-texts.js';
+
+/** `set`: its output is its values. In a run the run itself does it; this is what stands behind its own URL. */
+export class SetNode implements NodeType {
+  readonly name = 'set';
+  readonly configSchema = SET_CONFIG;
+
+  constructor(private readonly renderedText = DEFAULT_CONTENT_LIMITS.renderedText) {}
+
+  problems(node: NodeSpec): string[] {
+    return setProblems(node);
+  }
+
+  executor(node: NodeSpec): AgentExecutor {
+    return new SetExecutor(node, this.renderedText);
+  }
+}
+
+class SetExecutor extends NodeExecutor {
+  override readonly recovery = 'restart';
+  override readonly declares: AgentDeclaration = {
+    does: 'Answers with values that its workflow says.',
+    outputModes: ['application/json'],
+  };
+
+  constructor(
+    node: NodeSpec,
+    private readonly renderedText: number,
+  ) {
+    super(node);
+  }
+
+  // oxlint-disable-next-line require-yield -- it has no events of its own
+  protected override async *work({ userMessage }: RequestContext): NodeWork {
+    return [
+      dataPart(filledIn(this.node.config.values ?? {}, this.node, userMessage, new TextBudget(this.renderedText))),
+    ];
+  }
+}

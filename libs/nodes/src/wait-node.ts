@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentDeclaration, AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
+import { durationOf, later, LONGEST_DURATION } from '#libs/expressions';
+import { type JsonValue, runEventNote } from '#libs/protocol';
+import { WAIT_CONFIG, waitProblems } from './flow-configs.js';
+import { NodeExecutor, type NodeWork, workStep } from './node-executor.js';
+import { NodeFailure } from './node-failure.js';
+import { filledIn, timeOf } from './own-texts.js';
+import { typedParts } from './result-parts.js';
+
+/** What a timer of this runtime can hold. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** The step that says until when; a node that goes on after a crash waits no longer than that. */
+const WAITING = 'node.waiting';
+
+/**
+ * `wait`: lets time pass, and says what it was told. In a run the run itself waits; this is what stands behind its own
+ * URL.
+ */
+export class WaitNode implements NodeType {
+  readonly name = 'wait';
+  readonly configSchema = WAIT_CONFIG;
+
+  problems(node: NodeSpec): string[] {
+    return waitProblems(node);
+  }
+
+  executor(node: NodeSpec): AgentExecutor {
+    return new WaitExecutor(node);
+  }
+}
+
+class WaitExecutor extends NodeExecutor {
+  override readonly recovery = 'restart';
+  override readonly declares: AgentDeclaration = { does: 'Waits, and answers with what it was told.' };
+
+  protected override async *work(context: RequestContext): NodeWork {
+    const until = (await waitedFor(context)) ?? this.#end(context);
+    yield workStep(context, WAITING, { until: until.toISOString() });
+    await passed(until, context.signal);
+    return typedParts(context.userMessage.parts);
+  }
+
+  #end({ userMessage }: RequestContext): Date {
+    const { for: duration, until } = this.node.config;
+    const now = new Date();
+    const end = typeof until === 'string' ? timeOf(until, userMessage, now) : this.#after(duration, userMessage, now);
+    if (end.getTime() - now.getTime() > LONGEST_DURATION) throw new NodeFailure('it would wait for longer than a year');
+    return end;
+  }
+
+  #after(duration: JsonValue | undefined, message: RequestContext['userMessage'], now: Date): Date {
+    const given = filledIn(duration ?? null, this.node, message);
+    const milliseconds = durationOf(given);
+    if (milliseconds !== undefined) return later(now, milliseconds);
+    throw new NodeFailure(`for is no duration: ${JSON.stringify(given).slice(0, 50)}`);
+  }
+}
+
+/** What an earlier execution of this turn has noted. */
+async function waitedFor(context: RequestContext): Promise<Date | undefined> {
+  const { recovered } = context;
+  if (recovered === 0) return undefined;
+  for (const event of (await context.log()).slice(-recovered).toReversed()) {
+    const note = 'statusUpdate' in event ? runEventNote(event.statusUpdate.metadata) : undefined;
+    const until = note?.type === WAITING && note.payload['until'];
+    if (typeof until === 'string') return new Date(until);
+  }
+  return undefined;
+}
+
+async function passed(end: Date, signal: AbortSignal): Promise<void> {
+  for (let left = end.getTime() - Date.now(); left > 0; left = end.getTime() - Date.now())
+    await delay(Math.min(left, LONGEST_TIMER_MS), undefined, { signal });
+}
