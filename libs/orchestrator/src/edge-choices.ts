@@ -18,7 +18,7 @@ export interface LeavingChoice {
 /** The edges that may be taken when a node ends so; `undefined` where nothing is chosen, as none of its edges has a condition. */
 export function choices(graph: WorkflowGraph, node: NodeRun, outcome: Outcome): readonly GraphEdge[] | undefined {
   const unit = graph.regions.unit(node.id);
-  if (unit === undefined || node.list !== undefined || !chooses(graph, node.id)) return undefined;
+  if (unit === undefined || node.list !== undefined || !graph.chooses(node.id)) return undefined;
   // What takes care of a failure does so at once, also from within a loop; anything else leaves a loop at its end.
   const edges = outcome === 'failed' ? [...unit.outgoing, ...unit.leaving] : unit.outgoing;
   return edges.filter((edge) => isFor(edge, outcome));
@@ -35,7 +35,7 @@ export function leavingChoices(graph: WorkflowGraph, run: UnitRun, fails: boolea
   return [...sources].flatMap((id): LeavingChoice[] => {
     const last = inner?.last(id);
     const { node, outcome } = last ?? {};
-    if (node === undefined || !chooses(graph, id)) return [];
+    if (node === undefined || !graph.chooses(id)) return [];
     const own = unit.outgoing.filter(({ from }) => from === id);
     if (id === failing) return choice(node, 'failed', [...own, ...unit.leaving.filter(({ from }) => from === id)]);
     if (outcome === 'completed') return choice(node, outcome, own);
@@ -49,12 +49,6 @@ function choice(node: NodeRun, outcome: Outcome, all: readonly UnitEdge[], taken
   return [
     { node, outcome, edges, ...(taken && { taken: taken.filter((at) => edges.some(({ index }) => index === at)) }) },
   ];
-}
-
-/** Whether something is chosen when a node ends. */
-function chooses(graph: WorkflowGraph, id: string): boolean {
-  if (graph.node(id).branch !== undefined) return true;
-  return graph.outgoing(id).some(({ edge: { when, on } }) => when !== undefined || on !== undefined);
 }
 
 function isFor({ edge: { on = 'success' } }: GraphEdge, outcome: Outcome): boolean {

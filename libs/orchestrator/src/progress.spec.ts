@@ -4,22 +4,15 @@ import { instanceName } from './instances.js';
 import type { NodeRun, NodeStatus } from './node-run.js';
 import { planNext } from './plan-next.js';
 import { RunState } from './run-state.js';
-import { type Fate, PlayedRun } from './testing/played-run.js';
+import { fateOf } from './testing/fate.js';
+import { PlayedRun } from './testing/played-run.js';
+import { flowOf, SteppedRun } from './testing/stepped-run.js';
 import { type Constructs, workflows } from './testing/random-workflow.js';
 import type { WorkflowDefinition } from './workflow.js';
 
 const ALL: Constructs = { loops: true, lists: true, cancelRest: true, times: true };
 
 const ENDED: readonly NodeStatus[] = ['completed', 'failed', 'canceled', 'skipped'];
-
-/** The same answer to the same question, and any to different ones. */
-function fateOf(seed: number): Fate {
-  return (question, options) => {
-    let hash = seed ^ 0x9e3779b9;
-    for (const letter of question) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x85ebca6b) ^ (hash >>> 13);
-    return ((hash ^ (hash >>> 16)) >>> 0) % Math.max(options, 1);
-  };
-}
 
 /** Whether a unit before an instance has ended, by what is said of its nodes alone. */
 function hasEnded(
@@ -57,7 +50,7 @@ function mayStart(node: NodeRun, run: PlayedRun): void {
 }
 
 function playAny(definition: WorkflowDefinition, seed: number, order: number): PlayedRun {
-  const run = new PlayedRun(definition, fateOf(seed), fateOf(order), mayStart);
+  const run = new PlayedRun(definition, fateOf(seed), fateOf(order), { beforeStart: mayStart });
   if (!run.play()) throw new Error(`it does not end: ${JSON.stringify(definition)}`);
   return run;
 }
@@ -162,5 +155,49 @@ describe('Progress', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  test('costs each edge once, however long the run', () => {
+    const ids = Array.from({ length: 10_000 }, (_, index) => `n${index}`);
+    const edges = ids.slice(1).map((to, index) => ({ from: ids[index] ?? '', to, when: 'true' }));
+    const nodes = ids.map((id) => ({ id, type: 'agent', config: {} }));
+    const run = new SteppedRun({ name: 'wf', nodes, edges });
+    let planned = 0;
+    for (const id of ids) {
+      const { start, decide, report } = planNext(run.state, 0);
+      planned += start.length + decide.length + report.length;
+      run.complete(id, edges[planned - 1] ? [planned - 1] : []);
+    }
+    expect(planned).toBe(ids.length);
+    expect(run.state.progress.settlement.visits).toBe(edges.length);
+    const read = RunState.of(run.definition, run.log);
+    expect(read.progress.settlement.visits).toBe(edges.length);
+    expect(planNext(read, 0)).toMatchObject({ outcome: 'completed' });
+  });
+
+  test('costs each edge once where a failure skips all that is behind it', () => {
+    const ids = Array.from({ length: 10_000 }, (_, index) => `n${index}`);
+    const edges = ids.slice(1).map((to, index) => ({ from: ids[index] ?? '', to }));
+    const nodes = ids.map((id) => ({ id, type: 'agent', config: {} }));
+    const { state } = new SteppedRun({ name: 'wf', nodes, edges, onFailure: 'continue' }).fail('n0');
+    expect(state.node('n9999').status).toBe('skipped');
+    expect(state.progress.settlement.visits).toBe(edges.length);
+  });
+
+  test('has no more entries of a list at hand than are at work', () => {
+    const items = Array.from({ length: 10_000 }, (_, index) => index);
+    const run = new SteppedRun(flowOf('m', '', { m: { each: { items: 'inputs.list' } } })).items('m', ...items);
+    let planned = 0;
+    let most = 0;
+    for (const index of items) {
+      const { start } = planNext(run.state, 0);
+      planned += start.length;
+      most = Math.max(most, run.state.frontier.ready.length + run.state.frontier.active.length);
+      for (const { instance } of start) run.start(instance);
+      run.complete(`m[${index}]`);
+    }
+    expect(planned).toBe(items.length);
+    expect(most).toBe(5);
+    expect(run.plan).toEqual({ decide: ['list m'] });
   });
 });

@@ -10,6 +10,7 @@ interface LoopedGraph {
   node(id: string): WorkflowNode;
   outgoing(id: string): readonly GraphEdge[];
   isResult(id: string): boolean;
+  chooses(id: string): boolean;
 }
 
 /** A part of a workflow that runs as a whole: all of it, or what a loop repeats. */
@@ -71,6 +72,8 @@ export interface UnitEdge extends GraphEdge {
   readonly region: Region;
   /** Its place in the region's `edges`. */
   readonly slot: number;
+  /** Whether something is chosen among the edges of the node that it comes from. */
+  readonly isChosen: boolean;
   readonly source: Unit;
   readonly target: Unit;
 }
@@ -155,7 +158,8 @@ export class Regions {
     }
     const [source, target] = [region?.unitOf.get(edge.from), region?.unitOf.get(edge.to)];
     if (region === undefined || source === undefined || target === undefined) return;
-    const added = { ...edge, region, slot: region.edges.length, source, target };
+    const isChosen = this.graph.chooses(edge.from);
+    const added = { ...edge, region, slot: region.edges.length, isChosen, source, target };
     region.edges.push(added);
     this.edges.set(edge.index, added);
     source.outgoing.push(added);

@@ -23,6 +23,8 @@ export class Settlement {
   visits = 0;
   /** Units to which an edge has settled, and of what it broke. */
   private readonly touched: { run: UnitRun; damage?: Damage }[] = [];
+  /** Failures that have come to an end of the run, and are to be reported when all edges have settled. */
+  private readonly ends: Damage[] = [];
   private isDraining = false;
 
   constructor(
@@ -32,7 +34,7 @@ export class Settlement {
 
   /** A scope begins: what no edge leads to is ready. */
   begin(scope: Scope): void {
-    for (const run of scope.units) if (run.unit.incoming.length === 0) this.touched.push({ run });
+    for (const run of scope.units) if (isReady(run)) this.touched.push({ run });
     this.drain();
   }
 
@@ -152,7 +154,8 @@ export class Settlement {
   private reachEnd(damage: Damage): void {
     if (damage.isUnhandled) return;
     damage.isUnhandled = true;
-    this.listener.unhandled(damage);
+    this.ends.push(damage);
+    this.drain();
   }
 
   private finish(run: UnitRun, outcome: NonNullable<UnitRun['outcome']>): void {
@@ -173,11 +176,13 @@ export class Settlement {
   private drain(): void {
     if (this.isDraining) return;
     this.isDraining = true;
-    for (let next = this.touched.pop(); next !== undefined; next = this.touched.pop()) {
-      if (next.run.isPending) this.join(next.run, next.damage);
-      else if (next.damage) this.meet(next.run, next.damage);
+    for (const { run, damage } of this.touched) {
+      if (run.isPending) this.join(run, damage);
+      else if (damage) this.meet(run, damage);
     }
+    this.touched.length = 0;
     this.isDraining = false;
+    for (const damage of this.ends.splice(0)) this.listener.unhandled(damage);
   }
 
   /** Whether a unit that has not begun may, must wait, or never will. */
@@ -213,12 +218,14 @@ export class Settlement {
   }
 }
 
+/** Only where nothing can come any more that would make it a failure: what comes first must not decide. */
 function skipReason({ unit, undecided, live, broken }: UnitRun): SkipReason | undefined {
   const { needed, incoming } = unit;
-  if (incoming.length === 0) return undefined;
+  const isSure = broken > 0 || undecided === 0;
+  if (incoming.length === 0 || !isSure) return undefined;
   if (needed !== undefined) return live + undecided < needed ? 'out-of-reach' : undefined;
   if (broken > 0) return 'broken';
-  return undecided === 0 && live === 0 ? 'off' : undefined;
+  return live === 0 ? 'off' : undefined;
 }
 
 function isReady({ unit, undecided, live }: UnitRun): boolean {
@@ -253,10 +260,10 @@ function isForSuccess({ edge: { on = 'success' } }: UnitEdge): boolean {
 }
 
 function isTaken(
-  { index, edge: { on = 'success', when } }: UnitEdge,
+  { index, isChosen, edge: { on = 'success', when } }: UnitEdge,
   outcome: 'completed' | 'failed',
   taken: ReadonlySet<number> | undefined,
 ): boolean {
   const isMeant = on === 'always' || (on === 'success') === (outcome === 'completed');
-  return isMeant && (taken ? taken.has(index) : when === undefined);
+  return isMeant && (isChosen && taken ? taken.has(index) : when === undefined);
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { NodeTypes } from '#libs/executor';
+import { flowOf } from './testing/stepped-run.js';
 import type { WorkflowDefinition, WorkflowEdge } from './workflow.js';
 import { WorkflowGraph } from './workflow-graph.js';
 import { workflowProblems } from './workflow-problems.js';
@@ -87,6 +88,84 @@ describe('WorkflowGraph', () => {
         for (const { from, to } of edges) expect(order.indexOf(from)).toBeLessThan(order.indexOf(to));
       }),
     );
+  });
+});
+
+describe('the loops of a WorkflowGraph', () => {
+  const bodies = (ids: string, edges: string) =>
+    WorkflowGraph.build(flowOf(ids, edges)).loops.map(({ from, to, index, body }) => [
+      from,
+      to,
+      index,
+      [...body].join(' '),
+    ]);
+
+  test('repeat all that lies between their ends', () => {
+    expect(bodies('in a b c d out', 'in>a a>b a>c b>d c>d d>a@3 d>out b>out')).toEqual([['d', 'a', 5, 'a b c d']]);
+    expect(bodies('a b c', 'a>b b>c b>b@2 c>a@2')).toEqual([
+      ['b', 'b', 2, 'b'],
+      ['c', 'a', 3, 'a b c'],
+    ]);
+  });
+
+  test('are no part of what follows what', () => {
+    const graph = WorkflowGraph.build(flowOf('a b', 'a>b b>a@3'));
+    expect(graph.order).toEqual(['a', 'b']);
+    expect(graph.incoming('a')).toEqual([]);
+    expect(graph.resultNodes().map(({ id }) => id)).toEqual(['b']);
+  });
+
+  test.each([
+    ['a b', 'b>a@2', 'loop edge from "b" to "a": "a" does not lead to "b"'],
+    ['a b', 'a>b a>b@2', 'loop edge from "a" to "b": "b" does not lead to "a"'],
+    ['x a b', 'a>b x>b b>a@2', '"x" leads to "b" from outside, and what a loop repeats is entered at its "to" alone'],
+    ['a b c', 'a>b b>c b>a@2 c>b@2', 'loop edges from "c" to "b" and from "b" to "a" repeat some of the same nodes'],
+    ['a b', 'a>b b>a@2 b>a@3', 'repeat some of the same nodes'],
+    ['a b', 'a>b b>a c>a@2', 'edge references unknown node: c'],
+  ])('of nodes "%s" with edges "%s" are refused where nobody could follow them', (ids, edges, text) => {
+    const graph = WorkflowGraph.of(flowOf(ids, edges));
+    expect(graph.fault?.message).toMatch(/^build DAG: /);
+    expect(graph.fault?.message).toContain(text);
+    expect(graph.loops).toEqual([]);
+  });
+
+  test('name their edge in what is wrong with them', () => {
+    expect(WorkflowGraph.of(flowOf('a b', 'a>b a>b@2')).fault?.fault).toMatchObject({ code: 'INVALID_LOOP', edge: 1 });
+  });
+});
+
+describe('a WorkflowGraph', () => {
+  test('keeps edges with a condition beside others between the same nodes, each with its place', () => {
+    const graph = WorkflowGraph.build(flowOf('a b', 'a>b a>b a>b? a>b!'));
+    expect(graph.outgoing('a').map(({ index }) => index)).toEqual([0, 2, 3]);
+    expect(graph.successors('a')).toEqual(['b']);
+    expect(graph.chooses('a')).toBe(true);
+    expect(graph.chooses('b')).toBe(false);
+  });
+
+  test('has what only a failure leads on from among its results', () => {
+    const graph = WorkflowGraph.build(flowOf('a b c', 'a>b b>c!'));
+    expect(graph.resultNodes().map(({ id }) => id)).toEqual(['b', 'c']);
+  });
+
+  test.each<[string, WorkflowDefinition, boolean]>([
+    ['nodes and edges', flowOf('a b', 'a>b', {}, { onFailure: 'continue', language: 1 }), true],
+    ['a condition', flowOf('a b', 'a>b?'), false],
+    ['an outcome', flowOf('a b', 'a>b!'), false],
+    ['a loop', flowOf('a', 'a>a@1'), false],
+    ['a join', flowOf('a', '', { a: { join: 'all' } }), false],
+    ['expressions', flowOf('a', '', {}, { language: 2 }), false],
+    ['a deadline', flowOf('a', '', {}, { deadline: '1m' }), false],
+    ['a wait', flowOf('a', '', { a: { type: 'wait' } }), false],
+  ])('of %s is plain or not', (_what, definition, expected) => {
+    expect(WorkflowGraph.of(definition).isPlain).toBe(expected);
+  });
+
+  test('knows the nodes that run at the end, which have no edges', () => {
+    const onExit = [{ node: 'b' }];
+    expect([...WorkflowGraph.build(flowOf('a b', '', {}, { onExit })).exits]).toEqual([['b', 'always']]);
+    expect(WorkflowGraph.of(flowOf('a b', 'a>b', {}, { onExit })).fault?.fault.text).toBe('onExit node has an edge: b');
+    expect(WorkflowGraph.of(flowOf('a', '', {}, { onExit })).fault?.fault.text).toBe('onExit names unknown node: b');
   });
 });
 

@@ -95,6 +95,12 @@ export class WorkflowGraph {
     return this.vertex(id).outgoing;
   }
 
+  /** Whether something is chosen among the edges from a node: one has a condition, or an outcome that it is for. */
+  chooses(id: string): boolean {
+    const { node, outgoing } = this.vertex(id);
+    return node.branch !== undefined || !outgoing.every(({ edge }) => isUnconditional(edge));
+  }
+
   /** In the order of the edges, each once. */
   predecessors(id: string): string[] {
     return [...new Set(this.incoming(id).map(({ from }) => from))];

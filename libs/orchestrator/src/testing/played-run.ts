@@ -21,12 +21,10 @@ import { RunState } from '../run-state.js';
 import { a2aReceived, a2aSending, nodeCanceled, nodeCompleted, nodeError, nodeStarted } from '../run-steps.js';
 import type { Timer } from '../timers.js';
 import type { WorkflowDefinition } from '../workflow.js';
+import type { Fate } from './fate.js';
 
 const REFERENCE = { taskId: 'run', contextId: 'context' };
 const URL = 'http://127.0.0.1';
-
-/** How what is asked of the world turns out: each question has one answer, whenever it is asked. */
-export type Fate = (question: string, options: number) => number;
 
 /** Follows the plans of a run with agents, expressions and a clock that do as a fate says. */
 export class PlayedRun {
@@ -40,13 +38,16 @@ export class PlayedRun {
 
   /**
    * @param order in which order things come about
-   * @param beforeStart is asked of each instance that is to be started
+   * @param watcher sees each instance that is to be started, and is there after each event
    */
   constructor(
     readonly definition: WorkflowDefinition,
     private readonly fate: Fate,
     private readonly order: Fate,
-    private readonly beforeStart: (node: NodeRun, run: PlayedRun) => void = () => undefined,
+    private readonly watcher: {
+      beforeStart?: (node: NodeRun, run: PlayedRun) => void;
+      applied?: (run: PlayedRun) => void;
+    } = {},
   ) {
     this.state = new RunState(definition);
     const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: this.time };
@@ -94,6 +95,7 @@ export class PlayedRun {
   private apply(event: TaskEvent): void {
     this.log.push(JSON.parse(JSON.stringify(event)) as TaskEvent);
     this.state.apply(event);
+    this.watcher.applied?.(this);
   }
 
   private answer(): TaskEvent {
@@ -102,7 +104,7 @@ export class PlayedRun {
 
   private start(nodes: readonly NodeRun[]): void {
     for (const node of nodes.slice(0, 1 + this.order(`start ${this.turn}`, nodes.length))) {
-      this.beforeStart(node, this);
+      this.watcher.beforeStart?.(node, this);
       this.started.push(node);
       this.emit(nodeStarted.note(node, { attempt: node.attempts + 1 }));
     }

@@ -17,14 +17,14 @@ const SIZE = 9;
 export function workflows(constructs: Constructs): fc.Arbitrary<WorkflowDefinition> {
   const { loops, lists, cancelRest, times } = constructs;
   const maybe = <T>(arbitrary: fc.Arbitrary<T>, weight: number) =>
-    fc.option(arbitrary, { nil: undefined, freq: weight });
+    fc.oneof({ weight, arbitrary }, { weight: 10 - weight, arbitrary: fc.constant(undefined) });
   return fc
     .record({
       size: fc.integer({ min: 1, max: SIZE }),
       pairs: fc.array(fc.tuple(fc.nat(SIZE - 1), fc.nat(SIZE - 1), edgeKeys), { maxLength: 18, size: 'max' }),
-      joins: fc.array(maybe(joins(cancelRest), 2), { minLength: SIZE, maxLength: SIZE }),
+      joins: fc.array(maybe(joins(cancelRest), 5), { minLength: SIZE, maxLength: SIZE }),
       firsts: fc.array(fc.boolean(), { minLength: SIZE, maxLength: SIZE }),
-      lists: fc.array(maybe(list, lists ? 3 : 0), { minLength: SIZE, maxLength: SIZE }),
+      lists: fc.array(maybe(list, lists ? 2 : 0), { minLength: SIZE, maxLength: SIZE }),
       back: fc.array(fc.tuple(fc.nat(SIZE - 1), fc.nat(SIZE - 1), fc.integer({ min: 1, max: 3 }), fc.boolean()), {
         maxLength: loops ? 5 : 0,
         size: 'max',

@@ -1,0 +1,201 @@
+import { type JsonValue, type RunEventNote, statusUpdate, textPart, userMessage } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import {
+  eachStarted,
+  loopEnded,
+  loopNext,
+  nodeRetrying,
+  nodeReused,
+  nodeSkipped,
+  nodeWaiting,
+  runDeadline,
+  runEnding,
+} from '../control-steps.js';
+import type { Failure } from '../failure.js';
+import type { LoopReason } from '../loop-run.js';
+import type { NodeRun } from '../node-run.js';
+import type { EndingOutcome } from '../plan.js';
+import { planNext } from '../plan-next.js';
+import { stepEvent } from '../run-ending.js';
+import { RunState } from '../run-state.js';
+import { a2aReceived, a2aSending, nodeCanceled, nodeCompleted, nodeError, nodeStarted } from '../run-steps.js';
+import type { WorkflowDefinition, WorkflowEdge, WorkflowNode } from '../workflow.js';
+
+const REFERENCE = { taskId: 'run', contextId: 'context' };
+const SIGNS: Readonly<Record<string, Partial<WorkflowEdge>>> = {
+  '?': { when: 'true' },
+  '!': { on: 'failure' },
+  '*': { on: 'always' },
+};
+
+/**
+ * A definition from `a>b a>c`. `a>b?` has a condition, `a>b!` is for failures, `a>b*` for all outcomes, and `b>a@3` repeats
+ * what lies between at most three times.
+ */
+export function flowOf(
+  ids: string,
+  edges: string,
+  keys: Record<string, Partial<WorkflowNode>> = {},
+  fields: Partial<WorkflowDefinition> = {},
+): WorkflowDefinition {
+  return {
+    name: 'wf',
+    nodes: ids.split(' ').map((id) => ({ id, type: 'agent', config: {}, ...keys[id] })),
+    edges: edges
+      .split(' ')
+      .filter(Boolean)
+      .map((text): WorkflowEdge => {
+        const [, from = '', to = '', sign = '', most] = /^(\w+)>(\w+)([?!*]*)(?:@(\d+))?$/.exec(text) ?? [];
+        const loop = most === undefined ? {} : { loop: { max_iterations: Number(most) } };
+        return { from, to, ...Object.assign({}, ...[...sign].map((it) => SIGNS[it])), ...loop };
+      }),
+    ...fields,
+  };
+}
+
+/** A run that takes one event after the other. */
+export class SteppedRun {
+  readonly state: RunState;
+  readonly log: TaskEvent[] = [];
+  /** Milliseconds since it began. */
+  time = 0;
+
+  constructor(readonly definition: WorkflowDefinition) {
+    this.state = new RunState(definition);
+    const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: this.at() };
+    this.apply({ task: { id: 'run', contextId: 'context', status, history: [userMessage('hello')] } });
+  }
+
+  /** What is there of the plan, by the names of instances. */
+  get plan(): object {
+    const { start, stop, decide, fire, report, answer, outcome, wakeAt } = planNext(this.state, this.time);
+    const lists = {
+      start: names(start),
+      stop: names(stop),
+      decide: decide.map((it) => ('node' in it ? `${it.kind} ${it.node.instance}` : it.kind)),
+      fire: fire.map(({ kind, node }) => (node ? `${kind} ${node.instance}` : kind)),
+      report: report.map(({ because, instances }) => `${because}: ${instances.join(' ')}`),
+      answer: names(answer),
+    };
+    const filled = Object.entries(lists).filter(([, list]) => list.length > 0);
+    return { ...Object.fromEntries(filled), ...(outcome && { outcome }), ...(wakeAt !== undefined && { wakeAt }) };
+  }
+
+  /** `a completed, b pending`: all instances, or those of these names, in their order. */
+  statuses(...only: string[]): string {
+    const nodes = only.length === 0 ? [...this.state.instances.values()] : only.map((name) => this.node(name));
+    return nodes.map(({ instance, status }) => `${instance} ${status}`).join(', ');
+  }
+
+  node(name: string): NodeRun {
+    return this.state.instance(name);
+  }
+
+  start(...instances: string[]): this {
+    for (const name of instances)
+      this.emit(nodeStarted.note(this.node(name), { attempt: this.node(name).attempts + 1 }));
+    return this;
+  }
+
+  send(name: string): this {
+    return this.emit(a2aSending.note(this.node(name), { url: 'http://own', messageId: 'm' }));
+  }
+
+  /** Starts it where it has not begun. */
+  complete(name: string, taken?: number[], text?: string): this {
+    const artifacts = text === undefined ? [] : [{ artifactId: 'a', parts: [textPart(text)] }];
+    return this.begun(name).emit(
+      nodeCompleted.note(this.node(name), { status: 'completed', artifacts, ...(taken && { taken }) }),
+    );
+  }
+
+  /** Starts it where it has not begun. */
+  fail(name: string, taken?: number[]): this {
+    const failure: Failure = { kind: 'failed', message: 'boom' };
+    const said = { error: 'boom', message: `${name}: boom`, failure, ...(taken && { taken }) };
+    return this.begun(name).emit(nodeError.note(this.node(name), said));
+  }
+
+  cancel(name: string): this {
+    return this.emit(nodeCanceled.note(this.node(name), { outcome: 'acknowledged' }));
+  }
+
+  ask(name: string): this {
+    const asked = { url: 'http://own', status: 'input-required', message: '', taskId: 't', question: [] };
+    return this.begun(name).emit(a2aReceived.note(this.node(name), asked));
+  }
+
+  receive(node?: string): this {
+    const received = userMessage('this', { ...(node !== undefined && { metadata: { node } }) });
+    return this.apply({ ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), received });
+  }
+
+  retry(name: string, delay: number): this {
+    const { attempts: attempt } = this.node(name);
+    const failure: Failure = { kind: 'failed', message: 'boom' };
+    return this.emit(nodeRetrying.note(this.node(name), { attempt, failure, retryAt: this.at(delay) }));
+  }
+
+  wait(name: string, delay: number): this {
+    return this.emit(nodeWaiting.note(this.node(name), { until: this.at(delay) }));
+  }
+
+  reuse(name: string): this {
+    return this.emit(nodeReused.note(this.node(name), { origin: 'other', artifacts: [] }));
+  }
+
+  items(name: string, ...items: JsonValue[]): this {
+    return this.begun(name).emit(eachStarted.note(this.node(name), { items }));
+  }
+
+  report(because: 'off', ...instances: string[]): this {
+    return this.emit(nodeSkipped.note({ because, instances }));
+  }
+
+  /** @param edge its place in `edges` */
+  next(edge: number, iteration: number, place: { path?: number[]; delay?: number } = {}): this {
+    const { path, delay } = place;
+    const said = { edge, iteration, ...(path && { path }), ...(delay !== undefined && { at: this.at(delay) }) };
+    return this.emit(loopNext.note(this.lastOf(edge), said));
+  }
+
+  end(edge: number, reason: LoopReason, place: { path?: number[]; taken?: number[]; failure?: Failure } = {}): this {
+    return this.emit(loopEnded.note(this.lastOf(edge), { edge, reason, iterations: 1, ...place }));
+  }
+
+  expire(): this {
+    return this.emit(runDeadline.note({ at: this.at(), failure: { kind: 'deadline', message: 'too late' } }));
+  }
+
+  ending(outcome: EndingOutcome): this {
+    return this.emit(runEnding.note({ outcome }));
+  }
+
+  private begun(name: string): this {
+    return this.node(name).status === 'pending' ? this.start(name) : this;
+  }
+
+  private lastOf(edge: number): NodeRun {
+    return this.state.node(this.definition.edges[edge]?.from ?? '');
+  }
+
+  private emit(note: RunEventNote): this {
+    const event = stepEvent(REFERENCE, note);
+    if ('statusUpdate' in event) event.statusUpdate.status.timestamp = this.at();
+    return this.apply(event);
+  }
+
+  private apply(event: TaskEvent): this {
+    this.log.push(event);
+    this.state.apply(event);
+    return this;
+  }
+
+  private at(delay = 0): string {
+    return new Date(this.time + delay).toISOString();
+  }
+}
+
+function names(nodes: readonly NodeRun[]): string[] {
+  return nodes.map(({ instance }) => instance);
+}
