@@ -11,6 +11,7 @@ import {
   textPart,
 } from '#libs/protocol';
 import { type FillingSource, NodeFilling } from './expressions/node-filling.js';
+import type { GraphEdge } from './graph-edge.js';
 import { outputText } from './node-output.js';
 import type { NodeRun } from './node-run.js';
 import { templateKey, templateValues } from './node-templates.js';
@@ -24,6 +25,8 @@ export interface MessageSource {
   nodes: Pick<ReadonlyMap<string, NodeRun>, 'get'>;
   /** What the caller said, where no `input` node has it. */
   text?: string;
+  /** Whether the node was reached over an edge; by every one unless said otherwise. */
+  carries?(edge: GraphEdge): boolean;
   /** What a node without a prompt is sent beside what the nodes before it have said: texts, and what others have said. */
   repeated?: readonly (string | NodeRun)[];
   /** Where texts have expressions. */
@@ -89,9 +92,11 @@ export function nodeText(node: WorkflowNode, graph: WorkflowGraph, run: MessageS
   const key = templateKey(node.type);
   const prompt = node.config[key];
   if (typeof prompt === 'string' && prompt !== '') return filling.text(`config.${key}`, prompt);
-  const before = graph.predecessors(node.id).map((id) => textOf(graph.node(id), run));
+  const incoming = graph.incoming(node.id);
+  const taken = incoming.filter((edge) => run.carries?.(edge) ?? true);
+  const before = [...new Set(taken.map(({ from }) => from))].map((id) => textOf(graph.node(id), run));
   const repeated = (run.repeated ?? []).map((it) => (typeof it === 'string' ? it : said(graph.node(it.id), it)));
-  const texts = [...(before.length === 0 ? [run.text ?? ''] : before), ...repeated];
+  const texts = [...(incoming.length === 0 ? [run.text ?? ''] : before), ...repeated];
   for (const text of texts) filling.texts.spend(text.length + SEPARATOR.length);
   return texts.filter((text) => text !== '').join(SEPARATOR);
 }

@@ -8,7 +8,7 @@ import {
   TextBudget,
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { edgeError, nodeRetrying } from './control-steps.js';
+import { edgeError, nodeRetrying, nodeReused } from './control-steps.js';
 import { FailedExpression } from './expressions/failed-expression.js';
 import type { Failure, FailureKind } from './failure.js';
 import { nodeFilling } from './node-message.js';
@@ -32,6 +32,13 @@ export interface AttemptFailure {
   retryAfter?: number;
 }
 
+/** A result that another run had. */
+export interface ReusedResult {
+  /** The run. */
+  origin: string;
+  artifacts: Artifact[];
+}
+
 /** The run whose nodes end. */
 interface EndingRun {
   reference: TaskReference;
@@ -49,18 +56,21 @@ interface EndingRun {
 export class NodeOutcomes {
   constructor(private readonly run: EndingRun) {}
 
-  /** The node has a result. Where it cannot be decided what follows, it fails. */
-  *completed(node: NodeRun, status: string, artifacts: Artifact[], fallback = false): Generator<TaskEvent> {
-    const { reference, state, evaluation } = this.run;
+  /** The node has a result. */
+  completed(node: NodeRun, status: string, artifacts: Artifact[], fallback = false): Generator<TaskEvent> {
+    const { reference, state } = this.run;
     const completion = { status, artifacts, ...(fallback && { fallback: true as const }) };
-    const choices = choicesOf(state, node, 'completed');
-    if (choices === undefined) return yield completedEvent(reference, state.graph, node, completion);
-    const ended: NodeRun = { ...node, status: 'completed', artifacts };
-    const { taken, errors } = evaluation.edges(ended, choices);
-    const [first] = errors;
-    if (first === undefined) return yield completedEvent(reference, state.graph, node, { ...completion, taken });
-    yield* this.edgeErrors(node, errors);
-    yield* this.ended(node, { kind: 'expression', error: first.message });
+    return this.succeeded(node, artifacts, (taken) =>
+      completedEvent(reference, state.graph, node, { ...completion, ...taken }),
+    );
+  }
+
+  /** Another run had a result for the node, which is taken over. */
+  reused(node: NodeRun, { origin, artifacts }: ReusedResult): Generator<TaskEvent> {
+    const { reference } = this.run;
+    const event = (taken: { taken?: number[] }) =>
+      stepEvent(reference, nodeReused.note(node, { origin, artifacts, ...taken }));
+    return this.succeeded(node, artifacts, event);
   }
 
   /** An attempt has failed. */
@@ -89,9 +99,24 @@ export class NodeOutcomes {
     const failure = failureOf(node, attempt);
     const choices = choicesOf(state, node, 'failed');
     const choice = choices && evaluation.edges({ ...node, status: 'failed', error, failure }, choices);
-    if (choice) yield* this.edgeErrors(node, choice.errors);
+    if (choice) yield* edgeErrors(reference, node, choice.errors);
     const payload = { error, message, failure, ...(choice && { taken: choice.taken }) };
     yield stepEvent(reference, nodeError.note(node, payload));
+  }
+
+  /** Where it cannot be decided what follows, the node fails. */
+  private *succeeded(
+    node: NodeRun,
+    artifacts: Artifact[],
+    event: (taken: { taken?: number[] }) => TaskEvent,
+  ): Generator<TaskEvent> {
+    const { reference, state, evaluation } = this.run;
+    const choices = choicesOf(state, node, 'completed');
+    const choice = choices && evaluation.edges({ ...node, status: 'completed', artifacts }, choices);
+    const [first] = choice?.errors ?? [];
+    if (first === undefined) return yield event(choice ? { taken: choice.taken } : {});
+    yield* edgeErrors(reference, node, choice?.errors ?? []);
+    yield* this.ended(node, { kind: 'expression', error: first.message });
   }
 
   /** When the node is tried again; `undefined` where it is not. @throws FailedExpression */
@@ -125,12 +150,17 @@ export class NodeOutcomes {
     const filled = filling.value('fallback.parts', parts as unknown as JsonValue) as unknown as Part[];
     return [{ artifactId: node.id, name: node.id, parts: filled }];
   }
+}
 
-  private *edgeErrors(node: NodeRun, errors: readonly { edge: number; message: string }[]): Generator<TaskEvent> {
-    for (const { edge, message } of errors) {
-      const failure = failureOf(node, { kind: 'expression', error: message });
-      yield stepEvent(this.run.reference, edgeError.note(node, { edge, failure }));
-    }
+/** Conditions that could not be decided, of edges from a node. */
+export function* edgeErrors(
+  reference: TaskReference,
+  node: NodeRun,
+  errors: readonly { edge: number; message: string }[],
+): Generator<TaskEvent> {
+  for (const { edge, message } of errors) {
+    const failure = failureOf(node, { kind: 'expression', error: message });
+    yield stepEvent(reference, edgeError.note(node, { edge, failure }));
   }
 }
 
@@ -150,6 +180,7 @@ function failing(node: NodeRun, failure: Failure): NodeRun {
   return { ...node, status: 'failed', error: failure.message, failure };
 }
 
-function failureOf(node: NodeRun, { kind, error, instance = node.instance }: AttemptFailure): Failure {
+/** An attempt's failure as the log has it. */
+export function failureOf(node: NodeRun, { kind, error, instance = node.instance }: AttemptFailure): Failure {
   return { kind, message: error, node: node.id, ...(instance !== node.id && { instance }) };
 }

@@ -17,6 +17,7 @@ import type { RunEvaluation } from './run-evaluation.js';
 import { RunPace } from './run-pace.js';
 import type { RunServices } from './run-services.js';
 import type { RunState } from './run-state.js';
+import type { SendingPayload } from './run-steps.js';
 import type { WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
@@ -70,17 +71,21 @@ export class RunCalls {
     return this.run.graph.asDefined(this.announced);
   }
 
-  /** What a call is about to be announced with; `undefined` for a node without an URL. */
-  announce(node: NodeRun): { url: string; messageId: string; taskId?: string } | undefined {
+  /**
+   * What a call is about to be announced with; `undefined` for a node without an URL.
+   * @param parts what the run itself answers the node's question with
+   */
+  announce(node: NodeRun, parts?: Part[]): SendingPayload | undefined {
     const { context, state } = this.run;
     const waiting = node.status === 'input-required' && node.taskId !== undefined;
     const url = this.urlOf(node);
     if (url === undefined) return undefined;
     this.calls.announce(referenceOf(node));
     this.announced.add(node);
-    const answer = waiting ? state.received?.messageId : undefined;
+    // The Message that led to the question names the question.
+    const answer = parts ? `deadline/${node.messageId ?? ''}` : waiting ? state.received?.messageId : undefined;
     const messageId = dispatchMessageId(context.taskId, node.instance, node.attempts, answer);
-    return { url, messageId, ...(waiting && { taskId: node.taskId }) };
+    return { url, messageId, ...(waiting && { taskId: node.taskId }), ...(parts && { answeredBy: 'deadline', parts }) };
   }
 
   /** Makes the announced calls, or finds again those that an earlier execution made. Does not wait for answers. */

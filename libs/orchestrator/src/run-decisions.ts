@@ -12,9 +12,10 @@ import {
 import type { TaskEvent } from '#libs/tasks';
 import { eachStarted, loopEnded, loopNext, nodeWaiting, runEnding } from './control-steps.js';
 import { FailedExpression } from './expressions/failed-expression.js';
+import { instanceName } from './instances.js';
 import type { LoopReason, LoopRun } from './loop-run.js';
 import { nodeFilling, nodeText } from './node-message.js';
-import { attemptFailure, type NodeOutcomes } from './node-outcomes.js';
+import { type AttemptFailure, attemptFailure, edgeErrors, failureOf, type NodeOutcomes } from './node-outcomes.js';
 import type { EachRun, NodeRun } from './node-run.js';
 import type { Decision } from './plan.js';
 import type { RunClock } from './run-clock.js';
@@ -135,26 +136,50 @@ export class RunDecisions {
     const { clock, evaluation, reference } = this.run;
     const { config, index: edge } = loop.loop;
     const last = this.last(loop);
-    if (failed) return yield* this.loopEnded(loop, last, 'failure');
-    if (evaluation.exits(loop, last)) return yield* this.loopEnded(loop, last, 'exit_when');
-    if (loop.iteration >= config.max_iterations) return yield* this.loopEnded(loop, last, 'max');
+    if (failed) return yield* this.loopEnded(loop, 'failure');
+    try {
+      if (evaluation.exits(loop, last)) return yield* this.loopEnded(loop, 'exit_when');
+    } catch (error) {
+      return yield* this.loopEnded(loop, 'failure', attemptFailure(error));
+    }
+    if (loop.iteration >= config.max_iterations) return yield* this.loopEnded(loop, 'max', this.tooMany(loop));
     const pause = durationOf(config.delay);
     const at = pause !== undefined && later(new Date(clock.now()), pause).toISOString();
     const payload = { edge, ...pathOf(loop), iteration: loop.iteration + 1, ...(at !== false && { at }) };
     yield stepEvent(reference, loopNext.note(last, payload));
   }
 
-  private *loopEnded(loop: LoopRun, last: NodeRun, reason: LoopReason): Generator<TaskEvent> {
+  /** Where it cannot be decided what follows, that is a failure of the loop. */
+  private *loopEnded(loop: LoopRun, reason: LoopReason, attempt?: AttemptFailure): Generator<TaskEvent> {
     const { state, evaluation, reference } = this.run;
-    const leaving = state.leaving(loop);
-    const taken = leaving.flatMap(({ node, edges, taken: known }) => known ?? evaluation.edges(node, edges).taken);
+    const last = this.last(loop);
+    const failure = attempt && failureOf(last, attempt);
+    const choices = state.leaving(loop, failure !== undefined).map(({ node, outcome, edges, taken }) => {
+      if (taken) return { node, taken, errors: [] };
+      const error = outcome === 'failed' ? (failure ?? node.failure) : undefined;
+      return { node, ...evaluation.edges({ ...node, status: outcome, ...(error && { failure: error }) }, edges) };
+    });
+    for (const { node, errors } of choices) yield* edgeErrors(reference, node, errors);
+    const [wrong] = choices.flatMap(({ errors }) => errors);
+    if (wrong && failure === undefined && reason !== 'failure')
+      return yield* this.loopEnded(loop, 'failure', { kind: 'expression', error: wrong.message });
+    const taken = choices.length > 0 && { taken: choices.flatMap((choice) => [...choice.taken]) };
     const payload = { edge: loop.loop.index, ...pathOf(loop), reason, iterations: loop.iteration };
-    yield stepEvent(reference, loopEnded.note(last, { ...payload, ...(leaving.length > 0 && { taken: [...taken] }) }));
+    yield stepEvent(reference, loopEnded.note(last, { ...payload, ...taken, ...(failure && { failure }) }));
+  }
+
+  /** Why a loop fails that has reached its maximum; `undefined` where that is an end as any other. */
+  private tooMany({ loop: { from, config } }: LoopRun): AttemptFailure | undefined {
+    if (config.on_max !== 'fail') return undefined;
+    return {
+      kind: 'max-iterations',
+      error: `the loop from "${from}" ran ${config.max_iterations} times without an end`,
+    };
   }
 
   /** What a loop ended with: its last node, in its newest iteration. */
   private last({ loop, path, iteration }: LoopRun): NodeRun {
-    return this.run.state.instance(`${loop.from}@${[...path, iteration].join('@')}`);
+    return this.run.state.instance(instanceName(loop.from, [...path, iteration]));
   }
 
   private *ending({ outcome }: Extract<Decision, { kind: 'ending' }>): Generator<TaskEvent> {

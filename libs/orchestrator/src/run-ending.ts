@@ -66,8 +66,10 @@ export function failedEvents(
   state: RunState,
   fault = state.error?.message ?? '',
 ): TaskEvent[] {
-  const node = state.error?.node;
-  const note = workflowFailed.note({ error: fault, ...(node !== undefined && { node }) });
+  const { kind, node, instance, message = '' } = state.error ?? {};
+  const failure = kind && { kind, message, ...(node !== undefined && { node }), ...(instance && { instance }) };
+  const payload = { error: fault, ...(node !== undefined && { node }), ...(failure && { failure }) };
+  const note = workflowFailed.note(payload);
   const end = endEvent(reference, state, 'TASK_STATE_FAILED', fault);
   return state.failureReported ? [end] : [stepEvent(reference, note), end];
 }

@@ -32,7 +32,7 @@ export class RunEvaluation {
   }
 
   /** What the Message to an instance is made of, and whatever else its templates make. */
-  source(node: NodeRun, moment?: Moment): MessageSource {
+  source(node: NodeRun, moment: Moment = this.moment(node)): MessageSource {
     const { state, expressions } = this;
     const { inputs, text, definition } = state;
     const at = this.viewpoint(node);
@@ -41,6 +41,7 @@ export class RunEvaluation {
     return {
       inputs,
       nodes,
+      carries: (edge) => state.isTaken(edge, node),
       ...(text !== undefined && { text }),
       ...(repeated.length > 0 && { repeated }),
       ...(definition.language === 2 && { language: { expressions, variables: runVariables(at, moment) } }),
@@ -86,7 +87,14 @@ export class RunEvaluation {
   }
 
   private variables(node: NodeRun, moment?: Moment): ReturnType<typeof runVariables> {
-    return runVariables(this.viewpoint(node), moment);
+    return runVariables(this.viewpoint(node), { ...this.moment(node), ...moment });
+  }
+
+  /** What runs when the run has failed knows why. */
+  private moment({ id }: NodeRun): Moment {
+    const { graph, error } = this.state;
+    if (!graph.exits.has(id)) return {};
+    return { error: error ? { kind: 'failed', ...error } : null };
   }
 
   private viewpoint(from: NodeRun): Viewpoint {
@@ -94,13 +102,14 @@ export class RunEvaluation {
     const { index, list, path } = from;
     const item = index === undefined ? undefined : list?.each?.items?.[index];
     const iteration = path.at(-1);
-    const node = (id: string): NodeRun => (id === from.id && hasEnded(from) ? from : state.seen(id, from));
+    const place = state.instance(from.instance);
+    const node = (id: string): NodeRun => (id === from.id && hasEnded(from) ? from : state.seen(id, place));
     return {
       run,
       inputs: state.inputs,
       ids: expressions.ids,
       node,
-      loop: (id) => loopValue(state.loopOf(node(id))),
+      loop: (id) => loopValue(state.loopOf(id === from.id ? place : state.seen(id, place))),
       ...(item !== undefined && { item }),
       ...(index !== undefined && { index }),
       ...(iteration !== undefined && { iteration }),

@@ -112,6 +112,11 @@ export class RunState implements RunFacts {
     return this.progress.scopes.seen(id, from) ?? this.node(id);
   }
 
+  /** Whether an instance was reached over an edge, as far as that is still known. */
+  isTaken({ index }: GraphEdge, to: NodeRun): boolean {
+    return (this.progress.scopes.edge(index, to) ?? 'live') === 'live';
+  }
+
   /** The innermost loop around an instance; `undefined` where there is none, or its iteration is long over. */
   loopOf(node: NodeRun): LoopRun | undefined {
     return this.progress.scopes.loopOf(node);

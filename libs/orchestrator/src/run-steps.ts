@@ -1,5 +1,5 @@
 import type { CallCancelOutcome } from '#libs/agent-calls';
-import type { Artifact, JsonObject, Part, RunEventNote } from '#libs/protocol';
+import { type Artifact, type JsonObject, type Part, type RunEventNote, userMessage } from '#libs/protocol';
 import {
   eachStarted,
   edgeError,
@@ -16,6 +16,7 @@ import {
 import type { Failure } from './failure.js';
 import type { CanceledChild } from './node-run.js';
 import { instanceOf } from './progress.js';
+import { NODE_KEY } from './run-answer.js';
 import type { RunFacts } from './run-facts.js';
 import { type Fold, type NodeFold, NodeStep, RunStep } from './run-step.js';
 
@@ -28,17 +29,28 @@ export const nodeStarted = new NodeStep<{ attempt: number }>('node.started', (no
   run.progress.begin(node, at);
 });
 
-/** `taskId` is present when the Message answers what that Task of the agent asks. */
-export const a2aSending = new NodeStep<{ url: string; messageId: string; taskId?: string }>(
+/** What an agent is sent. */
+export interface SendingPayload {
+  url: string;
+  messageId: string;
+  /** Present when the Message answers what that Task of the agent asks. */
+  taskId?: string;
+  /** Nobody has answered in time: the run does, with these Parts. */
+  answeredBy?: 'deadline';
+  parts?: Part[];
+}
+
+export const a2aSending = new NodeStep<SendingPayload>(
   'a2a.sending',
-  (node, { url, messageId, taskId }, at, run) => {
+  (node, { url, messageId, taskId, answeredBy, parts = [] }, at, run) => {
     node.agentUrl = url;
     node.messageId = messageId;
     run.progress.send(node, at);
     delete node.question;
     delete node.wantsAuth;
     delete node.answer;
-    if (taskId === undefined || run.received === undefined) return;
+    if (answeredBy !== undefined) node.answer = userMessage(parts, { messageId, metadata: { [NODE_KEY]: node.id } });
+    if (taskId === undefined || answeredBy !== undefined || run.received === undefined) return;
     node.answer = run.received;
     run.undelivered = false;
   },

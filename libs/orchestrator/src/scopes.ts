@@ -2,7 +2,7 @@ import { type Instances, instanceName } from './instances.js';
 import type { LoopRun } from './loop-run.js';
 import type { NodeRun } from './node-run.js';
 import type { Region, Unit } from './regions.js';
-import { Scope, type UnitRun } from './scope.js';
+import { type EdgeState, Scope, type UnitRun } from './scope.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
 /** Which loop of a run is meant: its back-edge's place in `edges`, and the iterations of the loops around it. */
@@ -71,6 +71,14 @@ export class Scopes {
     let scope: Scope | undefined = (from && this.of(from.list ?? from))?.scope ?? this.root;
     while (scope !== undefined && !scope.region.unitOf.has(id)) scope = scope.around?.scope;
     return (scope && this.resultIn(scope, id)) ?? this.instances.nodes.get(id);
+  }
+
+  /** What has become of an edge that leads to an instance, or to a loop around it, by its place in `edges`. */
+  edge(index: number, to: NodeRun): EdgeState | undefined {
+    const edge = this.graph.regions.edge(index);
+    let scope = this.of(to.list ?? to)?.scope;
+    while (scope !== undefined && scope.region !== edge?.region) scope = scope.around?.scope;
+    return edge && scope?.state(edge);
   }
 
   /** The innermost loop around an instance. */

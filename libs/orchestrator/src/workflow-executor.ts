@@ -12,6 +12,8 @@ import { WorkflowRun } from './workflow-run.js';
  * One revision of a workflow as an agent: its Task is a run. Finished nodes are never run again.
  */
 export class WorkflowExecutor extends ProcessExecutor {
+  /** Nodes that run when a run was canceled have ten seconds, and whatever is stopped before and after them. */
+  override readonly cancelGrace: number;
   private inputs: InputRules | undefined;
 
   constructor(
@@ -19,6 +21,7 @@ export class WorkflowExecutor extends ProcessExecutor {
     private readonly services: RunServices,
   ) {
     super();
+    this.cancelGrace = (workflow.definition.onExit?.length ?? 0) > 0 ? 25_000 : 10_000;
   }
 
   override check(request: SendMessageRequest): void {

@@ -1,12 +1,13 @@
 import { Logger } from '@nestjs/common';
 import { durationOf } from '#libs/expressions';
 import { Inbox, Process, type ProcessStart, type Steps } from '#libs/process';
-import { briefText, ContentTooLarge, type RunEventNote } from '#libs/protocol';
+import { briefText, ContentTooLarge, dataPart, type RunEventNote, textPart } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { runDeadline, nodeSkipped } from './control-steps.js';
+import { nodeSkipped, runDeadline, runEnding } from './control-steps.js';
 import type { ChildEnding } from './child-ending.js';
-import { NodeOutcomes } from './node-outcomes.js';
+import { NodeOutcomes, type ReusedResult } from './node-outcomes.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
+import { isOwn } from './node-sets.js';
 import type { Decision, Plan, RunOutcome, Skips } from './plan.js';
 import { isBeingCanceled, planNext } from './plan-next.js';
 import { type ChildNews, RunCalls } from './run-calls.js';
@@ -33,10 +34,10 @@ import type { WorkflowGraph } from './workflow-graph.js';
 /** What a run waits for: what comes of a call, or that it is time. */
 type News = ChildNews | 'time';
 
-/** Nodes that a run does itself: they are sent nothing. */
-const OWN_TYPES = new Set(['set', 'wait']);
-
-/** One turn of a run, or the rest of one. */
+/**
+ * One turn of a run, or the rest of one. By the name of an instance `reused` has results of another run: the instance is
+ * not run.
+ */
 export class WorkflowRun extends Process<RunState> {
   protected override calls: RunCalls;
   private readonly logger = new Logger('Runs');
@@ -53,6 +54,7 @@ export class WorkflowRun extends Process<RunState> {
     private readonly services: RunServices,
     private readonly begun: ProcessStart,
     private readonly workflow: WorkflowRevision,
+    private readonly reused: ReadonlyMap<string, ReusedResult> = new Map(),
   ) {
     const { context, log } = begun;
     const state = RunState.of(workflow.definition, log);
@@ -105,7 +107,18 @@ export class WorkflowRun extends Process<RunState> {
     const earlier = isBeingCanceled(state) ? canceledChildren(state.instances.values()) : [];
     const children = await this.calls.cancel(state.frontier.active);
     for (const child of children) yield this.canceled(child);
-    yield* this.lastStatusText(canceledEvents(this.context, state, [...earlier, ...children]));
+    if (this.graph.exits.size > 0 && state.frontier.ending === undefined)
+      yield this.note(runEnding.note({ outcome: 'canceled' }));
+    if (state.frontier.ending === 'canceled') yield* this.exits();
+    else yield* this.lastStatusText(canceledEvents(this.context, state, [...earlier, ...children]));
+  }
+
+  /** The nodes that run when the run was canceled: what is called for them is not canceled with it. */
+  private async *exits(): AsyncGenerator<TaskEvent> {
+    this.signal = new AbortController().signal;
+    this.calls.abort();
+    this.calls = this.newCalls();
+    while (this.state.status !== 'canceled') yield* this.steps(planNext(this.state, this.services.clock.now()));
   }
 
   private *report(skips: readonly Skips[]): Generator<TaskEvent> {
@@ -123,12 +136,17 @@ export class WorkflowRun extends Process<RunState> {
 
   private *start(nodes: readonly NodeRun[]): Generator<TaskEvent> {
     for (const node of nodes) {
-      const { status, waitsFor, attempts, list, each, type } = node;
+      const { status, waitsFor, attempts, list, each } = node;
       // One that failed at once may have ended the run for those after it.
       if (status !== 'pending' && waitsFor === undefined) continue;
+      const reused = this.reused.get(node.instance);
+      if (reused) {
+        yield* this.recorded(this.outcomes.reused(node, reused));
+        continue;
+      }
       yield this.note(nodeStarted.note(node, { attempt: attempts + 1 }));
       if (attempts === 0 && list === undefined) yield* this.warn(node);
-      if (each === undefined && !OWN_TYPES.has(type)) yield* this.announce([node]);
+      if (each === undefined && !isOwn(node)) yield* this.announce([node]);
     }
   }
 
@@ -156,6 +174,7 @@ export class WorkflowRun extends Process<RunState> {
       if (kind === 'deadline') yield this.deadline(at);
       else if (node && kind === 'wait') yield* this.settling(node, this.decisions.waited(node));
       else if (node && kind === 'timeout') yield* this.timedOut(node);
+      else if (node && kind === 'question') yield* this.unanswered(node);
       if (this.state.frontier.isStruck) return;
     }
   }
@@ -171,6 +190,17 @@ export class WorkflowRun extends Process<RunState> {
     yield* this.recorded(
       this.outcomes.failed(node, { kind: 'timeout', error: `timeout: not finished within ${limit / 1_000} s` }),
     );
+  }
+
+  /** Nobody has answered a question in time: the definition does, or the node fails. */
+  private *unanswered(node: NodeRun): Generator<TaskEvent> {
+    const { deadline = '', default: answer } = this.graph.node(node.id).onWait ?? {};
+    const parts = answer === undefined ? undefined : [typeof answer === 'string' ? textPart(answer) : dataPart(answer)];
+    const call = parts && this.calls.announce(node, parts);
+    if (call) return yield this.note(a2aSending.note(node, call));
+    void this.calls.cancel([node]);
+    const failure = { kind: 'timeout' as const, error: `nobody answered within ${deadline}` };
+    yield* this.recorded(this.outcomes.failed(node, failure));
   }
 
   /** Makes the calls that are announced, and waits for what comes of any, or until it is time. */

@@ -19,7 +19,7 @@ export interface ProcessStart {
 export abstract class ProcessExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
   /** Time for the agents at work to be canceled. */
-  override readonly cancelGrace = 10_000;
+  override readonly cancelGrace: number = 10_000;
 
   override taskMetadata(request: SendMessageRequest): JsonObject {
     return { ...this.about(request), ...chainMetadata(chainOf(request)) };

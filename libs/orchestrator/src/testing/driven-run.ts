@@ -1,5 +1,13 @@
 import { CallChains, type RequestContext, TaskCanceled } from '#libs/executor';
-import { type Message, statusUpdate, submittedTask, type Task, type TaskState, userMessage } from '#libs/protocol';
+import {
+  type JsonObject,
+  type Message,
+  statusUpdate,
+  submittedTask,
+  type Task,
+  type TaskState,
+  userMessage,
+} from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import {
   ANONYMOUS_SCOPE,
@@ -61,9 +69,24 @@ export class DrivenRun {
     return rest.reduce(applyTaskEvent, applyTaskEvent(undefined, first));
   }
 
-  /** `node.started`, or with a node `node.started b`; the state words of the Task at the end. */
+  /** `node.started`, or with a node `node.started b`, or with its instance `node.started b@2`. */
   get steps(): string[] {
-    return this.runEvents.map(({ type, node_id }) => (node_id === undefined ? type : `${type} ${node_id}`));
+    return this.runEvents.map(({ type, node_id, instance = node_id }) =>
+      instance === undefined ? type : `${type} ${instance}`,
+    );
+  }
+
+  /** What agents were sent, in this process: each instance of a node and its attempt, `b@2#1`. */
+  get sent(): string[] {
+    return this.agents.calls.flatMap(({ kind, attempt }) => (kind === 'send' ? [attempt] : []));
+  }
+
+  /** What the events of this type said, of an instance if one is named. */
+  payloads(type: string, instance?: string): JsonObject[] {
+    const events = this.runEvents.filter((event) => event.type === type);
+    return events.flatMap((event) =>
+      instance === undefined || (event.instance ?? event.node_id) === instance ? [event.payload] : [],
+    );
   }
 
   get runEvents(): RunEvent[] {
@@ -92,6 +115,13 @@ export class DrivenRun {
       task: log.length === 1 ? null : this.task,
       recovered: log.length - 1,
     });
+  }
+
+  /** Goes on with a run that gave itself up until now. */
+  wake(): Promise<TaskState> {
+    const { task } = this;
+    if (task.status.state !== 'TASK_STATE_WORKING') this.log.push(statusUpdate(REFERENCE, 'TASK_STATE_WORKING'));
+    return this.turn({ userMessage: userMessage('any'), task, recovered: this.log.length - 1 });
   }
 
   /** Cancels a waiting run, as the registry does: one more turn, aborted from the start. */

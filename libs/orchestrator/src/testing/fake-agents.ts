@@ -36,6 +36,11 @@ export class FakeCall {
     return this.url.split('/').at(-1) ?? '';
   }
 
+  /** The instance of the node and its attempt: `draft@2#1`. */
+  get attempt(): string {
+    return this.options.parent?.reference ?? '';
+  }
+
   get text(): string | undefined {
     return this.request?.message.parts[0]?.text;
   }

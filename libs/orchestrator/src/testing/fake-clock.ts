@@ -1,13 +1,20 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { RunClock } from '../run-clock.js';
 
-/** The time as it is, and later whenever a test says so. */
+/** How often everything else has its turn before the time passes. */
+const TURNS = 20;
+
+/** A clock that a test moves on: to what a run waits for, once nothing else happens any more. */
 export class FakeClock implements RunClock {
-  private ahead = 0;
+  /** Moves on what tells the time; a spec sets it that has made that a fake. */
+  static advance: (milliseconds: number) => void = () => {
+    throw new Error('No time can pass here');
+  };
   private readonly alarms = new Set<{ time: number; callback: () => void }>();
   private watchers: (() => void)[] = [];
 
   now(): number {
-    return Date.now() + this.ahead;
+    return Date.now();
   }
 
   at(time: number, callback: () => void): () => void {
@@ -17,15 +24,18 @@ export class FakeClock implements RunClock {
     return () => this.alarms.delete(alarm);
   }
 
-  /** Resolves when somebody waits for a time, and gives how far away the first one is, in milliseconds. */
+  /** Resolves when a time is waited for, and nothing else happens; gives how far away it is, in milliseconds. */
   async awaited(): Promise<number> {
-    while (this.alarms.size === 0) await new Promise<void>((resolve) => this.watchers.push(resolve));
+    for (let turns = 0; turns < TURNS || this.alarms.size === 0; turns += 1) {
+      if (this.alarms.size === 0) await new Promise<void>((resolve) => this.watchers.push(resolve));
+      await turn();
+    }
     return Math.min(...[...this.alarms].map(({ time }) => time)) - this.now();
   }
 
-  /** Waits until somebody waits for a time; it is that late then. */
+  /** Waits until a time is waited for; it is that late then. */
   async pass(): Promise<void> {
-    this.ahead += Math.max(0, await this.awaited());
+    FakeClock.advance(Math.max(0, await this.awaited()));
     const now = this.now();
     for (const alarm of [...this.alarms].filter(({ time }) => time <= now)) {
       this.alarms.delete(alarm);

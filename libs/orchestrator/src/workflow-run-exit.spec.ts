@@ -1,0 +1,157 @@
+import { type JsonValue, textPart, userMessage } from '#libs/protocol';
+import { useFakeTime } from '../../../test/support/fake-time.js';
+import { answering, fail, hang } from './testing/answering-agents.js';
+import { everyCrash } from './testing/crashes.js';
+import { DrivenRun, workflowOf } from './testing/driven-run.js';
+import { extended } from './testing/extended-workflow.js';
+import { FakeClock } from './testing/fake-clock.js';
+import type { FakeCall } from './testing/fake-agents.js';
+
+FakeClock.advance = useFakeTime();
+
+/** `a`, and when it is over `always`, `good` and `bad`. */
+const DEFINITION = extended(
+  workflowOf('a b always good bad', 'a>b', {
+    language: 2,
+    onExit: [{ node: 'always' }, { node: 'good', on: 'success' }, { node: 'bad', on: 'failure' }],
+  }),
+  { bad: { config: { prompt: '${error.node}: ${error.kind}' } } },
+);
+
+describe('the nodes that run when a run is over', () => {
+  test('are called once, each for its outcome: success', async () => {
+    const run = await everyCrash(DEFINITION, () => answering());
+    expect(run.sent).toEqual(['a#1', 'b#1', 'always#1', 'good#1']);
+    expect(run.payloads('run.ending')).toEqual([{ outcome: 'completed' }]);
+    expect(run.state.node('bad')).toMatchObject({ status: 'skipped', because: 'off' });
+    expect(run.task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(run.task.artifacts?.map(({ artifactId }) => artifactId)).toEqual(['b']);
+  });
+
+  test('failure, of which they know', async () => {
+    const run = await everyCrash(DEFINITION, () => answering({ a: fail }));
+    expect(run.sent).toEqual(['a#1', 'always#1', 'bad#1']);
+    expect(run.agents.calls.at(-1)?.text).toBe('a: failed');
+    expect(run.task.status.state).toBe('TASK_STATE_FAILED');
+    expect(run.state.error).toMatchObject({ kind: 'failed', node: 'a' });
+  });
+
+  test('change nothing when they fail themselves', async () => {
+    const run = await everyCrash(DEFINITION, () => answering({ always: fail, good: fail }));
+    expect(run.payloads('node.error').map(({ error }) => error)).toEqual(['boom', 'boom']);
+    expect(run.task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(run.state.error).toBeUndefined();
+  });
+
+  test('have five minutes', async () => {
+    const run = new DrivenRun(DEFINITION, answering({ good: hang }));
+    const whole = run.start();
+    await run.agents.called('good');
+    expect(Math.round((await run.clock.awaited()) / 60_000)).toBe(5);
+    await run.clock.pass();
+    expect(await whole).toBe('TASK_STATE_COMPLETED');
+    expect(run.agents.cancels).toEqual([{ node: 'good', taskId: 'task-of-good' }]);
+  });
+
+  test('run after a cancel too, where they always do, and have ten seconds then', async () => {
+    const run = new DrivenRun(DEFINITION, answering({ a: hang, always: hang }));
+    const whole = run.start();
+    await run.agents.called('a');
+    run.cancel();
+    const call = await run.agents.called('always');
+    expect(call.aborted).toBe(false);
+    expect(Math.round((await run.clock.awaited()) / 1_000)).toBe(10);
+    call.complete('cleared');
+    expect(await whole).toBe('TASK_STATE_CANCELED');
+    expect(run.sent).toEqual(['a#1', 'always#1']);
+    expect(run.agents.cancels).toEqual([{ node: 'a', taskId: 'task-of-a' }]);
+    expect(run.state.node('always')).toMatchObject({ status: 'completed' });
+    expect(run.state.children).toMatchObject([{ node: 'a', outcome: 'acknowledged' }]);
+  });
+
+  test('go on after a crash of the process that canceled', async () => {
+    const run = new DrivenRun(DEFINITION, answering({ a: hang }));
+    const whole = run.start();
+    await run.agents.called('a');
+    run.cancel();
+    await whole;
+    const begun = run.steps.indexOf('node.canceled a');
+    for (let length = begun + 1; length < run.log.length; length += 1) {
+      const other = new DrivenRun(DEFINITION, answering());
+      expect(await other.recover(run.log.slice(0, length))).toBe('TASK_STATE_CANCELED');
+      expect(other.steps.filter((step) => step === 'node.completed always')).toHaveLength(1);
+      expect(other.state.children).toMatchObject([{ node: 'a', outcome: 'acknowledged' }]);
+    }
+  });
+
+  test('are canceled with a run whose end they wait for', async () => {
+    const run = new DrivenRun(DEFINITION, answering({ good: hang }));
+    const whole = run.start();
+    await run.until('node.completed always');
+    run.cancel();
+    expect(await whole).toBe('TASK_STATE_CANCELED');
+    expect(run.agents.cancels).toEqual([{ node: 'good', taskId: 'task-of-good' }]);
+  });
+});
+
+describe('a question that nobody answers in time', () => {
+  const asks = (call: FakeCall): void => {
+    if (call.request?.message.taskId === undefined) call.finish('TASK_STATE_INPUT_REQUIRED', 'which?');
+    else call.complete(...(call.request.message.parts ?? []));
+  };
+  const asking = (answer?: JsonValue, keys: object = {}) =>
+    extended(workflowOf('a b', 'a>b'), {
+      a: { onWait: { deadline: '48h', ...(answer !== undefined && { default: answer }) }, ...keys },
+    });
+
+  /** A run that asks, and goes on 48 hours later. */
+  async function unanswered(definition: ReturnType<typeof asking>): Promise<DrivenRun> {
+    const first = new DrivenRun(definition, answering({ a: asks }));
+    expect(await first.start()).toBe('TASK_STATE_INPUT_REQUIRED');
+    const woken = new DrivenRun(definition, answering({ a: asks }));
+    woken.own.set('a#1', 'task-of-a');
+    FakeClock.advance(48 * 3_600_000);
+    await woken.recover(first.log);
+    return woken;
+  }
+
+  test.each<[JsonValue, object]>([
+    ['no', { text: 'no' }],
+    [{ decision: 'no' }, { data: { decision: 'no' } }],
+  ])('is answered with the default %j', async (answer, part) => {
+    const run = await unanswered(asking(answer));
+    const [sent] = run.payloads('a2a.sending', 'a').slice(-1);
+    expect(sent).toMatchObject({ taskId: 'task-of-a', answeredBy: 'deadline', parts: [part] });
+    expect(run.agents.calls[0]?.request?.message).toMatchObject({ taskId: 'task-of-a', parts: [part] });
+    expect(run.state.node('a')).toMatchObject({ status: 'completed', artifacts: [{ parts: [part] }] });
+    expect(run.task.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  test('fails its node where there is no default, and the question is withdrawn', async () => {
+    const run = await unanswered(asking());
+    expect(run.state.error).toMatchObject({ kind: 'timeout', message: 'node "a": nobody answered within 48h' });
+    expect(run.agents.cancels).toEqual([{ node: 'a', taskId: 'task-of-a' }]);
+    expect(run.task.status.state).toBe('TASK_STATE_FAILED');
+  });
+
+  test('is answered the same by whoever goes on after a crash', async () => {
+    const whole = await unanswered(asking('no'));
+    const asked = whole.steps.indexOf('input.required a');
+    const ids = new Set<unknown>();
+    for (let length = asked + 1; length < whole.log.length; length += 1) {
+      const run = new DrivenRun(whole.definition, answering({ a: asks }));
+      run.own.set('a#1', 'task-of-a');
+      await run.recover(whole.log.slice(0, length));
+      expect(run.task.status.state).toBe('TASK_STATE_COMPLETED');
+      for (const { messageId } of run.payloads('a2a.sending', 'a').slice(1)) ids.add(messageId);
+    }
+    expect(ids.size).toBe(1);
+  });
+
+  test('is answered by a person before that as ever', async () => {
+    const run = new DrivenRun(asking('no'), answering({ a: asks }));
+    await run.start();
+    await run.answer(userMessage([textPart('yes')]));
+    expect(run.state.node('a')).toMatchObject({ status: 'completed', artifacts: [{ parts: [{ text: 'yes' }] }] });
+  });
+});
