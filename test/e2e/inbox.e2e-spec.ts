@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
+import { startParley } from '../support/parley.js';
 import { metric } from '../support/service-metrics.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
@@ -118,6 +119,17 @@ describe('The inbox', () => {
     await api.call('POST', `/runs/${runId}/cancel`);
     expect(await itemsOf(runId)).toEqual([]);
     expect(await answer(runId, 'a', text('late'))).toMatchObject({ status: 409, body: { reason: 'CONFLICT' } });
+  });
+
+  it('has what runs asked before there was an inbox', async () => {
+    const runId = await asked(await api.save(asking('a', 'b')));
+    const before = await itemsOf(runId);
+    await stage.database.query('DELETE FROM task_question WHERE task_id = $1', [runId]);
+    await stage.database.query(`DELETE FROM schema_migration WHERE name LIKE 'FillRunQuestions%'`);
+    const later = await startParley({ databaseUrl: stage.database.url, env: apiKeyEnv(ann) });
+    await later.stop();
+    const known = before.map(({ since: _since, ...item }) => expect.objectContaining(item));
+    expect((await itemsOf(runId)).toSorted((one, two) => (one.instance < two.instance ? -1 : 1))).toEqual(known);
   });
 
   it('gives pages, the longest asked first', async () => {

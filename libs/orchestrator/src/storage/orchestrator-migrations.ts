@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { FillRunQuestions1700000000330 } from './question-migration.js';
 
 /** The tables of workflows. Names and ids are compared as bytes. */
 export class CreateWorkflow1700000000300 implements MigrationInterface {
@@ -101,4 +102,5 @@ export const ORCHESTRATOR_MIGRATIONS = [
   CreateWorkflow1700000000300,
   CreateRunChild1700000000310,
   CreateRunCancel1700000000320,
+  FillRunQuestions1700000000330,
 ];
