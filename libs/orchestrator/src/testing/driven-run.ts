@@ -1,5 +1,6 @@
-import { CallChains, type RequestContext, TaskCanceled } from '#libs/executor';
+import { CallChains, endsTurn, type RequestContext, TaskCanceled } from '#libs/executor';
 import {
+  isWaitingState,
   type JsonObject,
   type Message,
   statusUpdate,
@@ -117,11 +118,12 @@ export class DrivenRun {
     });
   }
 
-  /** Goes on with a run that gave itself up until now. */
+  /** The next turn of a run that was parked, as its replica or another one wakes it. */
   wake(): Promise<TaskState> {
     const { task } = this;
-    if (task.status.state !== 'TASK_STATE_WORKING') this.log.push(statusUpdate(REFERENCE, 'TASK_STATE_WORKING'));
-    return this.turn({ userMessage: userMessage('any'), task, recovered: this.log.length - 1 });
+    const before = this.log.length;
+    if (isWaitingState(task.status.state)) this.log.push(statusUpdate(REFERENCE, 'TASK_STATE_WORKING'));
+    return this.turn({ userMessage: userMessage('any'), task: null, recovered: before });
   }
 
   /** Cancels a waiting run, as the registry does: one more turn, aborted from the start. */
@@ -175,7 +177,7 @@ export class DrivenRun {
       applyTaskEvent(this.task, event);
       this.log.push(event);
       for (const wake of this.watchers.splice(0)) wake();
-      if ('statusUpdate' in event && event.statusUpdate.status.state !== 'TASK_STATE_WORKING') break;
+      if (endsTurn(event)) break;
     }
     return this.task.status.state;
   }

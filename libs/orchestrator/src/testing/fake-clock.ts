@@ -33,6 +33,11 @@ export class FakeClock implements RunClock {
     return Math.min(...[...this.alarms].map(({ time }) => time)) - this.now();
   }
 
+  /** It is so many milliseconds later, while nobody waits for that. */
+  skip(milliseconds: number): void {
+    FakeClock.advance(milliseconds);
+  }
+
   /** Waits until a time is waited for; it is that late then. */
   async pass(): Promise<void> {
     FakeClock.advance(Math.max(0, await this.awaited()));

@@ -1,0 +1,131 @@
+import { textPart, userMessage } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { DrivenRun, workflowOf } from './testing/driven-run.js';
+import { FakeAgents } from './testing/fake-agents.js';
+import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
+
+const HOUR = 3_600_000;
+
+/** Nodes beside agents: a wait of some length under its id. */
+function driven(
+  ids: string,
+  edges: string,
+  more: WorkflowNode[] = [],
+  fields: Partial<WorkflowDefinition> = {},
+): DrivenRun {
+  const definition = workflowOf(ids, edges, fields);
+  definition.nodes.push(...more);
+  return new DrivenRun(definition, new FakeAgents());
+}
+
+function wait(id: string, length: string): WorkflowNode {
+  return { id, type: 'wait', config: { for: length } };
+}
+
+function last(run: DrivenRun) {
+  const event = run.log.at(-1) as Extract<TaskEvent, { statusUpdate: unknown }>;
+  const { status, metadata } = event.statusUpdate;
+  return { event, status, waiting: metadata?.['parley/waiting'] };
+}
+
+describe('A run that only waits for a time', () => {
+  test('is parked until then, and goes on where it is woken', async () => {
+    const run = driven('b', 'pause>b', [wait('pause', '1h')]);
+    expect(await run.start()).toBe('TASK_STATE_WORKING');
+    expect(run.steps.slice(-3)).toEqual(['node.started pause', 'node.waiting pause', 'run.parked']);
+    const { waitsFor } = run.state.node('pause');
+    expect(last(run).event.parks?.toISOString()).toBe(waitsFor?.until);
+    expect(run.runEvents.at(-1)?.payload).toEqual({ until: waitsFor?.until });
+    run.clock.skip(HOUR);
+    const woken = run.wake();
+    (await run.agents.called('b')).complete('B');
+    expect(await woken).toBe('TASK_STATE_COMPLETED');
+    expect(run.steps.filter((it) => it.endsWith('pause'))).toEqual([
+      'node.started pause',
+      'node.waiting pause',
+      'node.completed pause',
+    ]);
+  });
+
+  test('is parked again where it is woken too early', async () => {
+    const run = driven('b', 'pause>b', [wait('pause', '1h')]);
+    await run.start();
+    const until = last(run).event.parks;
+    expect(await run.wake()).toBe('TASK_STATE_WORKING');
+    expect(run.steps.at(-1)).toBe('run.parked');
+    expect(last(run).event.parks).toEqual(until);
+  });
+
+  test('is not parked for what is over in a moment, nor while something is at work', async () => {
+    const run = driven('a', '', [wait('long', '1h'), wait('short', '10s')]);
+    const parked = run.start();
+    const call = await run.agents.called('a');
+    await run.until('node.waiting short');
+    expect(await run.clock.awaited()).toBeLessThanOrEqual(10_000);
+    await run.clock.pass();
+    await run.until('node.completed short');
+    expect(run.steps).not.toContain('run.parked');
+    call.complete('A');
+    expect(await parked).toBe('TASK_STATE_WORKING');
+    expect(run.steps.at(-1)).toBe('run.parked');
+  });
+
+  test('is parked until the first of its times', async () => {
+    const run = driven('b', 'later>b sooner>b', [wait('later', '2h'), wait('sooner', '1h')]);
+    await run.start();
+    expect(last(run).event.parks?.toISOString()).toBe(run.state.node('sooner').waitsFor?.until);
+  });
+});
+
+describe('A run that asks and waits for a time', () => {
+  async function asking(length: string): Promise<DrivenRun> {
+    const run = driven('a', 'pause>out a>out', [wait('pause', length), { id: 'out', type: 'output', config: {} }]);
+    const waiting = run.start();
+    (await run.agents.called('a')).finish('TASK_STATE_INPUT_REQUIRED', 'which?');
+    expect(await waiting).toBe('TASK_STATE_INPUT_REQUIRED');
+    return run;
+  }
+
+  test.each([
+    ['a long one', '1h'],
+    ['a short one', '5s'],
+  ])('asks at once, and has a time: %s', async (_what, length) => {
+    const run = await asking(length);
+    const { event, status, waiting } = last(run);
+    expect(event.parks?.toISOString()).toBe(run.state.node('pause').waitsFor?.until);
+    expect(waiting).toEqual([{ node: 'a', instance: 'a', text: 'which?' }]);
+    expect(status.message).toMatchObject({ parts: [textPart('which?')], metadata: { node: 'a' } });
+    expect(event.questions).toEqual([
+      { key: 'a', since: new Date(run.state.node('a').askedAt!), body: { node: 'a', text: 'which?' } },
+    ]);
+  });
+
+  test('asks again what it asked, since when it asked first, after it was woken', async () => {
+    const run = await asking('1h');
+    const before = last(run).event.questions;
+    run.clock.skip(HOUR);
+    expect(await run.wake()).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(run.steps.slice(-3)).toEqual(['run.woken', 'node.completed pause', 'input.required a']);
+    expect(last(run).event.questions).toEqual(before);
+    expect(last(run).event.parks).toBeUndefined();
+    const ended = run.answer(userMessage('this one'));
+    (await run.agents.called('a', 2)).complete('A');
+    (await run.agents.called('out')).complete('done');
+    expect(await ended).toBe('TASK_STATE_COMPLETED');
+  });
+
+  test('is parked when it was answered and has only the time left', async () => {
+    const run = await asking('1h');
+    const parked = run.answer(userMessage('this one'));
+    (await run.agents.called('a', 2)).complete('A');
+    expect(await parked).toBe('TASK_STATE_WORKING');
+    expect(run.steps.at(-1)).toBe('run.parked');
+  });
+
+  test('is canceled with its question and its time', async () => {
+    const run = await asking('1h');
+    expect(await run.cancelWaiting()).toBe('TASK_STATE_CANCELED');
+    expect(run.state.nodes.get('pause')?.status).toBe('canceled');
+    expect(last(run).event.parks).toBeUndefined();
+  });
+});
