@@ -1,13 +1,13 @@
 import type { CalledTask } from '#libs/a2a-client';
 import { type CallFailure, type CallOutcome, statusTextOf } from '#libs/agent-calls';
-import { type Artifact, type Part, type TaskState, shownUrl } from '#libs/protocol';
+import { type Artifact, type FormQuestion, formQuestion, type Part, type TaskState, shownUrl } from '#libs/protocol';
 import type { FailureKind } from './failure.js';
 import type { WorkflowNode } from './workflow.js';
 
 /** How a call to an agent came to its end. */
 export type ChildEnding =
   | { kind: 'completed'; status: string; artifacts: Artifact[] }
-  | { kind: 'waiting'; status: string; question: Part[] }
+  | { kind: 'waiting'; status: string; question: Part[]; asks?: FormQuestion }
   | FailedEnding;
 
 export interface FailedEnding {
@@ -33,8 +33,11 @@ export function childEnding(node: WorkflowNode, url: string, outcome: CallOutcom
   const { answer } = outcome;
   if (outcome.kind === 'completed') return { kind: 'completed', status: 'completed', artifacts: artifactsOf(answer) };
   const status = answer.state && stateWord(answer.state);
-  if (outcome.kind === 'waiting')
-    return { kind: 'waiting', status: status ?? '', question: answer.status?.message?.parts ?? [] };
+  if (outcome.kind === 'waiting') {
+    const message = answer.status?.message;
+    const asks = formQuestion(message);
+    return { kind: 'waiting', status: status ?? '', question: message?.parts ?? [], ...(asks && { asks }) };
+  }
   const { failure } = outcome;
   const { state, retryAfter } = failure;
   return {

@@ -25,7 +25,7 @@ export class NodeClock {
     this.clear(node);
     if (end !== undefined) this.left.set(node, Math.max(end - timeOf(at), 0));
     const patience = durationOf(this.nodeOf(node.id).onWait?.deadline);
-    if (patience !== undefined) this.timers.set('question', timeOf(at) + patience, node);
+    if (patience !== undefined) this.timers.set('question', timeOf(node.askedAt ?? at) + patience, node);
   }
 
   /** It is sent a Message. */

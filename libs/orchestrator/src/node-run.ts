@@ -1,5 +1,5 @@
 import type { CallCancelOutcome } from '#libs/agent-calls';
-import type { Artifact, JsonValue, Message, Part } from '#libs/protocol';
+import type { Artifact, FormQuestion, JsonValue, Message, Part } from '#libs/protocol';
 import type { Failure, FailureKind } from './failure.js';
 
 export type NodeStatus = 'pending' | 'running' | 'input-required' | 'completed' | 'failed' | 'canceled' | 'skipped';
@@ -47,6 +47,8 @@ export interface NodeRun {
   question?: Part[];
   /** Since when (ISO 8601). */
   askedAt?: string;
+  /** What it says of an answer. */
+  asks?: FormQuestion;
   /** Whether it asks for authentication and not for input. */
   wantsAuth?: boolean;
   /** While it is `running` and nothing is done: until when. */

@@ -1,5 +1,4 @@
 import {
-  agentMessage,
   type Artifact,
   artifactUpdate,
   firstText,
@@ -13,8 +12,7 @@ import {
 import type { TaskEvent } from '#libs/tasks';
 import { outputText } from './node-output.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
-import { NODE_KEY } from './run-answer.js';
-import { openQuestion, question, waitingMetadata } from './run-questions.js';
+import { askingMessage, openQuestion, question, waitingMetadata } from './run-questions.js';
 import { runStatus, type RunState } from './run-state.js';
 import { runParked } from './control-steps.js';
 import { AUTH_REQUIRED, done, inputRequired, nodeCompleted, workflowCanceled, workflowFailed } from './run-steps.js';
@@ -92,16 +90,17 @@ export function waitingEvents(
   isRoot: boolean,
   wakeAt: number | undefined,
 ): TaskEvent[] {
-  const { waiting } = state.frontier;
+  const { graph, frontier } = state;
+  const { waiting } = frontier;
   const [first, ...others] = waiting;
   if (first === undefined) return [];
   const wants = first.wantsAuth ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_INPUT_REQUIRED';
-  const metadata = { ...runEventMetadata(askNote(first)), ...(!state.graph.isPlain && waitingMetadata(waiting)) };
+  const metadata = { ...runEventMetadata(askNote(first)), ...(!graph.isPlain && waitingMetadata(graph, waiting)) };
   const asking = statusUpdate(reference, wants, undefined, metadata);
-  asking.statusUpdate.status.message = agentMessage(reference, question(first), { [NODE_KEY]: first.instance });
+  asking.statusUpdate.status.message = askingMessage(reference, first);
   const event = {
     ...asking,
-    ...(isRoot && { questions: waiting.map(openQuestion) }),
+    ...(isRoot && { questions: waiting.map((node) => openQuestion(graph, node)) }),
     ...(wakeAt !== undefined && parks(wakeAt)),
   };
   return [...others.map((node) => stepEvent(reference, askNote(node))), event];

@@ -1,12 +1,31 @@
-import { briefText, firstText, type JsonObject, type Part, textPart } from '#libs/protocol';
+import { durationOf, InputSchema, InvalidInputSchema, readAnswer } from '#libs/expressions';
+import {
+  agentMessage,
+  briefText,
+  type FieldViolation,
+  firstText,
+  formMessage,
+  type JsonObject,
+  type Message,
+  type Part,
+  type TaskReference,
+  textPart,
+} from '#libs/protocol';
 import type { TaskQuestion } from '#libs/tasks';
+import { timeOf } from './node-clock.js';
 import type { NodeRun } from './node-run.js';
+import { NODE_KEY } from './run-answer.js';
+import type { WorkflowGraph } from './workflow-graph.js';
 
 /** The status metadata key under which a run that waits says what its nodes ask. */
-export const WAITING_KEY = 'parley/waiting';
+const WAITING_KEY = 'parley/waiting';
 
 /** So many questions stand in one status; the inbox has them all. */
 const MOST_IN_STATUS = 100;
+/** Characters of a form as JSON. A longer one is that of an agent elsewhere, and its own affair. */
+const LONGEST_FORM = 64 * 1024;
+/** What a label may be: the database refuses NUL in a text. */
+const LABEL = /^[^\0]{1,200}$/;
 
 /** What a node asks, for those who answer. */
 interface WaitingQuestion {
@@ -14,6 +33,14 @@ interface WaitingQuestion {
   /** What an answer names. */
   instance: string;
   text: string;
+  /** The JSON Schema of the data that answers; absent: text does. */
+  form?: JsonObject;
+  /** Who shall answer: a label. */
+  assignee?: string;
+  /** When nobody needs to answer any more (ISO 8601). */
+  deadline?: string;
+  /** What was wrong with the answer before. */
+  violations?: FieldViolation[];
 }
 
 /** What a waiting node's agent asks for, in its own words where it said any. */
@@ -24,18 +51,65 @@ export function question(node: NodeRun): Part[] {
     : [textPart(`Node "${node.id}" waits for ${node.wantsAuth ? 'authentication' : 'input'}`)];
 }
 
+/** A node's question as the run asks it. */
+export function askingMessage(reference: TaskReference, node: NodeRun): Message {
+  const name = { [NODE_KEY]: node.instance };
+  if (!node.asks) return agentMessage(reference, question(node), name);
+  const message = formMessage(reference, question(node), node.asks);
+  return { ...message, metadata: { ...name, ...message.metadata } };
+}
+
 /** What a status says of the questions of a run. */
-export function waitingMetadata(waiting: readonly NodeRun[]): JsonObject {
-  return { [WAITING_KEY]: waiting.slice(0, MOST_IN_STATUS).map((node) => ({ ...waitingQuestion(node) })) };
+export function waitingMetadata(graph: WorkflowGraph, waiting: readonly NodeRun[]): JsonObject {
+  const questions = waiting.slice(0, MOST_IN_STATUS).map((node) => waitingQuestion(graph, node));
+  return { [WAITING_KEY]: questions as unknown as JsonObject[] };
 }
 
 /** A question as an inbox keeps it. */
-export function openQuestion(node: NodeRun): TaskQuestion {
-  const { instance: key, ...body } = waitingQuestion(node);
-  return { key, since: node.askedAt ? new Date(node.askedAt) : new Date(), body };
+export function openQuestion(graph: WorkflowGraph, node: NodeRun): TaskQuestion {
+  const { instance: key, assignee, ...body } = waitingQuestion(graph, node);
+  return {
+    key,
+    ...(assignee !== undefined && { assignee }),
+    since: node.askedAt === undefined ? new Date() : new Date(node.askedAt),
+    body: body as unknown as JsonObject,
+  };
 }
 
-function waitingQuestion(node: NodeRun): WaitingQuestion {
-  const { id, instance } = node;
-  return { node: id, instance, text: briefText(firstText(question(node)) ?? '') };
+/** What is wrong with the Parts of an answer to a node. */
+export function answerFaults({ asks }: NodeRun, parts: readonly Part[]): FieldViolation[] {
+  if (!asks) return [];
+  const read = readAnswer(usable(asks.form), parts);
+  return 'violations' in read ? read.violations : [];
+}
+
+function waitingQuestion(graph: WorkflowGraph, node: NodeRun): WaitingQuestion {
+  const { form, assignee, violations } = node.asks ?? {};
+  const deadline = deadlineOf(graph, node);
+  return {
+    node: node.id,
+    instance: node.instance,
+    text: briefText(firstText(question(node)) ?? ''),
+    ...(form && JSON.stringify(form).length <= LONGEST_FORM && { form }),
+    ...(assignee !== undefined && LABEL.test(assignee) && { assignee }),
+    ...(deadline !== undefined && { deadline }),
+    ...(violations && { violations }),
+  };
+}
+
+/** The run's own, where it has one. */
+function deadlineOf(graph: WorkflowGraph, { id, askedAt, asks }: NodeRun): string | undefined {
+  const patience = durationOf(graph.node(id).onWait?.deadline);
+  if (patience === undefined || askedAt === undefined) return asks?.deadline;
+  return new Date(timeOf(askedAt) + patience).toISOString();
+}
+
+/** A form that is none, which an agent elsewhere may send, is left to that agent. */
+function usable(form: JsonObject | undefined): InputSchema | undefined {
+  try {
+    return form && InputSchema.of(form);
+  } catch (error) {
+    if (error instanceof InvalidInputSchema) return undefined;
+    throw error;
+  }
 }

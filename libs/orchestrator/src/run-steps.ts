@@ -1,5 +1,16 @@
 import type { CallCancelOutcome } from '#libs/agent-calls';
-import { type Artifact, type JsonObject, type Part, type RunEventNote, userMessage } from '#libs/protocol';
+import {
+  Artifact,
+  type Artifact,
+  FormQuestion,
+  JsonObject,
+  type JsonObject,
+  Part,
+  type Part,
+  type RunEventNote,
+  RunEventNote,
+  userMessage,
+} from '#libs/protocol';
 import {
   eachStarted,
   edgeError,
@@ -67,6 +78,8 @@ export interface ReceivedPayload {
   taskId?: string;
   contextId?: string;
   question?: Part[];
+  /** What the agent says of an answer beside that. */
+  asks?: FormQuestion;
 }
 
 export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, payload, at, run) => {
@@ -74,7 +87,10 @@ export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, 
   if (payload.contextId !== undefined) node.contextId = payload.contextId;
   if (payload.question === undefined) return;
   node.question = payload.question;
-  node.askedAt = at;
+  // One that is asked again because of its answer is the same question.
+  if (node.askedAt === undefined || payload.asks?.violations === undefined) node.askedAt = at;
+  if (payload.asks) node.asks = payload.asks;
+  else delete node.asks;
   node.wantsAuth = payload.status === AUTH_REQUIRED;
   run.progress.ask(node, at);
 });

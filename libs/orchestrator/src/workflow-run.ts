@@ -274,7 +274,7 @@ export class WorkflowRun extends Process<RunState> {
         message: ending.kind === 'completed' ? `${status} (${count} artifact${count === 1 ? '' : 's'})` : status,
         ...(taskId !== undefined && { taskId }),
         ...(contextId !== undefined && { contextId }),
-        ...(ending.kind === 'waiting' && { question: ending.question }),
+        ...(ending.kind === 'waiting' && { question: ending.question, ...(ending.asks && { asks: ending.asks }) }),
       }),
     );
   }

@@ -6,6 +6,7 @@ import { isTerminalState, isWaitingState, type Part, userMessage } from '#libs/p
 import { type StoredTask, TaskFeed } from '#libs/tasks';
 import type { NodeRun } from '../node-run.js';
 import { namedNode, NODE_KEY } from '../run-answer.js';
+import { answerFaults } from '../run-questions.js';
 import { runStatus, type RunState } from '../run-state.js';
 import { RUN, Runs } from './runs.js';
 
@@ -37,6 +38,8 @@ export class RunAnswers {
     for (;;) {
       const run = await this.runs.folded(runId, call.scope);
       const node = askingNode(run, name);
+      const faults = answerFaults(node, parts).map(({ field, description }) => ({ path: field, detail: description }));
+      if (faults.length > 0) throw new ProblemError(422, `the answer does not fit what node "${name}" asks`, faults);
       const message = userMessage(parts, { metadata: { [NODE_KEY]: node.instance } });
       const { header } = run.process;
       if (isWaitingState(header.state) && (await this.processes.resume(run.process, message, call)))
