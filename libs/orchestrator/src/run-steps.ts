@@ -1,14 +1,10 @@
 import type { CallCancelOutcome } from '#libs/agent-calls';
 import {
-  Artifact,
   type Artifact,
-  FormQuestion,
-  JsonObject,
+  type FormQuestion,
   type JsonObject,
-  Part,
   type Part,
   type RunEventNote,
-  RunEventNote,
   userMessage,
 } from '#libs/protocol';
 import {

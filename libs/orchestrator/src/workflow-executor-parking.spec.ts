@@ -1,8 +1,12 @@
 import { textPart, userMessage } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
+import { useFakeTime } from '../../../test/support/fake-time.js';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
 import { FakeAgents } from './testing/fake-agents.js';
+import { FakeClock } from './testing/fake-clock.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
+
+FakeClock.advance = useFakeTime();
 
 const HOUR = 3_600_000;
 
