@@ -25,12 +25,12 @@ export const nodeWaiting = new NodeStep<{ until: string }>('node.waiting', (node
   run.progress.wait(node, { state: 'timer', until });
 });
 
-/** A result that another run had: the node is not run. `origin` is that run; `taken` as of `node.completed`. */
-export const nodeReused = new NodeStep<{ origin: string; artifacts: Artifact[]; taken?: number[] }>(
+/** A result that another run had: the node is not run. `origin` is that run; the rest as of `node.completed`. */
+export const nodeReused = new NodeStep<{ origin: string; artifacts?: Artifact[]; taken?: number[] }>(
   'node.reused',
   (node, { origin, artifacts, taken }, at, run) => {
     node.origin = origin;
-    node.artifacts = artifacts;
+    node.artifacts = artifacts ?? [];
     node.finishedAt = at;
     run.progress.complete(node, taken);
   },

@@ -8,14 +8,15 @@ import {
   TextBudget,
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { edgeError, nodeRetrying, nodeReused } from './control-steps.js';
+import { edgeError, nodeRetrying } from './control-steps.js';
 import { FailedExpression } from './expressions/failed-expression.js';
 import type { Failure, FailureKind } from './failure.js';
 import { nodeFilling } from './node-message.js';
 import type { NodeRun } from './node-run.js';
 import { isRetried, retryPause } from './retry-policy.js';
 import type { RunClock } from './run-clock.js';
-import { completedEvent, stepEvent } from './run-ending.js';
+import type { ReusedResult } from './rerun/reused-results.js';
+import { completedEvent, reusedEvent, stepEvent } from './run-ending.js';
 import type { RunEvaluation } from './run-evaluation.js';
 import type { RunState } from './run-state.js';
 import { nodeError } from './run-steps.js';
@@ -30,13 +31,6 @@ export interface AttemptFailure {
   instance?: string;
   /** How many milliseconds the agent asks to wait before it is called again. */
   retryAfter?: number;
-}
-
-/** A result that another run had. */
-export interface ReusedResult {
-  /** The run. */
-  origin: string;
-  artifacts: Artifact[];
 }
 
 /** The run whose nodes end. */
@@ -65,12 +59,12 @@ export class NodeOutcomes {
     );
   }
 
-  /** Another run had a result for the node, which is taken over. */
-  reused(node: NodeRun, { origin, artifacts }: ReusedResult): Generator<TaskEvent> {
-    const { reference } = this.run;
-    const event = (taken: { taken?: number[] }) =>
-      stepEvent(reference, nodeReused.note(node, { origin, artifacts, ...taken }));
-    return this.succeeded(node, artifacts, event);
+  /** The node has the result that it had in another run. */
+  reused(node: NodeRun, result: ReusedResult): Generator<TaskEvent> {
+    const { reference, state } = this.run;
+    return this.succeeded(node, result.artifacts, (taken) =>
+      reusedEvent(reference, state.graph, node, { ...result, ...taken }),
+    );
   }
 
   /** An attempt has failed. */

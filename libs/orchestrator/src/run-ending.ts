@@ -4,15 +4,18 @@ import {
   firstText,
   briefText,
   runEventMetadata,
+  type RunEventNote,
   runEventNote,
   statusUpdate,
   type TaskReference,
   type TaskState,
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
+import { nodeReused } from './control-steps.js';
 import { outputText } from './node-output.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { askingMessage, openQuestion, question, waitingMetadata } from './run-questions.js';
+import type { ReusedResult } from './rerun/reused-results.js';
 import { runStatus, type RunState } from './run-state.js';
 import { runParked } from './control-steps.js';
 import { AUTH_REQUIRED, done, inputRequired, nodeCompleted, workflowCanceled, workflowFailed } from './run-steps.js';
@@ -42,11 +45,33 @@ export function completedEvent(
   node: NodeRun,
   { artifacts, ...payload }: Completion,
 ): TaskEvent {
+  return resultEvent(reference, graph, node, artifacts, (carried) =>
+    nodeCompleted.note(node, { ...payload, ...carried }),
+  );
+}
+
+/** A result that was taken over, likewise. */
+export function reusedEvent(
+  reference: TaskReference,
+  graph: WorkflowGraph,
+  node: NodeRun,
+  { artifacts, ...payload }: ReusedResult & { taken?: number[] },
+): TaskEvent {
+  return resultEvent(reference, graph, node, artifacts, (carried) => nodeReused.note(node, { ...payload, ...carried }));
+}
+
+function resultEvent(
+  reference: TaskReference,
+  graph: WorkflowGraph,
+  node: NodeRun,
+  artifacts: Artifact[],
+  noteOf: (carried: { artifacts?: Artifact[] }) => RunEventNote,
+): TaskEvent {
   const [only] = artifacts;
   const isResult = graph.isResult(node.id) && node.list === undefined;
-  if (only === undefined || !isResult) return stepEvent(reference, nodeCompleted.note(node, { ...payload, artifacts }));
+  if (only === undefined || !isResult) return stepEvent(reference, noteOf({ artifacts }));
   const result = { ...only, artifactId: node.id, name: node.id, parts: artifacts.flatMap(({ parts }) => parts) };
-  const note = nodeCompleted.note(node, { ...payload, ...(artifacts.length > 1 && { artifacts }) });
+  const note = noteOf(artifacts.length > 1 ? { artifacts } : {});
   const timestamp = new Date().toISOString();
   return artifactUpdate(reference, result, { lastChunk: true, metadata: runEventMetadata({ ...note, timestamp }) });
 }

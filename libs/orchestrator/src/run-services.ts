@@ -1,11 +1,13 @@
 import type { ProcessServices } from '#libs/process';
 import type { ContentLimits } from '#libs/service';
 import type { RunClock } from './run-clock.js';
+import type { RerunOrigins } from './rerun/rerun-origins.js';
 import type { RunChildStore } from './run-child-store.js';
 
 /** What every run needs of the process it runs in. */
 export interface RunServices extends ProcessServices {
   children: RunChildStore;
+  origins: RerunOrigins;
   /** Where the nodes of this service are called; read at each call, since it is known only after listening. */
   address: { readonly internalUrl: string };
   /** Whether own nodes are called in this process, so that their Tasks name their run themselves. */

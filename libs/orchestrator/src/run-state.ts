@@ -23,6 +23,8 @@ import { Progress } from './progress.js';
 import type { RunFacts } from './run-facts.js';
 import { inputsOf, inputText, messageText, userInputName } from './run-inputs.js';
 import { readRunMetadata } from './run-metadata.js';
+import { nodeReused } from './control-steps.js';
+import { readRerun } from './rerun/rerun-request.js';
 import { foldStep, nodeCompleted } from './run-steps.js';
 import type { WorkflowDefinition } from './workflow.js';
 import { WorkflowGraph } from './workflow-graph.js';
@@ -59,6 +61,8 @@ export class RunState implements RunFacts {
   error?: RunError;
   children?: CanceledChild[];
   received?: Message;
+  /** The run that it began with, where it is a rerun. */
+  origin?: string;
   /** The id of the Message that began the run. */
   begunBy?: string;
   undelivered = false;
@@ -170,6 +174,8 @@ export class RunState implements RunFacts {
 
   private accept(task: Task): void {
     const { inputs } = readRunMetadata(task.metadata);
+    const rerun = readRerun(task.metadata);
+    if (rerun) this.origin = rerun.origin;
     const first = task.history?.[0];
     this.progress.accept(task.status.timestamp ?? '');
     if (first) this.begunBy = first.messageId;
@@ -185,7 +191,7 @@ export class RunState implements RunFacts {
     this.artifacts.set(artifact.artifactId, after);
     const note = runEventNote(metadata);
     if (note === undefined) return;
-    const carried = note.type === nodeCompleted.type && note.payload['artifacts'] === undefined;
+    const carried = RESULT_STEPS.has(note.type) && note.payload['artifacts'] === undefined;
     const payload = carried ? { ...note.payload, artifacts: [artifact] as unknown as JsonValue } : note.payload;
     foldStep(this, { ...note, payload }, note.timestamp ?? '');
   }
@@ -201,3 +207,6 @@ export class RunState implements RunFacts {
     if (this.status !== 'running' && this.status !== 'input-required') this.progress.settle(status.timestamp);
   }
 }
+
+/** An event that carries the one Artifact of a node leaves it out of what it says of the node. */
+const RESULT_STEPS: ReadonlySet<string> = new Set([nodeCompleted.type, nodeReused.type]);

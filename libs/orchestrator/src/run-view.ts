@@ -7,6 +7,7 @@ import type { LaterOutcome } from './cancel-outcomes.js';
 import { childReference } from './node-dispatch.js';
 import type { CanceledChild, NodeRun, NodeStatus, RunError, RunStatus } from './node-run.js';
 import { question } from './run-questions.js';
+import { type InstanceCounts, instanceCounts } from './run-instances.js';
 import { RunState } from './run-state.js';
 import { AUTH_REQUIRED } from './run-steps.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
@@ -20,6 +21,10 @@ export interface NodeView {
   waitsFor?: { state: 'input-required' | 'auth-required'; message: string };
   artifacts: Artifact[];
   error?: string;
+  /** Of a node that runs more than once. */
+  counts?: InstanceCounts;
+  /** The run that its result was taken over from. */
+  origin?: string;
   startedAt?: string;
   finishedAt?: string;
 }
@@ -71,10 +76,11 @@ export function runView(source: RunSource): RunView {
   const run = RunState.of(definition, events);
   const known = knownTasks(source);
   const later = new Map(source.later?.map((it) => [childReference(it.node, it.attempt), it.outcome]));
-  const nodes = definition.nodes.map((node): [string, NodeView] => [
-    node.id,
-    nodeView(node, run.node(node.id), source, known),
-  ]);
+  const counts = instanceCounts(run);
+  const nodes = definition.nodes.map((node): [string, NodeView] => {
+    const count = counts.get(node.id);
+    return [node.id, { ...nodeView(node, run.node(node.id), source, known), ...(count && { counts: count }) }];
+  });
   return {
     runId: header.taskId,
     workflow: definition.name,
@@ -132,6 +138,7 @@ function nodeView(
     ...(run.status === 'input-required' && { waitsFor: waitsFor(run) }),
     artifacts: run.artifacts,
     ...(run.error !== undefined && { error: run.error }),
+    ...(run.origin !== undefined && { origin: run.origin }),
     ...(run.startedAt !== undefined && { startedAt: run.startedAt }),
     ...(run.finishedAt !== undefined && { finishedAt: run.finishedAt }),
   };

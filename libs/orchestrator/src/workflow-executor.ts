@@ -1,7 +1,10 @@
 import { chainOf } from '#libs/executor';
+import { throughOutage } from '#libs/postgres';
 import { ProcessExecutor, type ProcessStart } from '#libs/process';
 import { A2AError, ContentTooLarge, type JsonObject, type SendMessageRequest } from '#libs/protocol';
 import { InputRules } from './input-rules.js';
+import type { RerunOrigin } from './rerun/rerun-origins.js';
+import { readRerun, rerunMetadata } from './rerun/rerun-request.js';
 import { inputsOf, refuseLargeInputs } from './run-inputs.js';
 import { runMetadata } from './run-metadata.js';
 import type { RunServices } from './run-services.js';
@@ -36,13 +39,25 @@ export class WorkflowExecutor extends ProcessExecutor {
     if (request.message.taskId === undefined) this.inputRules.check(request.message);
   }
 
-  protected override about({ message }: SendMessageRequest): JsonObject {
+  protected override about({ message, metadata }: SendMessageRequest): JsonObject {
     const { definition, revision } = this.workflow;
-    return runMetadata({ workflow: definition.name, revision, inputs: inputsOf(message, definition) });
+    const rerun = readRerun(metadata);
+    return {
+      ...runMetadata({ workflow: definition.name, revision, inputs: inputsOf(message, definition) }),
+      ...(rerun && rerunMetadata(rerun)),
+    };
   }
 
-  protected override begin(start: ProcessStart): WorkflowRun {
-    return new WorkflowRun(this.services, start, this.workflow);
+  protected override async begin(start: ProcessStart): Promise<WorkflowRun> {
+    return new WorkflowRun(this.services, start, this.workflow, await this.origin(start));
+  }
+
+  /** The run that this one begins with, where it is the same caller's. */
+  private async origin({ context, log: [first] }: ProcessStart): Promise<RerunOrigin | undefined> {
+    const rerun = first && 'task' in first ? readRerun(first.task.metadata) : undefined;
+    if (rerun === undefined || rerun.all) return undefined;
+    const { signal, call } = context;
+    return throughOutage(() => this.services.origins.find(rerun.origin, call.scope), signal);
   }
 
   private get inputRules(): InputRules {

@@ -4,6 +4,7 @@ import { CallChains } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
 import { AppConfig } from '#libs/service';
 import { TaskStore } from '#libs/tasks';
+import { RerunOrigins } from './rerun/rerun-origins.js';
 import { RunChildStore } from './run-child-store.js';
 import { SYSTEM_CLOCK } from './run-clock.js';
 import type { RunServices } from './run-services.js';
@@ -19,13 +20,24 @@ export class WorkflowExecutors {
     directory: AgentDirectory,
     tasks: TaskStore,
     children: RunChildStore,
+    origins: RerunOrigins,
     chains: CallChains,
     address: ServiceAddress,
     config: AppConfig,
   ) {
     const { content, nodeDispatch } = config;
     const localDispatch = nodeDispatch === 'local';
-    this.services = { directory, tasks, children, chains, address, localDispatch, content, clock: SYSTEM_CLOCK };
+    this.services = {
+      directory,
+      tasks,
+      children,
+      origins,
+      chains,
+      address,
+      localDispatch,
+      content,
+      clock: SYSTEM_CLOCK,
+    };
   }
 
   of(workflow: WorkflowRevision): WorkflowExecutor {

@@ -5,7 +5,7 @@ import { briefText, ContentTooLarge, dataPart, type RunEventNote, textPart } fro
 import type { TaskEvent } from '#libs/tasks';
 import { nodeSkipped, runDeadline, runEnding } from './control-steps.js';
 import type { ChildEnding } from './child-ending.js';
-import { NodeOutcomes, type ReusedResult } from './node-outcomes.js';
+import { NodeOutcomes } from './node-outcomes.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { isOwn } from './node-sets.js';
 import type { Decision, Plan, RunOutcome, Skips } from './plan.js';
@@ -23,6 +23,11 @@ import {
 } from './run-ending.js';
 import { RunEvaluation } from './run-evaluation.js';
 import { RunPace } from './run-pace.js';
+import { knownRun } from './run-known.js';
+import type { ReusedResults } from './rerun/reused-results.js';
+import { reusedResults } from './rerun/rerun-origin.js';
+import type { RerunOrigin } from './rerun/rerun-origins.js';
+import { readRerun, type RerunRequest } from './rerun/rerun-request.js';
 import type { RunServices } from './run-services.js';
 import { RunState } from './run-state.js';
 import { a2aReceived, a2aSending, nodeCanceled, nodeStarted } from './run-steps.js';
@@ -46,6 +51,9 @@ export class WorkflowRun extends Process<RunState> {
   private readonly evaluation: RunEvaluation;
   private readonly outcomes: NodeOutcomes;
   private readonly decisions: RunDecisions;
+  private readonly reused: ReusedResults | undefined;
+  /** Why it cannot begin. */
+  private readonly fault: string | undefined;
   private signal: AbortSignal;
   private alarm: { at: number; forget: () => void } | undefined;
   private answerTaken = false;
@@ -54,7 +62,7 @@ export class WorkflowRun extends Process<RunState> {
     private readonly services: RunServices,
     private readonly begun: ProcessStart,
     private readonly workflow: WorkflowRevision,
-    private readonly reused: ReadonlyMap<string, ReusedResult> = new Map(),
+    origin?: RerunOrigin,
   ) {
     const { context, log } = begun;
     const state = RunState.of(workflow.definition, log);
@@ -62,11 +70,14 @@ export class WorkflowRun extends Process<RunState> {
     const { clock, content } = services;
     this.graph = state.graph;
     this.signal = context.signal;
-    this.evaluation = new RunEvaluation(state, knownRun(begun, workflow));
+    this.evaluation = new RunEvaluation(state, knownRun(context.taskId, workflow, log));
     const run = { reference: context, state, evaluation: this.evaluation, clock, renderedText: content.renderedText };
     this.outcomes = new NodeOutcomes(run);
     this.decisions = new RunDecisions({ ...run, outcomes: this.outcomes });
     this.calls = this.newCalls();
+    const rerun = rerunOf(log);
+    this.reused = rerun && origin && reusedResults(rerun, origin, { state, evaluation: this.evaluation });
+    if (rerun && !rerun.all && origin === undefined) this.fault = `the run ${rerun.origin} is not kept any more`;
   }
 
   override async *events(): AsyncGenerator<TaskEvent, void, undefined> {
@@ -79,7 +90,7 @@ export class WorkflowRun extends Process<RunState> {
 
   protected override next(): Steps {
     const { graph, state, evaluation } = this;
-    const fault = graph.fault?.message ?? evaluation.fault;
+    const fault = graph.fault?.message ?? evaluation.fault ?? this.fault;
     if (fault !== undefined) return this.end('failed', { fault });
     if (isBeingCanceled(state)) return this.cancel();
     return this.steps(planNext(state, this.services.clock.now()));
@@ -139,9 +150,9 @@ export class WorkflowRun extends Process<RunState> {
       const { status, waitsFor, attempts, list, each } = node;
       // One that failed at once may have ended the run for those after it.
       if (status !== 'pending' && waitsFor === undefined) continue;
-      const reused = this.reused.get(node.instance);
+      const reused = attempts === 0 ? this.reused?.of(node) : undefined;
       if (reused) {
-        yield* this.recorded(this.outcomes.reused(node, reused));
+        yield* this.settling(node, this.outcomes.reused(node, reused));
         continue;
       }
       yield this.note(nodeStarted.note(node, { attempt: attempts + 1 }));
@@ -368,11 +379,9 @@ export class WorkflowRun extends Process<RunState> {
   }
 }
 
-function knownRun({ context, log }: ProcessStart, { definition, revision }: WorkflowRevision) {
-  const [first] = log;
-  const begun = first && 'task' in first ? first.task.status.timestamp : undefined;
-  const startedAt = begun === undefined ? new Date() : new Date(begun);
-  return { id: context.taskId, workflow: definition.name, revision, contextId: context.contextId, startedAt };
+/** What the run's Task says of the run that it begins with. */
+function rerunOf([first]: readonly TaskEvent[]): RerunRequest | undefined {
+  return first && 'task' in first ? readRerun(first.task.metadata) : undefined;
 }
 
 function canceledChildren(nodes: Iterable<NodeRun>): CanceledChild[] {

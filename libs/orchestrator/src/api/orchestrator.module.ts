@@ -5,6 +5,7 @@ import { RunInbox } from './run-inbox.js';
 import { QuestionsController } from './questions.controller.js';
 import { RequestBodies } from './request-bodies.js';
 import { RunAnswers } from './run-answers.js';
+import { Reruns } from './reruns.js';
 import { RunList } from './run-list.js';
 import { RunMetrics } from './run-metrics.js';
 import { Runs } from './runs.js';
@@ -37,6 +38,7 @@ export class OrchestratorModule {
         Processes,
         ProcessStreams,
         Runs,
+        Reruns,
         RunList,
         RunAnswers,
         RunInbox,

@@ -1,9 +1,10 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import type { CallCancelOutcome } from '#libs/agent-calls';
-import { PageQuery, QueryFlag, QueryText, QueryTime, QueryWord, refuseTooDeep } from '#libs/http';
+import { PageQuery, QueryFlag, QueryPageSize, QueryText, QueryTime, QueryWord, refuseTooDeep } from '#libs/http';
 import { type Artifact, isJsonObject, type JsonObject, type Part, type TaskState } from '#libs/protocol';
-import { IsObject, IsOptional } from 'class-validator';
-import type { CanceledChild, NodeStatus, RunError, RunStatus } from '../node-run.js';
+import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsOptional, IsString } from 'class-validator';
+import type { CanceledChild, NodeStatus, RunError, RunStatus, SkipReason } from '../node-run.js';
+import type { InstanceView } from '../run-instances.js';
 import type { NodeDetail, NodeView, RunView } from '../run-view.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 
@@ -15,6 +16,9 @@ export const STATES_OF: Record<RunStatus, readonly TaskState[]> = {
   failed: ['TASK_STATE_FAILED', 'TASK_STATE_REJECTED'],
   canceled: ['TASK_STATE_CANCELED'],
 };
+
+/** Of one rerun. */
+const MOST_NAMED = 1_000;
 
 /** What a run starts with. */
 export class RunBody {
@@ -39,6 +43,38 @@ export class RunBody {
     const inputs = isJsonObject(body) && isJsonObject(body.inputs) ? body.inputs : {};
     return Object.assign(new RunBody(), { inputs });
   }
+}
+
+/** What a rerun does anew, and with what. */
+export class RerunBody {
+  static readonly optional = true;
+
+  @ApiPropertyOptional({
+    type: [String],
+    maxItems: MOST_NAMED,
+    description: 'Nodes or instances that are run anew, with everything after them.',
+    example: ['draft', 'tr[17]'],
+  })
+  @IsOptional()
+  @IsArray({ message: 'must be an array' })
+  @ArrayMaxSize(MOST_NAMED, { message: `must not have more than ${MOST_NAMED} entries` })
+  @IsString({ each: true, message: 'must be an array of strings' })
+  from?: string[];
+
+  @ApiPropertyOptional({ description: 'Whether all that failed is run anew, with everything after it.' })
+  @IsOptional()
+  @IsBoolean({ message: 'must be true or false' })
+  failed?: boolean;
+
+  @ApiPropertyOptional({ type: 'object', additionalProperties: true, description: 'Other inputs, all of them.' })
+  @IsOptional()
+  @IsObject({ message: 'must be an object' })
+  inputs?: JsonObject;
+
+  @ApiPropertyOptional({ description: "Another revision of the workflow; the run's own unless named.", example: '12' })
+  @IsOptional()
+  @IsString({ message: 'must be a string' })
+  revision?: string;
 }
 
 /** How a run is watched that starts. */
@@ -67,8 +103,36 @@ export class RunQuery extends PageQuery {
   since?: Date;
 }
 
+const NODE_STATUSES: NodeStatus[] = [
+  'pending',
+  'running',
+  'input-required',
+  'completed',
+  'failed',
+  'canceled',
+  'skipped',
+];
+const PLACE = /^\d{1,6}$/;
+
+/** Which instances of a run's nodes are asked for. */
+export class InstancesQuery {
+  @QueryText((id) => WORKFLOW_NAME.test(id), 'is not an id of a node', { example: 'draft' })
+  node?: string;
+
+  @QueryWord(NODE_STATUSES)
+  status?: NodeStatus;
+
+  @QueryPageSize()
+  pageSize = 50;
+
+  @QueryText((text) => text === '' || PLACE.test(text), 'is not a token of this list', {
+    description: 'The nextPageToken of the page before.',
+    example: '50',
+  })
+  pageToken?: string;
+}
+
 const RUN_STATUS = { enum: Object.keys(STATES_OF), example: 'completed' };
-const NODE_STATUSES = ['pending', 'running', 'input-required', 'completed', 'failed', 'canceled', 'skipped'];
 const OUTCOMES = ['acknowledged', 'refused', 'unreachable', 'not-started', 'unknown'];
 const RUN_ID = { description: 'The A2A taskId of the run.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' };
 const CHILD = '019a1f0e-5b7b-7d10-8e11-2b3c4d5e6f70';
@@ -83,6 +147,19 @@ const ARTIFACTS = {
 
 export class StartedRun {
   @ApiProperty(RUN_ID) runId!: string;
+}
+
+export class StartedRerun extends StartedRun {
+  @ApiProperty({ ...RUN_ID, description: 'The run that it begins with.' }) origin!: string;
+}
+
+class RunFork extends StartedRun {
+  @ApiProperty(TIME) createdAt!: string;
+  @ApiProperty(RUN_STATUS) status!: RunStatus;
+}
+
+export class RunForks {
+  @ApiProperty({ type: [RunFork], description: 'The newest first.' }) forks!: RunFork[];
 }
 
 /** What became of a remote Task when its run was canceled. */
@@ -149,6 +226,31 @@ export class RunNodeDetail extends RunNode implements NodeDetail {
     example: PARTS,
   })
   input?: Part[];
+}
+
+class InstanceWait {
+  @ApiProperty({ examples: ['timer', 'retry'] }) state!: string;
+  @ApiPropertyOptional(TIME) until?: string;
+}
+
+class RunInstance implements InstanceView {
+  @ApiProperty({ example: 'draft@2' }) instance!: string;
+  @ApiProperty({ example: 'draft' }) node!: string;
+  @ApiProperty({ enum: NODE_STATUSES }) status!: NodeStatus;
+  @ApiProperty({ type: 'integer', example: 1 }) attempts!: number;
+  @ApiPropertyOptional({ example: CHILD }) taskId?: string;
+  @ApiPropertyOptional({ type: RunFailure }) error?: RunFailure;
+  @ApiPropertyOptional({ enum: ['off', 'broken', 'out-of-reach', 'failure', 'canceled'] }) because?: SkipReason;
+  @ApiPropertyOptional({ description: 'While nothing is done: for what, and until when.' }) waitsFor?: InstanceWait;
+  @ApiPropertyOptional({ description: 'The run that its result was taken over from.', example: CHILD }) origin?: string;
+  @ApiPropertyOptional(TIME) startedAt?: string;
+  @ApiPropertyOptional(TIME) finishedAt?: string;
+}
+
+export class RunInstances {
+  @ApiProperty({ type: [RunInstance], description: 'In the order in which they came to be.' })
+  instances!: RunInstance[];
+  @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
 }
 
 @ApiExtraModels(RunNode)

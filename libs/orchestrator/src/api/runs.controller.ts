@@ -1,14 +1,26 @@
-import { Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type ApiCall, Call, Scope } from '#libs/access';
-import { ApiEventStream, ApiProblem, Cursor } from '#libs/http';
-import { ProcessStreams } from '#libs/process';
+import { ApiEventStream, ApiIdempotent, ApiProblem, Cursor } from '#libs/http';
+import { IdempotencyKey, ProcessStreams } from '#libs/process';
 import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 import type { WorkflowDefinition } from '../workflow.js';
-import { CanceledRun, RunDetail, RunNodeDetail, RunPage, RunQuery } from './run.dto.js';
+import {
+  CanceledRun,
+  InstancesQuery,
+  RerunBody,
+  RunDetail,
+  RunForks,
+  RunInstances,
+  RunNodeDetail,
+  RunPage,
+  RunQuery,
+  StartedRerun,
+} from './run.dto.js';
 import { RunList } from './run-list.js';
 import { runEvents } from './run-task.js';
+import { Reruns } from './reruns.js';
 import { Runs } from './runs.js';
 import { WorkflowBody } from './workflow-body.js';
 
@@ -18,6 +30,7 @@ import { WorkflowBody } from './workflow-body.js';
 export class RunsController {
   constructor(
     private readonly runs: Runs,
+    private readonly reruns: Reruns,
     private readonly runList: RunList,
     private readonly streams: ProcessStreams,
   ) {}
@@ -54,6 +67,21 @@ export class RunsController {
     return this.runs.node(id, node, call);
   }
 
+  @Get(':id/instances')
+  @ApiOperation({
+    summary: "The instances of a run's nodes: one of most, and one for each iteration and entry of a list.",
+  })
+  @ApiOkResponse({ type: RunInstances })
+  @ApiProblem(400, 'A parameter is malformed.')
+  @ApiProblem(404, 'run not found')
+  listInstances(
+    @Param('id') id: string,
+    @Query() query: InstancesQuery,
+    @Scope() scope: TaskScope,
+  ): Promise<RunInstances> {
+    return this.runs.instances(id, query, scope);
+  }
+
   @Get(':id/events')
   @ApiEventStream("A run's events, from the first one or after a cursor, then live until it has ended.", '`done`')
   @ApiProblem(404, 'run not found')
@@ -65,6 +93,41 @@ export class RunsController {
   ): Promise<void> {
     const run = await this.runs.header(id, scope);
     await this.streams.send(this.streams.eventsOf(run, runEvents(run)), after, reply);
+  }
+
+  @Post(':id/rerun')
+  @HttpCode(202)
+  @ApiOperation({
+    summary: 'Starts a new run that takes over results of one that has ended.',
+    description:
+      'What is named in `from`, and with `failed` what failed, is run anew with everything after it; without a body everything is. ' +
+      'With other `inputs` or another `revision` also whatever these change.',
+  })
+  @ApiBody({ type: RerunBody, required: false })
+  @ApiAcceptedResponse({ type: StartedRerun })
+  @ApiIdempotent('run')
+  @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(404, 'run not found')
+  @ApiProblem(409, 'The run has not ended.')
+  @ApiProblem(422, 'There is no such instance or revision, or the inputs do not fit.')
+  async rerun(
+    @Param('id') id: string,
+    @Body() body: RerunBody,
+    @IdempotencyKey() key: string | undefined,
+    @Call() call: ApiCall,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StartedRerun> {
+    const run = await this.reruns.start(id, body ?? {}, call, key);
+    void reply.header('location', `/api/runs/${run.runId}`);
+    return run;
+  }
+
+  @Get(':id/forks')
+  @ApiOperation({ summary: 'The runs that began with a run.' })
+  @ApiOkResponse({ type: RunForks })
+  @ApiProblem(404, 'run not found')
+  listForks(@Param('id') id: string, @Scope() scope: TaskScope): Promise<RunForks> {
+    return this.reruns.forks(id, scope);
   }
 
   @Post(':id/cancel')

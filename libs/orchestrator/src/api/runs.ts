@@ -7,12 +7,13 @@ import type { JsonObject, Task } from '#libs/protocol';
 import { type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import { CancelOutcomes } from '../cancel-outcomes.js';
 import { RunChildStore } from '../run-child-store.js';
+import { instancePage } from '../run-instances.js';
 import { RunState } from '../run-state.js';
 import { type NodeDetail, nodeDetail, type RunSource, type RunView, runView } from '../run-view.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { WorkflowStore } from '../workflow-store.js';
-import type { CanceledRun } from './run.dto.js';
+import type { CanceledRun, InstancesQuery, RunInstances } from './run.dto.js';
 import { isRun, revisionOf, workflowOf } from './run-task.js';
 
 export const RUN: ProcessKind = { noun: 'run', includes: isRun };
@@ -66,6 +67,24 @@ export class Runs {
     const found = nodeDetail(await this.source(runId, call), nodeId);
     if (!found) throw new ProblemError(404, 'node not found');
     return found;
+  }
+
+  /**
+   * The instances of a run's nodes.
+   * @throws ProblemError 404
+   */
+  async instances(runId: string, query: InstancesQuery, scope: TaskScope): Promise<RunInstances> {
+    const { pageToken, pageSize: limit, ...filter } = query;
+    const header = await this.header(runId, scope);
+    const events = await this.processes.log(header);
+    const [first] = events;
+    const definition = await this.definition(header, first && 'task' in first ? first.task : undefined);
+    const { instances, next } = instancePage(RunState.of(definition, events), {
+      ...filter,
+      after: Number(pageToken ?? 0),
+      limit,
+    });
+    return { instances, nextPageToken: next === undefined ? '' : String(next) };
   }
 
   /**

@@ -3,9 +3,11 @@ import { AgentCatalog, CallChainModule, BuiltInAgentsModule } from '#libs/execut
 import { CancelOutcomes } from '../cancel-outcomes.js';
 import { CancelRetries } from '../cancel-retries.js';
 import { RunChildStore } from '../run-child-store.js';
+import { RerunOrigins } from '../rerun/rerun-origins.js';
 import { PostgresCancelOutcomes } from '../storage/postgres-cancel-outcomes.js';
 import { PostgresRunChildStore } from '../storage/postgres-run-child-store.js';
 import { RevisionPurge } from '../storage/revision-purge.js';
+import { StoredRerunOrigins } from '../storage/stored-rerun-origins.js';
 import { PostgresWorkflowStore } from '../storage/postgres-workflow-store.js';
 import { WorkflowExecutors } from '../workflow-executors.js';
 import { WorkflowStore } from '../workflow-store.js';
@@ -23,6 +25,7 @@ export class WorkflowModule {
       providers: [
         { provide: WorkflowStore, useClass: PostgresWorkflowStore },
         { provide: RunChildStore, useClass: PostgresRunChildStore },
+        { provide: RerunOrigins, useClass: StoredRerunOrigins },
         { provide: CancelOutcomes, useClass: PostgresCancelOutcomes },
         CancelRetries,
         RevisionPurge,

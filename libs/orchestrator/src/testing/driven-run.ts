@@ -23,6 +23,7 @@ import { type RunChild, RunChildStore } from '../run-child-store.js';
 import { type RunEvent, toRunEvent } from '../run-event.js';
 import type { RunServices } from '../run-services.js';
 import { RunState } from '../run-state.js';
+import type { RerunOrigin } from '../rerun/rerun-origins.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import { WorkflowExecutor } from '../workflow-executor.js';
 import type { FakeAgents } from './fake-agents.js';
@@ -49,6 +50,8 @@ export class DrivenRun {
   /** Children in the service's own store: `node#attempt` to Task id. */
   readonly own = new Map<string, string>();
   readonly clock = new FakeClock();
+  /** Runs that it may begin with. */
+  readonly origins = new Map<string, RerunOrigin>();
   localDispatch = true;
   /** How many events the executor has waited for to be durable. */
   durable = 0;
@@ -95,9 +98,10 @@ export class DrivenRun {
   }
 
   /** The first turn. Resolves when the turn is over. */
-  start(content: Parameters<typeof userMessage>[0] = 'hello'): Promise<TaskState> {
+  start(content: Parameters<typeof userMessage>[0] = 'hello', metadata?: JsonObject): Promise<TaskState> {
     const message = userMessage(content, { messageId: 'm-1' });
-    this.log.push({ task: submittedTask(REFERENCE, message, this.executor().taskMetadata({ message })) });
+    const request = { message, ...(metadata && { metadata }) };
+    this.log.push({ task: submittedTask(REFERENCE, message, this.executor().taskMetadata(request)) });
     return this.turn({ userMessage: message, task: null, recovered: 0 });
   }
 
@@ -189,6 +193,7 @@ export class DrivenRun {
       directory: this.agents,
       tasks: { recordedChildren } as unknown as TaskStore,
       children: this.children,
+      origins: { find: async (runId) => this.origins.get(runId) },
       chains: new CallChains(Buffer.from('a secret')),
       address: { internalUrl: 'http://own' },
       localDispatch: this.localDispatch,

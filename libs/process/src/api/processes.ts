@@ -35,8 +35,12 @@ export interface ProcessKind {
 export interface ProcessRequest {
   /** The path of its agent. */
   agent: string;
+  /** The revision of the agent; the newest one unless told. */
+  revision?: string;
   /** The data of its first Message. */
   data: JsonObject;
+  /** What else its first Message says; `parts` take the place of the data. */
+  message?: Partial<Pick<Message, 'contextId' | 'parts' | 'referenceTaskIds'>>;
   metadata?: JsonObject;
   /** `false`: whoever starts it has judged it instead of its agent. */
   check?: boolean;
@@ -67,10 +71,11 @@ export class Processes {
     call: ProcessCall,
     key?: string,
   ): Promise<string> {
-    const agent = await this.catalog.inTenant(call.scope.tenant).resolve(to.agent);
+    const agent = await this.catalog.inTenant(call.scope.tenant).resolve(to.agent, to.revision);
     const context = callOf(agent, call);
     // Under a key the Message has the key's name, so that the same data is the same request.
-    const message = userMessage([dataPart(data)], key === undefined ? {} : { messageId: key });
+    const { parts = [dataPart(data)], ...fields } = to.message ?? {};
+    const message = userMessage(parts, { ...fields, ...(key !== undefined && { messageId: key }) });
     const request = { message, ...(metadata && { metadata }) };
     const known = check && (await this.check(agent, request, context, key));
     const { executions } = this;

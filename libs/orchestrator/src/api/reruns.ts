@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import type { ApiCall } from '#libs/access';
+import { ProblemError } from '#libs/http';
+import { Processes, type ProcessKind } from '#libs/process';
+import { isTerminalState, type JsonObject } from '#libs/protocol';
+import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
+import { parseInstance } from '../rerun/instance-name.js';
+import { OriginResults } from '../rerun/origin-results.js';
+import { readRerun, rerunMetadata, type RerunRequest } from '../rerun/rerun-request.js';
+import { runStatus, RunState } from '../run-state.js';
+import type { WorkflowRevision } from '../workflow.js';
+import { WorkflowStore } from '../workflow-store.js';
+import type { RerunBody, RunForks, StartedRerun } from './run.dto.js';
+import { isRun, revisionOf, workflowOf } from './run-task.js';
+
+const RUN: ProcessKind = { noun: 'run', includes: isRun };
+const PAGE = 100;
+
+/** Starts runs that take over results of runs that have ended, which stay as they are. */
+@Injectable()
+export class Reruns {
+  constructor(
+    private readonly processes: Processes,
+    private readonly tasks: TaskStore,
+    private readonly workflows: WorkflowStore,
+  ) {}
+
+  /**
+   * Resolves when the new run is durable.
+   * @throws ProblemError 404; 409 for a run that goes on; 422 naming what does not fit. A2AError as a start of the workflow
+   */
+  async start(runId: string, body: RerunBody, call: ApiCall, idempotencyKey?: string): Promise<StartedRerun> {
+    const origin = await this.processes.begun(RUN, runId, call.scope);
+    if (!isTerminalState(origin.header.state)) throw new ProblemError(409, 'the run has not ended');
+    const workflow = await this.revision(origin, body.revision);
+    const request = await this.request(origin, workflow, body);
+    const { contextId } = origin.header;
+    const parts = body.inputs === undefined ? origin.task.history?.[0]?.parts : undefined;
+    const started = await this.processes.start(
+      {
+        agent: origin.header.agent,
+        revision: workflow.revision,
+        data: body.inputs ?? {},
+        message: { contextId, referenceTaskIds: [runId], ...(parts && { parts }) },
+        metadata: rerunMetadata(request),
+      },
+      call,
+      idempotencyKey,
+    );
+    return { runId: started, origin: runId };
+  }
+
+  /**
+   * The runs that began with a run, the newest first.
+   * @throws ProblemError 404
+   */
+  async forks(runId: string, scope: TaskScope): Promise<RunForks> {
+    const { contextId, agent } = await this.processes.header(RUN, runId, scope);
+    const forks: StoredTask[] = [];
+    // They share its context, which has few runs.
+    for (let before: StoredTask['header'] | undefined; ;) {
+      const page = await this.tasks.list({ scope, agent, contextId, artifacts: false, before, limit: PAGE });
+      forks.push(...page.filter(({ task }) => readRerun(task.metadata)?.origin === runId));
+      before = page.at(-1)?.header;
+      if (page.length < PAGE) break;
+    }
+    const newestFirst = forks.toSorted((a, b) => b.header.createdAt.getTime() - a.header.createdAt.getTime());
+    return {
+      forks: newestFirst.map(({ header }) => ({
+        runId: header.taskId,
+        createdAt: header.createdAt.toISOString(),
+        status: runStatus(header.state),
+      })),
+    };
+  }
+
+  private async revision({ header, task }: StoredTask, named: string | undefined): Promise<WorkflowRevision> {
+    const revision = named ?? revisionOf(task);
+    const workflow = await this.workflows.inTenant(header.tenant).get(workflowOf(header), revision);
+    if (workflow) return workflow;
+    if (named === undefined) throw new Error(`The definition that run ${header.taskId} was started with is missing`);
+    throw refused('revision', `the workflow has no revision "${named.slice(0, 64)}"`);
+  }
+
+  private async request(
+    { header, task }: StoredTask,
+    { definition }: WorkflowRevision,
+    { from, failed, inputs, revision }: RerunBody,
+  ): Promise<RerunRequest> {
+    const origin = header.taskId;
+    if (from === undefined && failed === undefined && inputs === undefined && revision === undefined)
+      return { origin, all: true };
+    const log = await this.processes.log(header);
+    const then = await this.revision({ header, task }, undefined);
+    const known = RunState.of(then.definition, log);
+    const ids = new Set(definition.nodes.map(({ id }) => id));
+    for (const [place, name] of (from ?? []).entries()) {
+      const instance = parseInstance(name);
+      if (instance && ids.has(instance.id) && (known.find(name) !== undefined || name === instance.id)) continue;
+      throw refused(`from[${place}]`, `the run has no instance "${name.slice(0, 128)}"`);
+    }
+    if (failed && from === undefined && new OriginResults(log).failed.length === 0)
+      throw refused('failed', 'nothing of the run has failed');
+    return { origin, ...(from && { from }), ...(failed && { failed }) };
+  }
+}
+
+function refused(path: string, detail: string): ProblemError {
+  return new ProblemError(422, `${path}: ${detail}`, [{ path, detail }]);
+}

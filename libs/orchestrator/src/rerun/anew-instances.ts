@@ -1,0 +1,69 @@
+import type { Loop } from '../loop.js';
+import type { WorkflowGraph } from '../workflow-graph.js';
+import type { InstanceName } from './instance-name.js';
+
+/**
+ * Which instances of a rerun are run anew: those that are named, and everything after them. A node in a loop that is named
+ * without an iteration stands for the whole loop, from its first iteration on.
+ */
+export class AnewInstances {
+  private readonly named: readonly Named[];
+  private readonly loops = new Map<string, readonly Loop[]>();
+
+  constructor(
+    private readonly graph: WorkflowGraph,
+    names: readonly InstanceName[],
+  ) {
+    this.named = names.map((name) => this.resolved(name));
+  }
+
+  has(instance: InstanceName): boolean {
+    return this.named.some((named) => this.isAfter(instance, named));
+  }
+
+  private resolved(name: InstanceName): Named {
+    const [outermost] = this.loopsAround(name.id);
+    const isWholeLoop = outermost !== undefined && name.path.length === 0;
+    const starts = isWholeLoop ? [...outermost.body] : [name.id];
+    return { ...name, isWholeLoop, reached: this.reachable(starts) };
+  }
+
+  private isAfter({ id, path, index }: InstanceName, named: Named): boolean {
+    if (named.isWholeLoop) return named.reached.has(id);
+    const shared = this.sharedLoops(id, named.id);
+    const order = comparePaths(path.slice(0, shared), named.path.slice(0, shared));
+    if (order !== 0) return order > 0;
+    if (id !== named.id) return named.reached.has(id);
+    return index === undefined || named.index === undefined || index === named.index;
+  }
+
+  private sharedLoops(one: string, other: string): number {
+    return this.loopsAround(one).filter(({ body }) => body.has(other)).length;
+  }
+
+  /** Outermost first. */
+  private loopsAround(id: string): readonly Loop[] {
+    const known = this.loops.get(id);
+    if (known) return known;
+    const around = this.graph.loops.filter(({ body }) => body.has(id)).toSorted((a, b) => b.body.size - a.body.size);
+    this.loops.set(id, around);
+    return around;
+  }
+
+  private reachable(starts: readonly string[]): ReadonlySet<string> {
+    const reached = new Set(starts);
+    for (const id of reached) for (const next of this.graph.successors(id)) reached.add(next);
+    return reached;
+  }
+}
+
+interface Named extends InstanceName {
+  isWholeLoop: boolean;
+  /** What comes after it by edges forward, itself included. */
+  reached: ReadonlySet<string>;
+}
+
+function comparePaths(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((iteration, place) => iteration !== other[place]);
+  return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
+}

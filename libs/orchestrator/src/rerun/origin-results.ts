@@ -1,0 +1,47 @@
+import { type Artifact, type RunEventNote, runEventNote } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { loopEnded, nodeReused } from '../control-steps.js';
+import { nodeCompleted, nodeError } from '../run-steps.js';
+
+/** What the log of a run says of the ends of its instances, all iterations included. */
+export class OriginResults {
+  private readonly results = new Map<string, Artifact[]>();
+  private readonly failures = new Set<string>();
+
+  constructor(log: readonly TaskEvent[]) {
+    for (const event of log) if (!('task' in event)) this.take(event);
+  }
+
+  /** What an instance has completed with. */
+  of(instance: string): Artifact[] | undefined {
+    return this.results.get(instance);
+  }
+
+  /** The instances that failed, in the order in which they did; of a list that failed the entries, where any did. */
+  get failed(): string[] {
+    const failed = [...this.failures];
+    const lists = new Set(failed.filter(isEntry).map((entry) => entry.slice(0, entry.lastIndexOf('['))));
+    return failed.filter((instance) => !lists.has(instance));
+  }
+
+  private take(event: Exclude<TaskEvent, { task: unknown }>): void {
+    const isResult = 'artifactUpdate' in event;
+    const note = runEventNote(isResult ? event.artifactUpdate.metadata : event.statusUpdate.metadata);
+    const instance = note && instanceOf(note);
+    if (note === undefined || instance === undefined) return;
+    if (note.type === nodeCompleted.type || note.type === nodeReused.type) {
+      const told = note.payload['artifacts'] as unknown as Artifact[] | undefined;
+      this.results.set(instance, told ?? (isResult ? [event.artifactUpdate.artifact] : []));
+    }
+    if (note.type === nodeError.type || (note.type === loopEnded.type && note.payload['failure'] !== undefined))
+      this.failures.add(instance);
+  }
+}
+
+function isEntry(instance: string): boolean {
+  return instance.endsWith(']');
+}
+
+function instanceOf({ instance, node_id: id }: RunEventNote): string | undefined {
+  return instance ?? id;
+}

@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from 'node:util';
+import { nodeParts } from '../node-message.js';
+import { RunEvaluation } from '../run-evaluation.js';
+import { knownRun } from '../run-known.js';
+import { RunState } from '../run-state.js';
+import { AnewInstances } from './anew-instances.js';
+import { parseInstance } from './instance-name.js';
+import { OriginResults } from './origin-results.js';
+import type { RerunOrigin } from './rerun-origins.js';
+import type { RerunRequest } from './rerun-request.js';
+import { type ComparedRun, ReusedResults } from './reused-results.js';
+
+/** A run as it is folded, and what its expressions come to. */
+interface FoldedRun {
+  state: RunState;
+  evaluation: RunEvaluation;
+}
+
+/** What a rerun takes over of the run that it begins with; `undefined` where it takes over nothing. */
+export function reusedResults(request: RerunRequest, origin: RerunOrigin, now: FoldedRun): ReusedResults | undefined {
+  if (request.all) return undefined;
+  const { workflow, log } = origin;
+  const results = new OriginResults(log);
+  const names = [...(request.from ?? []), ...(request.failed ? results.failed : [])];
+  const named = names.flatMap((name) => parseInstance(name) ?? []);
+  const { graph } = now.state;
+  const anew = new AnewInstances(
+    graph,
+    named.filter(({ id }) => graph.has(id)),
+  );
+  const state = RunState.of(workflow.definition, log);
+  const isSame =
+    isDeepStrictEqual(workflow.definition, now.state.definition) &&
+    isDeepStrictEqual([state.inputs, state.text], [now.state.inputs, now.state.text]);
+  const before = { state, evaluation: new RunEvaluation(state, knownRun(request.origin, workflow, log)) };
+  const compared = { before: comparedRun(before), now: comparedRun(now) };
+  return new ReusedResults({ origin: request.origin, results, anew, ...(!isSame && { compared }) });
+}
+
+function comparedRun({ state, evaluation }: FoldedRun): ComparedRun {
+  return {
+    graph: state.graph,
+    node: (id) => state.nodes.get(id),
+    parts: (node) => nodeParts(node, state.graph, evaluation.source(state.node(node.id))),
+  };
+}

@@ -1,0 +1,86 @@
+import type { Failure } from './failure.js';
+import type { NodeRun, NodeStatus, SkipReason } from './node-run.js';
+import type { RunState } from './run-state.js';
+
+/** One instance of a node, as a list of a run's instances shows it. */
+export interface InstanceView {
+  instance: string;
+  node: string;
+  status: NodeStatus;
+  attempts: number;
+  taskId?: string;
+  error?: Failure | { message: string };
+  /** Why it is skipped. */
+  because?: SkipReason;
+  /** While nothing is done: for what, and until when (ISO 8601). */
+  waitsFor?: { state: string; until?: string };
+  /** The run that its result was taken over from. */
+  origin?: string;
+  startedAt?: string;
+  finishedAt?: string;
+}
+
+/** How many instances of a node there are, and of each status that any has. */
+export type InstanceCounts = { total: number } & Partial<Record<NodeStatus, number>>;
+
+/** Which instances are asked for. */
+export interface InstanceQuery {
+  node?: string;
+  status?: NodeStatus;
+  /** How many of all instances were looked at before. */
+  after: number;
+  limit: number;
+}
+
+/** A page of a run's instances in the order in which they came to be; `next` is absent on the last one. */
+export function instancePage(
+  run: Pick<RunState, 'instances'>,
+  { node, status, after, limit }: InstanceQuery,
+): { instances: InstanceView[]; next?: number } {
+  const found: InstanceView[] = [];
+  let place = 0;
+  for (const instance of run.instances.values()) {
+    place += 1;
+    if (place <= after || (node !== undefined && instance.id !== node)) continue;
+    if (status !== undefined && instance.status !== status) continue;
+    if (found.length === limit) return { instances: found, next: place - 1 };
+    found.push(instanceView(instance));
+  }
+  return { instances: found };
+}
+
+/** Of the nodes that run more than once: the entries of a list by themselves, without the node that goes through it. */
+export function instanceCounts(run: Pick<RunState, 'instances'>): ReadonlyMap<string, InstanceCounts> {
+  const counts = new Map<string, InstanceCounts>();
+  for (const instance of run.instances.values()) {
+    if (instance.each !== undefined || (instance.path.length === 0 && instance.list === undefined)) continue;
+    const count = counts.get(instance.id) ?? { total: 0 };
+    count.total += 1;
+    count[instance.status] = (count[instance.status] ?? 0) + 1;
+    counts.set(instance.id, count);
+  }
+  return counts;
+}
+
+function instanceView(node: NodeRun): InstanceView {
+  const { instance, id, status, attempts, taskId, because, waitsFor, origin, startedAt, finishedAt } = node;
+  const error = errorOf(node);
+  return {
+    instance,
+    node: id,
+    status,
+    attempts,
+    ...(taskId !== undefined && { taskId }),
+    ...(error && { error }),
+    ...(because && { because }),
+    ...(waitsFor && { waitsFor }),
+    ...(origin !== undefined && { origin }),
+    ...(startedAt !== undefined && { startedAt }),
+    ...(finishedAt !== undefined && { finishedAt }),
+  };
+}
+
+function errorOf({ failure, error, status, waitsFor }: NodeRun): InstanceView['error'] {
+  if (status !== 'failed' && waitsFor?.state !== 'retry') return undefined;
+  return failure ?? (error === undefined ? undefined : { message: error });
+}
