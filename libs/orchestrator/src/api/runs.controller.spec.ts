@@ -11,6 +11,7 @@ import { type RecordedEvent, type TaskEvent, TaskFeed, TaskStore } from '#libs/t
 import { done, workflowFailed } from '../run-steps.js';
 import { RequestBodies } from './request-bodies.js';
 import type { RunQuery } from './run.dto.js';
+import { Reruns } from './reruns.js';
 import { RunList } from './run-list.js';
 import { Runs, unknownWorkflow } from './runs.js';
 import { RunsController } from './runs.controller.js';
@@ -99,6 +100,7 @@ beforeAll(async () => {
       RequestBodies,
       { provide: AppConfig, useValue: loadConfig({}) },
       { provide: Runs, useValue: fake.runs },
+      { provide: Reruns, useValue: {} },
       { provide: RunList, useValue: fake.list },
       { provide: TaskFeed, useValue: fake.feed },
       { provide: TaskStore, useValue: {} },
