@@ -120,9 +120,9 @@ export function waitingEvents(
   const [first, ...others] = waiting;
   if (first === undefined) return [];
   const wants = first.wantsAuth ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_INPUT_REQUIRED';
-  const metadata = { ...runEventMetadata(askNote(first)), ...(!graph.isPlain && waitingMetadata(graph, waiting)) };
-  const asking = statusUpdate(reference, wants, undefined, metadata);
-  asking.statusUpdate.status.message = askingMessage(reference, first);
+  const all = graph.isPlain ? {} : waitingMetadata(graph, waiting);
+  const asking = statusUpdate(reference, wants, undefined, { ...runEventMetadata(askNote(first)), ...all });
+  asking.statusUpdate.status.message = askingMessage(reference, first, all);
   const event = {
     ...asking,
     ...(isRoot && { questions: waiting.map((node) => openQuestion(graph, node)) }),

@@ -17,7 +17,7 @@ import type { NodeRun } from './node-run.js';
 import { NODE_KEY } from './run-answer.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
-/** The status metadata key under which a run that waits says what its nodes ask. */
+/** The key under which a run that waits says what its nodes ask: in the metadata of the status, and of its Message. */
 const WAITING_KEY = 'parley/waiting';
 
 /** So many questions stand in one status; the inbox has them all. */
@@ -51,9 +51,9 @@ export function question(node: NodeRun): Part[] {
     : [textPart(`Node "${node.id}" waits for ${node.wantsAuth ? 'authentication' : 'input'}`)];
 }
 
-/** A node's question as the run asks it. */
-export function askingMessage(reference: TaskReference, node: NodeRun): Message {
-  const name = { [NODE_KEY]: node.instance };
+/** A node's question as the run asks it. @param more said of it: who only asks for the Task sees nothing else */
+export function askingMessage(reference: TaskReference, node: NodeRun, more: JsonObject): Message {
+  const name = { [NODE_KEY]: node.instance, ...more };
   if (!node.asks) return agentMessage(reference, question(node), name);
   const message = formMessage(reference, question(node), node.asks);
   return { ...message, metadata: { ...name, ...message.metadata } };

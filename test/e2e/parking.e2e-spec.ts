@@ -1,0 +1,165 @@
+import type { JsonObject, JsonValue } from '#libs/protocol';
+import { getTask, rpc, sendParams, sendTask, subscribe } from '../support/a2a.js';
+import { asleepThoughDue } from '../support/idle-claims.js';
+import { metric } from '../support/service-metrics.js';
+import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
+import { type ApiReply, echo, unique, type Workflow, type WorkflowNode } from '../support/workflow.js';
+
+/** A node with what the language adds to it. */
+type Node = WorkflowNode & JsonObject;
+
+interface Question extends JsonObject {
+  runId: string;
+  node: string;
+}
+
+const stage = useStage();
+const HOUR_MS = 3_600_000;
+
+const pause = (id: string, length: string): Node => ({ id, type: 'wait', config: { for: length } });
+const human = (id: string, config: JsonObject = {}, more: JsonObject = {}): Node => ({
+  id,
+  type: 'human',
+  config: { prompt: `${id}?`, ...config },
+  ...more,
+});
+
+const DECISION = {
+  form: {
+    type: 'object',
+    properties: { decision: { enum: ['yes', 'no'] }, pages: { type: 'integer', minimum: 1 } },
+    required: ['decision'],
+    additionalProperties: false,
+  },
+  assignee: 'editors',
+};
+
+function flow(nodes: Node[], ...edges: string[]): Workflow {
+  const ends = edges.map((edge) => edge.split('>') as [string, string]);
+  return { name: unique('parks'), nodes, edges: ends.map(([from, to]) => ({ from, to })) };
+}
+
+async function started(workflow: Workflow): Promise<string> {
+  await stage.api.save(workflow);
+  return stage.api.start(workflow.name);
+}
+
+/** Waits until no replica has the run. */
+async function parked(runId: string): Promise<void> {
+  const asleep = async (): Promise<boolean> => {
+    const [row] = await stage.database.query(
+      'SELECT FROM task WHERE task_id = $1 AND replica_id IS NULL AND wake_at IS NOT NULL',
+      [runId],
+    );
+    return row !== undefined;
+  };
+  await until(asleep, { what: `run ${runId} to be parked` });
+}
+
+function answer(runId: string, node: string, parts: JsonValue): Promise<ApiReply<JsonObject>> {
+  return stage.api.call('POST', `/runs/${runId}/answers`, { node, parts });
+}
+
+async function inbox(query = ''): Promise<Question[]> {
+  return (await stage.api.call<{ items: Question[] }>('GET', `/inbox?pageSize=100${query}`)).body.items;
+}
+
+describe('A run that waits for a time', () => {
+  it('is nobody’s meanwhile: it is shown, told to readers and refuses Messages as one at work does', async () => {
+    const workflow = flow([pause('nap', '1h'), echo('after') as Node], 'nap>after');
+    const runId = await started(workflow);
+    await parked(runId);
+    const base = stage.api.base(workflow.name);
+    const run = await stage.api.run(runId);
+    expect({ status: run.status, nap: run.nodes['nap']?.status }).toEqual({ status: 'running', nap: 'running' });
+    expect((await getTask(base, runId)).status.state).toBe('TASK_STATE_WORKING');
+    const refused = await rpc(base, 'SendMessage', sendParams('hello?', { fields: { taskId: runId } }));
+    expect(refused.body.error?.message).toContain('is being worked on');
+    await parked(runId);
+    const told = await (await stage.api.events(runId)).find(({ event }) => event === 'run.parked');
+    const { until: time } = told.data.payload as { until: string };
+    expect(Date.parse(time) - Date.now()).toBeGreaterThan(HOUR_MS / 2);
+  });
+
+  it('keeps its streams open, and goes on in them', async () => {
+    const workflow = flow([pause('nap', '1h')]);
+    const runId = await started(workflow);
+    await parked(runId);
+    const [events, updates] = [await stage.api.events(runId), await subscribe(stage.api.base(workflow.name), runId)];
+    await events.find(({ event }) => event === 'run.parked');
+    const canceled = await stage.api.call('POST', `/runs/${runId}/cancel`);
+    expect(canceled.body).toMatchObject({ status: 'canceled' });
+    expect((await events.all()).at(-1)?.data).toMatchObject({ type: 'done', status: 'canceled' });
+    expect(JSON.stringify((await updates.all()).at(-1)?.data)).toContain('TASK_STATE_CANCELED');
+    expect((await stage.api.run(runId)).nodes['nap']?.status).toBe('canceled');
+  });
+
+  it('takes nothing of the replica, as many as there are', async () => {
+    const count = 50;
+    const workflow = await stage.api.save(flow([pause('nap', '1h')]));
+    const before = await metric(stage.parley, 'parley_runs_waiting', 'reason="timer"');
+    const runs = await Promise.all(Array.from({ length: count }, () => stage.api.start(workflow.name)));
+    await Promise.all(runs.map(parked));
+    expect(await metric(stage.parley, 'parley_runs_waiting', 'reason="timer"')).toBe(before + count);
+    await until(async () => (await metric(stage.parley, 'parley_executions')) === 0, { what: 'no execution' });
+    expect(await stage.database.query('SELECT task_id FROM task WHERE replica_id IS NOT NULL')).toEqual([]);
+    expect(await asleepThoughDue(stage.database.query)).toEqual([]);
+  });
+});
+
+describe('A run that asks a person', () => {
+  it('says in its status and in the inbox what each of its nodes asks, and by when', async () => {
+    const workflow = flow([human('gate', DECISION, { onWait: { deadline: '2h' } }), human('title')]);
+    const runId = await started(workflow);
+    await stage.api.reached(runId, ['input-required']);
+    await parked(runId);
+    const { message } = (await getTask(stage.api.base(workflow.name), runId)).status;
+    const gate = { node: 'gate', instance: 'gate', text: 'gate?', ...DECISION, deadline: expect.any(String) };
+    const title = { node: 'title', instance: 'title', text: 'title?' };
+    expect(message?.parts[0]?.text).toBe('gate?');
+    expect(message?.metadata).toEqual({
+      node: 'gate',
+      'parley/waiting': [gate, title],
+      'urn:parley:extension:form:v1': { ...DECISION, deadline: expect.any(String) },
+    });
+    const item = { runId, workflow: workflow.name, since: expect.any(String) };
+    expect((await inbox()).filter((it) => it.runId === runId)).toEqual([
+      { ...item, ...gate },
+      { ...item, ...title },
+    ]);
+    expect((await inbox('&assignee=editors')).filter((it) => it.runId === runId)).toEqual([{ ...item, ...gate }]);
+    const { deadline, since } = (await inbox('&assignee=editors')).find((it) => it.runId === runId)!;
+    expect(Date.parse(String(deadline)) - Date.parse(String(since))).toBe(2 * HOUR_MS);
+  });
+
+  it('takes over /api only what fits the form', async () => {
+    const runId = await started(flow([human('gate', DECISION)]));
+    await stage.api.reached(runId, ['input-required']);
+    const wrong = await answer(runId, 'gate', [{ data: { decision: 'maybe' } }]);
+    expect(wrong.status).toBe(422);
+    expect(wrong.body['errors']).toEqual([{ path: 'answer.decision', detail: expect.any(String) }]);
+    expect((await answer(runId, 'gate', [{ text: 'yes' }])).status).toBe(422);
+    expect((await stage.api.run(runId)).status).toBe('input-required');
+    expect((await answer(runId, 'gate', [{ data: { decision: 'yes' } }])).status).toBe(202);
+    const { result } = await stage.api.ended(runId);
+    expect(result?.[0]?.parts[0]?.data).toEqual({ decision: 'yes' });
+    expect((await answer(runId, 'gate', [{ data: { decision: 'no' } }])).status).toBe(409);
+  });
+
+  it('asks again over A2A what did not fit, and says what was wrong; the question keeps its time', async () => {
+    const workflow = flow([human('gate', DECISION, { onWait: { deadline: '2h' } })]);
+    const runId = await started(workflow);
+    await stage.api.reached(runId, ['input-required']);
+    const [before] = (await inbox()).filter((it) => it.runId === runId);
+    const base = stage.api.base(workflow.name);
+    const again = await sendTask(base, [{ data: { decision: 'maybe' } }], { fields: { taskId: runId } });
+    expect(again.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(again.status.message?.metadata).toMatchObject({
+      'urn:parley:extension:form:v1': { violations: [{ field: 'answer.decision', description: expect.any(String) }] },
+    });
+    expect((await inbox()).filter((it) => it.runId === runId)).toEqual([before]);
+    const done = await sendTask(base, [{ data: { decision: 'no' } }], { fields: { taskId: runId } });
+    expect(done.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+});
