@@ -104,6 +104,18 @@ describe('Questions of waiting Tasks', () => {
     ]);
   });
 
+  it('are of some agents alone, where those are named', async () => {
+    const owner = randomUUID();
+    const [run, node] = ['workflows/w', 'workflows/w/nodes/n'].map((agent) => newDraft({ owner, agent })) as [
+      Draft,
+      Draft,
+    ];
+    await store.write([run, node].map((draft) => draft.created(asking(draft, question('a')))));
+    const list = new TaskQuestions(database);
+    const found = await list.list({ scope: { tenant: '', owner }, agent: 'workflows/*', limit: 9 });
+    expect(found.map(({ taskId }) => taskId)).toEqual([run.taskId]);
+  });
+
   it('are not written where their Task is fenced', async () => {
     const owner = randomUUID();
     const [fenced, written] = [newDraft({ owner }), newDraft({ owner })];

@@ -3,6 +3,7 @@ import type { JsonObject } from '#libs/protocol';
 import { Database } from '#libs/postgres';
 import type { Pool } from 'pg';
 import type { TaskQuestion } from './task-event.js';
+import { agentCondition } from './task-list-statement.js';
 import type { TaskScope } from './task-store.js';
 
 /** A place in the list of questions. */
@@ -14,6 +15,8 @@ export interface QuestionPosition {
 
 export interface QuestionQuery {
   scope: TaskScope;
+  /** Whose Tasks: as `TaskFilter.agent`. */
+  agent?: string;
   assignee?: string;
   /** Exclusive: the last one of the page before. */
   after?: QuestionPosition;
@@ -39,9 +42,10 @@ export class TaskQuestions {
     this.pool = database.pool;
   }
 
-  async list({ scope, assignee, after, limit }: QuestionQuery): Promise<OpenQuestion[]> {
+  async list({ scope, agent, assignee, after, limit }: QuestionQuery): Promise<OpenQuestion[]> {
     const values: unknown[] = [scope.tenant, scope.owner, limit];
     const conditions = ['tenant = $1', 'owner = $2'];
+    if (agent !== undefined) conditions.push(agentCondition(agent, values));
     if (assignee !== undefined) conditions.push(`assignee = $${values.push(assignee)}`);
     if (after) {
       const at = values.push(after.since, after.taskId, after.key);

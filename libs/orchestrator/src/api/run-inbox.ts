@@ -3,6 +3,9 @@ import { type OpenQuestion, TaskQuestions, type TaskScope } from '#libs/tasks';
 import { type InboxItem, type InboxPage, type InboxQuery, pageTokenAfterQuestion } from './question.dto.js';
 import { workflowOf } from './run-task.js';
 
+/** A node that runs a workflow, called by itself, has a caller who answers it; the API knows no such run. */
+const RUNS = 'workflows/*';
+
 /** What the runs of a caller ask, the longest asked first. */
 @Injectable()
 export class RunInbox {
@@ -10,7 +13,7 @@ export class RunInbox {
 
   async page({ assignee, pageSize, after }: InboxQuery, scope: TaskScope): Promise<InboxPage> {
     const which = { ...(assignee !== undefined && { assignee }), ...(after && { after }) };
-    const found = await this.questions.list({ scope, ...which, limit: pageSize + 1 });
+    const found = await this.questions.list({ scope, agent: RUNS, ...which, limit: pageSize + 1 });
     const page = found.slice(0, pageSize);
     const last = page.at(-1);
     const more = last !== undefined && found.length > page.length;
