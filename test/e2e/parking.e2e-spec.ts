@@ -163,3 +163,50 @@ describe('A run that asks a person', () => {
     expect(done.status.state).toBe('TASK_STATE_COMPLETED');
   });
 });
+
+describe('A question that nobody answers in time', () => {
+  const onWait = (deadline: string, fallback?: JsonValue) => ({
+    onWait: { deadline, ...(fallback !== undefined && { default: fallback }) },
+  });
+
+  it('is answered by the run with what the definition says, and by nobody after that', async () => {
+    const runId = await started(flow([human('gate', DECISION, onWait('1s', { decision: 'no' }))]));
+    await stage.api.reached(runId, ['input-required']);
+    const { result } = await stage.api.ended(runId);
+    expect(result?.[0]?.parts[0]?.data).toEqual({ decision: 'no' });
+    const frames = await (await stage.api.events(runId)).all();
+    const sent = frames.filter(({ event }) => event === 'a2a.sending').map(({ data }) => data.payload);
+    expect(sent.map(({ answeredBy }) => answeredBy)).toEqual([undefined, 'deadline']);
+    expect((await answer(runId, 'gate', [{ data: { decision: 'yes' } }])).status).toBe(409);
+    expect((await inbox()).filter((it) => it.runId === runId)).toEqual([]);
+  });
+
+  it('fails its node where the definition has no answer; whoever takes care of failures does', async () => {
+    const workflow = flow([human('gate', {}, onWait('1s')), echo('late') as Node]);
+    const edges = [{ from: 'gate', to: 'late', on: 'failure', when: "error.kind == 'timeout'" }];
+    const runId = await started({ ...workflow, edges });
+    const run = await stage.api.ended(runId);
+    expect({ status: run.status, gate: run.nodes['gate']?.status, late: run.nodes['late']?.status }).toEqual({
+      status: 'completed',
+      gate: 'failed',
+      late: 'completed',
+    });
+    const asked = () => getTask(stage.api.base(workflow.name, 'gate'), run.nodes['gate']?.taskId ?? '');
+    const canceled = async () => (await asked()).status.state === 'TASK_STATE_CANCELED';
+    await until(canceled, { what: 'nobody to be asked any more' });
+  });
+
+  it('leaves the others as they are: they are asked on, since when they were', async () => {
+    const runId = await started(
+      flow([human('gate', {}, onWait('1s', 'no')), human('title'), echo('out') as Node], 'gate>out', 'title>out'),
+    );
+    const mine = async () => (await inbox()).filter((it) => it.runId === runId);
+    await until(async () => (await mine()).length === 2, { what: 'two questions' });
+    const [, title] = await mine();
+    await until(async () => (await mine()).length === 1, { what: 'the answer to one of them' });
+    await stage.api.reached(runId, ['input-required']);
+    expect(await mine()).toEqual([title]);
+    expect((await answer(runId, 'title', [{ text: 'A title' }])).status).toBe(202);
+    expect((await stage.api.ended(runId)).nodes['gate']?.artifacts[0]?.parts[0]?.text).toBe('no');
+  });
+});
