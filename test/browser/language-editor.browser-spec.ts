@@ -77,12 +77,8 @@ describe('the editor of the language', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Not saved').waitFor({ state: 'detached' });
   };
-  const add = async (page: Page, label: string, x: number, y: number): Promise<void> => {
-    const targetPosition = { x, y };
-    await page.locator('[data-palette]', { hasText: label }).dragTo(page.locator('.react-flow__pane'), {
-      targetPosition,
-    });
-  };
+  const add = (page: Page, type: string, x: number, y: number): Promise<void> =>
+    page.locator(`[data-palette="${type}"]`).dragTo(page.locator('.react-flow__pane'), { targetPosition: { x, y } });
   const open = (page: Page, section: string) => page.getByRole('button', { name: section }).click();
   const edge = (page: Page, id: string) => page.locator(`.react-flow__edge[data-id="${id}"]`);
   const badges = (page: Page, id: string) => nodeOf(page, id).locator('[data-badge]').allInnerTexts();
@@ -91,7 +87,7 @@ describe('the editor of the language', () => {
     const page = await edit(whole(unique('drawn')));
     await page.locator('[data-loop="review->draft"]').waitFor({ state: 'attached' });
     expect(await page.locator('[data-edge-label="review->draft"]').innerText()).toBe(
-      'up to 3× until nodes.review.data…',
+      'up to 3× until nodes.review.data.…',
     );
     expect(await page.locator('[data-edge-label="gate->pause"]').innerText()).toBe("nodes.gate.data.decision == 'yes'");
     expect(await page.locator('[data-edge-label="gate->done"]').innerText()).toBe('else');
@@ -147,8 +143,8 @@ describe('the editor of the language', () => {
     const name = unique('loops');
     const page = await browser.open(`${stage.parley.url}/workflows/new`, { width: 1600 });
     await page.getByLabel('Name', { exact: true }).fill(name);
-    for (const [index, label] of ['User Input', 'Agent', 'Set', 'Output'].entries()) {
-      await add(page, label, 120 + index * 230, 200);
+    for (const [index, type] of ['input', 'agent', 'set', 'output'].entries()) {
+      await add(page, type, 120 + index * 230, 200);
     }
     await drawEdge(page, 'input1', 'agent1');
     await drawEdge(page, 'agent1', 'set1');
@@ -169,7 +165,7 @@ describe('the editor of the language', () => {
     await dialog.getByRole('button', { name: 'Make a loop' }).click();
     await page.locator('[data-loop="set1->agent1"]').waitFor({ state: 'attached' });
     await page.getByText('Repeats agent1, set1.').waitFor();
-    await page.getByRole('button', { name: 'Loop from set1 back to agent1' }).click();
+    await page.getByRole('button', { name: 'loop from set1 back to agent1' }).click();
     await page.locator('[data-panel="edge"]').waitFor();
     await save(page);
     expect((await saved(name)).edges[3]).toEqual({
@@ -256,8 +252,7 @@ describe('the editor of the language', () => {
     const name = unique('form');
     const page = await browser.open(`${stage.parley.url}/workflows/new`, { width: 1600 });
     await page.getByLabel('Name', { exact: true }).fill(name);
-    for (const label of ['User Input', 'Human', 'Output'])
-      await page.locator('[data-palette]', { hasText: label }).press('Enter');
+    for (const type of ['input', 'human', 'output']) await page.locator(`[data-palette="${type}"]`).press('Enter');
     await page.locator('.react-flow__node[data-id="human1"]').focus();
     await page.keyboard.press('Enter');
     await page.getByLabel('Question').fill('Publish {{input1}}?');
@@ -317,15 +312,13 @@ describe('the editor of the language', () => {
     await open(page, 'How it runs');
     await page.getByLabel('Expressions in texts').check();
     await page.getByLabel('Deadline of a run').fill('2h');
-    await add(page, 'Set', 150, 200);
+    await add(page, 'set', 150, 200);
     await page.getByLabel('New value').fill('greeting');
     await page.getByRole('button', { name: 'Add value' }).click();
     await page.getByRole('combobox', { name: 'greeting' }).fill("${'Hello'}");
-    await page.locator('[data-palette="workflow"]').dragTo(page.locator('.react-flow__pane'), {
-      targetPosition: { x: 420, y: 300 },
-    });
-    await page.getByLabel('Workflow', { exact: true }).fill(child.name);
-    await page.getByLabel('Workflow', { exact: true }).press('Enter');
+    await add(page, 'workflow', 420, 300);
+    await page.getByRole('combobox', { name: 'Workflow', exact: true }).fill(child.name);
+    await page.getByRole('combobox', { name: 'Workflow', exact: true }).press('Enter');
     await page.getByRole('link', { name: `Open ${child.name}` }).waitFor();
     const newest = page.getByLabel('Revision').locator('option').nth(1);
     const revision = (await newest.getAttribute('value')) ?? '';
@@ -346,7 +339,8 @@ describe('the editor of the language', () => {
     const page = await edit(whole(unique('axe')));
     for (const id of ['draft', 'gate', 'translate', 'shape']) {
       await nodeOf(page, id).click();
-      for (const section of await page.locator('aside button[aria-expanded="false"]').all()) await section.click();
+      const closed = page.locator('aside button[aria-expanded="false"]');
+      while ((await closed.count()) > 0) await closed.first().click();
       expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
     }
     await page.locator('[data-edge-label="review->draft"]').click();

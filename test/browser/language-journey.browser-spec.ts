@@ -31,7 +31,7 @@ describe('a loop with a critic, from an empty canvas to a second run', () => {
       await page.getByLabel('Expressions in texts').check();
       const pane = page.locator('.react-flow__pane');
       for (const [index, type] of ['input', 'agent', 'script', 'human', 'output'].entries()) {
-        const targetPosition = { x: 110 + index * 225, y: 160 + (index % 2) * 120 };
+        const targetPosition = { x: 115 + index * 190, y: 160 + (index % 2) * 140 };
         await page.locator(`[data-palette="${type}"]`).dragTo(pane, { targetPosition });
       }
       await nodeOf(page, 'agent1').click();
@@ -92,7 +92,11 @@ describe('a loop with a critic, from an empty canvas to a second run', () => {
       await nodeOf(page, 'script1').locator('[data-badge="reused"]').waitFor();
       await form.getByRole('radio', { name: 'yes' }).check();
       await form.getByRole('button', { name: 'Send answer' }).click();
-      await page.getByRole('region', { name: 'Result', exact: true }).getByText('yes: Draft 3 on pelicans').waitFor();
+      await page
+        .getByRole('region', { name: 'Result', exact: true })
+        .getByText('yes: Draft 3 on pelicans')
+        .first()
+        .waitFor();
     },
   );
 });

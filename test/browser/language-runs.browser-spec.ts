@@ -40,6 +40,8 @@ describe('runs of the language', () => {
   const watch = (runId: string, path = ''): Promise<Page> =>
     browser.open(`${stage.parley.url}/runs/${runId}${path}`, { width: 1600 });
   const details = (page: Page) => page.getByRole('complementary', { name: 'Details' });
+  const result = (page: Page, text: string) =>
+    page.getByRole('region', { name: 'Result', exact: true }).getByText(text).first().waitFor();
   const badge = (page: Page, id: string, text: string) => nodeOf(page, id).locator(`[data-badge="${text}"]`);
   const edge = (page: Page, id: string, how: string) =>
     page.locator(`.react-flow__edge[data-id="${id}"][aria-label*="${how}"]`);
@@ -61,8 +63,8 @@ describe('runs of the language', () => {
       ],
     );
     const page = await watch(await run(workflow, { in: 'x' }));
-    const result = page.getByRole('region', { name: 'Result', exact: true });
-    await result.getByRole('heading', { name: 'Draft 2 of x' }).waitFor();
+    const shown = page.getByRole('region', { name: 'Result', exact: true });
+    await shown.getByRole('heading', { name: 'Draft 2 of x' }).waitFor();
     await page.locator('[data-iterations="2/3"]').waitFor();
     await page.getByText('its condition held').waitFor();
     await edge(page, 'review->draft', 'taken').waitFor({ state: 'attached' });
@@ -74,9 +76,9 @@ describe('runs of the language', () => {
     await page.reload();
     await details(page).getByRole('heading', { name: 'draft@1' }).waitFor();
     await details(page).getByRole('button', { name: 'Close details' }).click();
-    await result.getByRole('button', { name: 'Copy the result' }).click();
+    await shown.getByRole('button', { name: 'Copy the result' }).click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('# Draft 2 of x');
-    await result.getByRole('button', { name: 'Enlarge the result' }).click();
+    await shown.getByRole('button', { name: 'Enlarge the result' }).click();
     await page.getByRole('dialog', { name: 'Result' }).getByRole('heading', { name: 'Draft 2 of x' }).waitFor();
   });
 
@@ -84,32 +86,32 @@ describe('runs of the language', () => {
     const workflow = language(
       'choice',
       [
-        { id: 'in', type: 'input', branch: 'first' },
+        { id: 'ticket', type: 'input', branch: 'first' },
         { id: 'page', type: 'agent', config: { prompt: 'Paged' } },
         { id: 'queue', type: 'agent', config: { prompt: 'Queued' } },
         { id: 'out', type: 'output' },
       ],
       [
-        { from: 'in', to: 'page', when: "nodes.in.text.contains('down')" },
-        { from: 'in', to: 'queue' },
+        { from: 'ticket', to: 'page', when: "nodes.ticket.text.contains('down')" },
+        { from: 'ticket', to: 'queue' },
         { from: 'page', to: 'out' },
         { from: 'queue', to: 'out' },
       ],
     );
-    const page = await watch(await run(workflow, { in: 'a typo' }));
+    const page = await watch(await run(workflow, { ticket: 'a typo' }));
     await nodeReaches(page, 'out', 'completed');
     await nodeOf(page, 'page').getByText('Skipped: not chosen').waitFor();
     for (const [id, how] of [
-      ['in->page', ', not taken'],
-      ['in->queue', ', taken'],
+      ['ticket->page', ', not taken'],
+      ['ticket->queue', ', taken'],
       ['page->out', ', not taken'],
       ['queue->out', ', taken'],
     ] as const)
       await edge(page, id, how).waitFor({ state: 'attached' });
-    await page.locator('[data-edge-label="in->page"]').click();
+    await page.locator('[data-edge-label="ticket->page"]').click();
     await page.locator('[data-cause]').getByText('its condition did not hold').waitFor();
     await nodeOf(page, 'page').click();
-    await page.locator('[data-cause]').getByText('no edge to it was taken, from in.').waitFor();
+    await page.locator('[data-cause]').getByText('no edge to it was taken, from ticket.').waitFor();
   });
 
   inBrowser('shows how far a node is with its list, and each entry by its status', async () => {
@@ -213,7 +215,7 @@ describe('runs of the language', () => {
     await question.getByRole('button', { name: 'Send answer' }).click();
     await question.waitFor({ state: 'detached' });
     await page.goto(`${stage.parley.url}/runs/${runId}`);
-    await page.getByRole('region', { name: 'Result', exact: true }).getByText('Large').waitFor();
+    await result(page, 'Large');
   });
 
   inBrowser('answers the iteration and the entry that asks', async () => {
@@ -236,7 +238,7 @@ describe('runs of the language', () => {
     await page.getByLabel('Answer to gate[1]').waitFor({ state: 'detached' });
     await page.getByLabel('Answer to gate[0]').fill('one');
     await page.getByRole('button', { name: 'Send answer' }).click();
-    await page.getByRole('region', { name: 'Result', exact: true }).getByText('one+two').waitFor();
+    await result(page, 'one+two');
   });
 
   inBrowser('starts with typed inputs, and says what does not fit at its field', async () => {
@@ -253,7 +255,7 @@ describe('runs of the language', () => {
       'typed',
       [
         { id: 'trip', type: 'input', config: { schema } },
-        { id: 'out', type: 'output', config: { prompt: '${nodes.trip.data.city}, ${nodes.trip.data.tags}' } },
+        { id: 'out', type: 'output', config: { prompt: '${inputs.trip.city}, ${inputs.trip.tags}' } },
       ],
       [{ from: 'trip', to: 'out' }],
     );
@@ -267,10 +269,10 @@ describe('runs of the language', () => {
     expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
     await dialog.getByLabel('city').fill('Berlin');
     await dialog.getByRole('button', { name: 'Add to tags' }).click();
-    await dialog.getByLabel('tags 1').fill('rain');
+    await dialog.getByRole('textbox', { name: 'tags 1' }).fill('rain');
     await dialog.getByRole('button', { name: 'Start' }).click();
     await page.waitForURL('**/runs/*');
-    await page.getByRole('region', { name: 'Result', exact: true }).getByText('Berlin, ["rain"]').waitFor();
+    await result(page, 'Berlin, ["rain"]');
     const runId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
     expect((await stage.api.run(runId)).inputs).toEqual({ trip: { city: 'Berlin', days: 3, tags: ['rain'] } });
   });
@@ -304,7 +306,7 @@ describe('runs of the language', () => {
     await details(page)
       .getByRole('link', { name: `Follow its run of ${child.name}` })
       .click();
-    await page.getByRole('region', { name: 'Result', exact: true }).getByText('Hello, Ada!').waitFor();
+    await result(page, 'Hello, Ada!');
   });
 
   inBrowser('says what a node is doing while its agent works', async () => {
@@ -361,7 +363,7 @@ describe('runs of the language', () => {
     expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Start' }).click();
     await page.waitForURL((url) => !url.pathname.includes(origin));
-    await page.getByRole('region', { name: 'Result', exact: true }).getByText('First y, Second y').waitFor();
+    await result(page, 'First y, Second y');
     await details(page).getByRole('region', { name: 'Related runs' }).getByText('Made of').waitFor();
   });
 });

@@ -6,7 +6,7 @@ export function LoopHead({ loop: { from, to, settings }, onSelect }: { loop: Loo
   return (
     <button
       type="button"
-      aria-label={`Loop from ${from} back to ${to}`}
+      aria-label={`up to ${settings.max_iterations}×: loop from ${from} back to ${to}`}
       onClick={onSelect}
       className="flex items-center gap-1 rounded px-1 font-medium text-primary hover:bg-muted"
     >
