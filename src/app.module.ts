@@ -17,9 +17,11 @@ import { ApiValidationPipe, HttpModule, ProblemFilter, SIGNING_MIGRATIONS } from
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
 import { NodesModule } from '#libs/nodes';
 import {
+  ChildRunNode,
   INPUT_REASONS,
   ORCHESTRATOR_MIGRATIONS,
   OrchestratorModule,
+  RunAgentsModule,
   runProjection,
   WorkflowModule,
 } from '#libs/orchestrator';
@@ -50,12 +52,14 @@ export class AppModule {
     const push = PushModule.with(TasksModule);
     const conversations = ConversationAgentModule.withAgents(AgentsModule);
     const brainstorms = BrainstormModule.withAgents(AgentsModule);
+    const runs = RunAgentsModule.withAgents(AgentsModule, TasksModule);
     const nodes = NodesModule.withAgents(
       AgentsModule,
       { from: conversations, type: ConversationNode },
       { from: brainstorms, type: BrainstormNode },
+      { from: runs, type: ChildRunNode },
     );
-    const workflows = WorkflowModule.withAgents(nodes, AgentsModule, TasksModule);
+    const workflows = WorkflowModule.withAgents(nodes, runs, AgentsModule, TasksModule);
     const executor = { module: ExecutorModule, imports: [workflows], exports: [workflows] };
     const gateway = EventGatewayModule.with({ names: ['a2a', 'run', 'tool'], projections: [runProjection] }, [
       executor,

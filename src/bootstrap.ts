@@ -42,7 +42,7 @@ import { startLines } from './start-lines.js';
 import { answerUnreadableRequest } from './unreadable-requests.js';
 
 /** Node ids and run ids are in paths: longer than the router's default of 100 characters allows. */
-const MAX_PATH_PARAMETER = 512;
+const MAX_PATH_PARAMETER = 1024;
 /** Bytes of all headers together, and how long they may take to arrive. */
 const MAX_HEADERS = 16 * 1024;
 const MAX_HEADERS_MS = 20_000;

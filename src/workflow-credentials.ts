@@ -37,10 +37,12 @@ export class WorkflowCredentialsModule {
   }
 }
 
-/** `auth` of a node, by the side of a conversation, or of an agent of a brainstorm. */
-function names({ config }: WorkflowNode, credential: string): boolean {
+/** `auth` of a node, by the side of a conversation, or of an agent of a brainstorm; or of a node of what stands in it. */
+function names({ config }: Pick<WorkflowNode, 'config'>, credential: string): boolean {
   const agents = Array.isArray(config.agents) ? config.agents : [];
-  return [config, ...agents].some((it) => isJsonObject(it) && isNamed(it.auth, credential));
+  if ([config, ...agents].some((it) => isJsonObject(it) && isNamed(it.auth, credential))) return true;
+  const inner = isJsonObject(config.body) && Array.isArray(config.body.nodes) ? config.body.nodes : [];
+  return inner.some((it) => isJsonObject(it) && isJsonObject(it.config) && names({ config: it.config }, credential));
 }
 
 function isNamed(auth: JsonValue | undefined, credential: string): boolean {

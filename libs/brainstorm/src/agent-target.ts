@@ -3,7 +3,7 @@ import type { AgentTarget } from './brainstorm-spec.js';
 
 const NAME = '[A-Za-z0-9_][A-Za-z0-9_-]{0,63}';
 const WORKFLOW = new RegExp(`^${NAME}$`);
-const PATH = new RegExp(`^workflows/${NAME}(/nodes/${NAME})?$`);
+const PATH = new RegExp(`^workflows/${NAME}(/nodes/(${NAME}\\.)*${NAME})?$`);
 
 /**
  * What a reference to an agent means: a URL, a path of this service's directory (`workflows/w`, `workflows/w/nodes/n`), or

@@ -61,6 +61,11 @@ export class CallChains {
     return links.find((link) => this.isOwn(link))?.root;
   }
 
+  /** The calls among the links that this service has made: of which agent, and by which of its own. */
+  ownCalls(links: readonly ChainLink[]): { caller: string; called: string }[] {
+    return links.filter((link) => this.isOwn(link)).map(({ caller, callee: called }) => ({ caller, called }));
+  }
+
   /**
    * Refuses a Message to an agent that is at work on what led to it.
    * @throws A2AError UNSUPPORTED_OPERATION with the reason `LOOP_DETECTED`

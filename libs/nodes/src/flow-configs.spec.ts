@@ -1,16 +1,7 @@
 import type { ConfigSchema, NodeSpec } from '#libs/executor';
 import type { JsonObject } from '#libs/protocol';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import {
-  HUMAN_CONFIG,
-  humanProblems,
-  SET_CONFIG,
-  setProblems,
-  WAIT_CONFIG,
-  waitProblems,
-  WORKFLOW_CONFIG,
-  workflowProblems,
-} from './flow-configs.js';
+import { HUMAN_CONFIG, humanProblems, SET_CONFIG, setProblems, WAIT_CONFIG, waitProblems } from './flow-configs.js';
 
 interface Kind {
   schema: ConfigSchema;
@@ -21,7 +12,6 @@ const KINDS: Record<string, Kind> = {
   set: { schema: SET_CONFIG, problems: setProblems },
   wait: { schema: WAIT_CONFIG, problems: waitProblems },
   human: { schema: HUMAN_CONFIG, problems: humanProblems },
-  workflow: { schema: WORKFLOW_CONFIG, problems: workflowProblems },
 };
 
 const ajv = new Ajv2020({ strict: true });
@@ -40,8 +30,6 @@ describe('the configs of nodes that decide, wait and ask', () => {
     ['wait', { until: 'now' }],
     ['human', {}],
     ['human', { prompt: 'Publish?', form: {}, assignee: 'editors' }],
-    ['workflow', { workflow: 'translate', revision: '12', inputs: { text: '${item}' } }],
-    ['workflow', { body: { nodes: [] } }],
   ])('%s takes %j', (type, config) => {
     expect(judged(type, config)).toEqual({ problems: [], fits: true });
   });
@@ -60,15 +48,6 @@ describe('the configs of nodes that decide, wait and ask', () => {
     ['human', { form: [] }, 'form must be an object'],
     ['human', { assignee: {} }, 'assignee must be a text'],
     ['human', { assignee: '' }, 'assignee must be a text'],
-    ['workflow', {}, 'must have either workflow or body'],
-    ['workflow', { workflow: 'a', body: {} }, 'must have either workflow or body'],
-    ['workflow', { workflow: 'a b' }, 'workflow must be the name'],
-    ['workflow', { workflow: null }, 'workflow must be the name'],
-    ['workflow', { workflow: 'a', revision: 12 }, 'revision must be'],
-    ['workflow', { workflow: 'a', revision: 'latest' }, 'revision must be'],
-    ['workflow', { body: {}, revision: '1' }, 'revision stands with workflow alone'],
-    ['workflow', { body: 'a' }, 'body must be an object'],
-    ['workflow', { workflow: 'a', inputs: 'x' }, 'inputs must be an object'],
   ])('%s refuses %j: %s', (type, config, problem) => {
     const { problems, fits } = judged(type, config);
     expect(fits).toBe(false);

@@ -4,8 +4,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
 import { configSchema, PROMPT } from './config-schema.js';
 
-const WORKFLOW_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
-const REVISION = /^\d{1,18}$/;
 const EXPRESSION = '${';
 
 /** `set`: makes a value. */
@@ -83,40 +81,6 @@ export function humanProblems(node: NodeSpec): string[] {
 
 function isLabel(value: JsonValue): boolean {
   return typeof value === 'string' && value !== '' && value.length <= 200;
-}
-
-/** `workflow`: runs another workflow, or one that is written in it. */
-export const WORKFLOW_CONFIG = {
-  ...configSchema({
-    workflow: { type: 'string', pattern: WORKFLOW_NAME.source, description: 'The name of the workflow that it runs.' },
-    revision: {
-      type: 'string',
-      pattern: REVISION.source,
-      description: 'Which revision of it; absent: the newest when this workflow is saved.',
-    },
-    body: {
-      type: 'object',
-      description: 'In place of a name: the definition of what it runs, which may leave out its name.',
-    },
-    inputs: {
-      type: 'object',
-      description:
-        'The inputs by name; absent: what the nodes before it answered. Texts may have {{references}}, and ${expressions} in language 2.',
-    },
-  }),
-  oneOf: [having('workflow'), having('body')],
-  dependentRequired: { revision: ['workflow'] },
-};
-
-export function workflowProblems(node: NodeSpec): string[] {
-  const { workflow, revision, body } = node.config;
-  return new ConfigProblems(node)
-    .unless((workflow === undefined) !== (body === undefined), 'must have either workflow or body')
-    .unless(revision === undefined || workflow !== undefined, 'revision stands with workflow alone')
-    .check('workflow', 'must be the name of a workflow', (it) => typeof it === 'string' && WORKFLOW_NAME.test(it))
-    .check('revision', 'must be a revision: digits in a string', (it) => typeof it === 'string' && REVISION.test(it))
-    .check('body', 'must be an object', isJsonObject)
-    .check('inputs', 'must be an object', isJsonObject).found;
 }
 
 function having(member: string): JsonObject {

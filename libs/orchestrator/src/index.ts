@@ -1,3 +1,5 @@
+export { ChildRunNode } from './child-run-node.js';
+export { RunAgentsModule } from './api/run-agents.module.js';
 export { OrchestratorModule } from './api/orchestrator.module.js';
 export { INPUT_REASONS } from './input-rules.js';
 export { SERVICE_VERSION } from './api/workflow-catalog.js';

@@ -3,12 +3,32 @@ import { hasUserinfo, NO_USERINFO, withoutUserinfo } from '#libs/protocol';
 import type { WorkflowNode } from './workflow.js';
 
 /**
+ * The path of a workflow's agent: of one that stands in a node (`outer.node`), that of the node.
+ * @param name of the workflow
+ */
+export function workflowPath(name: string): string {
+  const [workflow = '', ...nodes] = name.split('.');
+  return nodes.length === 0 ? `workflows/${workflow}` : `workflows/${workflow}/nodes/${nodes.join('.')}`;
+}
+
+/** The path of a node's agent; those of a workflow that stands in a node have that one's before theirs. */
+export function nodePath(workflow: string, id: string): string {
+  return workflowPath(`${workflow}.${id}`);
+}
+
+/** The path of the agent whose node the agent at a path is; `undefined` where it is no node. */
+export function pathAround(path: string): string | undefined {
+  const [, workflow, around] = /^(workflows\/[^/]+)\/nodes\/(?:([^/]+)\.)?[^/.]+$/.exec(path) ?? [];
+  return around === undefined ? workflow : `${workflow}/nodes/${around}`;
+}
+
+/**
  * Where a node's agent is: an external node's own endpoint, which a run calls directly, for any other the node's path
  * under a base URL of this service. `undefined` for an external node without an endpoint. It is shown: who calls is not
  * in it.
  */
 export function nodeUrl(workflow: string, node: WorkflowNode, baseUrl: string): string | undefined {
-  if (node.type !== 'external') return `${baseUrl}/a2a/workflows/${workflow}/nodes/${node.id}`;
+  if (node.type !== 'external') return `${baseUrl}/a2a/${nodePath(workflow, node.id)}`;
   const url = node.config['endpoint_url'];
   return typeof url === 'string' && url !== '' ? withoutUserinfo(url) : undefined;
 }

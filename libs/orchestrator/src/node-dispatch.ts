@@ -6,7 +6,7 @@ import type { WorkflowNode } from './workflow.js';
 /** Seconds that an external agent has for its whole answer, unless the node says otherwise. */
 const EXTERNAL_TIMEOUT = 30;
 
-const CALLING_TYPES = new Set(['external', 'conversation', 'brainstorm']);
+const CALLING_TYPES = new Set(['external', 'conversation', 'brainstorm', 'workflow']);
 
 /** What a timer of this runtime can hold, in milliseconds. */
 const LONGEST_TIMER = 2 ** 31 - 1;

@@ -7,7 +7,7 @@ import { ContentTooLarge, isJsonObject, type Part, type RunEventNote, shownUrl, 
 import { cancelJob } from './child-cancel.js';
 import { type ChildEnding, childEnding } from './child-ending.js';
 import { FailedExpression } from './expressions/failed-expression.js';
-import { nodeUrl, refuseUserinfo } from './node-address.js';
+import { nodeUrl, refuseUserinfo, workflowPath } from './node-address.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
 import { nodeParts } from './node-message.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
@@ -60,7 +60,7 @@ export class RunCalls {
     private readonly report: (news: ChildNews) => Promise<void>,
   ) {
     const { context, links, graph, state } = run;
-    const agent = `workflows/${graph.definition.name}`;
+    const agent = workflowPath(graph.definition.name);
     this.calls = new ProcessCalls(services, { context, links, agent, remembered: (signal) => this.remembered(signal) });
     const isAnnounced = ({ messageId, waitsFor }: NodeRun) => messageId !== undefined && waitsFor === undefined;
     this.announced = new Set(state.frontier.running.filter(isAnnounced));

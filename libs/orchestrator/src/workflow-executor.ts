@@ -3,6 +3,7 @@ import { throughOutage } from '#libs/postgres';
 import { ProcessExecutor, type ProcessStart } from '#libs/process';
 import { A2AError, ContentTooLarge, type JsonObject, type SendMessageRequest } from '#libs/protocol';
 import { InputRules } from './input-rules.js';
+import { workflowPath } from './node-address.js';
 import type { RerunOrigin } from './rerun/rerun-origins.js';
 import { readRerun, rerunMetadata } from './rerun/rerun-request.js';
 import { inputsOf, refuseLargeInputs } from './run-inputs.js';
@@ -29,7 +30,7 @@ export class WorkflowExecutor extends ProcessExecutor {
 
   override check(request: SendMessageRequest): void {
     const { definition } = this.workflow;
-    this.services.chains.refuseReentry(`workflows/${definition.name}`, chainOf(request));
+    this.services.chains.refuseReentry(workflowPath(definition.name), chainOf(request));
     try {
       refuseLargeInputs(request.message, definition, this.services.content.artifact);
     } catch (error) {

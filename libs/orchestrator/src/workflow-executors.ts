@@ -15,6 +15,7 @@ import { WorkflowExecutor } from './workflow-executor.js';
 @Injectable()
 export class WorkflowExecutors {
   private readonly services: RunServices;
+  private readonly made = new WeakMap<WorkflowRevision, WorkflowExecutor>();
 
   constructor(
     directory: AgentDirectory,
@@ -40,7 +41,12 @@ export class WorkflowExecutors {
     };
   }
 
+  /** The same for the same revision. */
   of(workflow: WorkflowRevision): WorkflowExecutor {
-    return new WorkflowExecutor(workflow, this.services);
+    const known = this.made.get(workflow);
+    if (known) return known;
+    const executor = new WorkflowExecutor(workflow, this.services);
+    this.made.set(workflow, executor);
+    return executor;
   }
 }

@@ -10,6 +10,12 @@ export function conditionsOf(filter: TaskFilter): { conditions: string[]; values
     conditions.push(sql(`$${values.length}`));
   };
   if (filter.agent !== undefined) conditions.push(agentCondition(filter.agent, values));
+  if (filter.agents !== undefined) add((it) => `agent = ANY(${it}::text[])`, filter.agents);
+  if (filter.calledBy !== undefined) {
+    const { taskId, elsewhere } = filter.calledBy;
+    const ids = `$${values.push(elsewhere)}::text[]`;
+    add((it) => `(parent_task_id = ${it} OR task_id = ANY(${ids}))`, taskId);
+  }
   if (filter.contextId !== undefined) add((it) => `context_id = ${it}`, filter.contextId);
   if (filter.state !== undefined) add((it) => `state = ${it}`, filter.state);
   if (filter.updatedAfter !== undefined) add((it) => `updated_at >= ${it}`, filter.updatedAfter);

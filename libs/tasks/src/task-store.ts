@@ -95,6 +95,10 @@ export interface TaskFilter {
   scope: TaskScope;
   /** An agent path, or `workflows/*` for every agent one step below `workflows`; absent: every agent. */
   agent?: string;
+  /** The Tasks of these agents. */
+  agents?: readonly string[];
+  /** The Tasks that a Task has called for in this process, and those of these ids, which it has called for elsewhere. */
+  calledBy?: { taskId: string; elsewhere: readonly string[] };
   contextId?: string;
   state?: TaskState;
   updatedAfter?: Date;

@@ -21,6 +21,8 @@ export interface BaseParams {
 }
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+/** A node of a workflow that stands in a node has that one's name before its own. */
+const NODE_NAME = /^(?:[A-Za-z0-9_][A-Za-z0-9_-]{0,63}\.){0,12}[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 /**
  * The agent path that a request addresses.
@@ -35,7 +37,7 @@ export function agentPath(base: AgentBase, params: BaseParams): string {
     case 'workflow':
       return `workflows/${name(params.workflow, 'workflow')}`;
     case 'node':
-      return `workflows/${name(params.workflow, 'workflow')}/nodes/${name(params.node, 'node')}`;
+      return `workflows/${name(params.workflow, 'workflow')}/nodes/${name(params.node, 'node', NODE_NAME)}`;
     case 'alias':
       return `nodes/${name(params.node, 'node')}`;
   }
@@ -46,8 +48,8 @@ export function agentUrl(baseUrl: string, path: string): string {
   return path === '' ? `${baseUrl}/a2a` : `${baseUrl}/a2a/${path}`;
 }
 
-function name(segment: string | undefined, kind: 'workflow' | 'node'): string {
-  if (segment !== undefined && NAME.test(segment)) return segment;
+function name(segment: string | undefined, kind: 'workflow' | 'node', looks = NAME): string {
+  if (segment !== undefined && looks.test(segment)) return segment;
   const shown = (segment ?? '').slice(0, 64);
   if (kind === 'node') throw new UnknownAgent(`node "${shown}" not registered`, 'NODE_NOT_FOUND', { node: shown });
   throw new UnknownAgent(`workflow "${shown}" not found`, 'AGENT_NOT_FOUND', { workflow: shown });

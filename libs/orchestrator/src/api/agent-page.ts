@@ -9,7 +9,7 @@ interface Position {
 }
 
 const SERVICE = 'service';
-const PATH = /^workflows\/([\w-]+)(?:\/nodes\/([\w-]+))?$/;
+const PATH = /^workflows\/([\w-]+)(?:\/nodes\/([\w.-]+))?$/;
 
 /**
  * One page of the directory, filled with the service and then workflows in the order of their names. Its token is the

@@ -39,7 +39,10 @@ function listOf(stored: StoredTask[]): RunList {
   };
   const tasks = { list } as unknown as TaskStore;
   const processes = new Processes({} as AgentCatalog, {} as ExecutionRegistry, tasks);
-  return new RunList(processes, new MemoryWorkflowStore());
+  return new RunList(processes, new MemoryWorkflowStore(), tasks, {
+    of: async () => [],
+    remember: async () => undefined,
+  });
 }
 
 function readRunQuery(query: Record<string, unknown>): RunQuery {

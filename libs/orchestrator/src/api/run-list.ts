@@ -1,40 +1,67 @@
 import { Injectable } from '@nestjs/common';
 import { Processes } from '#libs/process';
 import { firstText, type JsonObject } from '#libs/protocol';
-import type { StoredTask, TaskScope } from '#libs/tasks';
+import { begunTask, type StoredTask, type TaskQuery, type TaskScope, TaskStore } from '#libs/tasks';
+import { revisionAt } from '../inline-workflow.js';
+import { nodePath } from '../node-address.js';
+import { RunChildStore } from '../run-child-store.js';
 import { inputsOf } from '../run-inputs.js';
 import { readRunMetadata } from '../run-metadata.js';
 import { runStatus } from '../run-state.js';
 import { WorkflowStore } from '../workflow-store.js';
 import { type RunPage, type RunQuery, type RunSummary, STATES_OF } from './run.dto.js';
-import { revisionOf, workflowOf } from './run-task.js';
+import { revisionOf, workflowRunBy } from './run-task.js';
 
-/** A caller's runs of all workflows, the one that changed last first. */
+/** A caller's runs of all workflows, the one that changed last first; those of nodes only by the run that they are nodes of. */
 @Injectable()
 export class RunList {
   constructor(
     private readonly processes: Processes,
     private readonly workflows: WorkflowStore,
+    private readonly tasks: TaskStore,
+    private readonly children: RunChildStore,
   ) {}
 
   async page(query: RunQuery, scope: TaskScope): Promise<RunPage> {
-    const agent = `workflows/${query.workflow ?? '*'}`;
-    const { q, since } = query;
-    const among = { ...(q && { search: q }), ...(since && { updatedAfter: since }) };
+    const { q, since, parent, workflow = '*' } = query;
+    const children = parent === undefined ? undefined : await this.amongChildren(parent, query, scope);
+    const agent = children ? undefined : `workflows/${workflow}`;
+    const among = { ...children, ...(q && { search: q }), ...(since && { updatedAfter: since }) };
     const listing = { agent, among, states: STATES_OF, summary: (run: StoredTask) => this.summary(run) };
     const { found, nextPageToken } = await this.processes.page(listing, query, scope);
     return { runs: found, nextPageToken };
   }
 
-  private async summary({ header, task }: StoredTask): Promise<RunSummary> {
+  /** The Tasks of those nodes of a run that are runs. */
+  private async amongChildren(
+    parent: string,
+    { workflow }: RunQuery,
+    scope: TaskScope,
+  ): Promise<Pick<TaskQuery, 'agents' | 'calledBy'>> {
+    const [task, elsewhere] = await Promise.all([begunTask(this.tasks, parent), this.children.of(parent)]);
+    const run = readRunMetadata(task?.metadata);
+    const store = this.workflows.inTenant(scope.tenant);
+    const found = run.workflow === undefined ? undefined : await revisionAt(store, run.workflow, run.revision);
+    const nodes = found?.definition.nodes.filter(({ type, config }) => {
+      return type === 'workflow' && (workflow === undefined || config['workflow'] === workflow);
+    });
+    return {
+      agents: nodes?.map(({ id }) => nodePath(run.workflow ?? '', id)) ?? [],
+      calledBy: { taskId: parent, elsewhere: elsewhere.map(({ taskId }) => taskId) },
+    };
+  }
+
+  private async summary({ header, task }: StoredTask): Promise<RunSummary | undefined> {
+    const workflow = workflowRunBy(header, task);
+    if (workflow === undefined) return undefined;
     const status = runStatus(header.state);
     const message = status === 'failed' ? firstText(task.status.message?.parts ?? []) : undefined;
     return {
       runId: header.taskId,
-      workflow: workflowOf(header),
+      workflow,
       status,
       contextId: header.contextId,
-      inputs: await this.inputs({ header, task }),
+      inputs: await this.inputs({ header, task }, workflow),
       ...(task.artifacts && { result: task.artifacts }),
       ...(message !== undefined && { error: { message } }),
       createdAt: header.createdAt.toISOString(),
@@ -42,10 +69,10 @@ export class RunList {
     };
   }
 
-  private async inputs({ header, task }: StoredTask): Promise<JsonObject> {
+  private async inputs({ header, task }: StoredTask, workflow: string): Promise<JsonObject> {
     const { inputs } = readRunMetadata(task.metadata);
     if (inputs !== undefined) return inputs;
-    const revision = await this.workflows.inTenant(header.tenant).get(workflowOf(header), revisionOf(task));
+    const revision = await revisionAt(this.workflows.inTenant(header.tenant), workflow, revisionOf(task));
     const first = task.history?.[0];
     return revision && first ? inputsOf(first, revision.definition) : {};
   }

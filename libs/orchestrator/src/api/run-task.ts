@@ -11,6 +11,16 @@ export function isRun(header: TaskHeader): boolean {
   return RUN_AGENT.test(header.agent);
 }
 
+/** Whether a Task may be a run: a workflow's, or that of a node, which its metadata tell from those of other nodes. */
+export function mayBeRun({ agent }: Pick<TaskHeader, 'agent'>): boolean {
+  return agent.startsWith('workflows/');
+}
+
+/** The workflow that a Task is a run of; `undefined` where it is none. */
+export function workflowRunBy(header: TaskHeader, task: Task | undefined): string | undefined {
+  return isRun(header) ? workflowOf(header) : readRunMetadata(task?.metadata).workflow;
+}
+
 /** The workflow that a run is one of. */
 export function workflowOf(header: Pick<TaskHeader, 'agent'>): string {
   return RUN_AGENT.exec(header.agent)?.[1] ?? '';
@@ -22,8 +32,7 @@ export function revisionOf(task: Task): string | undefined {
   return readRunMetadata(task.metadata).revision ?? (typeof noted === 'string' ? noted : undefined);
 }
 
-/** How the events of a run's log are told. */
-export function runEvents(run: Pick<TaskHeader, 'agent'>): (recorded: RecordedEvent) => RunEvent {
-  const workflow = workflowOf(run);
+/** How the events of the log of a workflow's run are told. */
+export function runEvents(workflow: string): (recorded: RecordedEvent) => RunEvent {
   return (recorded) => toRunEvent(recorded, { workflow });
 }

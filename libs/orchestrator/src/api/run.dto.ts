@@ -84,11 +84,18 @@ export class RunStreamQuery {
 }
 
 const MAX_SEARCH = 100;
+const RUN = /^[\x21-\x7e]{1,200}$/;
 
 /** Which runs are asked for. */
 export class RunQuery extends PageQuery {
   @QueryText((name) => WORKFLOW_NAME.test(name), 'is not a name of a workflow', { example: 'greeting' })
   workflow?: string;
+
+  @QueryText((id) => RUN.test(id), 'is not an id of a run', {
+    description: 'The runs that nodes of this run are; without it only those that are no nodes are listed.',
+    example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e',
+  })
+  parent?: string;
 
   @QueryWord(Object.keys(STATES_OF))
   status?: RunStatus;

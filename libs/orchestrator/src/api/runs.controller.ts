@@ -92,7 +92,7 @@ export class RunsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.runs.header(id, scope);
-    await this.streams.send(this.streams.eventsOf(run, runEvents(run)), after, reply);
+    await this.streams.send(this.streams.eventsOf(run, runEvents(run.workflow)), after, reply);
   }
 
   @Post(':id/rerun')

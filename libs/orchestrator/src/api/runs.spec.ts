@@ -177,8 +177,21 @@ describe('Runs', () => {
 
   it('takes only the Tasks of workflows for runs', async () => {
     house.agent = 'workflows/w/nodes/a';
-    expect((await refusal(house.runs().show('r1', HERE))).status).toBe(404);
-    expect((await refusal(house.runs().cancel('r1', HERE))).status).toBe(404);
+    house.log = [{ task: submittedTask(reference, userMessage('x')) }];
+    for (const asked of [
+      house.runs().show('r1', HERE),
+      house.runs().cancel('r1', HERE),
+      house.runs().header('r1', HERE.scope),
+      house.runs().workflow('r1', HERE.scope),
+    ])
+      expect((await refusal(asked)).status).toBe(404);
+  });
+
+  it('takes the Task of a node for a run where it is one', async () => {
+    house.agent = 'workflows/outer/nodes/tr';
+    expect(await house.runs().show('r1', HERE)).toMatchObject({ runId: 'r1', workflow: 'w', inputs: { a: 'x' } });
+    expect((await house.runs().header('r1', HERE.scope)).workflow).toBe('w');
+    expect((await house.runs().workflow('r1', HERE.scope)).name).toBe('w');
   });
 
   it('cancels a run, by the revision that it was started with, and says the same again', async () => {

@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
 import { UnknownAgent } from '#libs/executor';
 import { ProblemError } from '#libs/http';
-import { hasEnded, Processes, type ProcessKind } from '#libs/process';
+import { hasEnded, Processes, type ProcessKind, unknownProcess } from '#libs/process';
 import type { JsonObject, Task } from '#libs/protocol';
-import { type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
+import { begunTask, type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import { CancelOutcomes } from '../cancel-outcomes.js';
+import { revisionAt } from '../inline-workflow.js';
 import { RunChildStore } from '../run-child-store.js';
 import { instancePage } from '../run-instances.js';
 import { RunState } from '../run-state.js';
@@ -14,9 +15,12 @@ import type { WorkflowDefinition } from '../workflow.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { WorkflowStore } from '../workflow-store.js';
 import type { CanceledRun, InstancesQuery, RunInstances } from './run.dto.js';
-import { isRun, revisionOf, workflowOf } from './run-task.js';
+import { isRun, mayBeRun, revisionOf, workflowRunBy } from './run-task.js';
 
-export const RUN: ProcessKind = { noun: 'run', includes: isRun };
+export const RUN: ProcessKind = { noun: 'run', includes: mayBeRun };
+
+/** A run, and the workflow that it is one of. */
+type RunHeader = TaskHeader & { workflow: string };
 
 /** Starts, shows and cancels runs. A run is the Task of its workflow's agent; nothing of it is kept elsewhere. */
 @Injectable()
@@ -50,8 +54,10 @@ export class Runs {
   }
 
   /** @throws ProblemError 404 */
-  header(runId: string, scope: TaskScope): Promise<TaskHeader> {
-    return this.processes.header(RUN, runId, scope);
+  async header(runId: string, scope: TaskScope): Promise<RunHeader> {
+    const header = await this.processes.header(RUN, runId, scope);
+    const task = isRun(header) ? undefined : await begunTask(this.tasks, runId);
+    return { ...header, workflow: runOf(header, task) };
   }
 
   /** @throws ProblemError 404 */
@@ -126,18 +132,27 @@ export class Runs {
    */
   async cancel(runId: string, call: ApiCall): Promise<CanceledRun> {
     const run = await this.processes.begun(RUN, runId, call.scope);
-    await this.processes.cancel(run, call, revisionOf(run.task));
+    runOf(run.header, run.task);
+    // Of a node it is the revision that the node is of.
+    await this.processes.cancel(run, call, isRun(run.header) ? revisionOf(run.task) : undefined);
     const { status, children } = await this.show(runId, call);
     if (status !== 'canceled') throw hasEnded(RUN, `it is ${status}`);
     return { runId, status, children: children ?? [] };
   }
 
   private async definition(header: TaskHeader, task: Task | undefined): Promise<WorkflowDefinition> {
-    const name = workflowOf(header);
-    const revision = await this.workflows.inTenant(header.tenant).get(name, task && revisionOf(task));
+    const store = this.workflows.inTenant(header.tenant);
+    const revision = await revisionAt(store, runOf(header, task), task && revisionOf(task));
     if (!revision) throw new Error(`The definition that run ${header.taskId} was started with is missing`);
     return revision.definition;
   }
+}
+
+/** The workflow that a Task is a run of. @throws ProblemError 404 where it is none */
+function runOf(header: TaskHeader, task: Task | undefined): string {
+  const workflow = workflowRunBy(header, task);
+  if (workflow === undefined) throw unknownProcess(RUN);
+  return workflow;
 }
 
 export function unknownWorkflow(): ProblemError {

@@ -1,4 +1,6 @@
 import { type AgentDetails, type AgentExecutor, type NodeTypes, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { inlineRevision } from '../inline-workflow.js';
+import { nodePath, workflowPath } from '../node-address.js';
 import type { WorkflowNode, WorkflowRevision } from '../workflow.js';
 
 /** Makes the executors of what a workflow consists of. */
@@ -15,12 +17,20 @@ export class WorkflowAgents {
   readonly path: string;
   private own: ServedAgent | undefined;
   private readonly nodes = new Map<string, ServedAgent>();
+  /** The workflows that stand in its nodes. */
+  private readonly inline: ReadonlyMap<string, WorkflowAgents>;
 
   constructor(
     readonly revision: WorkflowRevision,
     private readonly makers: ExecutorMakers,
   ) {
-    this.path = `workflows/${revision.definition.name}`;
+    this.path = workflowPath(revision.definition.name);
+    const inline = revision.definition.nodes.flatMap(({ id, type }): [string, WorkflowAgents][] => {
+      if (type !== 'workflow') return [];
+      const found = inlineRevision(revision, id);
+      return found ? [[id, new WorkflowAgents(found, makers)]] : [];
+    });
+    this.inline = new Map(inline);
   }
 
   get agent(): ServedAgent {
@@ -28,9 +38,11 @@ export class WorkflowAgents {
     return this.own;
   }
 
-  /** Sorted. */
+  /** With those of the workflows that stand in nodes, as `node.node`; sorted. */
   get nodeIds(): string[] {
-    return this.revision.definition.nodes.map((node) => node.id).toSorted();
+    const own = this.revision.definition.nodes.map((node) => node.id);
+    const inner = [...this.inline].flatMap(([id, { nodeIds }]) => nodeIds.map((it) => `${id}.${it}`));
+    return [...own, ...inner].toSorted();
   }
 
   /** The workflow's one skill, with an example, and with what it takes and makes. */
@@ -51,6 +63,8 @@ export class WorkflowAgents {
    * @throws UnknownAgent where nobody executes nodes of its type
    */
   node(id: string): ServedAgent | undefined {
+    const [around = '', ...inner] = id.split('.');
+    if (inner.length > 0) return this.inline.get(around)?.node(inner.join('.'));
     const made = this.nodes.get(id);
     if (made) return made;
     const node = this.revision.definition.nodes.find((it) => it.id === id);
@@ -99,16 +113,18 @@ export class WorkflowAgents {
     const description = writtenOf(node) ?? `${node.type} node ${node.id} of workflow ${definition.name}`;
     const of = { workflow: definition.name, revision, ...(definition.language && { language: definition.language }) };
     const executor = this.makers.nodeTypes.executor({ ...node, of });
+    const path = nodePath(definition.name, node.id);
+    const name = path.slice(path.lastIndexOf('/') + 1);
     const { inputModes, outputModes = [TEXT, JSON_DATA], capabilities, does } = executor.declares ?? {};
     const skill = {
-      id: node.id,
-      name: `${node.type}: ${node.id}`,
+      id: name,
+      name: `${node.type}: ${name}`,
       description: writtenOf(node) ?? does ?? description,
       tags: [node.type],
     };
     return {
-      path: `${this.path}/nodes/${node.id}`,
-      name: node.id,
+      path,
+      name,
       description,
       version: this.revision.revision,
       skills: [{ ...skill, inputModes: inputModes ?? [TEXT], outputModes }],

@@ -1,5 +1,5 @@
 import { AgentExecutor, NodeTypes, BuiltInAgents, type ServedAgent, UnknownAgent } from '#libs/executor';
-import type { A2AError } from '#libs/protocol';
+import type { A2AError, JsonObject } from '#libs/protocol';
 import { AppConfig } from '#libs/service';
 import type { TaskEvent } from '#libs/tasks';
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ class Silent extends AgentExecutor {
 }
 
 class KnownTypes extends NodeTypes {
-  readonly names = ['agent', 'input'];
+  readonly names = ['agent', 'input', 'workflow'];
   made = 0;
   executor({ type }: { type: string }): AgentExecutor {
     if (!this.names.includes(type)) throw new UnknownAgent(`no executor for node type "${type}"`, 'NO_EXECUTOR');
@@ -60,6 +60,27 @@ describe('WorkflowCatalog', () => {
     expect(catalog.inTenant('')).toBe(catalog);
     expect((await theirs.inTenant('').resolve('')).skills.map((skill) => skill.id)).toEqual(['ours']);
     expect(theirs.inTenant('t')).toBe(theirs);
+  });
+
+  it('has the nodes of workflows that stand in nodes, at the node that they stand in', async () => {
+    const { store, catalog } = setUp();
+    const inner = { nodes: [{ id: 'deep', type: 'agent', config: { description: 'Digs' } }] };
+    const body: JsonObject = {
+      nodes: [
+        { id: 'a', type: 'agent' },
+        { id: 'in', type: 'workflow', config: { body: inner } },
+      ],
+    };
+    await store.create({ ...workflow('w', 'b'), nodes: [{ id: 'tr', type: 'workflow', config: { body } }] });
+    expect(await catalog.resolve('workflows/w/nodes/tr.a')).toMatchObject({
+      path: 'workflows/w/nodes/tr.a',
+      name: 'tr.a',
+      description: 'agent node a of workflow w.tr',
+      version: '1',
+    });
+    expect(await catalog.resolve('workflows/w/nodes/tr.in.deep', '1')).toMatchObject({ description: 'Digs' });
+    for (const path of ['workflows/w/nodes/tr.b', 'workflows/w/nodes/tr.in.a', 'workflows/w/nodes/a', 'workflows/w.tr'])
+      await refusal(catalog.resolve(path));
   });
 
   it("has the service's own agents in every tenant", async () => {

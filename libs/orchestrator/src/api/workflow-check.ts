@@ -2,11 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { NodeTypes } from '#libs/executor';
 import { ProblemError } from '#libs/http';
 import type { JsonObject } from '#libs/protocol';
+import { namedChildren } from '../child-workflows.js';
 import { readDefinition } from '../sent-definition.js';
 import { unknownMembers } from '../unknown-members.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import type { WorkflowProblem } from '../workflow-problem.js';
 import { workflowProblems } from '../workflow-problems.js';
+import type { WorkflowStore } from '../workflow-store.js';
 import { definitionOf, type WorkflowBody } from './workflow-body.js';
 
 /** A definition that may be saved, and what its author is told of. */
@@ -20,22 +22,33 @@ export interface CheckedWorkflow {
 export class WorkflowCheck {
   constructor(private readonly nodeTypes: NodeTypes) {}
 
-  /** Everything that is wrong with what was sent; errors first. */
-  problems(body: unknown): WorkflowProblem[] {
+  /**
+   * Everything that is wrong with what was sent; errors first.
+   * @param store of the tenant that may save it
+   */
+  async problems(body: unknown, store: WorkflowStore): Promise<WorkflowProblem[]> {
     const definition = readDefinition(body);
-    return Array.isArray(definition) ? definition : this.found(definition, body as JsonObject);
+    if (Array.isArray(definition)) return definition;
+    const problems = this.found(definition, body as JsonObject);
+    if (problems.some(isError)) return problems;
+    const named = await namedChildren(definition, store);
+    return 'problems' in named ? [...named.problems, ...problems] : problems;
   }
 
   /**
+   * The definition of a body, with the revisions of the workflows that its nodes run.
    * @param strict whether warnings count as errors
+   * @param store of the tenant
    * @throws ProblemError 422 for one with errors
    */
-  savable(body: WorkflowBody, strict: boolean): CheckedWorkflow {
+  async savable(body: WorkflowBody, strict: boolean, store: WorkflowStore): Promise<CheckedWorkflow> {
     const definition = definitionOf(body);
     const problems = this.found(definition, body.sent ?? {});
-    const errors = problems.filter(({ severity }) => strict || severity === 'error');
-    if (errors.length === 0) return { definition, warnings: problems };
-    throw new ProblemError(422, errors.map(({ detail }) => detail).join('; '), errors, 'INVALID_WORKFLOW');
+    const errors = problems.filter((problem) => strict || isError(problem));
+    if (errors.length > 0) throw invalid(errors);
+    const named = await namedChildren(definition, store);
+    if ('definition' in named) return { definition: named.definition, warnings: problems };
+    throw invalid(named.problems);
   }
 
   private found(definition: WorkflowDefinition, sent: JsonObject): WorkflowProblem[] {
@@ -44,6 +57,14 @@ export class WorkflowCheck {
   }
 }
 
-function rank({ severity }: WorkflowProblem): number {
-  return severity === 'error' ? 0 : 1;
+function rank(problem: WorkflowProblem): number {
+  return isError(problem) ? 0 : 1;
+}
+
+function isError({ severity }: WorkflowProblem): boolean {
+  return severity === 'error';
+}
+
+function invalid(errors: WorkflowProblem[]): ProblemError {
+  return new ProblemError(422, errors.map(({ detail }) => detail).join('; '), errors, 'INVALID_WORKFLOW');
 }

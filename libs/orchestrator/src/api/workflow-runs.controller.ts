@@ -59,7 +59,7 @@ export class WorkflowRunsController {
     const { inputs } = RunBody.lenient(body);
     const run = await this.runs.start(name, inputs ?? {}, call, key);
     void reply.header('location', `/api/runs/${run.taskId}`);
-    const events = this.streams.eventsOf({ ...run, lastSequence: 0 }, runEvents(run));
+    const events = this.streams.eventsOf({ ...run, lastSequence: 0 }, runEvents(name));
     const end = await this.streams.send(events, 0, reply);
     if (end === 'left' && cancelOnDisconnect) await this.abandon(run.taskId, call);
   }

@@ -65,8 +65,9 @@ export class WorkflowsController {
     @Scope() { tenant }: TaskScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SavedWorkflowView> {
-    const { definition, warnings } = this.checks.savable(body, strict);
-    const created = await this.store.inTenant(tenant).create(definition);
+    const store = this.store.inTenant(tenant);
+    const { definition, warnings } = await this.checks.savable(body, strict, store);
+    const created = await store.create(definition);
     if (!created) throw new ProblemError(409, `the workflow "${definition.name}" exists already`);
     void reply.header('location', `/api/workflows/${definition.name}`).header('etag', etagOf(created.revision));
     return savedView(created, warnings);
@@ -78,8 +79,8 @@ export class WorkflowsController {
   @ApiBody({ type: WorkflowBody })
   @ApiOkResponse({ type: WorkflowProblems })
   // What is wrong is the answer here, also where it is no definition at all.
-  checkWorkflow(@Body() body: unknown): WorkflowProblems {
-    return { problems: this.checks.problems(body) };
+  async checkWorkflow(@Body() body: unknown, @Scope() { tenant }: TaskScope): Promise<WorkflowProblems> {
+    return { problems: await this.checks.problems(body, this.store.inTenant(tenant)) };
   }
 
   @Get()
@@ -137,9 +138,9 @@ export class WorkflowsController {
     @Scope() { tenant }: TaskScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SavedWorkflowView> {
-    const checked = this.checks.savable(Object.assign(body, { name }), strict);
-    const conditions = RevisionConditions.of(headers);
-    const { saved, created } = await this.saved(checked, conditions, this.store.inTenant(tenant));
+    const store = this.store.inTenant(tenant);
+    const checked = await this.checks.savable(Object.assign(body, { name }), strict, store);
+    const { saved, created } = await this.saved(checked, RevisionConditions.of(headers), store);
     void reply.status(created ? 201 : 200).header('etag', etagOf(saved.revision));
     if (created) void reply.header('location', `/api/workflows/${name}`);
     return savedView(saved, checked.warnings);

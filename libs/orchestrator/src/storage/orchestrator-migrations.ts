@@ -97,10 +97,37 @@ export class CreateRunCancel1700000000320 implements MigrationInterface {
   }
 }
 
+/** Which revisions of workflows saved ones run: these are kept as long as those. */
+export class CreateWorkflowPin1700000000340 implements MigrationInterface {
+  readonly name = 'CreateWorkflowPin1700000000340';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE workflow_pin (
+        tenant text COLLATE "C" NOT NULL,
+        parent text COLLATE "C" NOT NULL,
+        parent_revision bigint NOT NULL,
+        name text COLLATE "C" NOT NULL,
+        revision bigint NOT NULL,
+        PRIMARY KEY (tenant, parent, parent_revision, name, revision),
+        CONSTRAINT workflow_pin_parent FOREIGN KEY (tenant, parent, parent_revision)
+          REFERENCES workflow_revision (tenant, name, revision) ON DELETE CASCADE,
+        CONSTRAINT workflow_pin_child FOREIGN KEY (tenant, name, revision)
+          REFERENCES workflow_revision (tenant, name, revision)
+      )`);
+    await runner.query('CREATE INDEX workflow_pin_child ON workflow_pin (tenant, name, revision)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE workflow_pin');
+  }
+}
+
 /** The schema of this lib, in order. */
 export const ORCHESTRATOR_MIGRATIONS = [
   CreateWorkflow1700000000300,
   CreateRunChild1700000000310,
   CreateRunCancel1700000000320,
   FillRunQuestions1700000000330,
+  CreateWorkflowPin1700000000340,
 ];

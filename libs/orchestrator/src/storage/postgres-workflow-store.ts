@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { BatchLoader, Database } from '#libs/postgres';
 import { LRUCache } from 'lru-cache';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
+import { namingNodes } from '../named-workflows.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { type WorkflowSave, WorkflowStore } from '../workflow-store.js';
 import {
@@ -98,11 +99,14 @@ export class PostgresWorkflowStore extends WorkflowStore {
   ): Promise<WorkflowRevision | undefined> {
     const text = JSON.stringify(definition);
     const nodeIds = definition.nodes.map((node) => node.id);
+    const pins = namingNodes(definition).filter(({ revision }) => revision !== undefined);
     const { rows } = await this.database.pool.query<Head>(statement, [
       this.tenant,
       definition.name,
       text,
       nodeIds,
+      pins.map(({ workflow }) => workflow),
+      pins.map(({ revision }) => revision),
       ...more,
     ]);
     // Read back from its text: what is kept shares nothing with what the caller may still change.

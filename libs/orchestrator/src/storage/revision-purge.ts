@@ -7,7 +7,8 @@ const CLOCKS_DIFFER_MS = 60_000;
 
 /**
  * Deletes revisions of workflows that were replaced, or whose workflow was deleted, longer ago than Tasks are kept, and
- * that no Task can have been made with: all Tasks of the workflow and its nodes are younger than the replacement.
+ * that no Task can have been made with: all Tasks of the workflow and its nodes are younger than the replacement. What a
+ * saved workflow runs stays with it.
  */
 @Injectable()
 export class RevisionPurge {
@@ -39,4 +40,5 @@ const PURGE = `
   DELETE FROM workflow_revision AS saved USING replaced
   WHERE (saved.tenant, saved.name, saved.revision) = (replaced.tenant, replaced.name, replaced.revision)
     AND replaced.at < $1
+    AND NOT EXISTS (SELECT FROM workflow_pin AS pin WHERE (pin.tenant, pin.name, pin.revision) = (saved.tenant, saved.name, saved.revision))
     AND NOT EXISTS (SELECT FROM kept WHERE kept.tenant = saved.tenant AND kept.name = saved.name AND kept.oldest < replaced.at + interval '1 minute')`;

@@ -50,9 +50,14 @@ const KEEP = `${count('saved')},
   nodes AS (
     INSERT INTO workflow_node (tenant, name, revision, node_id)
     SELECT DISTINCT tenant, name, revision, node_id FROM saved, unnest($4::text[]) AS node_id
+  ),
+  pins AS (
+    INSERT INTO workflow_pin (tenant, parent, parent_revision, name, revision)
+    SELECT DISTINCT saved.tenant, saved.name, saved.revision, pinned.name, pinned.revision
+    FROM saved, unnest($5::text[], $6::bigint[]) AS pinned (name, revision)
   )`;
 
-/** Saves a new workflow, or one whose name was deleted; no row where the name is taken. $1 tenant, $2 name, $3 definition, $4 node ids. */
+/** Saves a new workflow, or one whose name was deleted; no row where the name is taken. $1 tenant, $2 name, $3 definition, $4 node ids, $5 and $6 names and revisions of workflows that its nodes run, pair by pair. */
 export const CREATE = `
   WITH saved AS (
     INSERT INTO workflow AS held (tenant, name, revision, created_at, updated_at)
@@ -66,12 +71,12 @@ export const CREATE = `
 
 /**
  * Saves the next revision; no row where there is no such workflow, or its revision is none of those given.
- * $1 tenant, $2 name, $3 definition, $4 node ids, $5 revisions or null.
+ * $1 to $6 as for `CREATE`, $7 revisions or null.
  */
 export const REPLACE = `
   WITH saved AS (
     UPDATE workflow SET revision = revision + 1, updated_at = statement_timestamp()
-    WHERE tenant = $1 AND name = $2 AND deleted_at IS NULL AND ($5::text[] IS NULL OR revision::text = ANY($5))
+    WHERE tenant = $1 AND name = $2 AND deleted_at IS NULL AND ($7::text[] IS NULL OR revision::text = ANY($7))
     RETURNING tenant, name, revision, created_at, updated_at
   ),${KEEP},
   outdated AS (

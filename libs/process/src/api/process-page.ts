@@ -4,10 +4,10 @@ import type { StoredTask, TaskQuery, TaskScope, TaskStore } from '#libs/tasks';
 
 /** How processes of one kind are listed. */
 export interface ProcessListing<Status extends string, Summary> {
-  /** The path of their agent, or `workflows/*` for every agent one step below `workflows`. */
-  agent: string;
+  /** The path of their agent, or `workflows/*` for every agent one step below `workflows`; absent: any. */
+  agent?: string;
   /** Which of them. */
-  among?: Pick<TaskQuery, 'search' | 'updatedAfter'>;
+  among?: Pick<TaskQuery, 'agents' | 'calledBy' | 'search' | 'updatedAfter'>;
   /** The states of a Task that a status may stand for. */
   states: Readonly<Record<Status, readonly TaskState[]>>;
   /** Absent: a Task's state says all; else those of a state that have another status are passed over. */
@@ -55,7 +55,14 @@ async function inState<Status extends string>(
   const limit = pageSize + 1;
   const fitting: StoredTask[] = [];
   for (let after = before; ;) {
-    const listed = await tasks.list({ scope, agent, ...among, state, before: after, limit });
+    const listed = await tasks.list({
+      scope,
+      ...(agent !== undefined && { agent }),
+      ...among,
+      state,
+      before: after,
+      limit,
+    });
     fitting.push(...listed.filter((it) => status === undefined || !statusOf || statusOf(it) === status));
     if (fitting.length >= limit || listed.length < limit) return fitting.slice(0, limit);
     after = listed.at(-1)?.header;

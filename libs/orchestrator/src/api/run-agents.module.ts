@@ -1,0 +1,30 @@
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { CallChainModule } from '#libs/executor';
+import { ChildRunNode } from '../child-run-node.js';
+import { RerunOrigins } from '../rerun/rerun-origins.js';
+import { RunChildStore } from '../run-child-store.js';
+import { PostgresRunChildStore } from '../storage/postgres-run-child-store.js';
+import { PostgresWorkflowStore } from '../storage/postgres-workflow-store.js';
+import { StoredRerunOrigins } from '../storage/stored-rerun-origins.js';
+import { WorkflowExecutors } from '../workflow-executors.js';
+import { WorkflowStore } from '../workflow-store.js';
+
+/** What executes runs, also those that are nodes of others. Needs the ground's modules. */
+@Module({})
+export class RunAgentsModule {
+  /** @param agents modules that export AgentDirectory, TaskStore and TaskRetention */
+  static withAgents(...agents: (DynamicModule | Type)[]): DynamicModule {
+    return {
+      module: RunAgentsModule,
+      imports: [CallChainModule, ...agents],
+      providers: [
+        { provide: WorkflowStore, useClass: PostgresWorkflowStore },
+        { provide: RunChildStore, useClass: PostgresRunChildStore },
+        { provide: RerunOrigins, useClass: StoredRerunOrigins },
+        WorkflowExecutors,
+        ChildRunNode,
+      ],
+      exports: [WorkflowStore, RunChildStore, RerunOrigins, WorkflowExecutors, ChildRunNode],
+    };
+  }
+}

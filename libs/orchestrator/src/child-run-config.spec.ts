@@ -1,0 +1,42 @@
+import type { JsonObject } from '#libs/protocol';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { CHILD_RUN_CONFIG, childRunProblems } from './child-run-config.js';
+
+const fits = new Ajv2020({ strict: true }).compile(CHILD_RUN_CONFIG);
+
+function judged(config: JsonObject): { problems: string[]; fits: boolean } {
+  return { problems: childRunProblems({ id: 'n', type: 'workflow', config }), fits: fits(config) };
+}
+
+describe('the config of a workflow node', () => {
+  it.each<[JsonObject]>([
+    [{ workflow: 'translate', revision: '12', inputs: { text: '${item}' } }],
+    [{ workflow: 'translate' }],
+    [{ body: { nodes: [] } }],
+  ])('may be %j', (config) => {
+    expect(judged(config)).toEqual({ problems: [], fits: true });
+  });
+
+  it.each<[JsonObject, string]>([
+    [{}, 'must have either workflow or body'],
+    [{ workflow: 'a', body: {} }, 'must have either workflow or body'],
+    [{ workflow: 'a b' }, 'workflow must be the name'],
+    [{ workflow: null }, 'workflow must be the name'],
+    [{ workflow: 'a', revision: 12 }, 'revision must be'],
+    [{ workflow: 'a', revision: 'latest' }, 'revision must be'],
+    [{ workflow: 'a', revision: '0' }, 'revision must be'],
+    [{ body: {}, revision: '1' }, 'revision stands with workflow alone'],
+    [{ body: 'a' }, 'body must be an object'],
+    [{ workflow: 'a', inputs: 'x' }, 'inputs must be an object'],
+  ])('may not be %j: %s', (config, problem) => {
+    expect(judged(config)).toEqual({
+      problems: [expect.stringContaining(`workflow node "n": ${problem}`)],
+      fits: false,
+    });
+  });
+
+  it('has a description of every member', () => {
+    for (const member of Object.values(CHILD_RUN_CONFIG.properties))
+      expect(member).toHaveProperty('description', expect.stringMatching(/\.$/));
+  });
+});

@@ -1,0 +1,48 @@
+import type { ConfigSchema, NodeSpec } from '#libs/executor';
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { WORKFLOW_NAME } from './workflow-problems.js';
+
+const REVISION = /^[1-9]\d{0,17}$/;
+
+/** The config of a `workflow` node. */
+export const CHILD_RUN_CONFIG = {
+  type: 'object',
+  properties: {
+    workflow: { type: 'string', pattern: WORKFLOW_NAME.source, description: 'The name of the workflow that it runs.' },
+    revision: {
+      type: 'string',
+      pattern: REVISION.source,
+      description: 'Which revision of it; absent: the newest when this workflow is saved.',
+    },
+    body: {
+      type: 'object',
+      description: 'In place of a name: the definition of what it runs, which may leave out its name.',
+    },
+    inputs: {
+      type: 'object',
+      description:
+        'The inputs by name; absent: what the nodes before it answered. Texts may have {{references}}, and ${expressions} in language 2.',
+    },
+  },
+  oneOf: [having('workflow'), having('body')],
+  dependentRequired: { revision: ['workflow'] },
+} satisfies ConfigSchema;
+
+/** What is wrong with it, one sentence each. */
+export function childRunProblems({ id, config }: NodeSpec): string[] {
+  const { workflow, revision, body, inputs } = config;
+  const matches = (value: JsonValue, pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value);
+  const wrong: [boolean, string][] = [
+    [(workflow === undefined) === (body === undefined), 'must have either workflow or body'],
+    [revision !== undefined && workflow === undefined, 'revision stands with workflow alone'],
+    [workflow !== undefined && !matches(workflow, WORKFLOW_NAME), 'workflow must be the name of a workflow'],
+    [revision !== undefined && !matches(revision, REVISION), 'revision must be a revision: digits in a string'],
+    [body !== undefined && !isJsonObject(body), 'body must be an object'],
+    [inputs !== undefined && !isJsonObject(inputs), 'inputs must be an object'],
+  ];
+  return wrong.filter(([holds]) => holds).map(([, sentence]) => `workflow node "${id}": ${sentence}`);
+}
+
+function having(member: string): JsonObject {
+  return { properties: { [member]: true }, required: [member] };
+}

@@ -1,0 +1,120 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type AgentDeclaration,
+  AgentExecutor,
+  type CallContext,
+  CallChains,
+  type ChainLink,
+  chainMetadata,
+  chainOf,
+  type NodeSpec,
+  type NodeType,
+  type RequestContext,
+  UnknownAgent,
+} from '#libs/executor';
+import { throughOutage } from '#libs/postgres';
+import { A2AError, type JsonObject, type SendMessageRequest, statusUpdate } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { CHILD_RUN_CONFIG, childRunProblems } from './child-run-config.js';
+import { revisionAt } from './inline-workflow.js';
+import { pathAround } from './node-address.js';
+import { runMetadata } from './run-metadata.js';
+import type { WorkflowExecutor } from './workflow-executor.js';
+import { WorkflowExecutors } from './workflow-executors.js';
+import { WorkflowStore } from './workflow-store.js';
+
+/** So many runs may lie in each other below the first. */
+const DEEPEST = 10;
+
+/** `workflow`: runs a workflow, the one that it names or the one that stands in it. Its Task is that run. */
+@Injectable()
+export class ChildRunNode implements NodeType {
+  readonly name = 'workflow';
+  readonly configSchema = CHILD_RUN_CONFIG;
+
+  constructor(
+    private readonly store: WorkflowStore,
+    private readonly executors: WorkflowExecutors,
+    private readonly chains: CallChains,
+  ) {}
+
+  problems(node: NodeSpec): string[] {
+    return childRunProblems(node);
+  }
+
+  executor(node: NodeSpec): AgentExecutor {
+    const child = childOf(node);
+    return new ChildRunExecutor(child, this.chains, async (tenant) => {
+      const revision = child && (await revisionAt(this.store.inTenant(tenant), child.workflow, child.revision));
+      return revision && this.executors.of(revision);
+    });
+  }
+}
+
+interface ChildWorkflow {
+  workflow: string;
+  revision: string;
+}
+
+/** Whom a node runs; `undefined` where it says none, or not which revision of it. */
+function childOf({ id, config, of }: NodeSpec): ChildWorkflow | undefined {
+  const { workflow, revision } = config;
+  if (workflow === undefined) return of && { workflow: `${of.workflow}.${id}`, revision: of.revision };
+  if (typeof workflow !== 'string' || typeof revision !== 'string') return undefined;
+  return { workflow, revision };
+}
+
+/** Executes Tasks of a node as runs of another workflow; after a crash they go on as any run does. */
+class ChildRunExecutor extends AgentExecutor {
+  override readonly recovery = 'restart';
+  /** As much as any workflow's. */
+  override readonly cancelGrace = 25_000;
+  override readonly declares: AgentDeclaration;
+
+  /** @param executorFor a tenant; it gives none where the child's revision is not there */
+  constructor(
+    private readonly child: ChildWorkflow | undefined,
+    private readonly chains: CallChains,
+    private readonly executorFor: (tenant: string) => Promise<WorkflowExecutor | undefined>,
+  ) {
+    super();
+    this.declares = { does: 'Runs a workflow, and answers with its result.' };
+  }
+
+  override async check(request: SendMessageRequest, { scope }: CallContext): Promise<void> {
+    if (request.message.taskId === undefined) this.refuseDepth(chainOf(request));
+    const executor = await this.executorFor(scope.tenant);
+    if (!executor) throw new UnknownAgent(this.missing, 'AGENT_NOT_FOUND', { ...this.child });
+    executor.check(request);
+  }
+
+  /** The inputs are read from the Message, by the definition of the child. */
+  override taskMetadata(request: SendMessageRequest): JsonObject {
+    return { ...(this.child && runMetadata(this.child)), ...chainMetadata(chainOf(request)) };
+  }
+
+  override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
+    const { tenant } = context.call.scope;
+    const executor = await throughOutage(() => this.executorFor(tenant), context.signal);
+    if (executor) yield* executor.execute(context);
+    else yield statusUpdate(context, 'TASK_STATE_FAILED', `Error: ${this.missing}`);
+  }
+
+  private get missing(): string {
+    const { child } = this;
+    return child ? `revision ${child.revision} of workflow "${child.workflow}" not found` : 'it names no revision';
+  }
+
+  /** @throws A2AError UNSUPPORTED_OPERATION with the reason `DEPTH_EXCEEDED` */
+  private refuseDepth(links: readonly ChainLink[]): void {
+    if (this.chains.ownCalls(links).filter(isCallOfNode).length <= DEEPEST) return;
+    const message = `DEPTH_EXCEEDED: ${DEEPEST} runs lie in each other already`;
+    throw new A2AError('UNSUPPORTED_OPERATION', { message, detailReason: 'DEPTH_EXCEEDED' });
+  }
+}
+
+/** Whether a run has called a node of its own workflow. */
+function isCallOfNode({ caller, called }: ReturnType<CallChains['ownCalls']>[number]): boolean {
+  const [, path = ''] = /\/a2a\/(.+)$/.exec(called) ?? [];
+  return pathAround(path) === caller;
+}

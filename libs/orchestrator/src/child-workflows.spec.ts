@@ -1,0 +1,103 @@
+import type { JsonObject } from '#libs/protocol';
+import { namedChildren } from './child-workflows.js';
+import { MemoryWorkflowStore } from './testing/memory-workflow-store.js';
+import type { WorkflowDefinition } from './workflow.js';
+import type { WorkflowStore } from './workflow-store.js';
+
+const runs = (workflow: string, revision?: string) => ({
+  id: `run_${workflow}`,
+  type: 'workflow',
+  config: { workflow, ...(revision && { revision }) } as JsonObject,
+});
+const around = (...nodes: JsonObject[]) => ({
+  id: 'inline',
+  type: 'workflow',
+  config: { body: { nodes } } as JsonObject,
+});
+const named = (name: string, ...nodes: WorkflowDefinition['nodes']): WorkflowDefinition => ({
+  name,
+  nodes: [{ id: 'a', type: 'agent', config: {} }, ...nodes],
+  edges: [],
+});
+
+let store: WorkflowStore;
+
+beforeEach(() => {
+  store = new MemoryWorkflowStore();
+});
+
+/** As a save does it; gives what is wrong where it is refused. */
+async function save(definition: WorkflowDefinition): Promise<string[]> {
+  const found = await namedChildren(definition, store);
+  if ('problems' in found)
+    return found.problems.map(({ severity, code, path, detail }) => `${severity} ${code} ${path}: ${detail}`);
+  const saved = (await store.create(found.definition)) ?? (await store.replace(found.definition));
+  return saved ? [] : ['not saved'];
+}
+
+async function configOf(name: string, node: number): Promise<JsonObject | undefined> {
+  return (await store.get(name))?.definition.nodes[node]?.config;
+}
+
+describe('the workflows that nodes name', () => {
+  it('are saved with the revision that is the newest then, unless one is named', async () => {
+    await save(named('child'));
+    await save(named('child'));
+    expect(await save(named('parent', runs('child'), runs('child', '1')))).toEqual([]);
+    await save(named('child'));
+    expect([await configOf('parent', 1), await configOf('parent', 2)]).toEqual([
+      { workflow: 'child', revision: '2' },
+      { workflow: 'child', revision: '1' },
+    ]);
+  });
+
+  it('are so too in workflows that stand in nodes', async () => {
+    await save(named('child'));
+    expect(await save(named('parent', around(around(runs('child'), { id: 'x', type: 'agent' }))))).toEqual([]);
+    const inner = { body: { nodes: [runs('child', '1'), { id: 'x', type: 'agent' }] } };
+    expect(await configOf('parent', 1)).toEqual({
+      body: { nodes: [{ id: 'inline', type: 'workflow', config: inner }] },
+    });
+  });
+
+  it('have to be there', async () => {
+    await save(named('child'));
+    expect(await save(named('parent', runs('nobody'), runs('child', '7'), around(runs('nobody'))))).toEqual([
+      'error UNKNOWN_WORKFLOW nodes[1].config.workflow: workflow node "run_nobody": there is no workflow "nobody"',
+      'error UNKNOWN_REVISION nodes[2].config.revision: workflow node "run_child": workflow "child" has no revision 7; the newest is 1',
+      'error UNKNOWN_WORKFLOW nodes[3].config.body.nodes[0].config.workflow: workflow node "inline": there is no workflow "nobody"',
+    ]);
+    expect(await store.get('parent')).toBeUndefined();
+  });
+
+  it('may be deleted afterwards: what is named by its revision stays', async () => {
+    await save(named('child'));
+    await store.delete('child');
+    expect(await save(named('parent', runs('child', '1')))).toEqual([]);
+    expect(await save(named('other', runs('child')))).toHaveLength(1);
+  });
+
+  it('must not lead back to the workflow that is saved', async () => {
+    await save(named('a'));
+    await save(named('b', runs('a')));
+    await save(named('c', around(runs('b'))));
+    expect(await save(named('a', runs('c')))).toEqual([
+      'error LOOP_DETECTED nodes[1].config.workflow: workflow node "run_c": workflow "a" would run itself again (c → b → a)',
+    ]);
+    expect(await save(named('d', around(runs('d'))))).toEqual([
+      'error LOOP_DETECTED nodes[1].config.body.nodes[0].config.workflow: workflow node "inline": workflow "d" would run itself again',
+    ]);
+  });
+
+  it('are looked into once, however many ways lead to them', async () => {
+    await save(named('w0'));
+    for (let n = 1; n <= 30; n += 1)
+      await save(named(`w${n}`, runs(`w${n - 1}`), { ...runs(`w${n - 1}`), id: 'again' }));
+    expect(await save(named('top', runs('w30')))).toEqual([]);
+  });
+
+  it('leave a definition that names none as it is', async () => {
+    const definition = named('plain');
+    expect(await namedChildren(definition, store)).toEqual({ definition });
+  });
+});

@@ -1,0 +1,79 @@
+import { namingNodes, type NamingNode, withRevisions } from './named-workflows.js';
+import type { WorkflowDefinition } from './workflow.js';
+import { fault, type WorkflowProblem } from './workflow-problem.js';
+import type { WorkflowStore } from './workflow-store.js';
+
+/** So many revisions are looked into for whether they lead back. */
+const MOST_READ = 1_000;
+
+/** A definition that may be saved as far as the workflows go that its nodes name, each by a revision; or why it may not. */
+export type NamedChildren = { definition: WorkflowDefinition } | { problems: WorkflowProblem[] };
+
+/**
+ * Finds the workflows that nodes of a definition name, before it is saved: each has to be there, and must not come to run
+ * the one that is saved, as far as that follows from what is saved.
+ * @param store of the tenant
+ */
+export async function namedChildren(definition: WorkflowDefinition, store: WorkflowStore): Promise<NamedChildren> {
+  const naming = namingNodes(definition);
+  if (naming.length === 0) return { definition };
+  const children = new ChildLookup(store, definition.name);
+  const problems: WorkflowProblem[] = [];
+  for (const node of naming) {
+    const problem = await children.problemOf(node);
+    if (problem) problems.push(problem);
+  }
+  if (problems.length > 0) return { problems };
+  return { definition: withRevisions(definition, (name) => children.newest.get(name) ?? '') };
+}
+
+class ChildLookup {
+  /** The newest revisions of the workflows that were looked for, by name. */
+  readonly newest = new Map<string, string>();
+  /** What was looked into, as `name@revision`. */
+  private readonly read = new Set<string>();
+
+  constructor(
+    private readonly store: WorkflowStore,
+    private readonly parent: string,
+  ) {}
+
+  async problemOf({ workflow, revision, path, node }: NamingNode): Promise<WorkflowProblem | undefined> {
+    const said = `workflow node "${node}":`;
+    if (workflow === this.parent)
+      return fault('LOOP_DETECTED', `${path}.workflow`, `${said} workflow "${workflow}" would run itself again`, {
+        node,
+      });
+    const found = await this.store.get(workflow, revision);
+    if (!found) return this.unknown({ workflow, revision, path, node });
+    if (revision === undefined) this.newest.set(workflow, found.revision);
+    const way = await this.wayBack(found.definition, [workflow]);
+    if (way === undefined) return undefined;
+    const detail = `${said} workflow "${this.parent}" would run itself again (${way.join(' → ')})`;
+    return fault('LOOP_DETECTED', `${path}.workflow`, detail, { node });
+  }
+
+  private async unknown({ workflow, revision, path, node }: NamingNode): Promise<WorkflowProblem> {
+    const known = revision === undefined ? undefined : await this.store.get(workflow);
+    const said = `workflow node "${node}":`;
+    if (!known)
+      return fault('UNKNOWN_WORKFLOW', `${path}.workflow`, `${said} there is no workflow "${workflow}"`, { node });
+    const detail = `${said} workflow "${workflow}" has no revision ${revision}; the newest is ${known.revision}`;
+    return fault('UNKNOWN_REVISION', `${path}.revision`, detail, { node });
+  }
+
+  /** The names that lead from a definition to the parent; `undefined` where none do, as far as was looked. */
+  private async wayBack(definition: WorkflowDefinition, way: string[]): Promise<string[] | undefined> {
+    for (const { workflow, revision } of namingNodes(definition)) {
+      const further = [...way, workflow];
+      if (workflow === this.parent) return further;
+      const key = `${workflow}@${revision}`;
+      if (revision === undefined || this.read.has(key) || this.read.size >= MOST_READ) continue;
+      this.read.add(key);
+      const found = await this.store.get(workflow, revision);
+      const back = found && (await this.wayBack(found.definition, further));
+      if (back) return back;
+    }
+    return undefined;
+  }
+}
