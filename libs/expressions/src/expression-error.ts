@@ -39,7 +39,7 @@ const INTERNAL = new Set(['TypeError', 'RangeError', 'ReferenceError']);
 const OVERLOAD = /^found no matching overload for '?(.+?)'? applied to '(.*)'$/s;
 
 /** What an evaluator's error says, in a sentence that needs no knowledge of the evaluator. */
-export function told(error: Error): string {
+export function plainMessage(error: Error): string {
   const { cause } = error;
   if (cause instanceof Error && INTERNAL.has(cause.name)) return 'this cannot be evaluated';
   const message = error.message

@@ -3,7 +3,7 @@ import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { JsonValue } from '#libs/protocol';
 import { type Evaluation, during, made } from './evaluation.js';
 import { EvaluationBudget } from './evaluation-budget.js';
-import { ExpressionError, InvalidExpression, told } from './expression-error.js';
+import { ExpressionError, InvalidExpression, plainMessage } from './expression-error.js';
 import { ENVIRONMENT } from './functions/environment.js';
 import { type Result, resultOf } from './result.js';
 import { parsedSource } from './source.js';
@@ -101,9 +101,9 @@ class CompiledExpression implements Expression {
     try {
       const value = this.plan(bindings);
       if (!isCelError(value)) return read(value);
-      return new ExpressionError(told(value), this.check.offsetOf(value.exprId ?? 0n), '', value);
+      return new ExpressionError(plainMessage(value), this.check.offsetOf(value.exprId ?? 0n), '', value);
     } catch (error) {
-      return new ExpressionError(error instanceof Error ? told(error) : String(error), 0, '', error);
+      return new ExpressionError(error instanceof Error ? plainMessage(error) : String(error), 0, '', error);
     }
   }
 

@@ -7,4 +7,4 @@ export { InputSchema, InvalidInputSchema } from './schema/input-schema.js';
 export { SharedUse } from './schema/shared-use.js';
 export { compileTemplate, expressionsIn, isFillingOf, renderTemplate, type Template } from './template.js';
 export { Members, type Value } from './values.js';
-export type { Reference, Variable, Vocabulary } from './vocabulary.js';
+export type { Reference, Vocabulary } from './vocabulary.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
 import { ProblemError } from '#libs/http';
 import { Processes, type ProcessKind } from '#libs/process';
-import { isTerminalState, type JsonObject } from '#libs/protocol';
+import { isTerminalState } from '#libs/protocol';
 import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
 import { parseInstance } from '../rerun/instance-name.js';
 import { OriginResults } from '../rerun/origin-results.js';

@@ -30,8 +30,8 @@ export class OriginResults {
     const instance = note && instanceOf(note);
     if (note === undefined || instance === undefined) return;
     if (note.type === nodeCompleted.type || note.type === nodeReused.type) {
-      const told = note.payload['artifacts'] as unknown as Artifact[] | undefined;
-      this.results.set(instance, told ?? (isResult ? [event.artifactUpdate.artifact] : []));
+      const reported = note.payload['artifacts'] as unknown as Artifact[] | undefined;
+      this.results.set(instance, reported ?? (isResult ? [event.artifactUpdate.artifact] : []));
     }
     if (note.type === nodeError.type || (note.type === loopEnded.type && note.payload['failure'] !== undefined))
       this.failures.add(instance);
