@@ -50,6 +50,7 @@ describe('a rerun', () => {
     expect(again.status).toBe('completed');
     expect(texts(again)).toEqual(['b(a(x) #1) #2']);
     expect(again.contextId).toBe(origin.contextId);
+    expect(again).toMatchObject({ origin: origin.runId });
     expect(again.nodes['a']).toMatchObject({ status: 'completed', attempts: 0, origin: origin.runId });
     expect(await stage.api.run(origin.runId)).toEqual(origin);
     const forks = await stage.api.call<{ forks: { runId: string }[] }>('GET', `/runs/${origin.runId}/forks`);

@@ -46,6 +46,8 @@ export interface RunView {
   inputs: JsonObject;
   result?: Artifact[];
   error?: RunError;
+  /** The run that it began with, where it is a rerun. */
+  origin?: string;
   /** What became of the children, once the run was canceled. */
   children?: CanceledChild[];
   nodes: Record<string, NodeView>;
@@ -89,6 +91,7 @@ export function runView(source: RunSource): RunView {
     inputs: run.inputs,
     ...(run.results.length > 0 && { result: run.results }),
     ...(run.error && { error: run.error }),
+    ...(run.origin !== undefined && { origin: run.origin }),
     ...(run.children && { children: run.children.map((child) => withLater(child, run, later)) }),
     nodes: Object.fromEntries(nodes),
     state: run.stateMap(),

@@ -262,6 +262,7 @@ export class RunInstances {
 
 @ApiExtraModels(RunNode)
 export class RunDetail extends RunSummary implements RunView {
+  @ApiPropertyOptional({ ...RUN_ID, description: 'The run that it began with, where it is a rerun.' }) origin?: string;
   @ApiPropertyOptional({ type: [CanceledNode], description: 'What became of each remote Task, once it was canceled.' })
   children?: CanceledNode[];
   @ApiProperty({ type: 'object', additionalProperties: { $ref: getSchemaPath(RunNode) } })
