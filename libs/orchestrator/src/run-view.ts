@@ -1,24 +1,35 @@
 import { type Artifact, firstText, type JsonObject, type Part, withoutUserinfo } from '#libs/protocol';
 import type { CallCancelOutcome } from '#libs/agent-calls';
 import type { TaskEvent, TaskHeader } from '#libs/tasks';
+import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl } from './node-address.js';
 import { nodeParts } from './node-message.js';
 import type { LaterOutcome } from './cancel-outcomes.js';
 import { childReference } from './node-dispatch.js';
 import type { CanceledChild, NodeRun, NodeStatus, RunError, RunStatus } from './node-run.js';
+import { isOwn } from './node-sets.js';
+import { RunEvaluation } from './run-evaluation.js';
+import { knownRun } from './run-known.js';
+import { readRunMetadata } from './run-metadata.js';
 import { question } from './run-questions.js';
 import { type InstanceCounts, instanceCounts } from './run-instances.js';
 import { RunState } from './run-state.js';
 import { AUTH_REQUIRED } from './run-steps.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 
+/** What a node waits for: `message` is what its agent says, `until` (ISO 8601) how long nothing is done. */
+export interface NodeWait {
+  state: 'input-required' | 'auth-required' | 'timer' | 'retry';
+  message?: string;
+  until?: string;
+}
+
 export interface NodeView {
   status: NodeStatus;
   attempts: number;
   taskId?: string;
   agentUrl: string;
-  /** While the node is `input-required`: what its agent waits for, and what it says. */
-  waitsFor?: { state: 'input-required' | 'auth-required'; message: string };
+  waitsFor?: NodeWait;
   artifacts: Artifact[];
   error?: string;
   /** Of a node that runs more than once. */
@@ -112,12 +123,27 @@ export function nodeDetail(source: RunSource, nodeId: string): NodeDetail | unde
     id: node.id,
     type: node.type,
     ...nodeView(node, run.node(nodeId), source, knownTasks(source)),
-    ...(attempts > 0 && { input: nodeParts(node, run.graph, run) }),
+    ...(attempts > 0 && inputOf(source, node, run)),
   };
 }
 
+/** The Parts of the Message that a node was called with; none where it was called with none. */
+function inputOf({ header, definition, events }: RunSource, node: WorkflowNode, run: RunState): { input?: Part[] } {
+  if (isOwn(node) || node.each !== undefined) return {};
+  const [first] = events;
+  const { revision = '' } = readRunMetadata(first && 'task' in first ? first.task.metadata : undefined);
+  const evaluation = new RunEvaluation(run, knownRun(header.taskId, { definition, revision }, events));
+  try {
+    return { input: nodeParts(node, run.graph, evaluation.source(run.node(node.id))) };
+  } catch (error) {
+    if (error instanceof FailedExpression) return {};
+    throw error;
+  }
+}
+
 function withLater(child: CanceledChild, run: RunState, later: ReadonlyMap<string, CallCancelOutcome>): CanceledChild {
-  const outcome = later.get(childReference(child.node, run.node(child.node).attempts));
+  const instance = child.instance ?? child.node;
+  const outcome = later.get(childReference(instance, run.instance(instance).attempts));
   return outcome ? { ...child, outcome } : child;
 }
 
@@ -132,13 +158,13 @@ function nodeView(
   { definition, baseUrl }: RunSource,
   known: ReadonlyMap<string, string>,
 ): NodeView {
-  const taskId = run.taskId ?? known.get(childReference(node.id, run.attempts));
+  const taskId = run.taskId ?? known.get(childReference(run.instance, run.attempts));
   return {
     status: run.status,
     attempts: run.attempts,
     ...(taskId !== undefined && { taskId }),
     agentUrl: withoutUserinfo(run.agentUrl ?? nodeUrl(definition.name, node, baseUrl) ?? ''),
-    ...(run.status === 'input-required' && { waitsFor: waitsFor(run) }),
+    ...(run.status === 'input-required' ? { waitsFor: waitsFor(run) } : run.waitsFor && { waitsFor: run.waitsFor }),
     artifacts: run.artifacts,
     ...(run.error !== undefined && { error: run.error }),
     ...(run.origin !== undefined && { origin: run.origin }),
@@ -147,6 +173,6 @@ function nodeView(
   };
 }
 
-function waitsFor(node: NodeRun): NonNullable<NodeView['waitsFor']> {
+function waitsFor(node: NodeRun): NodeWait {
   return { state: node.wantsAuth ? AUTH_REQUIRED : 'input-required', message: firstText(question(node)) ?? '' };
 }

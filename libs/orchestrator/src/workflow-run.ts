@@ -4,7 +4,7 @@ import { Inbox, Process, type ProcessStart, type Steps } from '#libs/process';
 import { briefText, ContentTooLarge, dataPart, type RunEventNote, textPart } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { nodeSkipped, runDeadline, runEnding } from './control-steps.js';
-import type { ChildEnding } from './child-ending.js';
+import { childSteps } from './child-steps.js';
 import { NodeOutcomes } from './node-outcomes.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { isOwn } from './node-sets.js';
@@ -30,7 +30,7 @@ import type { RerunOrigin } from './rerun/rerun-origins.js';
 import { readRerun, type RerunRequest } from './rerun/rerun-request.js';
 import type { RunServices } from './run-services.js';
 import { RunState } from './run-state.js';
-import { a2aReceived, a2aSending, nodeCanceled, nodeStarted } from './run-steps.js';
+import { a2aSending, nodeCanceled, nodeStarted } from './run-steps.js';
 import { templateWarnings } from './template-warnings.js';
 import type { Timer } from './timers.js';
 import type { WorkflowRevision } from './workflow.js';
@@ -246,48 +246,9 @@ export class WorkflowRun extends Process<RunState> {
   }
 
   private *apply(news: ChildNews): Generator<TaskEvent> {
-    try {
-      yield* this.take(news);
-    } catch (error) {
-      if (!(error instanceof ContentTooLarge)) throw error;
-      const { node, ending } = news;
-      if (ending === undefined) void this.calls.cancel([node]);
-      yield* this.recorded(this.outcomes.failed(node, { kind: 'refused', error: error.message }));
-    }
-  }
-
-  private *take(news: ChildNews): Generator<TaskEvent> {
-    const { node, step, ending } = news;
-    const { id, type, instance } = node;
-    if (step) {
-      const named = { node_id: id, node_type: type, ...(instance !== id && { instance }) };
-      yield this.note({ type: step.type, ...named, payload: step.payload });
-    }
-    if (ending === undefined) return;
-    this.calls.close(node);
-    if (ending.status !== undefined) yield this.received(node, news, ending);
-    if (ending.kind === 'completed')
-      yield* this.recorded(this.outcomes.completed(node, ending.status, ending.artifacts));
-    if (ending.kind === 'failed') {
-      const { failure: kind, error, retryAfter } = ending;
-      const attempt = { kind, error, ...(retryAfter !== undefined && { retryAfter }) };
-      yield* this.recorded(this.outcomes.failed(node, attempt));
-    }
-  }
-
-  private received(node: NodeRun, { url, taskId, contextId }: ChildNews, ending: ChildEnding): TaskEvent {
-    const count = ending.kind === 'completed' ? ending.artifacts.length : 0;
-    const status = ending.status ?? '';
-    return this.note(
-      a2aReceived.note(node, {
-        url,
-        status,
-        message: ending.kind === 'completed' ? `${status} (${count} artifact${count === 1 ? '' : 's'})` : status,
-        ...(taskId !== undefined && { taskId }),
-        ...(contextId !== undefined && { contextId }),
-        ...(ending.kind === 'waiting' && { question: ending.question, ...(ending.asks && { asks: ending.asks }) }),
-      }),
-    );
+    const { node, ending } = news;
+    if (ending) this.calls.close(node);
+    yield* this.settling(node, childSteps(this.context, this.outcomes, news), ending === undefined);
   }
 
   /** @param unmade calls that are not to wait for that */
@@ -347,12 +308,16 @@ export class WorkflowRun extends Process<RunState> {
     }
   }
 
-  /** What comes of a node that is done here; what is too large for the run is its failure. */
-  private *settling(node: NodeRun, events: Generator<TaskEvent>): Generator<TaskEvent> {
+  /**
+   * What comes of a node; what is too large for the run is the node's failure.
+   * @param isCalled whether its agent is still at work
+   */
+  private *settling(node: NodeRun, events: Generator<TaskEvent>, isCalled = false): Generator<TaskEvent> {
     try {
       yield* this.recorded(events);
     } catch (error) {
       if (!(error instanceof ContentTooLarge)) throw error;
+      if (isCalled) void this.calls.cancel([node]);
       yield* this.recorded(this.outcomes.failed(node, { kind: 'refused', error: error.message }));
     }
   }

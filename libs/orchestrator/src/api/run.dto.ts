@@ -3,9 +3,10 @@ import type { CallCancelOutcome } from '#libs/agent-calls';
 import { PageQuery, QueryFlag, QueryPageSize, QueryText, QueryTime, QueryWord, refuseTooDeep } from '#libs/http';
 import { type Artifact, isJsonObject, type JsonObject, type Part, type TaskState } from '#libs/protocol';
 import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsOptional, IsString } from 'class-validator';
+import type { FailureKind } from '../failure.js';
 import type { CanceledChild, NodeStatus, RunError, RunStatus, SkipReason } from '../node-run.js';
 import type { InstanceView } from '../run-instances.js';
-import type { NodeDetail, NodeView, RunView } from '../run-view.js';
+import type { NodeDetail, NodeView, NodeWait, RunView } from '../run-view.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 
 /** The states of a run's Task that a word for a run stands for. */
@@ -183,7 +184,10 @@ export class CanceledRun extends StartedRun {
 }
 
 class RunFailure implements RunError {
+  @ApiPropertyOptional({ type: String, description: 'Why it failed, as `retry` names it.', example: 'timeout' })
+  kind?: FailureKind;
   @ApiPropertyOptional({ example: 'writer' }) node?: string;
+  @ApiPropertyOptional({ description: 'Where a node has more than one.', example: 'writer@2' }) instance?: string;
   @ApiProperty({ example: 'node "writer": the model gave no answer' }) message!: string;
 }
 
@@ -204,9 +208,10 @@ export class RunPage {
   @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
 }
 
-class NodeWait {
-  @ApiProperty({ enum: ['input-required', 'auth-required'] }) state!: 'input-required' | 'auth-required';
-  @ApiProperty({ example: 'Which language?' }) message!: string;
+class RunNodeWait implements NodeWait {
+  @ApiProperty({ enum: ['input-required', 'auth-required', 'timer', 'retry'] }) state!: NodeWait['state'];
+  @ApiPropertyOptional({ description: 'What its agent says.', example: 'Which language?' }) message?: string;
+  @ApiPropertyOptional({ ...TIME, description: 'Until when nothing is done.' }) until?: string;
 }
 
 export class RunNode implements NodeView {
@@ -214,8 +219,8 @@ export class RunNode implements NodeView {
   @ApiProperty({ type: 'integer', example: 1 }) attempts!: number;
   @ApiPropertyOptional({ example: CHILD }) taskId?: string;
   @ApiProperty({ example: 'https://parley.example/a2a/workflows/greeting/nodes/writer' }) agentUrl!: string;
-  @ApiPropertyOptional({ description: 'While it is `input-required`: what its agent waits for, and what it says.' })
-  waitsFor?: NodeWait;
+  @ApiPropertyOptional({ description: 'While it waits: for an answer, a time, or to be tried again.' })
+  waitsFor?: RunNodeWait;
   @ApiProperty(ARTIFACTS) artifacts!: Artifact[];
   @ApiPropertyOptional({ example: 'the model gave no answer' }) error?: string;
   @ApiPropertyOptional(TIME) startedAt?: string;

@@ -1,0 +1,42 @@
+import type { TaskReference } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import type { ChildEnding } from './child-ending.js';
+import type { NodeOutcomes } from './node-outcomes.js';
+import type { ChildNews } from './run-calls.js';
+import { stepEvent } from './run-ending.js';
+import { a2aReceived } from './run-steps.js';
+
+/** What came of a node's call, as events of the run; each is to be recorded before the next one is asked for. */
+export function* childSteps(reference: TaskReference, outcomes: NodeOutcomes, news: ChildNews): Generator<TaskEvent> {
+  const { node, step, ending } = news;
+  const { id, type, instance } = node;
+  if (step) {
+    const named = { node_id: id, node_type: type, ...(instance !== id && { instance }) };
+    yield stepEvent(reference, { type: step.type, ...named, payload: step.payload });
+  }
+  if (ending === undefined) return;
+  if (ending.status !== undefined) yield received(reference, news, ending);
+  if (ending.kind === 'completed') yield* outcomes.completed(node, ending.status, ending.artifacts);
+  if (ending.kind === 'failed') {
+    const { failure: kind, error, retryAfter } = ending;
+    yield* outcomes.failed(node, { kind, error, ...(retryAfter !== undefined && { retryAfter }) });
+  }
+}
+
+function received(
+  reference: TaskReference,
+  { node, url, taskId, contextId }: ChildNews,
+  ending: ChildEnding,
+): TaskEvent {
+  const count = ending.kind === 'completed' ? ending.artifacts.length : 0;
+  const status = ending.status ?? '';
+  const note = a2aReceived.note(node, {
+    url,
+    status,
+    message: ending.kind === 'completed' ? `${status} (${count} artifact${count === 1 ? '' : 's'})` : status,
+    ...(taskId !== undefined && { taskId }),
+    ...(contextId !== undefined && { contextId }),
+    ...(ending.kind === 'waiting' && { question: ending.question, ...(ending.asks && { asks: ending.asks }) }),
+  });
+  return stepEvent(reference, note);
+}
