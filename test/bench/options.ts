@@ -6,6 +6,7 @@ export const CASES = [
   'read',
   'dag',
   'dag-scale',
+  'parked',
   'streams',
   'gateway',
   'chunks',
@@ -32,6 +33,7 @@ export interface BenchOptions {
   /** Tasks in the database under GetTask and ListTasks. */
   storedTasks: number;
   openStreams: number;
+  parkedRuns: number;
   chunks: { few: number; many: number };
   /** Of each kind. */
   kills: number;
@@ -48,7 +50,7 @@ export const USAGE = `npm run bench [-- options]
 const GUARDED: CaseName[] = ['send', 'stream', 'read', 'dag', 'outbound'];
 
 /** What a quick run leaves out. */
-const SLOW: CaseName[] = ['kill', 'flood', 'dag-scale'];
+const SLOW: CaseName[] = ['kill', 'flood', 'dag-scale', 'parked'];
 
 /** @throws Error whose message tells what is wrong with the arguments */
 export function readOptions(args: string[]): BenchOptions {
@@ -94,6 +96,7 @@ const FULL = {
   warmUpSeconds: 3,
   storedTasks: 1_000_000,
   openStreams: 10_000,
+  parkedRuns: 10_000,
   chunks: { few: 1_000, many: 10_000 },
   kills: 5,
 };
@@ -106,6 +109,7 @@ const QUICK = {
   warmUpSeconds: 1.2,
   storedTasks: 100_000,
   openStreams: 2_000,
+  parkedRuns: 1_000,
   chunks: { few: 250, many: 2_500 },
   kills: 1,
 };

@@ -7,6 +7,7 @@ import { floodCase } from './flood.ts';
 import { gatewayCase } from './gateway.ts';
 import { killCase } from './kill.ts';
 import { outboundCase } from './outbound.ts';
+import { parkedCase } from './parked.ts';
 import { readCase } from './read.ts';
 import { sendCase, streamCase } from './send.ts';
 import { streamsCase } from './streams.ts';
@@ -18,6 +19,7 @@ export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   read: readCase,
   dag: dagCase,
   'dag-scale': dagScaleCase,
+  parked: parkedCase,
   streams: streamsCase,
   gateway: gatewayCase,
   chunks: chunksCase,
