@@ -1,0 +1,61 @@
+import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
+import { input, linear, output, textOf, unique, type Workflow } from '../support/workflow.js';
+
+const stage = useStage({ env: { TASK_RETENTION: '1s' } });
+
+async function revisionsOf(name: string): Promise<string[]> {
+  const rows = await stage.database.query<{ revision: string }>(
+    'SELECT revision::text FROM workflow_revision WHERE name = $1 ORDER BY revision',
+    [name],
+  );
+  return rows.map(({ revision }) => revision);
+}
+
+/** As if all of it had been saved an hour before. */
+async function age(...names: string[]): Promise<void> {
+  await stage.database.query(
+    `UPDATE workflow_revision SET created_at = created_at - interval '1 hour' WHERE name = ANY($1)`,
+    [names],
+  );
+}
+
+async function purgedUntil(gone: () => Promise<boolean>): Promise<void> {
+  const purge = `SELECT graphile_worker.add_job('tasks.purge', queue_name => 'tasks.purge', job_key => 'tasks.purge')`;
+  await until(
+    async () => {
+      await stage.database.query(purge);
+      return gone();
+    },
+    { what: 'the purge' },
+  );
+}
+
+it('revisions that saved workflows run are kept as long as those, also in workflows that stand in nodes', async () => {
+  const name = unique('kept');
+  const [child, parent, around] = [`${name}_child`, `${name}_parent`, `${name}_around`];
+  const says = (text: string): Workflow => linear(child, output('out', { prompt: text }));
+  const run = { id: 'c', type: 'workflow', config: { workflow: child } };
+  await stage.api.save(says('first'));
+  await stage.api.save(linear(parent, run, output('out')));
+  await stage.api.call('PUT', `/workflows/${child}`, says('second'));
+  await stage.api.save(
+    linear(around, { id: 'b', type: 'workflow', config: { body: { nodes: [run] } } }, output('out')),
+  );
+  for (const text of ['third', 'fourth']) await stage.api.call('PUT', `/workflows/${child}`, says(text));
+  await age(child);
+  await purgedUntil(async () => !(await revisionsOf(child)).includes('3'));
+  expect(await revisionsOf(child)).toEqual(['1', '2', '4']);
+  expect(textOf((await stage.api.ended(await stage.api.start(parent))).result)).toBe('first');
+  expect(textOf((await stage.api.ended(await stage.api.start(around))).result)).toBe('second');
+
+  await stage.api.call('PUT', `/workflows/${parent}`, linear(parent, input('in')));
+  await stage.api.call('DELETE', `/workflows/${around}`);
+  await stage.database.query(
+    `UPDATE workflow SET deleted_at = deleted_at - interval '30 minutes' WHERE name = $1 AND deleted_at IS NOT NULL`,
+    [around],
+  );
+  await age(parent, around);
+  await purgedUntil(async () => (await revisionsOf(child)).length === 1);
+  expect([await revisionsOf(child), await revisionsOf(parent)]).toEqual([['4'], ['2']]);
+});
