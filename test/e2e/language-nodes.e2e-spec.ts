@@ -114,6 +114,17 @@ describe('set, wait, human and workflow nodes as agents of their own', () => {
     expect(noted).toEqual([at]);
   });
 
+  it('wait holds no replica where it takes long, and is canceled all the same', async () => {
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    const task = await sendTask(base('pause'), [{ data: { at } }], { configuration: { returnImmediately: true } });
+    const row = async () =>
+      (await stage.database.query('SELECT replica_id, wake_at, state FROM task WHERE task_id = $1', [task.id]))[0];
+    await until(async () => (await row())?.['replica_id'] === null, { what: 'the claim to be given up' });
+    expect(await row()).toEqual({ replica_id: null, wake_at: new Date(at), state: 'TASK_STATE_WORKING' });
+    const canceled = await rpc<WireTask>(base('pause'), 'CancelTask', { id: task.id });
+    expect(canceled.body.result?.status.state).toBe('TASK_STATE_CANCELED');
+  });
+
   it('human asks with its form, again where the answer does not fit, and answers with one that does', async () => {
     const asked = await sendTask(base('gate'), 'Publish this?');
     expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');

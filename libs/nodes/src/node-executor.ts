@@ -3,7 +3,7 @@ import { artifactUpdate, type JsonObject, type Part, runEventMetadata, statusUpd
 import { NodeFailure } from './node-failure.js';
 
 /** What a node yields: events of its own Task. */
-export type NodeEvent = ReturnType<typeof statusUpdate> | ReturnType<typeof artifactUpdate>;
+export type NodeEvent = (ReturnType<typeof statusUpdate> & { parks?: Date }) | ReturnType<typeof artifactUpdate>;
 
 /** The events of a node's work; what it returns is the node's output, `undefined` if it has ended the turn itself. */
 export type NodeWork = AsyncGenerator<NodeEvent, Part[] | undefined, void>;

@@ -48,6 +48,15 @@ describe('a wait node', () => {
     expect(outline(events)).toEqual(['artifact', 'completed']);
   });
 
+  it('leaves what takes long to nobody until then', async () => {
+    const events = executorOf({ for: '1h' }).execute(turn('x'))[Symbol.asyncIterator]();
+    await events.next();
+    const { value } = await events.next();
+    expect(value).toHaveProperty('parks', new Date(untilOf([undefined, value])));
+    const short = await played(executorOf({ for: '1ms' }), turn('x'));
+    expect(short[1]).not.toHaveProperty('parks');
+  });
+
   it('stops when its Task is canceled', async () => {
     const stop = new AbortController();
     const context = turn('x', { signal: stop.signal });

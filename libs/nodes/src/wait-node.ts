@@ -8,6 +8,8 @@ import { NodeFailure } from './node-failure.js';
 import { filledIn, timeOf } from './own-texts.js';
 import { typedParts } from './result-parts.js';
 
+/** Whatever takes longer is nobody's until then. */
+const LONGEST_HELD_MS = 30_000;
 /** What a timer of this runtime can hold. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** The step that says until when; a node that goes on after a crash waits no longer than that. */
@@ -36,7 +38,8 @@ class WaitExecutor extends NodeExecutor {
 
   protected override async *work(context: RequestContext): NodeWork {
     const until = (await waitedFor(context)) ?? this.#end(context);
-    yield workStep(context, WAITING, { until: until.toISOString() });
+    const noted = workStep(context, WAITING, { until: until.toISOString() });
+    yield until.getTime() - Date.now() > LONGEST_HELD_MS ? { ...noted, parks: until } : noted;
     await passed(until, context.signal);
     return typedParts(context.userMessage.parts);
   }
