@@ -37,7 +37,7 @@ describe('a loop with a critic, from an empty canvas to a second run', () => {
       await nodeOf(page, 'agent1').click();
       await page.getByLabel('Prompt', { exact: true }).fill('Draft ${iteration} on {{input1}}');
       await nodeOf(page, 'script1').click();
-      await page.getByLabel('Script').fill(JSON.stringify(CRITIC));
+      await page.getByRole('textbox', { name: 'Script' }).fill(JSON.stringify(CRITIC));
       await nodeOf(page, 'human1').click();
       await page.getByLabel('Question').fill('Publish "{{agent1}}"?');
       await page.getByLabel('Answer', { exact: true }).selectOption('fields');
