@@ -89,7 +89,7 @@ describe('a loop', () => {
     expect(run.statuses('d@1', 'out', 'aside')).toBe('d@1 skipped, out skipped, aside pending');
     expect(run.state.error).toMatchObject({ node: 'b', instance: 'b@1' });
     run.complete('c@1');
-    expect(run.plan).toMatchObject({ decide: ['loop'] });
+    expect(run.plan).toMatchObject({ decide: ['loop that failed'] });
     run.end(6, 'failure');
     expect(run.plan).toMatchObject({ start: ['aside'] });
     expect(run.state.loopOf(run.node('a@1'))?.reason).toBe('failure');
@@ -99,7 +99,7 @@ describe('a loop', () => {
     const run = new SteppedRun(flowOf('a b rescue', 'a>b a>rescue! b>a@3')).fail('a@1', [1]);
     expect(run.state.error).toBeUndefined();
     expect(run.statuses('b@1', 'rescue')).toBe('b@1 skipped, rescue pending');
-    expect(run.plan).toMatchObject({ decide: ['loop'] });
+    expect(run.plan).toMatchObject({ decide: ['loop that failed'] });
     const loop = run.state.loopOf(run.node('a@1'));
     expect(loop && run.state.leaving(loop).map(({ node, taken }) => [node.instance, taken])).toEqual([['a@1', [1]]]);
     run.end(2, 'failure', { taken: [1] });
@@ -158,10 +158,10 @@ describe('a loop in a loop', () => {
       .complete('a@1')
       .fail('b@1@1');
     expect(run.state.error).toMatchObject({ node: 'b', instance: 'b@1@1' });
-    expect(run.plan).toMatchObject({ decide: ['loop'] });
+    expect(run.plan).toMatchObject({ decide: ['loop that failed'] });
     run.end(4, 'failure', { path: [1] });
     expect(run.statuses('c@1', 'far', 'out')).toBe('c@1 skipped, far skipped, out skipped');
-    expect(run.plan).toMatchObject({ decide: ['loop'] });
+    expect(run.plan).toMatchObject({ decide: ['loop that failed'] });
     run.end(5, 'failure');
     expect(run.plan).toEqual({ report: ['broken: c@1 far out'] });
   });
@@ -172,7 +172,7 @@ describe('a failure in a loop', () => {
     const run = new SteppedRun(flowOf('a b other j', 'a>b b>j other>j b>a@3', { j: { join: 'any' } }));
     run.start('other').fail('a@1');
     expect(run.state.error).toBeUndefined();
-    expect(run.plan).toMatchObject({ decide: ['loop'] });
+    expect(run.plan).toMatchObject({ decide: ['loop that failed'] });
     run.end(3, 'failure').complete('other');
     expect(run.plan).toMatchObject({ start: ['j'] });
     expect(run.complete('j').state.frontier.isFailing).toBe(false);

@@ -72,7 +72,10 @@ export class SteppedRun {
     const lists = {
       start: names(start),
       stop: names(stop),
-      decide: decide.map((it) => ('node' in it ? `${it.kind} ${it.node.instance}` : it.kind)),
+      decide: decide.map((it) => {
+        if (it.kind === 'loop') return it.failed ? 'loop that failed' : 'loop';
+        return 'node' in it ? `${it.kind} ${it.node.instance}` : it.kind;
+      }),
       fire: fire.map(({ kind, node }) => (node ? `${kind} ${node.instance}` : kind)),
       report: report.map(({ because, instances }) => `${because}: ${instances.join(' ')}`),
       answer: names(answer),
