@@ -1,7 +1,9 @@
 import { dataPart, statusUpdate, textPart } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type TaskHeader } from '#libs/tasks';
-import { runView } from './run-view.js';
+import { nodeDetail, runView } from './run-view.js';
+import { answering } from './testing/answering-agents.js';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
+import { extended } from './testing/extended-workflow.js';
 import { FakeAgents } from './testing/fake-agents.js';
 
 const header: TaskHeader = {
@@ -17,6 +19,9 @@ const header: TaskHeader = {
 
 const viewOf = (run: DrivenRun, children?: { nodeId: string; attempt: number; taskId: string }[]) =>
   runView({ header, definition: run.definition, events: run.log, baseUrl: 'http://base', children });
+
+const detailOf = (run: DrivenRun, node: string) =>
+  nodeDetail({ header, definition: run.definition, events: run.log, baseUrl: 'http://base' }, node);
 
 describe('runView', () => {
   test('shows a completed run with inputs as state and Artifacts (C11, C12)', async () => {
@@ -97,5 +102,25 @@ describe('runView', () => {
     run.cancel();
     await ended;
     expect(viewOf(run)).toMatchObject({ status: 'canceled', children: [{ node: 'a', outcome: 'acknowledged' }] });
+  });
+
+  test('shows what an instance was sent in a loop, and nothing for what is nobody else', async () => {
+    const loop = { from: 'b', to: 'a', loop: { max_iterations: 2 } };
+    const definition = extended(workflowOf('a b', 'a>b', { language: 2 }), {
+      a: { config: { prompt: '${iteration}: ${nodes.b.text}' } },
+      b: { type: 'set', config: { values: {} } },
+    });
+    const run = new DrivenRun({ ...definition, edges: [...definition.edges, loop] }, answering());
+    await run.start();
+    expect(detailOf(run, 'a')).toMatchObject({ attempts: 1, input: [{ text: '2: {}' }] });
+    expect(detailOf(run, 'b')).not.toHaveProperty('input');
+  });
+
+  test('shows until when a node does nothing', async () => {
+    const config = { for: '2h' };
+    const run = new DrivenRun(extended(workflowOf('a', ''), { a: { type: 'wait', config } }), answering());
+    await run.start();
+    const until = run.payloads('node.waiting')[0]?.['until'];
+    expect(viewOf(run).nodes['a']).toMatchObject({ status: 'running', waitsFor: { state: 'timer', until } });
   });
 });

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dataPart, type Message, textPart, userMessage } from '#libs/protocol';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
 import { FakeAgents } from './testing/fake-agents.js';
@@ -17,7 +18,7 @@ async function forwarded(message: Message): Promise<Record<string, Message['part
   const before = run.agents.calls.length;
   const turn = run.answer(message);
   await run.until('input.received');
-  for (let waits = 0; waits < 20; waits++) await Promise.resolve();
+  for (let turns = 0; turns < 20; turns++) await nextTurn();
   const calls = run.agents.calls.slice(before);
   for (const call of calls) call.finish('TASK_STATE_INPUT_REQUIRED', 'more?');
   await turn;
