@@ -112,29 +112,37 @@ export function runView(source: RunSource): RunView {
   };
 }
 
-/** Folds a run's log into what callers see of one node; `undefined` where the run has no such node. */
-export function nodeDetail(source: RunSource, nodeId: string): NodeDetail | undefined {
+/**
+ * Folds a run's log into what callers see of one node, in its newest iteration, or of the instance that the name is of;
+ * `undefined` where the run has no such node, or has not come to that instance.
+ */
+export function nodeDetail(source: RunSource, name: string): NodeDetail | undefined {
   const { definition, events } = source;
-  const node = definition.nodes.find(({ id }) => id === nodeId);
-  if (!node) return undefined;
   const run = RunState.of(definition, events);
-  const { attempts } = run.node(nodeId);
+  const found = definition.nodes.some(({ id }) => id === name) ? run.node(name) : run.find(name);
+  const node = found && definition.nodes.find(({ id }) => id === found.id);
+  if (!node) return undefined;
   return {
     id: node.id,
     type: node.type,
-    ...nodeView(node, run.node(nodeId), source, knownTasks(source)),
-    ...(attempts > 0 && inputOf(source, node, run)),
+    ...nodeView(node, found, source, knownTasks(source)),
+    ...(found.attempts > 0 && inputOf(source, node, run, found)),
   };
 }
 
-/** The Parts of the Message that a node was called with; none where it was called with none. */
-function inputOf({ header, definition, events }: RunSource, node: WorkflowNode, run: RunState): { input?: Part[] } {
-  if (isOwn(node) || node.each !== undefined) return {};
+/** The Parts of the Message that an instance was called with; none where it was called with none. */
+function inputOf(
+  { header, definition, events }: RunSource,
+  node: WorkflowNode,
+  run: RunState,
+  instance: NodeRun,
+): { input?: Part[] } {
+  if (isOwn(node) || (node.each !== undefined && instance.index === undefined)) return {};
   const [first] = events;
   const { revision = '' } = readRunMetadata(first && 'task' in first ? first.task.metadata : undefined);
   const evaluation = new RunEvaluation(run, knownRun(header.taskId, { definition, revision }, events));
   try {
-    return { input: nodeParts(node, run.graph, evaluation.source(run.node(node.id))) };
+    return { input: nodeParts(node, run.graph, evaluation.source(instance)) };
   } catch (error) {
     if (error instanceof FailedExpression) return {};
     throw error;
