@@ -180,7 +180,7 @@ describe('a definition is refused, and nothing written, for', () => {
     ['edges.6', { when: 'inputs' }, 'INVALID_EXPRESSION', 'edges[6].when', 0],
     ['edges.6', { when: "error.kind == 'x'" }, 'INVALID_EXPRESSION', 'edges[6].when', 0],
     ['edges.6', { when: null }, 'INVALID_BRANCH', 'edges[7].when'],
-  ])('%s %j: %s at %s', async (path, members, code, where, offset) => {
+  ])('%s %j: %s at %s', async (...[path, members, code, where, offset]) => {
     const definition = having(path, members);
     const { status, errors } = await refusal(definition);
     expect(status).toBe(422);
@@ -222,7 +222,7 @@ describe('what is saved, and told', () => {
     ['nodes.3.each', { onFailure: 'fail' }, 'IGNORED_KEY', 'nodes[3].each.minSuccess'],
     ['nodes.1.retry', { tries: 3 }, 'UNKNOWN_KEY', 'nodes[1].retry.tries'],
     ['nodes.7', { config: { prompt: '{{notify}}' } }, 'LATER_REFERENCE', 'nodes[7].config.prompt', 0],
-  ])('%s %j: %s at %s', async (path, members, code, where, offset) => {
+  ])('%s %j: %s at %s', async (...[path, members, code, where, offset]) => {
     const name = unique('warned');
     const { status, body } = await stage.api.call<{ problems: Problem[] }>(
       'PUT',
