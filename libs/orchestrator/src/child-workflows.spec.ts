@@ -77,6 +77,18 @@ describe('the workflows that nodes name', () => {
     expect(await save(named('other', runs('child')))).toHaveLength(1);
   });
 
+  it('are given inputs that they have', async () => {
+    const input = (id: string, config: JsonObject = {}) => ({ id, type: 'input', config });
+    await save({ name: 'child', nodes: [input('a'), input('b', { optional: true })], edges: [] });
+    const given = (inputs: JsonObject) =>
+      named('parent', { id: 'c', type: 'workflow', config: { workflow: 'child', inputs } });
+    expect(await save(given({ b: 1, x: 2 }))).toEqual([
+      'error UNKNOWN_INPUT nodes[1].config.inputs.x: workflow node "c": inputs.x is no input of what it runs',
+      'error MISSING_INPUT nodes[1].config.inputs.a: workflow node "c": inputs.a is required by what it runs',
+    ]);
+    expect(await save(given({ a: 1 }))).toEqual([]);
+  });
+
   it('must not lead back to the workflow that is saved', async () => {
     await save(named('a'));
     await save(named('b', runs('a')));

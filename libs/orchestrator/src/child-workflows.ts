@@ -1,6 +1,7 @@
 import { namingNodes, type NamingNode, withRevisions } from './named-workflows.js';
 import type { WorkflowDefinition } from './workflow.js';
 import { fault, type WorkflowProblem } from './workflow-problem.js';
+import { childInputProblems } from './workflow-problems.js';
 import type { WorkflowStore } from './workflow-store.js';
 
 /** So many revisions are looked into for whether they lead back. */
@@ -20,8 +21,7 @@ export async function namedChildren(definition: WorkflowDefinition, store: Workf
   const children = new ChildLookup(store, definition.name);
   const problems: WorkflowProblem[] = [];
   for (const node of naming) {
-    const problem = await children.problemOf(node);
-    if (problem) problems.push(problem);
+    problems.push(...(await children.problemsOf(node)));
   }
   if (problems.length > 0) return { problems };
   return { definition: withRevisions(definition, (name) => children.newest.get(name) ?? '') };
@@ -38,19 +38,24 @@ class ChildLookup {
     private readonly parent: string,
   ) {}
 
-  async problemOf({ workflow, revision, path, node }: NamingNode): Promise<WorkflowProblem | undefined> {
+  async problemsOf(naming: NamingNode): Promise<WorkflowProblem[]> {
+    const { workflow, revision, path, node, inputs } = naming;
     const said = `workflow node "${node}":`;
     if (workflow === this.parent)
-      return fault('LOOP_DETECTED', `${path}.workflow`, `${said} workflow "${workflow}" would run itself again`, {
-        node,
-      });
+      return [
+        fault('LOOP_DETECTED', `${path}.workflow`, `${said} workflow "${workflow}" would run itself again`, { node }),
+      ];
     const found = await this.store.get(workflow, revision);
-    if (!found) return this.unknown({ workflow, revision, path, node });
+    if (!found) return [await this.unknown(naming)];
     if (revision === undefined) this.newest.set(workflow, found.revision);
     const way = await this.wayBack(found.definition, [workflow]);
-    if (way === undefined) return undefined;
-    const detail = `${said} workflow "${this.parent}" would run itself again (${way.join(' → ')})`;
-    return fault('LOOP_DETECTED', `${path}.workflow`, detail, { node });
+    if (way !== undefined) {
+      const detail = `${said} workflow "${this.parent}" would run itself again (${way.join(' → ')})`;
+      return [fault('LOOP_DETECTED', `${path}.workflow`, detail, { node })];
+    }
+    return (inputs ? childInputProblems(found.definition, inputs) : []).map(({ code, path: member, detail }) =>
+      fault(code, `${path}.${member}`, `${said} ${detail}`, { node }),
+    );
   }
 
   private async unknown({ workflow, revision, path, node }: NamingNode): Promise<WorkflowProblem> {

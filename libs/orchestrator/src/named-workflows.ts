@@ -14,6 +14,8 @@ export interface NamingNode extends NamedWorkflow {
   path: string;
   /** The node of the definition itself that it is, or stands in. */
   node: string;
+  /** What it gives to the inputs of the workflow, by name; absent: a text is the input. */
+  inputs?: JsonObject;
 }
 
 /** The nodes of a definition that name workflows, those included that stand in its nodes. */
@@ -36,8 +38,11 @@ type AnyNode = { type?: JsonValue; config?: JsonValue };
 
 function namingIn({ type, config }: AnyNode, path: string): Omit<NamingNode, 'node'>[] {
   if (type !== 'workflow' || !isJsonObject(config)) return [];
-  const { workflow, revision, body } = config;
-  if (typeof workflow === 'string') return [{ workflow, path, ...(typeof revision === 'string' && { revision }) }];
+  const { workflow, revision, body, inputs } = config;
+  if (typeof workflow === 'string') {
+    const given = { ...(typeof revision === 'string' && { revision }), ...(isJsonObject(inputs) && { inputs }) };
+    return [{ workflow, path, ...given }];
+  }
   return innerNodes(body).flatMap((node, index) =>
     isJsonObject(node) ? namingIn(node, `${path}.body.nodes[${index}].config`) : [],
   );

@@ -102,7 +102,7 @@ class DefinitionCheck {
 }
 
 /** Inputs that a run would refuse whatever their values are. */
-function childInputProblems(child: WorkflowDefinition, given: JsonObject): WorkflowProblem[] {
+export function childInputProblems(child: WorkflowDefinition, given: JsonObject): WorkflowProblem[] {
   const ids = new Set(child.nodes.map(({ id }) => id));
   const unknown = Object.keys(given).filter((name) => !ids.has(name));
   const missing = child.nodes.filter(
