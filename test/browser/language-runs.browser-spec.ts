@@ -309,24 +309,6 @@ describe('runs of the language', () => {
     await result(page, 'Hello, Ada!');
   });
 
-  inBrowser('says what a node is doing while its agent works', async () => {
-    const fake = await stage.fake({ streaming: true });
-    fake.always({
-      steps: [
-        { status: 'TASK_STATE_WORKING', text: 'Reading the third page' },
-        { hold: true },
-        { status: 'TASK_STATE_COMPLETED' },
-      ],
-    });
-    const workflow = language('progress', [{ id: 'far', type: 'external', config: { endpoint_url: fake.url } }], []);
-    const page = await watch(await run(workflow));
-    await nodeOf(page, 'far').getByText('Reading the third page').waitFor();
-    await nodeOf(page, 'far').click();
-    await details(page).getByRole('region', { name: 'So far' }).getByText('Reading the third page').waitFor();
-    fake.release();
-    await nodeReaches(page, 'far', 'completed');
-  });
-
   inBrowser('runs again what failed, from a node on, or with other inputs, and links the runs', async () => {
     const workflow = language(
       'again',

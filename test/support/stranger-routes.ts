@@ -8,6 +8,10 @@ export const RUN_ROUTES: readonly ApiRoute[] = [
   ['GET', '/runs/{id}/nodes/q'],
   ['GET', '/runs/{id}/events'],
   ['GET', '/runs/{id}/events?since=1'],
+  ['GET', '/runs/{id}/instances'],
+  ['GET', '/runs/{id}/forks'],
+  ['POST', '/runs/{id}/answers', () => ({ node: 'in', parts: [{ text: 'mine now' }] })],
+  ['POST', '/runs/{id}/rerun', () => ({ from: ['in'] })],
   ['POST', '/runs/{id}/cancel'],
   ['GET', '/deliveries?taskId={id}'],
 ];

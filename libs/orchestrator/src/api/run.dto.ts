@@ -62,12 +62,20 @@ export class RerunBody {
   @IsString({ each: true, message: 'must be an array of strings' })
   from?: string[];
 
-  @ApiPropertyOptional({ description: 'Whether all that failed is run anew, with everything after it.' })
+  @ApiPropertyOptional({
+    description: 'Whether all that failed is run anew, with everything after it.',
+    example: false,
+  })
   @IsOptional()
   @IsBoolean({ message: 'must be true or false' })
   failed?: boolean;
 
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true, description: 'Other inputs, all of them.' })
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: 'Other inputs, all of them.',
+    example: { topic: 'tea' },
+  })
   @IsOptional()
   @IsObject({ message: 'must be an object' })
   inputs?: JsonObject;

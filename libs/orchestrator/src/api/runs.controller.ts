@@ -110,7 +110,7 @@ export class RunsController {
   @ApiProblem(404, 'run not found')
   @ApiProblem(409, 'The run has not ended.')
   @ApiProblem(422, 'There is no such instance or revision, or the inputs do not fit.')
-  async rerun(
+  async startRerun(
     @Param('id') id: string,
     @Body() body: RerunBody,
     @IdempotencyKey() key: string | undefined,
