@@ -109,6 +109,17 @@ describe('a definition in a node', () => {
     ]);
   });
 
+  it('has the language of what it is in, unless it says another', () => {
+    const own = (around: JsonObject, body: JsonObject): Found[] =>
+      codesOf({ ...child({ nodes: [agent('a', { config: { prompt: '${' } })], ...body }), ...around });
+    const wrong: Found = ['INVALID_EXPRESSION', 'nodes[0].config.body.nodes[0].config.prompt', 0];
+    expect(own({ language: 2 }, {})).toEqual([wrong]);
+    expect(own({ language: 2 }, { language: null })).toEqual([wrong]);
+    expect(own({ language: 2 }, { language: 1 })).toEqual([]);
+    expect(own({}, { language: 2 })).toEqual([wrong]);
+    expect(own({ language: 3 }, {})).toEqual([['UNKNOWN_LANGUAGE', 'language']]);
+  });
+
   it('is given the inputs that it has', () => {
     const given = (inputs: JsonObject): JsonObject => {
       const body = {

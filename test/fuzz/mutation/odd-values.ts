@@ -27,6 +27,9 @@ const FLOODS: Readonly<Record<string, string>> = {
   nodes: `[${many(3_000, (index) => `{"id":"n${index}","type":"agent"}`)}]`,
   rules: `[${many(2_000, (index) => `{"when":{"text":"a{1,${(index % 900) + 1}}b"},"steps":[{"echo":true}]}`)}]`,
   text: `"${'y'.repeat(200_000)}"`,
+  conditions: `[${many(1_000, () => '{"from":"in","to":"out","when":"[1].all(x, [2].all(y, x < y))"}')}]`,
+  loops: `[${many(3_000, () => '{"from":"out","to":"in","loop":{"max_iterations":100}}')}]`,
+  expressions: `"${'${[1].map(x,x)}'.repeat(10_000)}"`,
 };
 const RAW_TEXTS_AND_FLOODS: Readonly<Record<string, string>> = { ...RAW_TEXTS, ...FLOODS };
 
@@ -49,6 +52,14 @@ const TEXTS = [
   "'; DROP TABLE task; --",
   '{{in}}{{constructor}}{{__proto__}}',
   '(a+)+$',
+  '${',
+  "${'${'} ${1 +",
+  '('.repeat(2_000),
+  `[${'[],'.repeat(600)}]`,
+  "'a'.matches('((a{1,100}){1,100}){1,10}')",
+  '[1, 2].map(x, [1, 2].map(y, [3].map(z, x * y * z)))',
+  '1s',
+  '99999999999999999999d',
   'null',
   '__proto__',
   'constructor',

@@ -56,6 +56,66 @@ const WORKFLOW: JsonObject = {
 };
 const PLAIN: JsonObject = { ...WORKFLOW, nodes: (WORKFLOW['nodes'] as JsonValue[]).filter((_, index) => index !== 4) };
 
+/** Says everything that can be said. */
+const LANGUAGE: JsonObject = {
+  name: '{{edited}}',
+  language: 2,
+  deadline: '1m',
+  parallel: 5,
+  nodes: [
+    { id: 'in', type: 'input', config: { schema: { type: 'string', pattern: '^a+$' }, default: 'a' } },
+    {
+      id: 'draft',
+      type: 'agent',
+      config: { prompt: '${iteration} ${inputs["in"]}', data: { n: '${iteration}' } },
+      timeout: '10s',
+      retry: {
+        ...{ attempts: 2, on: ['timeout'], when: "error.kind == 'failed'", delay: '1ms', factor: 2, maxDelay: '1s' },
+        jitter: 0.5,
+      },
+      output: { schema: { type: 'object', properties: { a: { enum: ['x'] } } }, parse: true },
+      fallback: { parts: [{ text: '${error.message}' }, { data: { a: null } }] },
+    },
+    { id: 'ok', type: 'set', config: { values: { ok: '${size(nodes.draft.text) > 3}' } } },
+    {
+      id: 'each',
+      type: 'agent',
+      config: { prompt: '${string(item)}' },
+      each: { items: '[1, 2].map(x, x + 1)', concurrency: 2, maxItems: 5, onFailure: 'collect', minSuccess: '50%' },
+    },
+    { id: 'pause', type: 'wait', config: { until: "now + duration('1ms')" } },
+    {
+      id: 'gate',
+      type: 'human',
+      branch: 'first',
+      config: { prompt: 'Well?', assignee: 'a', form: { type: 'object', required: ['ok'] } },
+      onWait: { deadline: '1s', default: { ok: true } },
+    },
+    {
+      id: 'child',
+      type: 'workflow',
+      config: { body: { nodes: [{ id: 'who', type: 'input' }], edges: [] }, inputs: { who: '${1}' } },
+    },
+    { id: 'out', type: 'output', join: { n: 1, cancelRest: true } },
+    { id: 'last', type: 'agent', config: { prompt: '${error == null}' } },
+  ],
+  edges: [
+    { from: 'in', to: 'draft' },
+    { from: 'draft', to: 'ok' },
+    {
+      ...{ from: 'ok', to: 'draft' },
+      loop: { max_iterations: 2, exit_when: 'nodes.ok.data.ok', delay: '1ms', on_max: 'fail', initial: 'x' },
+    },
+    { from: 'ok', to: 'each' },
+    { from: 'each', to: 'pause' },
+    { from: 'pause', to: 'gate' },
+    { from: 'gate', to: 'child', when: 'nodes.gate.data.ok' },
+    { from: 'gate', to: 'out' },
+    { from: 'child', to: 'out', on: 'always' },
+  ],
+  onExit: [{ node: 'last', on: 'failure' }],
+};
+
 /** One of each kind, under a name that nodes have. */
 const CREDENTIALS: JsonObject[] = [
   { name: 'fuzz', kind: 'api-key', in: 'header', parameter: 'X-API-Key', value: 'v', hosts: ['{{agent}}'] },
@@ -75,8 +135,14 @@ const CREDENTIALS: JsonObject[] = [
 
 /** Valid bodies; of the other operations the schema says what a body is like. */
 const BODIES: Readonly<Record<string, JsonObject[]>> = {
-  'POST /api/workflows': [PLAIN, WORKFLOW, { ...PLAIN, name: '{{gone}}' }],
-  'PUT /api/workflows/{name}': [PLAIN, WORKFLOW],
+  'POST /api/workflows': [PLAIN, WORKFLOW, LANGUAGE, { ...PLAIN, name: '{{gone}}' }],
+  'PUT /api/workflows/{name}': [PLAIN, WORKFLOW, LANGUAGE],
+  'POST /api/workflows/check': [WORKFLOW, LANGUAGE],
+  'POST /api/expressions/check': [
+    { expression: 'nodes.gate.data.ok && [1].all(x, x > 0)', definition: LANGUAGE, path: 'edges[6].when' },
+    { template: { a: ['${item} {{in}}'] }, definition: LANGUAGE, path: 'nodes[3].config.data' },
+    { expression: "nodes.any.text.matches('^(a+)+$')" },
+  ],
   'POST /api/workflows/{name}/run': [{ inputs: { in: 'x' } }],
   'POST /api/workflows/{name}/runs': [{ inputs: { in: { deep: ['x'] } } }],
   'POST /api/conversations': [
