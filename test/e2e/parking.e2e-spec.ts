@@ -210,3 +210,18 @@ describe('A question that nobody answers in time', () => {
     expect((await stage.api.ended(runId)).nodes['gate']?.artifacts[0]?.parts[0]?.text).toBe('no');
   });
 });
+
+it('A node that waits, called by itself, is nobody’s meanwhile either', async () => {
+  const workflow = await stage.api.save(flow([pause('nap', '1h')]));
+  const base = stage.api.base(workflow.name, 'nap');
+  const sent = await rpc<{ task: { id: string } }>(
+    base,
+    'SendMessage',
+    sendParams('go on', { configuration: { returnImmediately: true } }),
+  );
+  const taskId = sent.body.result?.task.id ?? '';
+  await parked(taskId);
+  expect((await rpc(base, 'CancelTask', { id: taskId })).body.result).toMatchObject({
+    status: { state: 'TASK_STATE_CANCELED' },
+  });
+});
