@@ -155,6 +155,7 @@ describe('A parked Task', () => {
     await before(execution.settled);
     await two.recovery.wake(taskId);
     expect(asking.woken(taskId)).toBe(1);
+    expect(await jobsDueLater(taskId)).toBe(0);
     expect((await log(taskId)).map(stateOf)).toEqual([
       'TASK_STATE_SUBMITTED',
       'TASK_STATE_INPUT_REQUIRED',
@@ -184,6 +185,7 @@ describe('A parked Task', () => {
     expect(textOf(task)).toBe('woken to be canceled');
     await two.recovery.wake(taskId);
     expect(await asleepThoughDue(server.query)).toEqual([]);
+    expect(await jobsDueLater(taskId)).toBe(0);
   });
 
   it.each([
@@ -352,6 +354,16 @@ function textOf(task: Task): string | undefined {
 async function jobsOf(taskId: string): Promise<number> {
   const [row] = await server.query<{ n: number }>(
     `SELECT count(*)::int AS n FROM graphile_worker.jobs WHERE key = 'tasks.wake/' || $1`,
+    [taskId],
+  );
+  return row?.n ?? -1;
+}
+
+/** Those that would wake it some time, if it were asleep. */
+async function jobsDueLater(taskId: string): Promise<number> {
+  const [row] = await server.query<{ n: number }>(
+    `SELECT count(*)::int AS n FROM graphile_worker.jobs
+     WHERE key = 'tasks.wake/' || $1 AND run_at > now() + interval '1 minute'`,
     [taskId],
   );
   return row?.n ?? -1;

@@ -1,5 +1,5 @@
 import type { Job } from '#libs/jobs';
-import { isTerminalState, isWaitingState, type Task, type TaskState } from '#libs/protocol';
+import { isActiveState, isTerminalState, isWaitingState, type Task, type TaskState } from '#libs/protocol';
 import type { InFlight } from '#libs/service';
 import type { JournalSource, WaitingEvent } from './journal-queue.js';
 import { RecordedBytes } from './recorded-bytes.js';
@@ -237,9 +237,9 @@ export class TaskRecording implements JournalSource {
     this.create = undefined;
     this.keyed = undefined;
     this.drained = { state, updatedAt };
-    const jobs = jobsOf(events);
     const last = events.at(-1);
     const wakeAt = last && parkedUntil(last.event);
+    const jobs = jobsOf(events, this.uselessJob(state, wakeAt));
     const questions = last && this.questionsOf(last.event);
     return {
       taskId: this.taskId,
@@ -255,6 +255,15 @@ export class TaskRecording implements JournalSource {
       ...(wakeAt && { wakeAt }),
       ...(questions && { asked: { header: this.header, questions } }),
     };
+  }
+
+  /** A Task that went on before its time has a job that wakes nobody: one that is due now takes its place in the queue. */
+  private uselessJob(state: TaskState, wakeAt: Date | undefined): Job | undefined {
+    const { wakeAt: before } = this.header;
+    if (before === undefined || wakeAt !== undefined || isActiveState(state)) return undefined;
+    // Who wished to cancel it has made it due.
+    const isEarly = before.getTime() > Date.now() || state === 'TASK_STATE_CANCELED';
+    return isEarly ? wakeJob(this.taskId, new Date()) : undefined;
   }
 
   /** Those of a child are its parent's to ask. */
@@ -307,8 +316,8 @@ function statusAfter(events: readonly RecordedEvent[]): { state: TaskState; upda
   return { state, updatedAt: new Date(timestamp ?? Date.now()) };
 }
 
-function jobsOf(events: readonly RecordedEvent[]): Job[] | undefined {
-  let jobs: Job[] | undefined;
+function jobsOf(events: readonly RecordedEvent[], more: Job | undefined): Job[] | undefined {
+  let jobs: Job[] | undefined = more && [more];
   for (const { taskId, event } of events) {
     if (!('artifactUpdate' in event) && event.jobs) (jobs ??= []).push(...event.jobs);
     const until = parkedUntil(event);
