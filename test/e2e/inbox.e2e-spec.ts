@@ -95,11 +95,12 @@ describe('The inbox', () => {
     expect(await itemsOf(runId)).toEqual([]);
   });
 
-  it('takes answers that come together, each by its node', async () => {
+  it('takes answers that come together, each by its node, and one for each', async () => {
     const ids = ['a', 'b', 'c', 'd'];
     const runId = await asked(await api.save(asking(...ids)));
-    const replies = await Promise.all(ids.map((id) => answer(runId, id, text(`for ${id}`))));
-    expect(replies.map(({ status }) => status)).toEqual([202, 202, 202, 202]);
+    const twice = ids.flatMap((id) => [id, id]);
+    const replies = await Promise.all(twice.map((id) => answer(runId, id, text(`for ${id}`))));
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([...ids.map(() => 202), ...ids.map(() => 409)]);
     const said = ids.map((id) => `${id}: for ${id}`).join(', ');
     expect((await api.ended(runId)).result?.[0]?.parts[0]?.text).toBe(said);
   });

@@ -141,19 +141,24 @@ export class ExecutionRegistry {
 
   /**
    * Records a follow-up Message to a waiting Task and executes the next turn.
-   * @throws A2AError TASK_NOT_FOUND; UNSUPPORTED_OPERATION where the Task has ended or is being worked on
+   * @param after where the log ends that the Message answers to; it may answer to nothing else
+   * @throws A2AError TASK_NOT_FOUND; UNSUPPORTED_OPERATION where the Task has ended, is being worked on or has gone on
    */
   async resume(
     agent: ServedAgent,
     taskId: string,
     request: SendMessageRequest,
     call: CallContext,
-    once?: Idempotency,
+    { once, after }: { once?: Idempotency; after?: number } = {},
   ): Promise<Execution> {
     this.refuseWhileDraining(call);
     const token = randomUUID();
     const stored = await this.store.claim(taskId, this.replica.replicaId, token, 'waiting');
     if (!stored) throw await this.refusal(taskId);
+    if (after !== undefined && after !== stored.header.lastSequence) {
+      await this.giveBack({ taskId, token });
+      throw await this.refusal(taskId);
+    }
     const recording = this.recorder.continue(stored, token, once);
     const message = { ...request.message, taskId, contextId: stored.header.contextId };
     const working = statusUpdate(recording, 'TASK_STATE_WORKING');

@@ -18,7 +18,7 @@ interface KeyedExecutions {
     taskId: string,
     request: SendMessageRequest,
     call: CallContext,
-    once: Idempotency,
+    options: { once: Idempotency },
   ): Promise<Execution>;
 }
 
@@ -63,7 +63,7 @@ export class IdempotentRequests {
     if (known) return known;
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.executions.resume(agent, taskId, request, call, once);
+        return await this.executions.resume(agent, taskId, request, call, { once });
       } catch (error) {
         // The same request may have come twice at once. While the Task still waits, the other one is not durable.
         const header = await this.store.header(taskId);

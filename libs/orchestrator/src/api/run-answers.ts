@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
 import { ProblemError } from '#libs/http';
@@ -12,6 +13,8 @@ import { RUN, Runs } from './runs.js';
 
 /** So long an answer waits for a run that is at work, though the node asks: it asks again in a moment. */
 const PATIENCE_MS = 10_000;
+
+const CONTENDED_MS = 20;
 
 interface AskingRun {
   process: StoredTask;
@@ -42,8 +45,10 @@ export class RunAnswers {
       if (faults.length > 0) throw new ProblemError(422, `the answer does not fit what node "${name}" asks`, faults);
       const message = userMessage(parts, { metadata: { [NODE_KEY]: node.instance } });
       const { header } = run.process;
-      if (isWaitingState(header.state) && (await this.processes.resume(run.process, message, call)))
-        return node.instance;
+      // What is answered was asked there: a run that has gone on meanwhile may ask something else, or nobody.
+      const isTaken =
+        isWaitingState(header.state) && (await this.processes.resume(run.process, message, call, 'found'));
+      if (isTaken) return node.instance;
       if (patience.aborted) throw new ProblemError(409, 'the run is at work; it takes answers when it waits again');
       await this.untilItWaits(run.process, patience);
     }
@@ -51,6 +56,8 @@ export class RunAnswers {
 
   /** Something else of the run goes on: another answer came first, or the time of something has come. */
   private async untilItWaits({ header }: StoredTask, signal: AbortSignal): Promise<void> {
+    // Who has just claimed it has not written yet.
+    await delay(CONTENDED_MS);
     const events = this.feed.follow(header.taskId, header.lastSequence, { until: 'waiting', signal });
     while (!(await events.next()).done);
   }

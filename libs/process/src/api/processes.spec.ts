@@ -21,6 +21,8 @@ class House {
   stored = thing();
   refusal: A2AError | undefined;
   known: { taskId: string; accepted: Promise<unknown> } | undefined;
+  /** Under which condition an execution goes on. */
+  only: object = {};
   /** What executions answer a cancel or a follow-up Message with. */
   answer: () => void = () => undefined;
 
@@ -41,8 +43,9 @@ class House {
         this.asked.push(['cancel', taskId, call]);
         this.answer();
       },
-      resume: async (_agent: object, taskId: string, request: SendMessageRequest, call: object) => {
+      resume: async (_agent: object, taskId: string, request: SendMessageRequest, call: object, only: object) => {
         this.asked.push(['resume', taskId, request.message.parts, call]);
+        this.only = only;
         return { accepted: (async () => this.answer())() };
       },
     } as unknown as ExecutionRegistry,
@@ -150,6 +153,14 @@ describe('Processes', () => {
       throw new A2AError('TASK_NOT_FOUND');
     };
     await expect(house.processes.resume(house.stored, userMessage('x'), CALL)).rejects.toThrow(A2AError);
+  });
+
+  it('goes on with one only as it was found, where that is asked for', async () => {
+    const { lastSequence } = house.stored.header;
+    await house.processes.resume(house.stored, userMessage('yes'), CALL, 'found');
+    expect(house.only).toEqual({ after: lastSequence });
+    await house.processes.resume(house.stored, userMessage('Go on.'), CALL);
+    expect(house.only).toEqual({});
   });
 
   it('says what one ended as', () => {

@@ -140,11 +140,14 @@ export class Processes {
   /**
    * Goes on with a process that waits. Resolves when that is durable; with `false` where it does not wait: somebody else
    * was first, or it has ended.
+   * @param as `found`: only where it waits as its header was read, and not again
    */
-  async resume(process: StoredTask, message: Message, call: ProcessCall): Promise<boolean> {
+  async resume(process: StoredTask, message: Message, call: ProcessCall, as?: 'found'): Promise<boolean> {
     const agent = await this.agentOf(process);
+    const { taskId, lastSequence } = process.header;
     try {
-      const execution = await this.executions.resume(agent, process.header.taskId, { message }, callOf(agent, call));
+      const options = as === 'found' ? { after: lastSequence } : {};
+      const execution = await this.executions.resume(agent, taskId, { message }, callOf(agent, call), options);
       await execution.accepted;
       return true;
     } catch (error) {
