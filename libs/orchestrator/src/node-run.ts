@@ -49,6 +49,8 @@ export interface NodeRun {
   askedAt?: string;
   /** What it says of an answer. */
   asks?: FormQuestion;
+  /** Whether the run has asked that already. */
+  isAsked?: boolean;
   /** Whether it asks for authentication and not for input. */
   wantsAuth?: boolean;
   /** While it is `running` and nothing is done: until when. */

@@ -128,7 +128,9 @@ export function waitingEvents(
     ...(isRoot && { questions: waiting.map((node) => openQuestion(graph, node)) }),
     ...(wakeAt !== undefined && parks(wakeAt)),
   };
-  return [...others.map((node) => stepEvent(reference, askNote(node))), event];
+  // Hundreds may wait: only a plain log repeats each with every answer to another.
+  const unsaid = others.filter(({ isAsked }) => graph.isPlain || !isAsked);
+  return [...unsaid.map((node) => stepEvent(reference, askNote(node))), event];
 }
 
 /** Nothing is left but times, none of which is near. */

@@ -21,7 +21,7 @@ import type { WorkflowGraph } from './workflow-graph.js';
 const WAITING_KEY = 'parley/waiting';
 
 /** So many questions stand in one status; the inbox has them all. */
-const MOST_IN_STATUS = 100;
+const MOST_IN_STATUS = 50;
 /** Characters of a form as JSON. A longer one is that of an agent elsewhere, and its own affair. */
 const LONGEST_FORM = 64 * 1024;
 /** What a label may be: the database refuses NUL in a text. */

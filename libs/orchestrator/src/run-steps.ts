@@ -83,6 +83,7 @@ export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, 
   if (payload.contextId !== undefined) node.contextId = payload.contextId;
   if (payload.question === undefined) return;
   node.question = payload.question;
+  delete node.isAsked;
   // One that is asked again because of its answer is the same question.
   if (node.askedAt === undefined || payload.asks?.violations === undefined) node.askedAt = at;
   if (payload.asks) node.asks = payload.asks;
@@ -141,7 +142,9 @@ export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcom
 /** `state` is present where authentication is asked for. */
 export const inputRequired = new NodeStep<{ question: string; taskId?: string; state?: typeof AUTH_REQUIRED }>(
   'input.required',
-  () => undefined,
+  (node) => {
+    node.isAsked = true;
+  },
 );
 
 /** `failure` is there where the definition says anything of failures. */

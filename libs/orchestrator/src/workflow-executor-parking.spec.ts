@@ -126,6 +126,26 @@ describe('A run that asks and waits for a time', () => {
     expect(run.steps.at(-1)).toBe('run.parked');
   });
 
+  test('says of each question once that it is asked, and in its status that it still is', async () => {
+    const run = driven('a b c', '', [], { onExit: [{ node: 'c' }] });
+    const waiting = run.start();
+    for (const id of ['a', 'b']) (await run.agents.called(id)).finish('TASK_STATE_INPUT_REQUIRED', `${id}?`);
+    await waiting;
+    const said = () => run.steps.filter((it) => it.startsWith('input.required'));
+    expect(said()).toEqual(['input.required b', 'input.required a']);
+    const again = run.answer(userMessage('no', { metadata: { node: 'b' } }));
+    (await run.agents.called('b', 2)).finish('TASK_STATE_INPUT_REQUIRED', 'really?');
+    await again;
+    const once = run.answer(userMessage('yes', { metadata: { node: 'a' } }));
+    (await run.agents.called('a', 2)).finish('TASK_STATE_INPUT_REQUIRED', 'which?');
+    await once;
+    expect(said().slice(2)).toEqual(['input.required b', 'input.required a', 'input.required a']);
+    expect(last(run).waiting).toEqual([
+      { node: 'a', instance: 'a', text: 'which?' },
+      { node: 'b', instance: 'b', text: 'really?' },
+    ]);
+  });
+
   test('is canceled with its question and its time', async () => {
     const run = await asking('1h');
     expect(await run.cancelWaiting()).toBe('TASK_STATE_CANCELED');
