@@ -7,6 +7,7 @@ import { PersistentClient, rpcBody, TrialOver } from './persistent-client.js';
 import type { Stage } from './stage.js';
 
 const RUNNERS = 3;
+const SLEEPERS = 3;
 const READERS = 2;
 const TALKERS = 2;
 const CANCELERS = 2;
@@ -29,7 +30,8 @@ export class Load {
   ) {
     this.client = new PersistentClient(url, log, this.over.signal);
     this.done = Promise.all([
-      ...this.crew(RUNNERS, () => this.run()),
+      ...this.crew(RUNNERS, () => this.run(this.stage.run)),
+      ...this.crew(SLEEPERS, () => this.run(this.stage.parked)),
       ...this.crew(READERS, () => this.read()),
       ...this.crew(TALKERS, () => this.talk()),
       ...this.crew(CANCELERS, () => this.cancel()),
@@ -57,9 +59,9 @@ export class Load {
     });
   }
 
-  private async run(): Promise<void> {
+  private async run(workflow: string): Promise<void> {
     this.runs += 1;
-    const runId = await this.client.startRun(this.stage.run, { in: `run ${this.runs}` });
+    const runId = await this.client.startRun(workflow, { in: `run ${this.runs}` });
     const told = this.log.begin({ kind: 'run', taskId: runId });
     while (told.state === undefined) {
       const events = this.client.events<{ status?: string }>(

@@ -10,6 +10,8 @@ const NODE_MS = 120;
 export interface Stage {
   /** The name of a workflow of ten nodes. */
   run: string;
+  /** The name of one whose runs nobody holds for a while. */
+  parked: string;
   /** An agent that answers in many events. */
   talkative: string;
   /** An agent that asks twice before it completes. */
@@ -26,6 +28,7 @@ export async function setStage(api: Api): Promise<Stage> {
   for (const agent of agents) agent.always(slowly);
   const [whole, streaming] = agents;
   await api.save({ name: 'run', ...tenNodes(whole?.url ?? '', streaming?.url ?? '') });
+  await api.save({ name: 'parked', ...unanswered(whole?.url ?? '') });
   const chunks = range(1, 40).flatMap((n): JsonObject[] => [
     { artifact: { artifactId: 'out', parts: [{ text: `${n} ` }], ...(n > 1 && { append: true }) } },
     ...(n % 4 === 0 ? [{ sleep: 50 }] : []),
@@ -45,6 +48,7 @@ export async function setStage(api: Api): Promise<Stage> {
   const at = (workflow: string, node: string) => `workflows/${workflow}/nodes/${node}`;
   return {
     run: 'run',
+    parked: 'parked',
     talkative: at('talk', 'talkative'),
     patient: at('ask', 'patient'),
     slow: at('work', 'slow'),
@@ -72,6 +76,18 @@ function tenNodes(whole: string, streaming: string) {
       return { from, to };
     }),
   };
+}
+
+/** Asks somebody who never answers, and goes on with an agent that is called once. */
+function unanswered(url: string) {
+  const onWait = { deadline: '2s', default: 'nobody' };
+  const gate = { id: 'gate', type: 'human', config: { prompt: '{{in}}?' }, onWait };
+  const nodes = [input('in'), gate, external('after', url, { prompt: 'after {{gate}}', timeout: 120 })];
+  const edges = [
+    { from: 'in', to: 'gate' },
+    { from: 'gate', to: 'after' },
+  ];
+  return { nodes, edges };
 }
 
 function slowly({ text }: FakeCall): FakeBehaviour {
