@@ -10,6 +10,7 @@ import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl, refuseUserinfo, workflowPath } from './node-address.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
 import { nodeParts } from './node-message.js';
+import { NodeProgress } from './node-progress.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { InvalidOutput, OutputRules } from './output-rules.js';
 import { answerParts } from './run-answer.js';
@@ -193,8 +194,10 @@ export class RunCalls {
       const { taskId, contextId } = call.answer;
       return this.report({ node, attempt, url, taskId, contextId, ...news });
     };
+    using progress = new NodeProgress((step) => void report({ step }));
     try {
-      for await (const { seen, step } of call.run()) {
+      for await (const { seen, step, response } of call.run()) {
+        progress.take(response);
         if (seen?.first) await this.remember(node, seen.taskId, url);
         if (step && PASSED_STEPS.has(step.type) && isJsonObject(step.payload)) await report({ step });
       }

@@ -1,0 +1,75 @@
+import { jest } from '@jest/globals';
+import { artifactUpdate, type JsonObject, statusUpdate, textPart } from '#libs/protocol';
+import { NodeProgress } from './node-progress.js';
+
+const REFERENCE = { taskId: 't', contextId: 'c' };
+const working = (text?: string) => statusUpdate(REFERENCE, 'TASK_STATE_WORKING', text);
+const chunk = (text: string, append = true, artifactId = 'a') =>
+  artifactUpdate(REFERENCE, { artifactId, parts: [textPart(text)] }, { append });
+
+describe('what an agent says while it works', () => {
+  let reported: JsonObject[];
+  let progress: NodeProgress;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    reported = [];
+    progress = new NodeProgress(({ payload }) => reported.push(payload));
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  test('is reported once in a quarter of a second, the newest of it', () => {
+    for (const text of ['one', 'two', 'three']) progress.take(working(text));
+    jest.advanceTimersByTime(249);
+    expect(reported).toEqual([]);
+    jest.advanceTimersByTime(1);
+    progress.take(working('four'));
+    jest.advanceTimersByTime(250);
+    jest.advanceTimersByTime(10_000);
+    expect(reported).toEqual([{ text: 'three' }, { text: 'four' }]);
+  });
+
+  test('is not reported where it is done before', () => {
+    progress.take(working('one'));
+    progress.take(chunk('x'));
+    progress[Symbol.dispose]();
+    jest.advanceTimersByTime(10_000);
+    expect(reported).toEqual([]);
+  });
+
+  test('is not reported where it says nothing', () => {
+    progress.take(working());
+    progress.take(working(''));
+    progress.take(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED', 'done'));
+    jest.advanceTimersByTime(10_000);
+    expect(reported).toEqual([]);
+  });
+
+  test('of Artifacts are the pieces that came together', () => {
+    progress.take(chunk('a', false));
+    progress.take(chunk('b'));
+    progress.take(chunk('other', false, 'b'));
+    progress.take(chunk('c'));
+    jest.advanceTimersByTime(250);
+    progress.take(chunk('d'));
+    jest.advanceTimersByTime(250);
+    expect(reported).toEqual([
+      { artifact: { artifactId: 'a', parts: [textPart('abc')] } },
+      { artifact: { artifactId: 'b', parts: [textPart('other')] } },
+      { artifact: { artifactId: 'a', parts: [textPart('d')], append: true } },
+    ]);
+  });
+
+  test('of large Artifacts is but where they are', () => {
+    progress.take(chunk('x'.repeat(60_000), false));
+    jest.advanceTimersByTime(250);
+    progress.take(chunk('y'.repeat(60_000)));
+    jest.advanceTimersByTime(250);
+    progress.take(chunk('z'));
+    jest.advanceTimersByTime(250);
+    expect(reported).toHaveLength(2);
+    expect(reported[1]).toEqual({ artifact: { artifactId: 'a', taskId: 't', append: true } });
+  });
+});
