@@ -7,12 +7,14 @@ import {
   type TaskReference,
   TextBudget,
 } from '#libs/protocol';
+import type { ContentLimits } from '#libs/service';
 import type { TaskEvent } from '#libs/tasks';
 import { edgeError, nodeRetrying } from './control-steps.js';
 import { FailedExpression } from './expressions/failed-expression.js';
 import type { Failure, FailureKind } from './failure.js';
 import { nodeFilling } from './node-message.js';
 import type { NodeRun } from './node-run.js';
+import { InvalidOutput } from './output-rules.js';
 import { isRetried, retryPause } from './retry-policy.js';
 import type { RunClock } from './run-clock.js';
 import type { ReusedResult } from './rerun/reused-results.js';
@@ -39,8 +41,7 @@ interface EndingRun {
   state: RunState;
   evaluation: RunEvaluation;
   clock: RunClock;
-  /** Characters that the fallback of one node may come to. */
-  renderedText: number;
+  content: Pick<ContentLimits, 'renderedText'>;
 }
 
 /**
@@ -137,10 +138,10 @@ export class NodeOutcomes {
 
   /** @throws FailedExpression, ContentTooLarge */
   private fallback(node: NodeRun, attempt: AttemptFailure, parts: Part[]): Artifact[] {
-    const { state, evaluation, renderedText } = this.run;
+    const { state, evaluation, content } = this.run;
     const error = failureOf(node, attempt);
     const source = evaluation.source(failing(node, error), { error });
-    const filling = nodeFilling(state.graph.node(node.id), source, new TextBudget(renderedText));
+    const filling = nodeFilling(state.graph.node(node.id), source, new TextBudget(content.renderedText));
     const filled = filling.value('fallback.parts', parts as unknown as JsonValue) as unknown as Part[];
     return [{ artifactId: node.id, name: node.id, parts: filled }];
   }
@@ -162,6 +163,7 @@ export function* edgeErrors(
 export function attemptFailure(error: unknown): AttemptFailure {
   if (error instanceof FailedExpression) return { kind: 'expression', error: error.message };
   if (error instanceof ContentTooLarge) return { kind: 'refused', error: error.message };
+  if (error instanceof InvalidOutput) return { kind: 'invalid-output', error: error.message };
   throw error;
 }
 

@@ -5,18 +5,21 @@ import {
   isJsonObject,
   type JsonValue,
   joinedText,
+  type Part,
   type TaskReference,
   TextBudget,
   textPart,
 } from '#libs/protocol';
+import type { ContentLimits } from '#libs/service';
 import type { TaskEvent } from '#libs/tasks';
 import { eachStarted, loopEnded, loopNext, nodeWaiting, runEnding } from './control-steps.js';
 import { FailedExpression } from './expressions/failed-expression.js';
-import { instanceName } from './instances.js';
+import type { NodeFilling } from './expressions/node-filling.js';
 import type { LoopReason, LoopRun } from './loop-run.js';
 import { nodeFilling, nodeText } from './node-message.js';
 import { type AttemptFailure, attemptFailure, edgeErrors, failureOf, type NodeOutcomes } from './node-outcomes.js';
 import type { EachRun, NodeRun } from './node-run.js';
+import { OutputRules } from './output-rules.js';
 import type { Decision } from './plan.js';
 import type { RunClock } from './run-clock.js';
 import { stepEvent } from './run-ending.js';
@@ -31,8 +34,7 @@ interface DecidingRun {
   evaluation: RunEvaluation;
   outcomes: NodeOutcomes;
   clock: RunClock;
-  /** Characters that the templates of one node may come to. */
-  renderedText: number;
+  content: Pick<ContentLimits, 'renderedText' | 'jsonMembers'>;
 }
 
 const MAX_ITEMS = 1_000;
@@ -58,13 +60,12 @@ export class RunDecisions {
   }
 
   /** The time that a `wait` node waited for has come. */
-  *waited(node: NodeRun): Generator<TaskEvent> {
-    const { state, evaluation, outcomes, renderedText } = this.run;
-    const definition = state.graph.node(node.id);
-    const source = evaluation.source(node);
-    const filling = nodeFilling(definition, source, new TextBudget(renderedText));
-    const text = textPart(nodeText(definition, state.graph, source, filling));
-    yield* outcomes.completed(node, 'completed', [{ artifactId: node.id, name: node.id, parts: [text] }]);
+  waited(node: NodeRun): Generator<TaskEvent> {
+    return this.attempted(node, () => {
+      const { state, evaluation } = this.run;
+      const text = nodeText(state.graph.node(node.id), state.graph, evaluation.source(node), this.filling(node));
+      return this.result(node, textPart(text));
+    });
   }
 
   /** What cannot be done is a failure of the node's attempt. */
@@ -101,41 +102,51 @@ export class RunDecisions {
   }
 
   private *own(node: NodeRun): Generator<TaskEvent> {
-    const { state, evaluation, outcomes, reference, renderedText } = this.run;
+    const { state, reference } = this.run;
     const definition = state.graph.node(node.id);
     if (definition.type === 'wait') {
       yield stepEvent(reference, nodeWaiting.note(node, { until: this.until(node).toISOString() }));
       return;
     }
-    const filling = nodeFilling(definition, evaluation.source(node), new TextBudget(renderedText));
-    const values = filling.value('config.values', definition.config['values'] ?? {});
+    const values = this.filling(node).value('config.values', definition.config['values'] ?? {});
     if (!isJsonObject(values)) throw new FailedExpression('config.values gives no object');
-    yield* outcomes.completed(node, 'completed', [{ artifactId: node.id, name: node.id, parts: [dataPart(values)] }]);
+    yield* this.result(node, dataPart(values));
+  }
+
+  /** What a node has come to that the run does itself. @throws InvalidOutput */
+  private result(node: NodeRun, part: Part): Generator<TaskEvent> {
+    const { state, outcomes, content } = this.run;
+    const artifact = { artifactId: node.id, name: node.id, parts: [part] };
+    const rules = OutputRules.of(state.graph.node(node.id));
+    return outcomes.completed(node, 'completed', rules.applied([artifact], content.jsonMembers));
+  }
+
+  private filling(node: NodeRun): NodeFilling {
+    const { state, evaluation, content } = this.run;
+    return nodeFilling(state.graph.node(node.id), evaluation.source(node), new TextBudget(content.renderedText));
   }
 
   /** @throws FailedExpression */
   private until(node: NodeRun): Date {
-    const { state, evaluation, clock, renderedText } = this.run;
+    const { state, evaluation, clock } = this.run;
     const now = new Date(clock.now());
     const definition = state.graph.node(node.id);
-    const until = evaluation.until(node, now) ?? later(now, this.pause(node, renderedText));
+    const until = evaluation.until(node, now) ?? later(now, this.pause(node));
     if (until.getTime() - now.getTime() <= LONGEST_DURATION) return until;
     throw new FailedExpression(`config.${definition.config['until'] === undefined ? 'for' : 'until'} is beyond a year`);
   }
 
-  private pause(node: NodeRun, renderedText: number): number {
-    const { state, evaluation } = this.run;
-    const definition = state.graph.node(node.id);
-    const filling = nodeFilling(definition, evaluation.source(node), new TextBudget(renderedText));
-    const pause = durationOf(filling.value('config.for', definition.config['for'] ?? ''));
+  private pause(node: NodeRun): number {
+    const { config } = this.run.state.graph.node(node.id);
+    const pause = durationOf(this.filling(node).value('config.for', config['for'] ?? ''));
     if (pause === undefined) throw new FailedExpression('config.for gives no duration');
     return pause;
   }
 
   private *loop(loop: LoopRun, failed: boolean): Generator<TaskEvent> {
-    const { clock, evaluation, reference } = this.run;
+    const { clock, state, evaluation, reference } = this.run;
     const { config, index: edge } = loop.loop;
-    const last = this.last(loop);
+    const last = state.lastOf(loop);
     if (failed) return yield* this.loopEnded(loop, 'failure');
     try {
       if (evaluation.exits(loop, last)) return yield* this.loopEnded(loop, 'exit_when');
@@ -152,7 +163,7 @@ export class RunDecisions {
   /** Where it cannot be decided what follows, that is a failure of the loop. */
   private *loopEnded(loop: LoopRun, reason: LoopReason, attempt?: AttemptFailure): Generator<TaskEvent> {
     const { state, evaluation, reference } = this.run;
-    const last = this.last(loop);
+    const last = state.lastOf(loop);
     const failure = attempt && failureOf(last, attempt);
     const choices = state.leaving(loop, failure !== undefined).map(({ node, outcome, edges, taken }) => {
       if (taken) return { node, taken, errors: [] };
@@ -175,11 +186,6 @@ export class RunDecisions {
       kind: 'max-iterations',
       error: `the loop from "${from}" ran ${config.max_iterations} times without an end`,
     };
-  }
-
-  /** What a loop ended with: its last node, in its newest iteration. */
-  private last({ loop, path, iteration }: LoopRun): NodeRun {
-    return this.run.state.instance(instanceName(loop.from, [...path, iteration]));
   }
 
   private *ending({ outcome }: Extract<Decision, { kind: 'ending' }>): Generator<TaskEvent> {

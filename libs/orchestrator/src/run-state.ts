@@ -126,6 +126,12 @@ export class RunState implements RunFacts {
     return this.progress.scopes.loopOf(node);
   }
 
+  /** What a loop ends with: its last node as it ran in the newest iteration, or in the loops in that. */
+  lastOf({ loop, path }: LoopRun): NodeRun {
+    const run = this.progress.scopes.loop({ edge: loop.index, path });
+    return run?.inner?.last(loop.from)?.node ?? this.node(loop.from);
+  }
+
   /**
    * The edges of which `taken` of a node's end names those that are taken; `undefined` where it is left out, as none of its
    * edges has a condition. Edges that leave a loop are chosen at its end, but for those that take care of a failure.

@@ -53,6 +53,17 @@ describe('a set node in a run', () => {
     expect(other.state.error?.message).toContain('config.values.n, at 15');
   });
 
+  test('is held to what is said of its result', async () => {
+    const output = { schema: { type: 'object', properties: { n: { type: 'string' } } } };
+    const definition = around({ ...set({ n: '${1}' }), output });
+    const run = new DrivenRun(definition, answering());
+    await run.start();
+    expect(run.state.error).toMatchObject({
+      kind: 'invalid-output',
+      message: 'node "own": the output.n must be string',
+    });
+  });
+
   test('may be a result of the run', async () => {
     const run = new DrivenRun(extended(workflowOf('own', ''), { own: set({ n: 1 }) }), answering());
     await run.start();

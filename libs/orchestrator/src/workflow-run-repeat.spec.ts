@@ -137,6 +137,14 @@ describe('a loop', () => {
     ]);
   });
 
+  test('and one around it may end at the same node', async () => {
+    const flat = workflowOf('a b out', 'a>b b>out');
+    const definition = looping(flat, { 'b>b': { max_iterations: 2 }, 'b>a': { max_iterations: 2 } });
+    const run = await everyCrash(definition, () => answering());
+    const rounds = [1, 2].flatMap((nth) => [`a@${nth}#1`, `b@${nth}@1#1`, `b@${nth}@2#1`]);
+    expect(run.sent).toEqual([...rounds, 'out#1']);
+  });
+
   test('in which a node fails is over', async () => {
     const definition = looping(CRITIC, { 'review>draft': { max_iterations: 3 } });
     const review = (call: FakeCall) => (iterationOf(call) === 2 ? fail : answer)(call);

@@ -71,7 +71,7 @@ export class WorkflowRun extends Process<RunState> {
     this.graph = state.graph;
     this.signal = context.signal;
     this.evaluation = new RunEvaluation(state, knownRun(context.taskId, workflow, log));
-    const run = { reference: context, state, evaluation: this.evaluation, clock, renderedText: content.renderedText };
+    const run = { reference: context, state, evaluation: this.evaluation, clock, content };
     this.outcomes = new NodeOutcomes(run);
     this.decisions = new RunDecisions({ ...run, outcomes: this.outcomes });
     this.calls = this.newCalls();
@@ -234,7 +234,8 @@ export class WorkflowRun extends Process<RunState> {
   }
 
   /** What came in together is heard before it is planned again; not beyond a failure, which may stop the others. */
-  private *applyAll(first: News): Generator<TaskEvent> {
+  private async *applyAll(first: News): AsyncGenerator<TaskEvent> {
+    const pace = new RunPace();
     for (let news: News | undefined = first; news !== undefined; news = this.inbox.poll()) {
       if (news === 'time') continue;
       const { node, attempt } = news;
@@ -242,6 +243,7 @@ export class WorkflowRun extends Process<RunState> {
       if (node.status !== 'running' || node.waitsFor !== undefined || node.attempts !== attempt) continue;
       yield* this.apply(news);
       if (this.state.instance(node.instance).status === 'failed') return;
+      if (pace.isDue) await pace.rest();
     }
   }
 

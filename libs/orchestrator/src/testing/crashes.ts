@@ -5,8 +5,13 @@ import { DrivenRun } from './driven-run.js';
 import type { FakeAgents } from './fake-agents.js';
 
 /** What a run came to, as far as callers see it. */
-export function outcomeOf({ definition, log }: { definition: WorkflowDefinition; log: readonly TaskEvent[] }): unknown {
-  const state = RunState.of(definition, log);
+export function outcomeOf(run: {
+  definition: WorkflowDefinition;
+  log: readonly TaskEvent[];
+  /** What the log folds to, where that is known. */
+  state?: RunState;
+}): unknown {
+  const { definition, log, state = RunState.of(definition, log) } = run;
   const instances = [...state.instances.values()].map(({ instance, status, attempts, artifacts, taken, because }) => [
     instance,
     { status, attempts, taken, because, parts: artifacts.map(({ parts }) => parts) },
@@ -18,7 +23,7 @@ export function outcomeOf({ definition, log }: { definition: WorkflowDefinition;
 const ENDED = ['completed', 'failed', 'canceled', 'skipped'];
 
 /** Whether an attempt of an instance, `b@2#1`, has ended. */
-function isOver(state: RunState, reference: string): boolean {
+export function isOver(state: RunState, reference: string): boolean {
   const [instance = '', attempt] = reference.split('#');
   const node = state.instances.get(instance);
   if (node === undefined) return false;

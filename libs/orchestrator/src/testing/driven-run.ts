@@ -55,6 +55,8 @@ export class DrivenRun {
   localDispatch = true;
   /** How many events the executor has waited for to be durable. */
   durable = 0;
+  /** The newest turn. */
+  latest: Promise<TaskState> = Promise.resolve('TASK_STATE_SUBMITTED');
   private controller = new AbortController();
   private watchers: (() => void)[] = [];
 
@@ -157,7 +159,12 @@ export class DrivenRun {
     );
   }
 
-  private async turn(start: Pick<RequestContext, 'userMessage' | 'task' | 'recovered'>): Promise<TaskState> {
+  private turn(start: Pick<RequestContext, 'userMessage' | 'task' | 'recovered'>): Promise<TaskState> {
+    this.latest = this.execute(start);
+    return this.latest;
+  }
+
+  private async execute(start: Pick<RequestContext, 'userMessage' | 'task' | 'recovered'>): Promise<TaskState> {
     const context: RequestContext = {
       ...REFERENCE,
       ...start,

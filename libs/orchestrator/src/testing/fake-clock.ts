@@ -13,6 +13,11 @@ export class FakeClock implements RunClock {
   private readonly alarms = new Set<{ time: number; callback: () => void }>();
   private watchers: (() => void)[] = [];
 
+  /** Whether a time is waited for. */
+  get isAwaited(): boolean {
+    return this.alarms.size > 0;
+  }
+
   now(): number {
     return Date.now();
   }
