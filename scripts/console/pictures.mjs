@@ -10,12 +10,32 @@ export const PICTURES = [
     ready: '[data-node="research"]',
     before: (page) => page.locator('[data-node="research"]').click(),
   },
+  {
+    name: 'loop',
+    path: ({ loop }) => `/workflows/edit/${loop}`,
+    ready: '[data-edge-label="critic->write"]',
+    before: async (page) => {
+      await page.locator('[data-edge-label="critic->write"]').click();
+      await page.locator('[data-expression="valid"]').waitFor();
+    },
+  },
   { name: 'runs', path: () => '/runs', ready: 'table' },
   { name: 'run', path: ({ runId }) => `/runs/${runId}/nodes/research`, ready: '[data-line="done"]' },
   {
     name: 'timeline',
     path: ({ runId }) => `/runs/${runId}?view=timeline`,
     ready: '[data-row="research"]',
+  },
+  {
+    name: 'iterations',
+    path: ({ loopRunId }) => `/runs/${loopRunId}/nodes/write%402`,
+    ready: '[data-iterations="3/5"]',
+  },
+  {
+    name: 'inbox',
+    path: () => '/inbox',
+    ready: '[data-question="approve"]',
+    before: (page) => page.locator('[data-question="approve"]').getByRole('button', { name: 'Answer' }).click(),
   },
   { name: 'waiting', path: ({ waitingRunId }) => `/runs/${waitingRunId}`, ready: '[data-line="input.required"]' },
   { name: 'conversations', path: () => '/conversations', ready: 'table' },

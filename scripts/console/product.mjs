@@ -57,9 +57,23 @@ export async function fill({ parleyUrl, agentUrls }) {
   await saveWorkflow(parleyUrl, REVIEW);
   const runId = await reach(parleyUrl, briefing.name, { topic: 'Why agents need a common protocol' }, 'done');
   const waitingRunId = await reach(parleyUrl, REVIEW.name, { draft: 'Agents talk to agents.' }, 'input.required');
+  const language = await examples(parleyUrl);
   const talk = await converse(parleyUrl);
   const ideas = await brainstorm(parleyUrl, `${agentUrls.thinker}/a2a`);
-  return { parleyUrl, agentUrls, workflow: briefing.name, runId, waitingRunId, ...talk, ...ideas };
+  return { parleyUrl, agentUrls, workflow: briefing.name, runId, waitingRunId, ...language, ...talk, ...ideas };
+}
+
+/** A run that repeats, and one that asks a person. */
+async function examples(parleyUrl) {
+  const [critic, approval] = ['critic', 'approval'].map((name) =>
+    JSON.parse(readFileSync(join(ROOT, 'examples', name, 'workflow.json'), 'utf8')),
+  );
+  await saveWorkflow(parleyUrl, critic);
+  await saveWorkflow(parleyUrl, approval);
+  const change = { title: 'Runs wait without a process', risk: 'high' };
+  await reach(parleyUrl, approval.name, { change }, 'input.required');
+  const loopRunId = await reach(parleyUrl, critic.name, { topic: 'why agents need a common protocol' }, 'done');
+  return { loop: critic.name, loopRunId };
 }
 
 /** Runs a workflow until an event of a type. @returns the run's id */

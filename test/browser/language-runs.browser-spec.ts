@@ -277,6 +277,20 @@ describe('runs of the language', () => {
     expect((await stage.api.run(runId)).inputs).toEqual({ trip: { city: 'Berlin', days: 3, tags: ['rain'] } });
   });
 
+  inBrowser('finds runs by a piece of their workflow, or the beginning of their id', async () => {
+    const workflow = language('findable', [{ id: 'topic', type: 'input' }], []);
+    const runId = await run(workflow, { topic: 'x' });
+    const page = await browser.open(`${stage.parley.url}/runs`);
+    const search = page.getByRole('searchbox', { name: 'Workflow or run' });
+    await search.fill(workflow.name.slice(3).toUpperCase());
+    await page.getByRole('link', { name: workflow.name }).waitFor();
+    await search.fill(`${runId}x`);
+    await page.getByText('No run matches').waitFor();
+    await search.fill(runId);
+    await page.getByRole('link', { name: workflow.name }).click();
+    await page.waitForURL(`**/runs/${runId}`);
+  });
+
   inBrowser('shows a child run in place, and leads to it', async () => {
     const child = await stage.api.save({
       name: unique('child'),

@@ -46,9 +46,7 @@ export function RerunMenu({ run, picture }: RerunMenuProps) {
             className="z-50 min-w-56 rounded-md border bg-card p-1 text-sm shadow-lg"
           >
             <Item onChoose={() => void start({})}>All of it, anew</Item>
-            {picture.status !== 'completed' && (
-              <Item onChoose={() => void start({ failed: true })}>Only what failed</Item>
-            )}
+            {picture.status === 'failed' && <Item onChoose={() => void start({ failed: true })}>Only what failed</Item>}
             <Item onChoose={() => setAsking(true)}>With other inputs or a newer revision …</Item>
           </DropdownMenu.Content>
         </DropdownMenu.Portal>

@@ -55,14 +55,15 @@ export interface RunWorkflow extends RunGraph {
 }
 
 export interface RunFilter {
-  workflow: string;
+  /** A piece of the workflow's name, or the beginning of the run's id. */
+  q: string;
   status: string;
 }
 
 const PAGE = 50;
 
-export function listRuns({ workflow, status }: RunFilter, pageToken: string, signal?: AbortSignal): Promise<RunPage> {
-  const query = Object.entries({ workflow, status, pageToken, pageSize: String(PAGE) }).filter(([, value]) => value);
+export function listRuns({ q, status }: RunFilter, pageToken: string, signal?: AbortSignal): Promise<RunPage> {
+  const query = Object.entries({ q, status, pageToken, pageSize: String(PAGE) }).filter(([, value]) => value);
   return get(`/api/runs?${new URLSearchParams(query).toString()}`, signal);
 }
 

@@ -14,13 +14,18 @@ import { listRuns, RUN_STATUSES, type RunFilter, type RunPage, type RunSummary }
 
 /** Steps that change what the list shows. */
 const CHANGES = new Set(['done', 'input.required', 'input.received', 'run.woken']);
+/** Characters that the service looks for. */
+const LONGEST_SEARCH = 100;
 /** Milliseconds for which changes are collected before the list is fetched anew. */
 const COLLECT_MS = 400;
 
 /** Runs of all workflows, the one that changed last first; live. */
 export function RunList() {
   const [search, setSearch] = useSearchParams();
-  const filter: RunFilter = { workflow: search.get('workflow') ?? '', status: search.get('status') ?? '' };
+  const filter: RunFilter = {
+    q: search.get('q') ?? search.get('workflow') ?? '',
+    status: search.get('status') ?? '',
+  };
   const [pages, setPages] = useState(1);
   const resource = useResource(JSON.stringify([filter, pages]), (signal) => fetchPages(filter, pages, signal));
   const [changed, setChanged] = useState(0);
@@ -51,11 +56,11 @@ export function RunList() {
           <>
             <Input
               type="search"
-              aria-label="Workflow"
-              placeholder="Workflow …"
-              value={filter.workflow}
-              onChange={(event) => set({ workflow: event.target.value.replace(/[^\w-]/g, '') })}
-              className="w-36!"
+              aria-label="Workflow or run"
+              placeholder="Workflow or run id …"
+              value={filter.q}
+              onChange={(event) => set({ q: event.target.value.slice(0, LONGEST_SEARCH) })}
+              className="w-44!"
             />
             <Select
               aria-label="Status"
@@ -76,7 +81,7 @@ export function RunList() {
       <ResourceView resource={resource}>
         {({ runs, nextPageToken }) => (
           <>
-            <RunTable runs={runs} filtered={filter.workflow !== '' || filter.status !== ''} />
+            <RunTable runs={runs} filtered={filter.q !== '' || filter.status !== ''} />
             {nextPageToken !== '' && (
               <div className="flex justify-center p-4">
                 <Button onClick={() => setPages((count) => count + 1)}>Show more</Button>
@@ -91,7 +96,11 @@ export function RunList() {
 
 function RunTable({ runs, filtered }: { runs: readonly RunSummary[]; filtered: boolean }) {
   if (runs.length === 0 && filtered) {
-    return <EmptyState title="No run matches">Give the whole name of a workflow, or another status.</EmptyState>;
+    return (
+      <EmptyState title="No run matches">
+        Give a piece of a workflow's name, the beginning of a run's id, or another status.
+      </EmptyState>
+    );
   }
   if (runs.length === 0) {
     const choose = (

@@ -35,6 +35,11 @@ describe('a draft as JSON', () => {
     expect(JSON.parse(draftText(draftFromText(JSON.stringify(WHOLE))))).toEqual(WHOLE);
   });
 
+  it('leaves out what the service adds to a definition', () => {
+    const shown = { ...WHOLE, revision: '7', createdAt: 'then', updatedAt: 'now' };
+    expect(JSON.parse(draftText(draftFromText(JSON.stringify(shown))))).toEqual(WHOLE);
+  });
+
   it('has what every draft has', () => {
     expect(draftFromText('{"name": "x", "nodes": [{"id": "a", "type": "agent"}]}')).toEqual({
       name: 'x',

@@ -1,5 +1,5 @@
 import type { Draft } from './draft.js';
-import { type Definition, definitionOf, draftOf } from './workflow-api.js';
+import { definitionOf, draftOf, type Workflow, withoutRevision } from './workflow-api.js';
 
 /** A draft as its definition, to be kept in a file. */
 export function draftText(draft: Draft): string {
@@ -7,7 +7,8 @@ export function draftText(draft: Draft): string {
 }
 
 /**
- * The draft of a definition that came from elsewhere, with all that it says, also what this console does not know.
+ * The draft of a definition that came from elsewhere, with all that it says, also what this console does not know; what the
+ * service adds to one that it shows is left out.
  * @throws Error with a sentence for a person, where it is none
  */
 export function draftFromText(text: string): Draft {
@@ -23,7 +24,7 @@ export function draftFromText(text: string): Draft {
     nodes: nodes.map((node, index) => nodeOf(node, index)),
     edges: edges.map((edge, index) => edgeOf(edge, index)),
   };
-  return draftOf(definition as unknown as Definition);
+  return draftOf(withoutRevision(definition as unknown as Workflow));
 }
 
 function parsed(text: string): unknown {
