@@ -323,6 +323,28 @@ describe('runs of the language', () => {
     await result(page, 'Hello, Ada!');
   });
 
+  inBrowser('says what a node is doing while its agent works, and what it has made so far', async () => {
+    const fake = await stage.fake({ streaming: true });
+    fake.always({
+      steps: [
+        { status: 'TASK_STATE_WORKING', text: 'Reading the third page' },
+        { artifact: { artifactId: 'a', parts: [{ text: 'So far ' }] } },
+        { artifact: { artifactId: 'a', parts: [{ text: 'so good' }] }, append: true },
+        { hold: true },
+        { status: 'TASK_STATE_COMPLETED' },
+      ],
+    });
+    const workflow = language('progress', [{ id: 'far', type: 'external', config: { endpoint_url: fake.url } }], []);
+    const page = await watch(await run(workflow));
+    await nodeOf(page, 'far').getByText('Reading the third page').waitFor();
+    await nodeOf(page, 'far').click();
+    const soFar = details(page).getByRole('region', { name: 'So far' });
+    await soFar.getByText('So far so good').waitFor();
+    fake.release();
+    await nodeReaches(page, 'far', 'completed');
+    await soFar.waitFor({ state: 'detached' });
+  });
+
   inBrowser('runs again what failed, from a node on, or with other inputs, and links the runs', async () => {
     const workflow = language(
       'again',
