@@ -51,7 +51,7 @@ const FULL = {
       type: 'workflow',
       config: { body: { nodes: [{ id: 'in', type: 'input' }] }, inputs: { in: '${1}' } },
     },
-    { id: 'out', type: 'output', join: { n: 1, cancelRest: true } },
+    { id: 'out', type: 'output', config: {}, join: { n: 1, cancelRest: true } },
     { id: 'notify', type: 'agent', config: { prompt: '${error == null}' } },
   ],
   edges: [
@@ -88,11 +88,9 @@ interface Problem extends JsonObject {
 }
 
 async function check(definition: JsonObject): Promise<Problem[]> {
-  const { body } = await stage.api.call<{ problems: Problem[] }>('POST', '/workflows/check', {
-    name: 'w',
-    ...definition,
-  });
-  return body.problems;
+  const reply = await stage.api.call<{ problems: Problem[] }>('POST', '/workflows/check', { name: 'w', ...definition });
+  expect({ status: reply.status, said: reply.text.slice(0, 500) }).toMatchObject({ status: 200 });
+  return reply.body.problems;
 }
 
 /** What a save is refused for, which has written nothing. */
@@ -136,7 +134,7 @@ describe('a definition is refused, and nothing written, for', () => {
     ['', { parallel: 0 }, 'OUT_OF_RANGE', 'parallel'],
     ['', { concurrency: { limit: 1 } }, 'UNKNOWN_KEY', 'concurrency'],
     ['', { budget: { calls: 1 } }, 'UNKNOWN_KEY', 'budget'],
-    ['', { onExit: [{ node: 'nobody' }] }, 'UNKNOWN_NODE', 'onExit[0].node'],
+    ['', { onExit: [{ node: 'notify' }, { node: 'nobody' }] }, 'UNKNOWN_NODE', 'onExit[1].node'],
     ['', { onExit: [{ node: 'notify' }, { node: 'draft' }] }, 'INVALID_EXIT', 'onExit[1].node'],
     ['nodes.1', { timeout: '0s' }, 'INVALID_DURATION', 'nodes[1].timeout'],
     ['nodes.1.retry', { attempts: 0 }, 'OUT_OF_RANGE', 'nodes[1].retry.attempts'],
@@ -277,7 +275,7 @@ describe('hostile definitions', () => {
   });
 
   it('have but so many edges back', async () => {
-    const edges = Array.from({ length: 10_000 }, () => ({ from: 'a', to: 'a', loop: { max_iterations: 1 } }));
+    const edges = Array.from({ length: 5_000 }, () => ({ from: 'a', to: 'a', loop: { max_iterations: 1 } }));
     expect(await check({ nodes: nodes.slice(0, 1), edges })).toMatchObject([
       { code: 'INVALID_LOOP', path: 'edges[100]' },
     ]);

@@ -114,7 +114,7 @@ describe('GET /schemas/workflow.json', () => {
     const edge = workflow.properties['edges']?.items as Described;
     const position = node.properties['position'] as Described;
     const configs = node.allOf.map(({ then }) => then.properties['config'] as Described);
-    expect(configs).toHaveLength(8);
+    expect(configs).toHaveLength(12);
     for (const { properties } of [workflow, node, edge, position, ...configs]) {
       for (const [member, { description }] of Object.entries(properties)) {
         expect([member, description]).toEqual([member, expect.stringMatching(/\.$/)]);

@@ -22,7 +22,8 @@ type Language = WorkflowDefinition['language'];
  */
 export function inlineBody({ id, type, config: { body } }: WorkflowNode, around?: Language): JsonObject | undefined {
   if (type !== 'workflow' || !isJsonObject(body)) return undefined;
-  const language = body['language'] ?? around;
+  // One that is wrong is so once.
+  const language = body['language'] ?? (around === 1 || around === 2 ? around : undefined);
   return { name: id, ...body, ...(language !== undefined && { language }) };
 }
 
