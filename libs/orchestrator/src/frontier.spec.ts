@@ -188,6 +188,15 @@ describe('Frontier', () => {
     );
   });
 
+  test('says so too of events that no run tells', () => {
+    fc.assert(
+      fc.property(dags, moves, fc.integer({ min: 1, max: 10 }), (definition, all, wildness) => {
+        playBoth(definition, all, wildness);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   test('of a log that is read anew is that of the run that wrote it, wherever it was cut', () => {
     fc.assert(
       fc.property(dags, moves, fc.nat(), (definition, all, at) => {

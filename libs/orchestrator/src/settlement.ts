@@ -214,7 +214,13 @@ export class Settlement {
     if (run.outcome === 'skipped' && run.damage?.isUnhandled) this.reachEnd(damage);
     else if (run.outcome === 'skipped' || run.unit.needed !== undefined) damage.isAbsorbed = true;
     // Only in a log that no run has written: it began before what it waits for had ended.
-    else for (const edge of run.unit.outgoing) this.settle(run.scope, edge, 'broken', damage);
+    else this.passOn(run, damage);
+  }
+
+  private passOn(run: UnitRun, damage: Damage): void {
+    const { outgoing } = run.unit;
+    for (const edge of outgoing) this.settle(run.scope, edge, 'broken', damage);
+    if (outgoing.length === 0) this.stopAt(run, damage);
   }
 }
 
