@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
+import { documentedMetrics } from '../support/documented-metrics.js';
 import { holds } from '../support/fake-behaviour.js';
 import { freshDataDir, postmasters, startParley, startRefused } from '../support/parley.js';
 import { freshDatabase } from '../support/postgres.js';
+import { metric } from '../support/service-metrics.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { Api, echo, external, linear, script, unique } from '../support/workflow.js';
@@ -37,6 +39,28 @@ describe('operations', () => {
       expect(line).toMatch(/^$|^# (HELP|TYPE) |^[a-zA-Z_:][\w:]*(\{.*\})? [-+\w.]+$/);
     for (const subject of [/^\w*task\w*(\{|\s)/m, /^\w*journal\w*batch\w*(\{|\s)/m, /^\w*outbound\w*(\{|\s)/m])
       expect(text).toMatch(subject);
+  });
+
+  it('docs/OBSERVABILITY.md lists the metrics that there are, with their types', async () => {
+    const text = await (await fetch(`${stage.parley.url}/metrics`)).text();
+    const told = [...text.matchAll(/^# TYPE (parley_\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`);
+    const documented = documentedMetrics()
+      .map(({ name, type }) => `${name} ${type}`)
+      .filter((row) => told.includes(row) || !row.startsWith('parley_model_'));
+    expect(documented.toSorted()).toEqual(told.toSorted());
+  });
+
+  it('/metrics counts each run once by its outcome, and tells how long its nodes took', async () => {
+    const [good, bad] = [linear(unique('good'), echo('a')), linear(unique('bad'), external('x', 'http://127.0.0.1:1'))];
+    await Promise.all([stage.api.finish(good), stage.api.finish(bad)]);
+    await stage.api.ended(await stage.api.start(good.name));
+    const labels = (name: string, outcome: string): string => `workflow="${name}",outcome="${outcome}"`;
+    const count = (name: string, of: string): Promise<number> => metric(stage.parley, name, of);
+    await until(async () => (await count('parley_runs_total', labels(bad.name, 'failed'))) === 1, { what: 'the end' });
+    expect(await count('parley_runs_total', `workflow="${good.name}"`)).toBe(2);
+    expect(await count('parley_run_duration_seconds_count', labels(good.name, 'completed'))).toBe(2);
+    expect(await count('parley_node_duration_seconds_count', 'type="external",outcome="failed"')).toBe(1);
+    expect(await count('parley_outbound_duration_seconds_count', '')).toBeGreaterThan(0);
   });
 
   it('/docs is there, and its OpenAPI document names every route of /api that is served, and no other', async () => {

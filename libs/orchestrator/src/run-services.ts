@@ -2,6 +2,7 @@ import type { ProcessServices } from '#libs/process';
 import type { ContentLimits } from '#libs/service';
 import type { RunClock } from './run-clock.js';
 import type { RerunOrigins } from './rerun/rerun-origins.js';
+import type { NodeMetrics } from './node-metrics.js';
 import type { RunChildStore } from './run-child-store.js';
 
 /** What every run needs of the process it runs in. */
@@ -15,4 +16,5 @@ export interface RunServices extends ProcessServices {
   /** How large what a run puts together may be. */
   content: ContentLimits;
   clock: RunClock;
+  metrics?: NodeMetrics;
 }

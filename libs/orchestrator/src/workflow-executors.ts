@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
 import { CallChains } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
-import { AppConfig } from '#libs/service';
+import { AppConfig, Metrics } from '#libs/service';
 import { TaskStore } from '#libs/tasks';
+import { NodeMetrics } from './node-metrics.js';
 import { RerunOrigins } from './rerun/rerun-origins.js';
 import { RunChildStore } from './run-child-store.js';
 import { SYSTEM_CLOCK } from './run-clock.js';
@@ -25,6 +26,7 @@ export class WorkflowExecutors {
     chains: CallChains,
     address: ServiceAddress,
     config: AppConfig,
+    metrics: Metrics,
   ) {
     const { content, nodeDispatch } = config;
     const localDispatch = nodeDispatch === 'local';
@@ -38,6 +40,7 @@ export class WorkflowExecutors {
       localDispatch,
       content,
       clock: SYSTEM_CLOCK,
+      metrics: new NodeMetrics(metrics),
     };
   }
 

@@ -335,7 +335,9 @@ export class WorkflowRun extends Process<RunState> {
   /** What a node says may be too large for the run, which is the node's failure then. */
   protected override record(event: TaskEvent): TaskEvent {
     this.context.admit(event);
-    return super.record(event);
+    const recorded = super.record(event);
+    this.services.metrics?.recorded(event, this.state);
+    return recorded;
   }
 
   private newCalls(): RunCalls {

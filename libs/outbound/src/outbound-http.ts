@@ -56,6 +56,7 @@ export class OutboundHttp implements OutboundClient {
   private readonly own: Connections;
   private readonly cached = new CachedAnswers();
   private readonly refused: (reason: OutboundRefusal) => void;
+  private readonly took: (seconds: number) => void;
 
   constructor(
     private readonly config: AppConfig,
@@ -66,6 +67,11 @@ export class OutboundHttp implements OutboundClient {
       'Calls to other machines that were refused here, by what was wrong: address, redirect, scheme or userinfo',
       ['reason'],
     );
+    const durations = metrics?.histogram(
+      'parley_outbound_duration_seconds',
+      'Calls to other machines, from the call to the head of its answer, or to its failure; GETs through the cache are left out',
+    );
+    this.took = (seconds) => durations?.observe(seconds);
     this.refused = (reason) => refusals?.inc({ reason });
     this.guard = this.newGuard();
     this.ownGuard = this.newGuard();
@@ -75,13 +81,13 @@ export class OutboundHttp implements OutboundClient {
   }
 
   /** Has the signature and meaning of the global `fetch`, at a fraction of its CPU time. */
-  readonly fetch: OutboundFetch = (input, init) => this.counted(fetchOver(this.others.plain, input, init));
+  readonly fetch: OutboundFetch = (input, init) => this.timed(fetchOver(this.others.plain, input, init));
 
   /** `fetch` with an HTTP cache (RFC 9111): fresh answers come from memory, stale ones are revalidated. Bodies to 2 MiB. */
   readonly cachedFetch: OutboundFetch = (input, init) => this.counted(fetchOver(this.others.caching, input, init));
 
   /** Keeps the rules of `fetch`, but makes none of the web's objects: for calls by the thousand. */
-  readonly request: OutboundRequester = (call) => this.counted(requestOver(this.others.plain, call));
+  readonly request: OutboundRequester = (call) => this.timed(requestOver(this.others.plain, call));
 
   /** `request` through the cache of `cachedFetch`. */
   readonly cachedRequest: OutboundRequester = (call) => this.counted(requestOver(this.others.caching, call));
@@ -94,7 +100,7 @@ export class OutboundHttp implements OutboundClient {
     const guard = this.newGuard();
     guard.allowOrigin(url);
     const agent = this.agent(guard);
-    return (input, init) => this.counted(fetchOver(agent, input, init));
+    return (input, init) => this.timed(fetchOver(agent, input, init));
   }
 
   /**
@@ -106,9 +112,9 @@ export class OutboundHttp implements OutboundClient {
     const hrefOf = (input: string | URL | Request): string =>
       new URL(input instanceof Request ? input.url : input).href;
     return {
-      fetch: (input, init) => this.counted(fetchOver(to(hrefOf(input)).plain, input, init)),
+      fetch: (input, init) => this.timed(fetchOver(to(hrefOf(input)).plain, input, init)),
       cachedFetch: (input, init) => this.counted(fetchOver(to(hrefOf(input)).caching, input, init)),
-      request: (call) => this.counted(requestOver(to(call.url.href).plain, call)),
+      request: (call) => this.timed(requestOver(to(call.url.href).plain, call)),
       cachedRequest: (call) => this.counted(requestOver(to(call.url.href).caching, call)),
       freshUntil: this.freshUntil,
     };
@@ -133,6 +139,16 @@ export class OutboundHttp implements OutboundClient {
   /** Ends idle connections and cuts those in use. */
   async close(): Promise<void> {
     await Promise.all(this.open.map((agent) => agent.destroy()));
+  }
+
+  private timed<T>(outcome: Promise<T>): Promise<T> {
+    const begun = performance.now();
+    const took = (): void => this.took((performance.now() - begun) / 1000);
+    outcome.then(took, (error: unknown) => {
+      if (error instanceof OutboundRefusedError) this.refused(error.refusal);
+      else took();
+    });
+    return outcome;
   }
 
   private counted<T>(outcome: Promise<T>): Promise<T> {

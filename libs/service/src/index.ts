@@ -8,6 +8,7 @@ export { isLoopbackHost } from './config/loopback.js';
 export { Readiness } from './health/readiness.js';
 export { withQuietRoutes } from './logging/logging.js';
 export { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } from './memory/in-flight.js';
+export { BoundedLabel } from './metrics/bounded-label.js';
 export { Metrics } from './metrics/metrics.js';
 export { ServiceModule } from './service.module.js';
 export { Shutdown } from './shutdown/shutdown.js';

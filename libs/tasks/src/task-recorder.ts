@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import { AppConfig, InFlight } from '#libs/service';
+import { TaskEnds } from './task-ends.js';
 import { TaskFeed } from './task-feed.js';
 import { TaskFold } from './task-fold.js';
 import { TaskJournal } from './task-journal.js';
@@ -12,8 +13,14 @@ import type { Idempotency, JournalEntry, StoredTask } from './task-store.js';
 export class TaskRecorder {
   private readonly services: RecordingServices;
 
-  constructor(journal: TaskJournal, feed: TaskFeed, inFlight: InFlight, config: AppConfig) {
-    this.services = { journal, feed, inFlight, limits: limitsOf(config) };
+  constructor(
+    journal: TaskJournal,
+    feed: TaskFeed,
+    inFlight: InFlight,
+    config: AppConfig,
+    @Optional() ends?: TaskEnds,
+  ) {
+    this.services = { journal, feed, inFlight, limits: limitsOf(config), ...(ends && { ends }) };
   }
 
   /** Begins a Task's log, claimed with the token. The first event recorded must be the Task. */

@@ -1,5 +1,6 @@
 import { statusUpdate, submittedTask, textPart, userMessage } from '#libs/protocol';
 import type { TaskEvent } from './task-event.js';
+import { type TaskEnd, TaskEnds } from './task-ends.js';
 import { TaskRecording } from './task-recording.js';
 import { LONG_LOG, MOST_SNAPSHOT_BYTES } from './task-snapshot.js';
 
@@ -13,11 +14,13 @@ const BEGINNING = {
 } as const;
 
 /** A recording, and the bytes that the journal was told of each of its events. */
-function begun(): { recording: TaskRecording; bytes: number[] } {
+function begun(ends?: TaskEnds): { recording: TaskRecording; bytes: number[] } {
   const bytes: number[] = [];
   const services = {
     journal: { enqueue: (_source: unknown, of: number) => bytes.push(of) },
     inFlight: { add: () => undefined },
+    feed: { publish: () => undefined, lost: () => undefined },
+    ...(ends && { ends }),
     limits: { event: Infinity, artifact: Infinity, log: Infinity },
   };
   const header = { ...REFERENCE, ...SCOPE, ...BEGINNING };
@@ -96,5 +99,31 @@ describe('A Task that is parked', () => {
     recording.record({ ...statusUpdate(REFERENCE, 'TASK_STATE_FAILED'), parks: until });
     const { wakeAt, jobs } = recording.drain()!;
     expect({ wakeAt, jobs }).toEqual({});
+  });
+});
+
+describe('The end of a Task', () => {
+  function ending(): { recording: TaskRecording; reported: TaskEnd[] } {
+    const [listening, reported] = [new TaskEnds(), [] as TaskEnd[]];
+    listening.listen((end) => reported.push(end));
+    return { recording: begun(listening).recording, reported };
+  }
+
+  it('is told once, when it is durable', () => {
+    const { recording, reported: ends } = ending();
+    recording.settle(recording.drain()!, 'written');
+    const { statusUpdate: end } = recording.record(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED')).event as never;
+    const entry = recording.drain()!;
+    expect(ends).toEqual([]);
+    recording.settle(entry, 'written');
+    const at = new Date((end as { status: { timestamp: string } }).status.timestamp);
+    expect(ends).toEqual([{ header: expect.objectContaining(REFERENCE), state: 'TASK_STATE_COMPLETED', at }]);
+  });
+
+  it('is not told by who has lost the Task', () => {
+    const { recording, reported: ends } = ending();
+    recording.record(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
+    recording.settle(recording.drain()!, 'fenced');
+    expect(ends).toEqual([]);
   });
 });

@@ -8,6 +8,7 @@ import type { TaskFeed } from './task-feed.js';
 import { TaskEventRefused, TaskFold } from './task-fold.js';
 import { eventBytes, LogSize, type TaskLimits } from './log-size.js';
 import { isWorthSnapshot, snapshotBytes, type TaskSnapshot, toSnapshot } from './task-snapshot.js';
+import type { TaskEnds } from './task-ends.js';
 import type { TaskJournal } from './task-journal.js';
 import type { JournalEntry, JournalOutcome, TaskHeader } from './task-store.js';
 import { wakeJob } from './wake-job.js';
@@ -33,6 +34,7 @@ export interface RecordingServices {
   feed: TaskFeed;
   inFlight: InFlight;
   limits: TaskLimits;
+  ends?: TaskEnds;
 }
 
 interface Waiter {
@@ -285,6 +287,7 @@ export class TaskRecording implements JournalSource {
     if (done) this.memory.release();
     else this.memory.written(entry.events);
     this.services.feed.publish(entry.events);
+    this.services.ends?.written(entry, this.header);
     this.wake(done ? Number.POSITIVE_INFINITY : this.durable);
   }
 

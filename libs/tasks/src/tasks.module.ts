@@ -5,6 +5,7 @@ import { PostgresCommitLog } from './postgres-commit-log.js';
 import { TaskMetrics } from './task-metrics.js';
 import { PostgresTaskStore } from './postgres-task-store.js';
 import { TaskCounts } from './task-counts.js';
+import { TaskEnds } from './task-ends.js';
 import { TaskFeed } from './task-feed.js';
 import { TaskJournal } from './task-journal.js';
 import { TaskQuestions } from './task-questions.js';
@@ -20,12 +21,23 @@ import { TaskStore } from './task-store.js';
     CommitFeed,
     TaskCounts,
     TaskMetrics,
+    TaskEnds,
     TaskJournal,
     TaskFeed,
     TaskQuestions,
     TaskRecorder,
     TaskRetention,
   ],
-  exports: [TaskStore, CommitLog, CommitFeed, TaskCounts, TaskFeed, TaskQuestions, TaskRecorder, TaskRetention],
+  exports: [
+    TaskStore,
+    CommitLog,
+    CommitFeed,
+    TaskCounts,
+    TaskEnds,
+    TaskFeed,
+    TaskQuestions,
+    TaskRecorder,
+    TaskRetention,
+  ],
 })
 export class TasksModule {}

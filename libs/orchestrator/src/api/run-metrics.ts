@@ -1,18 +1,48 @@
 import { Injectable } from '@nestjs/common';
-import { Metrics } from '#libs/service';
-import { TaskCounts } from '#libs/tasks';
+import { BoundedLabel, Metrics } from '#libs/service';
+import { TaskCounts, type TaskEnd, TaskEnds } from '#libs/tasks';
+import { runStatus } from '../run-state.js';
+import { isRun, workflowOf } from './run-task.js';
 
-/** What runs tell Prometheus. */
+/** Seconds: a run may be a millisecond's work, or wait for a person. */
+const DURATIONS = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400];
+/** Names of workflows that are told apart. */
+const MOST_WORKFLOWS = 200;
+
+/**
+ * What runs tell Prometheus. A run is counted by the replica that ends it, when that is durable. What a `workflow` node
+ * runs is counted as that node.
+ */
 @Injectable()
 export class RunMetrics {
   private last: Record<string, number> = {};
+  private readonly workflows = new BoundedLabel(MOST_WORKFLOWS);
+  private readonly runs;
+  private readonly durations;
 
   constructor(
     metrics: Metrics,
     private readonly counts: TaskCounts,
+    ends: TaskEnds,
   ) {
     const help = 'Runs of all replicas that nobody works on: they wait for an answer, or for a time';
     metrics.gauge('parley_runs_waiting', help, ['reason'], () => this.waiting());
+    const labels = ['workflow', 'outcome'] as const;
+    this.runs = metrics.counter('parley_runs_total', 'Runs that this replica has ended', labels);
+    this.durations = metrics.histogram(
+      'parley_run_duration_seconds',
+      'From the start of a run to its end, with all that it waited for; of runs that this replica has ended',
+      labels,
+      DURATIONS,
+    );
+    ends.listen((end) => this.ended(end));
+  }
+
+  private ended({ header, state, at }: TaskEnd): void {
+    if (!isRun(header)) return;
+    const labels = { workflow: this.workflows.of(workflowOf(header)), outcome: runStatus(state) };
+    this.runs.inc(labels);
+    this.durations.observe(labels, Math.max(0, at.getTime() - header.createdAt.getTime()) / 1000);
   }
 
   /** The last known numbers while the database is out of reach, which the readiness check tells. */

@@ -1,0 +1,49 @@
+import type { TaskState } from '#libs/protocol';
+import { Metrics } from '#libs/service';
+import { type TaskCounts, TaskEnds, type TaskHeader } from '#libs/tasks';
+import { RunMetrics } from './run-metrics.js';
+
+function stage() {
+  const [metrics, ends] = [new Metrics(), new TaskEnds()];
+  new RunMetrics(metrics, { waiting: async () => ({ input: 1, auth: 0, timer: 0 }) } as unknown as TaskCounts, ends);
+  const end = (agent: string, state: TaskState, seconds = 2): void => {
+    const createdAt = new Date(1_000);
+    ends.written({ state, updatedAt: new Date(1_000 + seconds * 1_000) }, { agent, createdAt } as TaskHeader);
+  };
+  return { metrics, end };
+}
+
+describe('RunMetrics', () => {
+  it('counts runs that end, by workflow and outcome, and how long they took', async () => {
+    const { metrics, end } = stage();
+    end('workflows/tea', 'TASK_STATE_COMPLETED', 2);
+    end('workflows/tea', 'TASK_STATE_COMPLETED', 20);
+    end('workflows/tea', 'TASK_STATE_CANCELED');
+    end('workflows/tea', 'TASK_STATE_REJECTED');
+    const text = await metrics.read();
+    expect(text).toContain('parley_runs_total{workflow="tea",outcome="completed"} 2');
+    expect(text).toContain('parley_runs_total{workflow="tea",outcome="canceled"} 1');
+    expect(text).toContain('parley_runs_total{workflow="tea",outcome="failed"} 1');
+    expect(text).toContain('parley_run_duration_seconds_sum{workflow="tea",outcome="completed"} 22');
+    expect(text).toContain('parley_run_duration_seconds_bucket{le="5",workflow="tea",outcome="completed"} 1');
+  });
+
+  it('counts neither what goes on or waits, nor the Tasks of nodes and other agents', async () => {
+    const { metrics, end } = stage();
+    end('workflows/tea', 'TASK_STATE_INPUT_REQUIRED');
+    end('workflows/tea', 'TASK_STATE_WORKING');
+    end('workflows/tea/nodes/cup', 'TASK_STATE_COMPLETED');
+    end('conversations', 'TASK_STATE_COMPLETED');
+    expect(await metrics.read()).not.toContain('parley_runs_total{');
+  });
+
+  it('tells two hundred workflows apart', async () => {
+    const { metrics, end } = stage();
+    for (let index = 0; index < 203; index += 1) end(`workflows/w${index}`, 'TASK_STATE_COMPLETED');
+    end('workflows/w7', 'TASK_STATE_COMPLETED');
+    const text = await metrics.read();
+    expect(text.match(/^parley_runs_total\{/gm)).toHaveLength(201);
+    expect(text).toContain('parley_runs_total{workflow="other",outcome="completed"} 3');
+    expect(text).toContain('parley_runs_total{workflow="w7",outcome="completed"} 2');
+  });
+});

@@ -1,0 +1,30 @@
+import { statusUpdate, userMessage } from '#libs/protocol';
+import { Metrics } from '#libs/service';
+import { NodeMetrics } from './node-metrics.js';
+import { nodeCompleted, nodeError, nodeStarted } from './run-steps.js';
+import { stepEvent } from './run-ending.js';
+import { RunState } from './run-state.js';
+import { workflowOf } from './testing/driven-run.js';
+
+const REFERENCE = { taskId: 'run-1', contextId: 'context-1' };
+
+describe('NodeMetrics', () => {
+  it('observes each node once, when it ends, by its type and outcome', async () => {
+    const metrics = new Metrics();
+    const nodes = new NodeMetrics(metrics);
+    const state = new RunState(workflowOf('a ext', ''));
+    const [a, ext] = [state.node('a'), state.node('ext')];
+    const notes = [nodeStarted.note(a, { attempt: 1 }), nodeStarted.note(ext, { attempt: 1 })];
+    const ends = [nodeCompleted.note(a, { status: 'completed' }), nodeError.note(ext, { error: 'no', message: 'no' })];
+    for (const note of [...notes, ...ends]) {
+      const event = stepEvent(REFERENCE, note);
+      state.apply(event);
+      nodes.recorded(event, state);
+    }
+    nodes.recorded({ ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), received: userMessage('x') }, state);
+    const text = await metrics.read();
+    expect(text).toContain('parley_node_duration_seconds_count{type="agent",outcome="completed"} 1');
+    expect(text).toContain('parley_node_duration_seconds_count{type="external",outcome="failed"} 1');
+    expect(text.match(/parley_node_duration_seconds_count/g)).toHaveLength(2);
+  });
+});

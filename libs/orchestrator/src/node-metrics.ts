@@ -1,0 +1,36 @@
+import type { Metrics } from '#libs/service';
+import { runEventNote } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import type { RunFacts } from './run-facts.js';
+
+/** How a node ended, by the step that says so. */
+const OUTCOMES: Readonly<Record<string, string>> = {
+  'node.completed': 'completed',
+  'node.error': 'failed',
+  'node.canceled': 'canceled',
+};
+
+/** How long nodes take, from the start of their last attempt to their end, as runs of this replica note it. */
+export class NodeMetrics {
+  private readonly durations;
+
+  constructor(metrics: Metrics) {
+    this.durations = metrics.histogram(
+      'parley_node_duration_seconds',
+      "From the start of a node's last attempt to its end, with all that it waited for; of runs of this replica",
+      ['type', 'outcome'],
+    );
+  }
+
+  /** To be told of every event that an execution of a run records, when the run has taken it in. */
+  recorded(event: TaskEvent, run: Pick<RunFacts, 'find'>): void {
+    if ('task' in event) return;
+    const note = runEventNote('statusUpdate' in event ? event.statusUpdate.metadata : event.artifactUpdate.metadata);
+    if (note?.node_id === undefined) return;
+    const outcome = OUTCOMES[note.type];
+    if (outcome === undefined) return;
+    const { type, startedAt, finishedAt } = run.find(note.instance ?? note.node_id) ?? {};
+    if (type === undefined || startedAt === undefined || finishedAt === undefined) return;
+    this.durations.observe({ type, outcome }, Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)) / 1000);
+  }
+}
