@@ -1,16 +1,9 @@
 import { availableParallelism } from 'node:os';
 
 const shared = {
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: { '^.+\\.ts$': '@swc/jest' },
-  moduleNameMapper: {
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-    // Its own sources, which it calls `source` too, are not compiled.
-    '^eventsource-parser$': '<rootDir>/node_modules/eventsource-parser/dist/index.js',
-  },
+  runtime: '<rootDir>/test/runtime.mjs',
   testEnvironment: '<rootDir>/test/environment.mjs',
-  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
-  setupFiles: ['<rootDir>/test/jest-setup.mjs'],
+  transform: {},
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.data'],
 };
 

@@ -16,7 +16,7 @@ const main = join(ROOT, 'test', 'cluster', 'chaos', 'chaos.ts');
 const ownGroup = process.platform !== 'win32';
 // In a group of its own, the child gets each signal once: from here, not from the terminal as well. It ends when its
 // standard input does.
-const child = spawn(pinnedNode(), ['--conditions=source', '--import', hooks, main, ...process.argv.slice(2)], {
+const child = spawn(pinnedNode(), ['--import', hooks, main, ...process.argv.slice(2)], {
   cwd: ROOT,
   stdio: ['pipe', 'inherit', 'inherit'],
   detached: ownGroup,

@@ -23,7 +23,7 @@ export const CHECKS = {
   'unit tests': () => jest(['--selectProjects', 'unit']),
 };
 
-/** The command that runs jest on ES modules. */
+/** The command that runs jest. */
 export function jest(args) {
-  return [pinnedNode(), '--experimental-vm-modules', '--no-warnings', tool('jest/bin/jest.js'), ...args];
+  return [pinnedNode(), '--no-warnings', tool('jest/bin/jest.js'), ...args];
 }

@@ -14,7 +14,7 @@ ensureBuilt();
 const hooks = join(ROOT, 'test', 'support', 'typescript-hooks.mjs');
 const main = join(ROOT, 'test', 'fuzz', 'fuzz.ts');
 // In a group of its own, the child gets each signal once: from here, not from the terminal as well.
-const child = spawn(pinnedNode(), ['--conditions=source', '--import', hooks, main, ...process.argv.slice(2)], {
+const child = spawn(pinnedNode(), ['--import', hooks, main, ...process.argv.slice(2)], {
   cwd: ROOT,
   stdio: ['ignore', 'inherit', 'inherit'],
   detached: process.platform !== 'win32',

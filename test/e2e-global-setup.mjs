@@ -24,6 +24,6 @@ export default async function setup() {
 /** Starts what lends services to test files (support/shared-services.ts), and gives its URL. */
 function lendServices() {
   const file = (name) => resolve(import.meta.dirname, 'support', name);
-  const hooks = ['--conditions=source', '--import', file('typescript-hooks.mjs')];
+  const hooks = ['--import', file('typescript-hooks.mjs')];
   return attach([...hooks, file('shared-services.ts')], 'The services that test files share');
 }

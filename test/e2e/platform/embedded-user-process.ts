@@ -15,14 +15,10 @@ export class EmbeddedUserProcess {
 
   static async start(dataDir: string, listening: 'socket' | 'loopback' = 'socket'): Promise<EmbeddedUserProcess> {
     const hooks = join(HERE, '../../support/typescript-hooks.mjs');
-    const child = spawn(
-      process.execPath,
-      ['--conditions=source', '--import', hooks, join(HERE, 'embedded-user.ts'), dataDir, listening],
-      {
-        stdio: ['pipe', 'pipe', 'inherit'],
-        env: { PATH: process.env['PATH'] },
-      },
-    );
+    const child = spawn(process.execPath, ['--import', hooks, join(HERE, 'embedded-user.ts'), dataDir, listening], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { PATH: process.env['PATH'] },
+    });
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const first = await lines.next();
     if (first.done) throw new Error('The process ended before it had a database');

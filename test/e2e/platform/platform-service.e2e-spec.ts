@@ -59,12 +59,7 @@ describe('a service of nothing but the ground', () => {
 async function boot(env: Record<string, string> = {}): Promise<{ url: string; output: () => string }> {
   child = spawn(
     process.execPath,
-    [
-      '--conditions=source',
-      '--import',
-      join(HERE, '../../support/typescript-hooks.mjs'),
-      join(HERE, 'platform-app.ts'),
-    ],
+    ['--import', join(HERE, '../../support/typescript-hooks.mjs'), join(HERE, 'platform-app.ts')],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'], DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...env },

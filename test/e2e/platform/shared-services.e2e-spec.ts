@@ -30,7 +30,7 @@ describe('a service that test files share', () => {
 
   beforeAll(async () => {
     const support = join(import.meta.dirname, '../../support');
-    const hooks = ['--conditions=source', '--import', join(support, 'typescript-hooks.mjs')];
+    const hooks = ['--import', join(support, 'typescript-hooks.mjs')];
     const stdio = ['pipe', 'pipe', 'inherit'] as const;
     lenderProcess = spawn(process.execPath, [...hooks, join(support, 'shared-services.ts')], { stdio: [...stdio] });
     const lines = createInterface({ input: lenderProcess.stdout! });
