@@ -1,12 +1,13 @@
 /**
  * The browser that the console's tests and screenshots drive: Debian's Chromium, installed when it is missing and this
- * process may.
+ * process may; the one without windows of its own, which takes a third less of the processor, where there is a choice.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { say } from './prepare.mjs';
 
 const PLACES = [
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -21,11 +22,11 @@ export function ensureChromium() {
     return { reason: 'no Chromium here, and it cannot be installed: set PARLEY_TEST_BROWSER to one' };
   }
   say('Installing Chromium for the tests of the console (only the first time) …');
-  const installed =
-    runs('apt-get', ['update']) && runs('apt-get', ['install', '-y', '--no-install-recommends', 'chromium']);
-  return installed && existsSync(PLACES[0])
-    ? { path: PLACES[0] }
-    : { reason: 'no Chromium here, and apt-get could not install it' };
+  const install = (name) => runs('apt-get', ['install', '-y', '--no-install-recommends', name]);
+  // Older systems have the whole browser only.
+  if (runs('apt-get', ['update']) && !install('chromium-headless-shell')) install('chromium');
+  const path = PLACES.find((place) => existsSync(place));
+  return path ? { path } : { reason: 'no Chromium here, and apt-get could not install it' };
 }
 
 function runs(command, args) {

@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-const PATH = process.env.PARLEY_TEST_BROWSER ?? '/usr/bin/chromium';
+const PATH =
+  process.env.PARLEY_TEST_BROWSER ??
+  ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path)) ??
+  '/usr/bin/chromium';
 const MISSING =
   process.env.PARLEY_TEST_NO_BROWSER ?? (existsSync(PATH) ? undefined : `no browser at ${PATH}; run npm test`);
 
@@ -10,6 +13,8 @@ const skipped: typeof it = it['skip'];
 
 /** The pages of a context share a process: to start one for every site that a page leads to takes longer than the page. */
 const ONE_RENDERER = ['--disable-site-isolation-trials', '--renderer-process-limit=1'];
+/** Nothing is drawn that the processor would not draw in any case. */
+const WITHOUT_GPU = ['--disable-gpu', '--in-process-gpu'];
 
 /** A test in a browser; where there is none it is reported as skipped, with the reason in its name. */
 export function inBrowser(title: string, body: () => Promise<void>, timeout?: number): void {
@@ -40,7 +45,7 @@ export function useBrowser(names: readonly string[] = []): Tab {
   beforeAll(async () => {
     const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(', ');
     const resolver = rules === '' ? [] : [`--host-resolver-rules=${rules}`];
-    const args = ['--no-sandbox', '--disable-dev-shm-usage', ...ONE_RENDERER, ...resolver];
+    const args = ['--no-sandbox', '--disable-dev-shm-usage', ...ONE_RENDERER, ...WITHOUT_GPU, ...resolver];
     browser = await chromium.launch({ executablePath: PATH, args });
   });
   afterEach(async () => {
