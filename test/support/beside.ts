@@ -1,4 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { message, VERSION } from './a2a.js';
+
+/** Between two Messages: what goes on beside them needs the processor. */
+const PAUSE_MS = 50;
 
 /**
  * Sends one caller's Messages, one after the other, while something else goes on, and gives how many were answered.
@@ -12,6 +16,7 @@ export async function besides(base: string, other: Promise<unknown>): Promise<nu
   while (!over || answered < 3) {
     await answer(base, answered);
     answered += 1;
+    await delay(PAUSE_MS);
   }
   await ended;
   return answered;

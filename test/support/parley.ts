@@ -109,19 +109,24 @@ function spawnParley(options: ParleyOptions): { child: ChildProcess; logs(): str
 }
 
 function environment({ databaseUrl, dataDir, env }: ParleyOptions): Record<string, string> {
-  const compileCache = process.env.NODE_COMPILE_CACHE;
   return {
+    ...compileCache(),
     PATH: process.env.PATH ?? '',
     HOME: process.env.HOME ?? '/tmp',
     PORT: '0',
     HOST: '127.0.0.1',
     LOG_LEVEL: 'warn',
     SHUTDOWN_GRACE: '2',
-    ...(compileCache !== undefined && { NODE_COMPILE_CACHE: compileCache }),
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
     ...(dataDir !== undefined && { DATA_DIR: dataDir }),
     ...env,
   };
+}
+
+/** What lets a process begin with what another one compiled. */
+export function compileCache(): Record<string, string> {
+  const folder = process.env.NODE_COMPILE_CACHE;
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
 }
 
 function pinnedNode(): string {

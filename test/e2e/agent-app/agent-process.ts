@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { compileCache } from '../../support/parley.js';
 import { before, until } from '../../support/until.js';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -19,7 +20,7 @@ export class AgentProcess {
   /** Starts the built agent, on a free port unless `args` name one. */
   static spawn(args: readonly string[], databaseUrl: string, env: Record<string, string> = {}): AgentProcess {
     if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: run npm run build first`);
-    const given = { PATH: process.env.PATH ?? '', DATABASE_URL: databaseUrl, SHUTDOWN_GRACE: '1', ...env };
+    const given = { ...compileCache(), PATH: process.env.PATH, DATABASE_URL: databaseUrl, SHUTDOWN_GRACE: '1', ...env };
     return new AgentProcess(spawn(process.execPath, [MAIN, '--port', '0', ...args], { cwd: tmpdir(), env: given }));
   }
 

@@ -146,7 +146,7 @@ describe('a stream without an end', () => {
         response.write(begin);
         pour(response, more.repeat(Math.ceil(65_536 / more.length)));
       };
-      const flow = linear(unique('endless'), external('x', `${url()}/${unique('a')}`, { timeout: 3 }));
+      const flow = linear(unique('endless'), external('x', `${url()}/${unique('a')}`, { timeout: 1 }));
       const run = await survives(async () => {
         const ended = await api.finish(flow, {}, WITHIN);
         await closed.promise;
