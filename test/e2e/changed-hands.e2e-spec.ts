@@ -102,6 +102,29 @@ describe('a Task that is taken over while its agent cannot be looked up', () => 
   });
 });
 
+it('a Message to a Task that waits, whose claimant died before it wrote anything, is taken when that is found', async () => {
+  const { taskId, settled } = survivor.registry.begin(AGENT, MESSAGE, CALL);
+  adopter.say('TASK_STATE_INPUT_REQUIRED');
+  await settled;
+  await server.query(`UPDATE task SET replica_id = 'dead', claim_token = 'lost' WHERE task_id = $1`, [taskId]);
+  const { header } = survivor.store;
+  const looked = new Promise<void>((resolve) => {
+    survivor.store.header = async (...named) => {
+      resolve();
+      return header.apply(survivor.store, named);
+    };
+  });
+  const answered = survivor.registry.resume(AGENT, taskId, MESSAGE, CALL);
+  answered.catch(() => undefined);
+  await looked;
+  await survivor.recovery.sweep();
+  const execution = await before(answered, { what: 'the Message to be taken' });
+  survivor.store.header = header;
+  adopter.say('TASK_STATE_COMPLETED');
+  await execution.settled;
+  expect(await state(taskId)).toBe('TASK_STATE_COMPLETED');
+});
+
 it('a Task whose end could not be stored is ended later', async () => {
   const executor = new LedExecutor('fail');
   const { write } = survivor.store;

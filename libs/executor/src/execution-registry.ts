@@ -31,6 +31,7 @@ import { IdempotentRequests } from './idempotent-requests.js';
 import { newHeader, taskMetadata } from './new-task.js';
 import { TaskCancels } from './task-cancels.js';
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
+import { claimWaiting } from './waiting-claim.js';
 
 /** A cancel was stored for a Task that another replica executes. Whoever executes anything looks. */
 export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards: 1 };
@@ -153,7 +154,7 @@ export class ExecutionRegistry {
   ): Promise<Execution> {
     this.refuseWhileDraining(call);
     const token = randomUUID();
-    const stored = await this.store.claim(taskId, this.replica.replicaId, token, 'waiting');
+    const stored = await claimWaiting(this.store, { taskId, token }, this.replica.replicaId, this.leaving.signal);
     if (!stored) throw await this.refusal(taskId);
     if (after !== undefined && after !== stored.header.lastSequence) {
       await this.giveBack({ taskId, token });
