@@ -160,7 +160,7 @@ export class ExecutionRegistry {
       await this.giveBack({ taskId, token });
       throw await this.refusal(taskId);
     }
-    const recording = this.recorder.continue(stored, token, once);
+    const recording = this.recorder.continue(stored, token, { idempotency: once });
     const message = { ...request.message, taskId, contextId: stored.header.contextId };
     const working = statusUpdate(recording, 'TASK_STATE_WORKING');
     try {
@@ -210,7 +210,7 @@ export class ExecutionRegistry {
    * Task at work, also one that asks something and is due all the same.
    */
   recover(turn: RecoveredTurn): Execution {
-    const recording = this.recorder.continue(turn.stored, turn.token);
+    const recording = this.recorder.continue(turn.stored, turn.token, { waited: turn.acceptedAt > 1 });
     if (isWaitingState(turn.stored.header.state)) recording.record(statusUpdate(recording, 'TASK_STATE_WORKING'));
     return this.run(turn.agent, {
       recording,

@@ -31,13 +31,19 @@ export class TaskRecorder {
   /**
    * Goes on with the log of a Task that was claimed with this token.
    * @param idempotency the key of the follow-up Message that the first event takes in
+   * @param waited whether it has waited before, and another process went on with it then
    */
-  continue(stored: StoredTask, token: string, idempotency?: Idempotency): TaskRecording {
+  continue(
+    stored: StoredTask,
+    token: string,
+    { idempotency, waited = false }: { idempotency?: Idempotency | undefined; waited?: boolean } = {},
+  ): TaskRecording {
     return new TaskRecording(this.services, {
       header: stored.header,
       token,
       fold: TaskFold.from(stored.task),
       bytes: stored.bytes,
+      waited,
       ...(idempotency && { keyed: { header: stored.header, idempotency } }),
     });
   }

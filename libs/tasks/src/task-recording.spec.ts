@@ -1,6 +1,7 @@
 import { statusUpdate, submittedTask, textPart, userMessage } from '#libs/protocol';
 import type { TaskEvent } from './task-event.js';
 import { type TaskEnd, TaskEnds } from './task-ends.js';
+import { TaskFold } from './task-fold.js';
 import { TaskRecording } from './task-recording.js';
 import { LONG_LOG, MOST_SNAPSHOT_BYTES } from './task-snapshot.js';
 
@@ -13,15 +14,20 @@ const BEGINNING = {
   lastSequence: 0,
 } as const;
 
+const SERVICES = {
+  journal: { enqueue: () => undefined },
+  inFlight: { add: () => undefined },
+  feed: { publish: () => undefined, lost: () => undefined },
+  limits: { event: Infinity, artifact: Infinity, log: Infinity },
+};
+
 /** A recording, and the bytes that the journal was told of each of its events. */
 function begun(ends?: TaskEnds): { recording: TaskRecording; bytes: number[] } {
   const bytes: number[] = [];
   const services = {
+    ...SERVICES,
     journal: { enqueue: (_source: unknown, of: number) => bytes.push(of) },
-    inFlight: { add: () => undefined },
-    feed: { publish: () => undefined, lost: () => undefined },
     ...(ends && { ends }),
-    limits: { event: Infinity, artifact: Infinity, log: Infinity },
   };
   const header = { ...REFERENCE, ...SCOPE, ...BEGINNING };
   const create = { header, replicaId: 'r' };
@@ -92,6 +98,18 @@ describe('A Task that is parked', () => {
     expect(first.wakeAt).toBeUndefined();
     expect(first.jobs).toBeUndefined();
     expect(recording.drain()).toMatchObject({ wakeAt: until, jobs: [{ runAt: until }] });
+  });
+
+  it('leaves no job behind, also where the process that went on with it has died before that was over', () => {
+    const header = { ...REFERENCE, ...SCOPE, ...BEGINNING, state: 'TASK_STATE_WORKING', lastSequence: 4 } as const;
+    const jobsAfter = (waited: boolean): unknown => {
+      const fold = TaskFold.from({ id: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING' } });
+      const recording = new TaskRecording(SERVICES as never, { header, token: 'k', fold, waited });
+      recording.record(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
+      return recording.drain()?.jobs?.map(({ key }) => key);
+    };
+    expect(jobsAfter(true)).toEqual(['tasks.wake/t']);
+    expect(jobsAfter(false)).toBeUndefined();
   });
 
   it('has ended where the event says so, whatever else it says', () => {

@@ -26,6 +26,8 @@ interface RecordingStart {
   fold?: TaskFold;
   /** Of the log so far. */
   bytes?: number;
+  /** Whether it has waited before, and another process went on with it then: whether it was parked is not known any more. */
+  waited?: boolean;
 }
 
 /** Where a recording's events go, and what they count for meanwhile. */
@@ -67,6 +69,7 @@ export class TaskRecording implements JournalSource {
   private drained: { state: TaskState; updatedAt: Date };
   private broken: Error | undefined;
   private isParked = false;
+  private readonly waited: boolean;
   private waiters: Waiter[] = [];
   private readonly memory: RecordedBytes;
   private readonly size: LogSize;
@@ -87,6 +90,7 @@ export class TaskRecording implements JournalSource {
     this.create = start.create;
     this.keyed = start.keyed;
     this.fold = start.fold;
+    this.waited = start.waited ?? false;
     this.sequence = start.create ? 0 : start.header.lastSequence;
     this.durable = this.sequence;
     this.updatedAt = start.header.updatedAt;
@@ -262,9 +266,9 @@ export class TaskRecording implements JournalSource {
   /** A Task that went on before its time has a job that wakes nobody: one that is due now takes its place in the queue. */
   private uselessJob(state: TaskState, wakeAt: Date | undefined): Job | undefined {
     const { wakeAt: before } = this.header;
-    if (before === undefined || wakeAt !== undefined || isActiveState(state)) return undefined;
+    if ((before === undefined && !this.waited) || wakeAt !== undefined || isActiveState(state)) return undefined;
     // Who wished to cancel it has made it due.
-    const isEarly = before.getTime() > Date.now() || state === 'TASK_STATE_CANCELED';
+    const isEarly = before === undefined || before.getTime() > Date.now() || state === 'TASK_STATE_CANCELED';
     return isEarly ? wakeJob(this.taskId, new Date()) : undefined;
   }
 
