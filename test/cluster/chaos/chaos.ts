@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { setTimeout as delay } from 'node:timers/promises';
 import { copyBuiltService } from '../../support/built-service.mjs';
 import { asleepThoughDue, claimsWithoutExecutor } from '../../support/idle-claims.js';
+import { FakeAgent } from '../../support/fake-agent.js';
 import { NoClusterHere } from '../../support/patroni/debian-packages.js';
 import { ReplicaCluster } from '../../support/replica-cluster.js';
 import { storedLogs } from '../../support/stored-log.js';
@@ -15,14 +16,18 @@ import { Load } from './load.js';
 import { type ChaosOptions, commandOf, FAILOVER, readOptions, USAGE } from './options.js';
 import { ReplicaErrors } from './replica-errors.js';
 import { ReplicaMemory } from './replica-memory.js';
-import { report, type Trial } from './report.js';
+import { eventReport, report, type Trial } from './report.js';
 import { SdkCallers } from './sdk-callers.js';
 import { setStage } from './stage.js';
+import { killAtEvents } from '../events/kill-trial.js';
+import { behaviour, scenarios } from '../events/scenarios.js';
 import { TriedDatabase } from './tried-database.js';
 import { verdict } from './verdict.js';
 
 /** What has not ended so long after the last fault is stuck. */
 const RECOVERY_MS = 60_000;
+/** A little more than what a run waits for in its replica. */
+const PARKED = '31s';
 /** A job wakes in time, and a sweep after ten seconds. */
 const OVERDUE_SECONDS = 15;
 /** Where the length is given in leaders: no trial lasts longer. */
@@ -39,10 +44,7 @@ process.stdin.once('close', () => void endAll().then(() => process.exit(1))).res
 try {
   const options = parsed();
   say(commandOf(options));
-  const trial = await tryOut(options);
-  process.stdout.write(`\n${report(trial)}\n`);
-  const kept = Object.values(trial.verdict).every((breaches: string[]) => breaches.length === 0);
-  process.exitCode = kept ? 0 : 1;
+  process.exitCode = (await (options.eachEvent ? tryEachEvent(options) : tryByChance(options))) ? 0 : 1;
 } catch (error) {
   if (!(error instanceof NoClusterHere)) throw error;
   say(error.message);
@@ -64,6 +66,30 @@ function parsed(): ChaosOptions {
 async function endAll(): Promise<void> {
   for (let end = ends.pop(); end !== undefined; end = ends.pop())
     await end().catch((error: Error) => say(error.message));
+}
+
+/** @returns whether every promise was kept */
+async function tryByChance(options: ChaosOptions): Promise<boolean> {
+  const trial = await tryOut(options);
+  process.stdout.write(`\n${report(trial)}\n`);
+  return Object.values(trial.verdict).every((breaches: string[]) => breaches.length === 0);
+}
+
+/** @returns whether every promise was kept */
+async function tryEachEvent({ replicas, http }: ChaosOptions): Promise<boolean> {
+  process.env.PARLEY_TEST_MAIN = copyBuiltService();
+  const database = await TriedDatabase.start(false, say);
+  ends.push(() => database.stop());
+  const env = { LOG_LEVEL: 'error', ...(http && { NODE_DISPATCH: 'http' }) };
+  const cluster = await ReplicaCluster.start(database, { replicas, env });
+  ends.push(() => cluster.stop());
+  const agent = await FakeAgent.start({ streaming: true });
+  ends.push(() => agent.stop());
+  agent.always(behaviour(agent));
+  const stage = { cluster, api: new Api(cluster.balancer.url), agent };
+  const result = await killAtEvents(stage, { scenarios: scenarios(PARKED), side: 2 * replicas, say });
+  process.stdout.write(`\n${eventReport(result)}\n`);
+  return result.problems.length === 0;
 }
 
 async function tryOut(options: ChaosOptions): Promise<Trial> {

@@ -11,10 +11,13 @@ export interface ChaosOptions {
   http: boolean;
   /** With the fault `failover`: after so many leaders the trial is over. */
   kills: number;
+  /** Instead of faults by chance: a replica is killed at each event of runs with every construct. */
+  eachEvent: boolean;
 }
 
 export const USAGE = `npm run chaos -- [--minutes 2] [--seed S] [--replicas 3] [--faults kill,database] [--http]
 npm run chaos -- --faults failover [--kills 10] [--seed S] [--replicas 2]
+npm run chaos -- --each-event [--replicas 4]
 
 --minutes   how long the faults go on; about one more to recover and to check
 --seed      the plan of faults to repeat; one by chance otherwise
@@ -22,6 +25,8 @@ npm run chaos -- --faults failover [--kills 10] [--seed S] [--replicas 2]
 --faults    only these of kill, cut, freeze, sessions, database, terminate; or failover, alone or with some of them (but
             database): PostgreSQL is a Patroni cluster of two nodes then, whose leader is lost again and again
 --kills     with failover: how many leaders are lost, however long it takes, unless --minutes is there as well
+--each-event  after each event of runs with every construct of the language, and before each next one, the replica that
+            executes the run is killed; it lasts as long as that takes
 --http      NODE_DISPATCH=http: a run's own nodes are called through the balancer`;
 
 /** The fault that needs another PostgreSQL than the others. */
@@ -38,6 +43,7 @@ export function readOptions(args: string[]): ChaosOptions {
       replicas: { type: 'string', default: '3' },
       faults: { type: 'string', default: '' },
       http: { type: 'boolean', default: false },
+      'each-event': { type: 'boolean', default: false },
     },
   });
   const faults = values.faults.split(',').filter((kind) => kind !== '');
@@ -50,18 +56,21 @@ export function readOptions(args: string[]): ChaosOptions {
     faults,
     http: values.http,
     kills: above(0, 'kills', values.kills ?? 'Infinity'),
+    eachEvent: values['each-event'],
   };
 }
 
 /** The command that repeats the trial. */
-export function commandOf({ minutes, seed, replicas, faults, http, kills }: ChaosOptions): string {
+export function commandOf({ minutes, seed, replicas, faults, http, kills, eachEvent }: ChaosOptions): string {
+  const dispatch = http ? ['--http'] : [];
+  if (eachEvent) return ['npm run chaos -- --each-event --replicas', replicas, ...dispatch].join(' ');
   return [
     'npm run chaos --',
     ...(Number.isFinite(minutes) ? ['--minutes', minutes] : []),
     ...(Number.isFinite(kills) ? ['--kills', kills] : []),
     ...['--seed', seed, '--replicas', replicas],
     ...(faults.length > 0 ? ['--faults', faults.join(',')] : []),
-    ...(http ? ['--http'] : []),
+    ...dispatch,
   ].join(' ');
 }
 

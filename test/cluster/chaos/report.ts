@@ -2,6 +2,7 @@ import type { StoredLog } from '../../support/stored-log.js';
 import type { ClientLog } from './client-log.js';
 import type { Failover, Loss } from './failover-driver.js';
 import type { Fault } from './fault-plan.js';
+import type { TrialResult } from '../events/kill-trial.js';
 import type { MemoryOfLife } from './replica-memory.js';
 import { settlingMs } from './settling.js';
 import type { Verdict } from './verdict.js';
@@ -33,6 +34,16 @@ export function report({ log, faults, failovers, stored, lives, errors, verdict 
     ...Object.entries(verdict).flatMap(([promise, breaches]) => shown(promise, breaches as string[])),
     ...shown('logged as errors', errors),
     table(['replica', 'seconds', 'RSS MiB at its start', 'in the middle', 'at its end'], lives.map(memory)),
+  ].join('\n\n');
+}
+
+/** What kills at every event came to. */
+export function eventReport({ scenarios, kills, calls, problems }: TrialResult): string {
+  const rows = scenarios.map(({ name, events, runs, hits }) => [name, ...[events, runs, hits].map(String)]);
+  return [
+    table(['run', 'events', 'runs', 'killed at their place'], rows),
+    `${kills} replicas were killed; agents were called ${calls} times; ${problems.length} promises were broken.`,
+    ...shown('broken', problems),
   ].join('\n\n');
 }
 
