@@ -36,7 +36,11 @@ describe.each(bindingsOf(() => endpoints).map((it) => [it.name, it] as const))(
       const { result } = await binding.call<AgentCard>('', 'GetExtendedAgentCard', {}, ann.headers);
       expect(result?.skills).toContainEqual(expect.objectContaining({ id: name, examples: ['{"topic":"text"}'] }));
       expect(schemaOf(result, name)).toEqual({
-        input: { type: 'object', properties: { topic: { description: 'The input of the node topic' } } },
+        input: {
+          type: 'object',
+          properties: { topic: { description: 'The input of the node topic' } },
+          required: ['topic'],
+        },
         artifacts: ['paper'],
       });
     });

@@ -1,6 +1,7 @@
 import { type AgentDetails, type AgentExecutor, type NodeTypes, type ServedAgent, UnknownAgent } from '#libs/executor';
 import { inlineRevision } from '../inline-workflow.js';
 import { nodePath, workflowPath } from '../node-address.js';
+import { inputsSchema } from './inputs-schema.js';
 import type { WorkflowNode, WorkflowRevision } from '../workflow.js';
 
 /** Makes the executors of what a workflow consists of. */
@@ -51,10 +52,9 @@ export class WorkflowAgents {
     const inputs = nodes.filter((it) => it.type === 'input').map((it) => it.id);
     const artifacts = nodes.filter((it) => it.type === 'output').map((it) => it.id);
     const examples = inputs.length > 0 ? [JSON.stringify(Object.fromEntries(inputs.map((id) => [id, 'text'])))] : [];
-    const properties = Object.fromEntries(inputs.map((id) => [id, { description: `The input of the node ${id}` }]));
     return {
       skills: this.agent.skills.map((skill) => ({ ...skill, ...(examples.length > 0 && { examples }) })),
-      schemas: { [name]: { input: { type: 'object', properties }, artifacts } },
+      schemas: { [name]: { input: inputsSchema(nodes), artifacts } },
     };
   }
 

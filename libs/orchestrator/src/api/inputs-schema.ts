@@ -1,0 +1,36 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import type { WorkflowNode } from '../workflow.js';
+
+/** Members that say where a schema is: it is somewhere else now. */
+const PLACES = new Set(['$schema', '$id', 'id']);
+
+/**
+ * What a run takes, as a JSON Schema of one object with an input under each name. The schema of an input stands in it as
+ * it was written, unless it refers to a place in itself.
+ */
+export function inputsSchema(nodes: readonly WorkflowNode[]): JsonObject {
+  const inputs = nodes.filter(({ type }) => type === 'input');
+  const required = inputs.filter(({ config }) => config['optional'] !== true && config['default'] === undefined);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(inputs.map((it) => [it.id, inputSchema(it)])),
+    ...(required.length > 0 && { required: required.map(({ id }) => id) }),
+  };
+}
+
+function inputSchema({ id, config }: WorkflowNode): JsonObject {
+  const written = config['schema'];
+  const movable = isJsonObject(written) && !refers(written) ? written : {};
+  const schema = Object.fromEntries(Object.entries(movable).filter(([name]) => !PLACES.has(name)));
+  const said = config['description'];
+  return {
+    description: typeof said === 'string' && said !== '' ? said : `The input of the node ${id}`,
+    ...schema,
+    ...(config['default'] !== undefined && { default: config['default'] }),
+  };
+}
+
+function refers(value: JsonValue): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, it]) => name === '$ref' || refers(it as JsonValue));
+}
