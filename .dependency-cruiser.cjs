@@ -67,6 +67,7 @@ const LAYERS = {
       'agent-calls',
       'process',
     ],
+    'mcp-server': ['protocol', 'http', 'access', 'tasks', 'executor', 'a2a-server'],
     'event-gateway': ['protocol', 'service', 'postgres', 'http', 'access', 'tasks'],
   },
 };

@@ -20,6 +20,7 @@ import { GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
 import { jsonBodyParser, problemOf, ServiceAddress } from '#libs/http';
 import { Jobs } from '#libs/jobs';
+import { registerMcpRoutes } from '#libs/mcp-server';
 import {
   type AppConfig,
   ConfigError,
@@ -31,6 +32,7 @@ import {
   Shutdown,
   withQuietRoutes,
 } from '#libs/service';
+import { TaskQuestions, TaskStore } from '#libs/tasks';
 import { AppModule } from './app.module.js';
 import { refuseCodedBodies } from './coded-bodies.js';
 import { serveConsole } from './console.js';
@@ -118,18 +120,36 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   drainOversizedBodies(fastify, config.bodyLimit);
   const { bodyLimit, content } = config;
   app.useBodyParser('application/json', { bodyLimit }, jsonBodyParser(fastify, content.jsonMembers));
-  const routes = registerA2aRoutes(fastify, {
-    handler: app.get(RequestHandler, { strict: false }),
-    catalog: app.get(AgentCatalog, { strict: false }),
-    address: app.get(ServiceAddress),
-    jsonMembers: config.content.jsonMembers,
-  });
-  app.get(Shutdown).register('streams', () => routes.endStreams());
+  serveAgents(app, config);
   app.get(GatewaySocket, { strict: false }).attach(app.getHttpServer());
   serveDocumentation(app, config);
   await serveConsole(app);
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   return app;
+}
+
+/** A2A and MCP, whose routes are no controllers (ADR 4). */
+function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig): void {
+  const fastify = app.getHttpAdapter().getInstance();
+  const handler = app.get(RequestHandler, { strict: false });
+  const address = app.get(ServiceAddress);
+  const a2a = registerA2aRoutes(fastify, {
+    handler,
+    catalog: app.get(AgentCatalog, { strict: false }),
+    address,
+    jsonMembers: content.jsonMembers,
+  });
+  const mcp = registerMcpRoutes(fastify, {
+    handler,
+    address,
+    tasks: app.get(TaskStore, { strict: false }),
+    questions: app.get(TaskQuestions, { strict: false }),
+    ...(auth.jwt && { issuer: auth.jwt.issuer }),
+  });
+  app.get(Shutdown).register('streams', () => {
+    a2a.endStreams();
+    mcp.endStreams();
+  });
 }
 
 function serverOptions(config: AppConfig): FastifyHttpOptions<Server> {
@@ -193,7 +213,19 @@ function corsOptions(config: AppConfig) {
       'Idempotency-Key',
       'If-Match',
       'If-None-Match',
+      'Mcp-Method',
+      'Mcp-Name',
+      'Mcp-Protocol-Version',
+      'Mcp-Session-Id',
     ],
-    exposedHeaders: ['A2A-Extensions', 'X-A2A-Extensions', 'ETag', 'Location', 'Retry-After'],
+    exposedHeaders: [
+      'A2A-Extensions',
+      'X-A2A-Extensions',
+      'ETag',
+      'Location',
+      'Mcp-Session-Id',
+      'Retry-After',
+      'WWW-Authenticate',
+    ],
   };
 }

@@ -18,6 +18,7 @@ const TAKEN = [
   'docs-yaml',
   'events',
   'health',
+  'mcp',
   'metrics',
   '\\.well-known',
 ];

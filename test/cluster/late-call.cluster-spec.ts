@@ -1,7 +1,9 @@
 import { useCluster } from '../support/cluster-stage.js';
-import { answers } from '../support/fake-behaviour.js';
+import type { JsonObject } from '#libs/protocol';
+import { answers, holds } from '../support/fake-behaviour.js';
+import { mcp, mcpClient } from '../support/mcp.js';
 import { until } from '../support/until.js';
-import { external, linear, unique } from '../support/workflow.js';
+import { external, linear, output, ruled, unique } from '../support/workflow.js';
 
 const stage = useCluster({ replicas: 2 });
 
@@ -28,4 +30,38 @@ describe('an owner that stands still between two attempts to call an agent', () 
     expect((await stage.at(0).ended(await stage.at(0).start(after))).status).toBe('completed');
     expect(agent.sends).toEqual([]);
   }, 120_000);
+});
+
+describe('a call over MCP', () => {
+  const asking = ruled('q', [{ when: { turn: 1 }, steps: [{ ask: 'Which?' }] }], [{ echo: true }, { complete: 'ok' }]);
+
+  it('has its user asked by one replica, and takes the answer at any', async () => {
+    const { name } = await stage.api.save(linear(unique('asks'), asking, output('out')));
+    const answered = () => ({ action: 'accept', content: { answer: 'blue' } });
+    // Each of its requests goes to another replica than the one before.
+    const client = await mcpClient(`${stage.cluster.balancer.url}/mcp`, { mode: 'legacy', answers: answered });
+    expect(await client.callTool({ name })).toMatchObject({ structuredContent: { out: 'blue' } });
+    await client.close();
+  });
+
+  it('is a task that another replica answers for when the one that was called is killed', async () => {
+    const agent = await stage.fake({ streaming: true });
+    agent.always(holds('from afar'));
+    const { name } = await stage.api.save(linear(unique('afar'), asking, external('x', agent.url)));
+    const [a, b] = [stage.replica(0), stage.replica(1)];
+    const { taskId } = (await mcp(`${a.url}/mcp`, 'tools/call', { name })).body.result as { taskId: string };
+    const get = async (): Promise<JsonObject> => (await mcp(`${b.url}/mcp`, 'tasks/get', { taskId })).body.result ?? {};
+    const [key = ''] = Object.keys((await get())['inputRequests'] as JsonObject);
+    const inputResponses = { [key]: { action: 'accept', content: { answer: 'blue' } } };
+    await mcp(`${a.url}/mcp`, 'tasks/update', { taskId, inputResponses });
+    await agent.sent();
+    await stage.cluster.kill(a);
+    expect(await get()).toMatchObject({ taskId, status: 'working' });
+    agent.release();
+    const ended = await until(async () => {
+      const task = await get();
+      return task['status'] === 'completed' && task;
+    });
+    expect(ended).toMatchObject({ result: { structuredContent: { x: 'from afar' } } });
+  });
 });

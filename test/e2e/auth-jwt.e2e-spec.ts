@@ -1,6 +1,7 @@
 import { generateKeyPair, type JWTPayload } from 'jose';
 import { rest, rpc, sendTask } from '../support/a2a.js';
-import { AUDIENCE, IdentityProvider } from '../support/identity-provider.js';
+import { AUDIENCE, IdentityProvider, ISSUER } from '../support/identity-provider.js';
+import { mcp } from '../support/mcp.js';
 import { startRefused } from '../support/parley.js';
 import { useStage } from '../support/stage.js';
 import { Api, input, linear, output, says, script, unique } from '../support/workflow.js';
@@ -82,6 +83,37 @@ describe('AUTH_MODE=jwt', () => {
       securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer', bearerFormat: 'JWT' } } },
       securityRequirements: [{ schemes: { bearer: { list: ['agents'] } } }],
     });
+  });
+
+  it('leads MCP clients without a token to the provider', async () => {
+    const { url } = stage.parley;
+    for (const path of ['/mcp', '/mcp/workflows/any']) {
+      const refused = await mcp(`${url}${path}`, 'tools/list');
+      const metadata = `${url}/.well-known/oauth-protected-resource${path}`;
+      expect([refused.status, refused.body, refused.headers.get('www-authenticate')]).toEqual([
+        401,
+        { jsonrpc: '2.0', id: null, error: expect.objectContaining({ message: 'Valid credentials are required' }) },
+        `Bearer realm="parley", resource_metadata="${metadata}"`,
+      ]);
+      expect(await (await fetch(metadata)).json()).toEqual({
+        resource: `${url}${path}`,
+        authorization_servers: [ISSUER],
+        scopes_supported: ['agents'],
+        bearer_methods_supported: ['header'],
+      });
+    }
+    const headers = await provider.headers(ANN);
+    expect((await mcp(`${url}/mcp`, 'tools/list', {}, { headers })).status).toBe(200);
+    const low = await mcp(
+      `${url}/mcp`,
+      'tools/list',
+      {},
+      { headers: await provider.headers({ ...ANN, scope: 'admin' }) },
+    );
+    expect([low.status, low.headers.get('www-authenticate')]).toEqual([
+      403,
+      expect.stringContaining('error="insufficient_scope", scope="agents", resource_metadata="'),
+    ]);
   });
 
   it('does not start without the provider', async () => {

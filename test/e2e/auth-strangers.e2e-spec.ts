@@ -1,7 +1,16 @@
 import type { Task } from '#libs/protocol';
 import { rest, rpc, sendTask } from '../support/a2a.js';
 import { GatewayClient } from '../support/gateway-client.js';
-import { apiAsks, type Ask, grpcAsks, jsonRpcAsks, legacyAsks, nobodys, restAsks } from '../support/stranger.js';
+import {
+  apiAsks,
+  type Ask,
+  grpcAsks,
+  jsonRpcAsks,
+  legacyAsks,
+  mcpAsks,
+  nobodys,
+  restAsks,
+} from '../support/stranger.js';
 import {
   askedRoutes,
   BRAINSTORM_ROUTES,
@@ -12,6 +21,7 @@ import {
   RUN_ROUTES,
   WORKFLOW_ROUTES,
 } from '../support/stranger-routes.js';
+import { mcp } from '../support/mcp.js';
 import { type Annas, SECRET, STRANGERS, type StrangerStage, useStrangers, WORLDS } from '../support/stranger-stage.js';
 import { SseReader } from '../support/sse.js';
 import { until } from '../support/until.js';
@@ -66,6 +76,13 @@ function isUnknownTo(strangers: StrangerStage, other: string): void {
     it.each(grpcAsksOf())('is for $name as any id', async ({ index }) => {
       const ask = grpcAsks(strangers.grpc, who)[index]!;
       for (const path of paths()) await strangers.expectUnknown(ask, path, idOf(strangers.annas));
+    });
+
+    it.each(mcpAsks(who, () => strangers.workflow))('is for $name as any id', async (ask) => {
+      const { url } = strangers.ann;
+      for (const base of [`${url}/mcp`, `${url}/mcp/workflows/${strangers.workflow}`]) {
+        await strangers.expectUnknown(ask, base, idOf(strangers.annas));
+      }
     });
 
     it.each(apiAsks(who, RUN_ROUTES))('is for $name as any id', async (ask) => {
@@ -240,6 +257,31 @@ function isForeignTo(strangers: StrangerStage, other: string): void {
       );
       expect([path, (await own)?.includes(shown), (await foreign)?.includes(shown)]).toEqual([path, true, false]);
     }
+    const tools = async (headers: Record<string, string>) =>
+      (await mcp(`${ann.url}/mcp`, 'tools/list', {}, { headers })).text;
+    expect([(await tools(ann.headers)).includes(workflow), (await tools(who())).includes(workflow)]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  it(`a workflow of ${other} is no tool, as one that nobody has`, async () => {
+    const { ann, workflow } = strangers;
+    const call =
+      (name: string): Ask['ask'] =>
+      (url) =>
+        mcp(url, 'tools/call', { name }, { headers: who() });
+    const unknown: Ask = {
+      name: 'tools/call',
+      elsewhere: /"code":-32602,"message":"workflow/,
+      ask: (url, id) => call(id)(url, id),
+    };
+    await strangers.expectUnknown(unknown, `${ann.url}/mcp`, workflow);
+    const listed: Ask = {
+      name: 'tools/list',
+      ask: (url, id) => mcp(`${url}/${id}`, 'tools/list', {}, { headers: who() }),
+    };
+    await strangers.expectUnknown(listed, `${ann.url}/mcp/workflows`, workflow);
   });
 }
 
@@ -266,6 +308,11 @@ function isKnown(strangers: StrangerStage): void {
   it.each(grpcAsksOf())('is answered $name', async ({ index }) => {
     await strangers.expectKnown(grpcAsks(strangers.grpc, who)[index]!, '', strangers.annas.ended.id);
     await keepConfig();
+  });
+
+  it.each(mcpAsks(who, () => strangers.workflow))('is answered $name', async (ask) => {
+    // A call goes on with a Task of its own workflow alone.
+    await strangers.expectKnown(ask, `${strangers.ann.url}/mcp`, strangers.annas.waiting.id);
   });
 
   it.each([

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '#libs/protocol';
 import { rest, rpc, sendParams } from './a2a.js';
 import type { GrpcWire } from './grpc-wire.js';
+import { mcp, post } from './mcp.js';
 import type { ApiRoute } from './stranger-routes.js';
 import type { Headers } from './wire-binding.js';
 import { Api } from './workflow.js';
@@ -168,6 +170,30 @@ export function legacyAsks(who: () => Headers): Ask[] {
     ask: (base, id) => rpc(base, method, params(id), { headers: { ...who(), ...V0_3, ...headers } }),
   }));
   return [...calls, ...restOf('0.3', LEGACY_REST, () => ({ ...who(), ...V0_3 }))];
+}
+
+/** That there is no such Task, or no such tool, in the words of MCP. */
+const NO_TASK = /"code":-32602,"message":"(Task|workflow .+) not found/;
+const ACCEPTED = { action: 'accept', content: { answer: 'mine now' } };
+
+/** MCP; the base is the endpoint. @param tool a workflow's name */
+export function mcpAsks(who: () => Headers, tool: () => string): Ask[] {
+  const calls: [method: string, params: (id: string) => JsonObject][] = [
+    ['tasks/get', (taskId) => ({ taskId })],
+    ['tasks/update', (taskId) => ({ taskId, inputResponses: { 'q@1': ACCEPTED } })],
+    ['tasks/cancel', (taskId) => ({ taskId })],
+    ['tools/call', (id) => ({ name: tool(), requestState: id, inputResponses: { 'q@1': ACCEPTED } })],
+  ];
+  const asks = calls.map(([method, params]): Ask => ({
+    name: `MCP ${method}`,
+    elsewhere: NO_TASK,
+    ask: (url, id) => mcp(url, method, params(id), { headers: who() }),
+  }));
+  const answer = (id: string) => ({ jsonrpc: '2.0', id: `parley:${id}:q@1`, result: ACCEPTED });
+  return [
+    ...asks,
+    { name: 'an answer in MCP 2025-11-25', elsewhere: NO_TASK, ask: (url, id) => post(url, answer(id), who()) },
+  ];
 }
 
 /** gRPC; the base is an agent's path, or `''`. */

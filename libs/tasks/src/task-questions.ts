@@ -17,6 +17,8 @@ export interface QuestionQuery {
   scope: TaskScope;
   /** Whose Tasks: as `TaskFilter.agent`. */
   agent?: string;
+  /** Of one Task alone. */
+  taskId?: string;
   assignee?: string;
   /** Exclusive: the last one of the page before. */
   after?: QuestionPosition;
@@ -42,10 +44,11 @@ export class TaskQuestions {
     this.pool = database.pool;
   }
 
-  async list({ scope, agent, assignee, after, limit }: QuestionQuery): Promise<OpenQuestion[]> {
+  async list({ scope, agent, taskId, assignee, after, limit }: QuestionQuery): Promise<OpenQuestion[]> {
     const values: unknown[] = [scope.tenant, scope.owner, limit];
     const conditions = ['tenant = $1', 'owner = $2'];
     if (agent !== undefined) conditions.push(agentCondition(agent, values));
+    if (taskId !== undefined) conditions.push(`task_id = $${values.push(taskId)}`);
     if (assignee !== undefined) conditions.push(`assignee = $${values.push(assignee)}`);
     if (after) {
       const at = values.push(after.since, after.taskId, after.key);

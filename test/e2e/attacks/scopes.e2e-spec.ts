@@ -77,7 +77,7 @@ const API: Row[] = [
   ['DELETE /api/credentials/{name}', ADMIN, 404],
 ];
 
-/** What is below an agent's base. */
+/** What is below an agent's base, and MCP. */
 const A2A: Row[] = [
   ['GET /a2a/agents', AGENTS, 200],
   ['GET /a2a/tasks', AGENTS, 200],
@@ -97,6 +97,10 @@ const A2A: Row[] = [
   ['POST /a2a/workflows/{name}/nodes/in/message:send', AGENTS, 200, sendParams('x')],
   ['GET /a2a/v1/tasks/{id}', AGENTS, 404],
   ['GET /a2a/nothing', AGENTS, 404],
+  ['POST /mcp', AGENTS, 400, {}],
+  ['POST /mcp/workflows/{name}', AGENTS, 400, {}],
+  ['GET /mcp', AGENTS, 405],
+  ['DELETE /mcp', AGENTS, 405],
   ['GET /api/nothing', AGENTS, 404],
 ];
 

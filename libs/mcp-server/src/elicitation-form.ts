@@ -1,0 +1,54 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+
+/** What MCP lets a form's field say, by the type of its value. */
+const MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  string: ['minLength', 'maxLength', 'format', 'default', 'enum', 'enumNames'],
+  number: ['minimum', 'maximum', 'default'],
+  integer: ['minimum', 'maximum', 'default'],
+  boolean: ['default'],
+};
+const FORMATS = new Set(['email', 'uri', 'date', 'date-time']);
+
+/** The schema of a form as an elicitation may have it. */
+export interface ElicitationSchema extends JsonObject {
+  type: 'object';
+  properties: JsonObject;
+}
+
+/** How a question without a form is answered. */
+export const ANSWER_SCHEMA: ElicitationSchema = {
+  type: 'object',
+  properties: { answer: { type: 'string', title: 'Answer' } },
+  required: ['answer'],
+};
+
+/**
+ * A human's form as an elicitation can show it: flat, and with fields of simple types. `undefined` where it is anything
+ * else; what a field says beyond what MCP knows is left out, and checked when the answer comes.
+ */
+export function elicitationSchema(form: JsonObject): ElicitationSchema | undefined {
+  const { type, properties, required } = form;
+  if (type !== 'object' || !isJsonObject(properties)) return undefined;
+  const fields = Object.entries(properties).map(([name, it]) => [name, fieldOf(it)] as const);
+  if (fields.length === 0 || fields.some(([, field]) => field === undefined)) return undefined;
+  const asked = Array.isArray(required) ? required.filter((it) => typeof it === 'string') : [];
+  return {
+    type: 'object',
+    properties: Object.fromEntries(fields) as JsonObject,
+    ...(asked.length > 0 && { required: asked }),
+  };
+}
+
+function fieldOf(field: JsonValue): JsonObject | undefined {
+  if (!isJsonObject(field)) return undefined;
+  const type = typeof field['type'] === 'string' ? field['type'] : isChoice(field['enum']) ? 'string' : '';
+  const known = MEMBERS[type];
+  if (known === undefined || ('enum' in field && !isChoice(field['enum']))) return undefined;
+  const kept = ['title', 'description', ...known].filter((name) => field[name] !== undefined);
+  const { format, ...rest } = Object.fromEntries(kept.map((name) => [name, field[name]!]));
+  return { type, ...rest, ...(typeof format === 'string' && FORMATS.has(format) && { format }) };
+}
+
+function isChoice(values: JsonValue | undefined): boolean {
+  return Array.isArray(values) && values.every((it) => typeof it === 'string');
+}

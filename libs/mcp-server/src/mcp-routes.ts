@@ -1,0 +1,194 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { admitStream, scopeOf, setRetryAfter } from '#libs/access';
+import { readIdempotencyKey } from '#libs/executor';
+import type { ServiceAddress } from '#libs/http';
+import { A2AError, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { sessionOf } from './client-support.js';
+import { Exchange, type McpBackend, SHUTTING_DOWN } from './exchange.js';
+import { INVALID_PARAMS, INVALID_REQUEST, McpError, mcpError } from './mcp-error.js';
+import { McpService } from './mcp-service.js';
+import { PROTECTED_RESOURCE, protectedResource, resourceMetadata } from './protected-resource.js';
+import { elicited } from './workflow-call.js';
+import { toolPath } from './workflow-tools.js';
+
+export interface McpRoutesOptions extends McpBackend {
+  address: Pick<ServiceAddress, 'publicBaseUrl'>;
+  /** Who issues tokens, where callers have tokens of an identity provider. */
+  issuer?: string;
+}
+
+/** What the routes leave for a shutdown to do. */
+export interface McpRoutes {
+  /** Ends every stream; runs go on elsewhere. */
+  endStreams(): void;
+}
+
+const PATHS = ['/mcp', '/mcp/workflows/:workflow'] as const;
+/** What of the request’s headers MCP itself reads. */
+const PASSED_ON = /^(accept|content-type|mcp-.*)$/;
+
+/**
+ * Registers MCP over Streamable HTTP, in which workflows are tools: all of them at `/mcp`, one at
+ * `/mcp/workflows/{name}`. It is encapsulated, as A2A is. To be called before the server is ready.
+ */
+export function registerMcpRoutes(fastify: FastifyInstance, options: McpRoutesOptions): McpRoutes {
+  const open = new Set<AbortController>();
+  const endpoint = new McpEndpoint(options, open);
+  void fastify.register((scope, _options, done) => {
+    scope.setErrorHandler((error, request, reply) => endpoint.refuse(error, request, reply));
+    for (const path of PATHS) {
+      scope.post(path, (request, reply) => endpoint.handle(request, reply));
+      // Streams of their own, and their end, are of sessions, which there are none of.
+      for (const method of ['GET', 'DELETE'] as const) scope.route({ method, url: path, handler: refuseMethod });
+      if (options.issuer !== undefined) {
+        scope.get(`${PROTECTED_RESOURCE}${path}`, (request) => endpoint.metadata(request));
+      }
+    }
+    done();
+  });
+  return {
+    endStreams: () => {
+      for (const it of open) it.abort(SHUTTING_DOWN);
+      void endpoint.service.close();
+    },
+  };
+}
+
+class McpEndpoint {
+  readonly service = new McpService();
+
+  constructor(
+    private readonly options: McpRoutesOptions,
+    private readonly open: Set<AbortController>,
+  ) {}
+
+  async handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const body = readBody(request.body);
+    const abort = new AbortController();
+    this.open.add(abort);
+    reply.raw.once('close', () => {
+      this.open.delete(abort);
+      abort.abort();
+    });
+    const exchange = await this.exchange(request, reply, abort.signal);
+    if (!('method' in body)) return this.answered(exchange, body, reply);
+    if (mayStream(body)) admitStream(reply);
+    const response = await this.service.answer(this.webRequest(request, abort.signal), body, exchange);
+    const { failed } = exchange;
+    const session = body['method'] === 'initialize' && isJsonObject(body['params']) && sessionOf(body['params']);
+    if (session) void reply.header('mcp-session-id', session);
+    if (failed && isJson(response)) {
+      setRetryAfter(failed.error, reply);
+      return reply.send(new Response(response.body, { status: failed.status, headers: response.headers }));
+    }
+    return reply.send(response);
+  }
+
+  /** Before there is an answer: as JSON-RPC says it, with the status that HTTP has for it. */
+  refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const shown = mcpError(transportError(error));
+    const challenge = reply.getHeader('www-authenticate');
+    if (typeof challenge === 'string' && this.options.issuer !== undefined) {
+      void reply.header(
+        'www-authenticate',
+        `${challenge}, ${resourceMetadata(this.baseUrl(request), pathOf(request))}`,
+      );
+    }
+    setRetryAfter(error, reply);
+    const status = shown.status < 400 ? 400 : shown.status;
+    return reply
+      .code(status)
+      .header('content-type', 'application/json')
+      .send(JSON.stringify(rpcError(request, shown)));
+  }
+
+  metadata(request: FastifyRequest): JsonObject {
+    return protectedResource(
+      this.baseUrl(request),
+      pathOf(request).slice(PROTECTED_RESOURCE.length),
+      this.options.issuer ?? '',
+    );
+  }
+
+  /** An answer to what a client's user was asked in a stream, here or at another replica. */
+  private async answered(exchange: Exchange, body: JsonObject, reply: FastifyReply): Promise<FastifyReply> {
+    const { id, result } = body;
+    const asked = elicited(id);
+    if (!asked) throw new McpError(INVALID_PARAMS, 'id: answers nothing that was asked here', 400);
+    const task = await exchange.task(asked.taskId);
+    await exchange.answer(task, { [asked.key]: result });
+    return reply.code(202).send();
+  }
+
+  private async exchange(request: FastifyRequest, { raw }: FastifyReply, signal: AbortSignal): Promise<Exchange> {
+    const { workflow } = request.params as { workflow?: string };
+    const { handler } = this.options;
+    const key = request.headers['idempotency-key'];
+    const call = {
+      scope: scopeOf(request.raw),
+      agent: workflow === undefined ? '' : toolPath(workflow),
+      extensions: [],
+      baseUrl: this.baseUrl(request),
+      whenAnswered: (done: () => void) => !raw.closed && raw.once('close', done) === raw,
+      ...(key !== undefined && { idempotencyKey: readIdempotencyKey(key) }),
+    };
+    const session = request.headers['mcp-session-id'];
+    return new Exchange(this.options, await handler.agent(call), call, signal, session?.toString());
+  }
+
+  /** What was read is given beside it. */
+  private webRequest(request: FastifyRequest, signal: AbortSignal): Request {
+    const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
+      PASSED_ON.test(name) && value !== undefined ? [[name, String(value)]] : [],
+    );
+    return new Request(`${this.baseUrl(request)}${pathOf(request)}`, { method: 'POST', headers, signal });
+  }
+
+  private baseUrl({ raw }: FastifyRequest): string {
+    return this.options.address.publicBaseUrl(raw);
+  }
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0]?.replace(/\/$/, '') ?? '';
+}
+
+/** One message: the revisions that had batches are no more spoken by anybody who needs them. */
+function readBody(body: unknown): JsonObject {
+  if (isJsonObject(body as JsonValue)) return body as JsonObject;
+  const what = Array.isArray(body) ? 'Batches are not supported: send one message' : 'The body must be a JSON object';
+  throw new McpError(INVALID_REQUEST, what, 400);
+}
+
+/** Whether the answer may be a stream: that of a call of 2025-11-25 always is. */
+function mayStream({ method, params }: JsonObject): boolean {
+  if (method === 'subscriptions/listen') return true;
+  if (method !== 'tools/call' || !isJsonObject(params)) return false;
+  const meta = isJsonObject(params['_meta']) ? params['_meta'] : {};
+  const isModern = Object.keys(meta).some((name) => name.startsWith('io.modelcontextprotocol/'));
+  return !isModern || meta['progressToken'] !== undefined;
+}
+
+function refuseMethod(_request: FastifyRequest, reply: FastifyReply): never {
+  void reply.header('allow', 'POST');
+  throw new McpError(INVALID_REQUEST, 'Method not allowed: send POST', 405);
+}
+
+function isJson({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('application/json') === true;
+}
+
+function rpcError({ body }: FastifyRequest, { code, message, data }: McpError): JsonObject {
+  const id = isJsonObject(body as JsonValue) ? (body as JsonObject)['id'] : undefined;
+  const isId = typeof id === 'string' || typeof id === 'number';
+  return { jsonrpc: '2.0', id: isId ? id : null, error: { code, message, ...(data !== undefined && { data }) } };
+}
+
+/** What Fastify refused before a handler ran keeps its status; its texts name nothing of ours. */
+function transportError(error: unknown): unknown {
+  if (error instanceof A2AError || error instanceof McpError) return error;
+  const { statusCode, message } = error as Partial<FastifyError>;
+  const { status = statusCode } = error as { status?: unknown };
+  if (typeof status !== 'number' || status < 400 || status >= 500) return error;
+  return new McpError(INVALID_REQUEST, message ?? 'Invalid request', status);
+}

@@ -1,0 +1,128 @@
+import type { McpHttpHandler, Server, ServerContext } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { type ServedAgent, UnknownAgent } from '#libs/executor';
+import { A2AError, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { CallProgress, type Progress } from './call-progress.js';
+import { type ClientSupport, declaredSupport, sessionSupport, TASKS_EXTENSION } from './client-support.js';
+import type { Exchange } from './exchange.js';
+import { INVALID_PARAMS, mcpError, McpError, missingExtension } from './mcp-error.js';
+import { cancelTask, getTask, updateTask } from './mcp-tasks.js';
+import type { Elicitation } from './questions.js';
+import { WorkflowCall } from './workflow-call.js';
+import { callMessage, toolPath, toolsOf } from './workflow-tools.js';
+
+type Sdk = typeof import('@modelcontextprotocol/server');
+
+const TASK = z.looseObject({ taskId: z.string().max(200) });
+
+/** What a request is given beside itself, by way of the SDK. */
+export const EXCHANGE = 'exchange';
+
+/** Answers MCP requests with the official SDK, which is loaded when the first of them comes. */
+export class McpService {
+  private loaded: Promise<McpHttpHandler> | undefined;
+
+  async answer(request: Request, body: unknown, exchange: Exchange): Promise<Response> {
+    this.loaded ??= load();
+    const { fetch } = await this.loaded;
+    const authInfo = { token: '', clientId: exchange.call.scope.owner, scopes: [], extra: { [EXCHANGE]: exchange } };
+    return fetch(request, { parsedBody: body, authInfo });
+  }
+
+  /** Ends what is open without an end of its own. */
+  async close(): Promise<void> {
+    await (await this.loaded)?.close();
+  }
+}
+
+async function load(): Promise<McpHttpHandler> {
+  const sdk = await import('@modelcontextprotocol/server');
+  return sdk.createMcpHandler(({ authInfo, era }) => serverOf(sdk, authInfo?.extra?.[EXCHANGE] as Exchange, era));
+}
+
+/** One server for one request. */
+function serverOf(sdk: Sdk, exchange: Exchange, era: 'modern' | 'legacy'): Server {
+  const { name, version } = exchange.agent;
+  const extensions = era === 'modern' && { extensions: { [TASKS_EXTENSION]: {} } };
+  const server = new sdk.Server({ name, version }, { capabilities: { tools: {}, ...extensions } });
+  const supportOf = ({ mcpReq }: ServerContext): ClientSupport =>
+    era === 'modern'
+      ? declaredSupport((mcpReq.envelope as JsonObject | undefined)?.[sdk.CLIENT_CAPABILITIES_META_KEY])
+      : sessionSupport(exchange.session);
+  const answered = <T>(answer: () => Promise<T>): Promise<T> =>
+    answer().catch((error: unknown) => fail(exchange, error));
+
+  server.setRequestHandler('tools/list', ({ params }) =>
+    answered(async () => ({ ...toolsOf(exchange.agent, params?.cursor), ttlMs: 0, cacheScope: 'private' }) as never),
+  );
+  server.setRequestHandler('tools/call', ({ params }, context) =>
+    answered(async () => (await callTool(exchange, server, params, context, supportOf(context))) as never),
+  );
+  if (era === 'legacy') return server;
+  type TaskRequest = (taskId: string, replies: Record<string, unknown>) => Promise<JsonObject>;
+  const onTask = (method: string, does: TaskRequest): void =>
+    server.setRequestHandler(method, { params: TASK, result: z.looseObject({}) }, ({ taskId }, context) =>
+      answered(async () => {
+        if (!supportOf(context).tasks) throw missingExtension(TASKS_EXTENSION);
+        // The SDK has taken the answers out of the parameters.
+        return does(taskId, context.mcpReq.inputResponses ?? {});
+      }),
+    );
+  onTask('tasks/get', (taskId) => getTask(exchange, taskId));
+  onTask('tasks/update', (taskId, replies) => updateTask(exchange, taskId, replies));
+  onTask('tasks/cancel', (taskId) => cancelTask(exchange, taskId));
+  return server;
+}
+
+interface CallParams {
+  name: string;
+  arguments?: Record<string, unknown>;
+}
+
+async function callTool(
+  exchange: Exchange,
+  server: Server,
+  params: CallParams,
+  { mcpReq }: ServerContext,
+  support: ClientSupport,
+): Promise<JsonObject> {
+  const agent = await toolAgent(exchange, params.name);
+  const meta = (mcpReq._meta ?? {}) as JsonObject;
+  const { progressToken } = meta;
+  const notify = (progress: Progress): Promise<void> =>
+    mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } } as never);
+  using progress = new CallProgress(progressToken === undefined ? undefined : notify);
+  const ask = async (id: string, elicitation: Elicitation): Promise<void> =>
+    server.transport?.send({ jsonrpc: '2.0', id, ...elicitation } as never, { relatedRequestId: mcpReq.id });
+  const call = new WorkflowCall(exchange, agent, { support, progress, ask });
+  const state = mcpReq.requestState();
+  if (typeof state === 'string') return call.resume(state, mcpReq.inputResponses ?? {});
+  return call.begin(callMessage(agent, readArguments(params), meta, exchange.call.idempotencyKey));
+}
+
+/** The workflow of that name, where it is a tool here. */
+async function toolAgent(exchange: Exchange, name: string): Promise<ServedAgent> {
+  const { backend, agent } = exchange;
+  const path = toolPath(name);
+  const isHere = agent.path === '' || agent.path === path;
+  if (!isHere) throw mcpError(new UnknownAgent(`workflow "${name}" not found`, 'AGENT_NOT_FOUND', { workflow: name }));
+  return agent.path === path ? agent : backend.handler.agent(exchange.at(path));
+}
+
+function readArguments({ arguments: given = {} }: CallParams): JsonObject {
+  const args = given as JsonValue;
+  if (isJsonObject(args)) return args;
+  throw new McpError(INVALID_PARAMS, 'arguments: must be an object');
+}
+
+/** Tells the client, and notes what HTTP should say where it still can. */
+function fail(exchange: Exchange, error: unknown): never {
+  const known = mcpError(error);
+  if (known.status === 503) {
+    exchange.failed = {
+      status: 503,
+      error: error instanceof A2AError ? error : new A2AError('INTERNAL', { status: 503 }),
+    };
+  }
+  throw known;
+}

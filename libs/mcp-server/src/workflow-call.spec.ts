@@ -1,0 +1,222 @@
+import { jest } from '@jest/globals';
+import type { RequestHandler } from '#libs/a2a-server';
+import type { CallContext, ServedAgent } from '#libs/executor';
+import {
+  A2AError,
+  agentMessage,
+  invalidParams,
+  type JsonObject,
+  type Message,
+  statusUpdate,
+  type Task,
+  type TaskState,
+  userMessage,
+} from '#libs/protocol';
+import type { StoredTask } from '#libs/tasks';
+import type { ClientSupport } from './client-support.js';
+import { Exchange, type McpBackend, SHUTTING_DOWN } from './exchange.js';
+import type { Elicitation } from './questions.js';
+import { elicited, elicitationId, WorkflowCall } from './workflow-call.js';
+
+const reference = { taskId: 't', contextId: 'c' };
+const agent = { path: 'workflows/w', name: 'w' } as ServedAgent;
+const scope = { tenant: '', owner: 'ann' };
+const since = new Date('2026-11-01T10:00:00Z');
+const KEY = `q@${since.getTime().toString(36)}`;
+const accepted = { [KEY]: { action: 'accept', content: { answer: 'blue' } } };
+
+/** One Task whose states come one after the other, as the test says. */
+class FakeRun {
+  state: TaskState = 'TASK_STATE_SUBMITTED';
+  sequence = 1;
+  readonly sent: Message[] = [];
+  private readonly states: TaskState[] = [];
+  private wake = Promise.withResolvers<void>();
+
+  constructor(private readonly refusal?: Error) {}
+
+  becomes(...states: TaskState[]): this {
+    this.states.push(...states);
+    this.wake.resolve();
+    return this;
+  }
+
+  get stored(): StoredTask {
+    const { state, sequence: lastSequence } = this;
+    const status = { state, message: agentMessage(reference, `It is ${state}`) };
+    const header = { ...reference, ...scope, agent: agent.path, state, lastSequence };
+    return { task: { id: 't', contextId: 'c', status }, header: { ...header, createdAt: since, updatedAt: since } };
+  }
+
+  async *items(signal: AbortSignal | undefined) {
+    if (this.refusal) throw this.refusal;
+    const left = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
+    yield { sequence: this.sequence, json: '', response: { task: this.stored.task } };
+    while (!signal?.aborted) {
+      const state = this.states.shift();
+      if (state === undefined) {
+        this.wake = Promise.withResolvers();
+        await Promise.race([this.wake.promise, left]);
+        continue;
+      }
+      this.state = state;
+      this.sequence += 1;
+      yield { sequence: this.sequence, json: '', response: statusUpdate(reference, state) };
+    }
+  }
+
+  get backend(): McpBackend {
+    const handler = {
+      getTask: async (): Promise<Task> => this.stored.task,
+      subscribeToTask: (_agent: unknown, _request: unknown, _call: unknown, { signal }: { signal: AbortSignal }) =>
+        this.items(signal),
+      sendStreamingMessage: (
+        _agent: unknown,
+        { message }: { message: Message },
+        _call: unknown,
+        signal: AbortSignal,
+      ) => {
+        this.sent.push(message);
+        return this.items(signal);
+      },
+    } as unknown as RequestHandler;
+    const open = { taskId: 't', agent: agent.path, key: 'q', since, body: { text: 'Which?' } };
+    return { handler, tasks: { load: async () => this.stored }, questions: { list: async () => [open] } };
+  }
+}
+
+interface Called {
+  call: WorkflowCall;
+  asked: [string, Elicitation][];
+  gone: AbortController;
+}
+
+function callOf(run: FakeRun, support: ClientSupport = { tasks: false }): Called {
+  const gone = new AbortController();
+  const context = { scope, agent: agent.path, extensions: [], baseUrl: '' } satisfies CallContext;
+  const exchange = new Exchange(run.backend, agent, context, gone.signal, undefined);
+  const asked: [string, Elicitation][] = [];
+  const ask = async (id: string, elicitation: Elicitation) => void asked.push([id, elicitation]);
+  return {
+    call: new WorkflowCall(exchange, agent, { support, progress: { report: () => undefined }, ask }),
+    asked,
+    gone,
+  };
+}
+
+const message = userMessage('hi');
+const WORKING = 'TASK_STATE_WORKING';
+const ASKS = 'TASK_STATE_INPUT_REQUIRED';
+const DONE = 'TASK_STATE_COMPLETED';
+const text = (said: string) => ({ content: [{ type: 'text', text: said }] });
+
+afterEach(() => void jest.restoreAllMocks());
+
+describe('a call of a client that knows tasks', () => {
+  const tasks = { tasks: true };
+
+  it('is a result where it ends soon', async () => {
+    const { call } = callOf(new FakeRun().becomes(WORKING, DONE), tasks);
+    expect(await call.begin(message)).toMatchObject(text(`It is ${DONE}`));
+  });
+
+  it('is a task where it asks', async () => {
+    const { call } = callOf(new FakeRun().becomes(WORKING, ASKS), tasks);
+    expect(await call.begin(message)).toMatchObject({ resultType: 'task', taskId: 't', status: 'input_required' });
+  });
+
+  it('is a task where it lasts five seconds', async () => {
+    const patience = new AbortController();
+    const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(patience.signal);
+    const { call } = callOf(new FakeRun().becomes(WORKING), tasks);
+    const result = call.begin(message);
+    patience.abort();
+    expect(await result).toMatchObject({ resultType: 'task', taskId: 't', createdAt: since.toISOString() });
+    expect(timeout.mock.calls).toEqual([[5_000]]);
+  });
+
+  it('is a task where the service shuts down', async () => {
+    const { call, gone } = callOf(new FakeRun().becomes(WORKING), tasks);
+    const result = call.begin(message);
+    gone.abort(SHUTTING_DOWN);
+    expect(await result).toMatchObject({ resultType: 'task', taskId: 't' });
+  });
+});
+
+describe('a call of a client that waits', () => {
+  it('waits through questions that it cannot ask', async () => {
+    const { call, asked } = callOf(new FakeRun().becomes(WORKING, ASKS, WORKING, DONE));
+    expect(await call.begin(message)).toMatchObject(text(`It is ${DONE}`));
+    expect(asked).toEqual([]);
+  });
+
+  it('asks each question once in its stream, under an id that says what is answered', async () => {
+    const { call, asked } = callOf(new FakeRun().becomes(ASKS, WORKING, ASKS, DONE), { tasks: false, asks: 'request' });
+    await call.begin(message);
+    const [[id, elicitation] = []] = asked;
+    expect(asked).toHaveLength(1);
+    expect(elicited(id)).toEqual({ taskId: 't', key: KEY });
+    expect(elicitation).toMatchObject({ method: 'elicitation/create', params: { message: 'Which?' } });
+  });
+
+  it('asks by its result, and goes on with the answer', async () => {
+    const run = new FakeRun().becomes(ASKS);
+    const asks = { tasks: false, asks: 'result' } as const;
+    const result = await callOf(run, asks).call.begin(message);
+    expect(result).toMatchObject({ resultType: 'input_required', requestState: 't', inputRequests: { [KEY]: {} } });
+    run.becomes(WORKING, DONE);
+    expect(await callOf(run, asks).call.resume('t', accepted)).toMatchObject(text(`It is ${DONE}`));
+    expect(run.sent[1]).toMatchObject({ taskId: 't', parts: [{ data: { q: 'blue' } }] });
+    expect(await callOf(run, asks).call.resume('t', accepted)).toMatchObject(text(`It is ${DONE}`));
+    expect(run.sent).toHaveLength(2);
+  });
+
+  it.each<[string, JsonObject, JsonObject]>([
+    ['is told that a declined question is still open', { [KEY]: { action: 'decline' } }, { isError: true }],
+    ['is asked again where nothing came', {}, { resultType: 'input_required' }],
+  ])('%s', async (_what, replies, result) => {
+    const run = new FakeRun().becomes(ASKS);
+    const asks = { tasks: false, asks: 'result' } as const;
+    await callOf(run, asks).call.begin(message);
+    expect(await callOf(run, asks).call.resume('t', replies)).toMatchObject(result);
+    expect(run.sent).toHaveLength(1);
+  });
+
+  it('is told which run goes on where the service shuts down, and nothing where it has left', async () => {
+    for (const [reason, said] of [
+      [SHUTTING_DOWN, 'The service is shutting down; the run t goes on'],
+      [undefined, 'The client has left'],
+    ] as const) {
+      const { call, gone } = callOf(new FakeRun().becomes(WORKING));
+      const result = call.begin(message);
+      gone.abort(reason);
+      await expect(result).rejects.toThrow(said);
+    }
+  });
+});
+
+describe('a refusal', () => {
+  it('of the arguments is a result, which a model can read', async () => {
+    const refusal = invalidParams({ field: 'inputs.topic', description: 'is required' });
+    expect(await callOf(new FakeRun(refusal)).call.begin(message)).toEqual({
+      ...text('inputs.topic: is required'),
+      isError: true,
+    });
+  });
+
+  it('of anything else is an error', async () => {
+    const refusal = new A2AError('CONTENT_TYPE_NOT_SUPPORTED', { message: 'no such type' });
+    await expect(callOf(new FakeRun(refusal)).call.begin(message)).rejects.toMatchObject({
+      code: -32602,
+      message: 'no such type',
+    });
+  });
+});
+
+describe('the id of a question', () => {
+  it.each(['parley:t', 'parley::k', 'other:t:k', 7, undefined, null])('is none of %j', (id) => {
+    expect(elicited(id)).toBeUndefined();
+  });
+
+  it('has any key', () => expect(elicited(elicitationId('t', 'a[1]@2:x'))).toEqual({ taskId: 't', key: 'a[1]@2:x' }));
+});

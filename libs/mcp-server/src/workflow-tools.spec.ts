@@ -1,0 +1,75 @@
+import type { ServedAgent } from '#libs/executor';
+import type { JsonObject } from '#libs/protocol';
+import { callMessage, toolPath, toolsOf } from './workflow-tools.js';
+
+/** A service with workflows of these inputs, by name. */
+function service(inputs: Record<string, JsonObject>, name = 'parley', path = ''): ServedAgent {
+  const skill = (id: string) => ({ id, name: id, description: `Does ${id}`, tags: [] });
+  const schemas = Object.entries(inputs).map(([id, properties]) => {
+    return [id, { input: { type: 'object', properties }, artifacts: [] }] as const;
+  });
+  const details = { skills: [...Object.keys(inputs), 'a-node'].map(skill), schemas: Object.fromEntries(schemas) };
+  return { path, name, details: () => details } as unknown as ServedAgent;
+}
+
+const workflow = (properties: JsonObject) => service({ w: properties }, 'w', 'workflows/w');
+
+describe('tools', () => {
+  it('are workflows, and not their nodes; one without inputs takes a text', () => {
+    const { tools, nextCursor } = toolsOf(service({ a: { topic: {} }, b: {} }));
+    expect(tools).toEqual([
+      { name: 'a', description: 'Does a', inputSchema: { type: 'object', properties: { topic: {} } } },
+      expect.objectContaining({
+        name: 'b',
+        inputSchema: expect.objectContaining({ properties: { text: expect.anything() } }),
+      }),
+    ]);
+    expect(nextCursor).toBeUndefined();
+  });
+
+  it('are told page by page', () => {
+    const names = Array.from({ length: 450 }, (_, index) => `w${String(index).padStart(3, '0')}`);
+    const all = service(Object.fromEntries(names.map((name) => [name, {}])));
+    const seen: string[] = [];
+    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+      const page = toolsOf(all, cursor);
+      seen.push(...page.tools.map(({ name }) => name));
+      cursor = page.nextCursor;
+    }
+    expect(seen).toEqual(names);
+  });
+
+  it.each(['', 'a/b', '..', 'a%2Fb', '-a', 'x'.repeat(65), 7, undefined])('have no name like %j', (name) => {
+    expect(() => toolPath(name)).toThrow('not found');
+  });
+});
+
+describe('the Message of a call', () => {
+  it('has the arguments by the names of the inputs', () => {
+    const { parts, messageId } = callMessage(workflow({ text: {} }), { text: 'x' }, {}, undefined);
+    expect(parts).toMatchObject([{ data: { text: 'x' } }]);
+    expect(messageId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it.each([
+    [{ text: 'x' }, { text: 'x' }],
+    [{}, { text: '' }],
+    [{ text: 7 }, { data: { text: 7 } }],
+    [{ text: 'x', other: 1 }, { data: { text: 'x', other: 1 } }],
+  ])('is the text where the workflow has no inputs: %j', (args, part) => {
+    expect(callMessage(workflow({}), args, {}, undefined).parts).toEqual([expect.objectContaining(part)]);
+  });
+
+  it('is the same for the same key, and in the context and the trace that the client names', () => {
+    const trace = { traceparent: '00-1-2-01', tracestate: 'a=b' };
+    const meta = { 'parley/contextId': 'c', ...trace, progressToken: 1 };
+    const [first, again, other] = ['k', 'k', 'l'].map((key) => callMessage(workflow({}), {}, meta, key));
+    expect(first).toMatchObject({ contextId: 'c', metadata: trace });
+    expect(again).toEqual(first);
+    expect(other?.messageId).not.toBe(first?.messageId);
+    expect(callMessage(workflow({}), {}, { 'parley/contextId': '', traceparent: 7 }, undefined)).not.toMatchObject({
+      contextId: expect.anything(),
+      metadata: expect.anything(),
+    });
+  });
+});

@@ -1,0 +1,92 @@
+import type { ServedAgent } from '#libs/executor';
+import {
+  dataPart,
+  derivedId,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  textPart,
+  userMessage,
+} from '#libs/protocol';
+import { INVALID_PARAMS, McpError } from './mcp-error.js';
+
+/** A workflow as a tool. */
+export interface WorkflowTool extends JsonObject {
+  name: string;
+  description: string;
+  inputSchema: { type: 'object' } & JsonObject;
+}
+
+const PAGE = 200;
+
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+
+/** How a workflow without inputs is told what it is for. */
+const TEXT_SCHEMA: WorkflowTool['inputSchema'] = {
+  type: 'object',
+  properties: { text: { type: 'string', description: 'What the workflow is to work on' } },
+};
+
+/**
+ * The workflows of an agent as tools, by name: all of them where it is the service, else the one.
+ * @param cursor the name that the page before ended with
+ */
+export function toolsOf(agent: ServedAgent, cursor?: string): { tools: WorkflowTool[]; nextCursor?: string } {
+  const { skills, schemas } = agent.details?.() ?? { skills: [], schemas: {} };
+  // Nodes have skills beside the workflow's own, and no schemas.
+  const workflows = skills.filter(({ id }) => Object.hasOwn(schemas, id));
+  const after = cursor === undefined ? workflows : workflows.filter(({ id }) => id > cursor);
+  const tools = after.slice(0, PAGE).map(({ id, description }) => ({
+    name: id,
+    description,
+    inputSchema: toolSchema(schemas[id]?.input ?? {}),
+  }));
+  const last = tools.at(-1);
+  return { tools, ...(last && after.length > tools.length && { nextCursor: last.name }) };
+}
+
+/** The path of the agent behind a tool. @throws McpError where it can be none's name */
+export function toolPath(name: unknown): string {
+  if (typeof name === 'string' && NAME.test(name)) return `workflows/${name}`;
+  const shown = typeof name === 'string' ? name.slice(0, 64) : '';
+  throw new McpError(INVALID_PARAMS, `workflow "${shown}" not found`, 404);
+}
+
+/**
+ * The Message that a call stands for: its arguments as data, by the names of the inputs, or the text for a workflow that
+ * has none.
+ * @param meta what the client said beside them
+ * @param key the call's `Idempotency-Key`: the same call is the same Message
+ */
+export function callMessage(agent: ServedAgent, args: JsonObject, meta: JsonObject, key: string | undefined): Message {
+  const { text, ...others } = args;
+  const takesText = !hasInputs(agent) && Object.keys(others).length === 0;
+  const parts =
+    takesText && (text === undefined || typeof text === 'string') ? [textPart(text ?? '')] : [dataPart(args)];
+  const contextId = meta['parley/contextId'];
+  const trace = Object.fromEntries(['traceparent', 'tracestate'].flatMap((name) => textMember(meta, name)));
+  return userMessage(parts, {
+    ...(key !== undefined && { messageId: derivedId('mcp', agent.path, key) }),
+    ...(typeof contextId === 'string' && contextId !== '' && { contextId }),
+    ...(Object.keys(trace).length > 0 && { metadata: trace }),
+  });
+}
+
+function textMember(meta: JsonObject, name: string): [string, JsonValue][] {
+  const value = meta[name];
+  return typeof value === 'string' ? [[name, value]] : [];
+}
+
+function hasInputs(agent: ServedAgent): boolean {
+  const { input } = agent.details?.().schemas[agent.name] ?? {};
+  return input !== undefined && hasProperties(input);
+}
+
+function hasProperties({ properties }: JsonObject): boolean {
+  return isJsonObject(properties) && Object.keys(properties).length > 0;
+}
+
+function toolSchema(input: JsonObject): WorkflowTool['inputSchema'] {
+  return hasProperties(input) ? { ...input, type: 'object' } : TEXT_SCHEMA;
+}
