@@ -15,7 +15,7 @@ const OWN_REQUIRE = 'const require = createRequire(import.meta.url);';
 const ANY_REQUIRE = /^\s*(?:const|let|var)\b.*\bcreateRequire\(/m;
 
 /** Packages that stay in node_modules: those that read files of their own, and those that few processes need. */
-const LEFT_OUT = ['pino', '@grpc/grpc-js', 'grpc-health-check', 'swagger-ui-dist', 'cosmiconfig', 'openai'];
+const LEFT_OUT = ['pino', '@grpc/grpc-js', 'grpc-health-check', 'swagger-ui-dist', 'cosmiconfig', '@ai-sdk'];
 
 /** Each lib as well: what measures a part of Parley (test/bench) takes it from here. */
 const libs = readdirSync(join(ROOT, 'libs')).map((lib) => `libs/${lib}/src/index`);

@@ -15,6 +15,7 @@ import { EventGatewayModule } from '#libs/event-gateway';
 import { CancelWatch, ExecutorModule, RevisionClaimModule, TaskRecovery } from '#libs/executor';
 import { ApiValidationPipe, HttpModule, ProblemFilter, SIGNING_MIGRATIONS } from '#libs/http';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
+import { ModelsModule } from '#libs/models';
 import { NodesModule } from '#libs/nodes';
 import {
   ChildRunNode,
@@ -55,6 +56,7 @@ export class AppModule {
     const runs = RunAgentsModule.withAgents(AgentsModule, TasksModule);
     const nodes = NodesModule.withAgents(
       AgentsModule,
+      ModelsModule,
       { from: conversations, type: ConversationNode },
       { from: brainstorms, type: BrainstormNode },
       { from: runs, type: ChildRunNode },

@@ -9,11 +9,32 @@ export interface LlmCall {
   body: JsonObject;
 }
 
+/** What a fake model says; streamed piece by piece where the request wants a stream. */
+export interface FakeAnswer {
+  /** The text, or the pieces that it comes in. */
+  text?: string | string[];
+  /** Arguments as a text are sent as they are, JSON or not. */
+  toolCalls?: { id: string; name: string; args: JsonObject | string }[];
+  usage?: { input: number; output: number };
+  /** An HTTP status instead of an answer, and the provider's words. */
+  status?: number;
+  error?: string;
+  headers?: Record<string, string>;
+  /** What has to happen before the answer begins, and after its first pieces before it ends. */
+  begins?: Promise<unknown>;
+  ends?: Promise<unknown>;
+  /** Instead of an end: an error in the provider's words. */
+  breaks?: string;
+  /** No end: the connection breaks (`broken`), or the answer stops without a reason (`short`). */
+  cut?: 'broken' | 'short';
+}
+
 /** A fake OpenAI-compatible endpoint: records chat completions and answers each with what a test tells it. */
 export class FakeLlm {
   readonly calls: LlmCall[] = [];
-  /** The answer to a request: a text, or an HTTP status. */
-  answer: (body: JsonObject) => string | number = () => 'an answer';
+  /** The answer to a request: a text, an HTTP status, or more than that. */
+  answer: (body: JsonObject) => string | number | FakeAnswer | Promise<string | number | FakeAnswer> = () =>
+    'an answer';
 
   private constructor(private readonly server: Server) {}
 
@@ -42,26 +63,67 @@ export class FakeLlm {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as JsonObject;
     this.calls.push({ path: request.url ?? '', headers: request.headers, body });
-    const answer = this.answer(body);
-    if (typeof answer === 'number') sendJson(response, answer, { error: { message: 'the model is upset' } });
-    else if (body.stream === true) streamCompletion(response, String(body.model), answer);
-    else sendJson(response, 200, completion(String(body.model), answer));
+    await reply(response, body, answerOf(await this.answer(body)));
   }
 }
 
-function completion(model: string, content: string): JsonObject {
-  const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }];
-  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
-  return { id: 'c', object: 'chat.completion', created: 1, model, choices, usage };
+function answerOf(answer: string | number | FakeAnswer): FakeAnswer {
+  if (typeof answer === 'number') return { status: answer, error: 'the model is upset' };
+  return typeof answer === 'string' ? { text: answer } : answer;
 }
 
-function streamCompletion(response: ServerResponse, model: string, content: string): void {
-  const chunk = (delta: JsonObject, reason: string | null): string => {
-    const choices = [{ index: 0, delta, finish_reason: reason }];
-    return `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model, choices })}\n\n`;
+async function reply(response: ServerResponse, { model, stream }: JsonObject, answer: FakeAnswer): Promise<void> {
+  await answer.begins;
+  const { status = 200, error, headers = {} } = answer;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (status !== 200) sendJson(response, status, { error: { message: error ?? 'refused', type: 'fake', code: null } });
+  else if (stream === true) await streamCompletion(response, String(model), answer);
+  else sendJson(response, 200, completion(String(model), answer));
+}
+
+function completion(model: string, answer: FakeAnswer): JsonObject {
+  const { text = '', toolCalls } = answer;
+  const message = {
+    role: 'assistant',
+    content: [text].flat().join(''),
+    ...(toolCalls && { tool_calls: calls(answer) }),
   };
+  const choices = [{ index: 0, finish_reason: toolCalls ? 'tool_calls' : 'stop', message }];
+  return { id: 'c', object: 'chat.completion', created: 1, model, choices, usage: usageOf(answer) };
+}
+
+async function streamCompletion(response: ServerResponse, model: string, answer: FakeAnswer): Promise<void> {
+  const { text = [], toolCalls, ends, cut } = answer;
+  const send = (fields: JsonObject): boolean =>
+    response.write(event({ id: 'c', object: 'chat.completion.chunk', created: 1, model, ...fields }));
+  const say = (delta: JsonObject, reason: string | null = null): boolean =>
+    send({ choices: [{ index: 0, delta, finish_reason: reason }] });
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  response.end(`${chunk({ role: 'assistant', content }, null)}${chunk({}, 'stop')}data: [DONE]\n\n`);
+  for (const content of [text].flat()) say({ role: 'assistant', content });
+  for (const call of toolCalls ? calls(answer) : []) say({ tool_calls: [call] });
+  await ends;
+  if (answer.breaks !== undefined) return void response.end(event({ error: { message: answer.breaks } }));
+  // What was said has left before the connection breaks.
+  if (cut === 'broken') return void response.write('\n', () => response.destroy());
+  if (cut === 'short') return void response.end();
+  say({}, toolCalls ? 'tool_calls' : 'stop');
+  send({ choices: [], usage: usageOf(answer) });
+  response.end('data: [DONE]\n\n');
+}
+
+function event(fields: JsonObject): string {
+  return `data: ${JSON.stringify(fields)}\n\n`;
+}
+
+function calls({ toolCalls = [] }: FakeAnswer): JsonObject[] {
+  return toolCalls.map(({ id, name, args }, index) => {
+    const text = typeof args === 'string' ? args : JSON.stringify(args);
+    return { index, id, type: 'function', function: { name, arguments: text } };
+  });
+}
+
+function usageOf({ usage: { input, output } = { input: 1, output: 2 } }: FakeAnswer): JsonObject {
+  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
 }
 
 function sendJson(response: ServerResponse, status: number, body: JsonObject): void {

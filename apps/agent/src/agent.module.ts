@@ -2,7 +2,6 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { A2aServerModule, GrpcServer } from '#libs/a2a-server';
 import { ACCESS_MIGRATIONS, AccessModule } from '#libs/access';
-import type { Role } from '#libs/brainstorm';
 import {
   AgentCatalog,
   type AgentExecutor,
@@ -13,8 +12,9 @@ import {
 } from '#libs/executor';
 import { HttpModule, SIGNING_MIGRATIONS } from '#libs/http';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
-import { AgentNode, EchoLlm, type LlmProvider, NodeTypeRegistry, OpenAiLlm, ScriptNode } from '#libs/nodes';
-import { OutboundHttp, OutboundModule } from '#libs/outbound';
+import { Models, ModelsModule } from '#libs/models';
+import { AgentNode, NodeTypeRegistry, ScriptNode } from '#libs/nodes';
+import { OutboundModule } from '#libs/outbound';
 import { PostgresModule } from '#libs/postgres';
 import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
 import { AppConfig, ServiceModule } from '#libs/service';
@@ -34,13 +34,17 @@ class CatalogModule {
   static with(wanted: AgentArguments, node: NodeSpec): DynamicModule {
     return {
       module: CatalogModule,
+      imports: [ModelsModule],
       providers: [
-        { provide: NodeTypes, inject: [AppConfig, OutboundHttp], useFactory: nodeTypes },
+        { provide: NodeTypes, inject: [AppConfig, Models], useFactory: nodeTypes },
         {
           provide: AgentCatalog,
-          inject: [NodeTypes, AppConfig, OutboundHttp],
-          useFactory: (types: NodeTypes, config: AppConfig, outbound: OutboundHttp) =>
-            catalogOf(wanted, wanted.role ? roleAgent(wanted.role, config, outbound) : types.executor(node)),
+          inject: [NodeTypes, AppConfig, Models],
+          useFactory: (types: NodeTypes, config: AppConfig, models: Models) =>
+            catalogOf(
+              wanted,
+              wanted.role ? new RoleAgent(wanted.role, realModels(config, models)) : types.executor(node),
+            ),
         },
       ],
       exports: [AgentCatalog],
@@ -83,20 +87,11 @@ function catalogOf(wanted: AgentArguments, executor: AgentExecutor): AgentCatalo
   return new SingleAgentCatalog(servedAgent(wanted, new LoggedExecutor(executor, new CallLog(wanted.callLog))));
 }
 
-function nodeTypes(config: AppConfig, outbound: OutboundHttp): NodeTypes {
-  const model = modelOf(config, outbound);
-  const order = new OrderNode(config.llm.baseUrl === undefined ? undefined : model);
-  return new NodeTypeRegistry([new ScriptNode(), new AgentNode(model), order]);
+function nodeTypes(config: AppConfig, models: Models): NodeTypes {
+  return new NodeTypeRegistry([new ScriptNode(), new AgentNode(models), new OrderNode(realModels(config, models))]);
 }
 
 /** Without an endpoint rules answer, not the model that repeats what it hears. */
-function roleAgent(role: Role, config: AppConfig, outbound: OutboundHttp): AgentExecutor {
-  return new RoleAgent(role, config.llm.baseUrl === undefined ? undefined : modelOf(config, outbound));
-}
-
-function modelOf({ llm }: AppConfig, outbound: OutboundHttp): LlmProvider {
-  if (llm.baseUrl === undefined) return new EchoLlm();
-  // The operator named the endpoint: it may be in a private network, or on this machine.
-  const fetch = outbound.trusting(llm.baseUrl);
-  return new OpenAiLlm({ baseUrl: llm.baseUrl, apiKey: llm.apiKey, model: llm.model, fetch });
+function realModels({ llm }: AppConfig, models: Models): Models | undefined {
+  return llm.baseUrl === undefined ? undefined : models;
 }

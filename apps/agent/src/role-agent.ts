@@ -1,6 +1,6 @@
 import { InvalidState, isRole, readState, type Role, type StateContent, workByRules } from '#libs/brainstorm';
 import { AgentExecutor, type RequestContext } from '#libs/executor';
-import { type LlmProvider, NodeFailure } from '#libs/nodes';
+import { ModelError, type Models, wholeAnswer } from '#libs/models';
 import {
   artifactUpdate,
   dataPart,
@@ -36,11 +36,11 @@ export class RoleAgent extends AgentExecutor {
 
   /**
    * @param role what it does where the brainstorm does not say
-   * @param llm absent: rules answer
+   * @param models absent: rules answer
    */
   constructor(
     private readonly role: Role,
-    private readonly llm?: LlmProvider,
+    private readonly models?: Models,
   ) {
     super();
   }
@@ -67,11 +67,11 @@ export class RoleAgent extends AgentExecutor {
 
   /** The changed state, or why there is none. */
   private async changed(payload: RolePayload, signal: AbortSignal): Promise<StateContent | string> {
-    if (this.llm === undefined) return workByRules(payload.role, payload.state);
+    if (this.models === undefined) return workByRules(payload.role, payload.state);
     try {
-      return await asked(this.llm, payload, signal);
+      return await asked(this.models, payload, signal);
     } catch (error) {
-      if (error instanceof NodeFailure) return error.message;
+      if (error instanceof ModelError) return error.message;
       if (error instanceof InvalidState) return `the model's answer is not a state: ${error.message}`;
       throw error;
     }
@@ -106,10 +106,10 @@ function stateIn(sent: JsonObject): StateContent {
 
 const FORM = 'Answer with the whole changed state as one JSON object and nothing else.';
 
-/** @throws InvalidState where the model says no state; NodeFailure where it says nothing */
-async function asked(llm: LlmProvider, payload: RolePayload, signal: AbortSignal): Promise<StateContent> {
-  const { parts } = await llm.answer({
-    model: payload.model,
+/** @throws InvalidState where the model says no state; ModelError where it says nothing */
+async function asked(models: Models, payload: RolePayload, signal: AbortSignal): Promise<StateContent> {
+  const model = await models.find(payload.model, { tenant: '', signal });
+  const { parts } = await wholeAnswer(model, {
     messages: [
       { role: 'system', parts: [textPart(`${payload.systemPrompt}\n\n${FORM}`.trim())] },
       { role: 'user', parts: [textPart(JSON.stringify(payload.sent))] },

@@ -4,7 +4,7 @@ export { readAgentCard } from './agent-cards.js';
 export type { CredentialsOf } from './agent-transport.js';
 export { CardGuard, type ReceivedCard } from './card-guard.js';
 export { CARD_PATH, hostCardUrl, isOfService, ownCardUrl } from './card-places.js';
-export { RequestSigners, type RequestAuth, type SigningRequest } from './request-signers.js';
+export { RequestSigners, type RequestAuth, sign, type SigningRequest } from './request-signers.js';
 export { type CardSecurity, cardSecurity, type SecurityScheme } from './card-security.js';
 export { CalledTask } from './called-task.js';
 export { HttpAgentDirectory, type LocalAgents } from './http-agent-directory.js';

@@ -20,11 +20,14 @@ export interface ModelCall {
   temperature?: number;
   /** A JSON Schema: the answer's text is asked to be one JSON document that it accepts. Nobody checks that here. */
   output?: JsonObject;
+  /** Further headers of the provider's HTTP request. */
+  headers?: Readonly<Record<string, string>>;
   signal: AbortSignal;
 }
 
 export type ModelMessage =
-  | { role: 'system' | 'user'; parts: Part[] }
+  | { role: 'system'; parts: Part[] }
+  | { role: 'user'; parts: Part[] }
   | AssistantMessage
   | { role: 'tool'; results: ToolResult[] };
 

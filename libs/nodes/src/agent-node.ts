@@ -1,9 +1,10 @@
 import type { AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
+import { type Model, ModelError, type ModelMessage, type Models, type WholeAnswer, wholeAnswer } from '#libs/models';
 import { firstText, type JsonObject, type Message } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
 import { configSchema, DATA, PROMPT } from './config-schema.js';
-import type { LlmMessage, LlmProvider } from './llm/llm-provider.js';
 import { NodeExecutor, type NodeWork, workStep } from './node-executor.js';
+import { NodeFailure } from './node-failure.js';
 import { typedParts } from './result-parts.js';
 
 /** `agent`: a model answers the Message, knowing the Task's history. */
@@ -13,17 +14,21 @@ export class AgentNode implements NodeType {
     prompt: PROMPT,
     data: DATA,
     system_prompt: { type: 'string', description: 'What the model is told before all that is said.' },
-    model: { type: 'string', description: "The model, by its name at the endpoint; absent: the service's own." },
+    model: {
+      type: 'string',
+      description:
+        "The model: one of `/api/models`, or by its name at the service's endpoint; absent: the service's own.",
+    },
   });
 
-  constructor(private readonly llm: LlmProvider) {}
+  constructor(private readonly models: Models) {}
 
   problems(node: NodeSpec): string[] {
     return new ConfigProblems(node).strings('prompt', 'system_prompt', 'model').found;
   }
 
   executor(node: NodeSpec): AgentExecutor {
-    return new ModelExecutor(node, this.llm);
+    return new ModelExecutor(node, this.models);
   }
 }
 
@@ -32,29 +37,53 @@ class ModelExecutor extends NodeExecutor {
 
   constructor(
     node: NodeSpec,
-    private readonly llm: LlmProvider,
+    private readonly models: Models,
   ) {
     super(node);
   }
 
   protected override async *work(context: RequestContext): NodeWork {
-    const { userMessage, signal } = context;
+    const { userMessage } = context;
     const system = text(this.node.config, 'system_prompt');
-    const wanted = text(this.node.config, 'model');
-    const model = this.llm.modelFor(wanted);
+    const found = await this.found(context);
+    const model = found.name;
     const prompt = firstText(userMessage.parts) ?? '';
     yield workStep(context, 'model.request', { model, prompt, ...(system && { system_prompt: system }) });
     const messages = conversation(system, context.task?.history ?? [], userMessage);
-    const { parts, usage } = await this.llm.answer({ model: wanted, messages, signal });
-    yield workStep(context, 'model.response', { model, output: firstText(parts) ?? '', ...(usage && { usage }) });
+    const { parts, end } = await this.answer(found, messages, context);
+    const { usage } = end;
+    yield workStep(context, 'model.response', {
+      model,
+      output: firstText(parts) ?? '',
+      ...(usage && { usage: { ...usage } }),
+    });
     return typedParts(parts);
+  }
+
+  private async found({ call, signal }: RequestContext): Promise<Model> {
+    const { tenant } = call.scope;
+    return reported(() => this.models.find(text(this.node.config, 'model'), { tenant, signal }));
+  }
+
+  private answer(model: Model, messages: ModelMessage[], { signal }: RequestContext): Promise<WholeAnswer> {
+    return reported(() => wholeAnswer(model, { messages, signal }));
+  }
+}
+
+/** Reports to callers why a model did not answer. */
+async function reported<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ModelError) throw new NodeFailure(error.message, { cause: error });
+    throw error;
   }
 }
 
 /** The Task's Messages in their order, then the one to answer. */
-function conversation(system: string | undefined, history: readonly Message[], last: Message): LlmMessage[] {
-  const opening: LlmMessage[] = system ? [{ role: 'system', parts: [{ text: system }] }] : [];
-  const messages = [...history, last].map(({ role, parts }): LlmMessage => ({
+function conversation(system: string | undefined, history: readonly Message[], last: Message): ModelMessage[] {
+  const opening: ModelMessage[] = system ? [{ role: 'system', parts: [{ text: system }] }] : [];
+  const messages = [...history, last].map(({ role, parts }): ModelMessage => ({
     role: role === 'ROLE_USER' ? 'user' : 'assistant',
     parts,
   }));

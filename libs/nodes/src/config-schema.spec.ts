@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { AgentNode } from './agent-node.js';
 import { OutputNode } from './echo-nodes.js';
 import { ExternalNode } from './external-node.js';
-import { EchoLlm } from './llm/echo-llm.js';
+import { FixedModels } from './testing/fixed-models.js';
 import { ScriptNode } from './script-node.js';
 import { SetNode } from './set-node.js';
 import { ToolNode } from './tool-node.js';
@@ -14,7 +14,7 @@ import { Calculator } from './tools/calculator.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 
 const TYPES: NodeType[] = [
-  new AgentNode(new EchoLlm()),
+  new AgentNode(new FixedModels()),
   new ToolNode(new ToolRegistry([new Calculator()])),
   new OutputNode(),
   new ExternalNode({} as AgentDirectory, new CallChains(Buffer.from('a secret'))),

@@ -1,7 +1,3 @@
-export { EchoLlm } from './llm/echo-llm.js';
-export { type LlmMessage, LlmProvider, type LlmRequest } from './llm/llm-provider.js';
-export { OpenAiLlm } from './llm/openai-llm.js';
-export { NodeFailure } from './node-failure.js';
 export { NodesModule } from './nodes.module.js';
 export type { NodeType } from '#libs/executor';
 export { NodeTypeRegistry } from './node-type-registry.js';

@@ -2,9 +2,9 @@ import { Global, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { AgentDirectory } from '#libs/a2a-client';
 import { CallChains, NodeTypes } from '#libs/executor';
+import { ConfiguredModels, Models } from '#libs/models';
 import { OutboundHttp } from '#libs/outbound';
-import { AppConfig, loadConfig } from '#libs/service';
-import { LlmProvider } from './llm/llm-provider.js';
+import { AppConfig, loadConfig, Metrics } from '#libs/service';
 import { NodesModule } from './nodes.module.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 
@@ -16,7 +16,9 @@ async function nodesWith(environment: Record<string, string>) {
   @Global()
   @Module({ providers: [{ provide: AppConfig, useValue: config }, OutboundHttp], exports: [AppConfig, OutboundHttp] })
   class Ground {}
-  return Test.createTestingModule({ imports: [Ground, NodesModule.withAgents(AgentsModule)] })
+  @Module({ providers: [Metrics, { provide: Models, useClass: ConfiguredModels }], exports: [Models] })
+  class ModelsModule {}
+  return Test.createTestingModule({ imports: [Ground, NodesModule.withAgents(AgentsModule, ModelsModule)] })
     .overrideProvider(CallChains)
     .useValue(new CallChains(Buffer.from('a secret')))
     .compile();
@@ -41,7 +43,7 @@ describe('NodesModule', () => {
 
   it('echoes without an LLM endpoint, and asks the endpoint where there is one', async () => {
     const model = async (environment: Record<string, string>) =>
-      (await nodesWith(environment)).get(LlmProvider, { strict: false }).modelFor(undefined);
+      (await nodesWith(environment)).get(Models, { strict: false }).defaultModel.name;
     expect(await model({})).toBe('echo');
     expect(await model({ LLM_BASE_URL: 'http://127.0.0.1:1/v1', LLM_MODEL: 'small' })).toBe('small');
   });

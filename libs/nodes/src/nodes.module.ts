@@ -1,15 +1,13 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
 import { CallChainModule, CallChains, type NodeType, NodeTypes } from '#libs/executor';
+import { Models } from '#libs/models';
 import { OutboundHttp } from '#libs/outbound';
 import { AppConfig } from '#libs/service';
 import { AgentNode } from './agent-node.js';
 import { InputNode, OutputNode } from './echo-nodes.js';
 import { ExternalNode } from './external-node.js';
 import { HumanNode } from './human-node.js';
-import { EchoLlm } from './llm/echo-llm.js';
-import { LlmProvider } from './llm/llm-provider.js';
-import { OpenAiLlm } from './llm/openai-llm.js';
 import { NodeTypeRegistry } from './node-type-registry.js';
 import { ScriptNode } from './script-node.js';
 import { SetNode } from './set-node.js';
@@ -31,29 +29,28 @@ export interface OtherNodeType {
 export class NodesModule {
   /**
    * @param agents a module that exports AgentDirectory
+   * @param models a module that exports Models
    * @param others node types of other libraries, and the modules that export them
    */
-  static withAgents(agents: Type | DynamicModule, ...others: OtherNodeType[]): DynamicModule {
+  static withAgents(
+    agents: Type | DynamicModule,
+    models: Type | DynamicModule,
+    ...others: OtherNodeType[]
+  ): DynamicModule {
     return {
       module: NodesModule,
-      imports: [agents, CallChainModule, ...others.map(({ from }) => from)],
+      imports: [agents, models, CallChainModule, ...others.map(({ from }) => from)],
       providers: [
-        { provide: LlmProvider, inject: [AppConfig, OutboundHttp], useFactory: llmOf },
         { provide: ToolRegistry, inject: [OutboundHttp, AppConfig], useFactory: builtInTools },
         {
           provide: NodeTypes,
-          inject: [AppConfig, LlmProvider, ToolRegistry, AgentDirectory, CallChains, ...others.map(({ type }) => type)],
+          inject: [AppConfig, Models, ToolRegistry, AgentDirectory, CallChains, ...others.map(({ type }) => type)],
           useFactory: nodeTypes,
         },
       ],
-      exports: [NodeTypes, LlmProvider, ToolRegistry],
+      exports: [NodeTypes, ToolRegistry],
     };
   }
-}
-
-function llmOf({ llm }: AppConfig, http: OutboundHttp): LlmProvider {
-  if (llm.baseUrl === undefined) return new EchoLlm();
-  return new OpenAiLlm({ ...llm, baseUrl: llm.baseUrl, fetch: http.trusting(llm.baseUrl) });
 }
 
 function builtInTools(http: OutboundHttp, { content }: AppConfig): ToolRegistry {
@@ -66,7 +63,7 @@ function builtInTools(http: OutboundHttp, { content }: AppConfig): ToolRegistry 
 
 function nodeTypes(
   { content }: AppConfig,
-  llm: LlmProvider,
+  models: Models,
   tools: ToolRegistry,
   agents: AgentDirectory,
   chains: CallChains,
@@ -74,7 +71,7 @@ function nodeTypes(
 ): NodeTypes {
   return new NodeTypeRegistry([
     new InputNode(),
-    new AgentNode(llm),
+    new AgentNode(models),
     new ToolNode(tools, content.renderedText),
     new OutputNode(),
     new ExternalNode(agents, chains),

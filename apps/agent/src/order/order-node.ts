@@ -1,5 +1,6 @@
 import { AgentExecutor, type NodeSpec, type RequestContext } from '#libs/executor';
-import { type LlmProvider, NodeFailure, type NodeType } from '#libs/nodes';
+import { ModelError, type Models } from '#libs/models';
+import type { NodeType } from '#libs/nodes';
 import { artifactUpdate, dataPart, type JsonObject, statusUpdate, textPart } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { OrderTaker } from './order-taker.js';
@@ -11,15 +12,15 @@ import { OrderTaker } from './order-taker.js';
 export class OrderNode implements NodeType {
   readonly name = 'order';
 
-  /** @param llm absent: it goes by rules */
-  constructor(private readonly llm?: LlmProvider) {}
+  /** @param models absent: it goes by rules */
+  constructor(private readonly models?: Models) {}
 
   problems(): string[] {
     return [];
   }
 
   executor(node: NodeSpec): AgentExecutor {
-    return new OrderExecutor(node, new OrderTaker(this.llm));
+    return new OrderExecutor(node, new OrderTaker(this.models));
   }
 }
 
@@ -44,7 +45,7 @@ class OrderExecutor extends AgentExecutor {
       yield artifactUpdate(context, { artifactId: this.node.id, name: 'order', parts }, { lastChunk: true });
       yield statusUpdate(context, 'TASK_STATE_COMPLETED', say);
     } catch (error) {
-      if (!(error instanceof NodeFailure)) throw error;
+      if (!(error instanceof ModelError)) throw error;
       yield statusUpdate(context, 'TASK_STATE_FAILED', `Error: ${error.message}`);
     }
   }

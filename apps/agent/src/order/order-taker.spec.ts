@@ -1,5 +1,5 @@
-import { LlmProvider, type LlmRequest } from '#libs/nodes';
-import { agentMessage, type Message, textPart, userMessage } from '#libs/protocol';
+import { type Model, type ModelCall, Models } from '#libs/models';
+import { agentMessage, type Message, userMessage } from '#libs/protocol';
 import { orderOf } from './order.js';
 import { OrderTaker } from './order-taker.js';
 
@@ -7,20 +7,26 @@ const { signal } = new AbortController();
 const guest = (text: string): Message => userMessage(text);
 const waiter = (text: string): Message => agentMessage({ taskId: 't', contextId: 'c' }, text);
 
-class FixedLlm extends LlmProvider {
-  readonly requests: LlmRequest[] = [];
+class FixedModels extends Models {
+  readonly calls: ModelCall[] = [];
+  readonly defaultModel: Model;
 
-  constructor(private readonly text: string) {
+  constructor(text: string) {
     super();
+    const { calls } = this;
+    this.defaultModel = {
+      name: 'fixed',
+      inputModes: ['text/plain'],
+      async *stream(call) {
+        calls.push(call);
+        yield { text };
+        yield { end: { reason: 'stop' } };
+      },
+    };
   }
 
-  override modelFor(): string {
-    return 'fixed';
-  }
-
-  override async answer(request: LlmRequest): Promise<{ parts: ReturnType<typeof textPart>[] }> {
-    this.requests.push(request);
-    return { parts: [textPart(this.text)] };
+  async find(): Promise<Model> {
+    return this.defaultModel;
   }
 }
 
@@ -50,19 +56,21 @@ describe('OrderTaker', () => {
   });
 
   it('with a model tells what the model says, which has read everything so far', async () => {
-    const llm = new FixedLlm('Sure:\n```json\n{"say":"Which size?","order":{"drink":"tea"},"complete":false}\n```');
-    const reply = await new OrderTaker(llm).answer([guest('a tea'), waiter('And?'), guest('hm')], signal);
+    const models = new FixedModels(
+      'Sure:\n```json\n{"say":"Which size?","order":{"drink":"tea"},"complete":false}\n```',
+    );
+    const reply = await new OrderTaker(models).answer([guest('a tea'), waiter('And?'), guest('hm')], signal);
     expect(reply).toEqual({ say: 'Which size?', order: { drink: 'tea' }, complete: false });
-    expect(llm.requests[0]?.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
+    expect(models.calls[0]?.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
   });
 
   it('does not believe a model that completes an order without a size', async () => {
-    const llm = new FixedLlm('{"say":"Done!","order":{"drink":"tea"},"complete":true}');
-    expect(await new OrderTaker(llm).answer([guest('a tea')], signal)).toMatchObject({ complete: false });
+    const models = new FixedModels('{"say":"Done!","order":{"drink":"tea"},"complete":true}');
+    expect(await new OrderTaker(models).answer([guest('a tea')], signal)).toMatchObject({ complete: false });
   });
 
   it('goes by rules where the model does not answer as it was told', async () => {
-    const llm = new FixedLlm('I would love to help you');
-    expect(await new OrderTaker(llm).answer([guest('a large tea')], signal)).toMatchObject({ complete: true });
+    const models = new FixedModels('I would love to help you');
+    expect(await new OrderTaker(models).answer([guest('a large tea')], signal)).toMatchObject({ complete: true });
   });
 });

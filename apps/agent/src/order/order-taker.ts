@@ -1,4 +1,4 @@
-import { type LlmMessage, type LlmProvider } from '#libs/nodes';
+import { type ModelMessage, type Models, wholeAnswer } from '#libs/models';
 import { firstText, isJsonObject, type JsonObject, type Message } from '#libs/protocol';
 import { confirmation, type Order, orderOf, questionFor } from './order.js';
 
@@ -17,11 +17,11 @@ const SYSTEM_PROMPT =
 
 /** Takes an order: a model where there is one, rules where there is none or where the model does not do as it was told. */
 export class OrderTaker {
-  constructor(private readonly llm?: LlmProvider) {}
+  constructor(private readonly models?: Models) {}
 
   /** @param said everything that was said so far, the guest's newest Message last */
   async answer(said: readonly Message[], signal: AbortSignal): Promise<OrderReply> {
-    return (this.llm && (await modelReply(this.llm, said, signal))) ?? ruledReply(said);
+    return (this.models && (await modelReply(this.models, said, signal))) ?? ruledReply(said);
   }
 }
 
@@ -33,16 +33,17 @@ function ruledReply(said: readonly Message[]): OrderReply {
 }
 
 async function modelReply(
-  llm: LlmProvider,
+  models: Models,
   said: readonly Message[],
   signal: AbortSignal,
 ): Promise<OrderReply | undefined> {
-  const talk = said.map(({ role, parts }): LlmMessage => ({
+  const talk = said.map(({ role, parts }): ModelMessage => ({
     role: role === 'ROLE_USER' ? 'user' : 'assistant',
     parts,
   }));
   const messages = [{ role: 'system' as const, parts: [{ text: SYSTEM_PROMPT }] }, ...talk];
-  const { parts } = await llm.answer({ model: undefined, messages, signal });
+  const model = await models.find(undefined, { tenant: '', signal });
+  const { parts } = await wholeAnswer(model, { messages, signal });
   return readReply(firstText(parts) ?? '');
 }
 

@@ -11,6 +11,8 @@ export interface LlmConfig {
   readonly baseUrl?: string;
   readonly apiKey?: string;
   readonly model?: string;
+  /** Media types of Parts that it takes beside text and data. */
+  readonly inputModes: readonly string[];
 }
 
 /** What signatures of remote agents' cards are worth: nothing, a warning where one is bad, or the call. */

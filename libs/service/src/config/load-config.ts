@@ -16,6 +16,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const MAX_BODY = 1024 ** 3;
 const MAX_GRACE_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+const MEDIA_TYPE = /^[a-z]+\/(\*|[a-z0-9][a-z0-9.+-]*)$/;
 
 /**
  * Reads the configuration from environment variables; an empty variable counts as unset.
@@ -55,6 +56,11 @@ const destinations = listOf(
 const origins = listOf(
   (entry) => entry === '*' || isOrigin(entry),
   'must be a comma-separated list of origins such as https://app.example.com, or *',
+);
+
+const mediaTypes = listOf(
+  (entry) => MEDIA_TYPE.test(entry),
+  'must be a comma-separated list of media types such as image/png or image/*',
 );
 
 const keySets = listOf(isHttpUrl, 'must be a comma-separated list of http:// or https:// URLs of JWK Sets');
@@ -115,6 +121,7 @@ const VARIABLES = z.object({
   OUTBOUND_ALLOW: destinations.default([]),
   LLM_BASE_URL: httpUrl.optional(),
   LLM_MODEL: z.string().optional(),
+  LLM_INPUT_MODES: mediaTypes.default([]),
   CARD_SIGNING: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CARD_SIGNATURES: z.enum(['ignore', 'warn', 'require'], 'must be ignore, warn or require').default('warn'),
   CARD_TRUSTED_KEYS: keySets.default([]),
@@ -169,7 +176,8 @@ function llmApiKey(env: Record<string, string | undefined>): Outcome<string> {
 }
 
 function toConfig(values: Variables, auth: AuthConfig, apiKey: string | undefined): AppConfig {
-  const llm: LlmConfig = { baseUrl: values.LLM_BASE_URL, apiKey, model: values.LLM_MODEL };
+  const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_INPUT_MODES: inputModes } = values;
+  const llm: LlmConfig = { baseUrl, apiKey, model, inputModes };
   return {
     port: values.PORT,
     host: values.HOST,

@@ -1,3 +1,6 @@
+/** As many as an agent's answer may have. */
+export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
 /** An answer is longer than anybody can use. */
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong';

@@ -1,0 +1,65 @@
+import { OutboundHttp } from '#libs/outbound';
+import { loadConfig, Metrics } from '#libs/service';
+import { FakeLlm } from '../../../test/support/fake-llm.js';
+import { ConfiguredModels } from './configured-models.js';
+import { ModelError } from './model-error.js';
+import { languageModel } from './provider-packages.js';
+import { wholeAnswer } from './whole-answer.js';
+
+describe('ConfiguredModels', () => {
+  const metrics = new Metrics();
+  const { signal } = new AbortController();
+  const messages = [{ role: 'user' as const, parts: [{ text: 'hello' }, { data: { a: 1 } }] }];
+  const models = (env: Record<string, string>): ConfiguredModels => {
+    const config = loadConfig({ HOST: '127.0.0.1', ...env });
+    return new ConfiguredModels(config, new OutboundHttp(config), metrics);
+  };
+
+  it('echoes without an endpoint, whichever model is wanted', async () => {
+    const { defaultModel } = models({});
+    expect(defaultModel).toMatchObject({ name: 'echo', inputModes: ['text/plain', 'application/json'] });
+    for (const name of [undefined, 'echo', 'gpt']) {
+      const model = await models({}).find(name);
+      expect(await wholeAnswer(model, { messages, signal })).toMatchObject({
+        parts: messages[0]!.parts,
+        toolCalls: [],
+      });
+    }
+  });
+
+  it('asks the endpoint for the model that is named there; echo stays built in; tokens and errors are counted', async () => {
+    const llm = await FakeLlm.start();
+    try {
+      const env = { LLM_BASE_URL: llm.url, LLM_MODEL: 'small', LLM_INPUT_MODES: 'image/*' };
+      const { defaultModel } = models(env);
+      expect(defaultModel).toMatchObject({ name: 'small', inputModes: ['text/plain', 'application/json', 'image/*'] });
+      const large = await models(env).find('large');
+      llm.answer = () => ({ text: ['bon', 'jour'], usage: { input: 5, output: 7 } });
+      expect(await wholeAnswer(large, { messages, signal })).toMatchObject({
+        parts: [{ text: 'bonjour', mediaType: 'text/plain' }],
+        end: { usage: { inputTokens: 5, outputTokens: 7 } },
+      });
+      llm.answer = () => 500;
+      await expect(wholeAnswer(large, { messages, signal })).rejects.toThrow(ModelError);
+      await wholeAnswer(await models(env).find('echo'), { messages, signal });
+      expect(llm.calls.map(({ body }) => body['model'])).toEqual(['large', 'large']);
+    } finally {
+      await llm.stop();
+    }
+    const read = await metrics.read();
+    expect(read).toContain('parley_model_tokens_total{model="large",direction="input"} 5');
+    expect(read).toContain('parley_model_tokens_total{model="large",direction="output"} 7');
+    expect(read).toContain('parley_model_errors_total{model="large"} 1');
+  });
+
+  it('says which package is missing', async () => {
+    const missing = async (): Promise<never> => {
+      throw Object.assign(new Error('no such package'), { code: 'ERR_MODULE_NOT_FOUND' });
+    };
+    const makers = { 'openai-compatible': missing, openai: missing, anthropic: missing, google: missing };
+    const settings = { provider: 'google' as const, model: 'm', baseUrl: 'http://127.0.0.1:1', input: [] };
+    await expect(languageModel(settings, fetch, makers)).rejects.toThrow(
+      'models of google need the package @ai-sdk/google, which is not installed here',
+    );
+  });
+});

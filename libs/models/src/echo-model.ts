@@ -1,0 +1,17 @@
+import type { Model, ModelCall, ModelEvent } from './model.js';
+
+/** The name that always asks for the built-in model. */
+export const ECHO_MODEL = 'echo';
+
+/** Answers with the message that it received, Part for Part: what runs where no other model is configured. */
+export class EchoModel implements Model {
+  readonly name = ECHO_MODEL;
+  readonly inputModes = ['text/plain', 'application/json'];
+
+  async *stream({ messages, signal }: ModelCall): AsyncIterable<ModelEvent> {
+    signal.throwIfAborted();
+    const last = messages.at(-1);
+    for (const part of last !== undefined && 'parts' in last ? last.parts : []) yield { part };
+    yield { end: { reason: 'stop' } };
+  }
+}

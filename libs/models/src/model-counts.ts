@@ -1,0 +1,45 @@
+import type { Metrics } from '#libs/service';
+import type { Model, ModelCall, ModelEvent } from './model.js';
+
+const MOST_NAMES = 200;
+
+/** Counts what models use and how often they fail. Names beyond the first 200 of a process are counted together. */
+export class ModelCounts {
+  private readonly names = new Set<string>();
+  private readonly tokens;
+  private readonly errors;
+
+  constructor(metrics: Metrics) {
+    this.tokens = metrics.counter('parley_model_tokens_total', 'Tokens of model calls of this replica', [
+      'model',
+      'direction',
+    ]);
+    this.errors = metrics.counter('parley_model_errors_total', 'Model calls of this replica that failed', ['model']);
+  }
+
+  /** The same model, counted. */
+  over(inner: Model): Model {
+    return { name: inner.name, inputModes: inner.inputModes, stream: (call) => this.counted(inner, call) };
+  }
+
+  private async *counted(inner: Model, call: ModelCall): AsyncIterable<ModelEvent> {
+    const model = this.label(inner.name);
+    try {
+      for await (const event of inner.stream(call)) {
+        if ('end' in event && event.end.usage) {
+          this.tokens.inc({ model, direction: 'input' }, event.end.usage.inputTokens);
+          this.tokens.inc({ model, direction: 'output' }, event.end.usage.outputTokens);
+        }
+        yield event;
+      }
+    } catch (error) {
+      if (!call.signal.aborted) this.errors.inc({ model });
+      throw error;
+    }
+  }
+
+  private label(name: string): string {
+    if (this.names.size < MOST_NAMES) this.names.add(name);
+    return this.names.has(name) ? name : 'other';
+  }
+}

@@ -1,0 +1,70 @@
+import { AgentCallError, type RequestAuth, type RequestSigners, type SecurityScheme } from '#libs/a2a-client';
+import type { ModelProvider } from './model-settings.js';
+
+/** Proves to a provider who calls. */
+export interface ModelSigner {
+  /** @throws AgentCallError where there is none; then nothing may be sent */
+  auth(endpoint: URL, signal: AbortSignal): Promise<RequestAuth | undefined>;
+  /** Another one in place of one that was answered with 401; `undefined` where there can be no other. */
+  renewed(endpoint: URL, refused: RequestAuth, signal: AbortSignal): Promise<RequestAuth | undefined>;
+  /** Takes note that a provider refused it for good. */
+  refused(auth: RequestAuth, message: string): void;
+}
+
+/** The operator's key. */
+export class KeySigner implements ModelSigner {
+  constructor(private readonly key: string | undefined) {}
+
+  async auth({ origin }: URL): Promise<RequestAuth | undefined> {
+    if (this.key === undefined) return undefined;
+    return { origin, headers: { authorization: `Bearer ${this.key}` }, query: {}, secrets: [this.key] };
+  }
+
+  async renewed(): Promise<undefined> {
+    return undefined;
+  }
+
+  refused(): void {
+    // Whoever runs the service reads it in the error of the call.
+  }
+}
+
+/** How a provider wants to be told who calls; others are told as the credential itself says. */
+const SCHEMES: Partial<Record<ModelProvider, Readonly<Record<string, SecurityScheme>>>> = {
+  anthropic: {
+    key: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+    token: { type: 'http', scheme: 'bearer' },
+  },
+  google: {
+    key: { type: 'apiKey', in: 'header', name: 'x-goog-api-key' },
+    token: { type: 'http', scheme: 'bearer' },
+  },
+};
+
+/** A stored credential. It goes to where the model is said to be, or to its own hosts. */
+export class CredentialSigner implements ModelSigner {
+  constructor(
+    private readonly signers: RequestSigners,
+    private readonly named: { credential: string; tenant: string; agentUrl: string },
+    private readonly provider: ModelProvider,
+  ) {}
+
+  auth(endpoint: URL, signal: AbortSignal): Promise<RequestAuth> {
+    return this.signers.auth({ ...this.named, ...this.security, endpoint, signal });
+  }
+
+  renewed(endpoint: URL, refused: RequestAuth, signal: AbortSignal): Promise<RequestAuth | undefined> {
+    return this.signers.renewed({ ...this.named, ...this.security, endpoint, signal }, refused);
+  }
+
+  refused(auth: RequestAuth, message: string): void {
+    this.signers.failed(auth, new AgentCallError('unauthorized', message));
+  }
+
+  private get security(): { security?: { schemes: Map<string, SecurityScheme>; requirements: string[][] } } {
+    const known = SCHEMES[this.provider];
+    if (known === undefined) return {};
+    const schemes = new Map(Object.entries(known));
+    return { security: { schemes, requirements: [...schemes.keys()].map((name) => [name]) } };
+  }
+}

@@ -1,0 +1,116 @@
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
+} from '@ai-sdk/provider';
+import { isJsonObject, type JsonObject, type JsonValue, type Part } from '#libs/protocol';
+import type { AssistantMessage, ModelMessage, ToolResult } from './model.js';
+
+type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
+type ToolContent = Extract<LanguageModelV4Message, { role: 'tool' }>['content'];
+
+/** What an answer has beside words and calls, and which provider wants it back. */
+export interface KeptAnswer {
+  provider: string;
+  content: AssistantContent;
+}
+
+/** Makes of a file what a model takes; `undefined` where the model takes no such file. */
+export type ReadFile = (part: Part) => Promise<LanguageModelV4FilePart | LanguageModelV4TextPart | undefined>;
+
+/** A conversation in the words of the providers' packages; what the system says comes first, as one message. */
+export async function promptOf(
+  messages: readonly ModelMessage[],
+  provider: string,
+  read: ReadFile,
+): Promise<LanguageModelV4Prompt> {
+  const system = messages.flatMap((it) => (it.role === 'system' ? it.parts.map(partText) : []));
+  const others = messages.filter((it) => it.role !== 'system');
+  return [
+    ...(system.length > 0 ? [{ role: 'system' as const, content: joined(system) }] : []),
+    ...(await Promise.all(others.map((message) => messageOf(message, provider, read)))),
+  ];
+}
+
+type Said = Exclude<ModelMessage, { role: 'system' }>;
+
+async function messageOf(message: Said, provider: string, read: ReadFile): Promise<LanguageModelV4Message> {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', content: await userContent(message.parts, read) };
+    case 'assistant':
+      return { role: 'assistant', content: keptBy(message, provider) ?? spoken(message) };
+    case 'tool':
+      return { role: 'tool', content: message.results.map(resultOf) };
+  }
+}
+
+/** Texts in a row are one: the plainest endpoints take no more. */
+async function userContent(
+  parts: readonly Part[],
+  read: ReadFile,
+): Promise<(LanguageModelV4TextPart | LanguageModelV4FilePart)[]> {
+  const found = await Promise.all(parts.map(async (part) => (isFile(part) && (await read(part))) || textPart(part)));
+  const content: typeof found = [];
+  for (const part of found) {
+    const last = content.at(-1);
+    if (part.type === 'text' && last?.type === 'text') last.text = joined([last.text, part.text]);
+    else content.push(part);
+  }
+  return content.length > 0 ? content : [{ type: 'text', text: '' }];
+}
+
+function keptBy({ kept }: AssistantMessage, provider: string): AssistantContent | undefined {
+  const fits = isJsonObject(kept) && kept['provider'] === provider && Array.isArray(kept['content']);
+  return fits ? (kept as unknown as KeptAnswer).content : undefined;
+}
+
+function spoken({ parts, toolCalls = [] }: AssistantMessage): AssistantContent {
+  const text = joined(parts.map(partText));
+  return [
+    ...(text === '' && toolCalls.length > 0 ? [] : [{ type: 'text' as const, text }]),
+    ...toolCalls.map(({ id, name, args }) => ({
+      type: 'tool-call' as const,
+      toolCallId: id,
+      toolName: name,
+      input: args,
+    })),
+  ];
+}
+
+function resultOf({ id, name, result, error }: ToolResult): ToolContent[number] {
+  const output = error === undefined ? outputOf(result ?? null) : { type: 'error-text' as const, value: error };
+  return { type: 'tool-result', toolCallId: id, toolName: name, output };
+}
+
+function outputOf(result: JsonValue): { type: 'text'; value: string } | { type: 'json'; value: JsonValue } {
+  return typeof result === 'string' ? { type: 'text', value: result } : { type: 'json', value: result };
+}
+
+function textPart(part: Part): LanguageModelV4TextPart {
+  return { type: 'text', text: partText(part) };
+}
+
+/** A model reads text: data goes as JSON, a file that it does not take by its name or address. */
+function partText(part: Part): string {
+  if (part.text !== undefined) return part.text;
+  if (part.url !== undefined) return part.url;
+  return part.raw === undefined ? JSON.stringify(part.data ?? null) : `[file ${part.filename ?? ''}]`;
+}
+
+function isFile({ raw, url }: Part): boolean {
+  return raw !== undefined || url !== undefined;
+}
+
+function joined(texts: readonly string[]): string {
+  return texts.join('\n\n');
+}
+
+/** What a model is told that has to answer with JSON; packages pass a schema on in ways that not every model knows. */
+export function asJson(schema: JsonObject): ModelMessage {
+  const text =
+    'Answer with one JSON document and nothing else. It must be valid against this JSON Schema:\n' +
+    JSON.stringify(schema);
+  return { role: 'system', parts: [{ text }] };
+}

@@ -1,0 +1,101 @@
+import type { APICallError } from '@ai-sdk/provider';
+import { AgentCallError } from '#libs/a2a-client';
+import {
+  OutboundConnectError,
+  OutboundInterruptedError,
+  OutboundRefusedError,
+  OutboundTimeoutError,
+} from '#libs/outbound';
+import { isJsonObject } from '#libs/protocol';
+import { AnswerTooLong } from './bounded-fetch.js';
+import { ModelError } from './model-error.js';
+
+/** What a call needs to know to report its failure. */
+export interface FailedCall {
+  model: string;
+  /** What was sent to prove who calls. */
+  secrets: readonly string[];
+}
+
+/** Why a provider's model gave no answer, or not all of it; `undefined` for a fault of ours. */
+export function modelFailure(error: unknown, call: FailedCall): ModelError | undefined {
+  if (error instanceof ModelError) return error;
+  const failed = (reason: string, options: { status?: number | undefined; fallback?: boolean } = {}): ModelError =>
+    new ModelError(`model "${call.model}" gave no answer: ${reason}`, { ...options, cause: error });
+  if (isNamed(error, 'AI_APICallError')) {
+    const { statusCode, cause } = error as APICallError;
+    const inner = cause === undefined ? undefined : ofConnection(cause, failed);
+    if (statusCode === undefined || statusCode < 400) return inner ?? failed('its answer cannot be understood');
+    return ofStatus(error as APICallError, statusCode, call.secrets, failed);
+  }
+  return ofConnection(error, failed) ?? ofAnswer(error, call.secrets, failed);
+}
+
+type Failed = (reason: string, options?: { status?: number | undefined; fallback?: boolean }) => ModelError;
+
+/** A refusal of the provider, in its own words as far as they are safe. */
+function ofStatus(
+  { message, data }: APICallError,
+  status: number,
+  secrets: readonly string[],
+  failed: Failed,
+): ModelError {
+  // Without data the message is the package's own.
+  const said =
+    data === undefined || message === '' ? '' : `: ${safe(message, secrets, status === 401 || status === 403)}`;
+  const fallback = status === 429 || status >= 500;
+  const refusal = status === 401 ? 'the provider refused the key (HTTP 401)' : `HTTP ${status}`;
+  return failed(`${refusal}${said}`, { status, fallback });
+}
+
+/** What became of the connection, whichever error of a package it is wrapped in. */
+function ofConnection(error: unknown, failed: Failed): ModelError | undefined {
+  if (error instanceof AgentCallError) return ofCredential(error, failed);
+  if (error instanceof OutboundConnectError) return failed('it cannot be reached', { fallback: true });
+  if (error instanceof OutboundTimeoutError) return failed('it took too long', { fallback: true });
+  if (error instanceof OutboundInterruptedError) return failed('the connection broke', { fallback: true });
+  if (error instanceof OutboundRefusedError) {
+    const where = error.refusal === 'redirect' ? 'leads elsewhere' : 'may not be called';
+    return failed(`its address ${where}`);
+  }
+  if (error instanceof AnswerTooLong) return failed(error.message);
+  return undefined;
+}
+
+/** A credential that cannot be used is nobody else's to make up for; a token endpoint that is away may be. */
+function ofCredential(error: AgentCallError, failed: Failed): ModelError {
+  return failed(error.message, { fallback: ['connect', 'timeout', 'server-error'].includes(error.kind) });
+}
+
+/** What was wrong in the answer itself: an error in the middle of it, an end before its end, or what is no answer. */
+function ofAnswer(error: unknown, secrets: readonly string[], failed: Failed): ModelError | undefined {
+  if (isNamed(error, 'AI_InvalidResponseDataError')) return cutShort(failed);
+  if (isNamed(error, 'AI_UnsupportedFunctionalityError')) return failed((error as Error).message);
+  if (error instanceof Error) return isNamed(error, 'AI_') ? failed('its answer cannot be understood') : undefined;
+  const said = isJsonObject(error) ? error : {};
+  const message = typeof said['message'] === 'string' ? `: ${safe(said['message'], secrets, false)}` : '';
+  const status = [said['statusCode'], said['code']].find((it) => typeof it === 'number' && it >= 400 && it < 600);
+  const refused = typeof status === 'number' && status < 500 && status !== 429;
+  return failed(`it broke off${message}`, { status: status as number | undefined, fallback: !refused });
+}
+
+export function cutShort(failed: Failed): ModelError {
+  return failed('its answer ended in the middle', { fallback: true });
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof Error && error.name.startsWith(name);
+}
+
+const HIDDEN = '[…]';
+const KEY_LIKE = /\b(?:sk|pk|key|AIza)[-_]?[^\s'"`(),:;]{8,}|[^\s'"`(),:;]{40,}/gi;
+/** Long words of a message about a key may be the key, or begin like it. */
+const MAY_BE_KEY = /[^\s'"`(),:;]{16,}|\b(?:sk|pk|key)[-_][^\s'"`(),:;]*/gi;
+
+function safe(message: string, secrets: readonly string[], ofKey: boolean): string {
+  const words = secrets.reduce((text, secret) => text.replaceAll(secret, HIDDEN), message);
+  return words
+    .replaceAll(ofKey ? MAY_BE_KEY : KEY_LIKE, HIDDEN)
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}

@@ -1,0 +1,252 @@
+import { type OutboundFetch, OutboundHttp } from '#libs/outbound';
+import type { JsonObject } from '#libs/protocol';
+import { loadConfig } from '#libs/service';
+import { type FakeAnswer, FakeLlm } from '../../../test/support/fake-llm.js';
+import type { Model, ModelCall, ModelEvent } from './model.js';
+import { ModelError } from './model-error.js';
+import { KeySigner } from './model-signer.js';
+import { ProviderModel, type ProviderModelOptions } from './provider-model.js';
+
+const KEY = 'sk-a-key-of-this-test';
+
+describe('a model of an OpenAI-compatible endpoint', () => {
+  let llm: FakeLlm;
+  const outbound = new OutboundHttp(loadConfig({ HOST: '127.0.0.1' }));
+  beforeAll(async () => (llm = await FakeLlm.start()));
+  beforeEach(() => {
+    llm.calls.splice(0);
+    llm.answer = () => 'bonjour';
+  });
+  afterAll(async () => {
+    await outbound.close();
+    await llm.stop();
+  });
+
+  const model = (more: Partial<ProviderModelOptions> = {}): Model =>
+    new ProviderModel({
+      name: 'small',
+      provider: 'openai-compatible',
+      model: 'small',
+      baseUrl: llm.url,
+      input: [],
+      signer: new KeySigner(KEY),
+      http: outbound.fetch,
+      files: outbound.fetch,
+      ...more,
+    });
+  const asked = (more: Partial<ModelCall> = {}): ModelCall => ({
+    messages: [{ role: 'user', parts: [{ text: 'hello' }] }],
+    signal: new AbortController().signal,
+    ...more,
+  });
+  const sent = (): JsonObject => llm.calls.at(-1)!.body;
+
+  it('streams its text as it comes, then why it ended and what it used', async () => {
+    const rest = Promise.withResolvers<void>();
+    llm.answer = () => ({ text: ['bon', 'jour'], ends: rest.promise, usage: { input: 7, output: 2 } });
+    const events: ModelEvent[] = [];
+    for await (const event of model().stream(asked())) {
+      events.push(event);
+      // The end is held back until both pieces have come.
+      if (events.length === 2) rest.resolve();
+    }
+    expect(events).toEqual([
+      { text: 'bon' },
+      { text: 'jour' },
+      { end: { reason: 'stop', usage: { inputTokens: 7, outputTokens: 2 } } },
+    ]);
+  });
+
+  it('says who calls, and nothing of this machine; takes further headers', async () => {
+    await all(model().stream(asked({ headers: { traceparent: '00-a-b-01' }, temperature: 0.5 })));
+    const [{ path, headers, body }] = llm.calls as [(typeof llm.calls)[0]];
+    expect(path).toBe('/v1/chat/completions');
+    expect(headers).toMatchObject({ authorization: `Bearer ${KEY}`, traceparent: '00-a-b-01' });
+    expect(JSON.stringify(headers)).not.toContain('ai-sdk');
+    expect(body).toMatchObject({ model: 'small', temperature: 0.5, stream: true });
+  });
+
+  it('tells a whole conversation with its tools, and keeps no more than the loop gave it', async () => {
+    const messages: ModelCall['messages'] = [
+      { role: 'system', parts: [{ text: 'be brief' }] },
+      { role: 'user', parts: [{ text: 'sum' }, { data: { a: 1 } }] },
+      { role: 'assistant', parts: [], toolCalls: [{ id: 'c1', name: 'calc__add', args: { a: 1 } }] },
+      { role: 'tool', results: [{ id: 'c1', name: 'calc__add', result: { sum: 3 } }] },
+      { role: 'assistant', parts: [{ text: '3' }], toolCalls: [{ id: 'c2', name: 'calc__add', args: {} }] },
+      { role: 'tool', results: [{ id: 'c2', name: 'calc__add', error: 'no number' }] },
+    ];
+    const inputSchema = { type: 'object', properties: { a: { type: 'number' } } };
+    await all(model().stream(asked({ messages, tools: [{ name: 'calc__add', description: 'adds', inputSchema }] })));
+    expect(sent()['messages']).toEqual([
+      { role: 'system', content: 'be brief' },
+      { role: 'user', content: 'sum\n\n{"a":1}' },
+      { role: 'assistant', content: null, tool_calls: [called('c1', '{"a":1}')] },
+      { role: 'tool', tool_call_id: 'c1', content: '{"sum":3}' },
+      { role: 'assistant', content: '3', tool_calls: [called('c2', '{}')] },
+      { role: 'tool', tool_call_id: 'c2', content: 'no number' },
+    ]);
+    expect(sent()['tools']).toEqual([
+      { type: 'function', function: { name: 'calc__add', description: 'adds', parameters: inputSchema } },
+    ]);
+  });
+
+  it('gives calls of tools whole, several in one answer, and what was said instead of arguments', async () => {
+    llm.answer = () => ({
+      text: 'let me see',
+      toolCalls: [
+        { id: 'a', name: 'x', args: { n: 1 } },
+        { id: 'b', name: 'y', args: '{"broken' },
+        { id: 'c', name: 'z', args: '' },
+      ],
+    });
+    expect(await all(model().stream(asked()))).toEqual([
+      { text: 'let me see' },
+      { toolCall: { id: 'a', name: 'x', args: { n: 1 } } },
+      { toolCall: { id: 'b', name: 'y', args: {}, malformed: '{"broken' } },
+      { toolCall: { id: 'c', name: 'z', args: {} } },
+      { end: expect.objectContaining({ reason: 'tool-calls' }) as object },
+    ]);
+  });
+
+  it.each<[string, FakeAnswer, Partial<ModelError>, RegExp]>([
+    ['429', { status: 429, error: 'slow down' }, { status: 429, fallback: true }, /HTTP 429: slow down$/],
+    ['500', { status: 500, error: 'upset' }, { status: 500, fallback: true }, /HTTP 500: upset$/],
+    [
+      '400',
+      { status: 400, error: 'context_length_exceeded' },
+      { status: 400, fallback: false },
+      /HTTP 400: context_length/,
+    ],
+    ['403', { status: 403, error: 'not for you' }, { status: 403, fallback: false }, /HTTP 403: not for you$/],
+    [
+      'a broken connection',
+      { text: 'bon', cut: 'broken' },
+      { fallback: true },
+      /gave no answer: the connection broke$/,
+    ],
+    ['an end too early', { text: 'bon', cut: 'short' }, { fallback: true }, /its answer ended in the middle$/],
+    ['an error in the middle', { text: 'bon', breaks: 'overloaded' }, { fallback: true }, /it broke off: overloaded$/],
+  ])('%s: whether another model may answer', async (_, answer, expected, text) => {
+    llm.answer = () => answer;
+    const failure = await failed(model().stream(asked()));
+    expect(failure).toMatchObject(expected);
+    expect(failure.message).toMatch(text);
+    expect(llm.calls).toHaveLength(1);
+  });
+
+  it('says of a refused key that it was refused, and nothing of the key', async () => {
+    const error = `Incorrect API key provided: sk-ab***xy (${KEY}). See https://provider.example/account/api-keys`;
+    llm.answer = () => ({ status: 401, error });
+    const { message, fallback } = await failed(model().stream(asked()));
+    expect(message).toMatch(
+      /^model "small" gave no answer: the provider refused the key \(HTTP 401\): Incorrect API key/,
+    );
+    expect(message).not.toMatch(/sk-a|provider\.example/);
+    expect(fallback).toBe(false);
+  });
+
+  it('asks for JSON by its schema, and by words alone where the endpoint knows no schemas', async () => {
+    const output = { type: 'object', properties: { n: { type: 'integer' } } };
+    llm.answer = ({ response_format: format }) =>
+      format === undefined ? '{"n":1}' : { status: 400, error: "unknown parameter 'response_format'" };
+    expect(await all(model().stream(asked({ output })))).toMatchObject([{ text: '{"n":1}' }, { end: {} }]);
+    expect(llm.calls.map(({ body }) => body['response_format'])).toEqual([
+      { type: 'json_schema', json_schema: { schema: output, strict: false, name: 'answer' } },
+      undefined,
+    ]);
+    expect(JSON.stringify(sent()['messages'])).toContain(JSON.stringify(JSON.stringify(output)).slice(1, -1));
+    await all(model().stream(asked({ output, tools: [{ name: 't', inputSchema: { type: 'object' } }] })));
+    expect(llm.calls).toHaveLength(3);
+    expect(sent()).not.toHaveProperty('response_format');
+  });
+
+  it('reads an endpoint that does not stream', async () => {
+    const whole: OutboundFetch = async (url, init) => {
+      const body = { ...(JSON.parse(init?.body as string) as JsonObject), stream: false };
+      return outbound.fetch(url, { ...init, body: JSON.stringify(body) });
+    };
+    llm.answer = () => ({ text: 'hi', toolCalls: [{ id: 'a', name: 'x', args: { n: 1 } }] });
+    expect(await all(model({ http: whole }).stream(asked()))).toEqual([
+      { text: 'hi' },
+      { toolCall: { id: 'a', name: 'x', args: { n: 1 } } },
+      { end: { reason: 'tool-calls', usage: { inputTokens: 1, outputTokens: 2 } } },
+    ]);
+  });
+
+  it('gives a model the files that it takes, and names of others', async () => {
+    const raw = Buffer.from('bytes').toString('base64');
+    const parts = [
+      { text: 'look' },
+      { raw, mediaType: 'image/png', filename: 'a.png' },
+      { raw, mediaType: 'audio/wav', filename: 'b.wav' },
+      { raw, mediaType: 'text/csv', filename: 'c.csv' },
+      { url: 'http://files.test/d.png', mediaType: 'image/png' },
+    ];
+    const files = async (): Promise<Response> => new Response('fetched');
+    await all(model({ input: ['image/*', 'text/csv'], files }).stream(asked({ messages: [{ role: 'user', parts }] })));
+    expect(sent()['messages']).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'look' },
+          { type: 'image_url', image_url: { url: `data:image/png;base64,${raw}` } },
+          { type: 'text', text: '[file b.wav]\n\nc.csv:\nbytes' },
+          {
+            type: 'image_url',
+            image_url: { url: `data:image/png;base64,${Buffer.from('fetched').toString('base64')}` },
+          },
+        ],
+      },
+    ]);
+  });
+
+  it.each([200, 400])('reads no more of an answer without an end than it takes (%s)', async (status) => {
+    const piece = new Uint8Array(1024 * 1024).fill(0x20);
+    let pieces = 0;
+    let canceled = false;
+    const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+      pull: (controller) => {
+        if (++pieces > 100) throw new Error('too much was read');
+        controller.enqueue(piece);
+      },
+      cancel: () => void (canceled = true),
+    });
+    const headers = { 'content-type': 'application/json' };
+    const { message } = await failed(
+      model({ http: async () => new Response(body, { status, headers }) }).stream(asked()),
+    );
+    expect(message).toMatch(status === 200 ? /the answer is longer than 16777216 bytes$/ : /HTTP 400$/);
+    expect(pieces).toBeLessThan(30);
+    expect(canceled).toBe(true);
+  });
+
+  it('ends the call with the signal, and when nobody reads on', async () => {
+    const reason = new Error('canceled');
+    await expect(all(model().stream(asked({ signal: AbortSignal.abort(reason) })))).rejects.toBe(reason);
+    const ends = new Promise<void>(() => undefined);
+    llm.answer = () => ({ text: 'bon', ends });
+    const stop = new AbortController();
+    const read = async (): Promise<void> => {
+      for await (const event of model().stream(asked({ signal: stop.signal }))) if ('text' in event) stop.abort(reason);
+    };
+    await expect(read()).rejects.toBe(reason);
+    for await (const event of model().stream(asked())) if ('text' in event) break;
+  });
+});
+
+function called(id: string, args: string): JsonObject {
+  return { id, type: 'function', function: { name: 'calc__add', arguments: args } };
+}
+
+async function all(stream: AsyncIterable<ModelEvent>): Promise<ModelEvent[]> {
+  return Array.fromAsync(stream);
+}
+
+async function failed(stream: AsyncIterable<ModelEvent>): Promise<ModelError> {
+  const error: unknown = await all(stream).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ModelError)) throw new Error('it did not fail with a ModelError', { cause: error });
+  return error;
+}

@@ -1,0 +1,94 @@
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamResult } from '@ai-sdk/provider';
+import type { OutboundFetch } from '#libs/outbound';
+import { AnswerEvents } from './answer-events.js';
+import { boundedFetch, MAX_ANSWER_BYTES } from './bounded-fetch.js';
+import type { Model, ModelCall, ModelEvent } from './model.js';
+import { filesFor } from './model-files.js';
+import type { ModelSigner } from './model-signer.js';
+import { inputModes, type ModelSettings, PROVIDER_OPTIONS } from './model-settings.js';
+import { asJson, promptOf } from './prompt.js';
+import { modelFailure } from './provider-failure.js';
+import { languageModel } from './provider-packages.js';
+import { SignedFetch } from './signed-fetch.js';
+import { streamingWholeAnswers } from './whole-answers.js';
+
+export interface ProviderModelOptions extends ModelSettings {
+  /** As nodes name it. */
+  name: string;
+  signer: ModelSigner;
+  /** The way to the provider. */
+  http: OutboundFetch;
+  /** The way to files that a model is to read; as closed as that of any caller. */
+  files: OutboundFetch;
+}
+
+/** A model of a provider, spoken to by the provider's own package. */
+export class ProviderModel implements Model {
+  readonly name: string;
+  readonly inputModes: readonly string[];
+
+  constructor(private readonly options: ProviderModelOptions) {
+    this.name = options.name;
+    this.inputModes = inputModes(options.input);
+  }
+
+  async *stream(call: ModelCall): AsyncIterable<ModelEvent> {
+    const { signal } = call;
+    signal.throwIfAborted();
+    const wire = new SignedFetch(this.options.http, this.options.signer, signal);
+    try {
+      yield* this.#answer(call, await languageModel(this.options, this.#way(wire)));
+    } catch (error) {
+      signal.throwIfAborted();
+      const failure = modelFailure(error, { model: this.name, secrets: wire.secrets });
+      if (failure?.status === 401 || failure?.status === 403) wire.refused(failure.message);
+      throw failure ?? error;
+    }
+  }
+
+  async *#answer(call: ModelCall, model: LanguageModelV4): AsyncIterable<ModelEvent> {
+    const { stream } = await this.#asked(call, model);
+    const events = new AnswerEvents(this.options.provider, this.name);
+    // Whoever stops reading cancels the stream, and with it the request.
+    for await (const part of stream) yield* events.of(part);
+    yield { end: events.end() };
+  }
+
+  /** Endpoints that know no schemas are asked by words alone: what they refused was not begun. */
+  async #asked(call: ModelCall, model: LanguageModelV4): Promise<LanguageModelV4StreamResult> {
+    const asked = await this.#optionsOf(call, model);
+    try {
+      return await model.doStream(asked);
+    } catch (error) {
+      if (asked.responseFormat === undefined || !refusesFormat(error)) throw error;
+      return model.doStream({ ...asked, responseFormat: undefined });
+    }
+  }
+
+  async #optionsOf(call: ModelCall, model: LanguageModelV4): Promise<LanguageModelV4CallOptions> {
+    const { messages, tools = [], temperature, output, headers, signal } = call;
+    const read = filesFor(model, this.inputModes, this.options.files, signal);
+    const said = output === undefined ? messages : [...messages, asJson(output)];
+    return {
+      prompt: await promptOf(said, this.options.provider, read),
+      ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: 'function' as const, ...tool })) }),
+      ...(temperature !== undefined && { temperature }),
+      // Many a model that must answer with JSON can call no tool.
+      ...(output !== undefined &&
+        tools.length === 0 && { responseFormat: { type: 'json' as const, name: 'answer', schema: output } }),
+      ...(headers !== undefined && { headers: { ...headers } }),
+      providerOptions: PROVIDER_OPTIONS,
+      abortSignal: signal,
+    };
+  }
+
+  #way(wire: SignedFetch): typeof fetch {
+    const bounded = boundedFetch(wire.send, MAX_ANSWER_BYTES);
+    return this.options.provider === 'openai-compatible' ? streamingWholeAnswers(bounded) : bounded;
+  }
+}
+
+function refusesFormat(error: unknown): boolean {
+  const { statusCode, responseBody } = error as { statusCode?: number; responseBody?: string };
+  return (statusCode === 400 || statusCode === 422) && /response_?format|json_schema/i.test(responseBody ?? '');
+}

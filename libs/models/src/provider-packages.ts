@@ -1,0 +1,49 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { ModelError } from './model-error.js';
+import type { ModelProvider, ModelSettings } from './model-settings.js';
+
+/** The proof of who calls is put in where a call leaves; a package would look for a key in the environment. */
+const NO_KEY = 'none';
+
+type Make = (settings: ModelSettings, send: typeof fetch) => Promise<LanguageModelV4>;
+
+/** The packages are read when the first model of their provider is called: a replica without one starts sooner. */
+const MAKERS: Readonly<Record<ModelProvider, Make>> = {
+  'openai-compatible': async ({ baseUrl, model }, send) => {
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+    const options = { name: 'endpoint', includeUsage: true, supportsStructuredOutputs: true };
+    return createOpenAICompatible({ ...options, baseURL: baseUrl, fetch: send }).chatModel(model);
+  },
+  openai: async ({ baseUrl, model }, send) => {
+    const { createOpenAI } = await import('@ai-sdk/openai');
+    return createOpenAI({ baseURL: baseUrl, apiKey: NO_KEY, fetch: send })(model);
+  },
+  anthropic: async ({ baseUrl, model }, send) => {
+    const { createAnthropic } = await import('@ai-sdk/anthropic');
+    return createAnthropic({ baseURL: baseUrl, apiKey: NO_KEY, fetch: send })(model);
+  },
+  google: async ({ baseUrl, model }, send) => {
+    const { createGoogle } = await import('@ai-sdk/google');
+    return createGoogle({ baseURL: baseUrl, apiKey: NO_KEY, fetch: send })(model);
+  },
+};
+
+/**
+ * The model as its provider's package knows it.
+ * @throws ModelError where that package is not installed
+ */
+export async function languageModel(
+  settings: ModelSettings,
+  send: typeof fetch,
+  makers = MAKERS,
+): Promise<LanguageModelV4> {
+  const { provider } = settings;
+  try {
+    return await makers[provider](settings, send);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new ModelError(`models of ${provider} need the package @ai-sdk/${provider}, which is not installed here`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,49 @@
+import { type RequestAuth, sign } from '#libs/a2a-client';
+import type { OutboundFetch } from '#libs/outbound';
+import type { ModelSigner } from './model-signer.js';
+
+/** What the providers' packages put in themselves: keys that are none, and what they know of this machine. */
+const OTHERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'user-agent'];
+
+/** The most of a wait, in milliseconds: for the first word, and from one to the next. */
+const TIMES = { firstByteMs: 120_000, idleMs: 120_000 };
+
+/** One call's way out: with the proof of who calls, made once more where a proof was refused that may have been too old. */
+export class SignedFetch {
+  /** What has to be taken out of errors. */
+  secrets: readonly string[] = [];
+  private used: RequestAuth | undefined;
+
+  constructor(
+    private readonly http: OutboundFetch,
+    private readonly signer: ModelSigner,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  readonly send: typeof fetch = async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    const auth = await this.signer.auth(url, this.signal);
+    const answer = await this.#sent(url, init, auth);
+    if (answer.status !== 401 || auth === undefined) return answer;
+    const other = await this.signer.renewed(url, auth, this.signal);
+    if (other === undefined) return answer;
+    await answer.body?.cancel();
+    return this.#sent(url, init, other);
+  };
+
+  /** Tells whoever keeps the proof that the provider refused it. */
+  refused(message: string): void {
+    if (this.used !== undefined) this.signer.refused(this.used, message);
+  }
+
+  async #sent(url: URL, init: RequestInit | undefined, auth: RequestAuth | undefined): Promise<Response> {
+    const headers = new Headers(init?.headers);
+    for (const name of OTHERS) headers.delete(name);
+    const plain = Object.fromEntries(headers);
+    this.used = auth;
+    this.secrets = [...this.secrets, ...(auth?.secrets ?? [])];
+    const call = auth === undefined ? { url, headers: plain } : sign(auth, url, plain);
+    const { url: target, ...rest } = call;
+    return this.http(target, { method: 'POST', ...init, ...rest, ...TIMES, signal: this.signal });
+  }
+}

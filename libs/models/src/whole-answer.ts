@@ -1,0 +1,27 @@
+import type { Part } from '#libs/protocol';
+import type { Model, ModelCall, ModelEnd, ToolCall } from './model.js';
+
+/** All that a model answered. */
+export interface WholeAnswer {
+  /** Its text as one Part, between Parts that are no text. */
+  parts: Part[];
+  toolCalls: ToolCall[];
+  end: ModelEnd;
+}
+
+/** Reads an answer to its end. @throws as `Model.stream` does */
+export async function wholeAnswer(model: Model, call: ModelCall): Promise<WholeAnswer> {
+  const parts: Part[] = [];
+  const toolCalls: ToolCall[] = [];
+  let growing: Part | undefined;
+  for await (const event of model.stream(call)) {
+    if ('end' in event) return { parts: parts.length > 0 ? parts : [{ text: '' }], toolCalls, end: event.end };
+    if ('toolCall' in event) toolCalls.push(event.toolCall);
+    else if ('part' in event) {
+      parts.push(event.part);
+      growing = undefined;
+    } else if (growing) growing.text = (growing.text ?? '') + event.text;
+    else parts.push((growing = { text: event.text, mediaType: 'text/plain' }));
+  }
+  throw new Error('a stream of a model ended without its end');
+}

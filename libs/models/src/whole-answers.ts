@@ -1,0 +1,42 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+
+/**
+ * A `fetch` for endpoints that answer a request for a stream with a whole chat completion, as some do: it becomes a
+ * stream of one piece. Errors, streams and what is neither pass as they are.
+ */
+export function streamingWholeAnswers(send: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const response = await send(input, init);
+    if (!response.ok || !/^application\/json\b/i.test(response.headers.get('content-type') ?? '')) return response;
+    const text = await response.text();
+    return new Response(asStream(text) ?? text, { headers: { 'content-type': 'text/event-stream' } });
+  };
+}
+
+function asStream(text: string): string | undefined {
+  const answer = parsed(text);
+  if (!isJsonObject(answer)) return undefined;
+  const choices = Array.isArray(answer['choices']) ? { choices: answer['choices'].map(chunkOf) } : {};
+  return `data: ${JSON.stringify({ ...answer, ...choices })}\n\ndata: [DONE]\n\n`;
+}
+
+function chunkOf(choice: JsonValue): JsonValue {
+  if (!isJsonObject(choice) || !isJsonObject(choice['message'])) return choice;
+  const { message: delta, finish_reason: reason = 'stop', ...rest } = choice;
+  return { ...rest, finish_reason: reason, delta: numbered(delta as JsonObject) };
+}
+
+/** The pieces of a stream say which call they belong to. */
+function numbered(message: JsonObject): JsonObject {
+  const calls = message['tool_calls'];
+  if (!Array.isArray(calls)) return message;
+  return { ...message, tool_calls: calls.map((call, index) => (isJsonObject(call) ? { index, ...call } : call)) };
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
