@@ -208,6 +208,42 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
       expect(await two.version()).not.toBe(versions[1]);
     });
 
+    it('makes several changes all at once, or none of them where one throws', async () => {
+      const [kept, made, left] = [workflow('a'), workflow('a'), workflow('a')];
+      const first = await store.create(kept);
+      const changed = { ...kept, description: 'changed' };
+      await expect(
+        store.atomically([kept.name, left.name], async (inside) => {
+          expect((await inside.replace(changed))?.revision).not.toBe(first?.revision);
+          expect((await inside.get(kept.name))?.definition.description).toBe('changed');
+          await inside.create(left);
+          throw new Error('no');
+        }),
+      ).rejects.toThrow('no');
+      expect((await store.get(kept.name))?.revision).toBe(first?.revision);
+      expect(await store.get(left.name)).toBeUndefined();
+      const saved = await store.atomically([kept.name, made.name], async (inside) => [
+        await inside.create(made),
+        await inside.replace(changed, [first?.revision ?? '']),
+      ]);
+      expect(saved.map((it) => it?.definition.name)).toEqual([made.name, kept.name]);
+      expect((await store.get(kept.name))?.definition.description).toBe('changed');
+    });
+
+    it('knows which workflows were saved under a mark', async () => {
+      const [one, two] = [workflow('a'), workflow('a')];
+      const [mark, other] = [unique(), unique()];
+      for (const definition of [one, two]) {
+        await store.create(definition);
+        await store.mark(definition.name, mark);
+      }
+      expect(await store.marked(mark)).toEqual([one.name, two.name].toSorted());
+      await store.mark(one.name, other);
+      await store.delete(two.name);
+      expect([await store.marked(mark), await store.marked(other)]).toEqual([[], [one.name]]);
+      expect(await store.inTenant(unique()).marked(other)).toEqual([]);
+    });
+
     it('shares nothing with what was given to it', async () => {
       const definition = workflow('a');
       await store.create(definition);

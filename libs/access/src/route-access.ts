@@ -43,6 +43,7 @@ export function routeAccess(method: string, route: string | undefined): RouteAcc
   // Whom this service calls, and by which card, is the operator's business; whoever draws workflows may look.
   if (/^\/api\/agent-cards?(\/|$)/.test(route)) return reads ? READERS : ADMIN;
   if (route === '/api/workflows' || route === '/api/workflows/:name') return reads ? READERS : WORKFLOWS;
+  if (route === '/api/apply') return WORKFLOWS;
   // Asked by whoever draws workflows, or may look at them; nothing is kept.
   if (/^\/api\/(workflows|expressions)\/check$/.test(route)) return READERS;
   if (route.startsWith('/api/workflows/:name/revisions')) return READERS;

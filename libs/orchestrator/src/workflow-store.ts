@@ -23,6 +23,16 @@ export abstract class WorkflowStore {
   abstract replace(definition: WorkflowDefinition, expected?: readonly string[]): Promise<WorkflowRevision | undefined>;
   /** Whether there was one whose newest revision is one of the given ones. */
   abstract delete(name: string, expected?: readonly string[]): Promise<boolean>;
+  /**
+   * Does some work whose changes are there all at once, or not at all where it throws. It may be done more than once, and
+   * must not use any other store meanwhile.
+   * @param names of workflows that it may change: others wait who change them
+   */
+  abstract atomically<T>(names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T>;
+  /** The names of the workflows that were last saved under a mark, and are there. */
+  abstract marked(mark: string): Promise<string[]>;
+  /** Says under which mark a workflow was saved. */
+  abstract mark(name: string, mark: string): Promise<void>;
   /** What was saved under a name and is kept, the newest first; at most `limit`, from before a revision on. */
   abstract saves(name: string, limit: number, before?: string): Promise<WorkflowSave[]>;
 }

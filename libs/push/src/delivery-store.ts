@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/postgres';
+import { Database, inTransaction } from '#libs/postgres';
 import { DUE_CONFIG, type DueConfig } from './due-config.js';
 import { RECEIVER_OF_URL } from './push-lane-migration.js';
 import { WebhookThrottle } from './webhook-throttle.js';
 import type { AttemptOutcome } from './retry-plan.js';
-import { inTransaction } from './transaction.js';
 
 /** How far each config has come. Every change proves the turn, so that of two that have one config only the newer counts. */
 @Injectable()

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { type Job, Jobs } from '#libs/jobs';
 import { OutboundHttp } from '#libs/outbound';
-import { Database } from '#libs/postgres';
+import { Database, inTransaction } from '#libs/postgres';
 import {
   A2AError,
   invalidParams,
@@ -17,7 +17,6 @@ import { WebhookThrottle } from './webhook-throttle.js';
 import { PushSecretBox } from './push-secrets.js';
 import { pushConfigProblems } from './push-target.js';
 import { openRegistration, readRegistration, REGISTER, sealedRegistration } from './registration.js';
-import { inTransaction } from './transaction.js';
 
 /** Configs of one Task that are not deleted. */
 export const MAX_CONFIGS = 10;

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Processes, ProcessStreams } from '#libs/process';
+import { ApplyController } from './apply.controller.js';
 import { ExpressionsController } from './expressions.controller.js';
 import { RunInbox } from './run-inbox.js';
 import { QuestionsController } from './questions.controller.js';
@@ -10,6 +11,7 @@ import { RunList } from './run-list.js';
 import { RunMetrics } from './run-metrics.js';
 import { Runs } from './runs.js';
 import { RunsController } from './runs.controller.js';
+import { WorkflowApply } from './workflow-apply.js';
 import { WorkflowCheck } from './workflow-check.js';
 import { WorkflowRevisionsController } from './workflow-revisions.controller.js';
 import { WorkflowRunsController } from './workflow-runs.controller.js';
@@ -26,6 +28,7 @@ export class OrchestratorModule {
       imports: [executor],
       controllers: [
         WorkflowsController,
+        ApplyController,
         WorkflowRevisionsController,
         WorkflowRunsController,
         WorkflowSchemaController,
@@ -35,6 +38,7 @@ export class OrchestratorModule {
       ],
       providers: [
         WorkflowCheck,
+        WorkflowApply,
         Processes,
         ProcessStreams,
         Runs,

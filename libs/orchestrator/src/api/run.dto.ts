@@ -92,6 +92,15 @@ export class RunStreamQuery {
   cancelOnDisconnect = false;
 }
 
+/** How the events of a run are read. */
+export class RunEventsQuery {
+  @QueryFlag({
+    default: true,
+    description: 'Whether what comes is waited for; `false`: the stream ends with the last event so far.',
+  })
+  live = true;
+}
+
 const MAX_SEARCH = 100;
 const RUN = /^[\x21-\x7e]{1,200}$/;
 

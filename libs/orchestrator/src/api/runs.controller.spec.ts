@@ -46,6 +46,8 @@ class Fake {
   cancellation = Promise.withResolvers<void>();
   /** Whether the run ends; otherwise its feed waits after the first event. */
   ends = true;
+  /** The number of its last event. */
+  last = 3;
 
   runs = {
     start: async (...call: unknown[]) => {
@@ -55,7 +57,7 @@ class Fake {
     },
     header: async (id: string) => {
       if (id !== 'r1') throw new ProblemError(404, 'run not found');
-      return { ...header, lastSequence: 3 };
+      return { ...header, lastSequence: this.last };
     },
     show: async (id: string, call: object) => ({ runId: id, ...call }),
     cancel: async (id: string) => {
@@ -318,6 +320,15 @@ describe('/api/runs', () => {
     expect(await after('?since=1')).toEqual(['2', '3']);
     expect(await after('?since=1', { 'last-event-id': '2' })).toEqual(['3']);
     expect(await after('?since=3')).toEqual([]);
+  });
+
+  it('ends with the last event so far where nothing else is wanted', async () => {
+    Object.assign(fake, { ends: false, last: 1 });
+    const ids = async (query: string) =>
+      framesOf(await (await fetch(`${url}/api/runs/r1/events${query}`)).text()).map((frame) => frame.id);
+    expect(await ids('?live=false')).toEqual(['1']);
+    expect(await ids('?live=false&since=1')).toEqual([]);
+    expect((await fetch(`${url}/api/runs/r1/events?live=no`)).status).toBe(400);
   });
 
   it.each(['?since=x', '?since=-1', '?since=4', '?since=1&since=2'])('refuses the cursor %s', async (query) => {

@@ -11,6 +11,7 @@ import {
   InstancesQuery,
   RerunBody,
   RunDetail,
+  RunEventsQuery,
   RunForks,
   RunInstances,
   RunNodeDetail,
@@ -88,11 +89,13 @@ export class RunsController {
   async streamRunEvents(
     @Param('id') id: string,
     @Cursor() after: number,
+    @Query() { live }: RunEventsQuery,
     @Scope() scope: TaskScope,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.runs.header(id, scope);
-    await this.streams.send(this.streams.eventsOf(run, runEvents(run.workflow)), after, reply);
+    const events = this.streams.eventsOf(run, runEvents(run.workflow), live ? 'terminal' : 'now');
+    await this.streams.send(events, after, reply);
   }
 
   @Post(':id/rerun')

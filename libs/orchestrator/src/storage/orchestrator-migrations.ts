@@ -123,6 +123,27 @@ export class CreateWorkflowPin1700000000340 implements MigrationInterface {
   }
 }
 
+/** Which folder of files a workflow was last applied from: what is missing there may be deleted, and nothing else. */
+export class CreateWorkflowMark1700000000350 implements MigrationInterface {
+  readonly name = 'CreateWorkflowMark1700000000350';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE workflow_mark (
+        tenant text COLLATE "C" NOT NULL,
+        name text COLLATE "C" NOT NULL,
+        mark text COLLATE "C" NOT NULL,
+        PRIMARY KEY (tenant, name),
+        CONSTRAINT workflow_mark_workflow FOREIGN KEY (tenant, name) REFERENCES workflow (tenant, name)
+      )`);
+    await runner.query('CREATE INDEX workflow_mark_mark ON workflow_mark (tenant, mark, name)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE workflow_mark');
+  }
+}
+
 /** The schema of this lib, in order. */
 export const ORCHESTRATOR_MIGRATIONS = [
   CreateWorkflow1700000000300,
@@ -130,4 +151,5 @@ export const ORCHESTRATOR_MIGRATIONS = [
   CreateRunCancel1700000000320,
   FillRunQuestions1700000000330,
   CreateWorkflowPin1700000000340,
+  CreateWorkflowMark1700000000350,
 ];

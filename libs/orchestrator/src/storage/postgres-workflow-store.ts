@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { BatchLoader, Database } from '#libs/postgres';
+import { BatchLoader, Database, inTransaction } from '#libs/postgres';
 import { LRUCache } from 'lru-cache';
+import type { ClientBase } from 'pg';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
 import { namingNodes } from '../named-workflows.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
@@ -12,6 +13,9 @@ import {
   HEADS,
   HEADS_OF,
   HEADS_WITH_NODE,
+  LOCK,
+  MARK,
+  MARKED,
   REPLACE,
   REVISION,
   SAVES,
@@ -35,9 +39,12 @@ export class PostgresWorkflowStore extends WorkflowStore {
     memoMethod: (tenant) => PostgresWorkflowStore.of(this.database, tenant),
   });
   private tenant = '';
+  /** That of a transaction, or the database's. */
+  private sessions: Sessions;
 
   constructor(private readonly database: Database) {
     super();
+    this.sessions = database.pool;
   }
 
   inTenant(tenant: string): WorkflowStore {
@@ -56,7 +63,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
 
   async list(limit: number, afterName = ''): Promise<WorkflowRevision[]> {
     // Planned anew each time: a plan that was made for few workflows is slow for many.
-    const { rows } = await this.database.pool.query<Head>(HEADS, [this.tenant, afterName, limit]);
+    const { rows } = await this.sessions.query<Head>(HEADS, [this.tenant, afterName, limit]);
     return this.revisions(rows);
   }
 
@@ -81,15 +88,34 @@ export class PostgresWorkflowStore extends WorkflowStore {
 
   async delete(name: string, expected?: readonly string[]): Promise<boolean> {
     if (!WORKFLOW_NAME.test(name)) return false;
-    const { rows } = await this.database.pool.query(DELETE, [this.tenant, name, expected ?? null]);
+    const { rows } = await this.sessions.query(DELETE, [this.tenant, name, expected ?? null]);
     return rows.length === 1;
   }
 
   async saves(name: string, limit: number, before?: string): Promise<WorkflowSave[]> {
     if (!WORKFLOW_NAME.test(name) || (before !== undefined && !REVISION_NUMBER.test(before))) return [];
     const values = [this.tenant, name, limit, before ?? null];
-    const { rows } = await this.database.pool.query<{ revision: string; saved_at: Date }>(SAVES, values);
+    const { rows } = await this.sessions.query<{ revision: string; saved_at: Date }>(SAVES, values);
     return rows.map(({ revision, saved_at: savedAt }) => ({ revision, savedAt }));
+  }
+
+  async atomically<T>(names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T> {
+    return inTransaction(this.database, async (client) => {
+      // Of its own: what it keeps in memory is not saved yet.
+      const store = PostgresWorkflowStore.of(this.database, this.tenant);
+      store.sessions = client;
+      await client.query(LOCK, [this.tenant, names]);
+      return work(store);
+    });
+  }
+
+  async marked(mark: string): Promise<string[]> {
+    const { rows } = await this.sessions.query<{ name: string }>(MARKED, [this.tenant, mark]);
+    return rows.map(({ name }) => name);
+  }
+
+  async mark(name: string, mark: string): Promise<void> {
+    await this.sessions.query(MARK, [this.tenant, name, mark]);
   }
 
   private async save(
@@ -100,7 +126,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
     const text = JSON.stringify(definition);
     const nodeIds = definition.nodes.map((node) => node.id);
     const pins = namingNodes(definition).filter(({ revision }) => revision !== undefined);
-    const { rows } = await this.database.pool.query<Head>(statement, [
+    const { rows } = await this.sessions.query<Head>(statement, [
       this.tenant,
       definition.name,
       text,
@@ -119,7 +145,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   private async readVersion(): Promise<Map<string, string>> {
-    const { rows } = await this.database.pool.query<{ version: string }>({
+    const { rows } = await this.sessions.query<{ version: string }>({
       name: 'workflow-version',
       text: VERSION,
       values: [this.tenant],
@@ -128,7 +154,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   private async heads(name: string, text: string, values: unknown[]): Promise<Head[]> {
-    const { rows } = await this.database.pool.query<Head>({ name, text, values });
+    const { rows } = await this.sessions.query<Head>({ name, text, values });
     return rows;
   }
 
@@ -146,7 +172,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
 
   private async definitions(heads: readonly Head[]): Promise<Map<string, WorkflowDefinition>> {
     if (heads.length === 0) return new Map();
-    const { rows } = await this.database.pool.query<Saved>(DEFINITIONS, [
+    const { rows } = await this.sessions.query<Saved>(DEFINITIONS, [
       this.tenant,
       heads.map((head) => head.name),
       heads.map((head) => head.revision),
@@ -157,7 +183,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   private async saved(name: string, revision: string): Promise<WorkflowRevision | undefined> {
     const kept = this.kept({ name, revision });
     if (kept || !REVISION_NUMBER.test(revision)) return kept;
-    const { rows } = await this.database.pool.query<Head & Saved>(REVISION, [this.tenant, name, revision]);
+    const { rows } = await this.sessions.query<Head & Saved>(REVISION, [this.tenant, name, revision]);
     return rows[0] && this.keep(rows[0]);
   }
 
@@ -174,6 +200,8 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return version === undefined || found?.version === version ? found?.revision : undefined;
   }
 }
+
+type Sessions = Pick<ClientBase, 'query'>;
 
 interface Kept {
   revision: WorkflowRevision;

@@ -97,3 +97,17 @@ export const DELETE = `
     DELETE FROM workflow_node USING gone WHERE workflow_node.tenant = gone.tenant AND workflow_node.name = gone.name
   ),${count('gone')}
   SELECT name FROM gone`;
+
+/** Whoever changes these workflows waits. $1 tenant, $2 names. */
+export const LOCK = `
+  SELECT name FROM workflow WHERE tenant = $1 AND name = ANY($2::text[]) ORDER BY name FOR NO KEY UPDATE`;
+
+/** $1 tenant, $2 mark. */
+export const MARKED = `
+  SELECT name FROM workflow_mark JOIN workflow USING (tenant, name)
+  WHERE tenant = $1 AND mark = $2 AND deleted_at IS NULL ORDER BY name`;
+
+/** $1 tenant, $2 name, $3 mark. */
+export const MARK = `
+  INSERT INTO workflow_mark AS held (tenant, name, mark) VALUES ($1, $2, $3)
+  ON CONFLICT (tenant, name) DO UPDATE SET mark = EXCLUDED.mark WHERE held.mark <> EXCLUDED.mark`;

@@ -8,7 +8,8 @@ interface Held {
 
 /** WorkflowStore without a database, for tests. */
 export class MemoryWorkflowStore extends WorkflowStore {
-  private readonly held = new Map<string, Held>();
+  private held = new Map<string, Held>();
+  private marks = new Map<string, string>();
   private changes = 0;
   private readonly tenants = new Map<string, MemoryWorkflowStore>();
 
@@ -72,6 +73,26 @@ export class MemoryWorkflowStore extends WorkflowStore {
       .toReversed()
       .slice(0, limit)
       .map(({ revision, updatedAt }) => ({ revision, savedAt: updatedAt }));
+  }
+
+  async atomically<T>(_names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T> {
+    const before = structuredClone({ held: this.held, marks: this.marks });
+    try {
+      return await work(this);
+    } catch (error) {
+      this.held = before.held;
+      this.marks = before.marks;
+      throw error;
+    }
+  }
+
+  async marked(mark: string): Promise<string[]> {
+    const names = this.newest().map(({ definition }) => definition.name);
+    return names.filter((name) => this.marks.get(name) === mark);
+  }
+
+  async mark(name: string, mark: string): Promise<void> {
+    this.marks.set(name, mark);
   }
 
   private save(definition: WorkflowDefinition, createdAt: Date): WorkflowRevision {

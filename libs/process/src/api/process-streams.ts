@@ -38,15 +38,17 @@ export class ProcessStreams {
 
   /**
    * One event for each of a process's log.
-   * @param until what ends the stream: the end of the process, or also that it waits for its caller
+   * @param until what ends the stream: the end of the process, also that it waits for its caller, or the last event so far
    */
   eventsOf(
     { taskId, lastSequence }: Pick<TaskHeader, 'taskId' | 'lastSequence'>,
     project: Projection,
-    until: 'terminal' | 'waiting' = 'terminal',
+    until: 'terminal' | 'waiting' | 'now' = 'terminal',
   ): ProcessEvents {
+    const last = until === 'now' ? lastSequence : Number.POSITIVE_INFINITY;
+    const follow = until === 'now' ? 'terminal' : until;
     const after = (number: number, signal: AbortSignal): AsyncGenerator<SseFrame> =>
-      this.frames(taskId, number, project, { signal, until });
+      upTo(last, number, this.frames(taskId, number, project, { signal, until: follow }));
     return { last: lastSequence, after };
   }
 
@@ -67,5 +69,14 @@ export class ProcessStreams {
       const header = await this.tasks.header(taskId);
       if (header === undefined || header.lastSequence <= last) return;
     }
+  }
+}
+
+/** The frames until one has a number; none where a reader has that one already. */
+async function* upTo(last: number, seen: number, frames: AsyncGenerator<SseFrame>): AsyncGenerator<SseFrame> {
+  if (seen >= last) return;
+  for await (const frame of frames) {
+    yield frame;
+    if (Number(frame.id) >= last) return;
   }
 }

@@ -1,12 +1,13 @@
-import { type Database, isRolledBack, onceWritable } from '#libs/postgres';
 import type { PoolClient } from 'pg';
+import type { Database } from './database.js';
+import { isRolledBack, onceWritable } from './outage.js';
 
 /** Deadlocks are rare: two in a row are rarer. */
 const TRIES = 5;
 const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '2s'`;
 
 /**
- * Does some work in one transaction; what it throws rolls back. The journal may wait for what it locks, so a process that
+ * Does some work in one transaction; what it throws rolls back. Others may wait for what it locks, so a process that
  * stands still in the middle of it loses the session: PostgreSQL rolls back two seconds later. Where PostgreSQL sacrifices
  * it to end a deadlock, or only reads at the moment, the work is done again; so it changes nothing but the database.
  */

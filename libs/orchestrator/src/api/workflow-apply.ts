@@ -1,0 +1,167 @@
+import { Injectable } from '@nestjs/common';
+import { ProblemError } from '#libs/http';
+import { isDeepStrictEqual } from 'node:util';
+import { namingNodes } from '../named-workflows.js';
+import type { WorkflowRevision } from '../workflow.js';
+import type { WorkflowProblem } from '../workflow-problem.js';
+import { WorkflowStore } from '../workflow-store.js';
+import type { AppliedView, ApplyAction, ApplyBody, SentWorkflow } from './apply-body.js';
+import { definitionOf } from './workflow-body.js';
+import { type CheckedWorkflow, WorkflowCheck } from './workflow-check.js';
+
+/** What became of one workflow, and what its author is told of. */
+interface Outcome {
+  name: string;
+  action: ApplyAction;
+  revision?: string;
+  problems: WorkflowProblem[];
+}
+
+/** Carries what would be done out of the transaction, which is rolled back by it. */
+class DryRun {
+  constructor(readonly outcomes: Outcome[]) {}
+}
+
+/** Brings several workflows to what was sent, all of them or none. */
+@Injectable()
+export class WorkflowApply {
+  constructor(
+    private readonly store: WorkflowStore,
+    private readonly checks: WorkflowCheck,
+  ) {}
+
+  /**
+   * @param dryRun whether all is only said, and nothing is saved
+   * @throws ProblemError 412 where a workflow has another revision than was expected, 422 for definitions with errors
+   */
+  async apply(body: ApplyBody, dryRun: boolean, tenant: string): Promise<AppliedView> {
+    const names = body.workflows.map(({ definition }) => definition.name);
+    try {
+      const outcomes = await this.store.inTenant(tenant).atomically(names, async (store) => {
+        const found = await new OneApply(store, this.checks, body).outcomes();
+        if (dryRun) throw new DryRun(found);
+        return found;
+      });
+      return viewOf(outcomes);
+    } catch (error) {
+      if (error instanceof DryRun) return viewOf(error.outcomes);
+      throw error;
+    }
+  }
+}
+
+/** The work of one transaction. */
+class OneApply {
+  private readonly errors: WorkflowProblem[] = [];
+  private readonly refused = new Set<string>();
+
+  constructor(
+    private readonly store: WorkflowStore,
+    private readonly checks: WorkflowCheck,
+    private readonly body: ApplyBody,
+  ) {}
+
+  async outcomes(): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (const sent of childrenFirst(this.body.workflows)) {
+      const outcome = await this.one(sent);
+      if (outcome) outcomes.push(outcome);
+    }
+    if (this.errors.length > 0) {
+      throw new ProblemError(422, this.errors.map(({ detail }) => detail).join('; '), this.errors, 'INVALID_WORKFLOW');
+    }
+    if (this.body.prune) outcomes.push(...(await this.pruned()));
+    return outcomes.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  /** `undefined` where it is refused, or needs one that is. */
+  private async one({ definition: body, revision: expected }: SentWorkflow): Promise<Outcome | undefined> {
+    const { name } = body;
+    const found = await this.store.get(name);
+    requireRevision(name, expected, found?.revision);
+    const checked = await this.checked(body);
+    if (!checked) return undefined;
+    const { definition, warnings: problems } = checked;
+    if (this.body.mark !== undefined && found) await this.store.mark(name, this.body.mark);
+    if (found && isDeepStrictEqual(plain(found.definition), plain(definition))) {
+      return { name, action: 'unchanged', revision: found.revision, problems };
+    }
+    const saved = found ? await this.store.replace(definition, [found.revision]) : await this.store.create(definition);
+    if (!saved) throw new ProblemError(409, `the workflow "${name}" is being changed by others; try again`);
+    if (this.body.mark !== undefined && !found) await this.store.mark(name, this.body.mark);
+    return { name, action: found ? 'updated' : 'created', revision: saved.revision, problems };
+  }
+
+  private async checked(body: SentWorkflow['definition']): Promise<CheckedWorkflow | undefined> {
+    const { name } = body;
+    if (namingNodes(definitionOf(body)).some(({ workflow }) => this.refused.has(workflow))) {
+      this.refused.add(name);
+      return undefined;
+    }
+    try {
+      return await this.checks.savable(body, false, this.store);
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.status !== 422) throw error;
+      const index = this.body.workflows.findIndex(({ definition }) => definition === body);
+      const place = `workflows[${index}].definition`;
+      for (const entry of error.errors as readonly WorkflowProblem[]) {
+        const path = entry.path === '' ? place : `${place}.${entry.path}`;
+        this.errors.push({ ...entry, path, detail: `workflow "${name}": ${entry.detail}` });
+      }
+      this.refused.add(name);
+      return undefined;
+    }
+  }
+
+  /** What was applied under the mark before, and was not sent now, is deleted. */
+  private async pruned(): Promise<Outcome[]> {
+    const sent = new Set(this.body.workflows.map(({ definition }) => definition.name));
+    const gone = (await this.store.marked(this.body.mark ?? '')).filter((name) => !sent.has(name));
+    const outcomes: Outcome[] = [];
+    for (const name of gone) {
+      if (await this.store.delete(name)) outcomes.push({ name, action: 'deleted', problems: [] });
+    }
+    return outcomes;
+  }
+}
+
+/** A workflow is saved after those that its nodes run: it keeps the revisions that they get. */
+function childrenFirst(workflows: readonly SentWorkflow[]): SentWorkflow[] {
+  const byName = new Map(workflows.map((sent) => [sent.definition.name, sent]));
+  const ordered = new Set<SentWorkflow>();
+  const seen = new Set<SentWorkflow>();
+  const visit = (sent: SentWorkflow): void => {
+    if (seen.has(sent)) return;
+    seen.add(sent);
+    for (const { workflow } of namingNodes(definitionOf(sent.definition))) {
+      const child = byName.get(workflow);
+      if (child) visit(child);
+    }
+    ordered.add(sent);
+  };
+  workflows.forEach(visit);
+  return [...ordered];
+}
+
+function requireRevision(name: string, expected: string | null | undefined, current: string | undefined): void {
+  if (expected === undefined || expected === (current ?? null)) return;
+  const is = current === undefined ? 'is not there' : `has the revision ${current}`;
+  const was = expected === null ? 'none of this name' : `the revision ${expected}`;
+  throw new ProblemError(412, `the workflow "${name}" ${is}, and ${was} was expected: others have changed it`);
+}
+
+/** As JSON has it: a member that is undefined is none. */
+function plain(definition: WorkflowRevision['definition']): unknown {
+  return JSON.parse(JSON.stringify(definition));
+}
+
+function viewOf(outcomes: readonly Outcome[]): AppliedView {
+  return {
+    workflows: outcomes.map(({ name, action, revision, problems }) => ({
+      name,
+      action,
+      ...(revision !== undefined && { revision }),
+      ...(problems.length > 0 && { problems }),
+    })),
+  };
+}
