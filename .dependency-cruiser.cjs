@@ -5,6 +5,8 @@ const LAYERS = {
   words: {
     protocol: [],
     expressions: ['protocol'],
+    // What callers of the management API build on: it runs wherever there is a `fetch`, and imports nothing.
+    client: [],
   },
   ground: {
     service: [],

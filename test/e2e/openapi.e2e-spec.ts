@@ -70,6 +70,7 @@ const NAMES: Record<string, string> = {
   'GET /schemas/workflow.json': 'getWorkflowSchema',
   'POST /api/agent-cards/{id}/accept': 'acceptAgentCard',
   'POST /api/agent-messages': 'sendAgentMessage',
+  'POST /api/apply': 'applyWorkflows',
   'POST /api/brainstorms': 'startBrainstorm',
   'POST /api/brainstorms/{id}/approve': 'approveBrainstorm',
   'POST /api/brainstorms/{id}/cancel': 'cancelBrainstorm',

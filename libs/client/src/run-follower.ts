@@ -1,0 +1,90 @@
+import { eventFrames } from './event-frames.js';
+import { ParleyUnreachable } from './parley-error.js';
+import type { RunEvent } from './run-event.js';
+import { pause, type ServiceCalls } from './service-calls.js';
+
+/** Milliseconds until a stream is opened again that broke before it told anything new; doubled each time. */
+const FIRST_PAUSE = 100;
+const LONGEST_PAUSE = 5_000;
+const LONGEST_SILENCE = 60_000;
+
+/** Reads the stream of one run to its end, over as many connections as it takes. */
+export class RunFollower {
+  readonly #calls: ServiceCalls;
+  readonly #path: `/${string}`;
+
+  constructor(calls: ServiceCalls, path: `/${string}`) {
+    this.#calls = calls;
+    this.#path = path;
+  }
+
+  /** The events after `since`, each once. @throws ParleyError where the run is not there; what aborts the signal */
+  async *events(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
+    let last = since;
+    let wait = FIRST_PAUSE;
+    for (;;) {
+      for await (const event of this.#connection(last, signal)) {
+        if (event.sequence <= last) continue;
+        last = event.sequence;
+        wait = FIRST_PAUSE;
+        yield event;
+        if (event.type === 'done') return;
+      }
+      await pause(wait, signal);
+      wait = Math.min(wait * 2, LONGEST_PAUSE);
+    }
+  }
+
+  /** The events after `since` that there are by now. @throws as `events`, and where the connection breaks */
+  async *known(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
+    const { body } = await this.#calls.answer(this.#path, { query: { since, live: false }, signal });
+    if (!body) return;
+    for await (const { data } of eventFrames(body, () => undefined)) yield JSON.parse(data) as RunEvent;
+  }
+
+  /** What one connection tells; it ends where the stream does, or breaks, or is silent for too long. */
+  async *#connection(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
+    const silence = new Silence();
+    const either = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
+    try {
+      const headers = { accept: 'text/event-stream' };
+      const { body } = await this.#calls.answer(this.#path, { query: { since }, headers, signal: either });
+      if (!body) return;
+      for await (const { data } of eventFrames(body, () => silence.broken())) yield JSON.parse(data) as RunEvent;
+    } catch (error) {
+      signal?.throwIfAborted();
+      // Who follows a run waits for a service that is away: the run does too.
+      if (!silence.signal.aborted && !(error instanceof ParleyUnreachable) && !cut(error)) throw error;
+    } finally {
+      silence.end();
+    }
+  }
+}
+
+/** Gives up a connection on which nothing comes any more: the service says something every few seconds. */
+class Silence {
+  readonly #control = new AbortController();
+  #timer = this.#start();
+
+  get signal(): AbortSignal {
+    return this.#control.signal;
+  }
+
+  broken(): void {
+    clearTimeout(this.#timer);
+    this.#timer = this.#start();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #start(): ReturnType<typeof setTimeout> {
+    return setTimeout(() => this.#control.abort(), LONGEST_SILENCE);
+  }
+}
+
+/** What `fetch` throws while it reads a body whose connection is gone: a TypeError, in Node and in browsers. */
+function cut(error: unknown): boolean {
+  return (error as Error).name === 'TypeError';
+}

@@ -1,0 +1,103 @@
+/** Where a notification says that it is from, and what it says. */
+export interface VerifiedWebhook {
+  /** The same whenever the notification is sent again. */
+  id: string;
+  /** The A2A StreamResponse that it carries. */
+  body: unknown;
+}
+
+export interface WebhookOptions {
+  /** The service's keys: `https://parley.example/.well-known/jwks.json`. Taken from your configuration, never a request. */
+  jwksUrl: string;
+  /** The webhook's URL, letter by letter as the push notification config names it; the request's own unless given. */
+  receiverUrl?: string;
+  /** How old it may be; 300 unless told otherwise. */
+  maxAgeSeconds?: number;
+  fetch?: typeof fetch;
+}
+
+/** The same key signs agent cards, which anybody can fetch: the type says that this is a notification. */
+const TYPE = 'parley-notification+jws';
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
+const KEYS_KEPT_MS = 300_000;
+
+/** A public key of the curve P-256 (RFC 7517). */
+interface NamedKey {
+  kid?: string;
+  kty: 'EC';
+  crv: string;
+  x: string;
+  y: string;
+}
+
+type VerifyKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
+const known = new Map<string, { keys: readonly NamedKey[]; until: number }>();
+
+/**
+ * Whether a request is a notification that the service sent to this webhook, and what it says.
+ * @throws Error saying why it is not genuine
+ */
+export async function verifyWebhook(request: Request, options: WebhookOptions): Promise<VerifiedWebhook> {
+  const content = new Uint8Array(await request.arrayBuffer());
+  const header = request.headers.get('x-a2a-notification-signature') ?? '';
+  const [head = '', empty, signature = ''] = header.split('.');
+  if (head === '' || empty !== '' || signature === '') throw new Error('The notification is not signed');
+  const claims = JSON.parse(new TextDecoder().decode(fromBase64Url(head))) as Record<string, unknown>;
+  const key = await keyOf(String(claims['kid'] ?? ''), options);
+  const signed = new TextEncoder().encode(`${head}.${toBase64Url(content)}`);
+  const genuine =
+    claims['alg'] === 'ES256' &&
+    (await crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, fromBase64Url(signature), signed));
+  if (!genuine) throw new Error('The signature does not fit');
+  const id = checked(claims, request.headers.get('x-a2a-notification-id'), options, request.url);
+  return { id, body: JSON.parse(new TextDecoder().decode(content)) as unknown };
+}
+
+function checked(
+  { typ, aud, jti, iat, exp }: Record<string, unknown>,
+  id: string | null,
+  { receiverUrl, maxAgeSeconds = 300 }: WebhookOptions,
+  requested: string,
+): string {
+  if (typ !== TYPE) throw new Error('The signature is not one of a notification');
+  if (aud !== (receiverUrl ?? requested)) throw new Error('The notification is for another receiver');
+  if (typeof jti !== 'string' || jti === '') throw new Error('The signature names no notification');
+  if (jti !== id) throw new Error('The id is another one');
+  if (typeof iat !== 'number' || typeof exp !== 'number') throw new Error('The signature has no time');
+  const now = Date.now() / 1000;
+  if (now > exp || Math.abs(now - iat) > maxAgeSeconds) throw new Error('The signature is too old');
+  return jti;
+}
+
+/** The key of this name; asked for anew where it is not among those that are known. */
+async function keyOf(kid: string, { jwksUrl, fetch: call = fetch }: WebhookOptions): Promise<VerifyKey> {
+  const kept = known.get(jwksUrl);
+  const found = kept && kept.until > Date.now() ? named(kept.keys, kid) : undefined;
+  const key = found ?? named(await fetched(jwksUrl, call), kid);
+  if (!key) throw new Error('The service has no such key');
+  return crypto.subtle.importKey('jwk', key, ALGORITHM, false, ['verify']);
+}
+
+async function fetched(url: string, call: typeof fetch): Promise<readonly NamedKey[]> {
+  const response = await call(url);
+  if (!response.ok) throw new Error(`The keys at ${url} cannot be read: ${response.status}`);
+  const { keys } = (await response.json()) as { keys: NamedKey[] };
+  known.set(url, { keys, until: Date.now() + KEYS_KEPT_MS });
+  return keys;
+}
+
+function named(keys: readonly NamedKey[], kid: string): NamedKey | undefined {
+  return keys.find((key) => key.kid === kid);
+}
+
+function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  return Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}

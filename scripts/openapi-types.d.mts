@@ -1,0 +1,1 @@
+export function openapiTypes(document: object): Promise<string>;
