@@ -8,7 +8,7 @@ import { transform } from '@swc/core';
 import { rolldown } from 'rolldown';
 import { ROOT } from './prepare.mjs';
 
-const MAINS = ['src/main', 'apps/agent/src/main', 'apps/chat/src/main'];
+const MAINS = ['src/main', 'apps/agent/src/main', 'apps/cli/src/main'];
 
 const NEST = /[\\/]node_modules[\\/]@nestjs[\\/]/;
 const OWN_REQUIRE = 'const require = createRequire(import.meta.url);';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { ROOT, pinnedNode, tool } from './prepare.mjs';
 
-const CRUISED = ['libs', 'src', 'apps/agent', 'apps/chat', 'apps/console', 'test'];
+const CRUISED = ['libs', 'src', 'apps/agent', 'apps/cli', 'apps/console', 'test'];
 
 export const CHECKS = {
   format: () => [pinnedNode(), tool('oxfmt/bin/oxfmt'), '--check', '.'],

@@ -56,7 +56,9 @@ function textBreaches(file) {
   if (!CODE.has(extname(file)) || basename(file) === 'house-rules.mjs') return [];
   const path = relative(ROOT, file);
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-  const long = lines.length > MAX_LINES ? [`${path}: ${lines.length} lines, at most ${MAX_LINES} are allowed`] : [];
+  const made = lines.slice(0, 5).some((line) => line.includes('@generated'));
+  const long =
+    !made && lines.length > MAX_LINES ? [`${path}: ${lines.length} lines, at most ${MAX_LINES} are allowed`] : [];
   return [...long, ...lines.flatMap((line, index) => forbiddenIn(line).map((what) => `${path}:${index + 1}: ${what}`))];
 }
 

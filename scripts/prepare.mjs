@@ -15,7 +15,7 @@ const MODULES = join(ROOT, 'node_modules');
 const INSTALL_STAMP = join(MODULES, '.parley-stamp');
 const DIST = join(ROOT, 'dist');
 const BUILD_STAMP = join(DIST, '.stamp');
-const COMPILED = ['src', 'apps/agent', 'apps/chat', 'libs'];
+const COMPILED = ['src', 'apps/agent', 'apps/cli', 'libs'];
 const CONSOLE = 'apps/console';
 
 /** Makes node_modules match package-lock.json, with one line on standard error when there is something to do. */

@@ -19,7 +19,7 @@ export async function* eventFrames(
   const decoder = new TextDecoder();
   let rest = '';
   let frame: EventFrame = { id: '', event: 'message', data: '' };
-  let told = false;
+  let complete = false;
   try {
     for (;;) {
       const { value, done } = await reader.read();
@@ -29,9 +29,9 @@ export async function* eventFrames(
       rest = lines.pop() ?? '';
       for (const line of lines) {
         if (line === '') {
-          if (told) yield { ...frame, data: frame.data.slice(0, -1) };
+          if (complete) yield { ...frame, data: frame.data.slice(0, -1) };
           frame = { id: frame.id, event: 'message', data: '' };
-          told = false;
+          complete = false;
           continue;
         }
         const [, name, text = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
@@ -39,7 +39,7 @@ export async function* eventFrames(
         if (name === 'event') frame.event = text;
         if (name === 'data') {
           frame.data += `${text}\n`;
-          told = true;
+          complete = true;
         }
       }
     }

@@ -44,7 +44,7 @@ export async function verifyWebhook(request: Request, options: WebhookOptions): 
   const [head = '', empty, signature = ''] = header.split('.');
   if (head === '' || empty !== '' || signature === '') throw new Error('The notification is not signed');
   const claims = JSON.parse(new TextDecoder().decode(fromBase64Url(head))) as Record<string, unknown>;
-  const key = await keyOf(String(claims['kid'] ?? ''), options);
+  const key = await keyOf(claims['kid'], options);
   const signed = new TextEncoder().encode(`${head}.${toBase64Url(content)}`);
   const genuine =
     claims['alg'] === 'ES256' &&
@@ -71,7 +71,7 @@ function checked(
 }
 
 /** The key of this name; asked for anew where it is not among those that are known. */
-async function keyOf(kid: string, { jwksUrl, fetch: call = fetch }: WebhookOptions): Promise<VerifyKey> {
+async function keyOf(kid: unknown, { jwksUrl, fetch: call = fetch }: WebhookOptions): Promise<VerifyKey> {
   const kept = known.get(jwksUrl);
   const found = kept && kept.until > Date.now() ? named(kept.keys, kid) : undefined;
   const key = found ?? named(await fetched(jwksUrl, call), kid);
@@ -87,7 +87,7 @@ async function fetched(url: string, call: typeof fetch): Promise<readonly NamedK
   return keys;
 }
 
-function named(keys: readonly NamedKey[], kid: string): NamedKey | undefined {
+function named(keys: readonly NamedKey[], kid: unknown): NamedKey | undefined {
   return keys.find((key) => key.kid === kid);
 }
 

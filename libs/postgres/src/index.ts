@@ -2,7 +2,7 @@ export { BatchLoader } from './database/batch-loader.js';
 export { probeDatabase } from './database/database-probe.js';
 export { Database, type MigrationClass } from './database/database.js';
 export { takeMigrationLock } from './database/migrate.js';
-export { isDatabaseAway, isOutage, isRolledBack, onceWritable, sqlState, throughOutage } from './database/outage.js';
+export { isDatabaseAway, isOutage, sqlState, throughOutage } from './database/outage.js';
 export { inTransaction } from './database/transaction.js';
 export { ScramClient } from './database/scram-client.js';
 export { EmbeddedPostgres } from './embedded/embedded-postgres.js';

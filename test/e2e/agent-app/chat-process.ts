@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { before, until } from '../../support/until.js';
 
-const MAIN = join(resolve(import.meta.dirname, '../../..'), 'dist/apps/chat/src/main.js');
+const MAIN = join(resolve(import.meta.dirname, '../../..'), 'dist/apps/cli/src/main.js');
 
 /** The terminal client, seen from outside: lines go in, lines come out. */
 export class ChatProcess {
@@ -16,7 +16,7 @@ export class ChatProcess {
   }
 
   static spawn(...args: string[]): ChatProcess {
-    return new ChatProcess(spawn(process.execPath, [MAIN, ...args], { cwd: tmpdir(), stdio: 'pipe' }));
+    return new ChatProcess(spawn(process.execPath, [MAIN, 'chat', ...args], { cwd: tmpdir(), stdio: 'pipe' }));
   }
 
   get output(): string {

@@ -71,8 +71,9 @@ describe('npm run chat', () => {
 
   it('says how it is used, and that an agent cannot be reached', async () => {
     const bare = chat();
-    expect(await bare.ended()).toBe(1);
-    expect(bare.output).toContain('npm run chat -- <the agent');
+    expect(await bare.ended()).toBe(2);
+    expect(bare.output).toContain("missing required argument 'agent'");
+    expect(bare.output).toContain('Usage: parley chat [options] <agent>');
     const lost = chat('http://127.0.0.1:1');
     expect(await lost.ended()).toBe(1);
     expect(lost.output).toContain('cannot be called');

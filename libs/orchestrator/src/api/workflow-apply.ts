@@ -18,8 +18,10 @@ interface Outcome {
 }
 
 /** Carries what would be done out of the transaction, which is rolled back by it. */
-class DryRun {
-  constructor(readonly outcomes: Outcome[]) {}
+class DryRun extends Error {
+  constructor(readonly outcomes: Outcome[]) {
+    super('dry run');
+  }
 }
 
 /** Brings several workflows to what was sent, all of them or none. */

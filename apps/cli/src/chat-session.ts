@@ -11,6 +11,8 @@ export interface ChatAnswer {
   text: string;
   /** Absent where the agent answered without a Task. */
   state?: TaskState;
+  taskId?: string;
+  contextId?: string;
 }
 
 /**
@@ -29,7 +31,11 @@ export class ChatSession {
     for await (const response of this.agent.send({ message }, { signal })) answer.apply(response);
     const { reply, state } = answer;
     this.ids = reply ? idsOf(reply) : state !== undefined && isTerminalState(state) ? {} : idsOf(answer);
-    return { text: textOf(answer), ...(reply === undefined && state !== undefined && { state }) };
+    return {
+      text: textOf(answer),
+      ...idsOf(reply ?? answer),
+      ...(reply === undefined && state !== undefined && { state }),
+    };
   }
 
   /** Forgets the ids: the next Message begins a new conversation. */

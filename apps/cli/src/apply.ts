@@ -1,0 +1,65 @@
+import { type components, ParleyError } from '#libs/client';
+import { relative } from 'node:path';
+import { CommandError } from './exit-code.js';
+import type { Session } from './session.js';
+import type { WorkflowFile } from './workflow-files.js';
+
+export type Applied = components['schemas']['AppliedView'];
+
+/** What became of each workflow, a line each. */
+export function applied(session: Session, workflows: Applied['workflows'], dryRun = false): string {
+  return workflows.map((it) => `${it.name} ${actionText(session, it.action, dryRun)}${warnings(it)}`).join('\n');
+}
+
+function actionText({ terminal }: Session, action: string, dryRun: boolean): string {
+  if (action === 'unchanged') return terminal.paint('dim', 'unchanged');
+  const colour = action === 'deleted' ? 'red' : 'green';
+  return terminal.paint(colour, dryRun ? `would be ${action}` : action);
+}
+
+function warnings({ problems = [] }: Applied['workflows'][number]): string {
+  return problems.map(({ path, detail }) => `\n  ${path}: ${detail}`).join('');
+}
+
+/** How files are applied. */
+export interface SendOptions {
+  dryRun?: boolean | undefined;
+  prune?: boolean | undefined;
+  force?: boolean | undefined;
+  mark?: string;
+  seen?: ReadonlyMap<string, string>;
+}
+
+/** Sends what the files say, all at once. What the service finds wrong is told of the files. @throws CommandError */
+export async function applyFiles(
+  session: Session,
+  files: readonly WorkflowFile[],
+  options: SendOptions,
+): Promise<Applied> {
+  const { dryRun = false, prune, force, mark, seen } = options;
+  const workflows = files.map(({ definition }) => {
+    const revision = force ? undefined : seen?.get(definition.name);
+    return { definition, ...(revision !== undefined && { revision }) };
+  });
+  const body = { workflows, ...(mark !== undefined && { mark }), ...(prune && { prune }) };
+  try {
+    return await session.client.call<Applied>('/api/apply', {
+      method: 'POST',
+      query: { dryRun },
+      body,
+      signal: session.signal,
+    });
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.errors.length === 0) throw error;
+    throw new CommandError(error.errors.map(({ path, detail }) => `${placeOf(files, path)}: ${detail}`).join('\n'));
+  }
+}
+
+/** `workflows[2].definition.nodes[0].id` as the place in the file that was sent third. */
+function placeOf(files: readonly WorkflowFile[], path: string): string {
+  const [, index, member = ''] = /^workflows\[(\d+)\](?:\.definition\.?)?(.*)$/.exec(path) ?? [];
+  const file = files[Number(index)];
+  if (!file) return path;
+  const line = file.lineOf(member);
+  return `${relative('.', file.path)}${line === undefined ? '' : `:${line}`}${member === '' ? '' : ` ${member}`}`;
+}

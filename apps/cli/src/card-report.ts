@@ -1,0 +1,56 @@
+import { CommandError, EXIT } from './exit-code.js';
+
+/** A card as it came, and what is wrong with it. */
+export interface CardReport {
+  /** Where it was found. */
+  cardUrl: string;
+  version: '1.0' | '0.3';
+  card: object;
+  problems: { level: 'error' | 'warning'; path: string; detail: string }[];
+}
+
+const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
+const LONGEST_MS = 10_000;
+
+/** Reads the card of an agent: at its URL where that names a card, else below it, else at the origin. @throws CommandError */
+export async function cardReport(url: string): Promise<CardReport> {
+  const { CARD_PATH, hostCardUrl, ownCardUrl } = await import('#libs/a2a-client');
+  const { cardProblems, isLegacyCard } = await import('#libs/remote-agents');
+  const { isJsonObject } = await import('#libs/protocol');
+  const places = CARD_PATH.test(pathOf(url)) ? [url] : [...new Set([ownCardUrl(url), hostCardUrl(url)])];
+  const misses: string[] = [];
+  for (const cardUrl of places) {
+    const { status, text } = await read(cardUrl);
+    const card = status === 200 ? parsed(text) : undefined;
+    if (isJsonObject(card)) {
+      const problems = cardProblems(card);
+      return { cardUrl, version: isLegacyCard(card) ? '0.3' : '1.0', card, problems };
+    }
+    misses.push(
+      status === 200 ? `there is no JSON object at ${cardUrl}` : `there is no card at ${cardUrl} (HTTP ${status})`,
+    );
+  }
+  throw new CommandError(misses.join('\n'), EXIT.failed);
+}
+
+async function read(url: string): Promise<{ status: number; text: string }> {
+  try {
+    const response = await fetch(url, { headers: HEADERS, signal: AbortSignal.timeout(LONGEST_MS) });
+    return { status: response.status, text: await response.text() };
+  } catch {
+    throw new CommandError(`${url} cannot be reached`, EXIT.failed);
+  }
+}
+
+function pathOf(url: string): string {
+  if (!URL.canParse(url) || !/^https?:/i.test(url)) throw new CommandError(`${url}: must be an http or https URL`);
+  return new URL(url).pathname;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

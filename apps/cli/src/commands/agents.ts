@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import { runEntry } from '../entry.js';
+import type { Session } from '../session.js';
+
+/** `send`, `chat`, `card`, `agent`: any A2A agent, here or elsewhere. */
+export function addAgentCommands(program: Command, session: Session): void {
+  program
+    .command('send')
+    .argument('<agent>', "the agent's URL, or that of its card")
+    .argument('<text>', 'what is said')
+    .description('send a Message to an A2A agent, and show its answer')
+    .option('--context <contextId>', 'of the conversation that it belongs to')
+    .option('--task <taskId>', 'of the Task that it answers')
+    .action(async (url: string, text: string, options: { context?: string; task?: string }) =>
+      (await import('../agent-talk.js')).send(session, url, text, options),
+    );
+  program
+    .command('chat')
+    .argument('<agent>', "the agent's URL, or that of its card")
+    .description('talk with an A2A agent, line by line; /new begins again, /quit ends')
+    .action(async (url: string) => (await import('../agent-talk.js')).chat(session, url));
+  program
+    .command('card')
+    .argument('<agent>', "the agent's URL, or that of its card")
+    .description("show an agent's card, and what is wrong with it; 2 where something is")
+    .action(async (url: string) => (await import('../agent-talk.js')).card(session, url));
+  program
+    .command('agent')
+    .description('serve a stand-alone A2A agent: `parley agent --help` says how')
+    .helpOption(false)
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .argument('[options...]')
+    .action(() => runEntry('apps/agent/src/main', afterWord('agent'), session));
+}
+
+/** What the command line says after a word, letter by letter: another program reads it. */
+function afterWord(word: string): string[] {
+  const argv = process.argv.slice(2);
+  return argv.slice(argv.indexOf(word) + 1);
+}

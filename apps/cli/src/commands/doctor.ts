@@ -1,0 +1,12 @@
+import type { Command } from 'commander';
+import type { Session } from '../session.js';
+
+/** `doctor`: what would keep a service from working here. */
+export function addDoctor(program: Command, session: Session): void {
+  program
+    .command('doctor')
+    .description(
+      'look at what a service needs: Node, ports, the database and how many sessions it has, clocks, the service itself',
+    )
+    .action(async () => (await import('../doctor.js')).doctor(session));
+}

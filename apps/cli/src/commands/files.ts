@@ -1,0 +1,162 @@
+import type { components } from '#libs/client';
+import type { Command } from 'commander';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { stringify } from 'yaml';
+import { applied, applyFiles } from '../apply.js';
+import { type Difference, differences } from '../differences.js';
+import { CommandError, EXIT } from '../exit-code.js';
+import { FolderState } from '../folder-state.js';
+import type { Session } from '../session.js';
+import { readWorkflowFiles, type WorkflowFile } from '../workflow-files.js';
+
+type Saved = components['schemas']['WorkflowView'];
+
+interface FolderOptions {
+  folder: string;
+}
+
+interface ApplyOptions extends FolderOptions {
+  prune?: boolean;
+  dryRun?: boolean;
+  force?: boolean;
+}
+
+/** `diff`, `apply`, `export`: workflows that are kept in files. */
+export function addFileCommands(program: Command, session: Session): void {
+  const folder = ['-f, --folder <folder>', 'the folder of the files, or one file', 'workflows'] as const;
+  program
+    .command('diff')
+    .description('say how the service differs from the files; 2 where it does')
+    .option(...folder)
+    .action((options: FolderOptions) => diff(session, options));
+  program
+    .command('apply')
+    .description('save the workflows of the files, all of them or none')
+    .option(...folder)
+    .option('--prune', 'delete workflows that were applied from this folder before and are in none of its files')
+    .option('--dry-run', 'only say what would be done; 2 where anything would')
+    .option('--force', 'also replace what others have changed since')
+    .action((options: ApplyOptions) => apply(session, options));
+  program
+    .command('export')
+    .argument('[workflow...]', 'their names; all of them unless given')
+    .description('write workflows of the service into files')
+    .option('-f, --folder <folder>', 'where to', 'workflows')
+    .option('--format <format>', 'yaml or json', 'yaml')
+    .action((names: string[], options: FolderOptions & { format: string }) => exportFiles(session, names, options));
+}
+
+async function diff(session: Session, { folder }: FolderOptions): Promise<void> {
+  const { terminal, url } = session;
+  const files = readWorkflowFiles(folder, terminal.env);
+  const saved = await savedWorkflows(session);
+  const planned = await applyFiles(session, files, { dryRun: true });
+  const changes = planned.workflows
+    .filter(({ action }) => action !== 'unchanged')
+    .map(({ name, action }) => ({ name, action, differences: differencesOf(files, saved, name) }));
+  if (changes.length > 0) session.code = EXIT.differs;
+  terminal.result({ workflows: changes }, () =>
+    changes.length === 0
+      ? `${url} has all workflows of ${folder} as they are in the files.`
+      : changes.map(({ name, action, differences: found }) => described(session, name, action, found)).join('\n'),
+  );
+}
+
+function differencesOf(files: readonly WorkflowFile[], saved: ReadonlyMap<string, Saved>, name: string): Difference[] {
+  const file = files.find(({ definition }) => definition.name === name);
+  const held = saved.get(name);
+  return file && held ? differences(definitionOf(held), comparable(file.definition)) : [];
+}
+
+function described({ terminal }: Session, name: string, action: string, found: readonly Difference[]): string {
+  const words: Record<string, string> = {
+    created: 'is only in the files',
+    updated: 'differs',
+    deleted: 'is not in the files',
+  };
+  const lines = found.flatMap(({ path, before, after }) => [
+    `  ${path}`,
+    ...(before === undefined ? [] : [terminal.paint('red', `    - ${short(before)}`)]),
+    ...(after === undefined ? [] : [terminal.paint('green', `    + ${short(after)}`)]),
+  ]);
+  return [`${terminal.paint('bold', name)} ${words[action] ?? action}`, ...lines].join('\n');
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 160 ? `${text.slice(0, 160)}…` : text;
+}
+
+async function apply(session: Session, options: ApplyOptions): Promise<void> {
+  const { terminal, url } = session;
+  const files = readWorkflowFiles(options.folder, terminal.env);
+  const state = new FolderState(folderOf(options.folder), url);
+  const answer = await applyFiles(session, files, { ...options, mark: state.mark(), seen: state.seen() });
+  const changed = answer.workflows.some(({ action }) => action !== 'unchanged');
+  if (options.dryRun && changed) session.code = EXIT.differs;
+  if (!options.dryRun) state.see(new Map(answer.workflows.map(({ name, revision }) => [name, revision])));
+  terminal.result({ workflows: answer.workflows.map(({ name, action }) => ({ name, action })) }, () =>
+    applied(session, answer.workflows, options.dryRun),
+  );
+}
+
+async function exportFiles(
+  session: Session,
+  names: readonly string[],
+  { folder, format }: FolderOptions & { format: string },
+): Promise<void> {
+  if (format !== 'yaml' && format !== 'json') throw new CommandError(`--format ${format}: must be yaml or json`);
+  const saved = await savedWorkflows(session);
+  const unknown = names.filter((name) => !saved.has(name));
+  if (unknown.length > 0) throw new CommandError(`${session.url} has no workflow ${unknown.join(', ')}`, EXIT.failed);
+  const wanted = [...saved.values()].filter(({ name }) => names.length === 0 || names.includes(name));
+  const known = new Map(existing(folder, session).map((file) => [file.definition.name, file.path]));
+  const written = wanted.map((view) => {
+    const path = known.get(view.name) ?? join(folder, `${view.name}.${format}`);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, textOf(definitionOf(view), path.endsWith('.json') ? 'json' : 'yaml'));
+    return { name: view.name, path };
+  });
+  new FolderState(folder, session.url).see(new Map(wanted.map(({ name, revision }) => [name, revision])));
+  session.terminal.result({ workflows: written }, () =>
+    written.length === 0
+      ? `${session.url} has no workflows.`
+      : written.map(({ name, path }) => `${name} → ${path}`).join('\n'),
+  );
+}
+
+/** The files that are there already: a workflow that has one is written there. */
+function existing(folder: string, { terminal }: Session): WorkflowFile[] {
+  try {
+    return readWorkflowFiles(folder, terminal.env);
+  } catch (error) {
+    if (error instanceof CommandError) return [];
+    throw error;
+  }
+}
+
+function textOf(definition: object, format: 'yaml' | 'json'): string {
+  return format === 'json' ? `${JSON.stringify(definition, null, 2)}\n` : stringify(definition, { lineWidth: 100 });
+}
+
+async function savedWorkflows({ client, signal }: Session): Promise<Map<string, Saved>> {
+  const views = await client.call<Saved[]>('/api/workflows', { signal });
+  return new Map(views.map((view) => [view.name, view]));
+}
+
+/** A saved workflow without what only the service knows of it. */
+function definitionOf(view: Saved): Record<string, unknown> {
+  const { revision: _revision, createdAt: _created, updatedAt: _updated, ...definition } = view;
+  return { ...definition };
+}
+
+/** A file's definition with what the service fills in where nothing is said. */
+function comparable(definition: Record<string, unknown>): Record<string, unknown> {
+  const nodes = (definition['nodes'] as Record<string, unknown>[]).map((node) => ({ config: {}, ...node }));
+  return { edges: [], ...definition, nodes };
+}
+
+function folderOf(where: string): string {
+  return /\.(ya?ml|json)$/i.test(where) ? dirname(where) : where;
+}

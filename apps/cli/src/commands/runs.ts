@@ -1,0 +1,194 @@
+import type { components, RunEvent } from '#libs/client';
+import type { Command } from 'commander';
+import { eventLine } from '../event-line.js';
+import { CommandError, EXIT } from '../exit-code.js';
+import { readInputs, several } from '../inputs.js';
+import type { Session } from '../session.js';
+import { ask } from '../question.js';
+
+type Run = components['schemas']['RunDetail'];
+
+const INPUT = 'an input: key=text, key:=json, or key=@file';
+
+/** `run`, `runs`, `logs`, `cancel`, `rerun`, `answer`. */
+export function addRunCommands(program: Command, session: Session): void {
+  program
+    .command('run')
+    .argument('<workflow>', 'its name')
+    .description('start a run')
+    .option('-i, --input <input>', INPUT, several, [])
+    .option('-f, --follow', 'show its events until it has ended; its outcome is the exit code')
+    .option('--key <key>', 'the same key and inputs: the same run, however often this is called')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  parley run greeting -i topic=tea --follow\n  parley run approval -i change:=\'{"title":"x","risk":"high"}\'',
+    )
+    .action((name: string, options: { input: string[]; follow?: boolean; key?: string }) =>
+      startRun(session, name, options),
+    );
+  program
+    .command('runs')
+    .description('list runs, the one that changed last first')
+    .option('-w, --workflow <name>', 'of this workflow')
+    .option('-s, --status <status>', 'running, input-required, completed, failed or canceled')
+    .option('-q, --query <text>', 'whose workflow has this in its name, or whose id begins with it')
+    .option('-n, --limit <number>', 'how many', '20')
+    .action((options: Record<string, string>) => listRuns(session, options));
+  program
+    .command('logs')
+    .argument('<run>', 'its id')
+    .description('show the events of a run')
+    .option('-f, --follow', 'and those that come, until it has ended')
+    .option('--since <sequence>', 'after this one', '0')
+    .action((runId: string, options: { follow?: boolean; since: string }) => showLogs(session, runId, options));
+  program
+    .command('cancel')
+    .argument('<run>', 'its id')
+    .description('cancel a run, and say what became of its agents')
+    .action((runId: string) => cancelRun(session, runId));
+  program
+    .command('rerun')
+    .argument('<run>', 'the id of one that has ended')
+    .description('start a new run that takes over results of one that has ended')
+    .option('--from <node>', 'a node or an instance that is run anew, with everything after it', several, [])
+    .option('--failed', 'run anew what failed, with everything after it')
+    .option('-i, --input <input>', `${INPUT}; all of them, where any is given`, several, [])
+    .option('--revision <revision>', "another revision of the workflow; otherwise the run's own")
+    .option('-f, --follow', 'show its events until it has ended')
+    .action((runId: string, options: RerunOptions) => startRerun(session, runId, options));
+  program
+    .command('answer')
+    .argument('<run>', 'its id')
+    .argument('[text]', 'the answer, where a text is asked for')
+    .description('answer what a run asks')
+    .option('--node <node>', 'the node that asks; needed where several do')
+    .option('-i, --input <field>', 'a field of the form: key=text, or key:=json', several, [])
+    .option('--data <json>', 'the whole answer as JSON')
+    .addHelpText('after', '\nExamples:\n  parley answer 019a… -i decision=yes\n  parley answer 019a… "the second one"')
+    .action((runId: string, text: string | undefined, options: { node?: string; input: string[]; data?: string }) =>
+      ask(session, runId, text, options),
+    );
+}
+
+interface RerunOptions {
+  from: string[];
+  failed?: boolean;
+  input: string[];
+  revision?: string;
+  follow?: boolean;
+}
+
+async function startRun(
+  session: Session,
+  name: string,
+  { input, follow, key }: { input: string[]; follow?: boolean; key?: string },
+): Promise<void> {
+  const { client, signal } = session;
+  const started = await client.run(name, readInputs(input), { signal, idempotencyKey: key });
+  if (follow) await followed(session, started.runId);
+  else session.terminal.result(started, () => startedText(started.runId));
+}
+
+async function startRerun(session: Session, runId: string, options: RerunOptions): Promise<void> {
+  const { from, failed, input, revision, follow } = options;
+  const body = {
+    ...(from.length > 0 && { from }),
+    ...(failed && { failed }),
+    ...(input.length > 0 && { inputs: readInputs(input) }),
+    ...(revision !== undefined && { revision }),
+  };
+  const started = await session.client.rerun(runId, body, { signal: session.signal });
+  if (follow) await followed(session, started.runId);
+  else session.terminal.result(started, () => startedText(started.runId));
+}
+
+function startedText(runId: string): string {
+  return `Run ${runId} started. \`parley logs -f ${runId}\` shows it.`;
+}
+
+/** Shows a run to its end; how it ended is how the command does. */
+async function followed(session: Session, runId: string, since = 0): Promise<void> {
+  const { client, terminal, signal } = session;
+  terminal.note(`Run ${runId}`);
+  try {
+    for await (const event of client.events(runId, { since, signal })) show(session, event);
+  } catch (error) {
+    if (signal.aborted) terminal.note(`\nThe run goes on; \`parley logs -f ${runId}\` shows it again.`);
+    throw error;
+  }
+  const run = await client.get(runId, { signal });
+  if (run.status !== 'completed') session.code = EXIT.failed;
+  if (!terminal.json) terminal.line(outcome(run));
+}
+
+function show({ terminal }: Session, event: RunEvent): void {
+  terminal.entry(event, () => eventLine(event, terminal));
+  if (event.type === 'input.required')
+    terminal.note(`It waits for an answer: \`parley answer ${event.runId}\` gives one.`);
+}
+
+function outcome({ status, result, error }: Run): string {
+  if (status !== 'completed') return `${status}${error ? `: ${error.message}` : ''}`;
+  const texts = (result ?? []).flatMap((artifact) => {
+    const parts = (artifact as { parts?: { text?: string; data?: unknown; url?: string }[] }).parts ?? [];
+    return parts.map(({ text, data, url }) => text ?? url ?? (data === undefined ? '' : JSON.stringify(data, null, 2)));
+  });
+  return texts.filter((text) => text !== '').join('\n');
+}
+
+async function listRuns(session: Session, { workflow, status, query, limit }: Record<string, string>): Promise<void> {
+  const { client, terminal, signal } = session;
+  const filter = { workflow, status, q: query, pageSize: positive('--limit', limit ?? '20') };
+  const known = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+  const page = await client.list(known, { signal });
+  terminal.result(page.runs, () =>
+    page.runs.length === 0
+      ? 'There is no such run.'
+      : terminal.table(
+          ['RUN', 'WORKFLOW', 'STATUS', 'STARTED', 'LAST CHANGE'],
+          page.runs.map((run) => [
+            run.runId,
+            run.workflow,
+            coloured(session, run.status),
+            when(run.createdAt),
+            when(run.updatedAt),
+          ]),
+        ),
+  );
+}
+
+function coloured({ terminal }: Session, status: string): string {
+  const colour = { completed: 'green', failed: 'red', 'input-required': 'yellow', running: 'blue' } as const;
+  return terminal.paint(colour[status as keyof typeof colour] ?? 'dim', status);
+}
+
+function when(time: string): string {
+  return time.slice(0, 19).replace('T', ' ');
+}
+
+async function showLogs(session: Session, runId: string, options: { follow?: boolean; since: string }): Promise<void> {
+  const since = positive('--since', options.since, 0);
+  if (options.follow) {
+    await followed(session, runId, since);
+    return;
+  }
+  for await (const event of session.client.events(runId, { since, live: false, signal: session.signal })) {
+    session.terminal.entry(event, () => eventLine(event, session.terminal));
+  }
+}
+
+async function cancelRun(session: Session, runId: string): Promise<void> {
+  const canceled = await session.client.cancel(runId, { signal: session.signal });
+  session.terminal.result(canceled, () =>
+    [
+      `Run ${runId} is ${canceled.status}.`,
+      ...canceled.children.map(({ node, agentUrl, outcome: became }) => `  ${node} at ${agentUrl}: ${became}`),
+    ].join('\n'),
+  );
+}
+
+function positive(option: string, text: string, least = 1): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= least) return number;
+  throw new CommandError(`${option} ${text}: must be a whole number from ${least} on`);
+}

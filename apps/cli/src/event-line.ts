@@ -1,0 +1,63 @@
+import type { RunEvent } from '#libs/client';
+import type { Terminal } from './terminal.js';
+
+const COLOURS: Readonly<Record<string, 'red' | 'green' | 'yellow' | 'blue' | 'cyan'>> = {
+  'node.started': 'blue',
+  'node.completed': 'green',
+  'node.error': 'red',
+  'node.retrying': 'yellow',
+  'input.required': 'yellow',
+  'workflow.failed': 'red',
+  done: 'cyan',
+};
+const LONGEST = 200;
+
+/** An event of a run as one line: when, what, where, and what of it a person wants to know. */
+export function eventLine(event: RunEvent, terminal: Terminal): string {
+  const time = terminal.paint('dim', timeOf(event.timestamp));
+  const colour = COLOURS[event.type];
+  const type = event.type.padEnd(15);
+  const where = event.instance ?? event.node_id;
+  const parts = [where === undefined ? '' : `[${where}]`, said(event)].filter((part) => part !== '');
+  return `${time} ${colour === undefined ? type : terminal.paint(colour, type)} ${parts.join(' ')}`.trimEnd();
+}
+
+function said({ type, payload, ...event }: RunEvent): string {
+  const { question, text, output, error, message, status, tool, model, url, reason, because, until } = payload;
+  const named: [string, unknown][] = [
+    ['', question ?? text ?? textOf(message)],
+    ['', type === 'a2a.sending' ? `→ ${shown(url ?? event['url'])}` : undefined],
+    ['model=', model],
+    ['tool=', tool],
+    ['status=', type === 'done' || type === 'a2a.received' ? status : undefined],
+    ['error: ', error],
+    ['until ', until],
+    ['', reason ?? because],
+    ['', type === 'node.completed' ? output : undefined],
+  ];
+  const line = named
+    .filter(([, value]) => value !== undefined && value !== null && value !== '')
+    .map(([name, value]) => name + shown(value))
+    .join(' ');
+  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
+}
+
+/** What an agent says is a list of Parts, what the service says a text. */
+function textOf(message: unknown): unknown {
+  return Array.isArray(message)
+    ? (message as { text?: string }[]).find(({ text }) => text !== undefined)?.text
+    : message;
+}
+
+/** One line, without control characters, which a terminal would act on. */
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  // oxlint-disable-next-line no-control-regex
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+}
+
+function timeOf(timestamp: string): string {
+  const time = new Date(timestamp);
+  const two = (number: number, digits = 2): string => String(number).padStart(digits, '0');
+  return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${two(time.getMilliseconds(), 3)}`;
+}

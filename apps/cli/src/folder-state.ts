@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const FOLDER = '.parley';
+const MARK = 'mark';
+const SEEN = 'seen.json';
+
+/**
+ * What a folder of workflows remembers, in `.parley` within it: its mark, which is committed with the files, so that
+ * everyone applies the same folder; and by service and workflow the revision that this copy of the folder has seen last,
+ * which is not.
+ */
+export class FolderState {
+  readonly #folder: string;
+  readonly #url: string;
+
+  /** @param url of the service that the revisions are those of */
+  constructor(folder: string, url: string) {
+    this.#folder = join(folder, FOLDER);
+    this.#url = url;
+  }
+
+  /** The folder's mark; made where it has none. */
+  mark(): string {
+    const file = join(this.#folder, MARK);
+    if (existsSync(file)) return readFileSync(file, 'utf8').trim();
+    const mark = randomUUID();
+    this.#write(MARK, `${mark}\n`);
+    return mark;
+  }
+
+  seen(): ReadonlyMap<string, string> {
+    return new Map(Object.entries(this.#all()[this.#url] ?? {}));
+  }
+
+  /** @param revisions by workflow; without one it is gone */
+  see(revisions: ReadonlyMap<string, string | undefined>): void {
+    const known = new Map(this.seen());
+    for (const [name, revision] of revisions) {
+      if (revision === undefined) known.delete(name);
+      else known.set(name, revision);
+    }
+    const all = {
+      ...this.#all(),
+      [this.#url]: Object.fromEntries([...known].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    };
+    this.#write(SEEN, `${JSON.stringify(all, null, 2)}\n`);
+  }
+
+  #all(): Record<string, Record<string, string>> {
+    try {
+      return JSON.parse(readFileSync(join(this.#folder, SEEN), 'utf8')) as Record<string, Record<string, string>>;
+    } catch {
+      return {};
+    }
+  }
+
+  #write(name: string, text: string): void {
+    mkdirSync(this.#folder, { recursive: true });
+    const ignore = join(this.#folder, '.gitignore');
+    if (!existsSync(ignore)) writeFileSync(ignore, `${SEEN}\n`);
+    writeFileSync(join(this.#folder, name), text);
+  }
+}

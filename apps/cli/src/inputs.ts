@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { CommandError } from './exit-code.js';
+
+/**
+ * What `-i` says: `key=text`, `key:=json`, or `key=@file` for the text of a file.
+ * @throws CommandError
+ */
+export function readInputs(given: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(given.map(inputOf));
+}
+
+function inputOf(given: string): [string, unknown] {
+  const [, key, json, text = ''] = /^([^=:]+)(:?)=(.*)$/s.exec(given) ?? [];
+  if (key === undefined) throw new CommandError(`-i ${given}: give it as key=text, key:=json or key=@file`);
+  if (json === ':') return [key, jsonOf(given, text)];
+  return [key, text.startsWith('@') ? textOf(text.slice(1)) : text];
+}
+
+function jsonOf(given: string, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new CommandError(`-i ${given}: what follows := is no JSON; texts are given with =`);
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw new CommandError(`${file} cannot be read`);
+  }
+}
+
+/** Gathers what an option says that may be given more than once. */
+export function several(value: string, before: readonly string[] = []): string[] {
+  return [...before, value];
+}

@@ -1,0 +1,72 @@
+import { Command, CommanderError } from 'commander';
+import { failure } from './failure.js';
+import { EXIT, type ExitCode } from './exit-code.js';
+import { addAgentCommands } from './commands/agents.js';
+import { addCompletion } from './commands/completion.js';
+import { addDoctor } from './commands/doctor.js';
+import { addFileCommands } from './commands/files.js';
+import { addInit } from './commands/init.js';
+import { addRunCommands } from './commands/runs.js';
+import { addServiceCommands } from './commands/service.js';
+import { Session } from './session.js';
+import type { Terminal } from './terminal.js';
+
+const ENVIRONMENT = `
+Environment:
+  PARLEY_URL       the service's URL, where --url does not name it; http://127.0.0.1:3000
+  PARLEY_API_KEY   who calls, where the service asks for it
+
+Exit codes: 0 done · 1 refused, out of reach, or the run failed · 2 something differs or is invalid · 130 Ctrl-C`;
+
+/** Runs one command and says how it ended. @param argv what follows the program's name */
+export async function parley(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const session = new Session(terminal);
+  // Before anything is read: also the mistakes of a command line are written as wanted.
+  terminal.json = argv.includes('--json');
+  const program = programOf(session);
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return session.code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.differs;
+    return failure(error, session);
+  } finally {
+    session.end();
+  }
+}
+
+function programOf(session: Session): Command {
+  const { terminal } = session;
+  const program = new Command('parley')
+    .description('Parley: durable workflows over A2A agents.')
+    .version(session.version, '--version')
+    .option('--url <url>', "the service's URL")
+    .option('--json', 'JSON on standard output: one document, or one a line while something is followed')
+    .addHelpText('after', ENVIRONMENT)
+    .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: true })
+    .hook('preAction', (_, command) => session.begin(command.optsWithGlobals()));
+  addServiceCommands(program, session);
+  addInit(program, session);
+  addFileCommands(program, session);
+  addRunCommands(program, session);
+  addAgentCommands(program, session);
+  addDoctor(program, session);
+  addCompletion(program, session);
+  for (const command of [program, ...program.commands]) {
+    if (!terminal.json) command.showHelpAfterError();
+    command.exitOverride().configureOutput({
+      writeOut: (text) => terminal.line(text.trimEnd()),
+      writeErr: (text) => writeMistake(terminal, text),
+    });
+  }
+  return program;
+}
+
+/** The mistake, and after it how the command is used. */
+function writeMistake(terminal: Terminal, text: string): void {
+  const message = text.trim();
+  const said = message.replace(/^error: /, '');
+  if (message !== '')
+    terminal.error({ error: { reason: 'USAGE', message: said } }, said === message ? said : `parley: ${said}`);
+}

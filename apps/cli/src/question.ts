@@ -1,0 +1,107 @@
+import type { components } from '#libs/client';
+import { CommandError } from './exit-code.js';
+import { readInputs } from './inputs.js';
+import type { Session } from './session.js';
+
+type Question = components['schemas']['InboxItem'];
+type Form = { properties?: Record<string, { type?: string; enum?: unknown[]; title?: string }> };
+
+interface AnswerOptions {
+  node?: string;
+  input: string[];
+  data?: string;
+}
+
+/** Answers what a run asks, by what was given; without an answer it says what is asked. */
+export async function ask(
+  session: Session,
+  runId: string,
+  text: string | undefined,
+  options: AnswerOptions,
+): Promise<void> {
+  const question = await askedBy(session, runId, options.node);
+  const part = partOf(question, text, options);
+  await session.client.answer(runId, { node: question.instance, parts: [part] }, { signal: session.signal });
+  const taken = { runId, instance: question.instance };
+  session.terminal.result(
+    taken,
+    () => `Answered ${question.instance}. \`parley logs -f ${runId}\` shows how it goes on.`,
+  );
+}
+
+async function askedBy(session: Session, runId: string, node: string | undefined): Promise<Question> {
+  const asked = (await questions(session)).filter((item) => item.runId === runId);
+  const meant = node === undefined ? asked : asked.filter((item) => item.instance === node || item.node === node);
+  const [question, another] = meant;
+  if (question === undefined) {
+    // Says 404 where there is no such run.
+    const { status } = await session.client.get(runId, { signal: session.signal });
+    const which = node === undefined ? 'Nothing in the run' : `Node "${node}" of the run`;
+    throw new CommandError(`${which} asks you anything; the run is ${status}`, 1);
+  }
+  if (another) throw new CommandError(`Several nodes ask; say which one with --node:\n${meant.map(asking).join('\n')}`);
+  return question;
+}
+
+async function questions({ client, signal }: Session): Promise<Question[]> {
+  const found: Question[] = [];
+  for (let pageToken: string | undefined; ;) {
+    const query = { pageSize: 100, pageToken };
+    const page = await client.call<components['schemas']['InboxPage']>('/api/inbox', { query, signal });
+    found.push(...page.items);
+    if (page.nextPageToken === '') return found;
+    pageToken = page.nextPageToken;
+  }
+}
+
+function partOf(question: Question, text: string | undefined, { input, data }: AnswerOptions): Record<string, unknown> {
+  const given = [text, data, input.length > 0 ? input : undefined].filter((it) => it !== undefined);
+  if (given.length !== 1) throw new CommandError(`${asking(question)}\nAnswer with a text, with -i or with --data.`);
+  if (data !== undefined) return { data: jsonOf(data) };
+  if (text === undefined) return { data: typed(readInputs(input), question.form as Form | undefined) };
+  return question.form === undefined ? { text } : { data: typed(ofOneField(text, question), question.form as Form) };
+}
+
+/** A word is enough where the form has one field that must be given. */
+function ofOneField(text: string, question: Question): Record<string, unknown> {
+  const { required } = question.form as { required?: string[] };
+  const [only, another] = required ?? [];
+  if (only !== undefined && another === undefined) return { [only]: text };
+  throw new CommandError(`${asking(question)}\nAnswer its form with -i field=value.`);
+}
+
+/** Texts as what the form asks for, where they can be read so. */
+function typed(fields: Record<string, unknown>, form: Form | undefined): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      const type = form?.properties?.[name]?.type;
+      const other = type === 'boolean' || type === 'number' || type === 'integer';
+      return [name, other && typeof value === 'string' ? readable(value) : value];
+    }),
+  );
+}
+
+function readable(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new CommandError('--data is no JSON');
+  }
+}
+
+/** What a node asks, with the fields of its form. */
+function asking({ instance, text, form }: Question): string {
+  const fields = Object.entries((form as Form | undefined)?.properties ?? {}).map(
+    ([name, { title, enum: words, type }]) =>
+      `    ${name}: ${words?.map(String).join(' | ') ?? type ?? 'any'}${title ? ` (${title})` : ''}`,
+  );
+  return [`${instance} asks: ${text}`, ...fields].join('\n');
+}

@@ -1,0 +1,116 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { CommandError } from './exit-code.js';
+
+/** A workflow as a file says it. */
+export interface WorkflowFile {
+  path: string;
+  definition: Record<string, unknown> & { name: string };
+  /** The line of a member, by its path (`nodes[0].config.prompt`), as far as it is known. */
+  lineOf(path: string): number | undefined;
+}
+
+const FILE = /\.(ya?ml|json)$/i;
+const NAME = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
+/** Folders in which nobody keeps workflows, and the command's own. */
+const SKIPPED = new Set(['node_modules', '.git', '.parley']);
+
+/**
+ * The workflows in a folder and the folders below it, or in one file. `${env:NAME}` in a text is replaced by that variable.
+ * @throws CommandError naming each file that is no workflow, and each variable that is not set
+ */
+export function readWorkflowFiles(where: string, env: Readonly<Record<string, string | undefined>>): WorkflowFile[] {
+  if (!existsSync(where)) throw new CommandError(`${where} is not there`);
+  const paths = statSync(where).isDirectory() ? filesUnder(where) : [where];
+  const wrong: string[] = [];
+  const files = paths.flatMap((path): WorkflowFile[] => {
+    const read = readFile(path, env);
+    if ('wrong' in read) wrong.push(...read.wrong);
+    return 'file' in read ? [read.file] : [];
+  });
+  wrong.push(...repeated(files));
+  if (wrong.length > 0) throw new CommandError(wrong.join('\n'));
+  return files;
+}
+
+function filesUnder(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : filesUnder(path);
+    return FILE.test(entry.name) ? [path] : [];
+  });
+}
+
+/** What is no workflow at all is passed over where it does not look like one: other tools keep files too. */
+function readFile(
+  path: string,
+  env: Readonly<Record<string, string | undefined>>,
+): { file: WorkflowFile } | { wrong: string[] } | Record<string, never> {
+  const shown = relative('.', path) || path;
+  const text = readFileSync(path, 'utf8');
+  const broken = /\.json$/i.test(path) ? jsonFault(text) : undefined;
+  if (broken !== undefined) return { wrong: [`${shown}: ${broken}`] };
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  if (document.errors.length > 0)
+    return { wrong: document.errors.map(({ message }) => `${shown}: ${message.split('\n')[0]}`) };
+  const unset = new Set<string>();
+  visit(document, {
+    Scalar(key, node) {
+      if (key === 'key' || typeof node.value !== 'string') return;
+      node.value = node.value.replace(NAME, (_, name: string) => {
+        const value = env[name];
+        if (value === undefined) unset.add(name);
+        return value ?? '';
+      });
+    },
+  });
+  if (unset.size > 0)
+    return { wrong: [...unset].map((name) => `${shown}: the environment variable ${name} is not set`) };
+  const definition: unknown = document.toJS();
+  if (!isWorkflow(definition)) return looksMeant(definition) ? { wrong: [`${shown}: a workflow needs a name`] } : {};
+  const lineOf = (place: string): number | undefined => lineIn(document, lines, place);
+  return { file: { path, definition, lineOf } };
+}
+
+/** YAML takes more than JSON does. */
+function jsonFault(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function isWorkflow(value: unknown): value is WorkflowFile['definition'] {
+  return isObject(value) && typeof value['name'] === 'string' && Array.isArray(value['nodes']);
+}
+
+function looksMeant(value: unknown): boolean {
+  return isObject(value) && Array.isArray(value['nodes']);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function repeated(files: readonly WorkflowFile[]): string[] {
+  const first = new Map<string, string>();
+  return files.flatMap(({ path, definition: { name } }) => {
+    const before = first.get(name);
+    if (before === undefined) first.set(name, path);
+    return before === undefined ? [] : [`${path}: ${before} is a workflow "${name}" as well`];
+  });
+}
+
+function lineIn(document: ReturnType<typeof parseDocument>, lines: LineCounter, place: string): number | undefined {
+  const keys = [...place.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map(([, name, index]) => name ?? Number(index));
+  for (let depth = keys.length; depth > 0; depth -= 1) {
+    const node = document.getIn(keys.slice(0, depth), true) as { range?: [number, number, number] } | undefined;
+    if (node?.range) return lines.linePos(node.range[0]).line;
+  }
+  return isScalar(document.contents) ? undefined : 1;
+}

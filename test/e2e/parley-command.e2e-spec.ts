@@ -1,0 +1,198 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ParleyCommand } from '../support/parley-command.js';
+import { useSharedStage } from '../support/shared-stage.js';
+import { until } from '../support/until.js';
+import { linear, script, unique } from '../support/workflow.js';
+
+const stage = useSharedStage();
+let parley: ParleyCommand;
+
+beforeEach(() => {
+  parley = new ParleyCommand({ PARLEY_URL: `${stage.parley.url}/` });
+});
+
+afterEach(() => parley.end());
+
+/** Writes a workflow into a file, as YAML; its person is asked for a word. */
+function asks(file: string, name: string, prompt = 'Shall it?'): void {
+  mkdirSync(join(parley.folder, 'workflows'), { recursive: true });
+  const text = `# A comment
+name: ${name}
+nodes:
+  - { id: topic, type: input }
+  - id: gate
+    type: human
+    config:
+      prompt: ${prompt}
+      form: { type: object, required: [decision], properties: { decision: { enum: ['yes', 'no'] }, times: { type: integer } } }
+  - { id: end, type: output, config: { prompt: '{{topic}}' } }
+edges:
+  - { from: topic, to: gate }
+  - { from: gate, to: end }
+`;
+  writeFileSync(join(parley.folder, 'workflows', file), text);
+}
+
+const lines = (text: string): unknown[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+
+describe('parley with workflows in files', () => {
+  it('applies a folder, says what is unchanged, and what differs after an edit elsewhere', async () => {
+    const name = unique('files');
+    asks('one.yaml', name);
+    expect(await parley.run('diff')).toMatchObject({ code: 2, out: `${name} is only in the files\n` });
+    expect(await parley.run('apply', '--dry-run')).toMatchObject({ code: 2, out: `${name} would be created\n` });
+    expect(await parley.run('apply')).toMatchObject({ code: 0, out: `${name} created\n` });
+    expect(await parley.run('apply')).toMatchObject({ code: 0, out: `${name} unchanged\n` });
+    const json = await parley.run('apply', '--json');
+    expect(JSON.parse(json.out)).toEqual({ workflows: [{ name, action: 'unchanged' }] });
+    expect((await parley.run('diff')).code).toBe(0);
+    const { body } = await stage.api.call('GET', `/workflows/${name}`);
+    await stage.api.call('PUT', `/workflows/${name}`, { ...body, description: 'from the console' });
+    const differs = await parley.run('diff');
+    expect([differs.code, differs.out]).toEqual([2, expect.stringContaining('description\n    - "from the console"')]);
+  });
+
+  it('does not replace what others have changed meanwhile, unless told to', async () => {
+    const name = unique('two');
+    asks('one.yaml', name);
+    await parley.run('apply');
+    const other = new ParleyCommand({ PARLEY_URL: stage.parley.url });
+    stage.defer(() => other.end());
+    cpSync(parley.folder, other.folder, { recursive: true });
+    asks('one.yaml', name, 'Mine?');
+    expect((await parley.run('apply')).out).toBe(`${name} updated\n`);
+    const late = await other.run('apply');
+    expect(late).toMatchObject({ code: 1, out: '' });
+    expect(late.err).toContain(`the workflow "${name}" has the revision 2, and the revision 1 was expected`);
+    expect(late.err).toContain('parley diff');
+    expect((await other.run('apply', '--force')).out).toBe(`${name} updated\n`);
+  });
+
+  it('deletes with --prune what it applied before and no file has, and nothing else', async () => {
+    const [kept, dropped, foreign] = [unique('kept'), unique('dropped'), unique('foreign')];
+    await stage.api.save({ name: foreign, nodes: [{ id: 'a', type: 'input' }], edges: [] });
+    asks('one.yaml', kept);
+    asks('two.yaml', dropped);
+    await parley.run('apply');
+    writeFileSync(join(parley.folder, 'workflows/two.yaml'), '# nothing\n');
+    expect((await parley.run('apply')).out).toBe(`${kept} unchanged\n`);
+    expect((await parley.run('apply', '--prune')).out.split('\n').toSorted()).toEqual(
+      ['', `${dropped} deleted`, `${kept} unchanged`].toSorted(),
+    );
+    expect((await stage.api.call('GET', `/workflows/${foreign}`)).status).toBe(200);
+  });
+
+  it('names the file and the line of what is wrong, and saves nothing', async () => {
+    const name = unique('wrong');
+    asks('one.yaml', name);
+    writeFileSync(join(parley.folder, 'workflows/two.json'), `{"name":"${name}2","nodes":[{"id":"a","type":"odd"}]}`);
+    const wrong = await parley.run('apply');
+    expect([wrong.code, wrong.err]).toEqual([
+      2,
+      expect.stringMatching(/workflows\/two\.json:1 .*unknown node type "odd"/),
+    ]);
+    expect((await stage.api.call('GET', `/workflows/${name}`)).status).toBe(404);
+    writeFileSync(join(parley.folder, 'workflows/two.json'), '{"name": }');
+    expect((await parley.run('apply')).err).toContain('workflows/two.json: ');
+    writeFileSync(join(parley.folder, 'workflows/two.json'), '{}');
+    asks('three.yaml', name, '${env:UNSET_PROMPT}');
+    expect((await parley.run('apply')).err).toContain('the environment variable UNSET_PROMPT is not set');
+  });
+
+  it('writes workflows into files that can be applied again', async () => {
+    const name = unique('export');
+    asks('one.yaml', name);
+    await parley.run('apply');
+    const written = await parley.run('export', name, '--folder', 'out');
+    expect(written).toMatchObject({ code: 0, out: `${name} → out/${name}.yaml\n` });
+    expect(readFileSync(join(parley.folder, `out/${name}.yaml`), 'utf8')).toContain('- id: gate\n');
+    expect((await parley.run('apply', '--folder', 'out')).out).toBe(`${name} unchanged\n`);
+  });
+});
+
+describe('parley with runs', () => {
+  it('starts one, shows it, answers it, and follows it to its end', async () => {
+    const name = unique('asks');
+    asks('one.yaml', name);
+    await parley.run('apply');
+    const { runId } = JSON.parse((await parley.run('run', name, '-i', 'topic=tea', '--json')).out) as { runId: string };
+    await stage.api.reached(runId, ['input-required']);
+    expect((await parley.run('runs', '-w', name)).out).toMatch(new RegExp(`${runId}\\s+${name}\\s+input-required`));
+    expect((await parley.run('logs', runId)).out).toContain('input.required  [gate] Shall it?');
+    const asked = await parley.run('answer', runId);
+    expect([asked.code, asked.err]).toEqual([2, expect.stringContaining('decision: yes | no')]);
+    expect((await parley.run('answer', runId, '-i', 'decision=perhaps')).code).toBe(2);
+    const following = parley.start('logs', '-f', runId, '--json');
+    expect((await parley.run('answer', runId, '-i', 'decision=yes', '-i', 'times=3')).code).toBe(0);
+    const { code, out } = await following.ended;
+    const events = lines(out) as { type: string; sequence: number }[];
+    expect(code).toBe(0);
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+    expect(events.at(-1)).toMatchObject({ type: 'done', status: 'completed' });
+    expect((await parley.run('logs', '-f', runId)).out.trim().split('\n').at(-1)).toBe('tea');
+    expect(await parley.run('cancel', runId)).toMatchObject({ code: 1, err: expect.stringContaining('has ended') });
+    const again = JSON.parse((await parley.run('rerun', runId, '--from', 'gate', '--json')).out) as { origin: string };
+    expect(again.origin).toBe(runId);
+  });
+
+  it('ends with 1 where the run fails, and with 130 at Ctrl-C, which leaves the run alone', async () => {
+    const [fails, waits] = [unique('fails'), unique('waits')];
+    await stage.api.save(linear(fails, script('a', { fail: 'no more tea' })));
+    expect(await parley.run('run', fails, '--follow')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('no more tea'),
+    });
+    asks('one.yaml', waits);
+    await parley.run('apply');
+    const following = parley.start('run', waits, '-i', 'topic=tea', '--follow');
+    await until(() => following.out().includes('input.required'), { what: 'the question' });
+    following.child.kill('SIGINT');
+    const { code, err } = await following.ended;
+    expect([code, err]).toEqual([130, expect.stringContaining('The run goes on')]);
+    const { runId } = (JSON.parse((await parley.run('runs', '-w', waits, '--json')).out) as { runId: string }[])[0]!;
+    expect((await parley.run('cancel', runId)).out).toContain(`Run ${runId} is canceled.\n`);
+  });
+});
+
+describe('parley', () => {
+  it('writes a template, and does not write over it', async () => {
+    expect((await parley.run('init')).out).toContain('approval');
+    expect((await parley.run('init', 'approval')).out).toContain('workflows/approval.json');
+    expect(existsSync(join(parley.folder, 'workflows/approval.json'))).toBe(true);
+    expect(await parley.run('init', 'approval')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('there already'),
+    });
+    expect(await parley.run('init', 'nope')).toMatchObject({ code: 2, err: expect.stringContaining('briefing') });
+  });
+
+  it('talks to agents, and reads their cards', async () => {
+    const agent = await stage.fake({ name: 'waiter' });
+    agent.always({ message: [{ text: 'hello' }] });
+    expect(await parley.run('send', agent.url, 'hi')).toMatchObject({ code: 0, out: 'hello\n' });
+    const { out } = await parley.run('card', agent.url, '--json');
+    expect(JSON.parse(out)).toMatchObject({ card: { name: 'waiter' }, version: '1.0' });
+    expect(await parley.run('card', 'http://127.0.0.1:9')).toMatchObject({ code: 1 });
+  });
+
+  it('says what is wrong with a call, and how it ended', async () => {
+    expect(await parley.run('nope')).toMatchObject({ code: 2, err: expect.stringContaining("unknown command 'nope'") });
+    expect(await parley.run('run', 'nope', '-i', 'x')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('key=text'),
+    });
+    const unknown = await parley.run('run', unique('nope'), '--json');
+    expect(unknown).toMatchObject({ code: 1, out: '' });
+    expect(JSON.parse(unknown.err)).toMatchObject({ error: { status: 404, reason: 'NOT_FOUND' } });
+    const away = await parley.run('runs', '--url', 'http://127.0.0.1:9');
+    expect([away.code, away.err]).toEqual([1, expect.stringContaining('parley dev')]);
+    expect((await parley.run('doctor', '--json')).out).toContain('"service"');
+    expect((await parley.run('completion', 'bash')).out).toContain('complete -F _parley parley');
+    expect((await parley.run('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});

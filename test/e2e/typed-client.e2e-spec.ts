@@ -1,0 +1,89 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createClient, ParleyError } from '#libs/client';
+import { openapiTypes } from '../../scripts/openapi-types.mjs';
+import { useSharedStage } from '../support/shared-stage.js';
+import { input, linear, output, script, unique } from '../support/workflow.js';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+describe('the typed client', () => {
+  const stage = useSharedStage();
+  const client = () => createClient({ url: stage.parley.url });
+
+  it('has the types of the API as it is (npm run client-types writes them)', async () => {
+    const document = (await (await fetch(`${stage.parley.url}/docs-json`)).json()) as object;
+    const kept = readFileSync(join(ROOT, 'libs/client/src/openapi.ts'), 'utf8');
+    expect((await openapiTypes(document)) === kept).toBe(true);
+  });
+
+  it('starts a run once for a key, follows it, and gives its result', async () => {
+    const name = unique('client');
+    await stage.api.save(linear(name, input('topic'), output('end', { prompt: 'about {{topic}}' })));
+    const options = { idempotencyKey: unique('key') };
+    const { runId } = await client().run(name, { topic: 'tea' }, options);
+    expect(await client().run(name, { topic: 'tea' }, options)).toEqual({ runId });
+    const types: string[] = [];
+    for await (const { type, sequence } of client().events(runId)) expect(types.push(type)).toBe(sequence);
+    expect([types[0], types.at(-1)]).toEqual(['node.started', 'done']);
+    const run = await client().wait(runId);
+    expect(run).toMatchObject({ status: 'completed', result: [{ parts: [{ text: 'about tea' }] }] });
+    expect((await client().list({ workflow: name })).runs).toHaveLength(1);
+    const { origin } = await client().rerun(runId, { from: ['end'] });
+    expect(origin).toBe(runId);
+  });
+
+  it('answers what a run asks, and cancels', async () => {
+    const name = unique('client');
+    const form = { type: 'object', required: ['ok'], properties: { ok: { type: 'boolean' } } };
+    await stage.api.save(linear(name, { id: 'gate', type: 'human', config: { prompt: 'ok?', form } }));
+    const { runId } = await client().run(name);
+    for await (const { type } of client().events(runId)) if (type === 'input.required') break;
+    const wrong = client().answer(runId, { node: 'gate', parts: [{ data: { ok: 'perhaps' } }] });
+    await expect(wrong).rejects.toMatchObject({ status: 422, errors: [{ path: expect.stringContaining('ok') }] });
+    await client().answer(runId, { node: 'gate', parts: [{ data: { ok: true } }] });
+    expect((await client().wait(runId)).status).toBe('completed');
+    await stage.api.save(linear(`${name}2`, script('slow', { sleep: 60_000 })));
+    const other = await client().run(`${name}2`);
+    expect(await client().cancel(other.runId)).toMatchObject({ status: 'canceled' });
+    await expect(client().get('nope')).rejects.toBeInstanceOf(ParleyError);
+  });
+
+  it.each([
+    ['Node', { lib: ['ES2023'], types: ['node'] }],
+    ['a browser', { lib: ['ES2023', 'DOM', 'DOM.AsyncIterable', 'DOM.Iterable'], types: [] }],
+  ])('compiles in a strict project of its own, for %s', (_, options) => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-client-'));
+    stage.defer(() => rmSync(folder, { recursive: true, force: true }));
+    const compilerOptions = {
+      ...options,
+      module: 'nodenext',
+      target: 'ES2023',
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      noEmit: true,
+      allowImportingTsExtensions: true,
+      typeRoots: [join(ROOT, 'node_modules/@types')],
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['use.ts'] }));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    writeFileSync(
+      join(folder, 'use.ts'),
+      `import { createClient, verifyWebhook } from '${join(ROOT, 'libs/client/src/index.ts')}';
+const client = createClient({ url: 'http://127.0.0.1:3000' });
+const { runId } = await client.run('greeting', { topic: 'tea' });
+for await (const event of client.events(runId, { since: 3 })) console.log(event.sequence.toFixed(), event.payload['text']);
+const run = await client.wait(runId);
+const status: 'running' | 'input-required' | 'completed' | 'failed' | 'canceled' = run.status;
+const { id } = await verifyWebhook(new Request('https://hook.example'), { jwksUrl: 'https://parley.example/jwks' });
+console.log(status, id.length, run.error?.message.length);
+`,
+    );
+    const tsc = join(ROOT, 'node_modules/typescript7/bin/tsc');
+    const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
+    expect([status, stdout]).toEqual([0, '']);
+  });
+});

@@ -1,0 +1,55 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { before } from './until.js';
+
+const MAIN = join(resolve(import.meta.dirname, '../..'), 'dist/apps/cli/src/main.js');
+
+/** How a command ended. */
+export interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** A folder in which somebody gives commands to a service, as a person does: in a process of its own, seen from outside. */
+export class ParleyCommand {
+  readonly folder = mkdtempSync(join(tmpdir(), 'parley-command-'));
+  private readonly children = new Set<ChildProcess>();
+
+  /** @param env beside PATH; PARLEY_URL says which service is meant */
+  constructor(private readonly env: Record<string, string>) {}
+
+  /** Gives a command and waits for its end. */
+  async run(...args: string[]): Promise<Ended> {
+    return this.start(...args).ended;
+  }
+
+  /** Gives a command that goes on. */
+  start(...args: string[]): { child: ChildProcess; out: () => string; ended: Promise<Ended> } {
+    const env = { PATH: process.env.PATH ?? '', ...this.env };
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: this.folder,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.children.add(child);
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk));
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk));
+    const what = { what: `parley ${args.join(' ')} to end` };
+    const ended = before(once(child, 'close'), what).then(([code]): Ended => ({
+      code: code as number | null,
+      out,
+      err,
+    }));
+    return { child, out: () => out, ended };
+  }
+
+  end(): void {
+    for (const child of this.children) child.kill('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
