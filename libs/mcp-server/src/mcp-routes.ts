@@ -32,8 +32,7 @@ const PASSED_ON = /^(accept|content-type|mcp-.*)$/;
  * `/mcp/workflows/{name}`. It is encapsulated, as A2A is. To be called before the server is ready.
  */
 export function registerMcpRoutes(fastify: FastifyInstance, options: McpRoutesOptions): McpRoutes {
-  const open = new Set<AbortController>();
-  const endpoint = new McpEndpoint(options, open);
+  const endpoint = new McpEndpoint(options);
   void fastify.register((scope, _options, done) => {
     scope.setErrorHandler((error, request, reply) => endpoint.refuse(error, request, reply));
     for (const path of PATHS) {
@@ -46,34 +45,39 @@ export function registerMcpRoutes(fastify: FastifyInstance, options: McpRoutesOp
     }
     done();
   });
-  return {
-    endStreams: () => {
-      for (const it of open) it.abort(SHUTTING_DOWN);
-      void endpoint.service.close();
-    },
-  };
+  return { endStreams: () => endpoint.endStreams() };
+}
+
+/** A request that is not answered to its end. */
+interface OpenRequest {
+  /** Aborts when the client has left; also to end a stream that has no end of its own. */
+  gone: AbortController;
+  /** Aborts then too, and on shutdown. */
+  over: AbortController;
+  isEndless: boolean;
 }
 
 class McpEndpoint {
-  readonly service = new McpService();
+  private readonly service = new McpService();
+  private readonly open = new Set<OpenRequest>();
 
-  constructor(
-    private readonly options: McpRoutesOptions,
-    private readonly open: Set<AbortController>,
-  ) {}
+  constructor(private readonly options: McpRoutesOptions) {}
+
+  /** Calls are answered with what there is to say; subscriptions just end. */
+  endStreams(): void {
+    for (const { gone, over, isEndless } of this.open) {
+      over.abort(SHUTTING_DOWN);
+      if (isEndless) gone.abort(SHUTTING_DOWN);
+    }
+  }
 
   async handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const body = readBody(request.body);
-    const abort = new AbortController();
-    this.open.add(abort);
-    reply.raw.once('close', () => {
-      this.open.delete(abort);
-      abort.abort();
-    });
-    const exchange = await this.exchange(request, reply, abort.signal);
+    const { gone, over } = this.track(reply, body['method'] === 'subscriptions/listen');
+    const exchange = await this.exchange(request, reply, over.signal);
     if (!('method' in body)) return this.answered(exchange, body, reply);
     if (mayStream(body)) admitStream(reply);
-    const response = await this.service.answer(this.webRequest(request, abort.signal), body, exchange);
+    const response = await this.service.answer(this.webRequest(request, gone.signal), body, exchange);
     const { failed } = exchange;
     const session = body['method'] === 'initialize' && isJsonObject(body['params']) && sessionOf(body['params']);
     if (session) void reply.header('mcp-session-id', session);
@@ -108,6 +112,17 @@ class McpEndpoint {
       pathOf(request).slice(PROTECTED_RESOURCE.length),
       this.options.issuer ?? '',
     );
+  }
+
+  private track({ raw }: FastifyReply, isEndless: boolean): OpenRequest {
+    const tracked = { gone: new AbortController(), over: new AbortController(), isEndless };
+    this.open.add(tracked);
+    raw.once('close', () => {
+      this.open.delete(tracked);
+      tracked.gone.abort();
+      tracked.over.abort();
+    });
+    return tracked;
   }
 
   /** An answer to what a client's user was asked in a stream, here or at another replica. */

@@ -28,11 +28,6 @@ export class McpService {
     const authInfo = { token: '', clientId: exchange.call.scope.owner, scopes: [], extra: { [EXCHANGE]: exchange } };
     return fetch(request, { parsedBody: body, authInfo });
   }
-
-  /** Ends what is open without an end of its own. */
-  async close(): Promise<void> {
-    await (await this.loaded)?.close();
-  }
 }
 
 async function load(): Promise<McpHttpHandler> {

@@ -1,89 +1,14 @@
 import { jest } from '@jest/globals';
-import type { RequestHandler } from '#libs/a2a-server';
-import type { CallContext, ServedAgent } from '#libs/executor';
-import {
-  A2AError,
-  agentMessage,
-  invalidParams,
-  type JsonObject,
-  type Message,
-  statusUpdate,
-  type Task,
-  type TaskState,
-  userMessage,
-} from '#libs/protocol';
-import type { StoredTask } from '#libs/tasks';
+import type { CallContext } from '#libs/executor';
+import { A2AError, invalidParams, type JsonObject, userMessage } from '#libs/protocol';
 import type { ClientSupport } from './client-support.js';
-import { Exchange, type McpBackend, SHUTTING_DOWN } from './exchange.js';
+import { Exchange, SHUTTING_DOWN } from './exchange.js';
 import type { Elicitation } from './questions.js';
+import { ASKED_AT, FakeRun, RUN_AGENT, RUN_SCOPE } from './testing/fake-run.js';
 import { elicited, elicitationId, WorkflowCall } from './workflow-call.js';
 
-const reference = { taskId: 't', contextId: 'c' };
-const agent = { path: 'workflows/w', name: 'w' } as ServedAgent;
-const scope = { tenant: '', owner: 'ann' };
-const since = new Date('2026-11-01T10:00:00Z');
-const KEY = `q@${since.getTime().toString(36)}`;
+const KEY = `q@${ASKED_AT.getTime().toString(36)}`;
 const accepted = { [KEY]: { action: 'accept', content: { answer: 'blue' } } };
-
-/** One Task whose states come one after the other, as the test says. */
-class FakeRun {
-  state: TaskState = 'TASK_STATE_SUBMITTED';
-  sequence = 1;
-  readonly sent: Message[] = [];
-  private readonly states: TaskState[] = [];
-  private wake = Promise.withResolvers<void>();
-
-  constructor(private readonly refusal?: Error) {}
-
-  becomes(...states: TaskState[]): this {
-    this.states.push(...states);
-    this.wake.resolve();
-    return this;
-  }
-
-  get stored(): StoredTask {
-    const { state, sequence: lastSequence } = this;
-    const status = { state, message: agentMessage(reference, `It is ${state}`) };
-    const header = { ...reference, ...scope, agent: agent.path, state, lastSequence };
-    return { task: { id: 't', contextId: 'c', status }, header: { ...header, createdAt: since, updatedAt: since } };
-  }
-
-  async *items(signal: AbortSignal | undefined) {
-    if (this.refusal) throw this.refusal;
-    const left = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
-    yield { sequence: this.sequence, json: '', response: { task: this.stored.task } };
-    while (!signal?.aborted) {
-      const state = this.states.shift();
-      if (state === undefined) {
-        this.wake = Promise.withResolvers();
-        await Promise.race([this.wake.promise, left]);
-        continue;
-      }
-      this.state = state;
-      this.sequence += 1;
-      yield { sequence: this.sequence, json: '', response: statusUpdate(reference, state) };
-    }
-  }
-
-  get backend(): McpBackend {
-    const handler = {
-      getTask: async (): Promise<Task> => this.stored.task,
-      subscribeToTask: (_agent: unknown, _request: unknown, _call: unknown, { signal }: { signal: AbortSignal }) =>
-        this.items(signal),
-      sendStreamingMessage: (
-        _agent: unknown,
-        { message }: { message: Message },
-        _call: unknown,
-        signal: AbortSignal,
-      ) => {
-        this.sent.push(message);
-        return this.items(signal);
-      },
-    } as unknown as RequestHandler;
-    const open = { taskId: 't', agent: agent.path, key: 'q', since, body: { text: 'Which?' } };
-    return { handler, tasks: { load: async () => this.stored }, questions: { list: async () => [open] } };
-  }
-}
 
 interface Called {
   call: WorkflowCall;
@@ -93,12 +18,12 @@ interface Called {
 
 function callOf(run: FakeRun, support: ClientSupport = { tasks: false }): Called {
   const gone = new AbortController();
-  const context = { scope, agent: agent.path, extensions: [], baseUrl: '' } satisfies CallContext;
-  const exchange = new Exchange(run.backend, agent, context, gone.signal, undefined);
+  const context = { scope: RUN_SCOPE, agent: RUN_AGENT.path, extensions: [], baseUrl: '' } satisfies CallContext;
+  const exchange = new Exchange(run.backend, RUN_AGENT, context, gone.signal, undefined);
   const asked: [string, Elicitation][] = [];
   const ask = async (id: string, elicitation: Elicitation) => void asked.push([id, elicitation]);
   return {
-    call: new WorkflowCall(exchange, agent, { support, progress: { report: () => undefined }, ask }),
+    call: new WorkflowCall(exchange, RUN_AGENT, { support, progress: { report: () => undefined }, ask }),
     asked,
     gone,
   };
@@ -131,7 +56,7 @@ describe('a call of a client that knows tasks', () => {
     const { call } = callOf(new FakeRun().becomes(WORKING), tasks);
     const result = call.begin(message);
     patience.abort();
-    expect(await result).toMatchObject({ resultType: 'task', taskId: 't', createdAt: since.toISOString() });
+    expect(await result).toMatchObject({ resultType: 'task', taskId: 't', createdAt: ASKED_AT.toISOString() });
     expect(timeout.mock.calls).toEqual([[5_000]]);
   });
 

@@ -1,0 +1,88 @@
+import type { RequestHandler } from '#libs/a2a-server';
+import type { ServedAgent } from '#libs/executor';
+import { agentMessage, type Message, statusUpdate, type Task, type TaskState } from '#libs/protocol';
+import type { StoredTask } from '#libs/tasks';
+import type { McpBackend } from '../exchange.js';
+
+const reference = { taskId: 't', contextId: 'c' };
+
+export const RUN_AGENT = {
+  path: 'workflows/w',
+  name: 'w',
+  version: '1',
+  details: () => ({
+    skills: [{ id: 'w', name: 'w', description: 'Works', tags: [] }],
+    schemas: { w: { input: {}, artifacts: [] } },
+  }),
+} as unknown as ServedAgent;
+
+export const RUN_SCOPE = { tenant: '', owner: 'ann' };
+/** Since when it asks. */
+export const ASKED_AT = new Date('2026-11-01T10:00:00Z');
+
+/** One Task whose states come one after the other, as the test says. */
+export class FakeRun {
+  state: TaskState = 'TASK_STATE_SUBMITTED';
+  sequence = 1;
+  readonly sent: Message[] = [];
+  private readonly states: TaskState[] = [];
+  private wake = Promise.withResolvers<void>();
+
+  constructor(private readonly refusal?: Error) {}
+
+  becomes(...states: TaskState[]): this {
+    this.states.push(...states);
+    this.wake.resolve();
+    return this;
+  }
+
+  get stored(): StoredTask {
+    const { state, sequence: lastSequence } = this;
+    const status = { state, message: agentMessage(reference, `It is ${state}`) };
+    const header = { ...reference, ...RUN_SCOPE, agent: RUN_AGENT.path, state, lastSequence };
+    return {
+      task: { id: 't', contextId: 'c', status },
+      header: { ...header, createdAt: ASKED_AT, updatedAt: ASKED_AT },
+    };
+  }
+
+  async *items(signal: AbortSignal | undefined) {
+    if (this.refusal) throw this.refusal;
+    const left = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
+    yield { sequence: this.sequence, json: '', response: { task: this.stored.task } };
+    while (!signal?.aborted) {
+      const state = this.states.shift();
+      if (state === undefined) {
+        this.wake = Promise.withResolvers();
+        await Promise.race([this.wake.promise, left]);
+        continue;
+      }
+      this.state = state;
+      this.sequence += 1;
+      yield { sequence: this.sequence, json: '', response: statusUpdate(reference, state, `It is ${state}`) };
+    }
+  }
+
+  get backend(): McpBackend {
+    const handler = {
+      agent: async (): Promise<ServedAgent> => {
+        if (this.refusal) throw this.refusal;
+        return RUN_AGENT;
+      },
+      getTask: async (): Promise<Task> => this.stored.task,
+      subscribeToTask: (_agent: unknown, _request: unknown, _call: unknown, { signal }: { signal: AbortSignal }) =>
+        this.items(signal),
+      sendStreamingMessage: (
+        _agent: unknown,
+        { message }: { message: Message },
+        _call: unknown,
+        signal: AbortSignal,
+      ) => {
+        this.sent.push(message);
+        return this.items(signal);
+      },
+    } as unknown as RequestHandler;
+    const open = { taskId: 't', agent: RUN_AGENT.path, key: 'q', since: ASKED_AT, body: { text: 'Which?' } };
+    return { handler, tasks: { load: async () => this.stored }, questions: { list: async () => [open] } };
+  }
+}
