@@ -16,9 +16,18 @@ const workflow = (properties: JsonObject) => service({ w: properties }, 'w', 'wo
 
 describe('tools', () => {
   it('are workflows, and not their nodes; one without inputs takes a text', () => {
-    const { tools, nextCursor } = toolsOf(service({ a: { topic: {} }, b: {} }));
+    const { tools, nextCursor } = toolsOf(
+      service({ a: { topic: { description: 'Of what' }, n: { type: 'integer' }, d: { default: 1 } }, b: {} }),
+    );
     expect(tools).toEqual([
-      { name: 'a', description: 'Does a', inputSchema: { type: 'object', properties: { topic: {} } } },
+      {
+        name: 'a',
+        description: 'Does a',
+        inputSchema: {
+          type: 'object',
+          properties: { topic: { type: 'string', description: 'Of what' }, n: { type: 'integer' }, d: { default: 1 } },
+        },
+      },
       expect.objectContaining({
         name: 'b',
         inputSchema: expect.objectContaining({ properties: { text: expect.anything() } }),

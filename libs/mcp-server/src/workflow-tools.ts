@@ -20,6 +20,9 @@ export interface WorkflowTool extends JsonObject {
 
 const PAGE = 200;
 
+/** What says nothing of a value. */
+const ANNOTATIONS = new Set(['title', 'description', 'examples']);
+
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 /** How a workflow without inputs is told what it is for. */
@@ -88,5 +91,16 @@ function hasProperties({ properties }: JsonObject): boolean {
 }
 
 function toolSchema(input: JsonObject): WorkflowTool['inputSchema'] {
-  return hasProperties(input) ? { ...input, type: 'object' } : TEXT_SCHEMA;
+  const { properties } = input;
+  if (!isJsonObject(properties) || Object.keys(properties).length === 0) return TEXT_SCHEMA;
+  const typed = Object.entries(properties).map(([name, it]) => [
+    name,
+    saysNothing(it) ? { type: 'string', ...it } : it,
+  ]);
+  return { ...input, type: 'object', properties: Object.fromEntries(typed) as JsonObject };
+}
+
+/** An input that may be anything is best given as text; clients and models want to know a type. */
+function saysNothing(property: JsonValue): property is JsonObject {
+  return isJsonObject(property) && Object.keys(property).every((name) => ANNOTATIONS.has(name));
 }
