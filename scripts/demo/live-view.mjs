@@ -35,6 +35,7 @@ const COLOURS = {
   'node.canceled': red,
   'model.request': magenta,
   'model.response': magenta,
+  'model.error': red,
   'tool.call': blue,
   'tool.result': blue,
   'workflow.failed': red,

@@ -13,7 +13,7 @@ import {
 import { HttpModule, SIGNING_MIGRATIONS } from '#libs/http';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
 import { Models, ModelsModule } from '#libs/models';
-import { AgentNode, NodeTypeRegistry, ScriptNode } from '#libs/nodes';
+import { AgentNode, BuiltInTools, NodeTypeRegistry, ScriptNode, ToolRegistry } from '#libs/nodes';
 import { OutboundModule } from '#libs/outbound';
 import { PostgresModule } from '#libs/postgres';
 import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
@@ -88,7 +88,8 @@ function catalogOf(wanted: AgentArguments, executor: AgentExecutor): AgentCatalo
 }
 
 function nodeTypes(config: AppConfig, models: Models): NodeTypes {
-  return new NodeTypeRegistry([new ScriptNode(), new AgentNode(models), new OrderNode(realModels(config, models))]);
+  const agent = new AgentNode({ models, tools: new BuiltInTools(new ToolRegistry([])) });
+  return new NodeTypeRegistry([new ScriptNode(), agent, new OrderNode(realModels(config, models))]);
 }
 
 /** Without an endpoint rules answer, not the model that repeats what it hears. */

@@ -8,7 +8,7 @@ export {
 } from './agent-executor.js';
 export { AgentCatalog, type AgentDetails, type ServedAgent, UnknownAgent } from './agent-catalog.js';
 export { type Execution, ExecutionInterrupted } from './execution.js';
-export { type ConfigSchema, type NodeSpec, type NodeType, NodeTypes } from './node-types.js';
+export { type ConfigSchema, type NodeProblem, type NodeSpec, type NodeType, NodeTypes } from './node-types.js';
 export { ExecutionRegistry } from './execution-registry.js';
 export type { LocalRequestHandler } from './local-request-handler.js';
 export { REVISION_KEY } from './new-task.js';

@@ -28,6 +28,9 @@ export interface ConfigSchema extends JsonObject {
   properties: { [member: string]: JsonObject };
 }
 
+/** What is wrong with a node's config: a sentence, and its place from the node on (`config.tools[2]`) where that is known. */
+export type NodeProblem = string | { path: string; detail: string };
+
 /** One kind of node. */
 export interface NodeType {
   readonly name: string;
@@ -40,7 +43,7 @@ export interface NodeType {
    * What is wrong with a node's config, one sentence each; empty where nothing is.
    * @param use what the workflow's nodes before it use of what they share
    */
-  problems(node: NodeSpec, use?: SharedUse): string[];
+  problems(node: NodeSpec, use?: SharedUse): NodeProblem[];
   /** Makes the node's executor; its config may have become invalid since it was saved. */
   executor(node: NodeSpec): AgentExecutor;
 }
@@ -67,5 +70,5 @@ export abstract class NodeTypes {
   }
 
   /** What is wrong with a node's type and config, one sentence each; empty where nothing is. */
-  abstract problems(node: NodeSpec, use?: SharedUse): string[];
+  abstract problems(node: NodeSpec, use?: SharedUse): NodeProblem[];
 }

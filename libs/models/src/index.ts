@@ -1,7 +1,18 @@
 export { ConfiguredModels } from './configured-models.js';
-export { EchoModel } from './echo-model.js';
-export type { Model, ModelCall, ModelMessage } from './model.js';
+export { ECHO_MODEL } from './echo-model.js';
+export type {
+  AssistantMessage,
+  Model,
+  ModelCall,
+  ModelEnd,
+  ModelEvent,
+  ModelMessage,
+  ModelTool,
+  ModelUsage,
+  ToolCall,
+  ToolResult,
+} from './model.js';
 export { ModelError } from './model-error.js';
 export { Models } from './models.js';
 export { ModelsModule } from './models.module.js';
-export { type WholeAnswer, wholeAnswer } from './whole-answer.js';
+export { wholeAnswer } from './whole-answer.js';

@@ -1,20 +1,21 @@
 import type { AgentDirectory } from '#libs/a2a-client';
-import { CallChains, type NodeType } from '#libs/executor';
+import { CallChains, type NodeProblem, type NodeType } from '#libs/executor';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
+import { BuiltInTools } from './agent/agent-tools.js';
 import { AgentNode } from './agent-node.js';
 import { OutputNode } from './echo-nodes.js';
 import { ExternalNode } from './external-node.js';
-import { FixedModels } from './testing/fixed-models.js';
 import { ScriptNode } from './script-node.js';
 import { SetNode } from './set-node.js';
+import { FakeModels } from './testing/fake-models.js';
 import { ToolNode } from './tool-node.js';
 import { Calculator } from './tools/calculator.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 
 const TYPES: NodeType[] = [
-  new AgentNode(new FixedModels()),
+  new AgentNode({ models: new FakeModels(), tools: new BuiltInTools(new ToolRegistry([new Calculator()])) }),
   new ToolNode(new ToolRegistry([new Calculator()])),
   new OutputNode(),
   new ExternalNode({} as AgentDirectory, new CallChains(Buffer.from('a secret'))),
@@ -45,7 +46,22 @@ const SCRIPT: JsonObject = {
 };
 
 const GOOD: Record<string, JsonObject> = {
-  agent: { prompt: 'p', system_prompt: 's', model: 'm', data: 1 },
+  agent: {
+    prompt: 'p',
+    system_prompt: 's',
+    model: 'm',
+    data: 1,
+    fallbacks: ['n', 'o'],
+    temperature: 0.5,
+    tools: ['calculator', 'files/read_*'],
+    maxSteps: 5,
+    output: { type: 'object' },
+    history: 'none',
+    historyTokens: 100,
+    approve: ['files/*'],
+    onUncertain: 'fail',
+    budget: { tokens: 10 },
+  },
   tool: { tool: 'calculator', args: { expression: '1' }, prompt: 'p' },
   output: { prompt: 'p', data: { a: 1 }, schema: { type: 'string' } },
   external: { endpoint_url: 'http://a.test', timeout: 5, auth: 'key', prompt: 'p', data: [1] },
@@ -76,7 +92,7 @@ function placesOf(value: JsonValue, path: string[] = ['value']): string[][] {
 describe.each(TYPES.map((type) => [type.name, type] as const))('the schema of the config of %s', (name, type) => {
   const schema = type.configSchema as JsonObject & { properties: JsonObject };
   const fits = new Ajv2020({ strict: true }).compile(schema);
-  const problemsOf = (config: JsonObject): string[] => type.problems({ id: 'n', type: name, config });
+  const problemsOf = (config: JsonObject): NodeProblem[] => type.problems({ id: 'n', type: name, config });
 
   it('takes a config with all members', () => {
     expect(problemsOf(GOOD[name] as JsonObject)).toEqual([]);

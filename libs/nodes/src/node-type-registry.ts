@@ -1,6 +1,7 @@
 import {
   type AgentExecutor,
   type ConfigSchema,
+  type NodeProblem,
   type NodeSpec,
   type NodeType,
   NodeTypes,
@@ -38,7 +39,7 @@ export class NodeTypeRegistry extends NodeTypes {
     return executor;
   }
 
-  override problems(node: NodeSpec, use = new SharedUse()): string[] {
+  override problems(node: NodeSpec, use = new SharedUse()): NodeProblem[] {
     const type = this.#types.get(node.type);
     return type ? type.problems(node, use) : [`unknown node type "${node.type}"`];
   }

@@ -4,6 +4,7 @@ import { CallChainModule, CallChains, type NodeType, NodeTypes } from '#libs/exe
 import { Models } from '#libs/models';
 import { OutboundHttp } from '#libs/outbound';
 import { AppConfig } from '#libs/service';
+import { BuiltInTools } from './agent/agent-tools.js';
 import { AgentNode } from './agent-node.js';
 import { InputNode, OutputNode } from './echo-nodes.js';
 import { ExternalNode } from './external-node.js';
@@ -71,7 +72,7 @@ function nodeTypes(
 ): NodeTypes {
   return new NodeTypeRegistry([
     new InputNode(),
-    new AgentNode(models),
+    new AgentNode({ models, tools: new BuiltInTools(tools) }),
     new ToolNode(tools, content.renderedText),
     new OutputNode(),
     new ExternalNode(agents, chains),

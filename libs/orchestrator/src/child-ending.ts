@@ -31,7 +31,10 @@ export function stateWord(state: TaskState): string {
  */
 export function childEnding(node: WorkflowNode, url: string, outcome: CallOutcome): ChildEnding {
   const { answer } = outcome;
-  if (outcome.kind === 'completed') return { kind: 'completed', status: 'completed', artifacts: artifactsOf(answer) };
+  if (outcome.kind === 'completed') {
+    const artifacts = node.type === 'agent' ? wholeAnswer(answer) : artifactsOf(answer);
+    return { kind: 'completed', status: 'completed', artifacts };
+  }
   const status = answer.state && stateWord(answer.state);
   if (outcome.kind === 'waiting') {
     const message = answer.status?.message;
@@ -65,6 +68,13 @@ function endError(node: WorkflowNode, url: string, state: TaskState, said: strin
   const cause = said.replace(/^Error: /, '');
   if (word === 'failed') return cause || 'the node failed';
   return `the node was ${word}${cause ? `: ${cause}` : ''}`;
+}
+
+/** A model's answer may have come in pieces; its last word has it whole. */
+function wholeAnswer(answer: CalledTask): Artifact[] {
+  const artifacts = artifactsOf(answer);
+  const said = answer.status?.message?.parts ?? [];
+  return artifacts.length === 1 && said.length > 0 ? artifacts.map((it) => ({ ...it, parts: said })) : artifacts;
 }
 
 /** What an agent says, directly or at the end, is its output where it made no Artifact. */

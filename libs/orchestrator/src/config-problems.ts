@@ -9,11 +9,11 @@ import { fault, type WorkflowProblem } from './workflow-problem.js';
  */
 export function configProblems({ nodes }: WorkflowDefinition, nodeTypes: NodeTypes, use: SharedUse): WorkflowProblem[] {
   return [...nodes.entries()].flatMap(([index, node]) =>
-    [...descriptionProblems(node), ...inputProblems(node, use), ...nodeTypes.problems(node, use)].map((detail) =>
-      fault(nodeTypes.names.includes(node.type) ? 'INVALID_CONFIG' : 'UNKNOWN_TYPE', `nodes[${index}]`, detail, {
-        node: node.id,
-      }),
-    ),
+    [...descriptionProblems(node), ...inputProblems(node, use), ...nodeTypes.problems(node, use)].map((problem) => {
+      const code = nodeTypes.names.includes(node.type) ? 'INVALID_CONFIG' : 'UNKNOWN_TYPE';
+      const { path, detail } = typeof problem === 'string' ? { path: '', detail: problem } : problem;
+      return fault(code, `nodes[${index}]${path && `.${path}`}`, detail, { node: node.id });
+    }),
   );
 }
 

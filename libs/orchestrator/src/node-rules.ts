@@ -7,7 +7,7 @@ import type { EachConfig, RetryConfig, WorkflowDefinition, WorkflowNode } from '
 import type { WorkflowProblem } from './workflow-problem.js';
 
 /** How schemas stand in configs of these types. */
-const CONFIG_SCHEMAS: Readonly<Record<string, string>> = { human: 'form', output: 'schema' };
+const CONFIG_SCHEMAS: Readonly<Record<string, string>> = { agent: 'output', human: 'form', output: 'schema' };
 
 /**
  * What is wrong with what a node says of its runs, results and questions, whatever its type.

@@ -36,7 +36,7 @@ export interface ChildNews {
 }
 
 /** The steps of a child that its run passes on. */
-const PASSED_STEPS = new Set(['model.request', 'model.response', 'tool.call', 'tool.result']);
+const PASSED_STEPS = new Set(['model.request', 'model.response', 'model.error', 'tool.call', 'tool.result']);
 
 /** The run that calls are made for. */
 interface CallingRun extends Omit<ProcessStart, 'log'> {

@@ -8,6 +8,7 @@ export const RUN_EVENT_TYPES = [
   'node.canceled',
   'model.request',
   'model.response',
+  'model.error',
   'tool.call',
   'tool.result',
   'template.warning',

@@ -40,6 +40,17 @@ describe('WorkflowExecutor', () => {
     expect(run.runEvents[3]).toMatchObject({ node_id: 'a', node_type: 'agent', model: 'echo' });
   });
 
+  test("the answer of a model that came in pieces is one Part of the run's", async () => {
+    const agents = new FakeAgents((call) => {
+      call.task().artifact({ parts: [textPart('on')] });
+      call.artifact({ parts: [textPart('e')] }, true);
+      call.status('TASK_STATE_COMPLETED', 'one').end();
+    });
+    const run = new DrivenRun(workflowOf('a', ''), agents);
+    expect(await run.start()).toBe('TASK_STATE_COMPLETED');
+    expect(run.task.artifacts?.map(({ parts }) => parts)).toEqual([[textPart('one')]]);
+  });
+
   test("never passes on steps that are not a node's to tell", async () => {
     const agents = new FakeAgents((call) => {
       call

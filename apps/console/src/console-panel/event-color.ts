@@ -5,6 +5,7 @@ const COLORS: Readonly<Record<string, string>> = {
   'node.error': 'text-destructive',
   'model.request': 'text-purple-500 dark:text-purple-400',
   'model.response': 'text-purple-400 dark:text-purple-300',
+  'model.error': 'text-destructive',
   'tool.call': 'text-node-tool',
   'tool.result': 'text-amber-600 dark:text-amber-300',
   'a2a.sending': 'text-blue-500 dark:text-blue-400',

@@ -1,0 +1,154 @@
+import type { ConfigSchema, NodeProblem, NodeSpec } from '#libs/executor';
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { configSchema, DATA, PROMPT } from '../config-schema.js';
+import { DEFAULT_HISTORY_TOKENS, DEFAULT_STEPS, HISTORIES, UNCERTAIN } from './agent-settings.js';
+
+/** What a tool of a server is called, or several of them by a glob. */
+const SERVER_TOOL = /^[A-Za-z0-9_-]{1,64}\/[^\s/]{1,128}$/;
+const MOST_FALLBACKS = 10;
+const MOST_TOOLS = 100;
+
+const RANGES = {
+  temperature: [0, 2],
+  maxSteps: [1, 100],
+  historyTokens: [0, 1_000_000],
+  tokens: [1, 1_000_000_000],
+} as const;
+
+/** The JSON Schema of the config. @param builtIn the names of tools that are no server's */
+export function agentConfigSchema(builtIn: readonly string[]): ConfigSchema {
+  const tool: JsonObject = { anyOf: [{ enum: [...builtIn] }, { type: 'string', pattern: SERVER_TOOL.source }] };
+  return configSchema({
+    prompt: PROMPT,
+    data: DATA,
+    system_prompt: { type: 'string', description: 'What the model is told before all that is said.' },
+    model: {
+      type: 'string',
+      description:
+        "The model: one of `/api/models`, or by its name at the service's endpoint; absent: the service's own.",
+    },
+    fallbacks: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      maxItems: MOST_FALLBACKS,
+      description: 'Models that are asked in this order where one is overloaded, fails or cannot be reached.',
+    },
+    temperature: number('temperature', 'How freely the model chooses its words; absent: as the model has it.'),
+    tools: {
+      type: 'array',
+      items: tool,
+      maxItems: MOST_TOOLS,
+      description: `What the model may use: ${builtIn.join(', ')}, or tools of MCP servers as "server/glob".`,
+    },
+    maxSteps: integer('maxSteps', `How often the model is called at most; ${DEFAULT_STEPS} unless set.`),
+    output: {
+      type: 'object',
+      description: 'The JSON Schema (draft 7) that the answer has to fit, which is data then.',
+    },
+    history: {
+      enum: [...HISTORIES],
+      description:
+        'context (unless set): the model knows earlier turns of the same context with this agent; none: not.',
+    },
+    historyTokens: integer(
+      'historyTokens',
+      `About how many tokens of earlier turns the model is told at most; ${DEFAULT_HISTORY_TOKENS} unless set.`,
+    ),
+    approve: {
+      type: 'array',
+      items: tool,
+      maxItems: MOST_TOOLS,
+      description: 'Tools, named as in tools, that somebody is asked about before each call.',
+    },
+    onUncertain: {
+      enum: [...UNCERTAIN],
+      description:
+        'What is done where a crash leaves open whether a tool was called that must not be called twice: ask (unless ' +
+        'set) somebody, fail, or repeat the call.',
+    },
+    budget: {
+      type: 'object',
+      properties: {
+        tokens: integer('tokens', 'Once so many are used, no model is called any more, and the node fails.'),
+      },
+      additionalProperties: false,
+      description: 'What one answer may cost.',
+    },
+  });
+}
+
+/** What is wrong with a config: one sentence each, with its place. */
+export function agentProblems(node: NodeSpec, builtIn: readonly string[]): NodeProblem[] {
+  const problems = new Problems(node);
+  for (const key of ['prompt', 'system_prompt', 'model']) problems.check(key, 'must be a string', isText);
+  problems
+    .texts('fallbacks', MOST_FALLBACKS, 'must name a model', (it) => it !== '')
+    .inRange('temperature', node.config.temperature)
+    .texts('tools', MOST_TOOLS, toolRule(builtIn), (it) => builtIn.includes(it) || SERVER_TOOL.test(it))
+    .wholeInRange('maxSteps', node.config.maxSteps)
+    .check('output', 'must be an object', isJsonObject)
+    .check('history', `must be ${HISTORIES.join(' or ')}`, (it) => HISTORIES.some((word) => word === it))
+    .wholeInRange('historyTokens', node.config.historyTokens)
+    .texts('approve', MOST_TOOLS, toolRule(builtIn), (it) => builtIn.includes(it) || SERVER_TOOL.test(it))
+    .check('onUncertain', `must be one of ${UNCERTAIN.join(', ')}`, (it) => UNCERTAIN.some((word) => word === it))
+    .budget();
+  return problems.found;
+}
+
+function toolRule(builtIn: readonly string[]): string {
+  return `must be one of ${builtIn.join(', ')}, or name tools of an MCP server as "server/glob"`;
+}
+
+class Problems {
+  readonly found: NodeProblem[] = [];
+
+  constructor(private readonly node: NodeSpec) {}
+
+  check(key: string, rule: string, holds: (value: JsonValue) => boolean, value = this.node.config[key]): this {
+    if (value === undefined || holds(value)) return this;
+    this.found.push({ path: `config.${key}`, detail: `agent node "${this.node.id}": ${key} ${rule}` });
+    return this;
+  }
+
+  texts(key: string, most: number, rule: string, holds: (entry: string) => boolean): this {
+    const value = this.node.config[key];
+    const isList = Array.isArray(value) && value.length <= most;
+    this.check(key, `must be a list of at most ${most} strings`, () => isList);
+    if (!isList) return this;
+    for (const [index, entry] of value.entries())
+      this.check(`${key}[${index}]`, rule, () => typeof entry === 'string' && holds(entry), entry);
+    return this;
+  }
+
+  inRange(key: keyof typeof RANGES, value: JsonValue | undefined, place: string = key): this {
+    const [least, most] = RANGES[key];
+    const holds = typeof value === 'number' && value >= least && value <= most;
+    return this.check(place, `must be a number from ${least} to ${most}`, () => holds, value);
+  }
+
+  wholeInRange(key: keyof typeof RANGES, value: JsonValue | undefined, place: string = key): this {
+    const [least, most] = RANGES[key];
+    const holds = Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+    return this.check(place, `must be a whole number from ${least} to ${most}`, () => holds, value);
+  }
+
+  budget(): this {
+    const { budget } = this.node.config;
+    const isBudget = isJsonObject(budget) && Object.keys(budget).every((key) => key === 'tokens');
+    this.check('budget', 'must be an object with no member but tokens', () => isBudget);
+    return isBudget ? this.wholeInRange('tokens', budget.tokens, 'budget.tokens') : this;
+  }
+}
+
+function isText(value: JsonValue): boolean {
+  return typeof value === 'string';
+}
+
+function number(key: keyof typeof RANGES, description: string): JsonObject {
+  const [minimum, maximum] = RANGES[key];
+  return { type: 'number', minimum, maximum, description };
+}
+
+function integer(key: keyof typeof RANGES, description: string): JsonObject {
+  return { ...number(key, description), type: 'integer' };
+}

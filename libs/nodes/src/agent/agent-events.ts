@@ -1,0 +1,107 @@
+import type { ModelUsage } from '#libs/models';
+import {
+  artifactUpdate,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Part,
+  runEventMetadata,
+  statusUpdate,
+  type TaskReference,
+} from '#libs/protocol';
+import type { NodeEvent } from '../node-executor.js';
+
+/** What a model asks to have called, as events and the log say it. */
+export interface AskedCall {
+  /** `server/tool`, or the name of a built-in one. */
+  tool: string;
+  id: string;
+  args: JsonObject;
+  /** What the model said in place of arguments that are a JSON object. */
+  malformed?: string;
+}
+
+export interface ModelResponse {
+  model: string;
+  step: number;
+  usage: ModelUsage;
+  toolCalls?: AskedCall[];
+}
+
+export interface ModelFailure {
+  model: string;
+  step: number;
+  status?: number;
+  message: string;
+  /** The model that is asked in its place. */
+  next?: string;
+}
+
+/** What came of a call: either `result` or `error`. */
+export interface ToolOutcome {
+  result?: JsonValue;
+  error?: string;
+  /** There was more. */
+  truncated?: true;
+}
+
+/** What somebody is asked about a call: whether it may be made, or made again. */
+export interface CallQuestion {
+  about: 'approval' | 'repetition';
+  call: string;
+}
+
+/** What a provider wants back with its answer: beside the step, which tells callers what they may see. */
+const KEPT_KEY = 'parley/kept';
+/** What the Task waits for. */
+const QUESTION_KEY = 'parley/question';
+
+export function modelRequest(task: TaskReference, model: string, step: number): NodeEvent {
+  return stepEvent(task, 'model.request', { model, step });
+}
+
+export function modelResponse(task: TaskReference, response: ModelResponse, kept?: JsonValue): NodeEvent {
+  const more = kept === undefined ? undefined : { [KEPT_KEY]: kept };
+  return stepEvent(task, 'model.response', response as unknown as JsonObject, more);
+}
+
+export function modelError(task: TaskReference, failure: ModelFailure): NodeEvent {
+  return stepEvent(task, 'model.error', failure as unknown as JsonObject);
+}
+
+export function toolCall(task: TaskReference, { tool, id, args }: AskedCall, step: number): NodeEvent {
+  return stepEvent(task, 'tool.call', { tool, id, args, step });
+}
+
+export function toolResult(task: TaskReference, { tool, id }: AskedCall, outcome: ToolOutcome): NodeEvent {
+  return stepEvent(task, 'tool.result', { tool, id, ...outcome });
+}
+
+/** What the agent has made of its answer so far. */
+export function answerPiece(
+  task: TaskReference,
+  node: string,
+  parts: Part[],
+  how: { append?: boolean; lastChunk?: boolean },
+): NodeEvent {
+  return artifactUpdate(task, { artifactId: node, name: node, parts }, how);
+}
+
+/** The Task waits for an answer about a call. */
+export function callQuestion(task: TaskReference, question: CallQuestion, words: Part[]): NodeEvent {
+  return statusUpdate(task, 'TASK_STATE_INPUT_REQUIRED', words, { [QUESTION_KEY]: { ...question } });
+}
+
+/** What the metadata of a status says beside the step. */
+export function keptOf(metadata: JsonObject | undefined): JsonValue | undefined {
+  return metadata?.[KEPT_KEY];
+}
+
+export function questionOf(metadata: JsonObject | undefined): CallQuestion | undefined {
+  const question = metadata?.[QUESTION_KEY];
+  return isJsonObject(question) ? (question as unknown as CallQuestion) : undefined;
+}
+
+function stepEvent(task: TaskReference, type: string, payload: JsonObject, more?: JsonObject): NodeEvent {
+  return statusUpdate(task, 'TASK_STATE_WORKING', undefined, { ...runEventMetadata({ type, payload }), ...more });
+}

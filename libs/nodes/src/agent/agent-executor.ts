@@ -1,0 +1,78 @@
+import { AgentExecutor, type NodeSpec, type RequestContext } from '#libs/executor';
+import type { Models } from '#libs/models';
+import { dataPart, type Part, statusUpdate } from '#libs/protocol';
+import type { NodeEvent } from '../node-executor.js';
+import { NodeFailure } from '../node-failure.js';
+import { AgentLog } from './agent-log.js';
+import { type AgentSettings, agentSettings } from './agent-settings.js';
+import type { AgentTools } from './agent-tools.js';
+import { type AgentTurn, callerOf } from './agent-turn.js';
+import { callStep } from './call-step.js';
+import { modelStep } from './model-step.js';
+import { StructuredAnswer } from './structured-answer.js';
+
+/** What agents work with. */
+export interface AgentServices {
+  models: Models;
+  tools: AgentTools;
+}
+
+/**
+ * A model that answers a Message, with tools: one call of the model, or of a tool, after the other, each recorded before
+ * the next. What is next follows from the Task's log alone, so a crash repeats nothing that was answered.
+ */
+export class ModelExecutor extends AgentExecutor {
+  override readonly recovery = 'restart';
+  private readonly settings: AgentSettings;
+  private readonly structure: StructuredAnswer | undefined;
+
+  constructor(
+    private readonly node: NodeSpec,
+    private readonly services: AgentServices,
+  ) {
+    super();
+    this.settings = agentSettings(node);
+    const { output } = this.settings;
+    this.structure = output && new StructuredAnswer(output);
+  }
+
+  override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
+    const events = await context.log();
+    const log = AgentLog.of(events, (answer) => this.structure?.complaint(answer) ?? '');
+    const isNew = context.task === null && context.recovered === 0;
+    if (isNew) yield statusUpdate(context, 'TASK_STATE_WORKING');
+    try {
+      for await (const event of this.steps(context, log)) {
+        // Folded first: whatever comes next hangs on the log alone.
+        log.apply(event);
+        yield event;
+      }
+    } catch (error) {
+      if (!(error instanceof NodeFailure)) throw error;
+      yield statusUpdate(context, 'TASK_STATE_FAILED', `Error: ${error.message}`);
+    }
+  }
+
+  private async *steps(context: RequestContext, log: AgentLog): AsyncGenerator<NodeEvent, void, void> {
+    const { settings, structure } = this;
+    const { models } = this.services;
+    const tools = settings.tools.length > 0 ? await this.services.tools.find(settings.tools, callerOf(context)) : [];
+    const turn: AgentTurn = { node: this.node.id, context, settings, models, tools, structure, log };
+    while (log.question === undefined) {
+      if (log.failure !== undefined) throw new NodeFailure(log.failure);
+      const { call } = log;
+      const answer = call || log.open ? undefined : this.ending(log);
+      if (answer) return yield statusUpdate(context, 'TASK_STATE_COMPLETED', answer);
+      yield* call ? callStep(turn, call) : modelStep(turn);
+    }
+  }
+
+  /** What the Task ends with; `undefined` where the model is to be asked, for the first time or once more. */
+  private ending({ answer, mendings }: AgentLog): Part[] | undefined {
+    if (!answer || !this.structure) return answer;
+    const read = this.structure.read(answer);
+    if ('value' in read) return [dataPart(read.value)];
+    if (mendings === 0) return undefined;
+    throw new NodeFailure(`the model's answer is not what it has to be: ${read.fault}`);
+  }
+}

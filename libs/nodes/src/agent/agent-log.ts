@@ -1,0 +1,192 @@
+import type { AssistantMessage, ModelMessage, ToolResult } from '#libs/models';
+import {
+  firstData,
+  isJsonObject,
+  type JsonObject,
+  joinedText,
+  type Message,
+  type Part,
+  runEventNote,
+  textPart,
+  type TaskStatusUpdateEvent,
+} from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import {
+  type AskedCall,
+  type CallQuestion,
+  keptOf,
+  type ModelFailure,
+  type ModelResponse,
+  questionOf,
+  type ToolOutcome,
+} from './agent-events.js';
+import { wireName } from './wire-name.js';
+
+/** A call that a model asked for, as far as the Task's log knows what became of it. */
+export interface LoggedCall extends AskedCall {
+  step: number;
+  /** How often it was about to be made. */
+  made: number;
+  /** What was answered to the questions about it. */
+  approved?: 'yes' | 'no';
+  repeated?: 'yes' | 'no';
+}
+
+/** The model call that is under way. */
+export interface OpenStep {
+  step: number;
+  model: string;
+}
+
+/**
+ * What the log of an agent's Task says: all that its loop knows, so that whoever reads the same log goes on in the same
+ * way. An event is folded before it is yielded.
+ */
+export class AgentLog {
+  /** What the Task began with. */
+  readonly opening: Message[] = [];
+  /** When that was (ISO 8601). */
+  begunAt: string | undefined;
+  /** What was said since, without what is under way. */
+  readonly said: ModelMessage[] = [];
+  /** The last step, from 1. */
+  step = 0;
+  /** How often an answer was sent back to be mended. */
+  mendings = 0;
+  /** Tokens used. */
+  tokens = 0;
+  /** A model that was asked and has not answered, or the one that is next to be asked. */
+  open: OpenStep | undefined;
+  /** What the model answered last, without asking for a call. */
+  answer: Part[] | undefined;
+  /** Why no model answers. */
+  failure: string | undefined;
+  /** The question that the Task waits with, and what was said to it and is no answer. */
+  question: CallQuestion | undefined;
+  isUnanswered = false;
+  private calls: LoggedCall[] = [];
+  private readonly results = new Map<string, ToolResult>();
+  private pieces: Part[] = [];
+
+  /** @param complaint what a model is told about an answer that has to be mended */
+  constructor(private readonly complaint: (answer: readonly Part[]) => string = () => '') {}
+
+  static of(events: readonly TaskEvent[], complaint?: (answer: readonly Part[]) => string): AgentLog {
+    const log = new AgentLog(complaint);
+    for (const event of events) log.apply(event);
+    return log;
+  }
+
+  /** The first call without a result. */
+  get call(): LoggedCall | undefined {
+    return this.calls.find(({ id }) => !this.results.has(id));
+  }
+
+  /** Whether a call of this id was asked for before. */
+  has(id: string): boolean {
+    return this.calls.some((call) => call.id === id) || this.said.some((it) => hasCall(it, id));
+  }
+
+  apply(event: TaskEvent): void {
+    if ('task' in event) {
+      this.opening.push(...(event.task.history ?? []));
+      this.begunAt = event.task.status.timestamp;
+    } else if ('artifactUpdate' in event) {
+      const { append, artifact } = event.artifactUpdate;
+      this.pieces = append ? grown(this.pieces, artifact.parts) : artifact.parts;
+    } else {
+      if (event.received) this.receive(event.received);
+      this.question = questionOf(event.statusUpdate.metadata) ?? this.question;
+      this.take(event.statusUpdate);
+    }
+  }
+
+  private take({ metadata }: TaskStatusUpdateEvent): void {
+    const note = runEventNote(metadata);
+    const payload = note?.payload as unknown;
+    if (note?.type === 'model.request') this.request(payload as OpenStep);
+    if (note?.type === 'model.response') this.respond(payload as ModelResponse, metadata);
+    if (note?.type === 'model.error') this.fail(payload as ModelFailure);
+    if (note?.type === 'tool.call') this.make(payload as AskedCall);
+    if (note?.type === 'tool.result') this.result(payload as AskedCall & ToolOutcome);
+  }
+
+  private request({ model, step }: OpenStep): void {
+    if (this.answer) {
+      this.mendings += 1;
+      this.said.push({ role: 'user', parts: [textPart(this.complaint(this.answer))] });
+      this.answer = undefined;
+    }
+    this.open = { model, step };
+    this.step = step;
+    this.pieces = [];
+  }
+
+  private fail({ step, message, next }: ModelFailure): void {
+    this.step = step;
+    if (next === undefined) this.failure = message;
+    else this.open = { model: next, step };
+  }
+
+  private respond({ step, usage, toolCalls = [] }: ModelResponse, metadata: JsonObject | undefined): void {
+    const parts = this.pieces;
+    const kept = keptOf(metadata);
+    const calls = toolCalls.map(({ id, tool, args }) => ({ id, name: wireName(tool), args }));
+    const message: AssistantMessage = { role: 'assistant', parts };
+    if (calls.length > 0) message.toolCalls = calls;
+    if (kept !== undefined) message.kept = kept;
+    this.said.push(message);
+    this.tokens += usage.inputTokens + usage.outputTokens;
+    this.open = undefined;
+    this.calls = toolCalls.map((call) => ({ ...call, step, made: 0 }));
+    this.results.clear();
+    this.answer = calls.length > 0 ? undefined : parts;
+  }
+
+  private make({ id }: AskedCall): void {
+    const call = this.calls.find((it) => it.id === id);
+    if (call === undefined) return;
+    call.made += 1;
+    delete call.repeated;
+  }
+
+  private result({ tool, id, result, error }: AskedCall & ToolOutcome): void {
+    const outcome = error === undefined ? { result: result ?? null } : { error };
+    this.results.set(id, { id, name: wireName(tool), ...outcome });
+    if (this.call !== undefined) return;
+    const results = this.calls.flatMap((call) => this.results.get(call.id) ?? []);
+    this.said.push({ role: 'tool', results });
+    this.calls = [];
+  }
+
+  private receive({ parts }: Message): void {
+    const { question } = this;
+    const decision = decisionIn(parts);
+    this.isUnanswered = question !== undefined && decision === undefined;
+    this.question = undefined;
+    const call = this.calls.find(({ id }) => id === question?.call);
+    if (call === undefined || decision === undefined) return;
+    if (question?.about === 'approval') call.approved = decision;
+    else call.repeated = decision;
+  }
+}
+
+function hasCall(message: ModelMessage, id: string): boolean {
+  return message.role === 'assistant' && (message.toolCalls ?? []).some((call) => call.id === id);
+}
+
+/** An answer to a question about a call: `yes` or `no` as text, or as `decision` of data. */
+function decisionIn(parts: readonly Part[]): 'yes' | 'no' | undefined {
+  const data = firstData(parts);
+  const said = isJsonObject(data) ? data.decision : (data ?? joinedText(parts));
+  const word = typeof said === 'string' ? said.trim().toLowerCase() : '';
+  return word === 'yes' || word === 'no' ? word : undefined;
+}
+
+/** An answer and its next piece: text that goes on is one Part. */
+function grown(before: readonly Part[], piece: readonly Part[]): Part[] {
+  const last = before.at(-1);
+  const [first, ...others] = piece;
+  if (last?.text === undefined || first?.text === undefined) return [...before, ...piece];
+  return [...before.slice(0, -1), { ...last, text: last.text + first.text }, ...others];
+}

@@ -1,0 +1,88 @@
+import type { ModelTool } from '#libs/models';
+import type { JsonObject, JsonValue } from '#libs/protocol';
+import { NodeFailure } from '../node-failure.js';
+import type { ToolRegistry } from '../tools/tool-registry.js';
+import type { ToolOutcome } from './agent-events.js';
+import { wireName } from './wire-name.js';
+
+/** For whom tools are called, and how long that is wanted. */
+export interface ToolCaller {
+  tenant: string;
+  owner: string;
+  signal: AbortSignal;
+}
+
+/** A tool that a model may use. */
+export interface AgentTool {
+  /** `server/tool`, or the name of a built-in one. */
+  readonly name: string;
+  readonly description: string;
+  /** A JSON Schema. */
+  readonly inputSchema: JsonObject;
+  /** Whether it does no harm to call it twice. */
+  readonly repeatable: boolean;
+  /** Whether somebody is asked before each call. */
+  readonly needsApproval: boolean;
+  /** @throws what the signal was aborted with, and nothing that a caller may know */
+  call(args: JsonObject, caller: ToolCaller): Promise<ToolOutcome>;
+}
+
+/** Where agents find tools. */
+export abstract class AgentTools {
+  /** The names of tools that are named without a server. */
+  abstract readonly builtIn: readonly string[];
+
+  /**
+   * The tools that patterns name: built-in ones by name, others as `server/glob`.
+   * @throws NodeFailure where one cannot be looked up
+   */
+  abstract find(patterns: readonly string[], caller: ToolCaller): Promise<AgentTool[]>;
+}
+
+/** The tools of this process. */
+export class BuiltInTools extends AgentTools {
+  constructor(private readonly registry: ToolRegistry) {
+    super();
+  }
+
+  override get builtIn(): readonly string[] {
+    return this.registry.names;
+  }
+
+  override async find(patterns: readonly string[]): Promise<AgentTool[]> {
+    return [...new Set(patterns)].flatMap((name) => {
+      const tool = this.registry.find(name);
+      if (!tool) return [];
+      const { description, parameters: inputSchema, repeatable } = tool;
+      const call: AgentTool['call'] = (args, { signal }) => this.run(name, args, signal);
+      return [{ name, description, inputSchema, repeatable, needsApproval: false, call }];
+    });
+  }
+
+  private async run(name: string, args: JsonObject, signal: AbortSignal): Promise<ToolOutcome> {
+    try {
+      return capped(await this.registry.run(name, args, { signal }));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof NodeFailure) return { error: error.message };
+      throw error;
+    }
+  }
+}
+
+/** What a model is told of tools. */
+export function modelTools(tools: readonly AgentTool[]): ModelTool[] {
+  return tools.map(({ name, description, inputSchema }) => ({ name: wireName(name), description, inputSchema }));
+}
+
+/** Bytes of a result that are kept. */
+const MOST_BYTES = 256 * 1024;
+
+/** A result that is too large is cut, and then a text. */
+export function capped(result: JsonValue): ToolOutcome {
+  const text = typeof result === 'string' ? result : JSON.stringify(result);
+  if (text.length * 3 <= MOST_BYTES || Buffer.byteLength(text) <= MOST_BYTES) return { result };
+  const bytes = Buffer.from(text).subarray(0, MOST_BYTES);
+  // A character that the cut goes through is left out.
+  return { result: bytes.toString().replace(/\uFFFD+$/, ''), truncated: true };
+}

@@ -1,0 +1,174 @@
+import type { NodeEvent } from '../node-executor.js';
+import { type Answering, asks, says } from '../testing/fake-models.js';
+import { lastWord, notedAgent, payloads } from '../testing/noted-agent.js';
+import { outline } from '../testing/turn.js';
+import { capped } from './agent-tools.js';
+import { namesTool } from './names-tool.js';
+
+/** One call, then an answer that quotes its result. */
+const once =
+  (tool: string): Answering =>
+  (call) => {
+    const last = call.messages.at(-1);
+    if (last?.role !== 'tool') return asks(call, [tool, { to: 'you' }]);
+    const [result] = last.results;
+    return says(`${JSON.stringify(result?.result) ?? ''}${result?.error ?? ''}`);
+  };
+
+const ended = (driver: { log: unknown[] }): string[] => outline(driver.log.slice(1) as NodeEvent[]).slice(-3);
+
+describe('a call that somebody is asked about', () => {
+  it.each(['yes', ' Yes', [{ data: { decision: 'yes' } }]])('is made after %j', async (answer) => {
+    const { driver, tools } = notedAgent(once('write'), { approve: ['write'] });
+    await driver.run();
+    expect(driver.state).toBe('input_required');
+    expect(tools.made).toEqual([]);
+    expect(driver.task.status.message?.parts).toEqual([
+      {
+        text: 'May the tool "write" be called with {"to":"you"}? Answer yes or no.',
+        mediaType: 'text/plain',
+      },
+      { data: { tool: 'write', args: { to: 'you' } }, mediaType: 'application/json' },
+    ]);
+    driver.answer(answer);
+    await driver.run();
+    expect(tools.made).toEqual(['write {"to":"you"}']);
+    expect(lastWord(driver)).toBe('"write done"');
+  });
+
+  it('is not made after a no, which is its result', async () => {
+    const { driver, tools } = notedAgent(once('write'), { approve: ['wr*'] });
+    await driver.run();
+    driver.answer([{ data: { decision: 'no' } }]);
+    await driver.run();
+    expect(tools.made).toEqual([]);
+    const error = 'the call was refused by whoever was asked about it';
+    expect(payloads(driver, 'tool.result')).toEqual([{ tool: 'write', id: 'c0', error }]);
+    expect(lastWord(driver)).toBe(error);
+  });
+
+  it('is asked about again after an answer that is none', async () => {
+    const { driver, tools } = notedAgent(once('write'), { approve: ['write'] });
+    await driver.run();
+    driver.answer('perhaps');
+    await driver.run();
+    expect(driver.state).toBe('input_required');
+    expect(lastWord(driver)).toMatch(/^The answer has to be yes or no\. May the tool/);
+    driver.answer('yes');
+    await driver.run();
+    expect(tools.made).toHaveLength(1);
+  });
+
+  it('is one of several: one question at a time, and a crash asks none of them twice', async () => {
+    const two: Answering = (call) =>
+      call.messages.some(({ role }) => role === 'tool')
+        ? says('done')
+        : asks(call, ['write', { n: '1' }], ['write', { n: '2' }]);
+    const { driver, tools } = notedAgent(two, { approve: ['write'] });
+    await driver.run();
+    driver.answer('yes');
+    await driver.run(driver.log.length);
+    await driver.run(driver.log.length + 2);
+    expect(tools.made).toEqual(['write {"n":"1"}']);
+    await driver.run();
+    expect(lastWord(driver)).toContain('{"n":"2"}');
+    driver.answer('no');
+    await driver.run();
+    expect(tools.made).toHaveLength(1);
+    expect(lastWord(driver)).toBe('done');
+  });
+
+  it('is asked about where its server wants it', async () => {
+    const { driver } = notedAgent(once('careful__tool'), { tools: ['careful/tool'] });
+    await driver.run();
+    expect(lastWord(driver)).toContain('May the tool "careful/tool" be called');
+  });
+});
+
+describe('a call that a crash cut off', () => {
+  const cut = async (config: object, tool = 'write') => {
+    const agent = notedAgent(once(tool), { ...config });
+    // The Task, WORKING, the request, the response, the call: and not its result.
+    await agent.driver.run(5);
+    expect(ended(agent.driver).at(-1)).toBe('tool.call');
+    expect(agent.tools.made).toHaveLength(1);
+    return agent;
+  };
+
+  it('is asked about; yes makes it again, which may be cut off again', async () => {
+    const { driver, tools } = await cut({});
+    await driver.run();
+    expect(driver.state).toBe('input_required');
+    expect(lastWord(driver)).toMatch(/^The call of the tool "write" with .* was cut off: .* Shall it be made again\?/);
+    driver.answer('yes');
+    await driver.run(driver.log.length + 1);
+    expect(tools.made).toHaveLength(2);
+    await driver.run();
+    expect(driver.state).toBe('input_required');
+    driver.answer('no');
+    await driver.run();
+    expect(tools.made).toHaveLength(2);
+    expect(lastWord(driver)).toContain('it is not known whether it was made, and it was decided not to make it again');
+  });
+
+  it.each([
+    ['fail', 1, 'Error: the call of the tool "write" was cut off: it is not known whether it was made'],
+    ['repeat', 2, '"write done"'],
+  ])('onUncertain: %s', async (onUncertain, made, answer) => {
+    const { driver, tools } = await cut({ onUncertain });
+    await driver.run();
+    expect(tools.made).toHaveLength(made);
+    expect(lastWord(driver)).toBe(answer);
+  });
+
+  it('is made once more where that does no harm, and asked about where it was cut off twice', async () => {
+    const { driver, tools } = await cut({}, 'look');
+    await driver.run(6);
+    expect(tools.made).toHaveLength(2);
+    await driver.run();
+    expect(driver.state).toBe('input_required');
+    expect(tools.made).toHaveLength(2);
+  });
+});
+
+describe('the result of a call', () => {
+  it('is an error for the model where there is no such tool, or no arguments', async () => {
+    const unknown = notedAgent(once('dance'));
+    await unknown.driver.run();
+    expect(lastWord(unknown.driver)).toBe('there is no tool "dance"');
+    const garbled: Answering = (call) =>
+      call.messages.at(-1)?.role === 'tool'
+        ? says('done')
+        : [
+            { toolCall: { id: 'c', name: 'write', args: {}, malformed: '{"a":' } },
+            { end: { reason: 'tool-calls' as const } },
+          ];
+    const { driver, tools } = notedAgent(garbled);
+    await driver.run();
+    expect(tools.made).toEqual([]);
+    expect(payloads(driver, 'tool.result')).toEqual([
+      { tool: 'write', id: 'c', error: 'the arguments are no JSON object' },
+    ]);
+  });
+
+  it('is cut at 256 KiB', () => {
+    const cut = capped('ü'.repeat(10_000_000));
+    expect(Buffer.byteLength(cut.result as string)).toBe(256 * 1024);
+    expect(cut.truncated).toBe(true);
+    expect(capped(['x'.repeat(300_000)])).toMatchObject({ result: expect.stringMatching(/^\["x{9}/), truncated: true });
+    expect(capped({ a: 1 })).toEqual({ result: { a: 1 } });
+  });
+
+  it.each([
+    ['s/t', 's/t', true],
+    ['s/t', 's/tt', false],
+    ['s/*', 's/anything', true],
+    ['s/get_*_by_*', 's/get_user_by_id', true],
+    ['s/get_*_by_*', 's/get_user', false],
+    ['s/*a', 's/a', true],
+    ['s/ab*ba', 's/aba', false],
+    ['*', 'write', true],
+  ])('%s names %s: %s', (pattern, tool, names) => {
+    expect(namesTool(pattern, tool)).toBe(names);
+  });
+});

@@ -1,0 +1,68 @@
+import { dataPart, type Part, textPart } from '#libs/protocol';
+import type { NodeEvent } from '../node-executor.js';
+import { NodeFailure } from '../node-failure.js';
+import { type CallQuestion, callQuestion, toolCall, toolResult } from './agent-events.js';
+import type { LoggedCall } from './agent-log.js';
+import { type AgentTurn, callerOf, toolCalled } from './agent-turn.js';
+import type { AgentTool } from './agent-tools.js';
+import { namesTool } from './names-tool.js';
+
+/** How often a call may be made without a question: the second time only where that does no harm. */
+const TWICE = 2;
+/** Characters of arguments that a question has in its text. */
+const SHOWN = 2_000;
+
+/**
+ * One call that a model asked for: asked about where that is wanted, recorded, made, its result recorded. A call that may
+ * have been made before an earlier execution ended is made again only where its tool says that this does no harm, or
+ * somebody does. The Task waits after a question: the last event.
+ * @throws NodeFailure where the config wants that of a call with unknown fate
+ */
+export async function* callStep(turn: AgentTurn, call: LoggedCall): AsyncGenerator<NodeEvent, void, void> {
+  const { context } = turn;
+  const tool = toolCalled(turn, call.tool);
+  const refusal = refusalOf(call, tool);
+  if (refusal !== undefined) return yield toolResult(context, call, { error: refusal });
+  const question = call.made > 0 ? repetition(turn, call, tool) : approval(turn, call, tool);
+  if (question) return yield callQuestion(context, question, words(turn, question, call));
+  if (tool === undefined) return;
+  yield toolCall(context, call, call.step);
+  await context.flush();
+  yield toolResult(context, call, await tool.call(call.args, callerOf(context)));
+}
+
+/** Why a call is not made, for the model to read. */
+function refusalOf(call: LoggedCall, tool: AgentTool | undefined): string | undefined {
+  if (call.approved === 'no') return 'the call was refused by whoever was asked about it';
+  if (call.made > 0 && call.repeated === 'no') return `${CUT_OFF}, and it was decided not to make it again`;
+  if (tool === undefined) return `${call.made > 0 ? `${CUT_OFF}, and ` : ''}there is no tool "${call.tool}"`;
+  return call.malformed !== undefined ? 'the arguments are no JSON object' : undefined;
+}
+
+const CUT_OFF = 'the call was cut off: it is not known whether it was made';
+
+function approval({ settings }: AgentTurn, call: LoggedCall, tool: AgentTool | undefined): CallQuestion | undefined {
+  if (call.approved === 'yes' || tool === undefined) return undefined;
+  const isAsked = tool.needsApproval || settings.approve.some((pattern) => namesTool(pattern, tool.name));
+  return isAsked ? { about: 'approval', call: call.id } : undefined;
+}
+
+/** @throws NodeFailure where the config says so */
+function repetition({ settings }: AgentTurn, call: LoggedCall, tool: AgentTool | undefined): CallQuestion | undefined {
+  if (tool?.repeatable && call.made < TWICE) return undefined;
+  if (settings.onUncertain === 'repeat' || call.repeated === 'yes') return undefined;
+  if (settings.onUncertain === 'fail')
+    throw new NodeFailure(`the call of the tool "${call.tool}" was cut off: it is not known whether it was made`);
+  return { about: 'repetition', call: call.id };
+}
+
+function words({ log }: AgentTurn, { about }: CallQuestion, { tool, args }: LoggedCall): Part[] {
+  const json = JSON.stringify(args);
+  const shown = json.length > SHOWN ? `${json.slice(0, SHOWN)}…` : json;
+  const question =
+    about === 'approval'
+      ? `May the tool "${tool}" be called with ${shown}?`
+      : `The call of the tool "${tool}" with ${shown} was cut off: it is not known whether it was made. Shall it be made again?`;
+  const text = `${log.isUnanswered ? 'The answer has to be yes or no. ' : ''}${question} Answer yes or no.`;
+  return [textPart(text), dataPart({ tool, args })];
+}

@@ -1,0 +1,74 @@
+import { coalesced, type Piece } from './coalesced.js';
+
+type Event = { end: true } | { text: string };
+
+/** A stream that a test feeds, and a clock that it moves. */
+class Fed {
+  private readonly waiting: ((result: IteratorResult<Event>) => void)[] = [];
+  private readonly events: IteratorResult<Event>[] = [];
+  readonly ends: (() => void)[] = [];
+  isReturned = false;
+
+  readonly stream: AsyncIterable<Event> = {
+    [Symbol.asyncIterator]: () => ({
+      next: () =>
+        new Promise((resolve) => {
+          const event = this.events.shift();
+          if (event) resolve(event);
+          else this.waiting.push(resolve);
+        }),
+      return: async () => {
+        this.isReturned = true;
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+
+  readonly pause = () => {
+    let end = (): void => undefined;
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.ends.push(end);
+    return { over, end: () => undefined };
+  };
+
+  push(value: Event): void {
+    const result = { done: false, value } as const;
+    const waiting = this.waiting.shift();
+    if (waiting) waiting(result);
+    else this.events.push(result);
+  }
+}
+
+describe('text that comes in pieces', () => {
+  it('is told of as one piece each time that it was held, and with what comes after it', async () => {
+    const fed = new Fed();
+    const pieces = coalesced<{ end: true }>(fed.stream, fed.pause);
+    const next = async (): Promise<Piece<{ end: true }> | undefined> => (await pieces.next()).value ?? undefined;
+    fed.push({ text: 'a' });
+    fed.push({ text: 'b' });
+    const first = next();
+    await settled();
+    expect(fed.ends).toHaveLength(1);
+    fed.push({ text: 'c' });
+    await settled();
+    fed.ends[0]?.();
+    expect(await first).toEqual({ text: 'abc' });
+    const second = next();
+    fed.push({ text: 'd' });
+    await settled();
+    expect(fed.ends).toHaveLength(2);
+    fed.push({ end: true });
+    expect(await second).toEqual({ text: 'd', event: { end: true } });
+    await pieces.return(undefined);
+    expect(fed.isReturned).toBe(true);
+  });
+});
+
+/** Until whatever is settled has been heard of. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

@@ -1,0 +1,66 @@
+/** How long text is held, so that it is told of together: in milliseconds. */
+export const HELD_MS = 80;
+
+/** Waits so many milliseconds. */
+export type Pause = (ms: number) => { over: Promise<void>; end(): void };
+
+/** Text that came since the last piece, and the event that came after it; without one there is more to come. */
+export interface Piece<E> {
+  text: string;
+  event?: E;
+}
+
+/**
+ * The same events, with what pieces of text came before them; text that nothing follows for 80 ms after its beginning is
+ * told of then, so there is at most one piece of text in that time.
+ */
+export async function* coalesced<E extends object>(
+  events: AsyncIterable<E | { text: string }>,
+  pause: Pause = timer,
+): AsyncGenerator<Piece<E>> {
+  const iterator = events[Symbol.asyncIterator]();
+  let text = '';
+  let held: ReturnType<Pause> | undefined;
+  const letGo = (): string => {
+    const piece = text;
+    text = '';
+    held?.end();
+    held = undefined;
+    return piece;
+  };
+  try {
+    for (let next = iterator.next(); ;) {
+      const result = await (held ? Promise.race([next, held.over]) : next);
+      if (!result) {
+        yield { text: letGo() };
+        continue;
+      }
+      if (result.done) break;
+      next = iterator.next();
+      // Told to whoever waits for it; who leaves before that does not.
+      next.catch(() => undefined);
+      const { value } = result;
+      if (!isText(value)) yield { text: letGo(), event: value };
+      else if (value.text !== '') {
+        text += value.text;
+        held ??= pause(HELD_MS);
+      }
+    }
+    if (text !== '') yield { text: letGo() };
+  } finally {
+    held?.end();
+    void iterator.return?.().catch(() => undefined);
+  }
+}
+
+function isText<E extends object>(event: E | { text: string }): event is { text: string } {
+  return 'text' in event;
+}
+
+function timer(ms: number): ReturnType<Pause> {
+  let timeout: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timeout = setTimeout(resolve, ms);
+  });
+  return { over, end: () => clearTimeout(timeout) };
+}

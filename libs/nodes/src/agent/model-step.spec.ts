@@ -1,0 +1,152 @@
+import { type ModelCall, ModelError, type ModelEvent } from '#libs/models';
+import type { NodeEvent } from '../node-executor.js';
+import { type Answering, asks, says } from '../testing/fake-models.js';
+import { lastWord, notedAgent, payloads } from '../testing/noted-agent.js';
+import { outline } from '../testing/turn.js';
+
+const SCHEMA = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+
+const refuse = (status: number, fallback: boolean): never => {
+  throw new ModelError(`HTTP ${status}`, { status, fallback });
+};
+
+describe('the step of a model', () => {
+  it('asks the next model where one is overloaded, and tells of it', async () => {
+    const answer: Answering = (_, model) => (model === 'third' ? says('here') : refuse(503, true));
+    const { driver, models } = notedAgent(answer, { model: 'first', fallbacks: ['second', 'third'] });
+    await driver.run();
+    expect(lastWord(driver)).toBe('here');
+    expect(models.calls.map(({ model }) => model)).toEqual(['first', 'second', 'third']);
+    expect(payloads(driver, 'model.error')).toEqual([
+      { model: 'first', step: 1, status: 503, message: 'HTTP 503', next: 'second' },
+      { model: 'second', step: 1, status: 503, message: 'HTTP 503', next: 'third' },
+    ]);
+    expect(payloads(driver, 'model.request')).toEqual(
+      ['first', 'second', 'third'].map((model) => ({ model, step: 1 })),
+    );
+  });
+
+  it('goes on with the model whose turn it was, after a crash', async () => {
+    const answer: Answering = (_, model) => (model === 'second' ? says('here') : refuse(429, true));
+    const { driver, models } = notedAgent(answer, { model: 'first', fallbacks: ['second'] });
+    await driver.run(4);
+    expect(outline(driver.log.slice(1) as NodeEvent[]).at(-1)).toBe('model.error');
+    await driver.run();
+    expect(lastWord(driver)).toBe('here');
+    expect(models.calls.map(({ model }) => model)).toEqual(['first', 'second']);
+  });
+
+  it('asks no other model what the first one refuses', async () => {
+    const { driver, models } = notedAgent(() => refuse(401, false), { model: 'first', fallbacks: ['second'] });
+    await driver.run();
+    expect(driver.state).toBe('failed');
+    expect(lastWord(driver)).toBe('Error: HTTP 401');
+    expect(models.calls).toHaveLength(1);
+    expect(payloads(driver, 'model.error')).toEqual([{ model: 'first', step: 1, status: 401, message: 'HTTP 401' }]);
+  });
+
+  it('names a model that there is not, and an answer that broke off', async () => {
+    const unknown = notedAgent(() => says(''), { model: 'unknown' });
+    await unknown.driver.run();
+    expect(lastWord(unknown.driver)).toBe('Error: there is no model "unknown"');
+    const cut = notedAgent((_, model) => (model === 'b' ? says('whole') : [{ text: 'half an ans' }]), {
+      model: 'a',
+      fallbacks: ['b'],
+    });
+    await cut.driver.run();
+    expect(lastWord(cut.driver)).toBe('whole');
+    expect(payloads(cut.driver, 'model.error')).toEqual([
+      { model: 'a', step: 1, message: 'model "a" broke off', next: 'b' },
+    ]);
+  });
+
+  it('calls the model as often as maxSteps says, and not after its budget is spent', async () => {
+    const endless: Answering = (call) => asks(call, ['look', {}]);
+    const steps = notedAgent(endless, { maxSteps: 3 });
+    await steps.driver.run();
+    expect(lastWord(steps.driver)).toBe('Error: the model was called 3 times (maxSteps) and has no answer yet');
+    expect(steps.models.calls).toHaveLength(3);
+    const budget = notedAgent(endless, { budget: { tokens: 6 } });
+    await budget.driver.run();
+    expect(lastWord(budget.driver)).toBe('Error: 6 tokens are used of the 6 in budget.tokens');
+    expect(budget.models.calls).toHaveLength(2);
+  });
+
+  it('gives ids to calls that have none of their own', async () => {
+    const twins: Answering = (call) =>
+      call.messages.length > 5
+        ? says('done')
+        : [
+            ...['', 'x', 'x'].map((id) => ({ toolCall: { id, name: 'look', args: {} } })),
+            { end: { reason: 'tool-calls' } } as ModelEvent,
+          ];
+    const { driver } = notedAgent(twins);
+    await driver.run();
+    const ids = payloads(driver, 'tool.result').map(({ id }) => id);
+    expect(ids).toEqual(['call-1-1', 'x', 'call-1-3', 'call-2-1', 'call-2-2', 'call-2-3', ...ids.slice(6)]);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('passes on what a provider wants back, with the temperature and the tools', async () => {
+    const answer: Answering = (call) =>
+      call.messages.some(({ role }) => role === 'tool')
+        ? says('done')
+        : [...asks(call, ['look', {}]).slice(0, -1), { end: { reason: 'tool-calls', kept: { sign: 's' } } }];
+    const { driver, models } = notedAgent(answer, { temperature: 0.2 });
+    await driver.run();
+    const [first, second] = models.calls.map(({ call }) => call);
+    expect(first).toMatchObject({ temperature: 0.2, tools: [{ name: 'look' }, { name: 'write' }] });
+    expect(second?.messages.at(-2)).toMatchObject({ role: 'assistant', kept: { sign: 's' } });
+    expect(payloads(driver, 'model.response')[0]).not.toHaveProperty('kept');
+  });
+});
+
+describe('an answer with a schema', () => {
+  const output = { output: SCHEMA, tools: [] };
+
+  it('is data, also where the model puts its JSON into a fence', async () => {
+    const { driver, models } = notedAgent(() => says('Here:\n```json\n{"n": 1}\n```'), output);
+    await driver.run();
+    expect(driver.task.artifacts?.[0]?.parts).toEqual([{ data: { n: 1 }, mediaType: 'application/json' }]);
+    expect(lastWord(driver)).toEqual({ n: 1 });
+    expect(models.calls[0]?.call.output).toEqual(SCHEMA);
+  });
+
+  const heard = (call?: ModelCall): unknown[] =>
+    (call?.messages ?? []).slice(-2).map((it) => [it.role, 'parts' in it && it.parts[0]?.text]);
+
+  it('is mended once, the model being told what was wrong', async () => {
+    const answers = ['{"n":"one"}', '{"n":1}'];
+    const { driver, models } = notedAgent(() => says(answers.shift() ?? ''), { ...output, maxSteps: 1 });
+    await driver.run();
+    expect(lastWord(driver)).toEqual({ n: 1 });
+    expect(heard(models.calls[1]?.call)).toEqual([
+      ['assistant', '{"n":"one"}'],
+      ['user', expect.stringContaining('output.n must be integer')],
+    ]);
+  });
+
+  it('fails with its path where it is wrong again', async () => {
+    const { driver, models } = notedAgent(() => says('{"n":"one"}'), output);
+    await driver.run();
+    expect(driver.state).toBe('failed');
+    expect(lastWord(driver)).toBe("Error: the model's answer is not what it has to be: output.n must be integer");
+    expect(models.calls).toHaveLength(2);
+    const none = notedAgent(() => says('no JSON'), output);
+    await none.driver.run();
+    expect(lastWord(none.driver)).toBe("Error: the model's answer is not what it has to be: output is no JSON");
+  });
+
+  it('is mended once also where a crash comes between', async () => {
+    for (let at = 2; at <= 8; at += 1) {
+      const { driver, models } = notedAgent(
+        (call) => says(call.messages.length > 2 ? '{"n":1}' : '{"n":"one"}'),
+        output,
+      );
+      await driver.run(at);
+      await driver.run();
+      expect({ at, answer: lastWord(driver) }).toEqual({ at, answer: { n: 1 } });
+      expect(models.calls.length).toBeLessThanOrEqual(3);
+    }
+  });
+});

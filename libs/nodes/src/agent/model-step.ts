@@ -1,0 +1,86 @@
+import { type Model, type ModelEnd, ModelError, type ModelEvent, type ToolCall } from '#libs/models';
+import type { NodeEvent } from '../node-executor.js';
+import { NodeFailure } from '../node-failure.js';
+import { type AskedCall, modelError, modelRequest, modelResponse } from './agent-events.js';
+import { modelTools } from './agent-tools.js';
+import { type AgentTurn, conversation, toolCalled } from './agent-turn.js';
+import { AnswerInPieces } from './answer-in-pieces.js';
+import { coalesced } from './coalesced.js';
+
+type Steps = AsyncGenerator<NodeEvent, void, void>;
+
+/**
+ * The next answer of a model, told of as it comes. A step that was cut off is made again, and its Artifact replaces what
+ * had been told. Where a model has no answer for a reason that is its own, the next one is asked.
+ * @throws NodeFailure where there is none, or no model may be called any more
+ */
+export async function* modelStep(turn: AgentTurn): Steps {
+  const { context, log, models } = turn;
+  refuseMore(turn);
+  const step = log.open?.step ?? log.step + 1;
+  const names = turn.settings.models;
+  const nameOf = (at: number): string => names[at] ?? models.defaultModel.name;
+  const first = names.findIndex((_, at) => nameOf(at) === log.open?.model);
+  for (let at = Math.max(first, 0); ; at += 1) {
+    try {
+      const model = await models.find(names[at], { tenant: context.call.scope.tenant, signal: context.signal });
+      return yield* askedFor(turn, model, step);
+    } catch (error) {
+      if (!(error instanceof ModelError)) throw error;
+      const { message, status } = error;
+      const next = error.fallback && at + 1 < names.length ? nameOf(at + 1) : undefined;
+      const failure = { model: nameOf(at), step, ...(status !== undefined && { status }), message };
+      yield modelError(context, { ...failure, ...(next !== undefined && { next }) });
+      if (next === undefined) throw new NodeFailure(message, { cause: error });
+    }
+  }
+}
+
+function refuseMore({ log, settings: { maxSteps, budget } }: AgentTurn): void {
+  if (budget !== undefined && log.tokens >= budget)
+    throw new NodeFailure(`${log.tokens} tokens are used of the ${budget} in budget.tokens`);
+  const isNew = log.open === undefined && log.answer === undefined;
+  if (isNew && log.step - log.mendings >= maxSteps)
+    throw new NodeFailure(`the model was called ${maxSteps} times (maxSteps) and has no answer yet`);
+}
+
+async function* askedFor(turn: AgentTurn, model: Model, step: number): Steps {
+  const { context, settings, structure } = turn;
+  yield modelRequest(context, model.name, step);
+  const tools = modelTools(turn.tools);
+  const { signal } = context;
+  const answer = new AnswerInPieces(turn);
+  const events = model.stream({
+    messages: conversation(turn),
+    ...(tools.length > 0 && { tools }),
+    ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+    ...(structure && { output: structure.schema }),
+    signal,
+  });
+  let end: ModelEnd | undefined;
+  for await (const { text, event } of coalesced<Exclude<ModelEvent, { text: string }>>(events)) {
+    answer.say(text);
+    if (event === undefined) yield* answer.report();
+    else if ('part' in event) answer.add(event.part);
+    else if ('toolCall' in event) answer.calls.push(event.toolCall);
+    else end = event.end;
+  }
+  signal.throwIfAborted();
+  if (end === undefined) throw new ModelError(`model "${model.name}" broke off`, { fallback: true });
+  yield* answer.last();
+  const toolCalls = askedCalls(turn, answer.calls, step);
+  const usage = end.usage ?? { inputTokens: 0, outputTokens: 0 };
+  const response = { model: model.name, step, usage, ...(toolCalls.length > 0 && { toolCalls }) };
+  yield modelResponse(context, response, end.kept);
+}
+
+/** Calls as the log names them; an id that is none, or that was there before, is replaced. */
+function askedCalls(turn: AgentTurn, calls: readonly ToolCall[], step: number): AskedCall[] {
+  const ids = new Set<string>();
+  return calls.map(({ id: said, name, args, malformed }, index) => {
+    const id = said === '' || ids.has(said) || turn.log.has(said) ? `call-${step}-${index + 1}` : said;
+    ids.add(id);
+    const tool = toolCalled(turn, name)?.name ?? name;
+    return { tool, id, args, ...(malformed !== undefined && { malformed }) };
+  });
+}

@@ -1,0 +1,72 @@
+import { hasMoreMembers, refuseTooDeep } from '#libs/http';
+import { InputSchema, InvalidInputSchema } from '#libs/expressions';
+import { firstData, type JsonObject, joinedText, type JsonValue, type Part } from '#libs/protocol';
+import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
+
+/** What an agent's answer has to be: JSON that fits a schema. */
+export class StructuredAnswer {
+  private readonly rules: InputSchema | undefined;
+
+  /** @param mostMembers what the JSON may have of members and elements */
+  constructor(
+    readonly schema: JsonObject,
+    private readonly mostMembers = DEFAULT_CONTENT_LIMITS.jsonMembers,
+  ) {
+    this.rules = usable(schema);
+  }
+
+  /** The value of an answer, or what is wrong with it: a sentence that begins with its path. */
+  read(answer: readonly Part[]): { value: JsonValue } | { fault: string } {
+    const value = firstData(answer) ?? this.jsonIn(joinedText(answer) ?? '');
+    if (value === undefined) return { fault: 'output is no JSON' };
+    const [fault] = this.rules?.faults(value) ?? [];
+    return fault ? { fault: `output${fault.path} ${fault.detail}` } : { value };
+  }
+
+  /** What a model is told about an answer that is wrong. */
+  complaint(answer: readonly Part[]): string {
+    const read = this.read(answer);
+    const fault = 'fault' in read ? read.fault : '';
+    return `That is not what was asked for: ${fault}. Answer again, with the whole JSON document and nothing else.`;
+  }
+
+  /** What a model is told before all that is said. */
+  get order(): string {
+    return `Answer with one JSON document and nothing else. It has to fit this JSON Schema: ${JSON.stringify(this.schema)}`;
+  }
+
+  /** The whole text, or what stands in its first fence, or from the first bracket to the last. */
+  private jsonIn(text: string): JsonValue | undefined {
+    const whole = text.trim();
+    if (hasMoreMembers(whole, this.mostMembers)) return undefined;
+    const fenced = /^```[^\n]*\n(.*?)```/ms.exec(whole)?.[1];
+    const start = whole.search(/[[{]/);
+    const end = whole.lastIndexOf(whole[start] === '{' ? '}' : ']');
+    const bracketed = start >= 0 && end > start ? whole.slice(start, end + 1) : undefined;
+    for (const candidate of [whole, fenced, bracketed]) {
+      const value = candidate === undefined ? undefined : parsed(candidate);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    refuseTooDeep(value);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A schema that was saved when more was allowed holds nobody up. */
+function usable(schema: JsonObject): InputSchema | undefined {
+  try {
+    return InputSchema.of(schema);
+  } catch (error) {
+    if (error instanceof InvalidInputSchema) return undefined;
+    throw error;
+  }
+}

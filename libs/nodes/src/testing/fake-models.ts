@@ -1,0 +1,37 @@
+import { type Model, type ModelCall, ModelError, type ModelEvent, Models } from '#libs/models';
+
+/** What a fake model does with a call: the events of its answer. */
+export type Answering = (call: ModelCall, name: string) => Iterable<ModelEvent> | AsyncIterable<ModelEvent>;
+
+/** Models that answer as a test says, and note what they were asked. */
+export class FakeModels extends Models {
+  override readonly defaultModel = { name: 'default-model', inputModes: ['text/plain', 'application/json'] };
+  readonly calls: { model: string; call: ModelCall }[] = [];
+
+  constructor(public answer: Answering = () => says('answer')) {
+    super();
+  }
+
+  override async find(name = this.defaultModel.name): Promise<Model> {
+    if (name === 'unknown') throw new ModelError('there is no model "unknown"');
+    const stream = (call: ModelCall): AsyncIterable<ModelEvent> => this.stream(call, name);
+    return { name, inputModes: this.defaultModel.inputModes, stream };
+  }
+
+  private async *stream(call: ModelCall, model: string): AsyncIterable<ModelEvent> {
+    this.calls.push({ model, call: structuredClone({ ...call, signal: undefined }) as unknown as ModelCall });
+    yield* this.answer(call, model);
+  }
+}
+
+/** An answer in one piece. */
+export function says(text: string, usage = { inputTokens: 2, outputTokens: 1 }): ModelEvent[] {
+  return [{ text }, { end: { reason: 'stop', usage } }];
+}
+
+/** An answer that asks for calls: each a name and arguments; its id is its place among all of the conversation. */
+export function asks(call: ModelCall, ...tools: [name: string, args: Record<string, string>][]): ModelEvent[] {
+  const first = call.messages.filter(({ role }) => role === 'assistant').length * 10;
+  const calls = tools.map(([name, args], index) => ({ toolCall: { id: `c${first + index}`, name, args } }));
+  return [...calls, { end: { reason: 'tool-calls', usage: { inputTokens: 2, outputTokens: 1 } } }];
+}

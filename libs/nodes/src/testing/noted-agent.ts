@@ -1,0 +1,53 @@
+import type { JsonObject, JsonValue } from '#libs/protocol';
+import { ModelExecutor } from '../agent/agent-executor.js';
+import { type AgentTool, AgentTools, type ToolCaller } from '../agent/agent-tools.js';
+import type { ToolOutcome } from '../agent/agent-events.js';
+import { type Answering, FakeModels } from './fake-models.js';
+import { TaskDriver } from './task-driver.js';
+
+/** Tools that note each call: `look` may be called twice, `write` may not. */
+export class NotedTools extends AgentTools {
+  override readonly builtIn = ['look', 'write'];
+  readonly made: string[] = [];
+  outcome: (tool: string, args: JsonObject, caller: ToolCaller) => ToolOutcome | Promise<ToolOutcome> = (tool) => ({
+    result: `${tool} done`,
+  });
+
+  override async find(patterns: readonly string[]): Promise<AgentTool[]> {
+    return patterns.map((name) => ({
+      name,
+      description: `The tool ${name}`,
+      inputSchema: { type: 'object' },
+      repeatable: name === 'look',
+      needsApproval: name.startsWith('careful/'),
+      call: async (args, caller) => {
+        this.made.push(`${name} ${JSON.stringify(args)}`);
+        return this.outcome(name, args, caller);
+      },
+    }));
+  }
+}
+
+/** An agent whose models and tools are a test's, and a Task of it. */
+export function notedAgent(answer: Answering, config: JsonObject = {}) {
+  const tools = new NotedTools();
+  const models = new FakeModels(answer);
+  const node = { id: 'a', type: 'agent', config: { tools: ['look', 'write'], ...config } };
+  const driver = new TaskDriver(new ModelExecutor(node, { models, tools }));
+  return { tools, models, driver };
+}
+
+/** The payloads of the events of a type in a Task's log. */
+export function payloads({ log }: TaskDriver, type: string): JsonObject[] {
+  return log.flatMap((event) => {
+    const note = 'statusUpdate' in event ? event.statusUpdate.metadata?.['parley/event'] : undefined;
+    const step = note as { type: string; payload: JsonObject } | undefined;
+    return step?.type === type ? [step.payload] : [];
+  });
+}
+
+/** What the Task says last: the text, or the data. */
+export function lastWord({ task }: TaskDriver): JsonValue | undefined {
+  const [part] = task.status.message?.parts ?? [];
+  return part?.text ?? part?.data;
+}

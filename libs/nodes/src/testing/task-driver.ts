@@ -1,0 +1,76 @@
+import type { AgentExecutor, RequestContext } from '#libs/executor';
+import { type Message, statusUpdate, submittedTask, type Task, userMessage } from '#libs/protocol';
+import { type TaskEvent, TaskFold } from '#libs/tasks';
+import { turn } from './turn.js';
+
+const TASK = { taskId: 'task', contextId: 'context' };
+
+/** A process that dies: nothing that the executor does after it is told of. */
+class Killed extends Error {}
+
+/** A Task whose executor is run, killed, and run again, as processes do it: what is durable is `log`. */
+export class TaskDriver {
+  readonly log: TaskEvent[];
+  private acceptedAt = 1;
+  /** The Task before the Message of this turn. */
+  private before: Task | null = null;
+  private message: Message;
+
+  constructor(
+    private readonly executor: AgentExecutor,
+    text: string | Message = 'go',
+  ) {
+    this.message = typeof text === 'string' ? userMessage(text, { messageId: 'm1' }) : text;
+    this.log = [{ task: submittedTask(TASK, this.message) }];
+  }
+
+  get task(): Task {
+    const [first, ...rest] = this.log;
+    const fold = TaskFold.begin(first!);
+    for (const event of rest) fold.apply(event);
+    return fold.task();
+  }
+
+  get state(): string {
+    return this.task.status.state.replace('TASK_STATE_', '').toLowerCase();
+  }
+
+  /**
+   * Executes the turn, from its beginning or from where it was killed, until it ends.
+   * @param killAfter dies when so many events are durable; what is recorded later is lost
+   * @param lazy whether only what the executor waits for becomes durable before its end
+   */
+  async run(killAfter = Infinity, lazy = false): Promise<void> {
+    const recovered = this.log.length - this.acceptedAt;
+    const pending: TaskEvent[] = [];
+    const settle = (): void => {
+      while (pending.length > 0) {
+        if (this.log.length >= killAfter) throw new Killed();
+        this.log.push(pending.shift()!);
+      }
+    };
+    const context: RequestContext = turn(this.message, {
+      task: this.before,
+      recovered,
+      log: async () => structuredClone(this.log),
+      flush: async () => settle(),
+    });
+    try {
+      for await (const event of this.executor.execute(context)) {
+        pending.push(structuredClone(event));
+        if (!lazy) settle();
+      }
+      settle();
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error;
+    }
+  }
+
+  /** Takes a Message in, as the follow-up to what the Task asks. */
+  answer(content: string | Message['parts']): void {
+    this.before = this.task;
+    this.message = userMessage(content, { messageId: `m${this.log.length}` });
+    this.log.push({ ...statusUpdate(TASK, 'TASK_STATE_WORKING'), received: this.message });
+    this.acceptedAt = this.log.length;
+  }
+}
