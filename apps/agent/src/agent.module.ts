@@ -13,12 +13,12 @@ import {
 import { HttpModule, SIGNING_MIGRATIONS } from '#libs/http';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
 import { Models, ModelsModule } from '#libs/models';
-import { AgentNode, BuiltInTools, NodeTypeRegistry, ScriptNode, ToolRegistry } from '#libs/nodes';
+import { AgentMemory, AgentNode, BuiltInTools, NodeTypeRegistry, ScriptNode, ToolRegistry } from '#libs/nodes';
 import { OutboundModule } from '#libs/outbound';
 import { PostgresModule } from '#libs/postgres';
 import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
 import { AppConfig, ServiceModule } from '#libs/service';
-import { TASK_MIGRATIONS, TasksModule } from '#libs/tasks';
+import { TASK_MIGRATIONS, TasksModule, TaskStore } from '#libs/tasks';
 import type { AgentArguments } from './arguments.js';
 import { CallLog } from './call-log.js';
 import { LoggedExecutor } from './logged-executor.js';
@@ -34,9 +34,9 @@ class CatalogModule {
   static with(wanted: AgentArguments, node: NodeSpec): DynamicModule {
     return {
       module: CatalogModule,
-      imports: [ModelsModule],
+      imports: [ModelsModule, TasksModule],
       providers: [
-        { provide: NodeTypes, inject: [AppConfig, Models], useFactory: nodeTypes },
+        { provide: NodeTypes, inject: [AppConfig, Models, TaskStore], useFactory: nodeTypes },
         {
           provide: AgentCatalog,
           inject: [NodeTypes, AppConfig, Models],
@@ -87,8 +87,9 @@ function catalogOf(wanted: AgentArguments, executor: AgentExecutor): AgentCatalo
   return new SingleAgentCatalog(servedAgent(wanted, new LoggedExecutor(executor, new CallLog(wanted.callLog))));
 }
 
-function nodeTypes(config: AppConfig, models: Models): NodeTypes {
-  const agent = new AgentNode({ models, tools: new BuiltInTools(new ToolRegistry([])) });
+function nodeTypes(config: AppConfig, models: Models, tasks: TaskStore): NodeTypes {
+  const tools = new BuiltInTools(new ToolRegistry([]));
+  const agent = new AgentNode({ models, tools, memory: new AgentMemory(tasks) });
   return new NodeTypeRegistry([new ScriptNode(), agent, new OrderNode(realModels(config, models))]);
 }
 

@@ -17,7 +17,8 @@ export interface ChatAnswer {
 
 /**
  * A conversation with an agent as its client sees it: one Message at a time, and the two ids, which are replaced from
- * every response and cleared when the Task has ended. The client never sends what was said before.
+ * every response. When the Task has ended its id is forgotten: the next Message is another Task of the same context, of
+ * which the agent may know what was said before. The client never sends that.
  */
 export class ChatSession {
   ids: ChatIds = {};
@@ -30,7 +31,8 @@ export class ChatSession {
     const answer = new CalledTask();
     for await (const response of this.agent.send({ message }, { signal })) answer.apply(response);
     const { reply, state } = answer;
-    this.ids = reply ? idsOf(reply) : state !== undefined && isTerminalState(state) ? {} : idsOf(answer);
+    const isOver = state !== undefined && isTerminalState(state);
+    this.ids = reply ? idsOf(reply) : idsOf(isOver ? { contextId: answer.contextId } : answer);
     return {
       text: textOf(answer),
       ...idsOf(reply ?? answer),

@@ -5,11 +5,15 @@ import { CallChains, NodeTypes } from '#libs/executor';
 import { ConfiguredModels, Models } from '#libs/models';
 import { OutboundHttp } from '#libs/outbound';
 import { AppConfig, loadConfig, Metrics } from '#libs/service';
+import { TasksModule, TaskStore } from '#libs/tasks';
 import { NodesModule } from './nodes.module.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 
 @Module({ providers: [{ provide: AgentDirectory, useValue: {} }], exports: [AgentDirectory] })
 class AgentsModule {}
+
+@Module({ providers: [{ provide: TaskStore, useValue: {} }], exports: [TaskStore] })
+class StoredTasks {}
 
 async function nodesWith(environment: Record<string, string>) {
   const config = loadConfig({ HOST: '127.0.0.1', ...environment });
@@ -19,6 +23,8 @@ async function nodesWith(environment: Record<string, string>) {
   @Module({ providers: [Metrics, { provide: Models, useClass: ConfiguredModels }], exports: [Models] })
   class ModelsModule {}
   return Test.createTestingModule({ imports: [Ground, NodesModule.withAgents(AgentsModule, ModelsModule)] })
+    .overrideModule(TasksModule)
+    .useModule(StoredTasks)
     .overrideProvider(CallChains)
     .useValue(new CallChains(Buffer.from('a secret')))
     .compile();

@@ -4,6 +4,8 @@ import { CallChainModule, CallChains, type NodeType, NodeTypes } from '#libs/exe
 import { Models } from '#libs/models';
 import { OutboundHttp } from '#libs/outbound';
 import { AppConfig } from '#libs/service';
+import { TasksModule, TaskStore } from '#libs/tasks';
+import { AgentMemory } from './agent/agent-memory.js';
 import { BuiltInTools } from './agent/agent-tools.js';
 import { AgentNode } from './agent-node.js';
 import { InputNode, OutputNode } from './echo-nodes.js';
@@ -40,12 +42,12 @@ export class NodesModule {
   ): DynamicModule {
     return {
       module: NodesModule,
-      imports: [agents, models, CallChainModule, ...others.map(({ from }) => from)],
+      imports: [agents, models, CallChainModule, TasksModule, ...others.map(({ from }) => from)],
       providers: [
         { provide: ToolRegistry, inject: [OutboundHttp, AppConfig], useFactory: builtInTools },
         {
           provide: NodeTypes,
-          inject: [AppConfig, Models, ToolRegistry, AgentDirectory, CallChains, ...others.map(({ type }) => type)],
+          inject: [AppConfig, Models, ToolRegistry, TaskStore, AgentDirectory, CallChains, ...others.map(({ type }) => type)],
           useFactory: nodeTypes,
         },
       ],
@@ -66,13 +68,14 @@ function nodeTypes(
   { content }: AppConfig,
   models: Models,
   tools: ToolRegistry,
+  tasks: TaskStore,
   agents: AgentDirectory,
   chains: CallChains,
   ...others: NodeType[]
 ): NodeTypes {
   return new NodeTypeRegistry([
     new InputNode(),
-    new AgentNode({ models, tools: new BuiltInTools(tools) }),
+    new AgentNode({ models, tools: new BuiltInTools(tools), memory: new AgentMemory(tasks) }),
     new ToolNode(tools, content.renderedText),
     new OutputNode(),
     new ExternalNode(agents, chains),

@@ -33,7 +33,7 @@ async function orderAgent(env: Record<string, string> = {}): Promise<{ url: stri
 
 describe('npm run chat', () => {
   it.each([true, false])(
-    'I1, I6, I7, I9 sends one Message with the ids of the last response, and none after the end (streaming: %s)',
+    'I1, I6, I7 sends one Message with the ids of the last response, and of an ended Task only the context (streaming: %s)',
     async (streaming) => {
       const fake = await FakeAgent.start({ name: 'waiter', streaming });
       cleanups.push(() => fake.stop());
@@ -47,13 +47,13 @@ describe('npm run chat', () => {
       expect([first?.taskId, first?.contextId]).toEqual([undefined, undefined]);
       expect(second).toMatchObject({ taskId: fake.taskIds()[0] });
       expect(second?.contextId).toEqual(expect.any(String));
-      expect([third?.taskId, third?.contextId]).toEqual([undefined, undefined]);
+      expect([third?.taskId, third?.contextId]).toEqual([undefined, second?.contextId]);
       expect(fake.sends.every(({ message }) => message?.parts.length === 1)).toBe(true);
       expect(await client.end()).toBe(0);
     },
   );
 
-  it('/new forgets the ids, a refusal does not, and /quit ends', async () => {
+  it('I9 /new forgets the ids, a refusal does not, and /quit ends', async () => {
     const fake = await FakeAgent.start();
     cleanups.push(() => fake.stop());
     fake.next(ends('TASK_STATE_INPUT_REQUIRED', 'What?'), { rpcError: { code: -32000, message: 'not now' } });
@@ -64,7 +64,8 @@ describe('npm run chat', () => {
     expect(fake.sends[1]?.message?.taskId).toBe(fake.taskIds()[0]);
     client.type('/new');
     await client.say('three');
-    expect(fake.sends[2]?.message?.taskId).toBeUndefined();
+    const { taskId, contextId } = fake.sends[2]?.message ?? {};
+    expect([taskId, contextId]).toEqual([undefined, undefined]);
     client.type('/quit');
     expect(await client.ended()).toBe(0);
   });

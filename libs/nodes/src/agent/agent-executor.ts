@@ -1,8 +1,9 @@
 import { AgentExecutor, type NodeSpec, type RequestContext } from '#libs/executor';
-import type { Models } from '#libs/models';
+import type { ModelMessage, Models } from '#libs/models';
 import { dataPart, type Part, statusUpdate } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
+import type { AgentMemory } from './agent-memory.js';
 import { AgentLog } from './agent-log.js';
 import { type AgentSettings, agentSettings } from './agent-settings.js';
 import type { AgentTools } from './agent-tools.js';
@@ -15,6 +16,8 @@ import { StructuredAnswer } from './structured-answer.js';
 export interface AgentServices {
   models: Models;
   tools: AgentTools;
+  /** Absent: nothing is remembered. */
+  memory?: Pick<AgentMemory, 'earlier'>;
 }
 
 /**
@@ -55,9 +58,12 @@ export class ModelExecutor extends AgentExecutor {
 
   private async *steps(context: RequestContext, log: AgentLog): AsyncGenerator<NodeEvent, void, void> {
     const { settings, structure } = this;
-    const { models } = this.services;
+    const { models, memory } = this.services;
     const tools = settings.tools.length > 0 ? await this.services.tools.find(settings.tools, callerOf(context)) : [];
-    const turn: AgentTurn = { node: this.node.id, context, settings, models, tools, structure, log };
+    let remembered: Promise<ModelMessage[]> | undefined;
+    const earlier = (): Promise<ModelMessage[]> =>
+      (remembered ??= memory?.earlier(context, settings) ?? Promise.resolve([]));
+    const turn: AgentTurn = { node: this.node.id, context, settings, models, tools, structure, log, earlier };
     while (log.question === undefined) {
       if (log.failure !== undefined) throw new NodeFailure(log.failure);
       const { call } = log;

@@ -1,5 +1,5 @@
 import type { RequestContext } from '#libs/executor';
-import type { ModelMessage, Models } from '#libs/models';
+import { ECHO_MODEL, type ModelMessage, type Models } from '#libs/models';
 import type { Message } from '#libs/protocol';
 import type { AgentLog } from './agent-log.js';
 import type { AgentSettings } from './agent-settings.js';
@@ -18,6 +18,8 @@ export interface AgentTurn {
   /** What the answer has to be, where that is said. */
   structure: StructuredAnswer | undefined;
   log: AgentLog;
+  /** What was said before the Task. */
+  earlier(): Promise<ModelMessage[]>;
 }
 
 /** For whom the tools of a turn are called. */
@@ -30,19 +32,20 @@ export function toolCalled({ tools }: Pick<AgentTurn, 'tools'>, name: string): A
   return tools.find((tool) => tool.name === name) ?? tools.find((tool) => wireName(tool.name) === name);
 }
 
-/** The conversation as a model is told it: what it is, what was said before and in this Task. */
-export function conversation({ settings, structure, log, context }: AgentTurn): ModelMessage[] {
+/** The conversation as a model is told it: what it is, what was said before and in this Task. The echo needs no past. */
+export async function conversation(turn: AgentTurn, model: string): Promise<ModelMessage[]> {
+  const { settings, structure, log, context } = turn;
   const orders = [settings.systemPrompt, structure?.order].filter((it) => it !== undefined);
   const opening: Message[] =
     log.opening.length > 0 ? log.opening : [...(context.task?.history ?? []), context.userMessage];
   return [
     ...(orders.length > 0 ? [{ role: 'system' as const, parts: [{ text: orders.join('\n\n') }] }] : []),
+    ...(model === ECHO_MODEL ? [] : await turn.earlier()),
     ...opening.map(modelMessage),
     ...log.said,
   ];
 }
 
-/** A Message as models are told it. */
-export function modelMessage({ role, parts }: Pick<Message, 'role' | 'parts'>): ModelMessage {
+function modelMessage({ role, parts }: Message): ModelMessage {
   return { role: role === 'ROLE_USER' ? 'user' : 'assistant', parts };
 }

@@ -51,7 +51,7 @@ async function* askedFor(turn: AgentTurn, model: Model, step: number): Steps {
   const { signal } = context;
   const answer = new AnswerInPieces(turn);
   const events = model.stream({
-    messages: conversation(turn),
+    messages: await conversation(turn, model.name),
     ...(tools.length > 0 && { tools }),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
     ...(structure && { output: structure.schema }),

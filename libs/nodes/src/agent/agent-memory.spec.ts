@@ -1,0 +1,95 @@
+import { textPart, userMessage } from '#libs/protocol';
+import type { PageAdmission, StoredTask, TaskHeader, TaskQuery } from '#libs/tasks';
+import { taskWith, turn } from '../testing/turn.js';
+import { AgentMemory } from './agent-memory.js';
+
+const WHEN = new Date('2026-01-02T00:00:00Z');
+const OWN: TaskHeader = {
+  taskId: 'task',
+  contextId: 'context',
+  tenant: 't',
+  owner: 'o',
+  agent: 'workflows/w/nodes/a',
+  state: 'TASK_STATE_WORKING',
+  lastSequence: 2,
+  createdAt: WHEN,
+  updatedAt: WHEN,
+};
+
+function stored(id: number, header: Partial<TaskHeader> = {}): StoredTask {
+  const task = taskWith(`question ${id}`, 'between', 'more');
+  const updatedAt = new Date(WHEN.getTime() - id * 1000);
+  const message = { ...userMessage(`answer ${id}`), role: 'ROLE_AGENT' as const };
+  return {
+    header: { ...OWN, taskId: `t${id}`, updatedAt, ...header },
+    task: { ...task, status: { state: 'TASK_STATE_COMPLETED', message } },
+  };
+}
+
+/** A store of these Tasks, the newest first, that notes what it is asked. */
+function memoryOf(tasks: StoredTask[], own: Partial<TaskHeader> = {}, bytes = 0) {
+  const queries: TaskQuery[] = [];
+  const store = {
+    header: async () => ({ ...OWN, ...own }),
+    page: async (query: TaskQuery, admission: PageAdmission) => {
+      queries.push(query);
+      await admission.admit(bytes);
+      const rest = tasks.filter(({ header }) => header.updatedAt < query.before!.updatedAt);
+      return { tasks: rest.slice(0, query.limit), more: rest.length > query.limit };
+    },
+  };
+  return { queries, memory: new AgentMemory(store) };
+}
+
+const texts = async (memory: AgentMemory, historyTokens = 32_000): Promise<(string | undefined)[]> =>
+  (await memory.earlier(turn('now'), { history: 'context', historyTokens })).map((it) =>
+    'parts' in it ? it.parts[0]?.text : undefined,
+  );
+
+describe('what an agent remembers', () => {
+  it('is the first Message and the last answer of each turn before this one, the oldest first', async () => {
+    const { memory, queries } = memoryOf([stored(1), stored(2)]);
+    expect(await texts(memory)).toEqual(['question 2', 'answer 2', 'question 1', 'answer 1']);
+    expect(queries).toEqual([
+      {
+        scope: { tenant: 't', owner: 'o' },
+        agent: OWN.agent,
+        contextId: 'context',
+        state: 'TASK_STATE_COMPLETED',
+        before: { updatedAt: WHEN, taskId: 'task' },
+        artifacts: false,
+        limit: 10,
+      },
+    ]);
+  });
+
+  it('ends where there is no room for a whole turn, and reads no further', async () => {
+    const { memory, queries } = memoryOf(Array.from({ length: 100 }, (_, index) => stored(index + 1)));
+    expect(await texts(memory, 1000)).toHaveLength(54);
+    expect(queries).toHaveLength(3);
+    expect(await texts(memory, 10)).toEqual([]);
+  });
+
+  it('is nothing where the config says so, or what is there is too large to be read', async () => {
+    const { memory, queries } = memoryOf([stored(1)]);
+    expect(await memory.earlier(turn('now'), { history: 'none', historyTokens: 100 })).toEqual([]);
+    expect(queries).toEqual([]);
+    expect(await texts(memoryOf([stored(1)], {}, 100_000_000).memory)).toEqual([]);
+  });
+
+  it('knows nothing of other calls that the same run made for the node, but of those of a conversation', async () => {
+    const parent = { parentTaskId: 'run', parentReference: 'a@2#1' };
+    const sibling = stored(1, { parentTaskId: 'run', parentReference: 'a@1#1' });
+    const other = stored(2, { parentTaskId: 'an earlier run', parentReference: 'a@1#1' });
+    expect(await texts(memoryOf([sibling, other], parent).memory)).toEqual(['question 2', 'answer 2']);
+    const talk = stored(1, { parentTaskId: 'run', parentReference: 'turn#1' });
+    expect(await texts(memoryOf([talk], parent).memory)).toEqual(['question 1', 'answer 1']);
+  });
+
+  it('has files by their names', async () => {
+    const turnWithFile = stored(1);
+    turnWithFile.task.history![0]!.parts = [{ raw: 'AAAA', filename: 'cat.png' }, textPart('what is it?')];
+    const { memory } = memoryOf([turnWithFile]);
+    expect(await texts(memory)).toEqual(['[file cat.png]', 'answer 1']);
+  });
+});
