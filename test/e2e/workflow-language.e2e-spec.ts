@@ -26,6 +26,7 @@ const OF_THE_PAGE: Record<string, Trial[]> = {
   ],
   fetch: [{ inputs: { url: 'x' }, results: ['From the mirror: x'] }],
   extract: [{ inputs: { text: 'where?' }, results: ['It is in Berlin.'] }],
+  sums: [{ inputs: { question: 'how many?' }, results: ['how many?'] }],
   polish: [{ inputs: { topic: 'x' }, results: ['draft 3 of x'] }],
   'translate-all': [
     { inputs: { words: ['a', 'b', 'c'] }, results: ['A! B! C!'] },

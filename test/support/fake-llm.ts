@@ -11,8 +11,8 @@ export interface LlmCall {
 
 /** What a fake model says; streamed piece by piece where the request wants a stream. */
 export interface FakeAnswer {
-  /** The text, or the pieces that it comes in. */
-  text?: string | string[];
+  /** The text, or the pieces that it comes in, each when what stands before it has happened. */
+  text?: string | (string | Promise<unknown>)[];
   /** Arguments as a text are sent as they are, JSON or not. */
   toolCalls?: { id: string; name: string; args: JsonObject | string }[];
   usage?: { input: number; output: number };
@@ -99,7 +99,9 @@ async function streamCompletion(response: ServerResponse, model: string, answer:
   const say = (delta: JsonObject, reason: string | null = null): boolean =>
     send({ choices: [{ index: 0, delta, finish_reason: reason }] });
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const content of [text].flat()) say({ role: 'assistant', content });
+  for (const content of [text].flat())
+    if (typeof content === 'string') say({ role: 'assistant', content });
+    else await content;
   for (const call of toolCalls ? calls(answer) : []) say({ tool_calls: [call] });
   await ends;
   if (answer.breaks !== undefined) return void response.end(event({ error: { message: answer.breaks } }));

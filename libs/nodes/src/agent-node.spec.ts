@@ -34,8 +34,8 @@ describe('agent nodes', () => {
     const models = new FakeModels();
     const executor = new AgentNode({ models, tools }).executor(node);
     const events = await played(executor, turn('again', { task: taskWith('hi', 'hello') }));
-    const heard = models.calls[0]?.call.messages ?? [];
-    expect(heard.map((it) => [it.role, 'parts' in it ? it.parts[0]?.text : undefined])).toEqual([
+    const said = models.calls[0]?.call.messages ?? [];
+    expect(said.map((it) => [it.role, 'parts' in it ? it.parts[0]?.text : undefined])).toEqual([
       ['system', 'be brief'],
       ['user', 'hi'],
       ['assistant', 'hello'],

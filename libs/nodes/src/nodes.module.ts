@@ -47,7 +47,15 @@ export class NodesModule {
         { provide: ToolRegistry, inject: [OutboundHttp, AppConfig], useFactory: builtInTools },
         {
           provide: NodeTypes,
-          inject: [AppConfig, Models, ToolRegistry, TaskStore, AgentDirectory, CallChains, ...others.map(({ type }) => type)],
+          inject: [
+            AppConfig,
+            Models,
+            ToolRegistry,
+            TaskStore,
+            AgentDirectory,
+            CallChains,
+            ...others.map(({ type }) => type),
+          ],
           useFactory: nodeTypes,
         },
       ],

@@ -34,12 +34,12 @@ export function toolCalled({ tools }: Pick<AgentTurn, 'tools'>, name: string): A
 
 /** The conversation as a model is told it: what it is, what was said before and in this Task. The echo needs no past. */
 export async function conversation(turn: AgentTurn, model: string): Promise<ModelMessage[]> {
-  const { settings, structure, log, context } = turn;
-  const orders = [settings.systemPrompt, structure?.order].filter((it) => it !== undefined);
+  const { settings, log, context } = turn;
+  const { systemPrompt } = settings;
   const opening: Message[] =
     log.opening.length > 0 ? log.opening : [...(context.task?.history ?? []), context.userMessage];
   return [
-    ...(orders.length > 0 ? [{ role: 'system' as const, parts: [{ text: orders.join('\n\n') }] }] : []),
+    ...(systemPrompt === undefined ? [] : [{ role: 'system' as const, parts: [{ text: systemPrompt }] }]),
     ...(model === ECHO_MODEL ? [] : await turn.earlier()),
     ...opening.map(modelMessage),
     ...log.said,

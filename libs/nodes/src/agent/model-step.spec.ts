@@ -112,7 +112,7 @@ describe('an answer with a schema', () => {
     expect(models.calls[0]?.call.output).toEqual(SCHEMA);
   });
 
-  const heard = (call?: ModelCall): unknown[] =>
+  const lastTwo = (call?: ModelCall): unknown[] =>
     (call?.messages ?? []).slice(-2).map((it) => [it.role, 'parts' in it && it.parts[0]?.text]);
 
   it('is mended once, the model being told what was wrong', async () => {
@@ -120,7 +120,7 @@ describe('an answer with a schema', () => {
     const { driver, models } = notedAgent(() => says(answers.shift() ?? ''), { ...output, maxSteps: 1 });
     await driver.run();
     expect(lastWord(driver)).toEqual({ n: 1 });
-    expect(heard(models.calls[1]?.call)).toEqual([
+    expect(lastTwo(models.calls[1]?.call)).toEqual([
       ['assistant', '{"n":"one"}'],
       ['user', expect.stringContaining('output.n must be integer')],
     ]);

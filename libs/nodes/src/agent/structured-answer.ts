@@ -30,11 +30,6 @@ export class StructuredAnswer {
     return `That is not what was asked for: ${fault}. Answer again, with the whole JSON document and nothing else.`;
   }
 
-  /** What a model is told before all that is said. */
-  get order(): string {
-    return `Answer with one JSON document and nothing else. It has to fit this JSON Schema: ${JSON.stringify(this.schema)}`;
-  }
-
   /** The whole text, or what stands in its first fence, or from the first bracket to the last. */
   private jsonIn(text: string): JsonValue | undefined {
     const whole = text.trim();
