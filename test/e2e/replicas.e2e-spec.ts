@@ -1,4 +1,4 @@
-import { getTask, rpc, sendTask } from '../support/a2a.js';
+import { getTask, message, rpc, sendTask } from '../support/a2a.js';
 import { holds } from '../support/fake-behaviour.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { ids, range } from '../support/sse.js';
@@ -34,6 +34,28 @@ describe('two services on one database', () => {
     expect(ids(frames)).toEqual(range(1, frames.length));
     expect(frames.at(-1)?.data).toMatchObject({ status: 'completed', state: { x: 'seen from afar' } });
     expect(await metric(second.url, 'parley_signals_received_total{topic="task_progress"}')).toBeGreaterThan(0);
+  });
+
+  it('a node answers by the newest revision, whichever of them saved it and whatever the other saw before', async () => {
+    const definition = linear(unique('two'), input('in'));
+    await stage.api.save(definition);
+    const base = `/a2a/workflows/${definition.name}/nodes/in`;
+    const revisions = async (): Promise<unknown[]> => {
+      const tasks = await Promise.all(
+        [stage.parley, second, stage.parley].map(({ url }) => sendTask(`${url}${base}`, 'a')),
+      );
+      return tasks.map(({ metadata }) => metadata?.['parley/revision']);
+    };
+    expect(await revisions()).toEqual(['1', '1', '1']);
+    for (const revision of ['2', '3', '4']) {
+      const saved = await other.call('PUT', `/workflows/${definition.name}`, { ...definition, description: revision });
+      expect(saved.status).toBe(200);
+      expect(await revisions()).toEqual([revision, revision, revision]);
+    }
+    await other.call('DELETE', `/workflows/${definition.name}`);
+    const reply = await rpc(`${stage.parley.url}${base}`, 'SendMessage', { message: message('a') });
+    expect(reply.body.error?.message).toContain('"in" not registered');
+    expect(reply.body.result).toBeUndefined();
   });
 
   it('a cancel at one stops what the other executes', async () => {

@@ -1,6 +1,6 @@
 import { A2AError, invalidParams, isTerminalState, type SendMessageRequest, textPart } from '#libs/protocol';
 import { AgentCatalog, type CallContext, ExecutionRegistry, REVISION_KEY, type ServedAgent } from '#libs/executor';
-import { begunTask, type TaskHeader, type TaskStore } from '#libs/tasks';
+import { begunTask, PremiseFailed, type TaskHeader, type TaskStore } from '#libs/tasks';
 import type { Accepted } from './accepted.js';
 import { idempotencyKeyOf, requireExtensions } from './extensions.js';
 import { checkMediaTypes, readsText } from './media-types.js';
@@ -18,12 +18,22 @@ export class MessageIntake {
   /**
    * @throws A2AError where the Message is refused; nothing was written then
    * @throws UnknownAgent
+   * @throws PremiseFailed where the agent has a premise and anything but a new Task would come of it
    */
   async accept(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
+    if (agent.premise) return this.beginOnPremise(agent, request, call);
     const take = (taken: CallContext): Promise<Accepted> => this.take(agent, request, taken);
     return request.configuration?.taskPushNotificationConfig
       ? this.push.withConfig(agent, request, call, take)
       : take(call);
+  }
+
+  private async beginOnPremise(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
+    const { message, configuration } = request;
+    if (message.taskId !== undefined || configuration?.taskPushNotificationConfig) throw new PremiseFailed();
+    const begun = await this.begin(agent, request, call).catch(() => undefined);
+    if (begun && 'execution' in begun) return begun;
+    throw new PremiseFailed();
   }
 
   private take(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {

@@ -16,9 +16,17 @@ import {
   type RequestParser,
 } from './validation/request-parsers.js';
 
+type AtAgent = (
+  handler: RequestHandler,
+  call: CallContext,
+  act: (agent: ServedAgent) => Promise<void>,
+) => Promise<void>;
+
 /** An operation with one answer. */
 export interface UnaryOperation {
   kind: 'unary';
+  /** Does something at the agent that the call addresses: its newest revision, or what was it by the last look. */
+  at: AtAgent;
   /** Checks the parameters, does it, and gives the answer as JSON. */
   answer(handler: RequestHandler, agent: ServedAgent, params: unknown, call: CallContext): Promise<string>;
   /** The same, with the answer as a value for bindings that write it in another form. */
@@ -28,6 +36,8 @@ export interface UnaryOperation {
 /** An operation that answers with a stream. */
 export interface StreamOperation {
   kind: 'stream';
+  /** As above. */
+  at: AtAgent;
   /** Whether a returning reader's cursor means anything to it. */
   resumable: boolean;
   /**
@@ -47,9 +57,16 @@ export type Operation = UnaryOperation | StreamOperation;
 
 /** The operations of A2A 1.0 by their names in JSON-RPC and gRPC (section 5.3). */
 export const OPERATIONS = {
-  SendMessage: unary(parseSendMessage, (handler, agent, request, call) => handler.sendMessage(agent, request, call)),
-  SendStreamingMessage: stream(false, parseSendMessage, (handler, agent, request, call, { signal }) =>
-    handler.sendStreamingMessage(agent, request, call, signal),
+  SendMessage: unary(
+    parseSendMessage,
+    (handler, agent, request, call) => handler.sendMessage(agent, request, call),
+    atRecent,
+  ),
+  SendStreamingMessage: stream(
+    false,
+    parseSendMessage,
+    (handler, agent, request, call, { signal }) => handler.sendStreamingMessage(agent, request, call, signal),
+    atRecent,
   ),
   GetTask: unary(parseGetTask, (handler, agent, request, call) => handler.getTask(agent, request, call)),
   ListTasks: unary(parseListTasks, (handler, agent, request, call) => handler.listTasks(agent, request, call)),
@@ -74,12 +91,22 @@ export const OPERATIONS = {
   ),
 } satisfies Record<string, Operation>;
 
+function atRecent(...[handler, call, act]: Parameters<AtAgent>): Promise<void> {
+  return handler.atRecent(call, act);
+}
+
+async function atNewest(...[handler, call, act]: Parameters<AtAgent>): Promise<void> {
+  await act(await handler.agent(call));
+}
+
 function unary<T>(
   parse: RequestParser<T>,
   run: (handler: RequestHandler, agent: ServedAgent, request: T, call: CallContext) => Promise<unknown>,
+  at: AtAgent = atNewest,
 ): UnaryOperation {
   return {
     kind: 'unary',
+    at,
     answer: async (handler, agent, params, call) => JSON.stringify(await run(handler, agent, parse(params), call)),
     result: async (handler, agent, params, call) => run(handler, agent, parse(params), call),
   };
@@ -95,9 +122,11 @@ function stream<T>(
     call: CallContext,
     options: SubscriptionOptions,
   ) => AsyncIterable<StreamItem>,
+  at: AtAgent = atNewest,
 ): StreamOperation {
   return {
     kind: 'stream',
+    at,
     resumable,
     open: (handler, agent, params, call, options) => {
       if (agent.capabilities?.streaming === false) {

@@ -28,6 +28,7 @@ import {
 } from '#libs/protocol';
 import { PushConfigs } from '#libs/push';
 import {
+  PremiseFailed,
   type RecordedEvent,
   TaskFeed,
   type TaskFilter,
@@ -88,6 +89,20 @@ export class RequestHandler implements LocalRequestHandler {
     } catch (error) {
       throw known(error);
     }
+  }
+
+  /**
+   * What is done for a Message, at the agent as this process knows it: without a query, and again at its newest revision
+   * where that is another one by then.
+   */
+  async atRecent(call: CallContext, act: (agent: ServedAgent) => Promise<void>): Promise<void> {
+    const recent = isPlain(call) ? this.catalog.inTenant(call.scope.tenant).recent?.(call.agent) : undefined;
+    try {
+      if (recent) return await act(recent);
+    } catch (error) {
+      if (!(error instanceof PremiseFailed)) throw error;
+    }
+    return act(await this.agent(call));
   }
 
   /** Answers when the Task has ended or waits, or at once with `returnImmediately` (section 3.2.2). */
@@ -235,6 +250,11 @@ export class RequestHandler implements LocalRequestHandler {
     if (!stored) throw new Error(`Task ${execution.taskId} vanished`);
     return stored.task;
   }
+}
+
+/** Whether what comes of a Message hangs on nothing that is asked of the agent before its Task is made. */
+function isPlain({ revision, revisionClaim, idempotencyKey, extensions }: CallContext): boolean {
+  return (revision ?? revisionClaim ?? idempotencyKey) === undefined && extensions.length === 0;
 }
 
 /** What a caller may know of an error, as HTTP tells it; anything else is a fault of ours and stays what it is. */

@@ -6,16 +6,16 @@ import { retryAfter } from './caller-limits.js';
 const PERMIT = Symbol('stream permit');
 
 interface Permitted extends IncomingMessage {
-  [PERMIT]?: () => () => void;
+  [PERMIT]?: (() => () => void) | undefined;
 }
 
 /** Says what a request asks when it turns out to be for a stream: nothing, where it may not open one at all. */
-export function permitStreams(request: IncomingMessage, begin: () => () => void): void {
+export function permitStreams(request: IncomingMessage, begin: (() => () => void) | undefined): void {
   (request as Permitted)[PERMIT] = begin;
 }
 
 /**
- * Lets the answer be a stream, until it closes; to be called before anything is done for it. Where a route answers with
+ * Lets the answer be a stream, until it closes; to be called before anything is done for it, again without effect. Where a route answers with
  * nothing but a stream, the auth guard has asked already.
  * @throws A2AError RATE_LIMITED
  */
@@ -24,6 +24,7 @@ export function admitStream(reply: FastifyReply): void {
   if (!begin) return;
   try {
     reply.raw.once('close', begin());
+    permitStreams(reply.request.raw, undefined);
   } catch (error) {
     void reply.header('retry-after', retryAfter(error));
     throw error;

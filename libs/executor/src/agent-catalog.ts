@@ -1,4 +1,5 @@
 import type { AgentSkill, JsonObject } from '#libs/protocol';
+import type { Premise } from '#libs/tasks';
 import type { AgentExecutor, DeclaredCapabilities } from './agent-executor.js';
 
 /** What an agent tells callers that it knows, beyond its public card. */
@@ -28,6 +29,8 @@ export interface ServedAgent {
   inputModes: string[];
   outputModes: string[];
   executor: AgentExecutor;
+  /** Present where nobody has asked whether this is its newest revision: what is made on it has to ask. */
+  premise?: Premise;
   capabilities?: DeclaredCapabilities;
   /** When what its card says was last saved; absent: it does not change while the process lives. */
   changedAt?: Date;
@@ -61,6 +64,12 @@ export abstract class AgentCatalog {
    * @throws UnknownAgent
    */
   abstract resolve(path: string, revision?: string): Promise<ServedAgent>;
+
+  /**
+   * The agent at a path as this process saw it last, with its `premise`; `undefined` where it has to be resolved. Costs
+   * no query.
+   */
+  recent?(path: string): ServedAgent | undefined;
 
   /**
    * The agent that shall handle a Message sent to a path: the agent itself, or for the service the workflow that the

@@ -95,6 +95,9 @@ export abstract class AgentExecutor {
    */
   readonly recovery: 'restart' | 'fail' = 'fail';
 
+  /** Whether executing does nothing but yield events: such an executor may start before its Task is durable, and for nothing. */
+  readonly isPure: boolean = false;
+
   readonly declares?: AgentDeclaration;
 
   /** The text of a Message without text at the alias of the executor's node, where it is not "Execute node <id>". */

@@ -104,6 +104,7 @@ export class ExecutionRegistry {
 
   /**
    * Makes a Task for the Message and starts its execution, detached from the caller.
+   * Where the agent's premise does not hold, no Task is made: `accepted` and `settled` reject with PremiseFailed.
    * @throws A2AError with status 503 while the process shuts down, with status 413 where the Message is too large
    */
   begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once?: Idempotency): Execution {
@@ -114,13 +115,14 @@ export class ExecutionRegistry {
       replicaId: this.replica.replicaId,
       ...(call.parent?.token !== undefined && { parentToken: call.parent.token }),
       ...(once && { idempotency: once }),
+      ...(agent.premise && { premise: agent.premise }),
     };
     const recording = this.recorder.create(create, randomUUID());
     const message = { ...request.message, taskId: header.taskId, contextId: header.contextId };
     const task = submittedTask(recording, message, taskMetadata(agent, request));
     accept(recording, { task, ...(call.jobs && { jobs: call.jobs }) });
     const { metadata } = request;
-    const hold = once !== undefined;
+    const hold = once !== undefined || (agent.premise !== undefined && !agent.executor.isPure);
     return this.run(agent, { recording, call, userMessage: message, metadata, task: null, recovered: 0, hold });
   }
 

@@ -9,7 +9,7 @@ import {
   type Task,
   type TaskState,
 } from '#libs/protocol';
-import { ClaimLost, parkedUntil, type TaskClaim, type TaskEvent, type TaskRecording } from '#libs/tasks';
+import { ClaimLost, parkedUntil, PremiseFailed, type TaskClaim, type TaskEvent, type TaskRecording } from '#libs/tasks';
 import { type AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
 import { type Execution, ExecutionInterrupted, LiveEvents } from './execution.js';
 
@@ -26,7 +26,7 @@ export interface ExecutionStart {
   /** The Task before `userMessage`. */
   task: Task | null;
   recovered: number;
-  /** The executor starts only when the Task is durable: another one may have been made under the same key. */
+  /** The executor starts only when the Task is durable: it may be that it is not made (its key, its premise). */
   hold?: boolean;
   /** Executed only to cancel: the signal is aborted from the start. */
   canceled?: boolean;
@@ -146,7 +146,8 @@ export class TaskExecution implements Execution {
     try {
       await recorded;
     } catch (error) {
-      if (error instanceof ClaimLost) throw new ExecutionInterrupted(error.message);
+      if (error instanceof ClaimLost && !(error instanceof PremiseFailed))
+        throw new ExecutionInterrupted(error.message);
       throw error;
     }
   }

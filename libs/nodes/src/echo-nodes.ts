@@ -46,6 +46,7 @@ export class OutputNode implements NodeType {
 
 class EchoingExecutor extends NodeExecutor {
   override readonly recovery = 'restart';
+  override readonly isPure = true;
 
   // oxlint-disable-next-line require-yield -- it has no events of its own
   protected override async *work({ userMessage }: RequestContext): NodeWork {

@@ -1,3 +1,4 @@
+import type { Premise } from '#libs/tasks';
 import type { WorkflowDefinition, WorkflowRevision } from './workflow.js';
 
 /** One save of a workflow. */
@@ -15,6 +16,8 @@ export abstract class WorkflowStore {
   abstract list(limit: number, afterName?: string): Promise<WorkflowRevision[]>;
   /** The newest revision, or the given one (also of a workflow that was deleted since). */
   abstract get(name: string, revision?: string): Promise<WorkflowRevision | undefined>;
+  /** What this process read last as the newest revision, if it is in memory, and what has to hold for it to be that still. */
+  recent?(name: string): { revision: WorkflowRevision; premise: Premise } | undefined;
   /** Workflows that contain a node of this id, by name; at most `limit`. */
   abstract withNode(nodeId: string, limit: number): Promise<WorkflowRevision[]>;
   /** `undefined` where the name is taken. */

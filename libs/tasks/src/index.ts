@@ -9,6 +9,7 @@ export {
   type JournalEntry,
   type KeyedRequest,
   type PageAdmission,
+  type Premise,
   type StoredTask,
   type TaskClaim,
   type TaskFilter,
@@ -23,7 +24,7 @@ export { TASK_MIGRATIONS } from './task-migrations.js';
 export { TaskMetrics } from './task-metrics.js';
 export { TaskJournal } from './task-journal.js';
 export { TaskFeed } from './task-feed.js';
-export { ClaimLost, TaskRecording } from './task-recording.js';
+export { ClaimLost, PremiseFailed, TaskRecording } from './task-recording.js';
 export { TaskRecorder } from './task-recorder.js';
 export { COMMITS_KEPT_MS, type Commit, type CommitPosition, type CommittedEvent } from './commit-log.js';
 export { CommitFeed } from './commit-feed.js';

@@ -69,6 +69,15 @@ export const JOB_COLUMNS = {
 
 export const SNAPSHOT_COLUMNS = { taskId: 'text', sequence: 'integer', task: 'json', artifacts: 'json' } as const;
 
+/** What new Tasks are made on, each once, and which Task is made on which of them, counted from 1. */
+export const PREMISE_COLUMNS = {
+  tenant: 'text',
+  name: 'text',
+  version: 'text',
+  taskId: 'text',
+  position: 'integer',
+} as const;
+
 export const QUESTION_COLUMNS = {
   taskId: 'text',
   key: 'text',
@@ -191,6 +200,26 @@ type Creation = NonNullable<JournalEntry['create']>;
 
 function parentIn(made: ReadonlyMap<string, Creation>, { header }: Creation): Creation | undefined {
   return header.parentTaskId === undefined ? undefined : made.get(header.parentTaskId);
+}
+
+export function premiseColumns(entries: readonly JournalEntry[]): Columns<typeof PREMISE_COLUMNS> {
+  const columns = newColumns(PREMISE_COLUMNS);
+  const positions = new Map<string, number>();
+  for (const { taskId, create } of entries) {
+    if (!create?.premise) continue;
+    const { tenant, name, version } = create.premise;
+    const key = JSON.stringify([tenant, name, version]);
+    let position = positions.get(key);
+    if (position === undefined) {
+      positions.set(key, (position = positions.size + 1));
+      columns.tenant.text(tenant);
+      columns.name.text(name);
+      columns.version.text(version);
+    }
+    columns.taskId.text(taskId);
+    columns.position.integer(position);
+  }
+  return columns;
 }
 
 export function jobColumns(entries: readonly JournalEntry[]): Columns<typeof JOB_COLUMNS> {

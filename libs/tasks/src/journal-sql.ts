@@ -11,6 +11,7 @@ export interface BatchShape {
   jobs: boolean;
   snapshots: boolean;
   questions: boolean;
+  premises: boolean;
 }
 
 /**
@@ -18,19 +19,22 @@ export interface BatchShape {
  * was: a new row, or one that still carries this writer's token at the sequence the writer believes in and has not ended.
  * The ids of the Tasks that were written come back; the others are fenced and left no trace. Its parameters are the
  * columns of the sections that the shape names, in this order: events, new Tasks, continued ones, keys, children, jobs,
- * snapshots, questions.
+ * snapshots, questions, premises.
  */
-export function batchText({ continued, keyed, children, jobs, snapshots, questions }: BatchShape): string {
-  const from = { keys: 22 + (continued ? 10 : 0), children: 0, jobs: 0, snapshots: 0, questions: 0 };
+export function batchText({ continued, keyed, children, jobs, snapshots, questions, premises }: BatchShape): string {
+  const from = { keys: 22 + (continued ? 10 : 0), children: 0, jobs: 0, snapshots: 0, questions: 0, premises: 0 };
   from.children = from.keys + (keyed ? 7 : 0);
   from.jobs = from.children + (children ? 3 : 0);
   from.snapshots = from.jobs + (jobs ? 7 : 0);
   from.questions = from.snapshots + (snapshots ? 4 : 0);
-  const made = [keyed && newUnderKey(from.keys), children && OF_A_HOLDER].filter(Boolean).join(' AND ');
+  from.premises = from.questions + (questions ? 8 : 0);
+  const conditions = [keyed && newUnderKey(from.keys), children && OF_A_HOLDER, premises && ON_WHAT_HOLDS];
+  const made = conditions.filter(Boolean).join(' AND ');
   const moved = [keyed && movedUnderKey(from.keys), children && AFTER_THE_PARENTS].filter(Boolean);
   const parts = [
     ...(keyed ? [KEPT(from.keys)] : []),
     ...(children ? [HELD_PARENTS(from.children)] : []),
+    ...(premises ? [FAILED_PREMISES(from.premises)] : []),
     `created AS (${CREATED}${made && ` WHERE ${made}`}${MADE})`,
     ...(continued ? [`continued AS (${CONTINUED}${moved.map((it) => ` AND ${it}`).join('')}${MOVED})`] : []),
     `written AS (${WRITTEN}${continued ? ` UNION ALL ${ALSO_CONTINUED}` : ''})`,
@@ -152,6 +156,22 @@ disowned AS MATERIALIZED (
 )`;
 
 const OF_A_HOLDER = '(fresh.task_id IN (SELECT task_id FROM disowned)) IS NOT TRUE';
+
+// Whoever saves another revision is answered after its commit: what is seen here is what anybody could have known.
+const FAILED_PREMISES = (at: number): string => `
+outdated AS MATERIALIZED (
+  SELECT position
+  FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::text[]) WITH ORDINALITY
+    AS premise (tenant, name, version, position)
+  WHERE NOT EXISTS (SELECT FROM workflow_newest AS newest
+    WHERE newest.tenant = premise.tenant AND newest.name = premise.name AND newest.version = premise.version)
+),
+failed AS MATERIALIZED (
+  SELECT task_id FROM unnest($${at + 3}::text[], $${at + 4}::int[]) AS made (task_id, position)
+  WHERE (position IN (SELECT position FROM outdated)) IS TRUE
+)`;
+
+const ON_WHAT_HOLDS = '(fresh.task_id IN (SELECT task_id FROM failed)) IS NOT TRUE';
 
 // A row that this statement has moved can no longer be locked by it.
 const AFTER_THE_PARENTS = '(SELECT count(*) FROM parents) >= 0';

@@ -12,6 +12,7 @@ import {
   keyColumns,
   keyOf,
   newColumns,
+  premiseColumns,
   questionColumns,
   snapshotColumns,
 } from './journal-columns.js';
@@ -61,6 +62,7 @@ export function batchStatement(batch: readonly JournalEntry[]): QueryConfig {
     ...(shape.jobs ? buffersOf(jobColumns(batch)) : []),
     ...(shape.snapshots ? buffersOf(snapshotColumns(batch)) : []),
     ...(shape.questions ? buffersOf(questionColumns(batch)) : []),
+    ...(shape.premises ? buffersOf(premiseColumns(batch)) : []),
   ];
   const bytes = values.reduce((sum, { length }) => sum + length, 0);
   if (bytes > MOST_BYTES) throw new RangeError(`A batch of ${bytes} bytes is more than one statement takes`);
@@ -68,7 +70,15 @@ export function batchStatement(batch: readonly JournalEntry[]): QueryConfig {
 }
 
 function shapeOf(batch: readonly JournalEntry[]): BatchShape {
-  const shape = { continued: false, keyed: false, children: false, jobs: false, snapshots: false, questions: false };
+  const shape = {
+    continued: false,
+    keyed: false,
+    children: false,
+    jobs: false,
+    snapshots: false,
+    questions: false,
+    premises: false,
+  };
   for (const { create, keyed, jobs, snapshot, asked } of batch) {
     if (!create) shape.continued = true;
     if (keyed || create?.idempotency) shape.keyed = true;
@@ -76,8 +86,9 @@ function shapeOf(batch: readonly JournalEntry[]): BatchShape {
     if (jobs) shape.jobs = true;
     if (snapshot) shape.snapshots = true;
     if (asked) shape.questions = true;
+    if (create?.premise) shape.premises = true;
   }
-  // The other sections come after that of the continued Tasks.
+  // The other sections come after that of the continued Tasks, but for premises, which the commonest batch has alone.
   if (shape.keyed || shape.children || shape.jobs || shape.snapshots || shape.questions) shape.continued = true;
   return shape;
 }

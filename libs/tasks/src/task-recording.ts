@@ -18,6 +18,9 @@ export class ClaimLost extends Error {
   override readonly name = 'ClaimLost';
 }
 
+/** A new Task was not made: what it was to be made on may not be so any more. Nothing was recorded. */
+export class PremiseFailed extends ClaimLost {}
+
 interface RecordingStart {
   header: TaskHeader;
   token: string;
@@ -281,9 +284,7 @@ export class TaskRecording implements JournalSource {
   /** For the journal. */
   settle(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void {
     if (outcome !== 'written') {
-      this.fail(
-        outcome === 'fenced' ? new ClaimLost(`Task ${this.taskId} is written elsewhere`) : asError(outcome.failed),
-      );
+      this.fail(outcome === 'fenced' ? this.fencedBy(entry) : asError(outcome.failed));
       return;
     }
     this.durable = entry.after + entry.events.length;
@@ -293,6 +294,11 @@ export class TaskRecording implements JournalSource {
     this.services.feed.publish(entry.events);
     this.services.ends?.written(entry, this.header);
     this.wake(done ? Number.POSITIVE_INFINITY : this.durable);
+  }
+
+  private fencedBy({ create }: JournalEntry): ClaimLost {
+    if (create?.premise) return new PremiseFailed();
+    return new ClaimLost(`Task ${this.taskId} is written elsewhere`);
   }
 
   private wake(upTo: number): void {

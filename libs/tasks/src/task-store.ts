@@ -57,15 +57,32 @@ export interface KeyedRequest {
   sequence: number;
 }
 
+/**
+ * What a Task is made on where nobody has asked the database: that a relation has this row, of the newest revision of what
+ * its agent is. `version` changes with whatever is read from it.
+ */
+export interface Premise {
+  relation: 'workflow_newest';
+  tenant: string;
+  name: string;
+  version: string;
+}
+
 /** One Task's share of a journal batch: consecutive events that continue its log. */
 export interface JournalEntry {
   taskId: string;
   token: string;
   /**
    * Present when the events begin with `task`: the row to insert, unless its idempotency key has a Task already, or its
-   * parent's claim is neither `parentToken` nor, where that is absent, one of the replica.
+   * parent's claim is neither `parentToken` nor, where that is absent, one of the replica, or its premise does not hold.
    */
-  create?: { header: TaskHeader; replicaId: string; parentToken?: string; idempotency?: Idempotency };
+  create?: {
+    header: TaskHeader;
+    replicaId: string;
+    parentToken?: string;
+    idempotency?: Idempotency;
+    premise?: Premise;
+  };
   /** Present when the events begin with a follow-up Message under a key; fenced if the key was used before. */
   keyed?: { header: TaskHeader; idempotency: Idempotency };
   /** `lastSequence` before these events. */

@@ -77,15 +77,16 @@ export class JsonRpcBinding {
     reply: FastifyReply,
   ): Promise<void> {
     const call = callContext(base, request, reply, this.address);
-    const agent = await this.handler.agent(call);
-    setActivatedExtensions(call, agent, reply);
-    if (operation.kind === 'unary') {
-      sendJson(reply, resultResponse(id, await operation.answer(this.handler, agent, rpc.params, call)));
-      return;
-    }
-    const since = operation.resumable ? resumeCursor(request) : undefined;
-    const read = (signal: AbortSignal) => operation.open(this.handler, agent, rpc.params, call, { since, signal });
-    await this.streams.send(reply, read, new RpcFraming(id));
+    await operation.at(this.handler, call, async (agent) => {
+      setActivatedExtensions(call, agent, reply);
+      if (operation.kind === 'unary') {
+        sendJson(reply, resultResponse(id, await operation.answer(this.handler, agent, rpc.params, call)));
+        return;
+      }
+      const since = operation.resumable ? resumeCursor(request) : undefined;
+      const read = (signal: AbortSignal) => operation.open(this.handler, agent, rpc.params, call, { since, signal });
+      await this.streams.send(reply, read, new RpcFraming(id));
+    });
   }
 }
 

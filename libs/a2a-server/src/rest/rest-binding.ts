@@ -39,21 +39,22 @@ export class RestBinding {
   private async answer(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { operation } = rest;
     const call = callContext(base, request, reply, this.address);
-    const agent = await this.handler.agent(call);
-    setActivatedExtensions(call, agent, reply);
-    const params = rest.read(request);
-    if (operation === OPERATIONS.GetExtendedAgentCard) {
-      const card = await this.handler.extendedAgentCard(agent, call);
-      const { cards } = this.handler;
-      const caching = { shared: false, maxAgeMs: cards.maxAgeMs, varyBy: [] };
-      return sendCard(request, reply, cards.writtenCard(agent, card), caching);
-    }
-    if (operation.kind === 'unary') {
-      sendRest(request, reply, await operation.answer(this.handler, agent, params, call));
-      return;
-    }
-    const since = operation.resumable ? resumeCursor(request) : undefined;
-    const read = (signal: AbortSignal) => operation.open(this.handler, agent, params, call, { since, signal });
-    await this.streams.send(reply, read, REST_FRAMING);
+    await operation.at(this.handler, call, async (agent) => {
+      setActivatedExtensions(call, agent, reply);
+      const params = rest.read(request);
+      if (operation === OPERATIONS.GetExtendedAgentCard) {
+        const card = await this.handler.extendedAgentCard(agent, call);
+        const { cards } = this.handler;
+        const caching = { shared: false, maxAgeMs: cards.maxAgeMs, varyBy: [] };
+        return sendCard(request, reply, cards.writtenCard(agent, card), caching);
+      }
+      if (operation.kind === 'unary') {
+        sendRest(request, reply, await operation.answer(this.handler, agent, params, call));
+        return;
+      }
+      const since = operation.resumable ? resumeCursor(request) : undefined;
+      const read = (signal: AbortSignal) => operation.open(this.handler, agent, params, call, { since, signal });
+      await this.streams.send(reply, read, REST_FRAMING);
+    });
   }
 }

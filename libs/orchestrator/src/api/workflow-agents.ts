@@ -98,7 +98,8 @@ export class WorkflowAgents {
     return { skills: [...own.skills, ...nodes], schemas: own.schemas };
   }
 
-  private nodeOrNothing(id: string): ServedAgent | undefined {
+  /** `undefined` also where nobody executes nodes of its type. */
+  nodeOrNothing(id: string): ServedAgent | undefined {
     try {
       return this.node(id);
     } catch (error) {

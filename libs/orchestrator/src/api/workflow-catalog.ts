@@ -25,6 +25,7 @@ const UNNAMED =
 @Injectable()
 export class WorkflowCatalog extends AgentCatalog {
   private readonly published = new WeakMap<WorkflowRevision, WorkflowAgents>();
+  private readonly unasked = new WeakMap<ServedAgent, ServedAgent>();
   private kept: { version: string; service: ServedAgent } | undefined;
   private readonly tenants = new LRUCache<string, WorkflowCatalog>({
     ...MOST_TENANTS,
@@ -53,6 +54,18 @@ export class WorkflowCatalog extends AgentCatalog {
     if (below === undefined) return this.workflow(first, revision);
     if (below !== 'nodes' || !second) throw nobodyAt(path);
     return this.node(first, second, revision);
+  }
+
+  /** Nodes alone: a run keeps the revision that it begins with, and has to know it. */
+  override recent(path: string): ServedAgent | undefined {
+    const [root, workflow = '', nodes, id, ...rest] = path.split('/');
+    if (root !== 'workflows' || nodes !== 'nodes' || !id || rest.length > 0) return undefined;
+    const found = this.store.recent?.(workflow);
+    const agent = found && this.publish(found.revision).nodeOrNothing(id);
+    if (!agent) return undefined;
+    let unasked = this.unasked.get(agent);
+    if (!unasked) this.unasked.set(agent, (unasked = { ...agent, premise: found.premise }));
+    return unasked;
   }
 
   async route(agent: ServedAgent, skill: string | undefined): Promise<ServedAgent> {

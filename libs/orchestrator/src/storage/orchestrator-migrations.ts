@@ -123,9 +123,29 @@ export class CreateWorkflowPin1700000000340 implements MigrationInterface {
   }
 }
 
+/**
+ * What a Task may be made on without having asked (see Premise): the newest revisions, each with what changes whenever it
+ * does, also where a definition was changed by hand.
+ */
+export class ViewNewestWorkflow1700000000350 implements MigrationInterface {
+  readonly name = 'ViewNewestWorkflow1700000000350';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE VIEW workflow_newest AS
+      SELECT workflow.tenant, workflow.name, workflow.revision::text || '/' || saved.xmin::text AS version
+      FROM workflow JOIN workflow_revision AS saved USING (tenant, name, revision)
+      WHERE workflow.deleted_at IS NULL`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP VIEW workflow_newest');
+  }
+}
+
 /** Which folder of files a workflow was last applied from: what is missing there may be deleted, and nothing else. */
-export class CreateWorkflowMark1700000000350 implements MigrationInterface {
-  readonly name = 'CreateWorkflowMark1700000000350';
+export class CreateWorkflowMark1700000000360 implements MigrationInterface {
+  readonly name = 'CreateWorkflowMark1700000000360';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -151,5 +171,6 @@ export const ORCHESTRATOR_MIGRATIONS = [
   CreateRunCancel1700000000320,
   FillRunQuestions1700000000330,
   CreateWorkflowPin1700000000340,
-  CreateWorkflowMark1700000000350,
+  ViewNewestWorkflow1700000000350,
+  CreateWorkflowMark1700000000360,
 ];

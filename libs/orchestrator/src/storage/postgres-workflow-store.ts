@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BatchLoader, Database, inTransaction } from '#libs/postgres';
+import type { Premise } from '#libs/tasks';
 import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
@@ -31,6 +32,8 @@ import {
 export class PostgresWorkflowStore extends WorkflowStore {
   /** By name and revision; which revision is the newest is not in here. */
   private readonly read = new LRUCache<string, Kept>(MOST_KEPT);
+  /** By name: what was the newest when it was read last, which it need not be any more. */
+  private readonly lastRead = new LRUCache<string, { revision: WorkflowRevision; premise: Premise }>(MOST_KEPT);
   private readonly newest = new BatchLoader((names: readonly string[]) => this.readNewest(names));
   private readonly versions = new BatchLoader(() => this.readVersion());
 
@@ -71,6 +74,10 @@ export class PostgresWorkflowStore extends WorkflowStore {
     if (!WORKFLOW_NAME.test(name)) return undefined;
     if (revision !== undefined) return this.saved(name, revision);
     return this.newest.get(name);
+  }
+
+  override recent(name: string): { revision: WorkflowRevision; premise: Premise } | undefined {
+    return this.lastRead.get(name);
   }
 
   async withNode(nodeId: string, limit: number): Promise<WorkflowRevision[]> {
@@ -140,8 +147,17 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   private async readNewest(names: readonly string[]): Promise<Map<string, WorkflowRevision>> {
-    const found = await this.revisions(await this.heads('workflow-heads', HEADS_OF, [this.tenant, names]));
-    return new Map(found.map((revision) => [revision.definition.name, revision]));
+    const heads = await this.heads('workflow-heads', HEADS_OF, [this.tenant, names]);
+    const found = new Map((await this.revisions(heads)).map((revision) => [revision.definition.name, revision]));
+    const versions = new Map(heads.map(({ name, version }) => [name, version]));
+    for (const name of names) this.remember(name, found.get(name), versions.get(name));
+    return found;
+  }
+
+  private remember(name: string, revision: WorkflowRevision | undefined, version = ''): void {
+    if (!revision) return void this.lastRead.delete(name);
+    const premise = { relation: 'workflow_newest', tenant: this.tenant, name } as const;
+    this.lastRead.set(name, { revision, premise: { ...premise, version: `${revision.revision}/${version}` } });
   }
 
   private async readVersion(): Promise<Map<string, string>> {

@@ -1,0 +1,89 @@
+import type { ServedAgent } from '#libs/executor';
+import { A2AError, type SendMessageRequest, type SendMessageResponse } from '#libs/protocol';
+import { PremiseFailed } from '#libs/tasks';
+import { echo, FakeExecutor, greeting, servedAgent } from './testing/fake-agents.js';
+import { callTo, type FakeService, fakeService, textRequest } from './testing/fake-service.js';
+
+const PATH = 'workflows/flow/nodes/new';
+const premise = { relation: 'workflow_newest', tenant: '', name: 'flow', version: '1/7' } as const;
+const refusing = (): void => {
+  throw new A2AError('UNSUPPORTED_OPERATION', { message: 'not any more' });
+};
+
+let service: FakeService;
+/** The versions of the agents that something was done at, in order. */
+let at: string[];
+
+/** A service that answers at `PATH` with version 2, and that saw this agent last. */
+function serviceThatSaw(recent: Partial<ServedAgent>): void {
+  service = fakeService([servedAgent(PATH, new FakeExecutor(echo), { version: '2' })]);
+  const agent = servedAgent(PATH, new FakeExecutor(echo), { version: '1', premise, ...recent });
+  service.catalog.recent = (path) => (path === PATH ? agent : undefined);
+  at = [];
+}
+
+async function send(request: SendMessageRequest, fields: object = {}): Promise<SendMessageResponse> {
+  const call = { ...callTo(PATH), ...fields };
+  const answers: SendMessageResponse[] = [];
+  await service.handler.atRecent(call, async (agent) => {
+    at.push(agent.version);
+    answers.push(await service.handler.sendMessage(agent, request, call));
+  });
+  expect(answers).toHaveLength(1);
+  return answers[0]!;
+}
+
+describe('a Message at an agent that is known of before', () => {
+  it('is taken in without a look for a newer revision', async () => {
+    serviceThatSaw({});
+    expect(await send(textRequest('hi'))).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
+    expect(at).toEqual(['1']);
+  });
+
+  it('is taken in by the newest revision where the one known of is that no more', async () => {
+    serviceThatSaw({});
+    service.executions.interruptWith = new PremiseFailed();
+    const answer = send(textRequest('hi'));
+    await new Promise((resolve) => setImmediate(resolve));
+    service.executions.interruptWith = undefined;
+    expect(await answer).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
+    expect(at).toEqual(['1', '2']);
+  });
+
+  it.each([
+    ['refuses it', new FakeExecutor(echo, undefined, refusing)],
+    ['answers it with a Message', new FakeExecutor(echo, greeting)],
+  ])('is judged by the newest revision where the one known of %s', async (_what, executor) => {
+    serviceThatSaw({ executor });
+    expect(await send(textRequest('hi'))).toMatchObject({ task: { artifacts: [{ parts: [{ text: 'hi' }] }] } });
+    expect(at).toEqual(['1', '2']);
+  });
+
+  it('is refused as the newest revision refuses it, once', async () => {
+    serviceThatSaw({});
+    const newest = servedAgent(PATH, new FakeExecutor(echo, undefined, refusing), { version: '2' });
+    service.catalog.resolve = async () => newest;
+    service.catalog.recent = () => ({ ...newest, version: '1', premise });
+    await expect(send(textRequest('hi'))).rejects.toThrow('not any more');
+    expect(at).toEqual(['1', '2']);
+  });
+
+  it.each([
+    ['under a key', { idempotencyKey: 'k' }, {}],
+    ['at a revision', { revision: '2' }, {}],
+    ['that asks for extensions', { extensions: ['urn:x'] }, {}],
+    ['that follows up', {}, { taskId: 'missing' }],
+  ])('%s is a matter of the newest revision', async (_what, fields, message) => {
+    serviceThatSaw({});
+    await send(textRequest('hi', message), fields).catch(() => undefined);
+    expect(at.at(-1)).toBe('2');
+  });
+
+  it('does nothing twice where what was taken in fails', async () => {
+    serviceThatSaw({});
+    service.executions.interruptWith = new Error('a fault of ours');
+    await expect(send(textRequest('hi'))).rejects.toThrow('a fault of ours');
+    expect(at).toEqual(['1']);
+    expect(service.store.size).toBe(1);
+  });
+});
