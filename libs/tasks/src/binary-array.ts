@@ -54,6 +54,14 @@ export class BinaryArray {
     this.count += 1;
   }
 
+  /** Of the column's type; nothing is a null. */
+  add(value: string | number | Date | undefined): void {
+    if (value === undefined) this.null();
+    else if (typeof value === 'string') this.text(value);
+    else if (typeof value === 'number') this.integer(value);
+    else this.timestamp(value);
+  }
+
   null(): void {
     this.reserve(4);
     this.buffer.writeInt32BE(NULL_LENGTH, this.end);

@@ -1,7 +1,7 @@
 import { isTerminalState, isWaitingState } from '#libs/protocol';
 import { BinaryArray } from './binary-array.js';
 import { eventBytes } from './log-size.js';
-import type { Idempotency, JournalEntry, TaskHeader } from './task-store.js';
+import type { Idempotency, JournalEntry, Premise, TaskHeader } from './task-store.js';
 
 // In the order in which the statements count their parameters.
 export const EVENT_COLUMNS = {
@@ -89,6 +89,8 @@ export const QUESTION_COLUMNS = {
   body: 'json',
 } as const;
 
+export type CreatedValue = string | number | Date | undefined;
+
 export type Columns<T> = { [name in keyof T]: BinaryArray };
 
 export function addEvents(columns: Columns<typeof EVENT_COLUMNS>, { taskId, events }: JournalEntry): void {
@@ -102,27 +104,34 @@ export function addEvents(columns: Columns<typeof EVENT_COLUMNS>, { taskId, even
   }
 }
 
-export function addCreated(
-  columns: Columns<typeof CREATED_COLUMNS>,
-  entry: JournalEntry,
-  { header, replicaId }: NonNullable<JournalEntry['create']>,
-): void {
+/** A new Task's row, in the order of the columns. */
+export function createdRow(entry: JournalEntry, create: NonNullable<JournalEntry['create']>): CreatedValue[] {
+  const { header, replicaId } = create;
   const settled = isSettled(entry);
-  columns.taskId.text(header.taskId);
-  columns.contextId.text(header.contextId);
-  columns.tenant.text(header.tenant);
-  columns.owner.text(header.owner);
-  columns.agent.text(header.agent);
-  columns.parentTaskId.optional(header.parentTaskId);
-  columns.parentReference.optional(header.parentReference);
-  columns.replicaId.optional(settled ? undefined : replicaId);
-  columns.token.optional(settled ? undefined : entry.token);
-  columns.state.text(entry.state);
-  columns.lastSequence.integer(entry.after + entry.events.length);
-  columns.createdAt.timestamp(header.createdAt);
-  columns.updatedAt.timestamp(entry.updatedAt);
-  addBytes(columns, entry);
-  addTime(columns.wakeAt, entry.wakeAt);
+  const bytes = bytesOf(entry);
+  return [
+    header.taskId,
+    header.contextId,
+    header.tenant,
+    header.owner,
+    header.agent,
+    header.parentTaskId,
+    header.parentReference,
+    settled ? undefined : replicaId,
+    settled ? undefined : entry.token,
+    entry.state,
+    entry.after + entry.events.length,
+    header.createdAt,
+    entry.updatedAt,
+    bytes.log,
+    bytes.artifacts,
+    entry.wakeAt,
+  ];
+}
+
+export function addCreated(columns: Columns<typeof CREATED_COLUMNS>, row: readonly CreatedValue[]): void {
+  let index = 0;
+  for (const column of Object.values(columns)) column.add(row[index++]);
 }
 
 export function addContinued(columns: Columns<typeof CONTINUED_COLUMNS>, entry: JournalEntry): void {
@@ -133,25 +142,21 @@ export function addContinued(columns: Columns<typeof CONTINUED_COLUMNS>, entry: 
   columns.state.text(entry.state);
   columns.updatedAt.timestamp(entry.updatedAt);
   columns.settled.boolean(isSettled(entry));
-  addBytes(columns, entry);
-  addTime(columns.wakeAt, entry.wakeAt);
-}
-
-function addTime(column: BinaryArray, time: Date | undefined): void {
-  if (time) column.timestamp(time);
-  else column.null();
+  const bytes = bytesOf(entry);
+  columns.logBytes.integer(bytes.log);
+  columns.artifactBytes.integer(bytes.artifacts);
+  columns.wakeAt.add(entry.wakeAt);
 }
 
 /** How much the events add to the log, and how much of that is of Artifacts. */
-function addBytes(columns: { logBytes: BinaryArray; artifactBytes: BinaryArray }, { events }: JournalEntry): void {
+function bytesOf({ events }: JournalEntry): { log: number; artifacts: number } {
   let [log, artifacts] = [0, 0];
   for (const { event, json } of events) {
     const bytes = eventBytes(event, json);
     log += bytes;
     if ('artifactUpdate' in event) artifacts += bytes;
   }
-  columns.logBytes.integer(log);
-  columns.artifactBytes.integer(artifacts);
+  return { log, artifacts };
 }
 
 export interface Keyed {
@@ -202,6 +207,11 @@ function parentIn(made: ReadonlyMap<string, Creation>, { header }: Creation): Cr
   return header.parentTaskId === undefined ? undefined : made.get(header.parentTaskId);
 }
 
+/** Of one new Task. */
+export function premiseRow({ tenant, name, version }: Premise): string[] {
+  return [tenant, name, version];
+}
+
 export function premiseColumns(entries: readonly JournalEntry[]): Columns<typeof PREMISE_COLUMNS> {
   const columns = newColumns(PREMISE_COLUMNS);
   const positions = new Map<string, number>();
@@ -230,11 +240,9 @@ export function jobColumns(entries: readonly JournalEntry[]): Columns<typeof JOB
       columns.name.text(job.name);
       columns.payload.text(JSON.stringify(job.payload));
       columns.key.optional(job.key);
-      addTime(columns.runAt, job.runAt);
-      if (job.maxAttempts !== undefined) columns.maxAttempts.integer(job.maxAttempts);
-      else columns.maxAttempts.null();
-      if (job.priority !== undefined) columns.priority.integer(job.priority);
-      else columns.priority.null();
+      columns.runAt.add(job.runAt);
+      columns.maxAttempts.add(job.maxAttempts);
+      columns.priority.add(job.priority);
     }
   }
   return columns;

@@ -5,6 +5,8 @@ export const WRITER_SETTING = 'parley.writer';
 
 /** What a batch holds beside events and new Tasks; each is a section of the statement's parameters. */
 export interface BatchShape {
+  /** One new Task and nothing else: its columns come as they are, not as arrays, which are dear to begin. */
+  one: boolean;
   continued: boolean;
   keyed: boolean;
   children: boolean;
@@ -21,21 +23,34 @@ export interface BatchShape {
  * columns of the sections that the shape names, in this order: events, new Tasks, continued ones, keys, children, jobs,
  * snapshots, questions, premises.
  */
-export function batchText({ continued, keyed, children, jobs, snapshots, questions, premises }: BatchShape): string {
+export function batchText({
+  one,
+  continued,
+  keyed,
+  children,
+  jobs,
+  snapshots,
+  questions,
+  premises,
+}: BatchShape): string {
   const from = { keys: 22 + (continued ? 10 : 0), children: 0, jobs: 0, snapshots: 0, questions: 0, premises: 0 };
   from.children = from.keys + (keyed ? 7 : 0);
   from.jobs = from.children + (children ? 3 : 0);
   from.snapshots = from.jobs + (jobs ? 7 : 0);
   from.questions = from.snapshots + (snapshots ? 4 : 0);
   from.premises = from.questions + (questions ? 8 : 0);
-  const conditions = [keyed && newUnderKey(from.keys), children && OF_A_HOLDER, premises && ON_WHAT_HOLDS];
+  const conditions = [
+    keyed && newUnderKey(from.keys),
+    children && OF_A_HOLDER,
+    premises && (one ? HOLDS(from.premises) : ON_WHAT_HOLDS),
+  ];
   const made = conditions.filter(Boolean).join(' AND ');
   const moved = [keyed && movedUnderKey(from.keys), children && AFTER_THE_PARENTS].filter(Boolean);
   const parts = [
     ...(keyed ? [KEPT(from.keys)] : []),
     ...(children ? [HELD_PARENTS(from.children)] : []),
-    ...(premises ? [FAILED_PREMISES(from.premises)] : []),
-    `created AS (${CREATED}${made && ` WHERE ${made}`}${MADE})`,
+    ...(premises && !one ? [FAILED_PREMISES(from.premises)] : []),
+    `created AS (${CREATED}${one ? ONE : MANY}${made && ` WHERE ${made}`}${MADE})`,
     ...(continued ? [`continued AS (${CONTINUED}${moved.map((it) => ` AND ${it}`).join('')}${MOVED})`] : []),
     `written AS (${WRITTEN}${continued ? ` UNION ALL ${ALSO_CONTINUED}` : ''})`,
     `logged AS (${LOGGED})`,
@@ -52,9 +67,16 @@ const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELE
 const CREATED = `
   INSERT INTO task (task_id, context_id, tenant, owner, agent, parent_task_id, parent_reference, replica_id,
                     claim_token, state, last_sequence, created_at, updated_at, log_bytes, artifact_bytes, wake_at)
-  SELECT * FROM unnest($6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
-                       $14::text[], $15::text[], $16::int[], $17::timestamptz[], $18::timestamptz[], $19::int[],
-                       $20::int[], $21::timestamptz[]) AS fresh (task_id)`;
+  SELECT * FROM`;
+
+const MANY = `
+  unnest($6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
+         $14::text[], $15::text[], $16::int[], $17::timestamptz[], $18::timestamptz[], $19::int[], $20::int[],
+         $21::timestamptz[]) AS fresh (task_id)`;
+
+const ONE = `
+  (VALUES ($6::text, $7::text, $8::text, $9::text, $10::text, $11::text, $12::text, $13::text, $14::text, $15::text,
+           $16::int, $17::timestamptz, $18::timestamptz, $19::int, $20::int, $21::timestamptz)) AS fresh (task_id)`;
 
 const MADE = `
   ON CONFLICT (task_id) DO NOTHING
@@ -170,6 +192,9 @@ failed AS MATERIALIZED (
   SELECT task_id FROM unnest($${at + 3}::text[], $${at + 4}::int[]) AS made (task_id, position)
   WHERE (position IN (SELECT position FROM outdated)) IS TRUE
 )`;
+
+const HOLDS = (at: number): string => `EXISTS (SELECT FROM workflow_newest AS newest
+  WHERE newest.tenant = $${at} AND newest.name = $${at + 1} AND newest.version = $${at + 2})`;
 
 const ON_WHAT_HOLDS = '(fresh.task_id IN (SELECT task_id FROM failed)) IS NOT TRUE';
 

@@ -1,0 +1,33 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+const INDEXES = [
+  { name: 'task_agent_order', columns: 'tenant, owner, agent, updated_at, task_id', before: 'task_agent_updated' },
+  { name: 'task_owner_order', columns: 'tenant, owner, updated_at, task_id', before: 'task_owner_updated' },
+];
+
+/**
+ * The order of ListTasks, the oldest first: what is new comes last, where a page that is full is left full. With the
+ * newest first every page was split in the middle and stayed half empty. Lists read it backwards. Made while others go on
+ * writing; what an attempt left that was cut off is made anew.
+ */
+export class OrderTasksByAge1700000000942 implements MigrationInterface {
+  readonly name = 'OrderTasksByAge1700000000942';
+  readonly transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    for (const { name, columns, before } of INDEXES) {
+      await runner.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+      await runner.query(`CREATE INDEX CONCURRENTLY ${name} ON task (${columns})`);
+      await runner.query(`DROP INDEX CONCURRENTLY IF EXISTS ${before}`);
+    }
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const { name, columns, before } of INDEXES) {
+      const newestFirst = columns.replace('updated_at, task_id', 'updated_at DESC, task_id DESC');
+      await runner.query(`DROP INDEX CONCURRENTLY IF EXISTS ${before}`);
+      await runner.query(`CREATE INDEX CONCURRENTLY ${before} ON task (${newestFirst})`);
+      await runner.query(`DROP INDEX CONCURRENTLY ${name}`);
+    }
+  }
+}
