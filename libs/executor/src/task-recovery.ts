@@ -58,10 +58,11 @@ export class TaskRecovery {
     jobs?.register(WAKE, { read: readWakePayload, run: ({ taskId }) => this.wake(taskId) });
   }
 
-  /** Sweeps at once, then every second and when a replica leaves. To be called when this process can be reached. */
+  /** Sweeps at once, then every second, when a replica leaves and when one is lost. To be called when this process can be reached. */
   start(): void {
     const sweep = (): void => void this.sweepAndWait();
     sweep();
+    this.replica.onLoss(sweep);
     this.signals?.subscribe(REPLICA_LEFT, { wake: sweep, catchUp: () => undefined }).watch(NO_KEY);
   }
 

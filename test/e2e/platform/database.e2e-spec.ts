@@ -192,6 +192,21 @@ describe('ReplicaLife', () => {
     expect(await three.deadReplicas()).toEqual([]);
   });
 
+  it('has the others look as soon as one has lost its session, and nobody while all live', async () => {
+    const [one, two] = [await born(), await born()];
+    await serverHasBeenUp();
+    const looks: number[] = [];
+    one.onLoss(() => looks.push(performance.now()));
+    // A heartbeat says who there is.
+    while (one.peers === 0) await turn();
+    expect(looks).toEqual([]);
+    const lost = new Promise<void>((resolve) => one.onLoss(resolve));
+    await two.end();
+    await lost;
+    expect(await one.deadReplicas()).toEqual([two.replicaId]);
+    await one.forget(two.replicaId);
+  });
+
   it('is alive again at once when its session was cut', async () => {
     const database = await open(MIGRATIONS);
     const [one, two] = [await born(database), await born()];

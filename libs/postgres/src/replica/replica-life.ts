@@ -6,6 +6,8 @@ import { Database } from '../database/database.js';
 import { isReadOnly } from '../database/outage.js';
 
 const HEARTBEAT_MS = 2_000;
+/** How often a replica tries the locks of the others: a lock that is free is a session that was lost. */
+const LOOK_MS = 100;
 const RECONNECT_MS = 250;
 /** A lock must be missing twice, this far apart: its holder may be reconnecting. */
 const CONFIRM_MS = 300;
@@ -29,6 +31,11 @@ export class ReplicaLife {
   private reconnecting: Promise<void> | undefined;
   private readonly successors: ((replicaId: string) => Promise<void>)[] = [];
   private others = 0;
+  /** Of the other replicas, as far as they are not known to be free. */
+  private peerLocks: string[] = [];
+  private lossHandler: () => void = () => undefined;
+  private spokeAt = 0;
+  private speaking = false;
   private rejoinedAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly database: Database) {}
@@ -41,7 +48,7 @@ export class ReplicaLife {
   /** Resolves once the replica is known to be alive. */
   async begin(): Promise<void> {
     await this.join();
-    this.timer = setInterval(() => void this.heartbeat(), HEARTBEAT_MS);
+    this.timer = setInterval(() => void this.speak(), LOOK_MS);
     this.timer.unref();
   }
 
@@ -64,6 +71,11 @@ export class ReplicaLife {
     await delay(CONFIRM_MS);
     const confirmed = new Set(await this.replicasWithoutLife());
     return this.cannotJudge ? [] : suspects.filter((id) => confirmed.has(id));
+  }
+
+  /** Has somebody look for dead replicas, within a tenth of a second, whenever another one's session was lost. */
+  onLoss(look: () => void): void {
+    this.lossHandler = look;
   }
 
   /** Which of these ids no replica has, living or dead: what they claim belongs to nobody. */
@@ -110,12 +122,12 @@ export class ReplicaLife {
     const lockKey = BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()).toString();
     await session.query(KEEPALIVE);
     await session.query('SELECT pg_advisory_lock($1)', [lockKey]);
-    const { rows } = await session.query<{ peers: number }>(
+    const { rows } = await session.query<{ peers: string[] }>(
       `INSERT INTO replica (id, lock_key) VALUES ($1, $2)
        ON CONFLICT (id) DO UPDATE SET lock_key = excluded.lock_key, heartbeat_at = now() RETURNING ${PEERS}`,
       [this.replicaId, lockKey],
     );
-    this.others = rows[0]?.peers ?? 0;
+    this.remember(rows[0]);
   }
 
   /** A new session takes a new key, since the server may not have noticed yet that the old session is gone. */
@@ -151,20 +163,43 @@ export class ReplicaLife {
     }
   }
 
-  private async heartbeat(): Promise<void> {
-    const session = this.session;
-    if (!session) return;
+  /** One thing at a time on the session. */
+  private async speak(): Promise<void> {
+    const { session } = this;
+    if (!session || this.speaking) return;
+    this.speaking = true;
     try {
-      const { rows } = await session.query<{ peers: number }>(
-        `UPDATE replica SET heartbeat_at = now() WHERE id = $1 RETURNING ${PEERS}`,
-        [this.replicaId],
-      );
-      if (rows[0]) this.others = rows[0].peers;
-      else await session.end();
+      if (performance.now() - this.spokeAt >= HEARTBEAT_MS) await this.heartbeat(session);
+      else if (this.peerLocks.length > 0) await this.look(session);
     } catch (error) {
       // Where the session broke, its `end` brings the next one.
       if (isReadOnly(error)) this.replace(session);
+    } finally {
+      this.speaking = false;
     }
+  }
+
+  private async heartbeat(session: pg.Client): Promise<void> {
+    const { rows } = await session.query<{ peers: string[] }>(
+      `UPDATE replica SET heartbeat_at = now() WHERE id = $1 RETURNING ${PEERS}`,
+      [this.replicaId],
+    );
+    if (rows[0]) this.remember(rows[0]);
+    else await session.end();
+  }
+
+  private remember(own: { peers: string[] } | undefined): void {
+    this.spokeAt = performance.now();
+    this.peerLocks = own?.peers ?? [];
+    this.others = this.peerLocks.length;
+  }
+
+  private async look(session: pg.Client): Promise<void> {
+    const { rows } = await session.query<{ key: string }>({ name: 'lost', text: LOST, values: [this.peerLocks] });
+    if (rows.length === 0) return;
+    // Told once: whoever looks has all the time that it takes.
+    this.peerLocks = this.peerLocks.filter((lock) => rows.every(({ key }) => key !== lock));
+    this.lossHandler();
   }
 
   private async replicasWithoutLife(): Promise<string[]> {
@@ -177,9 +212,17 @@ export class ReplicaLife {
 const KEEPALIVE = 'SET tcp_keepalives_idle = 4; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3';
 
 /** Those that spoke lately; a look at their locks would cost more than it tells. */
-const PEERS = `(
-  SELECT count(*)::int FROM replica other
+const PEERS = `ARRAY(
+  SELECT other.lock_key::text FROM replica other
   WHERE other.id <> $1 AND other.heartbeat_at > now() - interval '${FROZEN_SECONDS} seconds') AS peers`;
+
+/**
+ * To wait for the locks instead would keep a snapshot for as long as all live, and with it every dead row. What is held
+ * for the moment of the look is no sign of life: that is an exclusive lock.
+ */
+const LOST = `
+  SELECT key::text FROM unnest($1::bigint[]) AS peer (key)
+  WHERE pg_try_advisory_lock_shared(key) AND pg_advisory_unlock_shared(key)`;
 
 /** pg_locks shows a bigint advisory lock as two 32-bit halves with objsubid 1. */
 const DEAD_REPLICAS = `
@@ -188,6 +231,6 @@ const DEAD_REPLICAS = `
     r.heartbeat_at < now() - interval '${FROZEN_SECONDS} seconds'
     OR NOT EXISTS (
       SELECT FROM pg_locks l
-      WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+      WHERE l.locktype = 'advisory' AND l.granted AND l.mode = 'ExclusiveLock' AND l.objsubid = 1
         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
         AND l.classid = (r.lock_key >> 32)::oid AND l.objid = (r.lock_key & 4294967295)::oid))`;
