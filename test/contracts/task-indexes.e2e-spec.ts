@@ -1,0 +1,122 @@
+import { Logger } from '@nestjs/common';
+import { migrateJobQueue } from '#libs/jobs';
+import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
+import { PostgresTaskStore, TASK_MIGRATIONS, TaskCounts, TaskPurge, TaskQuestions, TaskRetention } from '#libs/tasks';
+import type pg from 'pg';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { newDraft } from './task-draft.js';
+
+const TASKS = 4_000;
+const SCOPE = { tenant: '', owner: 'o7' };
+
+let server: TestDatabase;
+let database: Database;
+/** What was asked for, as it was asked. */
+const asked: { text: string; values: unknown[] }[] = [];
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  server = await freshDatabase({ empty: true });
+  database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
+  await migrateJobQueue(database);
+  listen(database.pool);
+  const tunedPool = database.tunedPool.bind(database);
+  database.tunedPool = (...args) => listen(tunedPool(...args));
+  await fill();
+});
+
+afterAll(async () => {
+  await database.close();
+  await server.drop();
+});
+
+describe('the indexes of Tasks', () => {
+  it('are those that the statements go by, and those that keep rows unique', async () => {
+    await askEverything();
+    const used = new Set<string>();
+    for (const { text, values } of asked) for (const index of await indexesOf(text, values)) used.add(index);
+    const all = (await server.query(
+      `SELECT indexrelid::regclass::text AS name FROM pg_index
+       WHERE NOT indisunique AND indrelid::regclass::text LIKE 'task%'`,
+    )) as { name: string }[];
+    expect(all.length).toBeGreaterThan(5);
+    expect(all.flatMap(({ name }) => (used.has(name) ? [] : [name]))).toEqual([]);
+  });
+});
+
+/** Every statement that looks for Tasks, or for what hangs on them. */
+async function askEverything(): Promise<void> {
+  const store = new PostgresTaskStore(database);
+  const [one, two] = [newDraft({ owner: 'o7' }), newDraft({ owner: 'o7' })];
+  await store.write([one.created(one.status('TASK_STATE_INPUT_REQUIRED')), two.created()]);
+  await store.load(one.taskId, SCOPE);
+  await store.events(one.taskId, 0, 10);
+  for (const filter of [{}, { agent: 'workflows/a7' }, { contextId: one.contextId }]) {
+    await store.page({ scope: SCOPE, ...filter, limit: 10 }, { bytes: 1_000_000, admit: async () => undefined });
+  }
+  await store.children(one.taskId);
+  await store.claims('r1');
+  await store.overdue(0, 10);
+  await store.lastSequences([one.taskId]);
+  await store.keyed(SCOPE, 'workflows/a7', 'k7');
+  await new TaskCounts(database).of({ scope: SCOPE });
+  const questions = new TaskQuestions(database);
+  await questions.list({ scope: SCOPE, limit: 10 });
+  await questions.list({ scope: SCOPE, assignee: 'me', limit: 10 });
+  await new TaskPurge(database, new TaskRetention()).purge(new Date(0), AbortSignal.timeout(60_000));
+}
+
+/** The indexes that a statement is answered by, among so many Tasks and beyond. */
+async function indexesOf(text: string, values: unknown[]): Promise<string[]> {
+  if (!/^\s*(SELECT|WITH|INSERT|UPDATE|DELETE)/.test(text)) return [];
+  const client = await database.pool.connect();
+  try {
+    await client.query('BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off');
+    const { rows } = await client.query(`EXPLAIN (FORMAT JSON) ${text}`, values);
+    return [...JSON.stringify(rows).matchAll(/"(?:Index Name|Conflict Arbiter Indexes)": ?\[?"?([^"\]]+)/g)].map(
+      ([, name = '']) => name,
+    );
+  } finally {
+    await client.query('ROLLBACK');
+    client.release();
+  }
+}
+
+function listen(pool: pg.Pool): pg.Pool {
+  const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<unknown>;
+  const recorded = (...args: unknown[]): Promise<unknown> => {
+    const [statement, values] = args as [string | { text: string; values?: unknown[] }, unknown[] | undefined];
+    const known = typeof statement === 'string' ? { text: statement, values } : statement;
+    asked.push({ text: known.text, values: known.values ?? [] });
+    return query(...args);
+  };
+  pool.query = recorded as unknown as typeof pool.query;
+  return pool;
+}
+
+async function fill(): Promise<void> {
+  await server.query(
+    `INSERT INTO task (task_id, context_id, tenant, owner, agent, state, last_sequence, parent_task_id, replica_id,
+                       claim_token, created_at, updated_at, wake_at)
+     SELECT 't' || n, 'c' || n, '', 'o' || n % 9, 'workflows/a' || n % 20, 'TASK_STATE_WORKING', 1,
+            CASE WHEN n % 10 = 0 THEN 't' || n - 1 END, CASE WHEN n % 50 = 1 THEN 'r1' END,
+            CASE WHEN n % 50 = 1 THEN 'x' END, now(), now() + n * interval '1 second',
+            CASE WHEN n % 50 = 2 THEN now() + interval '1 day' END
+     FROM generate_series(1, $1::int) AS n`,
+    [TASKS],
+  );
+  await server.query(
+    `INSERT INTO task_event (task_id, sequence, payload, recorded_at)
+     SELECT task_id, 1, json_build_object('task', json_build_object('id', task_id, 'contextId', context_id,
+            'status', json_build_object('state', 'TASK_STATE_SUBMITTED'))), now() FROM task`,
+  );
+  await server.query(
+    `INSERT INTO task_key (tenant, owner, agent, key, fingerprint, task_id, created_at)
+     SELECT '', owner, agent, 'k' || task_id, 'f', task_id, updated_at FROM task`,
+  );
+  await server.query(
+    `INSERT INTO task_question (task_id, key, tenant, owner, agent, assignee, since, body)
+     SELECT task_id, '', tenant, owner, agent, CASE WHEN task_id LIKE '%9' THEN context_id END, now(), '{}' FROM task`,
+  );
+  await server.query('ANALYZE');
+}
