@@ -13,6 +13,8 @@ export const CASES = [
   'outbound',
   'flood',
   'kill',
+  'replicas',
+  'soak',
 ] as const;
 export type CaseName = (typeof CASES)[number];
 
@@ -37,11 +39,14 @@ export interface BenchOptions {
   chunks: { few: number; many: number };
   /** Of each kind. */
   kills: number;
+  /** Of the soak. */
+  minutes: number;
 }
 
 export const USAGE = `npm run bench [-- options]
   --quick           in under 3 minutes: fewer rounds, 32 connections, smaller tables, nothing killed or flooded, no large runs
   --case name …     only these: ${CASES.join(', ')}
+  --minutes n       how long the case soak lasts, 30 unless said otherwise; it runs only where it is named
   --check           measure Parley alone and compare its CPU with results/baseline.json; exits 1 where it grew
   --record          write results/baseline.json, which holds the figures of a full and of a quick run
   --connections n,… --rounds n --seconds s --stored n   in place of the usual ones; stored Tasks are what reads choose from`;
@@ -50,7 +55,10 @@ export const USAGE = `npm run bench [-- options]
 const GUARDED: CaseName[] = ['send', 'stream', 'read', 'dag', 'outbound'];
 
 /** What a quick run leaves out. */
-const SLOW: CaseName[] = ['kill', 'flood', 'dag-scale', 'parked'];
+const SLOW: CaseName[] = ['kill', 'flood', 'dag-scale', 'parked', 'replicas'];
+
+/** What runs only where it is named. */
+const NAMED: CaseName[] = ['soak'];
 
 /** @throws Error whose message tells what is wrong with the arguments */
 export function readOptions(args: string[]): BenchOptions {
@@ -66,13 +74,15 @@ export function readOptions(args: string[]): BenchOptions {
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       stored: { type: 'string' },
+      minutes: { type: 'string' },
     },
   });
   const { quick, check, record } = values;
   const named = [...values.case, ...positionals].map(caseName);
-  const measured = quick ? CASES.filter((name) => !SLOW.includes(name)) : [...CASES];
+  const everything = CASES.filter((name) => !NAMED.includes(name));
+  const measured = quick ? everything.filter((name) => !SLOW.includes(name)) : everything;
   const usual = check ? GUARDED : measured;
-  const { connections, rounds, seconds, stored } = values;
+  const { connections, rounds, seconds, stored, minutes } = values;
   return {
     ...(quick ? QUICK : FULL),
     // Without its peers Parley can be measured more often in the same time.
@@ -85,6 +95,7 @@ export function readOptions(args: string[]): BenchOptions {
     ...(rounds !== undefined && { rounds: positive(rounds) }),
     ...(seconds !== undefined && { seconds: positive(seconds) }),
     ...(stored !== undefined && { storedTasks: positive(stored) }),
+    ...(minutes !== undefined && { minutes: positive(minutes) }),
   };
 }
 
@@ -99,6 +110,7 @@ const FULL = {
   parkedRuns: 10_000,
   chunks: { few: 1_000, many: 10_000 },
   kills: 5,
+  minutes: 30,
 };
 
 const QUICK = {
@@ -112,6 +124,7 @@ const QUICK = {
   parkedRuns: 1_000,
   chunks: { few: 250, many: 2_500 },
   kills: 1,
+  minutes: 3,
 };
 
 function caseName(text: string): CaseName {

@@ -9,7 +9,9 @@ import { killCase } from './kill.ts';
 import { outboundCase } from './outbound.ts';
 import { parkedCase } from './parked.ts';
 import { readCase } from './read.ts';
+import { replicasCase } from './replicas.ts';
 import { sendCase, streamCase } from './send.ts';
+import { soakCase } from './soak.ts';
 import { streamsCase } from './streams.ts';
 
 /** What each case does: it measures, and tells in notes and tables of its own what does not fit into rows. */
@@ -26,4 +28,6 @@ export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   outbound: outboundCase,
   flood: floodCase,
   kill: killCase,
+  replicas: replicasCase,
+  soak: soakCase,
 };

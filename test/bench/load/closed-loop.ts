@@ -15,9 +15,13 @@ export interface RequestTemplate {
 
 export interface LoadJob {
   url: string;
+  /** Where connections are spread over several servers: all of them. */
+  urls?: string[];
   connections: number;
   seconds: number;
   template: RequestTemplate;
+  /** Requests a second over all connections, at most; absent: as many as are answered. */
+  rate?: number | undefined;
 }
 
 export interface LoadResult {
@@ -38,13 +42,16 @@ let counted = 0;
  * @throws for an answer that is not what it must be
  */
 export async function closedLoop(job: LoadJob): Promise<LoadResult> {
-  const { hostname, port } = new URL(job.url);
   const latencies: number[] = [];
   const expected = Buffer.from(job.template.expect);
   const check = (status: number, text: Buffer): void => {
     if (status !== 200 || !text.includes(expected)) throw new Error(`Unexpected answer: ${text.toString()}`);
   };
-  const exchanges = Array.from({ length: job.connections }, () => new HttpExchange(hostname, Number(port), check));
+  const exchanges = Array.from({ length: job.connections }, (_, index) => {
+    const { urls = [job.url] } = job;
+    const { hostname, port } = new URL(urls[index % urls.length] ?? job.url);
+    return new HttpExchange(hostname, Number(port), check);
+  });
   const begun = performance.now();
   const until = begun + job.seconds * 1000;
   const late = new Late();
@@ -65,15 +72,23 @@ export function summary(latencies: number[], seconds: number): LoadResult {
 
 function loop(exchange: HttpExchange, job: LoadJob, until: number, latencies: number[]): Promise<void> {
   const request = new NumberedRequest(job);
+  const pause = job.rate === undefined ? 0 : (job.connections * 1000) / job.rate;
+  // Connections take turns.
+  let due = performance.now() + Math.random() * pause;
   return new Promise((resolve, reject) => {
     let started = 0;
+    const send = (): void => {
+      started = performance.now();
+      exchange.send(request.next(), next);
+    };
     const next = (error: Error | undefined): void => {
       const now = performance.now();
       if (error) return reject(error);
       if (started > 0) latencies.push(now - started);
       if (now >= until) return resolve();
-      started = now;
-      exchange.send(request.next(), next);
+      if (now >= due) send();
+      else setTimeout(send, due - now);
+      due = Math.max(due + pause, now);
     };
     next(undefined);
   });
