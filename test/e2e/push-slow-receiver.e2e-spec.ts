@@ -170,13 +170,13 @@ it('what an earlier version scheduled is sent although its job is gone, a while 
   stage.defer(() => parley.stop());
   const hook = await receiver();
   await tasksWithAWebhook(hook, 4, database);
-  await database.query(`UPDATE push_config SET scheduled = true, turn = 7, updated_at = now() - interval '1 hour'`);
-  await database.query('UPDATE task SET last_sequence = 2');
-  const next = 'UPDATE push_config SET next_attempt_at = now() + $2::interval WHERE task_id = $1';
-  await database.query(next, ['waits-2', '-1 hour']);
-  // Their jobs may be there.
-  await database.query(next, ['waits-3', '10 minutes']);
-  await database.query(`UPDATE push_config SET updated_at = now() WHERE task_id = 'waits-4'`);
+  // At once, since the service looks for them itself now and then. Of waits-3 and waits-4 the jobs may be there.
+  await database.query(`
+    UPDATE push_config SET scheduled = true, turn = 7, updated_at = now() - interval '1 hour';
+    UPDATE task SET last_sequence = 2;
+    UPDATE push_config SET next_attempt_at = now() - interval '1 hour' WHERE task_id = 'waits-2';
+    UPDATE push_config SET next_attempt_at = now() + interval '10 minutes' WHERE task_id = 'waits-3';
+    UPDATE push_config SET updated_at = now() WHERE task_id = 'waits-4'`);
   await database.query(`SELECT graphile_worker.add_job('push.revive')`);
   await until(() => hook.accepted.length === 2, { what: 'the notifications' });
   expect(new Set(hook.accepted.map(({ event }) => numberOf(event)))).toEqual(new Set([1, 2]));
