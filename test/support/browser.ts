@@ -74,10 +74,18 @@ export function useBrowser(names: readonly string[] = []): Tab {
   };
 }
 
+interface WithAxe {
+  axe: typeof axe;
+}
+
 /** What axe finds serious or critical on a page, one line each. */
 export async function seriousFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
+  const violations = await page.evaluate(async () => {
+    // What is well would be told in detail, too.
+    const results = await (globalThis as unknown as WithAxe).axe.run({ resultTypes: ['violations'] });
+    return results.violations;
+  });
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) => nodes.map(({ html, any }) => `${id}: ${help}: ${html} ${any[0]?.message ?? ''}`));
