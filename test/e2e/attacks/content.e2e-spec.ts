@@ -1,7 +1,7 @@
 import type { JsonObject } from '#libs/protocol';
 import { rpc, sendParams } from '../../support/a2a.js';
 import { besides } from '../../support/beside.js';
-import { useStage } from '../../support/stage.js';
+import { type Stage, useStage } from '../../support/stage.js';
 import {
   input,
   linear,
@@ -16,7 +16,8 @@ import { takeTurns } from '../../support/turns.js';
 
 takeTurns();
 
-const stage = useStage({ env: { NODE_OPTIONS: '--max-old-space-size=256' } });
+const SMALL_HEAP = { NODE_OPTIONS: '--max-old-space-size=256' };
+const stage = useStage({ env: SMALL_HEAP });
 const WITHIN = { within: 120_000 };
 const RENDERED = (node: string): string =>
   `node "${node}": the rendered text has more than 4194304 characters (RENDERED_TEXT_LIMIT)`;
@@ -29,12 +30,14 @@ beforeAll(async () => {
 });
 
 /** After each attack the process is there and ready, and nobody was told of an error of ours. */
-afterEach(async () => {
-  expect(stage.parley.running()).toBe(true);
-  const ready = await fetch(`${stage.parley.url}/health/ready`);
+afterEach(() => expectWell(stage));
+
+async function expectWell({ parley }: Stage): Promise<void> {
+  expect(parley.running()).toBe(true);
+  const ready = await fetch(`${parley.url}/health/ready`);
   expect([ready.status, await ready.text()]).toEqual([200, expect.any(String)]);
-  expect(stage.parley.logs()).not.toMatch(/"level":"(error|fatal)"/);
-});
+  expect(parley.logs()).not.toMatch(/"level":"(error|fatal)"/);
+}
 
 interface Ending {
   status: unknown;
@@ -128,11 +131,15 @@ describe('content that grows', () => {
     const reply = await rpc(`${stage.parley.url}/a2a/workflows/${name}`, 'SendMessage', sendParams(text));
     expect(reply.body.error).toMatchObject({ code: -32602, message: expect.stringContaining('ARTIFACT_LIMIT') });
   }, 150_000);
+});
 
-  it('a caller who goes on answering', async () => {
-    const rounds = linear(unique('ask'), script('s', { ask: 'more?' }));
-    await stage.api.save(rounds);
-    const base = stage.api.base(rounds.name, 's');
+describe('a caller who goes on answering', () => {
+  // Each answer reads what there is so far.
+  const limited = useStage({ env: { ...SMALL_HEAP, TASK_LIMIT: '16mb' } });
+
+  it('is refused once the Task is as large as it may be', async () => {
+    const { name } = await limited.api.save(linear(unique('ask'), script('s', { ask: 'more?' })));
+    const base = limited.api.base(name, 's');
     const text = 'x'.repeat(3 * MEGABYTE);
     const first = await rpc<{ task: { id: string } }>(base, 'SendMessage', sendParams(text));
     const taskId = first.body.result?.task.id ?? '';
@@ -143,6 +150,7 @@ describe('content that grows', () => {
       expect(reply.body.error).toMatchObject({ code: -32600, message: expect.stringContaining('TASK_LIMIT') });
       break;
     }
-    expect(replies).toBeLessThan(30);
+    expect(replies).toBeLessThan(8);
+    await expectWell(limited);
   }, 150_000);
 });
