@@ -20,22 +20,35 @@ beforeAll(async () => {
   owner = `workflows/${name}/nodes/echo`;
 });
 
-/** Tasks as the version before has left them: nothing is known of them but their logs. */
-async function store(prefix: string, state: string, last: string): Promise<void> {
-  const id = `'${prefix}-' || n`;
-  const reference = `'"taskId":"' || ${id} || '","contextId":"large"'`;
-  const status = (name: string) => `'"status":{"state":"${name}","timestamp":"2026-01-01T00:00:00.000Z"}'`;
+const statusOf = (state: string): string => `'"status":{"state":"${state}","timestamp":"2026-01-01T00:00:00.000Z"}'`;
+const ID = `'large-' || n`;
+const REFERENCE = `'"taskId":"' || ${ID} || '","contextId":"large"'`;
+
+/** Tasks at work, as the version before has left them: nothing is known of them but their logs. */
+async function store(): Promise<void> {
   const message = '{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}';
-  const begun = `'{"task":{"id":"' || ${id} || '","contextId":"large",' || ${status('TASK_STATE_SUBMITTED')} || ',"history":[${message}]}}'`;
-  const chunk = `'{"artifactUpdate":{' || ${reference} || ',"artifact":{"artifactId":"a","parts":[{"text":"' || s || ' "}]},"append":true}}'`;
-  const end = `'{"statusUpdate":{' || ${reference} || ',' || ${status(state)} || '}}'`;
+  const begun = `'{"task":{"id":"' || ${ID} || '","contextId":"large",' || ${statusOf('TASK_STATE_SUBMITTED')} || ',"history":[${message}]}}'`;
+  const working = `'{"statusUpdate":{' || ${REFERENCE} || ',' || ${statusOf('TASK_STATE_WORKING')} || '}}'`;
+  const chunk = `'{"artifactUpdate":{' || ${REFERENCE} || ',"artifact":{"artifactId":"a","parts":[{"text":"' || s || ' "}]},"append":true}}'`;
   await stage.database.query(`
     SET parley.journal = 'on';
     INSERT INTO task (task_id, context_id, tenant, owner, agent, state, last_sequence, created_at, updated_at)
-    SELECT ${id}, 'large', '', '', '${owner}', '${state}', ${CHUNKS + 2}, now(), now() FROM generate_series(1, ${TASKS}) AS n;
+    SELECT ${ID}, 'large', '', '', '${owner}', 'TASK_STATE_WORKING', ${CHUNKS + 2}, now(), now()
+    FROM generate_series(1, ${TASKS}) AS n;
     INSERT INTO task_event (task_id, sequence, payload, recorded_at)
-    SELECT ${id}, s, (CASE WHEN s = 1 THEN ${begun} WHEN s = ${last} THEN ${end} ELSE ${chunk} END)::json, now()
+    SELECT ${ID}, s, (CASE s WHEN 1 THEN ${begun} WHEN 2 THEN ${working} ELSE ${chunk} END)::json, now()
     FROM generate_series(1, ${TASKS}) AS n, generate_series(1, ${CHUNKS + 2}) AS s;
+    RESET parley.journal`);
+}
+
+/** Ends them, as the version before did. */
+async function end(): Promise<void> {
+  const ended = `'{"statusUpdate":{' || ${REFERENCE} || ',' || ${statusOf('TASK_STATE_COMPLETED')} || '}}'`;
+  await stage.database.query(`
+    SET parley.journal = 'on';
+    UPDATE task SET state = 'TASK_STATE_COMPLETED', last_sequence = ${CHUNKS + 3} WHERE context_id = 'large';
+    INSERT INTO task_event (task_id, sequence, payload, recorded_at)
+    SELECT ${ID}, ${CHUNKS + 3}, (${ended})::json, now() FROM generate_series(1, ${TASKS}) AS n;
     RESET parley.journal`);
 }
 
@@ -52,22 +65,24 @@ async function get(id: string): Promise<Task> {
 }
 
 describe('a replica with a heap of 256 MiB', () => {
+  beforeAll(store, LIMIT);
+
   it.each([
-    ['ended', 'TASK_STATE_COMPLETED', String(CHUNKS + 2)],
-    ['working', 'TASK_STATE_WORKING', '2'],
+    ['working', 'TASK_STATE_WORKING', async () => undefined],
+    ['ended', 'TASK_STATE_COMPLETED', end],
   ])(
     'lists a hundred %s Tasks of ten thousand chunks each, and reads one of them again and again',
-    async (name, state, last) => {
-      await store(name, state, last);
+    async (_what, state, prepare) => {
+      await prepare();
       const { tasks, totalSize, nextPageToken } = await list({ status: state, pageSize: 100 });
       expect([tasks.length, totalSize, nextPageToken]).toEqual([100, 100, '']);
       expect(tasks.every((task) => task.artifacts === undefined && task.history?.length === 1)).toBe(true);
       const times = state === 'TASK_STATE_COMPLETED' ? 100 : 10;
       for (let time = 0; time < times; time += 1) {
-        const { artifacts, status } = await get(`${name}-7`);
+        const { artifacts, status } = await get('large-7');
         expect(status.state).toBe(state);
         expect(artifacts?.[0]?.parts).toHaveLength(CHUNKS);
-        expect(artifacts?.[0]?.parts.at(-1)?.text).toMatch(/^1000[12] $/);
+        expect(artifacts?.[0]?.parts.at(-1)?.text).toMatch(/^10002 $/);
       }
       const every = await list({ status: state, pageSize: 100, includeArtifacts: true });
       expect(every.totalSize).toBe(100);
