@@ -28,6 +28,13 @@ const SETTINGS = [
   'max_connections=400',
   'shared_buffers=64MB',
   'logging_collector=off',
+  // As Parley has its own (libs/postgres).
+  'jit=off',
+  // Nothing is replicated, and what is on its way to the disk when it ends is thrown away.
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'checkpoint_timeout=1h',
+  'max_wal_size=4GB',
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-e2e-'));

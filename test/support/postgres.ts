@@ -18,7 +18,10 @@ export async function freshDatabase(options: { empty?: boolean } = {}): Promise<
   const server = serverUrl();
   const name = `test_${randomBytes(8).toString('hex')}`;
   const template = options.empty ? undefined : process.env.PARLEY_TEST_TEMPLATE;
-  await administer(server, `CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template}`}`);
+  await administer(
+    server,
+    `CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template} STRATEGY FILE_COPY`}`,
+  );
   const url = new URL(server);
   url.pathname = `/${name}`;
   const { query, end } = openDatabase(url.href);
