@@ -17,6 +17,8 @@ ensureBuilt();
 // In a group of its own, the child gets each signal once: from here, not from the terminal as well. Only the terminal's
 // own group may read from it.
 const child = spawn(pinnedNode(), [...NODE_FLAGS, join(ROOT, 'dist', `${entry}.js`), ...args], {
+  // What one start compiles, no other compiles again.
+  env: { NODE_COMPILE_CACHE: join(ROOT, 'dist', 'compiled'), ...process.env },
   stdio: [interactive ? 'inherit' : 'ignore', 'inherit', 'inherit'],
   detached: !interactive && process.platform !== 'win32',
 });

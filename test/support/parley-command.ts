@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { compileCache } from './parley.js';
 import { before } from './until.js';
 
 const MAIN = join(resolve(import.meta.dirname, '../..'), 'dist/apps/cli/src/main.js');
@@ -29,7 +30,7 @@ export class ParleyCommand {
 
   /** Gives a command that goes on. */
   start(...args: string[]): { child: ChildProcess; out: () => string; ended: Promise<Ended> } {
-    const env = { PATH: process.env.PATH ?? '', ...this.env };
+    const env = { ...compileCache(), PATH: process.env.PATH ?? '', ...this.env };
     const child = spawn(process.execPath, [MAIN, ...args], {
       cwd: this.folder,
       env,

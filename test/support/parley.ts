@@ -123,6 +123,13 @@ function environment({ databaseUrl, dataDir, env }: ParleyOptions): Record<strin
   };
 }
 
+/** The built main file of one of the apps, beside that of the service. */
+export function appMain(app: string): string {
+  const main = process.env.PARLEY_TEST_MAIN;
+  if (main === undefined) throw new Error('The service is not built: run npm run build first');
+  return resolve(dirname(main), '../apps', app, 'src/main.js');
+}
+
 /** What lets a process begin with what another one compiled. */
 export function compileCache(): Record<string, string> {
   const folder = process.env.NODE_COMPILE_CACHE;

@@ -2,12 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { compileCache } from '../../support/parley.js';
+import { appMain, compileCache } from '../../support/parley.js';
 import { before, until } from '../../support/until.js';
-
-const ROOT = resolve(import.meta.dirname, '../../..');
-const MAIN = join(ROOT, 'dist/apps/agent/src/main.js');
 
 /** A stand-alone agent, seen from outside. */
 export class AgentProcess {
@@ -19,9 +15,10 @@ export class AgentProcess {
 
   /** Starts the built agent, on a free port unless `args` name one. */
   static spawn(args: readonly string[], databaseUrl: string, env: Record<string, string> = {}): AgentProcess {
-    if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: run npm run build first`);
     const given = { ...compileCache(), PATH: process.env.PATH, DATABASE_URL: databaseUrl, SHUTDOWN_GRACE: '1', ...env };
-    return new AgentProcess(spawn(process.execPath, [MAIN, '--port', '0', ...args], { cwd: tmpdir(), env: given }));
+    return new AgentProcess(
+      spawn(process.execPath, [appMain('agent'), '--port', '0', ...args], { cwd: tmpdir(), env: given }),
+    );
   }
 
   get output(): string {

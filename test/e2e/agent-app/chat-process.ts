@@ -1,10 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { appMain } from '../../support/parley.js';
 import { before, until } from '../../support/until.js';
-
-const MAIN = join(resolve(import.meta.dirname, '../../..'), 'dist/apps/cli/src/main.js');
 
 /** The terminal client, seen from outside: lines go in, lines come out. */
 export class ChatProcess {
@@ -16,7 +14,9 @@ export class ChatProcess {
   }
 
   static spawn(...args: string[]): ChatProcess {
-    return new ChatProcess(spawn(process.execPath, [MAIN, 'chat', ...args], { cwd: tmpdir(), stdio: 'pipe' }));
+    return new ChatProcess(
+      spawn(process.execPath, [appMain('cli'), 'chat', ...args], { cwd: tmpdir(), stdio: 'pipe' }),
+    );
   }
 
   get output(): string {
