@@ -7,6 +7,8 @@ import { useSharedStage } from '../support/shared-stage.js';
 import { diamond, echo, external, input, linear, output, script, unique } from '../support/workflow.js';
 
 const stage = useSharedStage();
+/** How long 200 runs at a time may take a busy machine: a safety net, in seconds. */
+const PATIENCE = 100;
 
 describe('isolation', () => {
   it("C16 200 runs in parallel: none sees another's data", async () => {
@@ -16,13 +18,13 @@ describe('isolation', () => {
       diamond(
         unique('many'),
         input('in'),
-        [external('e', fake.url, { prompt: '{{in}}' }), echo('a', { prompt: 'local {{in}}' })],
+        [external('e', fake.url, { prompt: '{{in}}', timeout: PATIENCE }), echo('a', { prompt: 'local {{in}}' })],
         output('out', { prompt: '{{e}} / {{a}}' }),
       ),
     );
     const marks = range(1, 200).map((n) => `mark-${n}-${unique('x')}`);
     const started = await Promise.all(marks.map((mark) => stage.api.start(workflow.name, { in: mark })));
-    const runs = await Promise.all(started.map((runId) => stage.api.ended(runId, 60_000)));
+    const runs = await Promise.all(started.map((runId) => stage.api.ended(runId, PATIENCE * 1000)));
     expect(new Set(started).size).toBe(200);
     expect(new Set(runs.map(({ contextId }) => contextId)).size).toBe(200);
     runs.forEach((run, index) => {
