@@ -5,6 +5,13 @@ export { type ContentLimits, DEFAULT_CONTENT_LIMITS } from './config/content-lim
 export { requiredAuth } from './config/database-config.js';
 export { type Environment, loadConfig } from './config/load-config.js';
 export { isLoopbackHost } from './config/loopback.js';
+export {
+  MCP_GLOB,
+  MCP_SERVER_NAME,
+  type McpCommand,
+  type McpEndpoint,
+  type McpServerEntry,
+} from './config/mcp-config.js';
 export { Readiness } from './health/readiness.js';
 export { withQuietRoutes } from './logging/logging.js';
 export { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } from './memory/in-flight.js';

@@ -1,6 +1,7 @@
 import type { AuthConfig } from './auth-config.js';
 import type { ContentLimits } from './content-limits.js';
 import type { LimitsConfig } from './limits-config.js';
+import type { McpConfig } from './mcp-config.js';
 import type { MemoryConfig } from './memory-config.js';
 
 export type NodeDispatch = 'local' | 'http';
@@ -67,6 +68,7 @@ export class AppConfig {
   readonly outboundAllow!: readonly string[];
   readonly llm!: LlmConfig;
   readonly cards!: CardConfig;
+  readonly mcp!: McpConfig;
   /** Bytes. */
   readonly bodyLimit!: number;
   /** What one caller may ask of one replica. */

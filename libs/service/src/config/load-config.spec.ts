@@ -18,6 +18,7 @@ describe('loadConfig', () => {
       outboundAllow: [],
       llm: { inputModes: [] },
       cards: { signing: true, signatures: 'warn', trustedKeys: [], changes: 'warn', maxAgeMs: 60_000 },
+      mcp: { servers: [], changes: 'warn' },
       bodyLimit: 4_194_304,
       limits: { rate: undefined, concurrency: undefined, streams: undefined },
       memory: {

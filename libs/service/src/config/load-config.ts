@@ -8,6 +8,7 @@ import { DATABASE_VARIABLES, databaseProblems } from './database-config.js';
 import { HOST_VARIABLES } from './hosts-config.js';
 import { CONTENT_VARIABLES, contentLimitsOf } from './content-limits.js';
 import { LIMIT_VARIABLES, limitsOf } from './limits-config.js';
+import { type McpServerEntry, readMcpServers } from './mcp-config.js';
 import { MEMORY_VARIABLES, memoryOf } from './memory-config.js';
 import { parseBytes, parseDuration } from './quantities.js';
 
@@ -29,9 +30,11 @@ export function loadConfig(env: Environment): AppConfig {
   // What a bad HOST would need cannot be said.
   const auth = lines.some((line) => line.startsWith('HOST:')) ? { problems: [] } : readAuth(given);
   const key = llmApiKey(given);
-  lines.push(...auth.problems, ...databaseProblems(given), ...(key.problem ? [key.problem] : []));
+  const mcp = readMcpServers(given['MCP_SERVERS_FILE']);
+  const others = [key.problem, mcp.problem].filter((it) => it !== undefined);
+  lines.push(...auth.problems, ...databaseProblems(given), ...others);
   if (!parsed.success || !auth.config || lines.length > 0) throw new ConfigError(lines);
-  return new AppConfig(toConfig(parsed.data, auth.config, key.value));
+  return new AppConfig(toConfig(parsed.data, auth.config, key.value, mcp.servers));
 }
 
 const port = z
@@ -126,6 +129,7 @@ const VARIABLES = z.object({
   CARD_SIGNATURES: z.enum(['ignore', 'warn', 'require'], 'must be ignore, warn or require').default('warn'),
   CARD_TRUSTED_KEYS: keySets.default([]),
   CARD_CHANGE_POLICY: z.enum(['allow', 'warn', 'block'], 'must be allow, warn or block').default('warn'),
+  MCP_CHANGE_POLICY: z.enum(['allow', 'warn', 'block'], 'must be allow, warn or block').optional(),
   CARD_MAX_AGE: cardMaxAge.default(60_000),
   BODY_LIMIT: bodyLimit.default(4 * 1024 ** 2),
   ...LIMIT_VARIABLES,
@@ -175,7 +179,12 @@ function llmApiKey(env: Record<string, string | undefined>): Outcome<string> {
   return value === undefined ? { problem: 'LLM_API_KEY_ENV: names a variable that is not set' } : { value };
 }
 
-function toConfig(values: Variables, auth: AuthConfig, apiKey: string | undefined): AppConfig {
+function toConfig(
+  values: Variables,
+  auth: AuthConfig,
+  apiKey: string | undefined,
+  servers: readonly McpServerEntry[],
+): AppConfig {
   const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_INPUT_MODES: inputModes } = values;
   const llm: LlmConfig = { baseUrl, apiKey, model, inputModes };
   return {
@@ -203,6 +212,7 @@ function toConfig(values: Variables, auth: AuthConfig, apiKey: string | undefine
       retentionMs: values.CARD_RETENTION,
       maxAgeMs: values.CARD_MAX_AGE,
     },
+    mcp: { servers, changes: values.MCP_CHANGE_POLICY ?? values.CARD_CHANGE_POLICY },
     bodyLimit: values.BODY_LIMIT,
     limits: limitsOf(values, auth.mode),
     memory: memoryOf(values, auth.mode !== 'none'),
