@@ -79,6 +79,7 @@ export {
 export { endsV03Stream, writeV03PushConfig, writeV03StreamItem, writeV03Task } from './codec/v0-3-values.js';
 export { canonicalAgentCard, compactCardText } from './card/canonical-card.js';
 export { canonicalJson } from './card/canonical-json.js';
+export { type JsonDifference, jsonDifferences } from './json-differences.js';
 export { briefText } from './brief-text.js';
 export { ContentTooLarge } from './content-too-large.js';
 export { hasUserinfo, NO_USERINFO, shownUrl, withoutUserinfo } from './shown-url.js';
