@@ -27,6 +27,7 @@ const LAYERS = {
     access: ['protocol', 'service', 'postgres', 'outbound', 'http'],
     'remote-agents': ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
     credentials: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
+    'mcp-client': ['protocol', 'service', 'postgres', 'outbound', 'http', 'access', 'a2a-client'],
     models: ['protocol', 'service', 'postgres', 'outbound', 'http', 'access', 'a2a-client'],
     nodes: [
       'protocol',
@@ -38,6 +39,7 @@ const LAYERS = {
       'executor',
       'a2a-client',
       'agent-calls',
+      'mcp-client',
       'models',
     ],
     push: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'tasks'],

@@ -10,11 +10,12 @@ import {
   ConversationNode,
   ConversationsModule,
 } from '#libs/conversations';
-import { CREDENTIAL_MIGRATIONS, CredentialsApiModule } from '#libs/credentials';
+import { CREDENTIAL_MIGRATIONS, CredentialsApiModule, CredentialsModule } from '#libs/credentials';
 import { EventGatewayModule } from '#libs/event-gateway';
 import { CancelWatch, ExecutorModule, RevisionClaimModule, TaskRecovery } from '#libs/executor';
 import { ApiValidationPipe, HttpModule, ProblemFilter, SIGNING_MIGRATIONS } from '#libs/http';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
+import { MCP_MIGRATIONS, McpClientModule } from '#libs/mcp-client';
 import { ModelsModule } from '#libs/models';
 import { NodesModule } from '#libs/nodes';
 import {
@@ -49,6 +50,7 @@ export class AppModule {
       ...ACCESS_MIGRATIONS,
       ...REMOTE_AGENT_MIGRATIONS,
       ...CREDENTIAL_MIGRATIONS,
+      ...MCP_MIGRATIONS,
     ];
     const push = PushModule.with(TasksModule);
     const conversations = ConversationAgentModule.withAgents(AgentsModule);
@@ -79,6 +81,7 @@ export class AppModule {
         OrchestratorModule.withExecutor(executor),
         ConversationsModule.with(executor, conversations, AgentsModule),
         BrainstormApiModule.with(executor, brainstorms, AgentsModule),
+        McpClientModule.with(CredentialsModule),
         CredentialsApiModule.with(WorkflowCredentialsModule.over(workflows)),
         A2aServerModule.with(executor, push, RevisionClaimModule),
         gateway,

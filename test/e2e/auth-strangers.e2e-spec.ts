@@ -17,6 +17,7 @@ import {
   CARD_ROUTES,
   CONVERSATION_ROUTES,
   CREDENTIAL_ROUTES,
+  MCP_SERVER_ROUTES,
   DELIVERY_ROUTES,
   RUN_ROUTES,
   WORKFLOW_ROUTES,
@@ -248,6 +249,7 @@ function isForeignTo(strangers: StrangerStage, other: string): void {
     for (const [path, shown] of [
       ['/api/workflows', workflow],
       ['/api/credentials', annas.credential],
+      ['/api/mcp-servers', annas.mcpServer],
       ['/api/agent-cards', annas.card],
       ['/a2a/agents', workflow],
       ['/a2a/.well-known/agent-card.json', workflow],
@@ -288,6 +290,7 @@ function isForeignTo(strangers: StrangerStage, other: string): void {
 function sharedAsks(who: () => Record<string, string>) {
   return [
     ...apiAsks(who, CREDENTIAL_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.credential })),
+    ...apiAsks(who, MCP_SERVER_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.mcpServer })),
     ...apiAsks(who, CARD_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.card })),
     ...apiAsks(who, WORKFLOW_ROUTES).map((ask) => ({ ...ask, idOf: ({ workflow }: StrangerStage) => workflow })),
   ];

@@ -58,6 +58,13 @@ export const CREDENTIAL_ROUTES: readonly ApiRoute[] = [
   ['DELETE', '/credentials/{id}'],
 ];
 
+export const MCP_SERVER_ROUTES: readonly ApiRoute[] = [
+  ['GET', '/mcp-servers/{id}'],
+  ['PUT', '/mcp-servers/{id}', () => ({ url: 'https://mcp.example.com' })],
+  ['POST', '/mcp-servers/{id}/accept', () => ({ hash: 'mine' })],
+  ['DELETE', '/mcp-servers/{id}'],
+];
+
 export const CARD_ROUTES: readonly ApiRoute[] = [
   ['GET', '/agent-cards/{id}'],
   ['POST', '/agent-cards/{id}/accept', () => ({})],
@@ -66,7 +73,7 @@ export const CARD_ROUTES: readonly ApiRoute[] = [
 /** Every route of `/api` that is asked, as OpenAPI names it: without its query, and with `{}` for what differs. */
 export function askedRoutes(): Set<string> {
   const all = [RUN_ROUTES, CONVERSATION_ROUTES, BRAINSTORM_ROUTES, DELIVERY_ROUTES].flat();
-  const shared = [WORKFLOW_ROUTES, CREDENTIAL_ROUTES, CARD_ROUTES].flat();
+  const shared = [WORKFLOW_ROUTES, CREDENTIAL_ROUTES, MCP_SERVER_ROUTES, CARD_ROUTES].flat();
   return new Set(
     [...all, ...shared].map(([method, path]) => {
       const place = path

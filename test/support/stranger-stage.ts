@@ -11,6 +11,7 @@ import { type Ask, isDenial, isFault, isUnknown, nobodys, told } from './strange
 import { until } from './until.js';
 import { WebhookReceiver } from './webhook-receiver.js';
 import type { Endpoints, Headers } from './wire-binding.js';
+import { keepMcpServer } from './mcp-http-server.js';
 import { Api, input, linear, output, says, script, unique } from './workflow.js';
 
 /** Who is not Ann, where callers have keys, and where their tokens name their tenants. */
@@ -32,6 +33,7 @@ export interface Annas {
   delivery: string;
   /** What she shares with the callers of her tenant. */
   credential: string;
+  mcpServer: string;
   card: string;
 }
 
@@ -122,6 +124,7 @@ async function everything({ stage, ann, workflow }: StrangerStage): Promise<Anna
     brainstorm: await brainstorm(stage, ann),
     delivery: await delivery(ann, ended.id),
     credential: await keepCredential(ann, { kind: 'api-key', value: newSecret() }),
+    mcpServer: await keepMcpServer(ann),
     card: await card(ann),
   };
 }

@@ -39,7 +39,7 @@ export function routeAccess(method: string, route: string | undefined): RouteAcc
   if (route === undefined) return AGENTS;
   const reads = READING.has(method);
   if (reads && !route.startsWith('/api/') && PUBLIC.some((it) => it.test(route))) return 'public';
-  if (/^\/api\/(keys|credentials)(\/|$)/.test(route)) return ADMIN;
+  if (/^\/api\/(keys|credentials|mcp-servers)(\/|$)/.test(route)) return ADMIN;
   // Whom this service calls, and by which card, is the operator's business; whoever draws workflows may look.
   if (/^\/api\/agent-cards?(\/|$)/.test(route)) return reads ? READERS : ADMIN;
   if (route === '/api/workflows' || route === '/api/workflows/:name') return reads ? READERS : WORKFLOWS;

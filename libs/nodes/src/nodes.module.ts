@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
 import { CallChainModule, CallChains, type NodeType, NodeTypes } from '#libs/executor';
+import { McpTools } from '#libs/mcp-client';
 import { Models } from '#libs/models';
 import { OutboundHttp } from '#libs/outbound';
 import { AppConfig } from '#libs/service';
@@ -54,6 +55,8 @@ export class NodesModule {
             TaskStore,
             AgentDirectory,
             CallChains,
+            // A stand-alone agent has none.
+            { token: McpTools, optional: true },
             ...others.map(({ type }) => type),
           ],
           useFactory: nodeTypes,
@@ -79,12 +82,13 @@ function nodeTypes(
   tasks: TaskStore,
   agents: AgentDirectory,
   chains: CallChains,
+  mcp: McpTools | undefined,
   ...others: NodeType[]
 ): NodeTypes {
   return new NodeTypeRegistry([
     new InputNode(),
     new AgentNode({ models, tools: new BuiltInTools(tools), memory: new AgentMemory(tasks) }),
-    new ToolNode(tools, content.renderedText),
+    new ToolNode(tools, content.renderedText, mcp),
     new OutputNode(),
     new ExternalNode(agents, chains),
     new ScriptNode(content),

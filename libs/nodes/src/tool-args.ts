@@ -1,4 +1,7 @@
+import type { NodeSpec, RequestContext } from '#libs/executor';
+import { isFillingOf } from '#libs/expressions';
 import {
+  ContentTooLarge,
   firstData,
   firstText,
   isJsonObject,
@@ -9,6 +12,8 @@ import {
   TextBudget,
   withoutUserinfo,
 } from '#libs/protocol';
+import { NodeFailure } from './node-failure.js';
+import { filledIn } from './own-texts.js';
 import { withText } from './text-placeholder.js';
 
 /** How the author's texts are filled in. */
@@ -17,6 +22,23 @@ export interface Author {
   fill(text: string): JsonValue;
   /** Whether the Message may bring this for it. */
   allows(text: string, given: JsonValue): boolean;
+}
+
+/**
+ * The arguments that a node calls its tool with.
+ * @throws NodeFailure where they come to more than texts may
+ */
+export function callArgs(node: NodeSpec, { userMessage }: RequestContext, renderedText: number): JsonObject {
+  const budget = new TextBudget(renderedText);
+  const author: Author =
+    node.of?.language === 2
+      ? { fill: (text) => filledIn(text, node, userMessage, budget), allows: isFillingOf }
+      : authorOf(firstText(userMessage.parts) ?? '', budget);
+  try {
+    return toolArgs(userMessage, node.config.args, author);
+  } catch (error) {
+    throw error instanceof ContentTooLarge ? new NodeFailure(error.message, { cause: error }) : error;
+  }
 }
 
 /**

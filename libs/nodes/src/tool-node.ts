@@ -1,26 +1,19 @@
 import type { AgentExecutor, ConfigSchema, NodeSpec, NodeType, RequestContext } from '#libs/executor';
-import { isFillingOf } from '#libs/expressions';
-import {
-  ContentTooLarge,
-  firstText,
-  hasUserinfo,
-  isJsonObject,
-  type JsonObject,
-  type Message,
-  NO_USERINFO,
-  TextBudget,
-} from '#libs/protocol';
+import type { McpTools } from '#libs/mcp-client';
+import { hasUserinfo, isJsonObject, NO_USERINFO } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { ConfigProblems } from './config-problems.js';
 import { configSchema } from './config-schema.js';
-import { NodeFailure } from './node-failure.js';
+import { McpToolExecutor } from './mcp-tool-executor.js';
 import { NodeExecutor, type NodeWork, workStep } from './node-executor.js';
-import { filledIn } from './own-texts.js';
 import { resultParts } from './result-parts.js';
-import { type Author, authorOf, shownArgs, toolArgs } from './tool-args.js';
+import { callArgs, shownArgs } from './tool-args.js';
 import type { ToolRegistry } from './tools/tool-registry.js';
 
-/** `tool`: runs a registered tool. */
+/** A server and one of its tools. */
+const MCP_TOOL = '^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}/[A-Za-z0-9_./-]{1,128}$';
+
+/** `tool`: runs a registered tool, or one of an MCP server (`server/tool`). */
 export class ToolNode implements NodeType {
   readonly name = 'tool';
   readonly configSchema: ConfigSchema;
@@ -28,9 +21,12 @@ export class ToolNode implements NodeType {
   constructor(
     private readonly tools: ToolRegistry,
     private readonly renderedText = DEFAULT_CONTENT_LIMITS.renderedText,
+    private readonly mcp?: McpTools,
   ) {
+    const ofServer = { type: 'string', pattern: MCP_TOOL, description: 'A tool of an MCP server: server/tool.' };
+    const registered = { enum: [...tools.names], description: 'The tool.' };
     const members = {
-      tool: { enum: [...tools.names], description: 'The tool.' },
+      tool: mcp ? { anyOf: [registered, ofServer], description: 'The tool.' } : registered,
       args: { type: 'object', description: 'Its arguments. Texts may have {{references}}.' },
       prompt: { description: 'The text of the Message, for arguments that name {{text}}. May have {{references}}.' },
     };
@@ -43,11 +39,17 @@ export class ToolNode implements NodeType {
     const url = isJsonObject(args) ? args.url : undefined;
     problems.unless(typeof url !== 'string' || !hasUserinfo(url), `args.url ${NO_USERINFO}`);
     if (typeof tool !== 'string' || tool === '') return problems.unless(false, 'missing tool config').found;
+    const wrong = tool.includes('/') ? this.mcp?.problem(tool, 'tool') : undefined;
+    if (this.mcp && tool.includes('/')) return problems.unless(wrong === undefined, `tool ${wrong}`).found;
     const known = this.tools.names.join(', ');
     return problems.unless(this.tools.find(tool) !== undefined, `unknown tool "${tool}" (known: ${known})`).found;
   }
 
   executor(node: NodeSpec): AgentExecutor {
+    const { tool } = node.config;
+    if (this.mcp && typeof tool === 'string' && tool.includes('/')) {
+      return new McpToolExecutor(node, tool, this.mcp, this.renderedText);
+    }
     return new ToolExecutor(node, this.tools, this.renderedText);
   }
 }
@@ -67,24 +69,10 @@ class ToolExecutor extends NodeExecutor {
   }
 
   protected override async *work(context: RequestContext): NodeWork {
-    const args = this.#args(context);
+    const args = callArgs(this.node, context, this.renderedText);
     yield workStep(context, 'tool.call', { tool: this.#tool, args: shownArgs(args) });
     const result = await this.tools.run(this.#tool, args, { signal: context.signal });
     yield workStep(context, 'tool.result', { tool: this.#tool, result });
     return resultParts(result);
-  }
-
-  #args({ userMessage }: RequestContext): JsonObject {
-    try {
-      return toolArgs(userMessage, this.node.config.args, this.#author(userMessage));
-    } catch (error) {
-      throw error instanceof ContentTooLarge ? new NodeFailure(error.message, { cause: error }) : error;
-    }
-  }
-
-  #author(message: Message): Author {
-    const budget = new TextBudget(this.renderedText);
-    if (this.node.of?.language !== 2) return authorOf(firstText(message.parts) ?? '', budget);
-    return { fill: (text) => filledIn(text, this.node, message, budget), allows: isFillingOf };
   }
 }

@@ -76,6 +76,12 @@ const API: Row[] = [
   ['GET /api/credentials/{name}', ADMIN, 404],
   ['PUT /api/credentials/{name}', ADMIN, 400, {}],
   ['DELETE /api/credentials/{name}', ADMIN, 404],
+  ['GET /api/mcp-servers', ADMIN, 200],
+  ['POST /api/mcp-servers', ADMIN, 400, {}],
+  ['GET /api/mcp-servers/{name}', ADMIN, 404],
+  ['PUT /api/mcp-servers/{name}', ADMIN, 400, {}],
+  ['DELETE /api/mcp-servers/{name}', ADMIN, 404],
+  ['POST /api/mcp-servers/{name}/accept', ADMIN, 400, {}],
 ];
 
 /** What is below an agent's base, and MCP. */

@@ -1,7 +1,7 @@
 import type { AuthConfig } from './auth-config.js';
 import type { ContentLimits } from './content-limits.js';
 import type { LimitsConfig } from './limits-config.js';
-import type { McpConfig } from './mcp-config.js';
+import type { McpServerEntry } from './mcp-config.js';
 import type { MemoryConfig } from './memory-config.js';
 
 export type NodeDispatch = 'local' | 'http';
@@ -35,6 +35,14 @@ export interface CardConfig {
   readonly retentionMs?: number;
   /** How long readers may keep our own without asking again. */
   readonly maxAgeMs: number;
+}
+
+/** Tools of MCP servers. */
+export interface McpConfig {
+  /** Those of `MCP_SERVERS_FILE`. */
+  readonly servers: readonly McpServerEntry[];
+  /** What a change of a tool's description or schema does. */
+  readonly changes: CardChangePolicy;
 }
 
 /** What the environment says, checked once at the start by `loadConfig`. A class, so that it can be injected. */

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { CardChangePolicy } from './app-config.js';
 
 /** A program that speaks MCP over its standard streams. It is started without a shell. */
 export interface McpCommand {
@@ -26,14 +25,6 @@ export interface McpServerEntry {
   readonly allow?: readonly string[];
   /** Globs of its tools that somebody is asked about before each call. */
   readonly approve?: readonly string[];
-}
-
-/** Tools of MCP servers. */
-export interface McpConfig {
-  /** Those of `MCP_SERVERS_FILE`. */
-  readonly servers: readonly McpServerEntry[];
-  /** What a change of a tool's description or schema does. */
-  readonly changes: CardChangePolicy;
 }
 
 /** What names of MCP servers look like. */

@@ -1,0 +1,147 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Caller } from '#libs/access';
+import { ApiProblem, malformed, ProblemError } from '#libs/http';
+import { OutboundHttp } from '#libs/outbound';
+import { MCP_SERVER_NAME } from '#libs/service';
+import type { FastifyReply } from 'fastify';
+import { McpServerTools } from '../mcp-server-tools.js';
+import { ToolPins } from '../pins/tool-pins.js';
+import type { McpServer } from '../servers/mcp-server.js';
+import { McpServers } from '../servers/mcp-servers.js';
+import { McpAcceptBody } from './mcp-accept-body.js';
+import { McpReplacementBody, McpServerBody } from './mcp-server-body.js';
+import { mcpServerDetail, McpServerDetailView, McpServerListView, McpServerView, mcpServerView } from './mcp-views.js';
+
+const LONGEST_LOOK_MS = 15_000;
+
+/** The MCP servers whose tools may be called: the tenant's own, and those of the operator's file. */
+@ApiTags('mcp-servers')
+@Controller('api/mcp-servers')
+export class McpServersController {
+  constructor(
+    private readonly servers: McpServers,
+    private readonly tools: McpServerTools,
+    private readonly pins: ToolPins,
+    private readonly http: OutboundHttp,
+  ) {}
+
+  @Post()
+  @ApiOperation({ summary: 'Keeps a new MCP server.' })
+  @ApiCreatedResponse({ type: McpServerView })
+  @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(409, 'There is a server of this name.')
+  @ApiProblem(422, 'A program is started only from the file of the operator.')
+  async createMcpServer(
+    @Body() body: McpServerBody,
+    @Caller() { tenant }: Caller,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<McpServerView> {
+    const { name } = body;
+    this.requirePermitted(body);
+    const created = this.servers.isOfFile(name) ? undefined : await this.servers.create(tenant, name, body.server);
+    if (!created) throw new ProblemError(409, `the MCP server "${name}" exists already`);
+    void reply.header('location', `/api/mcp-servers/${name}`);
+    return mcpServerView(created);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'All MCP servers, by name, with what is known of them.' })
+  @ApiOkResponse({ type: McpServerListView })
+  async listMcpServers(@Caller() { tenant }: Caller): Promise<McpServerListView> {
+    const [servers, changed] = await Promise.all([this.servers.list(tenant), this.pins.changed(tenant)]);
+    return {
+      servers: servers.map((server) => {
+        const isChanged = changed.get(server.name);
+        return { ...mcpServerView(server), ...(isChanged !== undefined && { status: isChanged ? 'changed' : 'ok' }) };
+      }),
+    };
+  }
+
+  @Get(':name')
+  @ApiOperation({ summary: 'One MCP server, asked now: its tools, and what has changed since they were pinned.' })
+  @ApiOkResponse({ type: McpServerDetailView })
+  @ApiProblem(404, 'MCP server not found')
+  async getMcpServer(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<McpServerDetailView> {
+    return this.detail(tenant, await this.existing(tenant, name));
+  }
+
+  @Put(':name')
+  @ApiOperation({ summary: 'Replaces an MCP server. Its tools stay pinned as they are.' })
+  @ApiOkResponse({ type: McpServerView })
+  @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(404, 'MCP server not found')
+  @ApiProblem(409, 'It is one of the file of the operator.')
+  @ApiProblem(422, 'A program is started only from the file of the operator.')
+  async replaceMcpServer(
+    @Param('name') name: string,
+    @Body() body: McpReplacementBody,
+    @Caller() { tenant }: Caller,
+  ): Promise<McpServerView> {
+    await this.own(tenant, name);
+    this.requirePermitted(body);
+    const replaced = await this.servers.replace(tenant, name, body.server);
+    if (!replaced) throw unknownServer();
+    return mcpServerView(replaced);
+  }
+
+  @Delete(':name')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Deletes an MCP server, and what was pinned of it.' })
+  @ApiNoContentResponse()
+  @ApiProblem(404, 'MCP server not found')
+  @ApiProblem(409, 'It is one of the file of the operator.')
+  async deleteMcpServer(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<void> {
+    await this.own(tenant, name);
+    if (!(await this.servers.delete(tenant, name))) throw unknownServer();
+    await this.pins.forget(tenant, name);
+  }
+
+  @Post(':name/accept')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Accepts the tools as they were seen: they are pinned from now on, and none is blocked.' })
+  @ApiOkResponse({ type: McpServerDetailView })
+  @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(404, 'MCP server not found')
+  @ApiProblem(409, 'No such change waits to be accepted.')
+  async acceptMcpServer(
+    @Param('name') name: string,
+    @Body() { hash }: McpAcceptBody,
+    @Caller() { tenant, owner }: Caller,
+  ): Promise<McpServerDetailView> {
+    const server = await this.existing(tenant, name);
+    if (!(await this.pins.accept(tenant, name, hash, owner))) {
+      throw new ProblemError(409, 'No such change waits to be accepted: the tools may have changed again');
+    }
+    return this.detail(tenant, server);
+  }
+
+  private async detail(tenant: string, server: McpServer): Promise<McpServerDetailView> {
+    const { signal } = new AbortController();
+    const found = await this.tools.look(tenant, server, signal, { refresh: true, withinMs: LONGEST_LOOK_MS });
+    return mcpServerDetail(server, found);
+  }
+
+  /** @throws ProblemError 404 */
+  private async existing(tenant: string, name: string): Promise<McpServer> {
+    const server = MCP_SERVER_NAME.test(name) ? await this.servers.get(tenant, name) : undefined;
+    if (!server) throw unknownServer();
+    return server;
+  }
+
+  /** One that may be changed here. @throws ProblemError 404, 409 */
+  private async own(tenant: string, name: string): Promise<void> {
+    const { source } = await this.existing(tenant, name);
+    if (source === 'file') throw new ProblemError(409, `the MCP server "${name}" is one of the file of the operator`);
+  }
+
+  /** As far as that can be told without a look-up. @throws ProblemError 400 */
+  private requirePermitted({ url }: McpServerBody): void {
+    if (this.http.mayPermit(new URL(url))) return;
+    throw malformed({ path: 'url', detail: 'must not be an address that this service does not call' });
+  }
+}
+
+function unknownServer(): ProblemError {
+  return new ProblemError(404, 'MCP server not found');
+}

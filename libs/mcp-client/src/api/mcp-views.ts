@@ -1,0 +1,153 @@
+import type { JsonObject } from '#libs/protocol';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { matchesAny } from '../glob.js';
+import type { FoundServer } from '../mcp-server-tools.js';
+import type { ToolChange } from '../pins/tool-changes.js';
+import { toolHash } from '../pins/tool-definition.js';
+import type { McpServer } from '../servers/mcp-server.js';
+
+const HASH = 'qK3l0x7pS9n1';
+
+/** `changed`: something waits to be accepted. `unreachable`: it was asked, and is away. */
+export const MCP_STATUSES = ['ok', 'changed', 'unreachable'] as const;
+export type McpStatus = (typeof MCP_STATUSES)[number];
+
+export class McpServerView {
+  @ApiProperty({ example: 'github' })
+  name!: string;
+
+  @ApiProperty({
+    enum: ['file', 'api'],
+    description: '`file`: from the file of the operator, and not to be changed here.',
+  })
+  source!: 'file' | 'api';
+
+  @ApiProperty({ enum: ['http', 'stdio'] })
+  transport!: 'http' | 'stdio';
+
+  @ApiPropertyOptional({ example: 'https://mcp.example.com/v1' })
+  url?: string;
+
+  @ApiPropertyOptional({ example: 'partner' })
+  auth?: string;
+
+  @ApiPropertyOptional({ type: [String], example: ['search_*'] })
+  allow?: string[];
+
+  @ApiPropertyOptional({ type: [String], example: ['delete_*'] })
+  approve?: string[];
+
+  @ApiPropertyOptional({ format: 'date-time' })
+  createdAt?: string;
+
+  @ApiPropertyOptional({ format: 'date-time' })
+  updatedAt?: string;
+
+  @ApiPropertyOptional({
+    enum: MCP_STATUSES,
+    description:
+      '`changed`: something waits to be accepted. In a list it is what is known, and absent of a server that was never seen.',
+  })
+  status?: McpStatus;
+}
+
+export class McpServerListView {
+  @ApiProperty({ type: [McpServerView] })
+  servers!: McpServerView[];
+}
+
+class McpToolView {
+  @ApiProperty({ example: 'search_code' })
+  name!: string;
+
+  @ApiProperty({ description: 'As the server says it.', example: 'Searches code' })
+  description!: string;
+
+  @ApiProperty({ example: HASH })
+  hash!: string;
+
+  @ApiProperty({ type: 'object', additionalProperties: true, example: { type: 'object' } })
+  inputSchema!: JsonObject;
+
+  @ApiProperty({ type: 'object', additionalProperties: true, example: { readOnlyHint: true } })
+  annotations!: JsonObject;
+
+  @ApiProperty({ description: 'Whether `allow` names it.' })
+  allowed!: boolean;
+
+  @ApiProperty({ description: 'Whether `approve` names it.' })
+  needsApproval!: boolean;
+
+  @ApiProperty({ description: 'Whether it may not be called until a change is accepted.' })
+  blocked!: boolean;
+}
+
+export class McpServerDetailView extends McpServerView {
+  @ApiPropertyOptional({ description: 'Of all tools, as they were seen last: what `accept` names.', example: HASH })
+  hash?: string;
+
+  @ApiProperty({ type: [McpToolView] })
+  tools!: McpToolView[];
+
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { type: 'object', additionalProperties: true },
+    description: 'tool, kind, blocked, differences (path, kind, before?, after?), for each tool that is not as it was.',
+    example: [
+      {
+        tool: 'search_code',
+        kind: 'changed',
+        blocked: true,
+        differences: [{ path: '/description', kind: 'changed', before: 'Searches code', after: 'Searches all code' }],
+      },
+    ],
+  })
+  changes?: ToolChange[];
+
+  @ApiPropertyOptional({ description: 'Why it is unreachable.', example: 'HTTP 500' })
+  error?: string;
+
+  @ApiPropertyOptional({ format: 'date-time' })
+  acceptedAt?: string;
+
+  @ApiPropertyOptional({ example: 'ann' })
+  acceptedBy?: string;
+}
+
+/** A server without what it needs to start: that is the operator's. */
+export function mcpServerView({ name, source, at, allow, approve, createdAt, updatedAt }: McpServer): McpServerView {
+  return {
+    name,
+    source,
+    ...('url' in at
+      ? { transport: 'http', url: at.url, ...(at.auth !== undefined && { auth: at.auth }) }
+      : { transport: 'stdio' }),
+    ...(allow && { allow: [...allow] }),
+    ...(approve && { approve: [...approve] }),
+    ...(createdAt && { createdAt: createdAt.toISOString() }),
+    ...(updatedAt && { updatedAt: updatedAt.toISOString() }),
+  };
+}
+
+export function mcpServerDetail(server: McpServer, { known, away }: FoundServer): McpServerDetailView {
+  const { changes = [], tools = [], pin } = known ?? {};
+  return {
+    ...mcpServerView(server),
+    status: away !== undefined ? 'unreachable' : changes.length > 0 ? 'changed' : 'ok',
+    ...(known && { hash: known.hash }),
+    tools: tools.map(({ definition: { name, description, inputSchema, annotations, ...more }, blocked }) => ({
+      name,
+      description,
+      hash: toolHash({ name, description, inputSchema, annotations, ...more }),
+      inputSchema,
+      annotations,
+      allowed: server.allow === undefined || matchesAny(server.allow, name),
+      needsApproval: matchesAny(server.approve ?? [], name),
+      blocked,
+    })),
+    ...(changes.length > 0 && { changes }),
+    ...(away !== undefined && { error: away }),
+    ...(pin?.acceptedAt && { acceptedAt: pin.acceptedAt.toISOString() }),
+    ...(pin?.acceptedBy !== undefined && { acceptedBy: pin.acceptedBy }),
+  };
+}

@@ -1,0 +1,60 @@
+import { callResult } from './call-result.js';
+
+const MAX = 256 * 1024;
+const text = (it: string) => ({ type: 'text', text: it });
+const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+describe('what a tool answered', () => {
+  test.each([
+    ['one text', { content: [text('hello')] }, { result: 'hello' }],
+    ['two texts', { content: [text('a'), text('b')] }, { result: 'a\nb' }],
+    ['nothing', { content: [] }, { result: '' }],
+    ['data beside its text', { content: [text('{"a":1}')], structuredContent: { a: 1 } }, { result: { a: 1 } }],
+    [
+      'an image',
+      { content: [{ type: 'image', data: 'AA==', mimeType: 'image/png' }] },
+      { result: [{ type: 'image', data: 'AA==', mimeType: 'image/png' }] },
+    ],
+    ['an error', { content: [text('no such file')], isError: true }, { error: 'no such file' }],
+    ['an error without words', { content: [], isError: true }, { error: 'the tool failed and gave no reason' }],
+    ['no content at all', {}, { result: '' }],
+  ])('%s', (_, answered, result) => {
+    expect(callResult(answered)).toEqual(result);
+  });
+
+  test.each([
+    ['a text', { content: [text('x'.repeat(10_000_000))] }],
+    ['a text of quotes', { content: [text('"'.repeat(10_000_000))] }],
+    ['a text of long characters', { content: [text('😀'.repeat(1_000_000))] }],
+    ['data', { content: [], structuredContent: { rows: Array.from({ length: 100_000 }, () => 'row') } }],
+    ['an image', { content: [text('look'), { type: 'image', data: 'A'.repeat(10_000_000), mimeType: 'image/png' }] }],
+    [
+      'many blocks',
+      { content: Array.from({ length: 10_000 }, () => ({ type: 'resource_link', uri: 'x'.repeat(100) })) },
+    ],
+    ['an error', { content: [text('x'.repeat(10_000_000))], isError: true }],
+  ])('%s that is too long is cut and says so', (_, answered) => {
+    const { truncated, ...taken } = callResult(answered);
+    expect(truncated).toBe(true);
+    const [value] = Object.values(taken);
+    expect(bytes(value)).toBeLessThanOrEqual(MAX + (Array.isArray(value) ? 0 : MAX));
+  });
+
+  test('a text is cut to as much as fits', () => {
+    const cut = callResult({ content: [text('é'.repeat(MAX))] });
+    expect(cut).toEqual({ result: 'é'.repeat(MAX / 2 - 1), truncated: true });
+  });
+
+  test('no half of a character is left', () => {
+    const { result } = callResult({ content: [text(`a${'😀'.repeat(MAX)}`)] }) as { result: string };
+    expect(result.isWellFormed()).toBe(true);
+  });
+
+  test('a text beside an image is kept, the image left out', () => {
+    const image = { type: 'image', data: 'A'.repeat(MAX), mimeType: 'image/png' };
+    expect(callResult({ content: [text('look'), image, text('end')] })).toEqual({
+      result: [text('look'), text(`[image of ${bytes(image)} bytes left out]`), text('end')],
+      truncated: true,
+    });
+  });
+});

@@ -1,0 +1,76 @@
+import { isNativeError } from 'node:util/types';
+import { AgentCallError, networkFailure } from '#libs/a2a-client';
+import { briefText } from '#libs/protocol';
+import { ToolListRefused } from '../pins/tool-definition.js';
+import { refusal } from './server-fetch.js';
+
+/** Why a server could not be asked, for callers to read: what it said, and no internals of ours. */
+export function failureText(error: unknown): string {
+  const causes = causesOf(error);
+  const known = causes.find((it) => it instanceof AgentCallError);
+  if (known) return known.message;
+  if (error instanceof ToolListRefused) return error.message;
+  const status = causes.map(statusOf).find((it) => it !== undefined);
+  if (status === 401 || status === 403) return refusal(status).message;
+  if (status !== undefined) return `HTTP ${status}`;
+  const code = codeOf(error);
+  if (typeof code === 'number') return briefText(`mcp error ${code}: ${(error as Error).message}`);
+  if (code !== undefined && SENTENCES[code] !== undefined) return SENTENCES[code];
+  if (code !== undefined && /^E[A-Z]+$/.test(code)) return `it cannot be started (${code})`;
+  return causes.some(isOfNetwork) ? networkFailure(error).message : 'its answer is not MCP';
+}
+
+/** Whether it is the server's answer to one request, after which its session goes on. */
+export function isAnswer(error: unknown): boolean {
+  return typeof codeOf(error) === 'number' || isTimeout(error);
+}
+
+export function isTimeout(error: unknown): boolean {
+  return codeOf(error) === 'REQUEST_TIMEOUT';
+}
+
+/** Whether the other side has ended, or its connection. */
+export function isEnd(error: unknown): boolean {
+  return causesOf(error).some((it) => ENDS.has(String(codeOf(it))));
+}
+
+/** Whether a server that keeps sessions may have forgotten this one: then it did nothing of what it was asked. */
+export function isLostSession(error: unknown): boolean {
+  return causesOf(error).some((it) => [400, 404].includes(statusOf(it) ?? 0));
+}
+
+const ENDS = new Set(['CONNECTION_CLOSED', 'NOT_CONNECTED', 'EPIPE', 'ERA_NEGOTIATION_FAILED']);
+const SENTENCES: Readonly<Record<string, string>> = {
+  REQUEST_TIMEOUT: 'timeout: no answer in time',
+  CONNECTION_CLOSED: 'its connection has ended',
+  NOT_CONNECTED: 'its connection has ended',
+  SEND_FAILED: 'its connection has ended',
+  CLIENT_HTTP_UNEXPECTED_CONTENT: 'its answer is not MCP',
+  UNSUPPORTED_RESULT_TYPE: 'it asks for input, which calls of tools do not give',
+};
+
+function codeOf(error: unknown): string | number | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' || typeof code === 'number' ? code : undefined;
+}
+
+function statusOf(error: Error): number | undefined {
+  const { status, data } = error as { status?: unknown; data?: { status?: unknown } };
+  return [status, data?.status].find((it) => typeof it === 'number');
+}
+
+function isOfNetwork(error: Error): boolean {
+  const code = codeOf(error);
+  return error.name.startsWith('Outbound') || (typeof code === 'string' && /^(UND_ERR_|E[A-Z]+$)/.test(code));
+}
+
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = [];
+  for (let it = error; isError(it) && causes.length < 8; it = (it as { cause?: unknown }).cause) causes.push(it);
+  return causes;
+}
+
+/** Those of the network come from another realm where this code runs in a context of its own. */
+function isError(value: unknown): value is Error {
+  return value instanceof Error || isNativeError(value);
+}

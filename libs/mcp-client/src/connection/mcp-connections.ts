@@ -1,0 +1,119 @@
+import type { PriorDiscovery } from '@modelcontextprotocol/client';
+import { AgentCallError, RequestSigners } from '#libs/a2a-client';
+import { OutboundHttp } from '#libs/outbound';
+import { AppConfig, type McpCommand, type McpEndpoint, Shutdown } from '#libs/service';
+import { Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import type { McpServer } from '../servers/mcp-server.js';
+import type { BodyBounds } from './bounded-body.js';
+import { isEnd } from './failure-text.js';
+import { httpTransport } from './http-transport.js';
+import { McpConnection, type OpenSession, type SessionEvents } from './mcp-connection.js';
+import { McpSession, SESSION_TIMES, type SessionTimes } from './mcp-session.js';
+import { serverFetch, type ServerProof } from './server-fetch.js';
+import { StdioTransport } from './stdio-transport.js';
+
+/** So much of one message, or of one answer over HTTP, is read. */
+const MAX_MESSAGE = 16 * 1024 * 1024;
+const MOST_OPEN = 500;
+const IDLE_MS = 600_000;
+
+/**
+ * The connections of this process: one for each program, whoever calls it, and for each URL one for each tenant and
+ * credential. Each is opened when it is first used; one over HTTP that is not used any more is closed.
+ */
+export class McpConnections {
+  private readonly logger = new Logger(McpConnections.name);
+  private readonly programs = new Map<string, McpConnection>();
+  private readonly remote = new LRUCache<string, McpConnection>({
+    max: MOST_OPEN,
+    ttl: IDLE_MS,
+    updateAgeOnGet: true,
+    ttlAutopurge: true,
+    dispose: (connection) => connection.retire(),
+  });
+
+  private closed = false;
+
+  constructor(
+    private readonly config: Pick<AppConfig, 'content'>,
+    private readonly http: Pick<OutboundHttp, 'fetch'>,
+    private readonly signers: RequestSigners,
+    shutdown: Pick<Shutdown, 'register'>,
+    private readonly times: SessionTimes = SESSION_TIMES,
+  ) {
+    shutdown.register('connections', () => this.close());
+  }
+
+  of(tenant: string, { name, at }: McpServer): McpConnection {
+    if (this.closed) throw new AgentCallError('connect', 'the service is about to end');
+    if ('command' in at) return kept(this.programs, name, () => new McpConnection(this.program(name, at), true));
+    const key = JSON.stringify([tenant, name, at.url, at.auth ?? '']);
+    return kept(this.remote, key, () => new McpConnection(this.endpoint(tenant, at), false));
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    const open = [...this.programs.values(), ...this.remote.values()];
+    this.programs.clear();
+    await Promise.all(open.map((it) => it.close()));
+    this.remote.clear();
+  }
+
+  private program(name: string, at: McpCommand): OpenSession {
+    const log = (line: string): void =>
+      this.logger.debug({ server: name, stderr: line }, 'An MCP server wrote to its standard error');
+    const bounds: BodyBounds = { bytes: MAX_MESSAGE, members: this.config.content.jsonMembers };
+    const open = (events: SessionEvents, prior?: PriorDiscovery): Promise<McpSession> =>
+      McpSession.open(new StdioTransport(at, bounds, log), this.times, this.watched(name, events), prior);
+    return async (events, last) => {
+      try {
+        return await open(events, last?.prior);
+      } catch (error) {
+        if (last || !isEnd(error)) throw error;
+        // Some programs end at a question that they do not know. Who speaks as they do asks none.
+        return open(events, { kind: 'legacy' });
+      }
+    };
+  }
+
+  private watched(name: string, { ended, changed }: SessionEvents): SessionEvents {
+    return {
+      changed,
+      ended: () => {
+        if (!this.closed)
+          this.logger.warn({ server: name }, 'An MCP server has ended; it is started again when it is needed');
+        ended();
+      },
+    };
+  }
+
+  private endpoint(tenant: string, { url, auth }: McpEndpoint): OpenSession {
+    const endpoint = new URL(url);
+    const wanted = auth === undefined ? undefined : { credential: auth, tenant, agentUrl: url, endpoint };
+    const proof: ServerProof | undefined = wanted && { signers: this.signers, wanted };
+    let failure: AgentCallError | undefined;
+    const bounds: BodyBounds = {
+      bytes: MAX_MESSAGE,
+      members: this.config.content.jsonMembers,
+      cut: (reason) => (failure = reason),
+    };
+    const fetch = serverFetch(this.http.fetch, bounds, proof);
+    const lastFailure = (): AgentCallError | undefined => {
+      const last = failure;
+      failure = undefined;
+      return last;
+    };
+    return async (events) => McpSession.open(await httpTransport(endpoint, fetch, lastFailure), this.times, events);
+  }
+}
+
+function kept(
+  connections: Map<string, McpConnection> | LRUCache<string, McpConnection>,
+  key: string,
+  make: () => McpConnection,
+): McpConnection {
+  const known = connections.get(key) ?? make();
+  connections.set(key, known);
+  return known;
+}

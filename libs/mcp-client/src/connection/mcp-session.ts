@@ -1,0 +1,144 @@
+import type {
+  Client,
+  jsonSchemaValidator,
+  PriorDiscovery,
+  RequestOptions,
+  Tool,
+  Transport,
+} from '@modelcontextprotocol/client';
+import { AgentCallError } from '#libs/a2a-client';
+import type { JsonObject, JsonValue } from '#libs/protocol';
+import type { ToolDefinition } from '../pins/tool-definition.js';
+import { cutReason } from './http-transport.js';
+
+/** Milliseconds. */
+export interface SessionTimes {
+  /** Until a server has said who it is. */
+  connect: number;
+  /** Until it has listed its tools. */
+  list: number;
+  /** Between the call of a tool and its answer, or between two signs of its progress. */
+  call: number;
+  /** Until its answer, whatever progress it tells of. */
+  callTotal: number;
+}
+
+export const SESSION_TIMES: SessionTimes = { connect: 20_000, list: 30_000, call: 120_000, callTotal: 900_000 };
+
+export interface SessionCall {
+  signal: AbortSignal;
+  /** For the request's `_meta`. */
+  trace?: Readonly<Record<string, string>>;
+}
+
+const MOST_PAGES = 64;
+const NAME = { name: 'parley', version: '1.0.0' };
+/** What a server says of its results' form is not relied on: its patterns could take any time. */
+const UNCHECKED: jsonSchemaValidator = {
+  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+};
+
+/** An open conversation with a server, in whichever era of the protocol it speaks. */
+export class McpSession {
+  /** Whether it has ended; then nothing can be asked any more. */
+  ended = false;
+
+  private constructor(
+    private readonly client: Client,
+    private readonly transport: Transport,
+    private readonly times: SessionTimes,
+  ) {}
+
+  /**
+   * Loads the SDK, which takes no memory before, and opens a session.
+   * @param prior what is known of the server's era; else it is asked
+   */
+  static async open(
+    transport: Transport,
+    times: SessionTimes,
+    events: { ended: () => void; changed: () => void },
+    prior?: PriorDiscovery,
+  ): Promise<McpSession> {
+    const { Client: SdkClient } = await import('@modelcontextprotocol/client');
+    const client = new SdkClient(NAME, {
+      versionNegotiation: { mode: 'auto', probe: { timeoutMs: times.connect } },
+      jsonSchemaValidator: UNCHECKED,
+      inputRequired: { autoFulfill: false },
+    });
+    const session = new McpSession(client, transport, times);
+    client.onclose = () => {
+      session.ended = true;
+      events.ended();
+    };
+    // Of what fails beside the answers to requests nobody needs to know.
+    client.onerror = () => undefined;
+    client.setNotificationHandler('notifications/tools/list_changed', events.changed);
+    try {
+      await client.connect(transport, { timeout: times.connect, ...(prior && { prior }) });
+    } catch (error) {
+      await transport.close().catch(() => undefined);
+      throw error;
+    }
+    return session;
+  }
+
+  /** What a server that is started anew need not be asked again. */
+  get prior(): PriorDiscovery | undefined {
+    const discover = this.client.getDiscoverResult();
+    if (discover) return { kind: 'modern', discover };
+    return this.client.getProtocolEra() === 'legacy' ? { kind: 'legacy' } : undefined;
+  }
+
+  /** Whether the server keeps something for this session that it may forget. */
+  get isKept(): boolean {
+    return this.transport.sessionId !== undefined;
+  }
+
+  /** All tools, as the server lists them. */
+  async tools(): Promise<JsonValue[]> {
+    if (!this.client.getServerCapabilities()?.tools) return [];
+    const listed: JsonValue[] = [];
+    let cursor: string | undefined;
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const params = cursor === undefined ? {} : { cursor };
+      const { tools, nextCursor } = await this.ask((options) =>
+        this.client.request({ method: 'tools/list', params }, { ...options, timeout: this.times.list }),
+      );
+      listed.push(...(tools as unknown as JsonValue[]));
+      if (nextCursor === undefined || nextCursor === cursor) return listed;
+      cursor = nextCursor;
+    }
+    throw new AgentCallError('invalid-response', `its list of tools has more than ${MOST_PAGES} pages`);
+  }
+
+  /** Calls a tool once. @throws what the signal was aborted with */
+  async call(
+    { name, title, description, inputSchema }: ToolDefinition,
+    args: JsonObject,
+    { signal, trace }: SessionCall,
+  ): Promise<JsonObject> {
+    const params = { name, arguments: args, ...(trace && { _meta: { ...trace } }) };
+    const toolDefinition = { name, title, description, inputSchema } as Tool;
+    const { call: timeout, callTotal: maxTotalTimeout } = this.times;
+    // Who asks for progress is told that the server is alive.
+    const patience = { timeout, maxTotalTimeout, resetTimeoutOnProgress: true, onprogress: () => undefined };
+    const result = await this.ask(
+      (options) => this.client.callTool(params, { ...options, ...patience, toolDefinition }),
+      signal,
+    );
+    return result as unknown as JsonObject;
+  }
+
+  async close(): Promise<void> {
+    await this.client.close();
+  }
+
+  private async ask<T>(request: (options: RequestOptions) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    try {
+      return await request({ ...(signal && { signal }) });
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw cutReason(error) ?? error;
+    }
+  }
+}

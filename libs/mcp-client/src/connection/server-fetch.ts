@@ -1,0 +1,76 @@
+import {
+  AgentCallError,
+  networkFailure,
+  type RequestAuth,
+  RequestSigners,
+  sign,
+  type SigningRequest,
+} from '#libs/a2a-client';
+import type { OutboundFetch } from '#libs/outbound';
+import { type BodyBounds, boundedBody } from './bounded-body.js';
+
+export type ServerFetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
+
+/** Who calls a server, where it wants to know. */
+export interface ServerProof {
+  signers: RequestSigners;
+  wanted: Omit<SigningRequest, 'signal'>;
+}
+
+/**
+ * A `fetch` for the SDK's transport: through the outbound client, with the proof of a stored credential, and with bodies
+ * that are bounded. What the network does is an AgentCallError.
+ */
+export function serverFetch(send: OutboundFetch, bounds: BodyBounds, proof?: ServerProof): ServerFetch {
+  return async (input, init) => {
+    const call = (auth?: RequestAuth): Promise<Response> => answered(send, new URL(input), init, auth);
+    return bounded(proof ? await withProof(proof, init?.signal, call) : await call(), bounds);
+  };
+}
+
+/** A call that was refused with 401 did nothing: it is made once more where there is another proof. */
+async function withProof(
+  { signers, wanted }: ServerProof,
+  signal: AbortSignal | null | undefined,
+  call: (auth: RequestAuth) => Promise<Response>,
+): Promise<Response> {
+  const request = { ...wanted, signal: signal ?? new AbortController().signal };
+  const auth = await signers.auth(request);
+  const response = await call(auth);
+  if (response.status !== 401) return noted(signers, auth, response);
+  const other = await signers.renewed(request, auth);
+  if (other === undefined) return noted(signers, auth, response);
+  await response.body?.cancel();
+  return noted(signers, other, await call(other));
+}
+
+function noted(signers: RequestSigners, auth: RequestAuth, response: Response): Response {
+  const { status } = response;
+  if (status === 401 || status === 403) signers.failed(auth, refusal(status));
+  return response;
+}
+
+/** How it is said that a server answered 401 or 403. */
+export function refusal(status: 401 | 403): AgentCallError {
+  const text = status === 401 ? 'the server does not accept who calls' : 'the server forbids the call';
+  return new AgentCallError('unauthorized', `HTTP ${status}: ${text}`, { code: status });
+}
+
+async function answered(send: OutboundFetch, url: URL, init?: RequestInit, auth?: RequestAuth): Promise<Response> {
+  const headers = Object.fromEntries(new Headers(init?.headers));
+  const signed = auth ? sign(auth, url, headers) : { url, headers };
+  try {
+    // The transport follows redirects within the origin by itself, each with a call of this.
+    return await send(signed.url, { ...init, headers: signed.headers, redirect: 'manual' });
+  } catch (error) {
+    init?.signal?.throwIfAborted();
+    throw networkFailure(error);
+  }
+}
+
+function bounded(response: Response, bounds: BodyBounds): Response {
+  if (!response.body) return response;
+  const { status, statusText, headers } = response;
+  const passed = new Response(response.body.pipeThrough(boundedBody(bounds)), { status, statusText, headers });
+  return Object.defineProperty(passed, 'url', { value: response.url });
+}

@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { AgentCallError } from '#libs/a2a-client';
+import { hasMoreMembers, tooManyMembers } from '#libs/http';
+import type { McpCommand } from '#libs/service';
+import type { BodyBounds } from './bounded-body.js';
+import { LineReader } from './line-reader.js';
+
+/** The variables of ours that a program is given: none of them says anything that is not for everybody. */
+const HARMLESS = ['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];
+/** What an end, a signal, or the last output may take. */
+const PATIENCE_MS = 2_000;
+
+/**
+ * A program as a server: its messages are lines of its standard output, its standard error goes to a log. It is started
+ * without a shell, in an environment of its own.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: Transport['onmessage'];
+  /** With `pid` this says to the SDK that here is a program, whose silence is no outage. */
+  stderr: Readable | null = null;
+  private child: ChildProcess | undefined;
+  private closed = false;
+
+  /** @param bounds of one message */
+  constructor(
+    private readonly program: McpCommand,
+    private readonly bounds: BodyBounds,
+    private readonly log: (line: string) => void,
+  ) {}
+
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  /** @throws the system's error where it cannot be started */
+  async start(): Promise<void> {
+    const { command, args, env, cwd } = this.program;
+    const child = spawn(command, args, { env: { ...harmless(), ...env }, cwd, stdio: 'pipe', windowsHide: true });
+    this.child = child;
+    // An error after the start is that of a signal, or of a pipe that has its own.
+    child.on('error', (error) => this.onerror?.(error));
+    child.stdin.on('error', (error) => this.onerror?.(error));
+    this.stderr = child.stderr;
+    readBriefly(child.stderr, this.log);
+    this.read(child.stdout);
+    await once(child, 'spawn');
+    child.once('close', () => this.end());
+    // What the program has started may keep its pipes open.
+    child.once('exit', () => void delay(PATIENCE_MS, undefined, { ref: false }).then(() => this.end()));
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.child?.stdin;
+    if (!stdin?.writable || this.closed) throw new AgentCallError('connect', 'its connection has ended');
+    if (!stdin.write(`${JSON.stringify(message)}\n`)) await drained(stdin);
+  }
+
+  /** Asks it to end, by the end of its input, by SIGTERM, and does not ask any more. */
+  async close(): Promise<void> {
+    const { child } = this;
+    if (child?.pid === undefined || this.closed) return this.end();
+    const gone = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit');
+    child.stdin?.end();
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      if (await within(gone, PATIENCE_MS)) break;
+      child.kill(signal);
+    }
+    this.end();
+  }
+
+  private read(stdout: Readable): void {
+    const lines = new LineReader(this.bounds.bytes, (line) => this.receive(line));
+    stdout.on('data', (piece: Buffer) => {
+      if (lines.feed(piece)) return;
+      this.refuse(`its message is longer than ${this.bounds.bytes} bytes`);
+      stdout.destroy();
+    });
+  }
+
+  private receive(line: string): void {
+    if (hasMoreMembers(line, this.bounds.members))
+      return this.refuse(`its message ${tooManyMembers(this.bounds.members)}`);
+    const message = messageOf(line);
+    if (message) this.onmessage?.(message);
+  }
+
+  private refuse(reason: string): void {
+    this.onerror?.(new AgentCallError('invalid-response', reason));
+    void this.close();
+  }
+
+  private end(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.onclose?.();
+  }
+}
+
+function harmless(): Record<string, string> {
+  return Object.fromEntries(HARMLESS.flatMap((it) => (process.env[it] === undefined ? [] : [[it, process.env[it]]])));
+}
+
+/** What is no message is passed over: some programs write a greeting. */
+function messageOf(line: string): JSONRPCMessage | undefined {
+  try {
+    const value = JSON.parse(line) as JSONRPCMessage | null;
+    return typeof value === 'object' && value !== null && 'jsonrpc' in value ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A program that has ended takes nothing any more. */
+async function drained(stdin: Writable): Promise<void> {
+  await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]);
+}
+
+async function within(event: Promise<unknown>, ms: number): Promise<boolean> {
+  const stop = new AbortController();
+  const late = delay(ms, false, { signal: stop.signal, ref: false }).catch(() => false);
+  const came = await Promise.race([event.then(() => true), late]);
+  stop.abort();
+  return came;
+}
+
+const MINUTE_MS = 60_000;
+const LINES_A_MINUTE = 60;
+const LONGEST_LINE = 1_000;
+
+/** Reads everything, so that the program is never held up, and passes on the first lines of each minute. */
+function readBriefly(stream: Readable, log: (line: string) => void): void {
+  let [left, until] = [0, 0];
+  stream.on('data', (piece: Buffer) => {
+    const now = performance.now();
+    if (now >= until) [left, until] = [LINES_A_MINUTE, now + MINUTE_MS];
+    if (left === 0) return;
+    const lines = piece
+      .subarray(0, LONGEST_LINE * left)
+      .toString()
+      .split('\n')
+      .filter((it) => it.trim() !== '');
+    for (const line of lines.slice(0, left)) log(line.slice(0, LONGEST_LINE));
+    left -= Math.min(left, lines.length);
+  });
+}

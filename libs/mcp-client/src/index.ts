@@ -1,0 +1,3 @@
+export { type McpCallOptions, McpServerError, type McpTool, type McpToolResult, McpTools } from './mcp-tools.js';
+export { McpClientModule } from './mcp-client.module.js';
+export { MCP_MIGRATIONS } from './mcp-migrations.js';

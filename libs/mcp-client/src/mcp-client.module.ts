@@ -1,0 +1,44 @@
+import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { RequestSigners } from '#libs/a2a-client';
+import { OutboundHttp } from '#libs/outbound';
+import { AppConfig, Shutdown } from '#libs/service';
+import { McpServersController } from './api/mcp-servers.controller.js';
+import { McpConnections } from './connection/mcp-connections.js';
+import { McpServerTools } from './mcp-server-tools.js';
+import { McpTools } from './mcp-tools.js';
+import { ToolPins } from './pins/tool-pins.js';
+import { ToolWatch } from './pins/tool-watch.js';
+import { McpServerRow } from './servers/mcp-server-row.js';
+import { McpServers } from './servers/mcp-servers.js';
+
+/**
+ * The tools of MCP servers, and the management API of these. Global: whoever imports it once has given McpTools to all
+ * nodes; without it there are none. Needs the ground's modules.
+ */
+@Module({})
+export class McpClientModule {
+  /** @param imports who provides RequestSigners */
+  static with(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
+    return {
+      module: McpClientModule,
+      global: true,
+      imports: [TypeOrmModule.forFeature([McpServerRow]), ...imports],
+      controllers: [McpServersController],
+      providers: [
+        McpServers,
+        ToolPins,
+        ToolWatch,
+        McpServerTools,
+        { provide: McpTools, useExisting: McpServerTools },
+        {
+          provide: McpConnections,
+          inject: [AppConfig, OutboundHttp, RequestSigners, Shutdown],
+          useFactory: (config: AppConfig, http: OutboundHttp, signers: RequestSigners, shutdown: Shutdown) =>
+            new McpConnections(config, http, signers, shutdown),
+        },
+      ],
+      exports: [McpTools],
+    };
+  }
+}

@@ -1,0 +1,162 @@
+import { throughOutage } from '#libs/postgres';
+import type { JsonObject } from '#libs/protocol';
+import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
+import { Injectable } from '@nestjs/common';
+import { callResult } from './call-result.js';
+import { failureText } from './connection/failure-text.js';
+import { McpConnections } from './connection/mcp-connections.js';
+import { matchesAny, matchesGlob } from './glob.js';
+import {
+  type McpCallOptions,
+  type McpFindOptions,
+  McpServerError,
+  type McpTool,
+  type McpToolResult,
+  McpTools,
+} from './mcp-tools.js';
+import type { KnownTool } from './pins/tool-changes.js';
+import type { ToolList } from './pins/tool-definition.js';
+import { type KnownServer, ToolWatch } from './pins/tool-watch.js';
+import type { McpServer } from './servers/mcp-server.js';
+import { McpServers } from './servers/mcp-servers.js';
+
+/** What was found of a server: its tools, and why it could not be asked now. */
+export interface FoundServer {
+  known: KnownServer | undefined;
+  /** Why it is away; absent where it was asked. */
+  away?: string;
+}
+
+interface Look {
+  /** The server is asked now. */
+  refresh?: boolean;
+  /** A server that takes longer counts as away. */
+  withinMs?: number;
+}
+
+/** The tools of the servers that a tenant may call. */
+@Injectable()
+export class McpServerTools extends McpTools {
+  constructor(
+    private readonly servers: McpServers,
+    private readonly connections: McpConnections,
+    private readonly watch: ToolWatch,
+  ) {
+    super();
+  }
+
+  override async find(patterns: readonly string[], { tenant, signal }: McpFindOptions): Promise<McpTool[]> {
+    const globs = Map.groupBy(patterns.map(partsOf), ({ server }) => server);
+    const found = [...globs].map(async ([name, wanted]) => {
+      const server = await this.serverOf(tenant, name, signal);
+      const { known, away } = await this.look(tenant, server, signal);
+      if (!known) throw new McpServerError(`the MCP server "${name}" was never reached: ${away}`);
+      const tools = known.tools.filter(({ definition, blocked }) => !blocked && isAllowed(server, definition.name));
+      return tools
+        .filter(({ definition }) => wanted.some(({ tool }) => matchesGlob(tool, definition.name)))
+        .map((tool) => toolOf(server, tool));
+    });
+    return (await Promise.all(found)).flat().toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  override async call(name: string, args: JsonObject, options: McpCallOptions): Promise<McpToolResult> {
+    const { server: serverName, tool: toolName } = partsOf(name);
+    try {
+      const server = await this.serverOf(options.tenant, serverName, options.signal);
+      const { known, away } = await this.look(options.tenant, server, options.signal);
+      if (away !== undefined || !known) throw new McpServerError(`the MCP server "${serverName}" is away: ${away}`);
+      return await this.callTool(server, callable(server, known, toolName), args, options);
+    } catch (error) {
+      if (error instanceof McpServerError) return { error: error.message };
+      throw error;
+    }
+  }
+
+  override problem(pattern: string, kind: 'tool' | 'glob'): string | undefined {
+    const { server, tool } = partsOf(pattern);
+    if (!MCP_SERVER_NAME.test(server) || !MCP_GLOB.test(tool))
+      return 'must be a server and a tool, as in "server/tool"';
+    return kind === 'tool' && /[*?]/.test(tool) ? 'must name one tool of the server, without * and ?' : undefined;
+  }
+
+  /** What is known of a server, asked half a minute ago at most. */
+  async look(tenant: string, server: McpServer, signal: AbortSignal, how: Look = {}): Promise<FoundServer> {
+    const { name } = server;
+    const listed = await this.list(tenant, server, signal, how);
+    if ('away' in listed) {
+      return { known: await throughOutage(() => this.watch.remembered(tenant, name), signal), away: listed.away };
+    }
+    return { known: await throughOutage(() => this.watch.seen(tenant, name, listed.list), signal) };
+  }
+
+  /** @throws McpServerError */
+  private async callTool(
+    server: McpServer,
+    { definition }: KnownTool,
+    args: JsonObject,
+    { tenant, signal, trace }: McpCallOptions,
+  ): Promise<McpToolResult> {
+    const connection = this.connections.of(tenant, server);
+    try {
+      return callResult(await connection.call(definition, args, { signal, ...(trace && { trace }) }));
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new McpServerError(`the MCP server "${server.name}" failed: ${failureText(error)}`, { cause: error });
+    }
+  }
+
+  private async list(
+    tenant: string,
+    server: McpServer,
+    signal: AbortSignal,
+    { refresh, withinMs }: Look,
+  ): Promise<{ list: ToolList } | { away: string }> {
+    const late = withinMs === undefined ? [] : [AbortSignal.timeout(withinMs)];
+    try {
+      const limit = AbortSignal.any([signal, ...late]);
+      return { list: await this.connections.of(tenant, server).tools(limit, { refresh: refresh === true }) };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { away: late[0]?.aborted ? 'timeout: no answer in time' : failureText(error) };
+    }
+  }
+
+  /** @throws McpServerError */
+  private async serverOf(tenant: string, name: string, signal: AbortSignal): Promise<McpServer> {
+    const server = MCP_SERVER_NAME.test(name) ? await this.servers.forCall(tenant, name, signal) : undefined;
+    if (!server) throw new McpServerError(`there is no MCP server "${name.slice(0, 64)}"`);
+    return server;
+  }
+}
+
+/** The names of tools may have slashes, those of servers have none. */
+function partsOf(name: string): { server: string; tool: string } {
+  const slash = name.indexOf('/');
+  return slash < 0 ? { server: name, tool: '' } : { server: name.slice(0, slash), tool: name.slice(slash + 1) };
+}
+
+/** @throws McpServerError */
+function callable(server: McpServer, { tools }: KnownServer, name: string): KnownTool {
+  const tool = tools.find(({ definition }) => definition.name === name);
+  if (!tool) throw new McpServerError(`the MCP server "${server.name}" has no tool "${name.slice(0, 128)}"`);
+  if (!isAllowed(server, name)) throw new McpServerError(`the tool "${server.name}/${name}" is not allowed`);
+  if (!tool.blocked) return tool;
+  const text = `the tool "${server.name}/${name}" is not as it was, and nobody has accepted that yet`;
+  throw new McpServerError(text);
+}
+
+function isAllowed({ allow }: McpServer, tool: string): boolean {
+  return allow === undefined || matchesAny(allow, tool);
+}
+
+function toolOf({ name: server, approve = [] }: McpServer, { definition }: KnownTool): McpTool {
+  const { name, description, inputSchema, annotations } = definition;
+  return {
+    name: `${server}/${name}`,
+    description,
+    inputSchema,
+    readOnly: annotations.readOnlyHint === true,
+    idempotent: annotations.idempotentHint === true,
+    needsApproval: matchesAny(approve, name),
+  };
+}

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#libs/postgres';
+import type { ToolDefinition, ToolList } from './tool-definition.js';
+
+/** The tools of a server as they were seen first, or accepted since. */
+export interface ToolPin extends ToolList {
+  /** What was seen since then and waits to be accepted. */
+  seen?: ToolList;
+  acceptedAt?: Date;
+  acceptedBy?: string;
+}
+
+/**
+ * The tools of servers, one list for each tenant and server, the same for all replicas. Whoever changes a pin says which
+ * hash it goes from: of two changes at the same moment one finds the pin moved, and looks again.
+ */
+@Injectable()
+export class ToolPins {
+  constructor(private readonly database: Database) {}
+
+  async find(tenant: string, server: string): Promise<ToolPin | undefined> {
+    const { rows } = await this.database.pool.query<PinRow>(FIND, [tenant, server]);
+    return rows[0] && pinOf(rows[0]);
+  }
+
+  /** Of all servers of a tenant: whether something waits to be accepted, by name. */
+  async changed(tenant: string): Promise<Map<string, boolean>> {
+    const { rows } = await this.database.pool.query<{ server: string; changed: boolean }>(CHANGED, [tenant]);
+    return new Map(rows.map((it) => [it.server, it.changed]));
+  }
+
+  /** Keeps a list as the first one, unless there is one already. */
+  async pin(tenant: string, server: string, { hash, tools }: ToolList): Promise<void> {
+    await this.database.pool.query(PIN, [tenant, server, hash, JSON.stringify(tools)]);
+  }
+
+  /** Notes that another list was seen. @returns whether the pin still was the one that it differs from */
+  async note(tenant: string, server: string, pinned: string, { hash, tools }: ToolList): Promise<boolean> {
+    const values = [tenant, server, pinned, hash, JSON.stringify(tools)];
+    return (await this.database.pool.query(NOTE, values)).rowCount === 1;
+  }
+
+  /** The same, and the list takes the place of the pinned one. */
+  async move(tenant: string, server: string, pinned: string, { hash, tools }: ToolList): Promise<boolean> {
+    const values = [tenant, server, pinned, hash, JSON.stringify(tools)];
+    return (await this.database.pool.query(MOVE, values)).rowCount === 1;
+  }
+
+  /** The server lists again what is pinned: nothing waits to be accepted any more. */
+  async seenAgain(tenant: string, server: string, pinned: string): Promise<void> {
+    await this.database.pool.query(SEEN_AGAIN, [tenant, server, pinned]);
+  }
+
+  /** Pins what was seen last. @returns whether that is what the hash names */
+  async accept(tenant: string, server: string, hash: string, by: string): Promise<boolean> {
+    return (await this.database.pool.query(ACCEPT, [tenant, server, hash, by])).rowCount === 1;
+  }
+
+  async forget(tenant: string, server: string): Promise<void> {
+    await this.database.pool.query('DELETE FROM mcp_tool_pin WHERE tenant = $1 AND server = $2', [tenant, server]);
+  }
+}
+
+interface PinRow {
+  hash: string;
+  tools: ToolDefinition[];
+  seen_hash: string | null;
+  seen_tools: ToolDefinition[] | null;
+  accepted_at: Date | null;
+  accepted_by: string | null;
+}
+
+function pinOf(row: PinRow): ToolPin {
+  const { hash, tools, seen_hash: seenHash, seen_tools: seenTools, accepted_at: at, accepted_by: by } = row;
+  return {
+    hash,
+    tools,
+    ...(seenHash !== null && { seen: { hash: seenHash, tools: seenTools ?? [] } }),
+    ...(at && { acceptedAt: at }),
+    ...(by !== null && { acceptedBy: by }),
+  };
+}
+
+const FIND = `
+  SELECT hash, tools, seen_hash, seen_tools, accepted_at, accepted_by FROM mcp_tool_pin
+  WHERE tenant = $1 AND server = $2`;
+
+const CHANGED = 'SELECT server, seen_hash IS NOT NULL AS changed FROM mcp_tool_pin WHERE tenant = $1';
+
+const PIN = `
+  INSERT INTO mcp_tool_pin (tenant, server, hash, tools) VALUES ($1, $2, $3, $4) ON CONFLICT (tenant, server) DO NOTHING`;
+
+const NOTE = `
+  UPDATE mcp_tool_pin SET seen_hash = $4, seen_tools = $5, changed_at = now()
+  WHERE tenant = $1 AND server = $2 AND hash = $3`;
+
+const MOVE = `
+  UPDATE mcp_tool_pin SET hash = $4, tools = $5, seen_hash = NULL, seen_tools = NULL, changed_at = now()
+  WHERE tenant = $1 AND server = $2 AND hash = $3`;
+
+const SEEN_AGAIN = `
+  UPDATE mcp_tool_pin SET seen_hash = NULL, seen_tools = NULL
+  WHERE tenant = $1 AND server = $2 AND hash = $3 AND seen_hash IS NOT NULL`;
+
+const ACCEPT = `
+  UPDATE mcp_tool_pin SET hash = seen_hash, tools = seen_tools, seen_hash = NULL, seen_tools = NULL,
+    accepted_at = now(), accepted_by = $4
+  WHERE tenant = $1 AND server = $2 AND seen_hash = $3`;

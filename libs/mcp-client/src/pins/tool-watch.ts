@@ -1,0 +1,80 @@
+import { AppConfig } from '#libs/service';
+import { Injectable, Logger } from '@nestjs/common';
+import { type KnownTool, knownTools, type ToolChange, toolChanges } from './tool-changes.js';
+import type { ToolList } from './tool-definition.js';
+import { type ToolPin, ToolPins } from './tool-pins.js';
+
+/** What is known of a server's tools. */
+export interface KnownServer {
+  /** Of what was seen last. */
+  hash: string;
+  tools: KnownTool[];
+  /** Since they were pinned; empty where nothing waits to be accepted. */
+  changes: ToolChange[];
+  pin: ToolPin;
+}
+
+const MAX_ROUNDS = 50;
+const SHOWN_TOOLS = 20;
+
+/**
+ * Compares the tools that servers list with those that were pinned when each was first seen, by `MCP_CHANGE_POLICY`: a
+ * tool says what a model is to do, so another description is another tool.
+ */
+@Injectable()
+export class ToolWatch {
+  private readonly logger = new Logger(ToolWatch.name);
+  private readonly policy;
+
+  constructor(
+    private readonly pins: ToolPins,
+    { mcp }: AppConfig,
+  ) {
+    this.policy = mcp.changes;
+  }
+
+  /** What is known of a server whose tools have just been seen. */
+  async seen(tenant: string, server: string, list: ToolList): Promise<KnownServer> {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const pin = await this.pins.find(tenant, server);
+      if (!pin) await this.pins.pin(tenant, server, list);
+      else if (pin.hash === list.hash) {
+        if (pin.seen) await this.pins.seenAgain(tenant, server, pin.hash);
+        const { seen: _seen, ...pinned } = pin;
+        return this.known(pinned);
+      } else if (pin.seen?.hash === list.hash) return this.known(pin);
+      else {
+        const accepted = this.policy === 'allow';
+        const noted = accepted
+          ? await this.pins.move(tenant, server, pin.hash, list)
+          : await this.pins.note(tenant, server, pin.hash, list);
+        if (noted) this.report(tenant, server, pin, list);
+      }
+    }
+    throw new Error(`The tools of the MCP server ${server} are changing too often to be compared`);
+  }
+
+  /** What is known of a server that is away; `undefined` where it was never seen. */
+  async remembered(tenant: string, server: string): Promise<KnownServer | undefined> {
+    const pin = await this.pins.find(tenant, server);
+    return pin && this.known(pin);
+  }
+
+  private known(pin: ToolPin): KnownServer {
+    const { hash, tools } = pin.seen ?? pin;
+    return {
+      hash,
+      tools: knownTools(pin.tools, tools, this.policy),
+      changes: pin.seen ? toolChanges(pin.tools, tools, this.policy) : [],
+      pin,
+    };
+  }
+
+  private report(tenant: string, server: string, pin: ToolPin, list: ToolList): void {
+    const changes = toolChanges(pin.tools, list.tools, this.policy);
+    const tools = changes.slice(0, SHOWN_TOOLS).map(({ tool, kind }) => `${tool} ${kind}`);
+    const about = { tenant, server, tools, policy: this.policy };
+    if (this.policy === 'allow') this.logger.log(about, 'The tools of an MCP server have changed');
+    else this.logger.warn(about, 'The tools of an MCP server have changed');
+  }
+}

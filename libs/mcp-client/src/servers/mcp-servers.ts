@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { throughOutage } from '#libs/postgres';
+import { AppConfig, type McpEndpoint } from '#libs/service';
+import type { InsertResult, Repository, UpdateResult } from 'typeorm';
+import type { McpServer } from './mcp-server.js';
+import { McpServerRow } from './mcp-server-row.js';
+
+/** What a tenant says of a server. */
+export interface OwnServer {
+  at: McpEndpoint;
+  allow?: readonly string[];
+  approve?: readonly string[];
+}
+
+/** The servers that a tenant may call: those of the operator's file, which are everybody's, before its own. */
+@Injectable()
+export class McpServers {
+  private readonly fromFile: ReadonlyMap<string, McpServer>;
+
+  constructor(
+    { mcp }: AppConfig,
+    @InjectRepository(McpServerRow) private readonly rows: Repository<McpServerRow>,
+  ) {
+    this.fromFile = new Map(mcp.servers.map((it) => [it.name, { ...it, source: 'file' }]));
+  }
+
+  isOfFile(name: string): boolean {
+    return this.fromFile.has(name);
+  }
+
+  /** By name. */
+  async list(tenant: string): Promise<McpServer[]> {
+    const own = (await this.rows.find({ where: { tenant } })).filter(({ name }) => !this.isOfFile(name));
+    return [...this.fromFile.values(), ...own.map(serverOf)].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async get(tenant: string, name: string): Promise<McpServer | undefined> {
+    const ofFile = this.fromFile.get(name);
+    if (ofFile) return ofFile;
+    const row = await this.rows.findOneBy({ tenant, name });
+    return row ? serverOf(row) : undefined;
+  }
+
+  /** As `get`, but waits for a database that is out of reach. */
+  async forCall(tenant: string, name: string, signal: AbortSignal): Promise<McpServer | undefined> {
+    return throughOutage(() => this.get(tenant, name), signal);
+  }
+
+  /** `undefined` where the name is taken. */
+  async create(tenant: string, name: string, server: OwnServer): Promise<McpServer | undefined> {
+    const values = { tenant, name, ...columnsOf(server) };
+    return saved(await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute());
+  }
+
+  /** `undefined` where there is none of the name. */
+  async replace(tenant: string, name: string, server: OwnServer): Promise<McpServer | undefined> {
+    const values = { ...columnsOf(server), updated_at: () => 'now()' };
+    return saved(await this.rows.update({ tenant, name }, values, { returning: '*' }));
+  }
+
+  /** Whether there was one. */
+  async delete(tenant: string, name: string): Promise<boolean> {
+    return (await this.rows.delete({ tenant, name })).affected === 1;
+  }
+}
+
+function columnsOf({ at, allow, approve }: OwnServer): Pick<McpServerRow, 'url' | 'auth' | 'allow' | 'approve'> {
+  return {
+    url: at.url,
+    auth: at.auth ?? null,
+    allow: allow ? [...allow] : null,
+    approve: approve ? [...approve] : null,
+  };
+}
+
+function serverOf(row: McpServerRow): McpServer {
+  const { name, url, auth, allow, approve } = row;
+  return {
+    name,
+    source: 'api',
+    at: { url, ...(auth !== null && { auth }) },
+    ...(allow && { allow }),
+    ...(approve && { approve }),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** What a statement returned is not changed by TypeORM: rows are named as the columns are. */
+function saved({ raw }: InsertResult | UpdateResult): McpServer | undefined {
+  const [row] = raw as McpServerRow[];
+  return row && serverOf(row);
+}

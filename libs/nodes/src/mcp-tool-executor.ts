@@ -1,0 +1,65 @@
+import type { NodeSpec, RequestContext } from '#libs/executor';
+import { type McpCallOptions, McpServerError, type McpToolResult, type McpTools } from '#libs/mcp-client';
+import { type JsonObject, runEventNote } from '#libs/protocol';
+import { NodeExecutor, type NodeWork, workStep } from './node-executor.js';
+import { NodeFailure } from './node-failure.js';
+import { resultParts } from './result-parts.js';
+import { callArgs, shownArgs } from './tool-args.js';
+
+/**
+ * Calls one tool of an MCP server. What it answered is never asked for again; a call that a crash has cut off is made
+ * again only where the server says that it does no harm.
+ */
+export class McpToolExecutor extends NodeExecutor {
+  override readonly recovery = 'restart';
+
+  constructor(
+    node: NodeSpec,
+    private readonly tool: string,
+    private readonly mcp: McpTools,
+    private readonly renderedText: number,
+  ) {
+    super(node);
+  }
+
+  protected override async *work(context: RequestContext): NodeWork {
+    const args = callArgs(this.node, context, this.renderedText);
+    yield workStep(context, 'tool.call', { tool: this.tool, args: shownArgs(args) });
+    const outcome = await this.outcome(context, args);
+    yield workStep(context, 'tool.result', { tool: this.tool, ...outcome });
+    if ('error' in outcome) throw new NodeFailure(`tool "${this.tool}": ${outcome.error}`);
+    return resultParts(outcome.result);
+  }
+
+  private async outcome(context: RequestContext, args: JsonObject): Promise<McpToolResult> {
+    const options: McpCallOptions = { ...context.call.scope, signal: context.signal };
+    if (context.recovered > 0) {
+      const { called, result } = await this.recorded(context);
+      if (result) return result;
+      if (called && !(await this.isRepeatable(options)))
+        throw new NodeFailure(`the call of the tool "${this.tool}" was cut off: it is not known whether it was made`);
+    }
+    // Nobody calls it again who finds this in the log.
+    await context.flush();
+    return this.mcp.call(this.tool, args, options);
+  }
+
+  /** What an earlier execution of this turn has recorded of the call. */
+  private async recorded(context: RequestContext): Promise<{ called: boolean; result?: McpToolResult }> {
+    const events = (await context.log()).slice(-context.recovered);
+    const notes = events.flatMap((it) => ('statusUpdate' in it && runEventNote(it.statusUpdate.metadata)) || []);
+    const { tool: _tool, ...result } = notes.find(({ type }) => type === 'tool.result')?.payload ?? {};
+    const called = notes.some(({ type }) => type === 'tool.call');
+    return { called, ...(Object.keys(result).length > 0 && { result: result as McpToolResult }) };
+  }
+
+  private async isRepeatable({ tenant, signal }: McpCallOptions): Promise<boolean> {
+    try {
+      const [found] = await this.mcp.find([this.tool], { tenant, signal });
+      return found !== undefined && (found.readOnly || found.idempotent);
+    } catch (error) {
+      if (error instanceof McpServerError) return false;
+      throw error;
+    }
+  }
+}
