@@ -2,6 +2,7 @@ import type { JsonObject } from '#libs/protocol';
 import { type ToolDefinition, type ToolList, toolList } from '../pins/tool-definition.js';
 import { isAnswer, isLostSession } from './failure-text.js';
 import type { McpSession, SessionCall } from './mcp-session.js';
+import { withoutSecrets } from './without-secrets.js';
 
 /** What a session tells of itself while it lasts. */
 export interface SessionEvents {
@@ -31,10 +32,11 @@ export class McpConnection {
   private users = 0;
   private retired = false;
 
-  /** @param pauses whether a failure is not tried again at once; @param now milliseconds that never go back */
+  /** @param pauses whether a failure is not tried again at once; @param secrets what no answer may have; @param now milliseconds that never go back */
   constructor(
     private readonly open: OpenSession,
     private readonly pauses: boolean,
+    private readonly secrets: ReadonlySet<string> = new Set(),
     private readonly now: () => number = () => performance.now(),
   ) {}
 
@@ -48,7 +50,8 @@ export class McpConnection {
 
   /** Calls a tool once. A session that the server has forgotten is opened anew for it. */
   call(tool: ToolDefinition, args: JsonObject, call: SessionCall): Promise<JsonObject> {
-    return this.using(() => this.withSession((session) => session.call(tool, args, call), call.signal));
+    const answer = this.using(() => this.withSession((session) => session.call(tool, args, call), call.signal));
+    return withoutSecrets(answer, this.secrets);
   }
 
   /** Ends it, at once. Whoever uses it fails. */

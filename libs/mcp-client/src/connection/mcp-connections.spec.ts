@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RequestSigners } from '#libs/a2a-client';
+import { type RequestAuth, RequestSigners, type SigningRequest } from '#libs/a2a-client';
 import { OutboundHttp } from '#libs/outbound';
 import type { JsonObject } from '#libs/protocol';
 import { loadConfig, type Shutdown } from '#libs/service';
@@ -32,10 +32,10 @@ let files = 0;
 const newFile = (): string => join(folder, `file-${(files += 1)}`);
 const linesOf = (file: string): string[] => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []);
 
-function connections(times: Partial<typeof SESSION_TIMES> = {}): McpConnections {
+function connections(times: Partial<typeof SESSION_TIMES> = {}, signers = noSigners): McpConnections {
   const config = loadConfig({});
   const http = new OutboundHttp(config);
-  const made = new McpConnections(config, http, noSigners, shutdown, { ...SESSION_TIMES, ...times });
+  const made = new McpConnections(config, http, signers, shutdown, { ...SESSION_TIMES, ...times });
   ends.push(
     () => http.close(),
     () => made.close(),
@@ -220,6 +220,27 @@ describe('over HTTP', () => {
     expect(await failureOf(connections().of('', endpoint(server.url)).tools(NEVER))).toMatch(text);
   });
 
+  it('no answer has the proof that a call carried, also where it was renewed', async () => {
+    const server = await http();
+    const signers = new FakeSigners();
+    server.tools = [
+      { name: 'quote', call: () => ({ content: [{ type: 'text', text: `you sent ${signers.token}` }] }) },
+      { name: 'refuse', call: () => Promise.reject(new Error(`not with ${signers.token}`)) },
+    ];
+    const connection = connections({}, signers).of('', {
+      ...endpoint(server.url),
+      at: { url: server.url, auth: 'key' },
+    });
+    const quoted = { result: 'you sent [secret]' };
+    expect(await call(connection, 'quote')).toEqual(quoted);
+    expect(await failureOf(call(connection, 'refuse'))).not.toContain(signers.token);
+    const old = signers.token;
+    server.instead = ({ headers }, response) =>
+      headers.authorization === `Bearer ${old}` && (response.writeHead(401).end(), true);
+    expect(await call(connection, 'quote')).toEqual(quoted);
+    expect(signers.token).not.toBe(old);
+  });
+
   it('a server that does not answer is given up', async () => {
     const server = await http();
     server.instead = () => true;
@@ -351,6 +372,22 @@ test('lists of the same tools are the same list', async () => {
   const list = await connections().of('', endpoint(server.url)).tools(NEVER);
   expect(listOf(list.tools)).toEqual(list);
 });
+
+/** Proofs with a token that is another one after each refusal. */
+class FakeSigners extends RequestSigners {
+  token = 'token-1';
+
+  override async auth({ endpoint: { origin } }: SigningRequest): Promise<RequestAuth> {
+    return { origin, headers: { authorization: `Bearer ${this.token}` }, query: {}, secrets: [this.token] };
+  }
+
+  override async renewed(wanted: SigningRequest): Promise<RequestAuth> {
+    this.token = 'renewed-2';
+    return this.auth(wanted);
+  }
+
+  override failed(): void {}
+}
 
 function isAlive(pid: number): boolean {
   try {

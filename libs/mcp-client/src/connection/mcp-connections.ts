@@ -49,7 +49,7 @@ export class McpConnections {
     if (this.closed) throw new AgentCallError('connect', 'the service is about to end');
     if ('command' in at) return kept(this.programs, name, () => new McpConnection(this.program(name, at), true));
     const key = JSON.stringify([tenant, name, at.url, at.auth ?? '']);
-    return kept(this.remote, key, () => new McpConnection(this.endpoint(tenant, at), false));
+    return kept(this.remote, key, () => this.remoteConnection(tenant, at));
   }
 
   async close(): Promise<void> {
@@ -88,10 +88,15 @@ export class McpConnections {
     };
   }
 
-  private endpoint(tenant: string, { url, auth }: McpEndpoint): OpenSession {
+  private remoteConnection(tenant: string, at: McpEndpoint): McpConnection {
+    const secrets = new Set<string>();
+    return new McpConnection(this.endpoint(tenant, at, secrets), false, secrets);
+  }
+
+  private endpoint(tenant: string, { url, auth }: McpEndpoint, secrets: Set<string>): OpenSession {
     const endpoint = new URL(url);
     const wanted = auth === undefined ? undefined : { credential: auth, tenant, agentUrl: url, endpoint };
-    const proof: ServerProof | undefined = wanted && { signers: this.signers, wanted };
+    const proof: ServerProof | undefined = wanted && { signers: this.signers, wanted, secrets };
     let failure: AgentCallError | undefined;
     const bounds: BodyBounds = {
       bytes: MAX_MESSAGE,

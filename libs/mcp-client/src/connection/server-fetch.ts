@@ -15,6 +15,8 @@ export type ServerFetch = (input: string | URL, init?: RequestInit) => Promise<R
 export interface ServerProof {
   signers: RequestSigners;
   wanted: Omit<SigningRequest, 'signal'>;
+  /** Takes every form of what a call has carried. */
+  secrets: Set<string>;
 }
 
 /**
@@ -30,16 +32,18 @@ export function serverFetch(send: OutboundFetch, bounds: BodyBounds, proof?: Ser
 
 /** A call that was refused with 401 did nothing: it is made once more where there is another proof. */
 async function withProof(
-  { signers, wanted }: ServerProof,
+  { signers, wanted, secrets }: ServerProof,
   signal: AbortSignal | null | undefined,
   call: (auth: RequestAuth) => Promise<Response>,
 ): Promise<Response> {
   const request = { ...wanted, signal: signal ?? new AbortController().signal };
   const auth = await signers.auth(request);
+  for (const it of auth.secrets) secrets.add(it);
   const response = await call(auth);
   if (response.status !== 401) return noted(signers, auth, response);
   const other = await signers.renewed(request, auth);
   if (other === undefined) return noted(signers, auth, response);
+  for (const it of other.secrets) secrets.add(it);
   await response.body?.cancel();
   return noted(signers, other, await call(other));
 }
