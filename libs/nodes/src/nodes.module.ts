@@ -7,7 +7,8 @@ import { OutboundHttp } from '#libs/outbound';
 import { AppConfig } from '#libs/service';
 import { TasksModule, TaskStore } from '#libs/tasks';
 import { AgentMemory } from './agent/agent-memory.js';
-import { BuiltInTools } from './agent/agent-tools.js';
+import { type AgentTools, BuiltInTools } from './agent/agent-tools.js';
+import { ToolsWithServers } from './agent/mcp-agent-tools.js';
 import { AgentNode } from './agent-node.js';
 import { InputNode, OutputNode } from './echo-nodes.js';
 import { ExternalNode } from './external-node.js';
@@ -75,6 +76,11 @@ function builtInTools(http: OutboundHttp, { content }: AppConfig): ToolRegistry 
   ]);
 }
 
+function agentTools(registry: ToolRegistry, mcp: McpTools | undefined): AgentTools {
+  const own = new BuiltInTools(registry);
+  return mcp ? new ToolsWithServers(own, mcp) : own;
+}
+
 function nodeTypes(
   { content }: AppConfig,
   models: Models,
@@ -87,7 +93,7 @@ function nodeTypes(
 ): NodeTypes {
   return new NodeTypeRegistry([
     new InputNode(),
-    new AgentNode({ models, tools: new BuiltInTools(tools), memory: new AgentMemory(tasks) }),
+    new AgentNode({ models, tools: agentTools(tools, mcp), memory: new AgentMemory(tasks) }),
     new ToolNode(tools, content.renderedText, mcp),
     new OutputNode(),
     new ExternalNode(agents, chains),

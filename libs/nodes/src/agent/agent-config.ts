@@ -1,10 +1,11 @@
 import type { ConfigSchema, NodeProblem, NodeSpec } from '#libs/executor';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
 import { configSchema, DATA, PROMPT } from '../config-schema.js';
 import { DEFAULT_HISTORY_TOKENS, DEFAULT_STEPS, HISTORIES, UNCERTAIN } from './agent-settings.js';
 
 /** What a tool of a server is called, or several of them by a glob. */
-const SERVER_TOOL = /^[A-Za-z0-9_-]{1,64}\/[^\s/]{1,128}$/;
+const SERVER_TOOL = new RegExp(`${MCP_SERVER_NAME.source.slice(0, -1)}/${MCP_GLOB.source.slice(1)}`);
 const MOST_FALLBACKS = 10;
 const MOST_TOOLS = 100;
 

@@ -3,7 +3,6 @@ import { type Answering, asks, says } from '../testing/fake-models.js';
 import { lastWord, notedAgent, payloads } from '../testing/noted-agent.js';
 import { outline } from '../testing/turn.js';
 import { capped } from './agent-tools.js';
-import { namesTool } from './names-tool.js';
 
 /** One call, then an answer that quotes its result. */
 const once =
@@ -157,18 +156,5 @@ describe('the result of a call', () => {
     expect(cut.truncated).toBe(true);
     expect(capped(['x'.repeat(300_000)])).toMatchObject({ result: expect.stringMatching(/^\["x{9}/), truncated: true });
     expect(capped({ a: 1 })).toEqual({ result: { a: 1 } });
-  });
-
-  it.each([
-    ['s/t', 's/t', true],
-    ['s/t', 's/tt', false],
-    ['s/*', 's/anything', true],
-    ['s/get_*_by_*', 's/get_user_by_id', true],
-    ['s/get_*_by_*', 's/get_user', false],
-    ['s/*a', 's/a', true],
-    ['s/ab*ba', 's/aba', false],
-    ['*', 'write', true],
-  ])('%s names %s: %s', (pattern, tool, names) => {
-    expect(namesTool(pattern, tool)).toBe(names);
   });
 });

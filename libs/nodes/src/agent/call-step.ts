@@ -1,3 +1,4 @@
+import { matchesGlob } from '#libs/mcp-client';
 import { dataPart, type Part, textPart } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
@@ -5,7 +6,6 @@ import { type CallQuestion, callQuestion, toolCall, toolResult } from './agent-e
 import type { LoggedCall } from './agent-log.js';
 import { type AgentTurn, callerOf, toolCalled } from './agent-turn.js';
 import type { AgentTool } from './agent-tools.js';
-import { namesTool } from './names-tool.js';
 
 /** How often a call may be made without a question: the second time only where that does no harm. */
 const TWICE = 2;
@@ -43,7 +43,7 @@ const CUT_OFF = 'the call was cut off: it is not known whether it was made';
 
 function approval({ settings }: AgentTurn, call: LoggedCall, tool: AgentTool | undefined): CallQuestion | undefined {
   if (call.approved === 'yes' || tool === undefined) return undefined;
-  const isAsked = tool.needsApproval || settings.approve.some((pattern) => namesTool(pattern, tool.name));
+  const isAsked = tool.needsApproval || settings.approve.some((pattern) => matchesGlob(pattern, tool.name));
   return isAsked ? { about: 'approval', call: call.id } : undefined;
 }
 

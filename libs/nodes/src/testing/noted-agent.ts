@@ -31,10 +31,14 @@ export class NotedTools extends AgentTools {
 /** An agent whose models and tools are a test's, and a Task of it. */
 export function notedAgent(answer: Answering, config: JsonObject = {}) {
   const tools = new NotedTools();
+  return { tools, ...agentWith(tools, answer, { tools: ['look', 'write'], ...config }) };
+}
+
+/** An agent with whatever tools, and a Task of it. */
+export function agentWith(tools: AgentTools, answer: Answering, config: JsonObject) {
   const models = new FakeModels(answer);
-  const node = { id: 'a', type: 'agent', config: { tools: ['look', 'write'], ...config } };
-  const driver = new TaskDriver(new ModelExecutor(node, { models, tools }));
-  return { tools, models, driver };
+  const driver = new TaskDriver(new ModelExecutor({ id: 'a', type: 'agent', config }, { models, tools }));
+  return { models, driver };
 }
 
 /** The payloads of the events of a type in a Task's log. */
