@@ -1,0 +1,159 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '#libs/protocol';
+import { type FakeAnswer, FakeLlm } from '../support/fake-llm.js';
+import { McpHttpServer } from '../support/mcp-http-server.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { ReplicaCluster } from '../support/replica-cluster.js';
+import { range } from '../support/sse.js';
+import { takeTurns } from '../support/turns.js';
+import { until } from '../support/until.js';
+import { Api, echo, input, linear, unique } from '../support/workflow.js';
+
+takeTurns();
+
+const STEPS = 5;
+/** Where a run is when its replica dies: the model is asked, or one of its two tools is called, in a step. */
+const PLACES = [
+  ...range(1, STEPS + 1).map((step) => ({ at: 'model', step })),
+  ...range(1, STEPS).flatMap((step) => [
+    { at: 'look', step },
+    { at: 'late', step },
+  ]),
+].map((place) => ({ ...place, id: `${place.at}-${place.step}` }));
+
+interface Said {
+  role: string;
+  content: string;
+}
+
+/** Something that happens once for each run; whoever comes there is held, and comes again after the kill. */
+class Holds {
+  private readonly reached = new Map(
+    PLACES.filter(({ at }) => at !== 'late').map(({ id }) => [id, Promise.withResolvers<void>()]),
+  );
+  private readonly held = new Set<string>();
+
+  /** Never resolves where this is the place of the run, and it is the first time. */
+  async pass(run: string, at: string, step: number): Promise<void> {
+    if (run !== `${at}-${step}` || this.held.has(run)) return;
+    this.held.add(run);
+    this.reached.get(run)?.resolve();
+    await new Promise(() => undefined);
+  }
+
+  async all(): Promise<void> {
+    await Promise.all([...this.reached.values()].map(({ promise }) => promise));
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'agent-kills-'));
+const [file, calls, gate] = ['servers.json', 'calls', 'gate'].map((name) => join(folder, name)) as [
+  string,
+  string,
+  string,
+];
+
+let database: TestDatabase;
+let llm: FakeLlm;
+let web: McpHttpServer;
+let cluster: ReplicaCluster;
+const holds = new Holds();
+
+/** A step is a call of a tool of each server; after the last the model says what all of them gave. */
+async function answer(body: JsonObject): Promise<FakeAnswer> {
+  const said = body.messages as unknown as Said[];
+  const run = said.find(({ role }) => role === 'user')?.content ?? '';
+  const results = said.filter(({ role }) => role === 'tool').map(({ content }) => content);
+  const step = results.length / 2 + 1;
+  await holds.pass(run, 'model', step);
+  if (step > STEPS) return { text: results.join(' ') };
+  // What cannot be held from outside is a tool that waits.
+  const other = run === `late-${step}` ? 'files__late' : 'files__count';
+  return {
+    toolCalls: [
+      { id: `look-${step}`, name: 'web__look', args: { text: `${run}/${step}` } },
+      { id: `count-${step}`, name: other, args: { text: `${run}/${step}` } },
+    ],
+  };
+}
+
+beforeAll(async () => {
+  [database, llm, web] = await Promise.all([freshDatabase(), FakeLlm.start(), McpHttpServer.start()]);
+  llm.answer = answer;
+  const call = async ({ text }: JsonObject): Promise<JsonObject> => {
+    const [run = '', step] = String(text).split('/');
+    await holds.pass(run, 'look', Number(step));
+    return { content: [{ type: 'text', text: String(text) }] };
+  };
+  web.tools = [{ name: 'look', description: 'Looks', annotations: { readOnlyHint: true }, call }];
+  const program = {
+    command: process.execPath,
+    args: [join(import.meta.dirname, '../support/mcp-stdio-server.mjs')],
+    env: { MCP_CALLS: calls, MCP_GATE: gate },
+  };
+  writeFileSync(file, JSON.stringify({ mcpServers: { files: program, web: { url: web.url } } }));
+  const env = { MCP_SERVERS_FILE: file, LLM_BASE_URL: llm.url, LLM_MODEL: 'm' };
+  cluster = await ReplicaCluster.start(database, { replicas: 2, env });
+});
+
+afterAll(async () => {
+  await cluster?.stop();
+  await Promise.all([llm?.stop(), web?.stop()]);
+  await database?.drop();
+  rmSync(folder, { recursive: true });
+});
+
+/** How often a tool was called with each text. */
+function counts(texts: readonly string[]): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(Object.groupBy(texts, (it) => it)).map(([text, all]) => [text, all!.length]),
+  );
+}
+
+function calledPrograms(): string[] {
+  const lines = existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [];
+  const notes = lines.map((line) => JSON.parse(line) as { args: { text: string }; what: string });
+  return notes.filter(({ what }) => what === 'called').map(({ args }) => args.text);
+}
+
+describe('agents of five steps with two tools each, whose replica is killed', () => {
+  it('call each tool once, a repeatable one twice where it was cut off, and ask about the other', async () => {
+    const [first] = cluster.replicas;
+    const { name } = await new Api(first!.url).save(
+      linear(unique('killed'), input('in'), echo('a', { tools: ['web/*', 'files/*'] })),
+    );
+    const runs = await Promise.all(
+      PLACES.map(async ({ id, at, step }) => ({
+        id,
+        at,
+        step,
+        runId: await new Api(first!.url).start(name, { in: id }),
+      })),
+    );
+    await holds.all();
+    const held = PLACES.filter(({ at }) => at === 'late').map(({ id, step }) => `${id}/${step}`);
+    await until(() => held.every((text) => calledPrograms().includes(text)), { what: 'the programs to be called' });
+    await cluster.kill(first!);
+    writeFileSync(gate, '');
+    const api = new Api(cluster.replicas[0]!.url);
+    for (const { at, runId } of runs) {
+      if (at !== 'late') continue;
+      const asking = await api.reached(runId, ['input-required', 'completed', 'failed']);
+      expect(asking.status).toBe('input-required');
+      const answered = await api.call('POST', `/runs/${runId}/answers`, { node: 'a', parts: [{ text: 'yes' }] });
+      expect(answered.status).toBe(202);
+    }
+    for (const { id, runId } of runs) {
+      const { status, state } = await api.ended(runId);
+      const text = range(1, STEPS).map((step) => `${id}/${step} ${id}/${step}`);
+      expect({ id, status, text: state['a'] }).toEqual({ id, status: 'completed', text: text.join(' ') });
+    }
+    const once = PLACES.flatMap(({ id }) => range(1, STEPS).map((step) => [`${id}/${step}`, 1]));
+    const twice = (tool: string) => PLACES.filter(({ at }) => at === tool).map(({ id, step }) => [`${id}/${step}`, 2]);
+    const looked = counts(web.calls.map(({ args }) => String(args.text)));
+    expect(looked).toEqual(Object.fromEntries([...once, ...twice('look')]));
+    expect(counts(calledPrograms())).toEqual(Object.fromEntries([...once, ...twice('late')]));
+  });
+});
