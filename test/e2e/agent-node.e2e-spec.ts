@@ -1,5 +1,5 @@
 import type { JsonObject, StreamResponse, Task } from '#libs/protocol';
-import { sendTask, stream } from '../support/a2a.js';
+import { rest, rpc, sendParams, sendTask, stream } from '../support/a2a.js';
 import { type FakeAnswer, FakeLlm } from '../support/fake-llm.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
@@ -16,7 +16,12 @@ beforeAll(async () => {
   llm = await FakeLlm.start();
   parley = await startParley({
     databaseUrl: database.url,
-    env: { LLM_BASE_URL: llm.url, LLM_API_KEY: 'sk-never-to-be-seen', LLM_MODEL: 'house' },
+    env: {
+      LLM_BASE_URL: llm.url,
+      LLM_API_KEY: 'sk-never-to-be-seen',
+      LLM_MODEL: 'house',
+      LLM_INPUT_MODES: 'image/*',
+    },
   });
   api = new Api(parley.url);
 });
@@ -210,6 +215,30 @@ describe('what an agent remembers', () => {
     const forgetful = await agent({ history: 'none' });
     await talk(api.base(forgetful.name), ['one', 'two']);
     expect(heard(3)).toEqual([['user', 'two']]);
+  });
+});
+
+describe('files', () => {
+  const image = { raw: 'iVBORw0KGgo=', mediaType: 'image/png', filename: 'cat.png' };
+
+  it('reach a model that takes them, as the card says', async () => {
+    const { base } = await agent({});
+    const card = await rest<{ defaultInputModes: string[] }>(base, 'GET', '/.well-known/agent-card.json');
+    expect(card.body.defaultInputModes).toEqual(['text/plain', 'application/json', 'image/*']);
+    const task = await sendTask(base, [{ text: 'What is it?' }, image]);
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(JSON.stringify(said(llm.calls[0]?.body))).toContain('data:image/png;base64,iVBORw0KGgo=');
+  });
+
+  it('of another kind are refused by name, and by the echo all of them', async () => {
+    const refusal = { error: { code: -32005, message: expect.stringContaining('message.parts[0].mediaType') } };
+    const { base } = await agent({});
+    const pdf = await rpc(base, 'SendMessage', sendParams([{ raw: 'AAAA', mediaType: 'application/pdf' }]));
+    expect(pdf.body).toMatchObject(refusal);
+    const repeating = await agent({ model: 'echo' });
+    const echoed = await rpc(repeating.base, 'SendMessage', sendParams([image]));
+    expect(echoed.body).toMatchObject(refusal);
+    expect(llm.calls).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
-import { AgentExecutor, type NodeSpec, type RequestContext } from '#libs/executor';
-import type { ModelMessage, Models } from '#libs/models';
+import { type AgentDeclaration, AgentExecutor, type NodeSpec, type RequestContext } from '#libs/executor';
+import { ECHO_MODEL, type ModelMessage, type Models } from '#libs/models';
 import { dataPart, type Part, statusUpdate } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
@@ -26,6 +26,7 @@ export interface AgentServices {
  */
 export class ModelExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
+  override readonly declares: AgentDeclaration;
   private readonly settings: AgentSettings;
   private readonly structure: StructuredAnswer | undefined;
 
@@ -35,6 +36,7 @@ export class ModelExecutor extends AgentExecutor {
   ) {
     super();
     this.settings = agentSettings(node);
+    this.declares = declared(this.settings, services.models);
     const { output } = this.settings;
     this.structure = output && new StructuredAnswer(output);
   }
@@ -81,4 +83,12 @@ export class ModelExecutor extends AgentExecutor {
     if (mendings === 0) return undefined;
     throw new NodeFailure(`the model's answer is not what it has to be: ${read.fault}`);
   }
+}
+
+const TEXT = ['text/plain', 'application/json'];
+
+/** The Parts that the agent takes are those of its model; what a model of another name takes is known when it is asked. */
+function declared({ models: [model] }: AgentSettings, { defaultModel }: Models): AgentDeclaration {
+  const more = model === ECHO_MODEL ? [] : defaultModel.inputModes.filter((mode) => !TEXT.includes(mode));
+  return more.length > 0 ? { inputModes: [...TEXT, ...more] } : {};
 }
