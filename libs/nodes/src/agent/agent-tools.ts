@@ -10,6 +10,8 @@ export interface ToolCaller {
   tenant: string;
   owner: string;
   signal: AbortSignal;
+  /** `traceparent` and the like, for whom the call goes on to. */
+  trace?: Readonly<Record<string, string>>;
 }
 
 /** A tool that a model may use. */
