@@ -16,7 +16,7 @@ import { CancelWatch, ExecutorModule, RevisionClaimModule, TaskRecovery } from '
 import { ApiValidationPipe, HttpModule, ProblemFilter, SIGNING_MIGRATIONS } from '#libs/http';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
 import { MCP_MIGRATIONS, McpClientModule } from '#libs/mcp-client';
-import { ModelsModule } from '#libs/models';
+import { MODEL_MIGRATIONS, ModelsApiModule, ModelsModule } from '#libs/models';
 import { NodesModule } from '#libs/nodes';
 import {
   ChildRunNode,
@@ -33,7 +33,7 @@ import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
 import { type AppConfig, ServiceModule } from '#libs/service';
 import { CommitForgetJob, TASK_MIGRATIONS, TaskPurge, TaskPurgeJob, TasksModule } from '#libs/tasks';
 import { AgentsModule } from './agents.module.js';
-import { WorkflowCredentialsModule } from './workflow-credentials.js';
+import { NamersModule } from './workflow-namers.js';
 
 /** What Parley is made of. */
 @Module({})
@@ -51,19 +51,22 @@ export class AppModule {
       ...REMOTE_AGENT_MIGRATIONS,
       ...CREDENTIAL_MIGRATIONS,
       ...MCP_MIGRATIONS,
+      ...MODEL_MIGRATIONS,
     ];
     const push = PushModule.with(TasksModule);
     const conversations = ConversationAgentModule.withAgents(AgentsModule);
     const brainstorms = BrainstormModule.withAgents(AgentsModule);
     const runs = RunAgentsModule.withAgents(AgentsModule, TasksModule);
+    const models = ModelsModule.with(CredentialsModule);
     const nodes = NodesModule.withAgents(
       AgentsModule,
-      ModelsModule,
+      models,
       { from: conversations, type: ConversationNode },
       { from: brainstorms, type: BrainstormNode },
       { from: runs, type: ChildRunNode },
     );
     const workflows = WorkflowModule.withAgents(nodes, runs, AgentsModule, TasksModule);
+    const namers = NamersModule.over(workflows, models);
     const executor = { module: ExecutorModule, imports: [workflows], exports: [workflows] };
     const gateway = EventGatewayModule.with({ names: ['a2a', 'run', 'tool'], projections: [runProjection] }, [
       executor,
@@ -82,7 +85,8 @@ export class AppModule {
         ConversationsModule.with(executor, conversations, AgentsModule),
         BrainstormApiModule.with(executor, brainstorms, AgentsModule),
         McpClientModule.with(CredentialsModule),
-        CredentialsApiModule.with(WorkflowCredentialsModule.over(workflows)),
+        CredentialsApiModule.with(namers),
+        ModelsApiModule.with(models, namers),
         A2aServerModule.with(executor, push, RevisionClaimModule),
         gateway,
       ],

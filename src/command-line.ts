@@ -10,7 +10,7 @@ Settings that most people need (all of them: README.md)
   AUTH_MODE, AUTH_API_KEYS  who may call: none (loopback only), api-key with name:key,..., or jwt
   PUBLIC_URL                the address that agent cards tell
   GRPC_PORT                 switches gRPC on
-  LLM_BASE_URL, LLM_API_KEY, LLM_MODEL
+  LLM_BASE_URL, LLM_API_KEY, LLM_MODEL, LLM_INPUT_MODES
                             an OpenAI-compatible model; otherwise agent nodes repeat what they are told
   LOG_LEVEL                 fatal, error, warn, info, debug, trace or silent; info
 

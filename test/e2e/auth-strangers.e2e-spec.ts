@@ -18,6 +18,7 @@ import {
   CONVERSATION_ROUTES,
   CREDENTIAL_ROUTES,
   MCP_SERVER_ROUTES,
+  MODEL_ROUTES,
   DELIVERY_ROUTES,
   RUN_ROUTES,
   WORKFLOW_ROUTES,
@@ -250,6 +251,7 @@ function isForeignTo(strangers: StrangerStage, other: string): void {
       ['/api/workflows', workflow],
       ['/api/credentials', annas.credential],
       ['/api/mcp-servers', annas.mcpServer],
+      ['/api/models', annas.model],
       ['/api/agent-cards', annas.card],
       ['/a2a/agents', workflow],
       ['/a2a/.well-known/agent-card.json', workflow],
@@ -291,6 +293,7 @@ function sharedAsks(who: () => Record<string, string>) {
   return [
     ...apiAsks(who, CREDENTIAL_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.credential })),
     ...apiAsks(who, MCP_SERVER_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.mcpServer })),
+    ...apiAsks(who, MODEL_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.model })),
     ...apiAsks(who, CARD_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.card })),
     ...apiAsks(who, WORKFLOW_ROUTES).map((ask) => ({ ...ask, idOf: ({ workflow }: StrangerStage) => workflow })),
   ];

@@ -35,6 +35,7 @@ interface Document {
 const NAMES: Record<string, string> = {
   'DELETE /api/credentials/{name}': 'deleteCredential',
   'DELETE /api/keys/{id}': 'revokeKey',
+  'DELETE /api/models/{name}': 'deleteModel',
   'DELETE /api/workflows/{name}': 'deleteWorkflow',
   'GET /.well-known/jwks.json': 'listSigningKeys',
   'GET /api/agent-card': 'previewAgentCard',
@@ -58,6 +59,8 @@ const NAMES: Record<string, string> = {
   'GET /api/events': 'streamEvents',
   'GET /api/inbox': 'listQuestions',
   'GET /api/keys': 'listKeys',
+  'GET /api/models': 'listModels',
+  'GET /api/models/{name}': 'getModel',
   'GET /api/runs': 'listRuns',
   'GET /api/runs/{id}': 'getRun',
   'GET /api/runs/{id}/events': 'streamRunEvents',
@@ -92,6 +95,7 @@ const NAMES: Record<string, string> = {
   'POST /api/expressions/check': 'checkExpression',
   'POST /api/keys': 'createKey',
   'POST /api/keys/{id}/rotate': 'rotateKey',
+  'POST /api/models': 'createModel',
   'POST /api/runs/{id}/answers': 'answerQuestion',
   'POST /api/runs/{id}/rerun': 'startRerun',
   'POST /api/runs/{id}/cancel': 'cancelRun',
@@ -101,6 +105,7 @@ const NAMES: Record<string, string> = {
   'POST /api/workflows/{name}/run': 'runWorkflow',
   'POST /api/workflows/{name}/runs': 'startRun',
   'PUT /api/credentials/{name}': 'replaceCredential',
+  'PUT /api/models/{name}': 'replaceModel',
   'PUT /api/workflows/{name}': 'saveWorkflow',
 };
 

@@ -65,6 +65,14 @@ export const MCP_SERVER_ROUTES: readonly ApiRoute[] = [
   ['DELETE', '/mcp-servers/{id}'],
 ];
 
+const MODEL = { provider: 'openai', model: 'mine' };
+
+export const MODEL_ROUTES: readonly ApiRoute[] = [
+  ['GET', '/models/{id}'],
+  ['PUT', '/models/{id}', () => MODEL],
+  ['DELETE', '/models/{id}'],
+];
+
 export const CARD_ROUTES: readonly ApiRoute[] = [
   ['GET', '/agent-cards/{id}'],
   ['POST', '/agent-cards/{id}/accept', () => ({})],
@@ -73,7 +81,7 @@ export const CARD_ROUTES: readonly ApiRoute[] = [
 /** Every route of `/api` that is asked, as OpenAPI names it: without its query, and with `{}` for what differs. */
 export function askedRoutes(): Set<string> {
   const all = [RUN_ROUTES, CONVERSATION_ROUTES, BRAINSTORM_ROUTES, DELIVERY_ROUTES].flat();
-  const shared = [WORKFLOW_ROUTES, CREDENTIAL_ROUTES, MCP_SERVER_ROUTES, CARD_ROUTES].flat();
+  const shared = [WORKFLOW_ROUTES, CREDENTIAL_ROUTES, MCP_SERVER_ROUTES, MODEL_ROUTES, CARD_ROUTES].flat();
   return new Set(
     [...all, ...shared].map(([method, path]) => {
       const place = path

@@ -34,6 +34,7 @@ export interface Annas {
   /** What she shares with the callers of her tenant. */
   credential: string;
   mcpServer: string;
+  model: string;
   card: string;
 }
 
@@ -125,8 +126,15 @@ async function everything({ stage, ann, workflow }: StrangerStage): Promise<Anna
     delivery: await delivery(ann, ended.id),
     credential: await keepCredential(ann, { kind: 'api-key', value: newSecret() }),
     mcpServer: await keepMcpServer(ann),
+    model: await model(ann),
     card: await card(ann),
   };
+}
+
+async function model(ann: Api): Promise<string> {
+  const name = unique('model');
+  await ann.call('POST', '/models', { name, provider: 'openai', model: 'hers' });
+  return name;
 }
 
 /** Of an agent that she called. */

@@ -12,7 +12,7 @@ import {
 } from '#libs/executor';
 import { HttpModule, SIGNING_MIGRATIONS } from '#libs/http';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
-import { Models, ModelsModule } from '#libs/models';
+import { ConfiguredModelsModule, Models } from '#libs/models';
 import { AgentMemory, AgentNode, BuiltInTools, NodeTypeRegistry, ScriptNode, ToolRegistry } from '#libs/nodes';
 import { OutboundModule } from '#libs/outbound';
 import { PostgresModule } from '#libs/postgres';
@@ -34,7 +34,7 @@ class CatalogModule {
   static with(wanted: AgentArguments, node: NodeSpec): DynamicModule {
     return {
       module: CatalogModule,
-      imports: [ModelsModule, TasksModule],
+      imports: [ConfiguredModelsModule, TasksModule],
       providers: [
         { provide: NodeTypes, inject: [AppConfig, Models, TaskStore], useFactory: nodeTypes },
         {

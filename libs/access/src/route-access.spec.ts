@@ -47,6 +47,9 @@ describe('routeAccess', () => {
     ['GET', '/api/credentials', ['admin']],
     ['PUT', '/api/credentials/:name', ['admin']],
     ['GET', '/api/credentialsmith', ['agents']],
+    ['GET', '/api/models', ['agents', 'workflows']],
+    ['PUT', '/api/models/:name', ['admin']],
+    ['POST', '/api/modelsmith', ['agents']],
     ['GET', '/api/keysmith', ['agents']],
     ['GET', '/api/whatever-comes', ['agents']],
   ])('%s %s needs one of %j', (method, route, needed) => expect(routeAccess(method, route)).toEqual(needed));

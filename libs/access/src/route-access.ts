@@ -42,6 +42,8 @@ export function routeAccess(method: string, route: string | undefined): RouteAcc
   if (/^\/api\/(keys|credentials|mcp-servers)(\/|$)/.test(route)) return ADMIN;
   // Whom this service calls, and by which card, is the operator's business; whoever draws workflows may look.
   if (/^\/api\/agent-cards?(\/|$)/.test(route)) return reads ? READERS : ADMIN;
+  // Models are chosen by whoever draws workflows; where they are and who pays is the operator's business.
+  if (/^\/api\/models(\/|$)/.test(route)) return reads ? READERS : ADMIN;
   if (route === '/api/workflows' || route === '/api/workflows/:name') return reads ? READERS : WORKFLOWS;
   if (route === '/api/apply') return WORKFLOWS;
   // Asked by whoever draws workflows, or may look at them; nothing is kept.

@@ -401,7 +401,7 @@ export interface paths {
         /** Replaces a credential, its secret too: a secret that is kept cannot be given another destination. */
         put: operations["replaceCredential"];
         post?: never;
-        /** Deletes a credential that no workflow names. */
+        /** Deletes a credential that no workflow and no model names. */
         delete: operations["deleteCredential"];
         options?: never;
         head?: never;
@@ -551,55 +551,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/mcp-servers": {
+    "/api/models": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** All MCP servers, by name, with what is known of them. */
-        get: operations["listMcpServers"];
+        /** All models, by name. */
+        get: operations["listModels"];
         put?: never;
-        /** Keeps a new MCP server. */
-        post: operations["createMcpServer"];
+        /** Keeps a new model. */
+        post: operations["createModel"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/mcp-servers/{name}": {
+    "/api/models/{name}": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** One MCP server, asked now: its tools, and what has changed since they were pinned. */
-        get: operations["getMcpServer"];
-        /** Replaces an MCP server. Its tools stay pinned as they are. */
-        put: operations["replaceMcpServer"];
+        /** One model. */
+        get: operations["getModel"];
+        /** Replaces a model; a call that is under way goes on with what it was. */
+        put: operations["replaceModel"];
         post?: never;
-        /** Deletes an MCP server, and what was pinned of it. */
-        delete: operations["deleteMcpServer"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/mcp-servers/{name}/accept": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Accepts the tools as they were seen: they are pinned from now on, and none is blocked. */
-        post: operations["acceptMcpServer"];
-        delete?: never;
+        /** Deletes a model that no workflow names. */
+        delete: operations["deleteModel"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2100,214 +2083,67 @@ export interface components {
              */
             scopes: ("agents" | "workflows" | "admin")[];
         };
-        McpAcceptBody: {
+        ModelBody: {
             /**
-             * @description The `hash` of the tools that were looked at: others are not accepted.
-             * @example qK3l0x7pS9n1
-             */
-            hash: string;
-        };
-        McpReplacementBody: {
-            /**
-             * @description The tools that may be called, with `*` and `?`; left out: all.
-             * @example [
-             *       "search_*"
-             *     ]
-             */
-            allow?: string[];
-            /**
-             * @description The tools that somebody is asked about before an agent calls them.
-             * @example [
-             *       "delete_*"
-             *     ]
-             */
-            approve?: string[];
-            /**
-             * @description The name of the credential that calls carry.
-             * @example partner
+             * @description The name of the credential that calls carry: `bearer` for OpenAI, `api-key` for Anthropic and Google.
+             * @example provider-key
              */
             auth?: string;
-            /** @example github */
-            name: string;
             /**
              * Format: uri
-             * @description Where it speaks Streamable HTTP.
-             * @example https://mcp.example.com/v1
+             * @description Where the provider is; needed for `openai-compatible`, as `https://models.example.com/v1`.
+             * @example https://models.example.com/v1
              */
-            url: string;
-        };
-        McpServerBody: {
+            baseUrl?: string;
             /**
-             * @description The tools that may be called, with `*` and `?`; left out: all.
+             * @description Media types of Parts that it takes beside text and data.
+             * @default []
              * @example [
-             *       "search_*"
+             *       "image/*",
+             *       "application/pdf"
              *     ]
              */
-            allow?: string[];
+            input: string[];
             /**
-             * @description The tools that somebody is asked about before an agent calls them.
-             * @example [
-             *       "delete_*"
-             *     ]
+             * @description Its name at the provider.
+             * @example gpt-large
              */
-            approve?: string[];
+            model: string;
             /**
-             * @description The name of the credential that calls carry.
-             * @example partner
+             * @description By which nodes name it; never `echo`.
+             * @example large
              */
-            auth?: string;
-            /** @example github */
             name: string;
+            /** @enum {string} */
+            provider: "openai-compatible" | "openai" | "anthropic" | "google";
+        };
+        ModelListView: {
+            models: components["schemas"]["ModelView"][];
+        };
+        ModelView: {
+            /** @example provider-key */
+            auth?: string;
             /**
              * Format: uri
-             * @description Where it speaks Streamable HTTP.
-             * @example https://mcp.example.com/v1
+             * @example https://models.example.com/v1
              */
-            url: string;
-        };
-        McpServerDetailView: {
+            baseUrl?: string;
             /** Format: date-time */
-            acceptedAt?: string;
-            /** @example ann */
-            acceptedBy?: string;
+            createdAt: string;
             /**
              * @example [
-             *       "search_*"
+             *       "image/*"
              *     ]
              */
-            allow?: string[];
-            /**
-             * @example [
-             *       "delete_*"
-             *     ]
-             */
-            approve?: string[];
-            /** @example partner */
-            auth?: string;
-            /**
-             * @description tool, kind, blocked, differences (path, kind, before?, after?), for each tool that is not as it was.
-             * @example [
-             *       {
-             *         "tool": "search_code",
-             *         "kind": "changed",
-             *         "blocked": true,
-             *         "differences": [
-             *           {
-             *             "path": "/description",
-             *             "kind": "changed",
-             *             "before": "Searches code",
-             *             "after": "Searches all code"
-             *           }
-             *         ]
-             *       }
-             *     ]
-             */
-            changes?: {
-                [key: string]: unknown;
-            }[];
-            /** Format: date-time */
-            createdAt?: string;
-            /**
-             * @description Why it is unreachable.
-             * @example HTTP 500
-             */
-            error?: string;
-            /**
-             * @description Of all tools, as they were seen last: what `accept` names.
-             * @example qK3l0x7pS9n1
-             */
-            hash?: string;
-            /** @example github */
+            input: string[];
+            /** @example gpt-large */
+            model: string;
+            /** @example large */
             name: string;
-            /**
-             * @description `file`: from the file of the operator, and not to be changed here.
-             * @enum {string}
-             */
-            source: "file" | "api";
-            /**
-             * @description `changed`: something waits to be accepted. In a list it is what is known, and absent of a server that was never seen.
-             * @enum {string}
-             */
-            status?: "ok" | "changed" | "unreachable";
-            tools: components["schemas"]["McpToolView"][];
             /** @enum {string} */
-            transport: "http" | "stdio";
+            provider: "openai-compatible" | "openai" | "anthropic" | "google";
             /** Format: date-time */
-            updatedAt?: string;
-            /** @example https://mcp.example.com/v1 */
-            url?: string;
-        };
-        McpServerListView: {
-            servers: components["schemas"]["McpServerView"][];
-        };
-        McpServerView: {
-            /**
-             * @example [
-             *       "search_*"
-             *     ]
-             */
-            allow?: string[];
-            /**
-             * @example [
-             *       "delete_*"
-             *     ]
-             */
-            approve?: string[];
-            /** @example partner */
-            auth?: string;
-            /** Format: date-time */
-            createdAt?: string;
-            /** @example github */
-            name: string;
-            /**
-             * @description `file`: from the file of the operator, and not to be changed here.
-             * @enum {string}
-             */
-            source: "file" | "api";
-            /**
-             * @description `changed`: something waits to be accepted. In a list it is what is known, and absent of a server that was never seen.
-             * @enum {string}
-             */
-            status?: "ok" | "changed" | "unreachable";
-            /** @enum {string} */
-            transport: "http" | "stdio";
-            /** Format: date-time */
-            updatedAt?: string;
-            /** @example https://mcp.example.com/v1 */
-            url?: string;
-        };
-        McpToolView: {
-            /** @description Whether `allow` names it. */
-            allowed: boolean;
-            /**
-             * @example {
-             *       "readOnlyHint": true
-             *     }
-             */
-            annotations: {
-                [key: string]: unknown;
-            };
-            /** @description Whether it may not be called until a change is accepted. */
-            blocked: boolean;
-            /**
-             * @description As the server says it.
-             * @example Searches code
-             */
-            description: string;
-            /** @example qK3l0x7pS9n1 */
-            hash: string;
-            /**
-             * @example {
-             *       "type": "object"
-             *     }
-             */
-            inputSchema: {
-                [key: string]: unknown;
-            };
-            /** @example search_code */
-            name: string;
-            /** @description Whether `approve` names it. */
-            needsApproval: boolean;
+            updatedAt: string;
         };
         OAuth2Body: {
             /** @example https://api.example.com */
@@ -4226,7 +4062,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A workflow names it. */
+            /** @description A workflow or a model names it. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4588,7 +4424,7 @@ export interface operations {
             };
         };
     };
-    listMcpServers: {
+    listModels: {
         parameters: {
             query?: never;
             header?: never;
@@ -4602,12 +4438,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["McpServerListView"];
+                    "application/json": components["schemas"]["ModelListView"];
                 };
             };
         };
     };
-    createMcpServer: {
+    createModel: {
         parameters: {
             query?: never;
             header?: never;
@@ -4616,7 +4452,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["McpServerBody"];
+                "application/json": components["schemas"]["ModelBody"];
             };
         };
         responses: {
@@ -4625,7 +4461,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["McpServerView"];
+                    "application/json": components["schemas"]["ModelView"];
                 };
             };
             /** @description The body is malformed. */
@@ -4637,17 +4473,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is a server of this name. */
+            /** @description There is a model of this name. */
             409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A program is started only from the file of the operator. */
-            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4657,7 +4484,7 @@ export interface operations {
             };
         };
     };
-    getMcpServer: {
+    getModel: {
         parameters: {
             query?: never;
             header?: never;
@@ -4673,10 +4500,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["McpServerDetailView"];
+                    "application/json": components["schemas"]["ModelView"];
                 };
             };
-            /** @description MCP server not found */
+            /** @description model not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4687,7 +4514,7 @@ export interface operations {
             };
         };
     };
-    replaceMcpServer: {
+    replaceModel: {
         parameters: {
             query?: never;
             header?: never;
@@ -4698,7 +4525,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["McpReplacementBody"];
+                "application/json": components["schemas"]["ModelBody"];
             };
         };
         responses: {
@@ -4707,7 +4534,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["McpServerView"];
+                    "application/json": components["schemas"]["ModelView"];
                 };
             };
             /** @description The body is malformed. */
@@ -4719,26 +4546,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description MCP server not found */
+            /** @description model not found */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description It is one of the file of the operator. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A program is started only from the file of the operator. */
-            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4748,7 +4557,7 @@ export interface operations {
             };
         };
     };
-    deleteMcpServer: {
+    deleteModel: {
         parameters: {
             query?: never;
             header?: never;
@@ -4765,7 +4574,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description MCP server not found */
+            /** @description model not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4774,59 +4583,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is one of the file of the operator. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    acceptMcpServer: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["McpAcceptBody"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["McpServerDetailView"];
-                };
-            };
-            /** @description The body is malformed. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description MCP server not found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description No such change waits to be accepted. */
+            /** @description A workflow names it. */
             409: {
                 headers: {
                     [name: string]: unknown;

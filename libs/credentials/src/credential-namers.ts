@@ -2,4 +2,6 @@
 export abstract class CredentialNamers {
   /** The names of a tenant's workflows that name a credential; the newest revisions count. */
   abstract workflows(tenant: string, credential: string): Promise<string[]>;
+  /** The names of a tenant's models that name a credential. */
+  abstract models(tenant: string, credential: string): Promise<string[]>;
 }

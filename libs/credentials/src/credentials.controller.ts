@@ -12,7 +12,7 @@ import { CredentialListView, CredentialView, credentialView } from './credential
 
 const MOST_NAMED = 20;
 
-/** The credentials that calls to agents carry. They belong to the tenant; a secret that came in is never shown again. */
+/** The credentials that calls to agents and models carry. They belong to the tenant; a secret that came in is never shown again. */
 @ApiTags('credentials')
 @Controller('api/credentials')
 export class CredentialsController {
@@ -81,15 +81,17 @@ export class CredentialsController {
 
   @Delete(':name')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Deletes a credential that no workflow names.' })
+  @ApiOperation({ summary: 'Deletes a credential that no workflow and no model names.' })
   @ApiNoContentResponse()
   @ApiProblem(404, 'credential not found')
-  @ApiProblem(409, 'A workflow names it.')
+  @ApiProblem(409, 'A workflow or a model names it.')
   async deleteCredential(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<void> {
     const id = { tenant, name };
     if (!CREDENTIAL_NAME.test(name) || !(await this.store.get(id))) throw unknownCredential();
-    const workflows = await this.namers.workflows(id.tenant, name);
-    if (workflows.length > 0) throw stillNamed(name, workflows);
+    for (const kind of ['workflows', 'models'] as const) {
+      const naming = await this.namers[kind](id.tenant, name);
+      if (naming.length > 0) throw stillNamed(name, kind, naming);
+    }
     if (!(await this.store.delete(id))) throw unknownCredential();
   }
 
@@ -104,9 +106,9 @@ function unknownCredential(): ProblemError {
   return new ProblemError(404, 'credential not found');
 }
 
-function stillNamed(name: string, workflows: readonly string[]): ProblemError {
-  const named = workflows.slice(0, MOST_NAMED);
-  const others = workflows.length > MOST_NAMED ? ` and ${workflows.length - MOST_NAMED} more` : '';
-  const entries = named.map((workflow) => ({ path: `workflows/${workflow}`, detail: 'names the credential' }));
-  return new ProblemError(409, `workflows name the credential "${name}": ${named.join(', ')}${others}`, entries);
+function stillNamed(name: string, kind: string, naming: readonly string[]): ProblemError {
+  const named = naming.slice(0, MOST_NAMED);
+  const others = naming.length > MOST_NAMED ? ` and ${naming.length - MOST_NAMED} more` : '';
+  const entries = named.map((it) => ({ path: `${kind}/${it}`, detail: 'names the credential' }));
+  return new ProblemError(409, `${kind} name the credential "${name}": ${named.join(', ')}${others}`, entries);
 }

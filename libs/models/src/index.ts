@@ -13,6 +13,9 @@ export type {
   ToolResult,
 } from './model.js';
 export { ModelError } from './model-error.js';
+export { MODEL_MIGRATIONS } from './model-migrations.js';
+export { ModelNamers } from './model-namers.js';
+export { ModelStore } from './model-store.js';
 export { Models } from './models.js';
-export { ModelsModule } from './models.module.js';
+export { ConfiguredModelsModule, ModelsApiModule, ModelsModule } from './models.module.js';
 export { wholeAnswer } from './whole-answer.js';

@@ -1,7 +1,35 @@
-import { Module } from '@nestjs/common';
+import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { ConfiguredModels } from './configured-models.js';
+import { ModelRow } from './model-row.js';
+import { ModelStore } from './model-store.js';
 import { Models } from './models.js';
+import { ModelsController } from './models.controller.js';
+import { StoredModels } from './stored-models.js';
 
-/** The models that agents answer with. Needs the ground's modules. */
+/** The models of the operator's endpoint alone. Needs ServiceModule and OutboundModule. */
 @Module({ providers: [{ provide: Models, useClass: ConfiguredModels }], exports: [Models] })
-export class ModelsModule {}
+export class ConfiguredModelsModule {}
+
+/** The models that agents answer with, stored ones too. Needs the ground's modules. */
+@Module({})
+export class ModelsModule {
+  /** @param signers a module that exports RequestSigners */
+  static with(signers: NonNullable<ModuleMetadata['imports']>[number]): DynamicModule {
+    return {
+      module: ModelsModule,
+      imports: [signers, TypeOrmModule.forFeature([ModelRow])],
+      providers: [ModelStore, ConfiguredModels, { provide: Models, useClass: StoredModels }],
+      exports: [Models, ModelStore],
+    };
+  }
+}
+
+/** Their management API. */
+@Module({})
+export class ModelsApiModule {
+  /** @param imports ModelsModule, and who provides ModelNamers */
+  static with(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
+    return { module: ModelsApiModule, imports, controllers: [ModelsController] };
+  }
+}

@@ -82,6 +82,11 @@ const API: Row[] = [
   ['PUT /api/mcp-servers/{name}', ADMIN, 400, {}],
   ['DELETE /api/mcp-servers/{name}', ADMIN, 404],
   ['POST /api/mcp-servers/{name}/accept', ADMIN, 400, {}],
+  ['GET /api/models', READERS, 200],
+  ['POST /api/models', ADMIN, 400, {}],
+  ['GET /api/models/{name}', READERS, 404],
+  ['PUT /api/models/{name}', ADMIN, 400, {}],
+  ['DELETE /api/models/{name}', ADMIN, 404],
 ];
 
 /** What is below an agent's base, and MCP. */
@@ -174,7 +179,7 @@ describe.each([...API, ...A2A])('%s', (route, scopes, allowed, body) => {
   it(`needs ${scopes.join(' or ')}`, async () => {
     const [method = '', template = ''] = route.split(' ');
     const gone = method === 'DELETE' ? 'nothing_here' : workflow;
-    const name = template.startsWith('/api/credentials') ? 'nothing_here' : gone;
+    const name = /^\/api\/(credentials|models)/.test(template) ? 'nothing_here' : gone;
     const path = template.replace('{name}', name).replace('{id}', NOBODY).replace('{node}', 'x');
     const answers = await seen(async (headers) => {
       const response = await fetch(`${stage.parley.url}${path}`, {

@@ -133,6 +133,11 @@ const CREDENTIALS: JsonObject[] = [
   },
 ];
 
+const MODELS: JsonObject[] = [
+  { name: 'fuzz', provider: 'openai-compatible', model: 'm', baseUrl: '{{agent}}', auth: 'fuzz', input: ['image/*'] },
+  { name: 'fuzz', provider: 'anthropic', model: 'm' },
+];
+
 /** Valid bodies; of the other operations the schema says what a body is like. */
 const BODIES: Readonly<Record<string, JsonObject[]>> = {
   'POST /api/workflows': [PLAIN, WORKFLOW, LANGUAGE, { ...PLAIN, name: '{{gone}}' }],
@@ -171,6 +176,8 @@ const BODIES: Readonly<Record<string, JsonObject[]>> = {
   ],
   'POST /api/credentials': CREDENTIALS,
   'PUT /api/credentials/{name}': CREDENTIALS,
+  'POST /api/models': MODELS,
+  'PUT /api/models/{name}': MODELS,
   'POST /api/keys': [{ name: 'fuzz', scopes: ['agents'] }],
   'POST /api/keys/{id}/rotate': [{ overlapSeconds: 1 }],
 };
@@ -182,7 +189,7 @@ const NAMES: [path: RegExp, name: string][] = [
   [/\/brainstorms\//, '{{brainstorm}}'],
   [/\/deliveries\//, '{{delivery}}'],
   [/\/keys\//, '{{keyId}}'],
-  [/\/credentials\//, 'fuzz'],
+  [/\/(credentials|models)\//, 'fuzz'],
   [/\/workflows\/\{name\}\/runs?$/, '{{runnable}}'],
   [/\/workflows\//, '{{edited}}'],
 ];

@@ -1,0 +1,100 @@
+import { Each, malformed, withMembers } from '#libs/http';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength, ValidateIf } from 'class-validator';
+import { ECHO_MODEL } from './echo-model.js';
+import { MODEL_PROVIDERS, type ModelProvider } from './model-settings.js';
+import { MODEL_NAME, type ModelDefinition } from './stored-model.js';
+
+const MOST_MEDIA_TYPES = 20;
+const MEDIA_TYPE = /^[a-z]+\/(\*|[a-z0-9][a-z0-9.+-]{0,100})$/;
+const NAME_FORM = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
+
+/** A model as callers send it. */
+export class ModelBody {
+  static readonly unknown: string = 'is not a field of a model';
+
+  @ApiProperty({ pattern: MODEL_NAME.source, example: 'large', description: 'By which nodes name it; never `echo`.' })
+  @Matches(MODEL_NAME, { message: NAME_FORM })
+  name!: string;
+
+  @ApiProperty({ enum: MODEL_PROVIDERS })
+  @IsIn(MODEL_PROVIDERS, { message: `must be one of ${MODEL_PROVIDERS.join(', ')}` })
+  provider!: ModelProvider;
+
+  @ApiProperty({ example: 'gpt-large', description: 'Its name at the provider.' })
+  @Matches(/^[\x21-\x7e]{1,200}$/, { message: 'must be 1 to 200 visible ASCII characters without spaces' })
+  model!: string;
+
+  @ApiPropertyOptional({
+    format: 'uri',
+    description: 'Where the provider is; needed for `openai-compatible`, as `https://models.example.com/v1`.',
+    example: 'https://models.example.com/v1',
+  })
+  @Given()
+  @MaxLength(2048, { message: 'must have at most 2048 characters' })
+  @IsString({ message: 'must be a string' })
+  baseUrl?: string;
+
+  @ApiPropertyOptional({
+    description:
+      'The name of the credential that calls carry: `bearer` for OpenAI, `api-key` for Anthropic and Google.',
+    example: 'provider-key',
+  })
+  @Given()
+  @Matches(MODEL_NAME, { message: 'must be the name of a credential' })
+  auth?: string;
+
+  @ApiPropertyOptional({
+    type: [String],
+    default: [],
+    description: 'Media types of Parts that it takes beside text and data.',
+    example: ['image/*', 'application/pdf'],
+  })
+  @Given()
+  @IsArray({ message: 'must be an array' })
+  @ArrayMaxSize(MOST_MEDIA_TYPES, { message: `must have at most ${MOST_MEDIA_TYPES} entries` })
+  @Each((it) => typeof it === 'string' && MEDIA_TYPE.test(it), 'must be a media type such as image/png or image/*')
+  input?: string[];
+
+  static from(sent: object): ModelBody {
+    return withMembers(ModelBody, sent);
+  }
+
+  /** What is kept. @throws ProblemError 400 */
+  get definition(): ModelDefinition {
+    const { provider, model, auth, input = [] } = this;
+    const baseUrl = this.baseUrl?.replace(/\/+$/, '');
+    if (this.name === ECHO_MODEL) throw malformed({ path: 'name', detail: 'is that of the built-in model' });
+    if (baseUrl === undefined && provider === 'openai-compatible')
+      throw malformed({ path: 'baseUrl', detail: 'is required: an OpenAI-compatible model may be anywhere' });
+    if (baseUrl !== undefined && !isPlainHttpUrl(baseUrl))
+      throw malformed({
+        path: 'baseUrl',
+        detail: 'must be an http or https URL without credentials, query or fragment',
+      });
+    return {
+      provider,
+      model,
+      ...(baseUrl !== undefined && { baseUrl }),
+      ...(auth !== undefined && { auth }),
+      input: [...new Set(input)],
+    };
+  }
+}
+
+/** A model that takes the place of another. The path names it, whatever the body says. */
+export class ModelReplacement extends ModelBody {
+  static override from(sent: object): ModelBody {
+    return withMembers(ModelBody, { ...sent, name: 'named-by-its-path' });
+  }
+}
+
+function Given(): PropertyDecorator {
+  return ValidateIf((_body, value) => value !== undefined);
+}
+
+function isPlainHttpUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, hash, search } = new URL(text);
+  return /^https?:$/.test(protocol) && `${username}${password}${hash}${search}` === '';
+}

@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { BatchLoader, Database, throughOutage } from '#libs/postgres';
+import type { InsertResult, Repository, UpdateResult } from 'typeorm';
+import { ModelRow } from './model-row.js';
+import type { ModelDefinition, ModelId, StoredModel } from './stored-model.js';
+
+/** Keeps models. */
+@Injectable()
+export class ModelStore {
+  private readonly wanted = new BatchLoader((keys: readonly string[]) => this.readAll(keys));
+
+  constructor(
+    private readonly database: Database,
+    @InjectRepository(ModelRow) private readonly rows: Repository<ModelRow>,
+  ) {}
+
+  /** By name. */
+  async list(tenant: string): Promise<StoredModel[]> {
+    return (await this.rows.find({ where: { tenant }, order: { name: 'ASC' } })).map(modelOf);
+  }
+
+  async get({ tenant, name }: ModelId): Promise<StoredModel | undefined> {
+    const row = await this.rows.findOneBy({ tenant, name });
+    return row ? modelOf(row) : undefined;
+  }
+
+  /** `undefined` where the name is taken. */
+  async create({ tenant, name }: ModelId, definition: ModelDefinition): Promise<StoredModel | undefined> {
+    const values = { tenant, name, ...columnsOf(definition) };
+    return saved(await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute());
+  }
+
+  /** `undefined` where there is none of the name. */
+  async replace({ tenant, name }: ModelId, definition: ModelDefinition): Promise<StoredModel | undefined> {
+    const values = { ...columnsOf(definition), updated_at: () => 'now()' };
+    return saved(await this.rows.update({ tenant, name }, values, { returning: '*' }));
+  }
+
+  /** Whether there was one. */
+  async delete({ tenant, name }: ModelId): Promise<boolean> {
+    return (await this.rows.delete({ tenant, name })).affected === 1;
+  }
+
+  /** Models of the tenant that name a credential, by name. */
+  async naming(tenant: string, credential: string): Promise<string[]> {
+    const rows = await this.rows.find({ where: { tenant, auth: credential }, order: { name: 'ASC' } });
+    return rows.map(({ name }) => name);
+  }
+
+  /**
+   * A model as it is now, whichever replica changed it; reads that come in together are one query, and wait for a
+   * database that is out of reach.
+   */
+  async current({ tenant, name }: ModelId, signal?: AbortSignal): Promise<StoredModel | undefined> {
+    const read = (): Promise<ModelRow | undefined> => this.wanted.get(JSON.stringify([tenant, name]));
+    const row = await throughOutage(read, signal ?? new AbortController().signal);
+    return row && modelOf(row);
+  }
+
+  private async readAll(keys: readonly string[]): Promise<Map<string, ModelRow>> {
+    const ids = keys.map((key) => JSON.parse(key) as [string, string]);
+    const { rows } = await this.database.pool.query<ModelRow>({
+      name: 'models-current',
+      text: CURRENT,
+      values: [ids.map(([tenant]) => tenant), ids.map(([, name]) => name)],
+    });
+    return new Map(rows.map((row) => [JSON.stringify([row.tenant, row.name]), row]));
+  }
+}
+
+function columnsOf({ provider, model, baseUrl, auth, input }: ModelDefinition) {
+  return { provider, model, base_url: baseUrl ?? null, auth: auth ?? null, input };
+}
+
+function modelOf(row: ModelRow): StoredModel {
+  const { tenant, name, provider, model, base_url: baseUrl, auth, input } = row;
+  return {
+    tenant,
+    name,
+    provider,
+    model,
+    ...(baseUrl !== null && { baseUrl }),
+    ...(auth !== null && { auth }),
+    input,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** What a statement returned is not changed by TypeORM: rows are named as the columns are. */
+function saved({ raw }: InsertResult | UpdateResult): StoredModel | undefined {
+  const [row] = raw as ModelRow[];
+  return row && modelOf(row);
+}
+
+// Read with every turn of an agent that names a model: one statement for all who ask together.
+const CURRENT = `
+  SELECT model.* FROM unnest($1::text[], $2::text[]) AS wanted (tenant, name) JOIN model USING (tenant, name)`;

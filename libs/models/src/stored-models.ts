@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { RequestSigners } from '#libs/a2a-client';
+import { OutboundHttp } from '#libs/outbound';
+import { Metrics } from '#libs/service';
+import { ConfiguredModels } from './configured-models.js';
+import { ECHO_MODEL } from './echo-model.js';
+import type { Model } from './model.js';
+import { ModelCounts } from './model-counts.js';
+import { CredentialSigner, KeySigner } from './model-signer.js';
+import { type ModelSettings, PROVIDER_URLS } from './model-settings.js';
+import { ModelStore } from './model-store.js';
+import { Models } from './models.js';
+import { ProviderModel } from './provider-model.js';
+import { MODEL_NAME, type StoredModel } from './stored-model.js';
+
+/** The models of `/api/models`, and after them those of the operator's endpoint. */
+@Injectable()
+export class StoredModels extends Models {
+  readonly defaultModel: Model;
+  private readonly counts: ModelCounts;
+
+  constructor(
+    private readonly configured: ConfiguredModels,
+    private readonly store: ModelStore,
+    private readonly signers: RequestSigners,
+    private readonly http: OutboundHttp,
+    metrics: Metrics,
+  ) {
+    super();
+    this.defaultModel = configured.defaultModel;
+    this.counts = new ModelCounts(metrics);
+  }
+
+  /** Read anew each time, so that a change counts from the next call on, on every replica. */
+  async find(name: string | undefined, { tenant, signal }: { tenant: string; signal?: AbortSignal }): Promise<Model> {
+    if (name === undefined || name === ECHO_MODEL || !MODEL_NAME.test(name)) return this.configured.find(name);
+    const found = await this.store.current({ tenant, name }, signal);
+    return found === undefined ? this.configured.find(name) : this.counts.over(this.modelOf(found));
+  }
+
+  private modelOf({ tenant, name, auth, ...rest }: StoredModel): Model {
+    const baseUrl = rest.baseUrl ?? defaultUrl(rest.provider);
+    const signer =
+      auth === undefined
+        ? new KeySigner(undefined)
+        : new CredentialSigner(this.signers, { credential: auth, tenant, agentUrl: baseUrl }, rest.provider);
+    const { fetch } = this.http;
+    return new ProviderModel({ ...rest, name, baseUrl, signer, http: fetch, files: fetch });
+  }
+}
+
+function defaultUrl(provider: ModelSettings['provider']): string {
+  return provider === 'openai-compatible' ? '' : PROVIDER_URLS[provider];
+}

@@ -1,0 +1,91 @@
+import { type DynamicModule, Injectable, Module } from '@nestjs/common';
+import { CredentialNamers } from '#libs/credentials';
+import { ModelNamers, ModelStore } from '#libs/models';
+import { type WorkflowNode, WorkflowStore } from '#libs/orchestrator';
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+
+const PAGE = 500;
+
+/** The workflows and models that name a credential: workflows in the config of a node, for the agents that it calls. */
+@Injectable()
+class NamedCredentials extends CredentialNamers {
+  constructor(
+    private readonly store: WorkflowStore,
+    private readonly stored: ModelStore,
+  ) {
+    super();
+  }
+
+  workflows(tenant: string, credential: string): Promise<string[]> {
+    return naming(this.store.inTenant(tenant), (config) => namesCredential(config, credential));
+  }
+
+  models(tenant: string, credential: string): Promise<string[]> {
+    return this.stored.naming(tenant, credential);
+  }
+}
+
+/** The workflows that name a model: in the config of an agent node. */
+@Injectable()
+class NamedModels extends ModelNamers {
+  constructor(private readonly store: WorkflowStore) {
+    super();
+  }
+
+  workflows(tenant: string, model: string): Promise<string[]> {
+    return naming(this.store.inTenant(tenant), (config) => namesModel(config, model));
+  }
+}
+
+@Module({})
+export class NamersModule {
+  /**
+   * @param workflows the module that exports WorkflowStore
+   * @param models the module that exports ModelStore
+   */
+  static over(workflows: DynamicModule, models: DynamicModule): DynamicModule {
+    return {
+      module: NamersModule,
+      imports: [workflows, models],
+      providers: [
+        { provide: CredentialNamers, useClass: NamedCredentials },
+        { provide: ModelNamers, useClass: NamedModels },
+      ],
+      exports: [CredentialNamers, ModelNamers],
+    };
+  }
+}
+
+/** The workflows that have a node, or a node in one, with such a config. */
+async function naming(
+  store: ReturnType<WorkflowStore['inTenant']>,
+  names: (config: JsonObject) => boolean,
+): Promise<string[]> {
+  const found: string[] = [];
+  let page = await store.list(PAGE);
+  for (; page.length > 0; page = await store.list(PAGE, page.at(-1)?.definition.name)) {
+    const those = page.filter(({ definition }) => definition.nodes.some((node) => inAny(node, names)));
+    found.push(...those.map(({ definition }) => definition.name));
+  }
+  return found;
+}
+
+function inAny({ config }: Pick<WorkflowNode, 'config'>, names: (config: JsonObject) => boolean): boolean {
+  if (names(config)) return true;
+  const inner = isJsonObject(config.body) && Array.isArray(config.body.nodes) ? config.body.nodes : [];
+  return inner.some((it) => isJsonObject(it) && isJsonObject(it.config) && inAny({ config: it.config }, names));
+}
+
+/** `auth` of a node, by the side of a conversation, or of an agent of a brainstorm. */
+function namesCredential(config: JsonObject, credential: string): boolean {
+  const agents = Array.isArray(config.agents) ? config.agents : [];
+  return [config, ...agents].some((it) => isJsonObject(it) && isNamed(it.auth, credential));
+}
+
+function isNamed(auth: JsonValue | undefined, credential: string): boolean {
+  return auth === credential || (isJsonObject(auth) && Object.values(auth).includes(credential));
+}
+
+function namesModel({ model, fallbacks }: JsonObject, name: string): boolean {
+  return model === name || (Array.isArray(fallbacks) && fallbacks.includes(name));
+}

@@ -1,0 +1,137 @@
+import type { JsonObject } from '#libs/protocol';
+import { apiKeyEnv, testCaller } from '../support/callers.js';
+import { keepCredential, newSecret } from '../support/credentials.js';
+import { FakeLlm } from '../support/fake-llm.js';
+import { useStage } from '../support/stage.js';
+import { Api, echo, input, linear, output, textOf, unique } from '../support/workflow.js';
+
+const ann = testCaller('ann');
+const stage = useStage({ env: { ...apiKeyEnv(ann), OUTBOUND_ALLOW: '127.0.0.1', LOG_LEVEL: 'debug' } });
+let api: Api;
+let llm: FakeLlm;
+
+beforeAll(async () => {
+  api = new Api(stage.parley.url, ann.headers);
+  llm = await FakeLlm.start();
+  stage.defer(() => llm.stop());
+});
+
+const model = (more: JsonObject = {}): JsonObject => ({
+  name: unique('m'),
+  provider: 'openai-compatible',
+  model: 'small',
+  baseUrl: llm.url,
+  ...more,
+});
+
+async function keep(more: JsonObject = {}): Promise<string> {
+  const reply = await api.call<{ name: string }>('POST', '/models', model(more));
+  if (reply.status !== 201) throw new Error(`Keeping a model failed: ${reply.status} ${reply.text}`);
+  return reply.body.name;
+}
+
+const asking = (name: string) =>
+  linear(unique('w'), input('in'), echo('a', { prompt: '{{in}}', model: name }), output('out'));
+
+describe('/api/models', () => {
+  it('keeps, shows, lists, replaces and deletes a model', async () => {
+    const sent = model({ auth: 'a-key', input: ['image/*', 'image/*', 'application/pdf'] });
+    const created = await api.call('POST', '/models', sent);
+    expect([created.status, created.headers.get('location')]).toEqual([201, `/api/models/${sent['name'] as string}`]);
+    expect(created.body).toEqual({
+      ...sent,
+      input: ['image/*', 'application/pdf'],
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    });
+    const name = sent['name'] as string;
+    const replaced = await api.call('PUT', `/models/${name}`, { provider: 'anthropic', model: 'claude' });
+    expect([replaced.status, replaced.body]).toEqual([
+      200,
+      {
+        name,
+        provider: 'anthropic',
+        model: 'claude',
+        input: [],
+        createdAt: created.body['createdAt'],
+        updatedAt: expect.any(String),
+      },
+    ]);
+    expect((await api.call('GET', `/models/${name}`)).body).toEqual(replaced.body);
+    expect((await api.call<{ models: JsonObject[] }>('GET', '/models')).body.models).toContainEqual(replaced.body);
+    expect((await api.call('POST', '/models', { ...sent })).status).toBe(409);
+    expect((await api.call('DELETE', `/models/${name}`)).status).toBe(204);
+    for (const method of ['GET', 'DELETE']) expect((await api.call(method, `/models/${name}`)).status).toBe(404);
+    expect((await api.call('PUT', `/models/${name}`, sent)).status).toBe(404);
+  });
+
+  it.each<[string, JsonObject, string[]]>([
+    ['a name that is none', { name: '-x' }, ['name']],
+    ['the name of the built-in model', { name: 'echo' }, ['name']],
+    ['another provider', { provider: 'acme' }, ['provider']],
+    ['no model', { model: '' }, ['model']],
+    ['an address that is none', { baseUrl: 'models' }, ['baseUrl']],
+    ['an address with a password', { baseUrl: 'https://u:p@models.example.com/v1' }, ['baseUrl']],
+    ['an address of the cloud’s metadata', { baseUrl: 'http://169.254.169.254/v1' }, ['baseUrl']],
+    ['a credential that is no name', { auth: 'a key' }, ['auth']],
+    ['media types that are none', { input: ['image/*', 'pictures', 3] }, ['input[1]', 'input[2]']],
+    ['another field', { apiKey: 'sk-x' }, ['apiKey']],
+  ])('refuses %s, naming the field and no value', async (_what, fields, paths) => {
+    const reply = await api.call<{ errors: { path: string }[] }>('POST', '/models', model(fields));
+    expect([reply.status, reply.body.errors.map(({ path }) => path)]).toEqual([400, paths]);
+    expect(reply.text).not.toMatch(/u:p@|sk-x/);
+  });
+
+  it('wants to know where an OpenAI-compatible model is', async () => {
+    const reply = await api.call('POST', '/models', { ...model(), baseUrl: undefined });
+    expect([reply.status, reply.body]).toEqual([
+      400,
+      expect.objectContaining({ errors: [expect.objectContaining({ path: 'baseUrl' })] }),
+    ]);
+  });
+
+  it('answers for an agent node that names it, with its credential; a change counts from the next call on', async () => {
+    const [first, second] = [newSecret(), newSecret()];
+    const auth = await keepCredential(api, { kind: 'bearer', token: first });
+    const name = await keep({ auth });
+    llm.answer = () => 'from the model';
+    const { name: workflow } = await api.save(asking(name));
+    const run = async () => api.ended(await api.start(workflow, { in: 'x' }));
+    expect(textOf((await run()).result)).toBe('from the model');
+    await api.call('PUT', `/credentials/${auth}`, { kind: 'bearer', token: second });
+    await api.call('PUT', `/models/${name}`, model({ model: 'large', auth }));
+    await run();
+    const sent = llm.calls.slice(-2).map(({ headers, body }) => [headers['authorization'], body['model']]);
+    expect(sent).toEqual([
+      [`Bearer ${first}`, 'small'],
+      [`Bearer ${second}`, 'large'],
+    ]);
+    expect(stage.parley.logs()).not.toMatch(new RegExp(`${first}|${second}`));
+  });
+
+  it('says why a model did not answer, and keeps what came of its credential', async () => {
+    const secret = newSecret();
+    const auth = await keepCredential(api, { kind: 'bearer', token: secret });
+    const [refused, lost] = [await keep({ auth }), await keep({ auth: 'nobody-kept-it' })];
+    llm.answer = () => ({ status: 401, error: `no such key: ${secret}` });
+    const failed = async (name: string): Promise<string | undefined> =>
+      (await api.finish(asking(name), { in: 'x' })).error?.message;
+    expect(await failed(refused)).toMatch(/the provider refused the key \(HTTP 401\): no such key/);
+    expect(await failed(lost)).toMatch(/there is no credential "nobody-kept-it"/);
+    const shown = await api.call<{ lastError?: { message: string } }>('GET', `/credentials/${auth}`);
+    expect(shown.body.lastError?.message).toMatch(/refused the key/);
+    expect(`${shown.text}${stage.parley.logs()}`).not.toContain(secret);
+  });
+
+  it('does not delete what is named: a model by a workflow, a credential by a model', async () => {
+    const auth = await keepCredential(api, { kind: 'bearer', token: newSecret() });
+    const name = await keep({ auth });
+    const { name: workflow } = await api.save(asking(name));
+    const kept = await api.call('DELETE', `/models/${name}`);
+    expect([kept.status, kept.body]).toMatchObject([409, { errors: [{ path: `workflows/${workflow}` }] }]);
+    const used = await api.call('DELETE', `/credentials/${auth}`);
+    expect([used.status, used.body]).toMatchObject([409, { errors: [{ path: `models/${name}` }] }]);
+    for (const path of [`/workflows/${workflow}`, `/models/${name}`, `/credentials/${auth}`])
+      expect((await api.call('DELETE', path)).status).toBe(204);
+  });
+});
