@@ -55,6 +55,26 @@ describe('the view of agents', () => {
     await page.locator('[data-level="error"], [role="alert"]').first().waitFor();
   });
 
+  inBrowser('shows what has changed in the card of an agent that was called, and accepts it', async () => {
+    const agent = await stage.fake({ name: unique('changing') });
+    const call = () => stage.api.finish(linear(unique('calls'), external('e', agent.url, { prompt: 'hi' })));
+    await call();
+    agent.options.card = {
+      skills: [{ id: 'other', name: 'Other', description: 'It does something else now', tags: [] }],
+    };
+    await call();
+    const query = new URLSearchParams({ url: agent.url });
+    const { body } = await stage.api.call<{ pin: { id: string } }>('GET', `/agent-card?${query}`);
+    const page = await browser.open(`${stage.parley.url}/settings/cards`);
+    await page.getByRole('table', { name: 'Cards' }).waitFor();
+    await page.goto(`${stage.parley.url}/settings/cards/${body.pin.id}`);
+    await page.getByRole('heading', { level: 1, name: agent.options.name }).waitFor();
+    await page.getByRole('table', { name: 'Changes' }).getByText('It does something else now').first().waitFor();
+    await page.getByRole('button', { name: 'Accept the change' }).click();
+    await page.getByText('as pinned').waitFor();
+    await page.getByRole('region', { name: 'Card' }).getByText('It does something else now').waitFor();
+  });
+
   inBrowser('talks with a served agent: it streams, waits, and goes on in the same Task', async () => {
     const name = unique('chat');
     const rules: JsonObject[] = [

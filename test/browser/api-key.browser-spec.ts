@@ -1,4 +1,4 @@
-import { inBrowser, useBrowser } from '../support/browser.js';
+import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
 import { before } from '../support/until.js';
 import { useStage } from '../support/stage.js';
 import { input, linear, output, unique } from '../support/workflow.js';
@@ -42,5 +42,56 @@ describe('a console whose service wants an API key', () => {
     expect((await stage.api.call('POST', '/workflows', workflow, headers)).status).toBe(201);
     await stage.api.start(workflow.name, { in: 'x' }, headers);
     await page.getByRole('link', { name: workflow.name }).waitFor();
+  });
+
+  inBrowser('keeps models with their credentials, and keys of callers; secrets are not shown again', async () => {
+    const headers = { authorization: `Bearer ${KEY}` };
+    const [credential, model, secret] = [unique('cred'), unique('model'), unique('secret')];
+    const page = await browser.open(`${stage.parley.url}/settings/credentials/new`);
+    page.on('dialog', (dialog) => void dialog.accept());
+    await page.getByLabel('Name', { exact: true }).fill(credential);
+    await page.getByLabel('Kind').selectOption('api-key');
+    await page.getByLabel('Key', { exact: true }).fill(secret);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByLabel('API key', { exact: true }).fill(KEY);
+    await page.keyboard.press('Enter');
+    await page.getByRole('table', { name: 'Credentials' }).getByRole('link', { name: credential }).click();
+    await page.getByRole('heading', { level: 1, name: credential }).waitFor();
+    expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe('');
+
+    await page.goto(`${stage.parley.url}/settings`);
+    await page.getByRole('heading', { name: 'No model yet' }).waitFor();
+    await page.getByRole('link', { name: 'Add a model' }).click();
+    await page.getByLabel('Name', { exact: true }).fill(model);
+    await page.getByLabel('Model', { exact: true }).fill('large');
+    await page.getByLabel('Base URL').fill('http://169.254.169.254/v1');
+    await page.getByLabel('Credential').selectOption(credential);
+    await page.getByLabel('Takes beside text').fill('image/*');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('must not be an address that this service does not call').first().waitFor();
+    await page.getByLabel('Base URL').fill('https://models.example.com/v1');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('table', { name: 'Models' }).getByRole('link', { name: model }).click();
+    await page.getByLabel('Provider').selectOption('anthropic');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('cell', { name: 'Anthropic' }).waitFor();
+    const kept = await stage.api.call('GET', `/models/${model}`, undefined, headers);
+    expect(kept.body).toMatchObject({ provider: 'anthropic', model: 'large', auth: credential, input: ['image/*'] });
+    expect(await seriousFaults(page)).toEqual([]);
+
+    await page.getByRole('link', { name: 'Credentials' }).click();
+    await page.getByRole('link', { name: credential }).click();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText(`models name the credential "${credential}": ${model}`).waitFor();
+    await page.goto(`${stage.parley.url}/settings/models/${model}`);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { name: 'No model yet' }).waitFor();
+
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByLabel('Caller').fill('bob');
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByRole('status').getByText('The key of bob').waitFor();
+    await page.getByRole('row', { name: 'bob' }).getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('row', { name: 'bob' }).getByRole('button', { name: 'Revoke' }).waitFor({ state: 'detached' });
   });
 });

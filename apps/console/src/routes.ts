@@ -1,4 +1,4 @@
-import { Bot, Brain, Inbox, ListChecks, type LucideIcon, MessagesSquare, Play, Workflow } from 'lucide-react';
+import { Bot, Brain, Inbox, ListChecks, type LucideIcon, MessagesSquare, Play, Settings, Workflow } from 'lucide-react';
 import { type ComponentType, lazy, type LazyExoticComponent } from 'react';
 
 export interface ViewRoute {
@@ -23,6 +23,7 @@ export const ROUTES: readonly ViewRoute[] = [
   { path: '/brainstorms', label: 'Brainstorms', Icon: Brain, View: view(() => import('./brainstorms/view.js')) },
   { path: '/agents', label: 'Agents', Icon: Bot, View: view(() => import('./agents/view.js')) },
   { path: '/tasks', label: 'Tasks', Icon: ListChecks, View: view(() => import('./tasks/view.js')) },
+  { path: '/settings', label: 'Settings', Icon: Settings, View: view(() => import('./settings/view.js')) },
 ];
 
 function view(load: () => Promise<{ View: ComponentType }>): LazyExoticComponent<ComponentType> {

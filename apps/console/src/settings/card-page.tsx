@@ -1,0 +1,78 @@
+import { call, get } from '../api/http.js';
+import { useAction } from '../api/use-action.js';
+import { useResource } from '../api/use-resource.js';
+import { CommandButton } from '../components/command-button.js';
+import { type Column, DataTable } from '../components/data-table.js';
+import { JsonView } from '../components/json-view.js';
+import { PageHeader } from '../components/page-header.js';
+import { ResourceView } from '../components/resource-view.js';
+import { Time } from '../components/time.js';
+import { standing } from './card-list.js';
+import type { CardDetail } from './settings-api.js';
+
+const UP = { label: 'Cards', href: '~/settings/cards' };
+
+type Change = CardDetail['changes'][number]['changes'][number];
+
+const COLUMNS: readonly Column<Change>[] = [
+  { title: 'Where', cell: ({ path }) => <code>{path === '' ? '/' : path}</code> },
+  { title: 'Before', cell: ({ before }) => said(before), className: 'break-words' },
+  { title: 'After', cell: ({ after }) => said(after), className: 'break-words' },
+];
+
+/** One pinned card: what has changed in it, whether that is accepted, and the card itself. */
+export function CardPage({ id }: { id: string }) {
+  const path = `/api/agent-cards/${encodeURIComponent(id)}`;
+  const card = useResource(id, (signal) => get<CardDetail>(path, signal));
+  const action = useAction();
+  const accept = async (hash: string | undefined): Promise<void> => {
+    await call('POST', `${path}/accept`, { body: { hash } });
+    card.reload();
+  };
+  return (
+    <div className="flex h-full flex-col">
+      <PageHeader
+        title={card.data?.name ?? 'Card'}
+        up={UP}
+        aside={card.data && <span className="text-sm text-muted-foreground">{standing(card.data)}</span>}
+        actions={
+          card.data?.status === 'changed' && (
+            <CommandButton kind="primary" action={action} work={() => accept(card.data?.seenHash)}>
+              Accept the change
+            </CommandButton>
+          )
+        }
+      />
+      <div className="min-h-0 grow space-y-4 overflow-y-auto p-4">
+        {action.error !== undefined && (
+          <p role="alert" className="text-sm text-destructive">
+            {action.error}
+          </p>
+        )}
+        <ResourceView resource={card}>{(data) => <Card card={data} />}</ResourceView>
+      </div>
+    </div>
+  );
+}
+
+function Card({ card: { url, card, changes } }: { card: CardDetail }) {
+  return (
+    <>
+      <p className="text-sm break-all text-muted-foreground">{url}</p>
+      {changes.map((change) => (
+        <section key={`${change.to} ${change.firstSeenAt}`}>
+          <h2 className="text-sm font-medium">
+            Changed <Time at={change.firstSeenAt} />
+            {change.acceptedAt === undefined ? '' : ', accepted'}
+          </h2>
+          <DataTable label="Changes" rows={change.changes} columns={COLUMNS} keyOf={({ path }) => path} />
+        </section>
+      ))}
+      <JsonView value={card} label="Card" />
+    </>
+  );
+}
+
+function said(value: unknown): string {
+  return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+}

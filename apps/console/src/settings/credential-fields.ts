@@ -1,0 +1,52 @@
+import type { CredentialKind } from './settings-api.js';
+
+export interface CredentialField {
+  name: string;
+  label: string;
+  hint?: string;
+  /** Typed unseen, and never shown again. */
+  secret?: true;
+  optional?: true;
+  options?: readonly string[];
+  /** Several, with commas between them. */
+  list?: true;
+}
+
+/** What each kind of credential is made of. */
+export const FIELDS: Readonly<Record<CredentialKind, readonly CredentialField[]>> = {
+  'api-key': [
+    { name: 'value', label: 'Key', secret: true },
+    { name: 'in', label: 'Place', options: ['header', 'query', 'cookie'] },
+    { name: 'parameter', label: 'Parameter', hint: 'Its name there; X-API-Key if left out.', optional: true },
+  ],
+  bearer: [{ name: 'token', label: 'Token', secret: true }],
+  basic: [
+    { name: 'username', label: 'User name' },
+    { name: 'password', label: 'Password', secret: true },
+  ],
+  'oauth2-client-credentials': [
+    { name: 'tokenUrl', label: 'Token URL' },
+    { name: 'clientId', label: 'Client id' },
+    { name: 'clientSecret', label: 'Client secret', secret: true },
+    { name: 'scopes', label: 'Scopes', hint: 'With commas between them.', optional: true, list: true },
+    { name: 'audience', label: 'Audience', optional: true },
+    { name: 'clientAuthentication', label: 'Client authentication', options: ['basic', 'body'] },
+  ],
+};
+
+/** The credential that a form says. */
+export function credentialBody(kind: CredentialKind, fields: FormData): object {
+  const shared: CredentialField[] = [
+    { name: 'name', label: '' },
+    { name: 'hosts', label: '', list: true },
+  ];
+  const given = [...shared, ...FIELDS[kind]].flatMap(({ name, list, secret }) => {
+    const typed = fields.get(name);
+    if (typeof typed !== 'string') return [];
+    // A secret is what was typed, spaces and all.
+    const text = secret ? typed : typed.trim();
+    if (text === '') return [];
+    return [[name, list ? text.split(',').flatMap((it) => (it.trim() === '' ? [] : [it.trim()])) : text]];
+  });
+  return { kind, ...Object.fromEntries(given) };
+}

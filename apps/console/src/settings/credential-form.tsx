@@ -1,0 +1,115 @@
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { get } from '../api/http.js';
+import { useAction } from '../api/use-action.js';
+import { useResource } from '../api/use-resource.js';
+import { Field, Input, Select } from '../components/field.js';
+import { FormPage } from '../components/form-page.js';
+import { PageHeader } from '../components/page-header.js';
+import { ResourceView } from '../components/resource-view.js';
+import { credentialBody, FIELDS } from './credential-fields.js';
+import { RemoveButton } from './remove-button.js';
+import { type Credential, type CredentialKind, keep, KINDS } from './settings-api.js';
+
+const UP = { label: 'Credentials', href: '~/settings/credentials' };
+
+/** A form that adds a credential. */
+export function NewCredential() {
+  return (
+    <>
+      <PageHeader title="Add a credential" up={UP} />
+      <CredentialForm />
+    </>
+  );
+}
+
+/** One credential, to be replaced with its secret, or removed. */
+export function EditCredential({ name }: { name: string }) {
+  const path = `/api/credentials/${encodeURIComponent(name)}`;
+  const credential = useResource(name, (signal) => get<Credential>(path, signal));
+  return (
+    <>
+      <PageHeader title={name} up={UP} actions={<RemoveButton kind="credentials" name={name} />} />
+      <ResourceView resource={credential}>{(data) => <CredentialForm credential={data} />}</ResourceView>
+    </>
+  );
+}
+
+function CredentialForm({ credential }: { credential?: Credential }) {
+  const action = useAction();
+  const [, navigate] = useLocation();
+  const [kind, setKind] = useState<CredentialKind>(credential?.kind ?? 'bearer');
+  const save = async (fields: FormData): Promise<void> => {
+    await keep('credentials', credential?.name, credentialBody(kind, fields));
+    navigate('/credentials');
+  };
+  return (
+    <FormPage
+      action={action}
+      submit={credential ? 'Replace' : 'Add'}
+      onSubmit={(fields) => void action.run(() => save(fields))}
+    >
+      {credential === undefined && (
+        <Field label="Name" hint="By which nodes and models name it." error={action.errorAt('name')}>
+          {(id) => <Input id={id} name="name" required />}
+        </Field>
+      )}
+      <Field label="Kind" error={action.errorAt('kind')}>
+        {(id) => (
+          <Select id={id} value={kind} onChange={({ target }) => setKind(target.value as CredentialKind)}>
+            {Object.entries(KINDS).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <KindFields key={kind} kind={kind} credential={credential} errorAt={action.errorAt} />
+      <Field
+        label="Hosts"
+        hint="The only places that it is sent to, with commas between them, such as api.example.com. Left out: where it is named."
+        error={action.errorAt('hosts') ?? action.errorAt('hosts[0]') ?? action.errorAt('hosts[1]')}
+      >
+        {(id) => <Input id={id} name="hosts" defaultValue={credential?.hosts?.join(', ')} />}
+      </Field>
+    </FormPage>
+  );
+}
+
+interface KindFieldsProps {
+  kind: CredentialKind;
+  credential: Credential | undefined;
+  errorAt: (path: string) => string | undefined;
+}
+
+/** What the kind asks for, as it is kept; but secrets, which are typed anew. */
+function KindFields({ kind, credential, errorAt }: KindFieldsProps) {
+  const kept = credential as Readonly<Record<string, unknown>> | undefined;
+  return FIELDS[kind].map(({ name, label, hint, secret, optional, options }) => {
+    const value = secret ? undefined : kept?.[name];
+    const shown = Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : undefined;
+    return (
+      <Field key={name} label={label} hint={hint} error={errorAt(name)}>
+        {(id) =>
+          options ? (
+            <Select id={id} name={name} defaultValue={shown}>
+              {options.map((it) => (
+                <option key={it}>{it}</option>
+              ))}
+            </Select>
+          ) : (
+            <Input
+              id={id}
+              name={name}
+              type={secret ? 'password' : 'text'}
+              autoComplete="off"
+              required={optional !== true}
+              defaultValue={shown}
+            />
+          )
+        }
+      </Field>
+    );
+  });
+}

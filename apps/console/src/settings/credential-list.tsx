@@ -1,0 +1,52 @@
+import { Plus } from 'lucide-react';
+import { Link } from 'wouter';
+import { useResource } from '../api/use-resource.js';
+import { buttonClass } from '../components/button.js';
+import { type Column, DataTable } from '../components/data-table.js';
+import { EmptyState } from '../components/empty-state.js';
+import { ResourceView } from '../components/resource-view.js';
+import { Time } from '../components/time.js';
+import { type Credential, KINDS, listCredentials } from './settings-api.js';
+import { SettingsPage } from './settings-page.js';
+
+const COLUMNS: readonly Column<Credential>[] = [
+  { title: 'Credential', cell: ({ name }) => name },
+  { title: 'Kind', cell: ({ kind }) => KINDS[kind] },
+  { title: 'Goes to', cell: ({ hosts }) => hosts?.join(', ') ?? 'where it is named', wideOnly: true },
+  { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never'), wideOnly: true },
+  { title: 'Last error', cell: ({ lastError }) => lastError?.message ?? '', className: 'text-destructive' },
+];
+
+const keyOf = ({ name }: Credential): string => name;
+
+/** What proves to agents and models elsewhere who calls; never the secrets. */
+export function CredentialList() {
+  const credentials = useResource('credentials', listCredentials);
+  return (
+    <SettingsPage
+      actions={
+        <Link href="/credentials/new" className={buttonClass('primary')}>
+          <Plus className="size-4" aria-hidden /> Add a credential
+        </Link>
+      }
+    >
+      <ResourceView resource={credentials}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <EmptyState title="No credential yet">
+              Add what an agent or a model elsewhere asks for; nodes and models name it, and nobody sees it again.
+            </EmptyState>
+          ) : (
+            <DataTable
+              label="Credentials"
+              rows={rows}
+              columns={COLUMNS}
+              keyOf={keyOf}
+              hrefOf={({ name }) => `/credentials/${name}`}
+            />
+          )
+        }
+      </ResourceView>
+    </SettingsPage>
+  );
+}

@@ -1,0 +1,125 @@
+import { useState } from 'react';
+import { call } from '../api/http.js';
+import { type Action, useAction } from '../api/use-action.js';
+import { useResource } from '../api/use-resource.js';
+import { Button } from '../components/button.js';
+import { CommandButton } from '../components/command-button.js';
+import { type Column, DataTable } from '../components/data-table.js';
+import { Field, Input } from '../components/field.js';
+import { textOf } from '../components/form-page.js';
+import { ResourceView } from '../components/resource-view.js';
+import { Time } from '../components/time.js';
+import { type Key, listKeys, remove } from './settings-api.js';
+import { SettingsPage } from './settings-page.js';
+
+const SCOPES = ['agents', 'workflows', 'admin'];
+
+const keyOf = ({ id }: Key): string => id;
+
+/** The keys of callers: made, replaced and revoked. A key is shown once, when it is made. */
+export function KeyList() {
+  const keys = useResource('keys', listKeys);
+  const action = useAction();
+  const [made, setMade] = useState<{ name: string; key: string }>();
+  const make = async (path: string, body?: object): Promise<void> => {
+    setMade(await call<{ name: string; key: string }>('POST', path, body === undefined ? {} : { body }));
+    keys.reload();
+  };
+  return (
+    <SettingsPage>
+      <ResourceView resource={keys}>
+        {(rows) => (
+          <>
+            <MakeKey action={action} onMake={(body) => void action.run(() => make('/api/keys', body))} />
+            {action.error !== undefined && (
+              <p role="alert" className="px-4 pb-3 text-sm text-destructive">
+                {action.error}
+              </p>
+            )}
+            {made !== undefined && (
+              <p role="status" className="mx-4 mb-3 rounded-md border p-3 text-sm">
+                The key of {made.name}, which is shown only now: <code className="break-all">{made.key}</code>
+              </p>
+            )}
+            <DataTable
+              label="Keys"
+              rows={rows}
+              keyOf={keyOf}
+              columns={columns(action, {
+                rotate: ({ id }) => make(`/api/keys/${id}/rotate`),
+                revoke: async ({ id }) => {
+                  await remove('keys', id);
+                  keys.reload();
+                },
+              })}
+            />
+          </>
+        )}
+      </ResourceView>
+    </SettingsPage>
+  );
+}
+
+function MakeKey({ action, onMake }: { action: Action; onMake: (body: object) => void }) {
+  return (
+    <form
+      aria-label="New key"
+      className="flex flex-wrap items-end gap-3 p-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const fields = new FormData(event.currentTarget);
+        onMake({ name: textOf(fields, 'name') ?? '', scopes: SCOPES.filter((it) => fields.has(it)) });
+      }}
+    >
+      <Field label="Caller" error={action.errorAt('name')}>
+        {(id) => <Input id={id} name="name" required className="w-48!" />}
+      </Field>
+      <fieldset className="flex gap-3 py-1.5">
+        <legend className="sr-only">Scopes</legend>
+        {SCOPES.map((scope) => (
+          <label key={scope} className="flex items-center gap-1.5 text-sm">
+            <input type="checkbox" name={scope} defaultChecked={scope === 'agents'} className="size-4" />
+            {scope}
+          </label>
+        ))}
+      </fieldset>
+      <Button kind="primary" type="submit" disabled={action.pending}>
+        Make a key
+      </Button>
+    </form>
+  );
+}
+
+interface KeyCommands {
+  rotate: (key: Key) => Promise<void>;
+  revoke: (key: Key) => Promise<void>;
+}
+
+function columns(action: Action, { rotate, revoke }: KeyCommands): readonly Column<Key>[] {
+  return [
+    { title: 'Caller', cell: ({ name }) => name },
+    { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
+    { title: 'Made', cell: ({ createdAt }) => <Time at={createdAt} />, wideOnly: true },
+    { title: 'By', cell: ({ createdBy }) => createdBy ?? 'the environment', wideOnly: true },
+    { title: 'Ends', cell: ({ endsAt }) => endsAt !== undefined && <Time at={endsAt} />, wideOnly: true },
+    {
+      title: 'Do',
+      cell: (key) =>
+        key.endsAt === undefined && (
+          <span className="flex gap-2">
+            <CommandButton action={action} work={() => rotate(key)} question={`Replace the key of ${key.name}?`}>
+              Replace
+            </CommandButton>
+            <CommandButton
+              kind="danger"
+              action={action}
+              work={() => revoke(key)}
+              question={`Revoke the key of ${key.name}?`}
+            >
+              Revoke
+            </CommandButton>
+          </span>
+        ),
+    },
+  ];
+}

@@ -1,0 +1,135 @@
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { get } from '../api/http.js';
+import { useAction } from '../api/use-action.js';
+import { useResource } from '../api/use-resource.js';
+import { Field, Input, Select } from '../components/field.js';
+import { FormPage, textOf } from '../components/form-page.js';
+import { PageHeader } from '../components/page-header.js';
+import { ResourceView } from '../components/resource-view.js';
+import { RemoveButton } from './remove-button.js';
+import { keep, listCredentials, type Model, PROVIDERS } from './settings-api.js';
+
+const UP = { label: 'Models', href: '~/settings/models' };
+
+/** A form that adds a model. */
+export function NewModel() {
+  return (
+    <>
+      <PageHeader title="Add a model" up={UP} />
+      <ModelForm />
+    </>
+  );
+}
+
+/** One model, to be changed or removed. */
+export function EditModel({ name }: { name: string }) {
+  const model = useResource(name, (signal) => get<Model>(`/api/models/${encodeURIComponent(name)}`, signal));
+  return (
+    <>
+      <PageHeader title={name} up={UP} actions={<RemoveButton kind="models" name={name} />} />
+      <ResourceView resource={model}>{(data) => <ModelForm model={data} />}</ResourceView>
+    </>
+  );
+}
+
+function ModelForm({ model }: { model?: Model }) {
+  const action = useAction();
+  const [, navigate] = useLocation();
+  const [provider, setProvider] = useState<Model['provider']>(model?.provider ?? 'openai-compatible');
+  const save = async (fields: FormData): Promise<void> => {
+    await keep('models', model?.name, bodyOf(fields));
+    navigate('/models');
+  };
+  return (
+    <FormPage
+      action={action}
+      submit={model ? 'Save' : 'Add'}
+      onSubmit={(fields) => void action.run(() => save(fields))}
+    >
+      {model === undefined && (
+        <Field label="Name" hint="By which nodes name it." error={action.errorAt('name')}>
+          {(id) => <Input id={id} name="name" required />}
+        </Field>
+      )}
+      <Field label="Provider" error={action.errorAt('provider')}>
+        {(id) => (
+          <Select
+            id={id}
+            name="provider"
+            value={provider}
+            onChange={({ target }) => setProvider(target.value as Model['provider'])}
+          >
+            {Object.entries(PROVIDERS).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Field label="Model" hint="Its name at the provider." error={action.errorAt('model')}>
+        {(id) => <Input id={id} name="model" required defaultValue={model?.model} />}
+      </Field>
+      <Field
+        label="Base URL"
+        hint={
+          provider === 'openai-compatible' ? 'Such as https://models.example.com/v1.' : "Left out: the provider's own."
+        }
+        error={action.errorAt('baseUrl')}
+      >
+        {(id) => (
+          <Input
+            id={id}
+            name="baseUrl"
+            type="url"
+            required={provider === 'openai-compatible'}
+            defaultValue={model?.baseUrl}
+          />
+        )}
+      </Field>
+      <CredentialField chosen={model?.auth} error={action.errorAt('auth')} />
+      <Field
+        label="Takes beside text"
+        hint="Media types with commas between them, such as image/*, application/pdf."
+        error={action.errorAt('input') ?? action.errorAt('input[0]') ?? action.errorAt('input[1]')}
+      >
+        {(id) => <Input id={id} name="input" defaultValue={model?.input.join(', ')} />}
+      </Field>
+    </FormPage>
+  );
+}
+
+/** The credentials that are kept; one that is named and not kept is among them. */
+function CredentialField({ chosen, error }: { chosen: string | undefined; error: string | undefined }) {
+  const kept = useResource('credentials', listCredentials);
+  const names = new Set([...(kept.data ?? []).map(({ name }) => name), ...(chosen === undefined ? [] : [chosen])]);
+  return (
+    <Field
+      label="Credential"
+      hint="OpenAI and most endpoints take a bearer token, Anthropic and Google an API key."
+      error={error}
+    >
+      {(id) => (
+        // What is kept comes later than the form: only then is there what it chooses from.
+        <Select id={id} name="auth" key={names.size} defaultValue={chosen}>
+          <option value="">none</option>
+          {[...names].map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  );
+}
+
+function bodyOf(fields: FormData): object {
+  const input = (textOf(fields, 'input') ?? '').split(',').flatMap((it) => (it.trim() === '' ? [] : [it.trim()]));
+  const texts = ['name', 'provider', 'model', 'baseUrl', 'auth'].flatMap((field) => {
+    const text = textOf(fields, field);
+    return text === undefined ? [] : [[field, text]];
+  });
+  return { ...Object.fromEntries(texts), input };
+}

@@ -1,0 +1,51 @@
+import { Plus } from 'lucide-react';
+import { Link } from 'wouter';
+import { useResource } from '../api/use-resource.js';
+import { buttonClass } from '../components/button.js';
+import { type Column, DataTable } from '../components/data-table.js';
+import { EmptyState } from '../components/empty-state.js';
+import { ResourceView } from '../components/resource-view.js';
+import { listModels, type Model, PROVIDERS } from './settings-api.js';
+import { SettingsPage } from './settings-page.js';
+
+const COLUMNS: readonly Column<Model>[] = [
+  { title: 'Model', cell: ({ name }) => name },
+  { title: 'Provider', cell: ({ provider }) => PROVIDERS[provider] },
+  { title: 'At the provider', cell: ({ model }) => model, wideOnly: true },
+  { title: 'Credential', cell: ({ auth }) => auth ?? 'none', wideOnly: true },
+  { title: 'Takes', cell: ({ input }) => ['text', ...input].join(', '), wideOnly: true },
+];
+
+const keyOf = ({ name }: Model): string => name;
+
+/** The models that agent nodes may name. */
+export function ModelList() {
+  const models = useResource('models', listModels);
+  return (
+    <SettingsPage
+      actions={
+        <Link href="/models/new" className={buttonClass('primary')}>
+          <Plus className="size-4" aria-hidden /> Add a model
+        </Link>
+      }
+    >
+      <ResourceView resource={models}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <EmptyState title="No model yet">
+              Agent nodes answer with the service's own model. Add one by name, with the credential that pays for it.
+            </EmptyState>
+          ) : (
+            <DataTable
+              label="Models"
+              rows={rows}
+              columns={COLUMNS}
+              keyOf={keyOf}
+              hrefOf={({ name }) => `/models/${name}`}
+            />
+          )
+        }
+      </ResourceView>
+    </SettingsPage>
+  );
+}

@@ -1,0 +1,30 @@
+import { useLocation } from 'wouter';
+import { useAction } from '../api/use-action.js';
+import { CommandButton } from '../components/command-button.js';
+import { remove } from './settings-api.js';
+
+/** Removes what a page is about, or says who still names it. */
+export function RemoveButton({ kind, name }: { kind: 'models' | 'credentials'; name: string }) {
+  const action = useAction();
+  const [, navigate] = useLocation();
+  return (
+    <>
+      {action.error !== undefined && (
+        <p role="alert" className="text-xs text-destructive">
+          {action.error}
+        </p>
+      )}
+      <CommandButton
+        kind="danger"
+        action={action}
+        question={`Delete ${name}?`}
+        work={async () => {
+          await remove(kind, name);
+          navigate(`/${kind}`);
+        }}
+      >
+        Delete
+      </CommandButton>
+    </>
+  );
+}

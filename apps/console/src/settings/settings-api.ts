@@ -1,0 +1,98 @@
+import { call, get } from '../api/http.js';
+
+export const PROVIDERS = {
+  'openai-compatible': 'OpenAI-compatible endpoint',
+  openai: 'OpenAI',
+  anthropic: 'Anthropic',
+  google: 'Google',
+} as const;
+
+export interface Model {
+  name: string;
+  provider: keyof typeof PROVIDERS;
+  model: string;
+  baseUrl?: string;
+  auth?: string;
+  input: string[];
+  updatedAt: string;
+}
+
+export const KINDS = {
+  'api-key': 'API key',
+  bearer: 'Bearer token',
+  basic: 'User and password',
+  'oauth2-client-credentials': 'OAuth 2.0 client',
+} as const;
+
+export type CredentialKind = keyof typeof KINDS;
+
+/** A credential as it is shown: never its secret. */
+export interface Credential {
+  name: string;
+  kind: CredentialKind;
+  hosts?: string[];
+  in?: string;
+  parameter?: string;
+  username?: string;
+  tokenUrl?: string;
+  clientId?: string;
+  scopes?: string[];
+  audience?: string;
+  clientAuthentication?: string;
+  updatedAt: string;
+  lastUsedAt?: string;
+  lastError?: { at: string; message: string };
+}
+
+export interface Key {
+  id: string;
+  name: string;
+  scopes: string[];
+  createdAt: string;
+  createdBy?: string;
+  endsAt?: string;
+}
+
+export interface PinnedCard {
+  id: string;
+  url: string;
+  name: string;
+  status: 'pinned' | 'changed';
+  blocked: boolean;
+  seenHash?: string;
+  lastSeenAt: string;
+}
+
+export interface CardDetail extends PinnedCard {
+  card: unknown;
+  seenCard?: unknown;
+  changes: {
+    to: string;
+    firstSeenAt: string;
+    acceptedAt?: string;
+    changes: { path: string; kind: string; significant: boolean; before?: unknown; after?: unknown }[];
+  }[];
+}
+
+export async function listModels(signal: AbortSignal): Promise<Model[]> {
+  return (await get<{ models: Model[] }>('/api/models', signal)).models;
+}
+
+export async function listCredentials(signal: AbortSignal): Promise<Credential[]> {
+  return (await get<{ credentials: Credential[] }>('/api/credentials', signal)).credentials;
+}
+
+export async function listKeys(signal: AbortSignal): Promise<Key[]> {
+  return (await get<{ keys: Key[] }>('/api/keys', signal)).keys;
+}
+
+/** Keeps something new, or, where it has a name already, what takes its place. @throws ApiProblem */
+export function keep(kind: 'models' | 'credentials', name: string | undefined, body: object): Promise<unknown> {
+  if (name === undefined) return call('POST', `/api/${kind}`, { body });
+  return call('PUT', `/api/${kind}/${encodeURIComponent(name)}`, { body });
+}
+
+/** @throws ApiProblem */
+export function remove(kind: 'models' | 'credentials' | 'keys', id: string): Promise<unknown> {
+  return call('DELETE', `/api/${kind}/${encodeURIComponent(id)}`);
+}
