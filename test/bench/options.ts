@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 export const CASES = [
   'send',
   'stream',
+  'traces',
   'read',
   'dag',
   'dag-scale',

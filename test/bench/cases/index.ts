@@ -13,11 +13,13 @@ import { replicasCase } from './replicas.ts';
 import { sendCase, streamCase } from './send.ts';
 import { soakCase } from './soak.ts';
 import { streamsCase } from './streams.ts';
+import { tracesCase } from './traces.ts';
 
 /** What each case does: it measures, and tells in notes and tables of its own what does not fit into rows. */
 export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   send: sendCase,
   stream: streamCase,
+  traces: tracesCase,
   read: readCase,
   dag: dagCase,
   'dag-scale': dagScaleCase,

@@ -1,4 +1,4 @@
-import { PARLEY, PARLEY_CLIENT, SDK_MEMORY, SDK_POSTGRES } from '../cases/subject-names.ts';
+import { PARLEY, PARLEY_CLIENT, PARLEY_TRACED, SDK_MEMORY, SDK_POSTGRES } from '../cases/subject-names.ts';
 import type { Row } from '../comparison.ts';
 import type { Measurement } from '../measure/measurement.ts';
 import type { Report } from './bench-report.ts';
@@ -32,6 +32,7 @@ function goalsOf({ rows, facts }: Report): Goal[] {
     ...sendingGoals(rows, 'stream', 'SendStreamingMessage', [32, 128], { 32: 2.5, 128: 2.5 }),
     atMost('SendMessage at 32: Node µs', of(rows, 'send', PARLEY, 32)?.nodeCpu, 150),
     atMost('SendMessage at 32: PostgreSQL µs', of(rows, 'send', PARLEY, 32)?.postgresCpu, 110),
+    atMost('Spans of one trace in ten: Node CPU of SendMessage at 32, × without', timesUntraced(rows), 1.03),
     atMost('Outbound at 32 in flight: µs per call', of(rows, 'outbound', PARLEY_CLIENT, 32)?.nodeCpu, 120),
     atLeast('DAG chain-100, one run: nodes/s', of(rows, 'chain', PARLEY, 1)?.perSecond, 1_700),
     atLeast('DAG chain-100, one run, × a commit per node', timesFloor(rows), 0.5),
@@ -68,6 +69,11 @@ function of(rows: readonly Row[], id: string, subject: string, connections: numb
 
 function ratio(one: Measurement | undefined, other: Measurement | undefined): number | undefined {
   return one && other && one.perSecond / other.perSecond;
+}
+
+function timesUntraced(rows: readonly Row[]): number | undefined {
+  const [traced, plain] = [PARLEY_TRACED, PARLEY].map((subject) => of(rows, 'traces', subject, 32));
+  return traced && plain && traced.nodeCpu / plain.nodeCpu;
 }
 
 function timesFloor(rows: readonly Row[]): number | undefined {
