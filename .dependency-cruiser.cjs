@@ -13,11 +13,12 @@ const LAYERS = {
     postgres: ['service'],
     jobs: ['service', 'postgres'],
     outbound: ['service'],
+    tracing: ['service', 'outbound'],
     http: ['protocol', 'service', 'postgres', 'outbound'],
   },
   work: {
     tasks: ['protocol', 'service', 'postgres', 'jobs'],
-    executor: ['protocol', 'expressions', 'service', 'postgres', 'jobs', 'http', 'tasks'],
+    executor: ['protocol', 'expressions', 'service', 'postgres', 'jobs', 'http', 'tracing', 'tasks'],
     // An edge that work stands on: calls leave through it, and it knows nothing of who calls.
     'a2a-client': ['protocol', 'service', 'outbound', 'http', 'executor'],
     'agent-calls': ['protocol', 'tasks', 'executor', 'a2a-client'],
@@ -42,7 +43,7 @@ const LAYERS = {
       'mcp-client',
       'models',
     ],
-    push: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'tasks'],
+    push: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'tracing', 'access', 'tasks'],
     'a2a-server': ['protocol', 'service', 'postgres', 'http', 'access', 'tasks', 'executor', 'push'],
     orchestrator: [
       'protocol',
@@ -83,7 +84,7 @@ const LAYERS = {
       'agent-calls',
       'process',
     ],
-    'mcp-server': ['protocol', 'http', 'access', 'tasks', 'executor', 'a2a-server'],
+    'mcp-server': ['protocol', 'service', 'http', 'access', 'tasks', 'executor', 'a2a-server'],
     'event-gateway': ['protocol', 'service', 'postgres', 'http', 'access', 'tasks'],
   },
 };

@@ -31,6 +31,7 @@ import { OutboundModule } from '#libs/outbound';
 import { PostgresModule } from '#libs/postgres';
 import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
 import { type AppConfig, ServiceModule } from '#libs/service';
+import { TracingModule } from '#libs/tracing';
 import { CommitForgetJob, TASK_MIGRATIONS, TaskPurge, TaskPurgeJob, TasksModule } from '#libs/tasks';
 import { AgentsModule } from './agents.module.js';
 import { NamersModule } from './workflow-namers.js';
@@ -78,6 +79,7 @@ export class AppModule {
         PostgresModule.forRoot({ migrations }),
         JobsModule,
         OutboundModule,
+        TracingModule,
         HttpModule,
         AccessModule,
         AccessApiModule,

@@ -19,6 +19,7 @@ import { PostgresModule } from '#libs/postgres';
 import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
 import { AppConfig, ServiceModule } from '#libs/service';
 import { TASK_MIGRATIONS, TasksModule, TaskStore } from '#libs/tasks';
+import { TracingModule } from '#libs/tracing';
 import type { AgentArguments } from './arguments.js';
 import { CallLog } from './call-log.js';
 import { LoggedExecutor } from './logged-executor.js';
@@ -73,6 +74,7 @@ export class AgentModule {
         PostgresModule.forRoot({ migrations: MIGRATIONS }),
         JobsModule,
         OutboundModule,
+        TracingModule,
         HttpModule,
         AccessModule,
         executor,

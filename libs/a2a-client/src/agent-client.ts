@@ -1,3 +1,4 @@
+import type { TraceContext } from '#libs/service';
 import type { AgentCard, SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
 
 /** The limits of an outbound call, in milliseconds; each of the first four is its own error. */
@@ -34,6 +35,8 @@ export interface CallOptions {
    * the call; an AgentCallError keeps its kind.
    */
   fence?: () => Promise<void>;
+  /** Where the call stands in a trace. */
+  trace?: TraceContext;
   /** Name of a stored credential. */
   credential?: string;
   /** Whoever chose the URL is not trusted with the credential: it is used only where it names its hosts. */

@@ -6,7 +6,7 @@ import { sign } from './request-signers.js';
 import { MAX_ANSWER_BYTES, parsable } from './agent-request.js';
 import { readableFrame } from './legacy-frames.js';
 import { sseEvents } from './sse-events.js';
-import type { TransportOptions } from './agent-transport.js';
+import { tracing, type TransportOptions } from './agent-transport.js';
 
 /** A shorter answer that tells its length is given as it came. */
 const UNWATCHED_BYTES = 64 * 1024;
@@ -14,11 +14,11 @@ const UNWATCHED_BYTES = 64 * 1024;
 const NO_LIMITS = { firstByteMs: 0, idleMs: 0 };
 
 /** The SDK hands a `fetch` nothing of a call but its signal. */
-const CALLS = new WeakMap<AbortSignal, Pick<TransportOptions, 'alive' | 'auth' | 'fence'>>();
+const CALLS = new WeakMap<AbortSignal, Pick<TransportOptions, 'alive' | 'auth' | 'fence' | 'trace'>>();
 
 /** Has every call with this signal carry its proof, and `alive` told of every piece of its answer. */
-export function bindCall({ signal, alive, auth, fence }: TransportOptions): void {
-  CALLS.set(signal, { alive, auth, fence });
+export function bindCall({ signal, alive, auth, fence, trace }: TransportOptions): void {
+  CALLS.set(signal, { alive, auth, fence, ...(trace && { trace }) });
 }
 
 /**
@@ -29,8 +29,9 @@ export function agentFetch(
   send: AgentFetch,
   { jsonMembers }: Pick<ContentLimits, 'jsonMembers'> = DEFAULT_CONTENT_LIMITS,
 ): typeof fetch {
-  return async (input, init) => {
-    const { alive, auth, fence } = (init?.signal && CALLS.get(init.signal)) || {};
+  return async (input, given) => {
+    const { alive, auth, fence, trace } = (given?.signal && CALLS.get(given.signal)) || {};
+    const init = trace ? { ...given, headers: { ...headersOf(given), ...tracing({ trace }) } } : given;
     const { url = input, ...signed } = (auth && sign(auth, urlOf(input), headersOf(init))) || {};
     await fence?.();
     const response = await send(url, { ...init, ...signed, ...NO_LIMITS }).catch((error: unknown) => {

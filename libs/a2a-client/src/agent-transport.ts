@@ -1,3 +1,4 @@
+import { type TraceContext, type TraceHeaders, traceHeaders } from '#libs/service';
 import type { SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
 import type { CallOptions, CallTimeouts } from './agent-client.js';
 import type { RequestAuth } from './request-signers.js';
@@ -48,6 +49,11 @@ export function completedRequest(request: SendMessageRequest, streaming: boolean
     ...request.configuration,
   };
   return { ...request, configuration };
+}
+
+/** The headers that tell an agent which trace the call belongs to. */
+export function tracing({ trace }: { trace?: TraceContext }): TraceHeaders | undefined {
+  return trace && traceHeaders(trace);
 }
 
 /** The header that makes a Message which is sent again the same one. */

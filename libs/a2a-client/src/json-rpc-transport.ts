@@ -16,6 +16,7 @@ import {
   type CallCredentials,
   completedRequest,
   keyHeader,
+  tracing,
   type TransportOptions,
 } from './agent-transport.js';
 import { errorOf } from './call-failure.js';
@@ -96,6 +97,7 @@ export class JsonRpcTransport implements AgentTransport {
     const all = {
       ...headers,
       ...this.endpoint.credentials?.(options),
+      ...tracing(options),
       ...(SENDING.test(method) && keyHeader(options)),
     };
     const given = tenant && !('tenant' in params) ? { ...params, tenant } : params;

@@ -80,9 +80,10 @@ class LocalTransport implements AgentTransport {
 const NO_EXTENSIONS: readonly string[] = [];
 
 /** A call that names nobody would be one of all who have no tenant. */
-function callTo(agent: string, { scope, parent, revision }: CallOptions): CallContext {
+function callTo(agent: string, { scope, parent, revision, trace }: CallOptions): CallContext {
   if (scope === undefined) throw new Error('A call of an agent of this service does not say for whom it is made');
   const call: CallContext = { scope, agent, extensions: NO_EXTENSIONS, baseUrl: '', ...(parent && { parent }) };
+  if (trace) call.trace = trace;
   return revision === undefined ? call : { ...call, revision };
 }
 

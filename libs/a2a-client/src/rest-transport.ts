@@ -15,6 +15,7 @@ import {
   type CallCredentials,
   completedRequest,
   keyHeader,
+  tracing,
   type TransportOptions,
 } from './agent-transport.js';
 import { errorOf, rpcFailure } from './call-failure.js';
@@ -81,7 +82,13 @@ export class RestTransport implements AgentTransport {
     const base = this.endpoint.url.replace(/\/+$/, '') + (tenant ? `/${encodeURIComponent(tenant)}` : '');
     const url = new URL(base + path);
     const credentials = this.endpoint.credentials?.(call.options);
-    const headers: Record<string, string> = { accept, 'a2a-version': '1.0', ...credentials, ...key };
+    const headers: Record<string, string> = {
+      accept,
+      'a2a-version': '1.0',
+      ...credentials,
+      ...tracing(call.options),
+      ...key,
+    };
     if (body !== undefined) headers['content-type'] = 'application/json';
     return this.request({ url, method, headers, body, signal, alive, auth, fence });
   }

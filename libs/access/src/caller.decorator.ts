@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext, Injectable, type PipeTransform } from '@nestjs/common';
 import { ServiceAddress } from '#libs/http';
+import { inboundTrace, type TraceContext } from '#libs/service';
 import type { FastifyRequest } from 'fastify';
 import type { Caller as KnownCaller } from './caller.js';
 import { callerOf, scopeOf } from './request-caller.js';
@@ -8,6 +9,8 @@ import { callerOf, scopeOf } from './request-caller.js';
 export interface ApiCall {
   scope: { tenant: string; owner: string };
   baseUrl: string;
+  /** Where the request stands in a trace; `null` where that cannot be read. */
+  trace?: TraceContext | null;
 }
 
 export type Caller = KnownCaller;
@@ -28,7 +31,8 @@ class CallPipe implements PipeTransform<FastifyRequest, ApiCall> {
   constructor(private readonly address: ServiceAddress) {}
 
   transform({ raw }: FastifyRequest): ApiCall {
-    return { scope: scopeOf(raw), baseUrl: this.address.publicBaseUrl(raw) };
+    const trace = inboundTrace(raw.headers);
+    return { scope: scopeOf(raw), baseUrl: this.address.publicBaseUrl(raw), ...(trace !== undefined && { trace }) };
   }
 }
 

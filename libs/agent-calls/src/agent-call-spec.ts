@@ -13,7 +13,7 @@ export interface CallTarget {
 
 /** The Task that calls, in its execution. */
 export interface CallingTask {
-  context: Pick<RequestContext, 'taskId' | 'flush' | 'prove'>;
+  context: Pick<RequestContext, 'taskId' | 'flush' | 'prove' | 'trace'>;
   /** The agent whose Task it is, as the call chain names it. */
   agent: string;
   /** The calls that led to the Task, and who signs this one. Absent: the agent is not told, since it calls nobody. */

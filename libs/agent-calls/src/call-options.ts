@@ -11,9 +11,11 @@ const CANCEL_MS = 5_000;
 /** How a call is made: an agent of ours tells a repetition by its key, to any other nothing leaves without a proof. */
 export function callOptions(spec: AgentCallSpec, signal: AbortSignal): CallOptions {
   const { identity, own, by, request, resends, limit, timeouts = limit === undefined ? undefined : UNLIMITED } = spec;
+  const trace = by?.context.trace?.context('call', request.message.messageId);
   return {
     ...identity,
     signal,
+    ...(trace && { trace }),
     ...(own && { idempotencyKey: request.message.messageId }),
     ...(!own && by && { fence: new ClaimProof(by.announcedAt ?? -Infinity, () => by.context.prove()).renew }),
     ...(timeouts && { timeouts }),

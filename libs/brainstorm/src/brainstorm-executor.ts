@@ -4,6 +4,7 @@ import type { JsonObject, SendMessageRequest } from '#libs/protocol';
 import type { BrainstormEnding } from './brainstorm-ending.js';
 import { BrainstormRun } from './brainstorm-run.js';
 import type { BrainstormServices } from './brainstorm-services.js';
+import { brainstormSpanSteps } from './brainstorm-spans.js';
 import { type BrainstormSpec, specMetadata } from './brainstorm-spec.js';
 
 /**
@@ -11,6 +12,8 @@ import { type BrainstormSpec, specMetadata } from './brainstorm-spec.js';
  * agent that has answered is not asked again.
  */
 export class BrainstormExecutor extends ProcessExecutor {
+  override readonly spanSteps = brainstormSpanSteps;
+
   constructor(
     private readonly services: BrainstormServices,
     private readonly ending: BrainstormEnding,

@@ -6,6 +6,7 @@ import type { ConversationSettings } from './conversation.js';
 import { settingsMetadata } from './conversation-metadata.js';
 import { ConversationRun } from './conversation-run.js';
 import type { ConversationServices } from './conversation-services.js';
+import { conversationSpanSteps } from './conversation-spans.js';
 import { ConversationState, settingsIn } from './conversation-state.js';
 
 /**
@@ -19,6 +20,8 @@ export type SettingsOf = (request: Pick<SendMessageRequest, 'message'>) => Conve
  * of the Task. No turn is asked for twice under another messageId.
  */
 export class ConversationExecutor extends ProcessExecutor {
+  override readonly spanSteps = conversationSpanSteps;
+
   constructor(
     private readonly services: ConversationServices,
     private readonly settingsOf: SettingsOf,

@@ -1,6 +1,9 @@
 import type { Job } from '#libs/jobs';
 import type { AgentCapabilities, JsonObject, Message, SendMessageRequest, Task } from '#libs/protocol';
+import type { TraceContext } from '#libs/service';
 import type { TaskEvent, TaskScope } from '#libs/tasks';
+import type { TurnTrace } from '#libs/tracing';
+import type { SpanStep } from './spans/span-step.js';
 
 /** Who calls, and how: built once by the transport. */
 export interface CallContext {
@@ -25,6 +28,8 @@ export interface CallContext {
   revisionClaim?: string;
   /** `Idempotency-Key`: the same key and request of a caller at an agent is the same Task. */
   idempotencyKey?: string;
+  /** Where the call stands in a trace; `null`: it said so in a way that cannot be read, and a new trace begins. */
+  trace?: TraceContext | null;
   /** Makes the id of a new Task; the pre-1.0 dialect has its own, `task-` and 16 hexadecimal digits. */
   newTaskId?: () => string;
   /**
@@ -49,6 +54,8 @@ export interface RequestContext {
   /** The Task as it stood before `userMessage`, with its whole history; `null` on a Task's first turn. */
   readonly task: Task | null;
   readonly call: CallContext;
+  /** The trace that this turn belongs to; absent where nobody traces. What is called for carries its headers. */
+  readonly trace?: TurnTrace;
   /** The request's metadata (`SendMessageRequest.metadata`). */
   readonly metadata: SendMessageRequest['metadata'];
   /** Aborts on cancel and on shutdown; stop side effects then. */
@@ -109,6 +116,9 @@ export abstract class AgentExecutor {
    */
   readonly cancelGrace: number = 0;
 
+  /** What the span of a turn is; an agent is invoked unless told otherwise. */
+  readonly spanOperation?: 'invoke_workflow';
+
   abstract execute(context: RequestContext): AsyncIterable<TaskEvent>;
 
   /** A direct answer that needs no Task (section 3.1.1), decided before one is made; `undefined`: execute. */
@@ -119,6 +129,12 @@ export abstract class AgentExecutor {
 
   /** Metadata for a new Task, readable by its caller. */
   taskMetadata?(request: SendMessageRequest): JsonObject;
+
+  /**
+   * What an event of the executor's log says of the calls that it makes, for the spans of the turn: pure, and from the
+   * event alone. Absent: the calls of models and tools that agents' logs tell of.
+   */
+  spanSteps?(event: TaskEvent): readonly SpanStep[];
 
   /** Refuses a Message before anything is written, by throwing an A2AError. */
   check?(request: SendMessageRequest, call: CallContext): void | Promise<void>;

@@ -13,7 +13,7 @@ import {
   type Task,
   userMessage,
 } from '#libs/protocol';
-import { Metrics, Shutdown } from '#libs/service';
+import { Metrics, ownTraceId, Shutdown, TraceIds } from '#libs/service';
 import {
   type Idempotency,
   type StoredTask,
@@ -29,6 +29,8 @@ import type { CallContext } from './agent-executor.js';
 import type { Execution } from './execution.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { newHeader, taskMetadata } from './new-task.js';
+import { keptTrace } from './spans/kept-trace.js';
+import { TaskTracing } from './spans/task-tracing.js';
 import { TaskCancels } from './task-cancels.js';
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
 import { claimWaiting } from './waiting-claim.js';
@@ -45,6 +47,8 @@ export interface RecoveredTurn {
   userMessage: Message;
   task: Task | null;
   acceptedAt: number;
+  /** The whole of it. */
+  log: readonly TaskEvent[];
 }
 
 /**
@@ -68,6 +72,8 @@ export class ExecutionRegistry {
     shutdown: Shutdown,
     metrics: Metrics,
     @Optional() private readonly signals?: ReplicaSignals,
+    @Optional() private readonly tracing?: TaskTracing,
+    @Optional() traces?: TraceIds,
   ) {
     this.requests = new IdempotentRequests(store, feed, this);
     this.cancels = new TaskCancels(store, feed, {
@@ -78,6 +84,7 @@ export class ExecutionRegistry {
     shutdown.register('intake', () => this.drain());
     shutdown.register('executions', ({ signal }) => this.stop(signal));
     metrics.gauge('parley_executions', 'Executions under way in this replica', [], () => this.size);
+    traces?.lookIn((taskId) => this.traceIdOf(taskId));
   }
 
   /** How many executions are under way. */
@@ -119,11 +126,12 @@ export class ExecutionRegistry {
     };
     const recording = this.recorder.create(create, randomUUID());
     const message = { ...request.message, taskId: header.taskId, contextId: header.contextId };
-    const task = submittedTask(recording, message, taskMetadata(agent, request));
+    const task = submittedTask(recording, message, taskMetadata(agent, request, call));
     accept(recording, { task, ...(call.jobs && { jobs: call.jobs }) });
     const { metadata } = request;
     const hold = once !== undefined || (agent.premise !== undefined && !agent.executor.isPure);
-    return this.run(agent, { recording, call, userMessage: message, metadata, task: null, recovered: 0, hold });
+    const traced = this.tracing?.begin(agent, { task: header, metadata: task.metadata, began: 1, events: [{ task }] });
+    return this.run(agent, { recording, call, userMessage: message, metadata, task: null, recovered: 0, hold, traced });
   }
 
   /**
@@ -164,7 +172,8 @@ export class ExecutionRegistry {
     }
     const recording = this.recorder.continue(stored, token, { idempotency: once });
     const message = { ...request.message, taskId, contextId: stored.header.contextId };
-    const working = statusUpdate(recording, 'TASK_STATE_WORKING');
+    const kept = keptTrace({ message }, call);
+    const working = statusUpdate(recording, 'TASK_STATE_WORKING', undefined, kept);
     try {
       accept(recording, { ...working, received: message, ...(call.jobs && { jobs: call.jobs }) });
     } catch (error) {
@@ -174,7 +183,8 @@ export class ExecutionRegistry {
     }
     const { metadata } = request;
     const hold = once !== undefined;
-    const turn = { recording, call, userMessage: message, metadata, task: stored.task, recovered: 0, hold };
+    const traced = this.tracing?.next(agent, stored, [working]);
+    const turn = { recording, call, userMessage: message, metadata, task: stored.task, recovered: 0, hold, traced };
     const execution = this.run(agent, turn);
     return once ? this.acceptedOrReleased(execution, { taskId, token }) : execution;
   }
@@ -213,8 +223,11 @@ export class ExecutionRegistry {
    */
   recover(turn: RecoveredTurn): Execution {
     const recording = this.recorder.continue(turn.stored, turn.token, { waited: turn.acceptedAt > 1 });
-    if (isWaitingState(turn.stored.header.state)) recording.record(statusUpdate(recording, 'TASK_STATE_WORKING'));
+    const log = [...turn.log];
+    if (isWaitingState(turn.stored.header.state))
+      log.push(recording.record(statusUpdate(recording, 'TASK_STATE_WORKING')).event);
     return this.run(turn.agent, {
+      traced: this.tracing?.rest(turn.agent, turn.stored, log),
       recording,
       call: turn.call,
       userMessage: turn.userMessage,
@@ -270,6 +283,11 @@ export class ExecutionRegistry {
     return execution;
   }
 
+  private traceIdOf(taskId: string): string | undefined {
+    const execution = this.executions.get(taskId);
+    return execution && (execution.traceId ?? ownTraceId(taskId));
+  }
+
   private async confirm({ taskId, token }: TaskRecording): Promise<void> {
     const claim = { taskId, token };
     if (!(await throughOutage(() => this.store.holds(claim), this.leaving.signal))) this.lose(claim);
@@ -277,6 +295,7 @@ export class ExecutionRegistry {
 
   private async finish(execution: TaskExecution, recording: TaskRecording): Promise<void> {
     if (execution.breakage) await this.failBroken(recording);
+    else execution.traceEnd();
     this.forget(execution);
   }
 
@@ -342,7 +361,7 @@ export class ExecutionRegistry {
     const recording = this.recorder.continue(stored, token);
     const last = stored.task.history?.findLast((message) => message.role === 'ROLE_USER') ?? userMessage('');
     const turn = { recording, call, userMessage: last, metadata: undefined, task: stored.task, recovered: 0 };
-    const start = { ...turn, canceled: true };
+    const start = { ...turn, canceled: true, traced: this.tracing?.next(agent, stored, []) };
     if (agent.executor.cancelGrace > 0) return this.run(agent, start);
     const readLog = (): Promise<readonly TaskEvent[]> => this.readLog(recording);
     const confirm = (): Promise<void> => this.confirm(recording);

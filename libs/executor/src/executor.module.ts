@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
 import { TasksModule } from '#libs/tasks';
 import { ExecutionRegistry } from './execution-registry.js';
+import { TaskTracing } from './spans/task-tracing.js';
 
-/** Executes agents. TaskRecovery needs the agents' catalog too, so the application that has one provides it. */
+/** Executes agents. Needs TracingModule. TaskRecovery needs the agents' catalog too, so the application that has one provides it. */
 @Module({
   imports: [TasksModule],
-  providers: [ExecutionRegistry],
+  providers: [ExecutionRegistry, TaskTracing],
   exports: [ExecutionRegistry, TasksModule],
 })
 export class ExecutorModule {}

@@ -3,6 +3,7 @@ import type { JsonObject, SendMessageRequest } from '#libs/protocol';
 import { newTaskId, type TaskHeader } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
+import { keptTrace } from './spans/kept-trace.js';
 
 /** The Task metadata that names the revision of the agent that a Task was accepted by. */
 export const REVISION_KEY = 'parley/revision';
@@ -25,6 +26,6 @@ export function newHeader(agent: ServedAgent, request: SendMessageRequest, call:
 }
 
 /** What a caller may read of how its Task was accepted. */
-export function taskMetadata(agent: ServedAgent, request: SendMessageRequest): JsonObject {
-  return { ...agent.executor.taskMetadata?.(request), [REVISION_KEY]: agent.version };
+export function taskMetadata(agent: ServedAgent, request: SendMessageRequest, call: CallContext): JsonObject {
+  return { ...agent.executor.taskMetadata?.(request), ...keptTrace(request, call), [REVISION_KEY]: agent.version };
 }

@@ -12,6 +12,7 @@ import {
 import { ClaimLost, parkedUntil, PremiseFailed, type TaskClaim, type TaskEvent, type TaskRecording } from '#libs/tasks';
 import { type AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
 import { type Execution, ExecutionInterrupted, LiveEvents } from './execution.js';
+import type { ExecutionTrace } from './spans/task-tracing.js';
 
 /** What an executor may yield before the journal has caught up; then it waits. */
 const MAX_BACKLOG = 256;
@@ -26,6 +27,7 @@ export interface ExecutionStart {
   /** The Task before `userMessage`. */
   task: Task | null;
   recovered: number;
+  traced?: ExecutionTrace;
   /** The executor starts only when the Task is durable: it may be that it is not made (its key, its premise). */
   hold?: boolean;
   /** Executed only to cancel: the signal is aborted from the start. */
@@ -88,6 +90,15 @@ export class TaskExecution implements Execution {
   get isParked(): boolean {
     const { settled, state } = this.recording;
     return settled && state !== undefined && isActiveState(state);
+  }
+
+  get traceId(): string | undefined {
+    return this.start.traced?.trace.traceId;
+  }
+
+  /** Has the spans of the turn made, where this execution has ended it. To be called when that is durable. */
+  traceEnd(): void {
+    if (this.start.traced && this.recording.settled && !this.isParked && !this.failure) this.start.traced.end();
   }
 
   /** Why the Task's events can no longer be written here. */
@@ -204,6 +215,7 @@ export class TaskExecution implements Execution {
 
   private record(event: TaskEvent): void {
     const recorded = this.recording.record(event);
+    this.start.traced?.take(event);
     if (!this.live) return;
     this.live.push(recorded);
     if (this.recording.settled) this.live.end();
@@ -228,6 +240,7 @@ export class TaskExecution implements Execution {
       task: start.task,
       call: start.call,
       metadata: start.metadata,
+      ...(start.traced && { trace: start.traced.trace }),
       signal: this.controller.signal,
       recovered: start.recovered,
       // A Task that has only begun needs no reading.

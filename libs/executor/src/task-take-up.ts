@@ -78,7 +78,8 @@ export class TaskTakeUp {
   private async restart(agent: ServedAgent, stored: StoredTask, claim: TaskClaim): Promise<void> {
     const events = await this.services.store.events(claim.taskId, 0, stored.header.lastSequence);
     const turn = lastTurn(events);
-    this.services.registry.recover({ agent, stored, token: claim.token, call: this.callOf(stored), ...turn });
+    const log = events.map(({ event }) => event);
+    this.services.registry.recover({ agent, stored, token: claim.token, call: this.callOf(stored), log, ...turn });
   }
 
   private async fail(stored: StoredTask, claim: TaskClaim): Promise<void> {

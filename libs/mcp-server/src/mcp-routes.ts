@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { admitStream, scopeOf, setRetryAfter } from '#libs/access';
+import { inboundTrace } from '#libs/service';
 import { readIdempotencyKey } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http';
 import { A2AError, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
@@ -139,11 +140,13 @@ class McpEndpoint {
     const { workflow } = request.params as { workflow?: string };
     const { handler } = this.options;
     const key = request.headers['idempotency-key'];
+    const trace = inboundTrace(request.headers);
     const call = {
       scope: scopeOf(request.raw),
       agent: workflow === undefined ? '' : toolPath(workflow),
       extensions: [],
       baseUrl: this.baseUrl(request),
+      ...(trace !== undefined && { trace }),
       whenAnswered: (done: () => void) => !raw.closed && raw.once('close', done) === raw,
       ...(key !== undefined && { idempotencyKey: readIdempotencyKey(key) }),
     };

@@ -19,6 +19,7 @@ import { CHILD_RUN_CONFIG, childRunProblems } from './child-run-config.js';
 import { revisionAt } from './inline-workflow.js';
 import { pathAround } from './node-address.js';
 import { runMetadata } from './run-metadata.js';
+import { runSpanSteps } from './run-spans.js';
 import type { WorkflowExecutor } from './workflow-executor.js';
 import { WorkflowExecutors } from './workflow-executors.js';
 import { WorkflowStore } from './workflow-store.js';
@@ -69,6 +70,8 @@ class ChildRunExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
   /** As much as any workflow's. */
   override readonly cancelGrace = 25_000;
+  override readonly spanOperation = 'invoke_workflow';
+  override readonly spanSteps = runSpanSteps;
   override readonly declares: AgentDeclaration;
 
   /** @param executorFor a tenant; it gives none where the child's revision is not there */

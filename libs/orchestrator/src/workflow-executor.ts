@@ -9,6 +9,7 @@ import { readRerun, rerunMetadata } from './rerun/rerun-request.js';
 import { inputsOf, refuseLargeInputs } from './run-inputs.js';
 import { runMetadata } from './run-metadata.js';
 import type { RunServices } from './run-services.js';
+import { runSpanSteps } from './run-spans.js';
 import type { WorkflowRevision } from './workflow.js';
 import { WorkflowRun } from './workflow-run.js';
 
@@ -18,6 +19,8 @@ import { WorkflowRun } from './workflow-run.js';
 export class WorkflowExecutor extends ProcessExecutor {
   /** Nodes that run when a run was canceled have ten seconds, and whatever is stopped before and after them. */
   override readonly cancelGrace: number;
+  override readonly spanOperation = 'invoke_workflow';
+  override readonly spanSteps = runSpanSteps;
   private inputs: InputRules | undefined;
 
   constructor(

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { OutboundHttp } from '#libs/outbound';
 import { type RecordedEvent, TaskStore } from '#libs/tasks';
+import { Tracing } from '#libs/tracing';
 import type { DueConfig } from './due-config.js';
 import { LegacyBodies } from './legacy-bodies.js';
 import { isLegacyConfig, NOTIFICATION_SIGNATURE, notificationHeaders, notificationOf } from './notification-request.js';
 import { NotificationSigner } from './notification-signer.js';
 import { PushSecretBox } from './push-secrets.js';
+import { TaskTraces } from './task-traces.js';
 import { answered, type AttemptOutcome, unanswered } from './retry-plan.js';
 
 /** The whole of one attempt (A2A 1.0, section 13.2 recommends 10 to 30 seconds). */
@@ -17,14 +19,17 @@ const UNREADABLE: AttemptOutcome = { delivered: false, error: 'unreadable' };
 @Injectable()
 export class NotificationSender {
   private readonly legacy: LegacyBodies;
+  private readonly traces: TaskTraces;
 
   constructor(
     private readonly outbound: OutboundHttp,
     private readonly signer: NotificationSigner,
     private readonly secrets: PushSecretBox,
     tasks: TaskStore,
+    tracing: Tracing,
   ) {
     this.legacy = new LegacyBodies(tasks);
+    this.traces = new TaskTraces(tasks, tracing);
   }
 
   /** Rejects with the signal's reason, or with a fault of ours; what the receiver does is an outcome. */
@@ -34,7 +39,11 @@ export class NotificationSender {
     const legacyBody = isLegacyConfig(config) ? await this.legacy.of(event) : undefined;
     const notification = notificationOf(config, event, legacyBody);
     const signature = await this.signer.sign(notification, config.url);
-    const headers = { ...notificationHeaders(config, secrets, notification), [NOTIFICATION_SIGNATURE]: signature };
+    const headers = {
+      ...notificationHeaders(config, secrets, notification),
+      [NOTIFICATION_SIGNATURE]: signature,
+      ...(await this.traces.headers(event)),
+    };
     const url = new URL(config.url);
     const { body } = notification;
     try {

@@ -18,4 +18,15 @@ export { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } fro
 export { BoundedLabel } from './metrics/bounded-label.js';
 export { Metrics } from './metrics/metrics.js';
 export { ServiceModule } from './service.module.js';
+export { type SamplerName, type TracingConfig } from './config/tracing-config.js';
+export {
+  inboundTrace,
+  ownTraceId,
+  readTraceContext,
+  taskTraceId,
+  type TraceContext,
+  type TraceHeaders,
+  traceHeaders,
+} from './tracing/trace-context.js';
+export { TraceIds } from './tracing/trace-ids.js';
 export { Shutdown } from './shutdown/shutdown.js';

@@ -9,12 +9,13 @@ import { InFlight } from './memory/in-flight.js';
 import { MemoryRelease } from './memory/memory-release.js';
 import { Metrics, MetricsController } from './metrics/metrics.js';
 import { Shutdown } from './shutdown/shutdown.js';
+import { TraceIds } from './tracing/trace-ids.js';
 
 /** What any process needs before it has an opinion. Global: whoever imports it once has given it to every module. */
 @Module({})
 export class ServiceModule {
   static forRoot(config: AppConfig): DynamicModule {
-    const providers = [InFlight, Metrics, Readiness, Shutdown];
+    const providers = [InFlight, Metrics, Readiness, Shutdown, TraceIds];
     return {
       module: ServiceModule,
       global: true,

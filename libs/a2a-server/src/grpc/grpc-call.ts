@@ -3,7 +3,7 @@ import { Metadata } from '@grpc/grpc-js';
 import { type CallContext, readIdempotencyKey, type ServedAgent } from '#libs/executor';
 import type { TaskScope } from '#libs/tasks';
 import { activated } from '../extensions.js';
-import { activatedExtensions } from '../http/call-context.js';
+import { activatedExtensions, tracing } from '../http/call-context.js';
 
 /** What a caller says of itself, as the headers of HTTP would have it; keys are lower case. */
 export function headersOf(metadata: Metadata): IncomingHttpHeaders {
@@ -23,6 +23,7 @@ export function grpcCall(headers: IncomingHttpHeaders, agent: string, scope: Tas
     extensions: activatedExtensions(headers['a2a-extensions']),
     baseUrl,
     ...(key !== undefined && { idempotencyKey: readIdempotencyKey(key) }),
+    ...tracing(headers),
   };
 }
 

@@ -1,7 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { scopeOf } from '#libs/access';
 import { type CallContext, readIdempotencyKey, REVISION_CLAIM, type ServedAgent } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http';
+import { inboundTrace } from '#libs/service';
 import { activated } from '../extensions.js';
 import { type AgentBase, agentPath, type BaseParams } from './agent-base.js';
 
@@ -28,12 +30,19 @@ export function callContext(
     baseUrl: address.publicBaseUrl(request.raw),
     whenAnswered: (done) => !raw.closed && raw.once('close', done) === raw,
     ...idempotency(request.headers['idempotency-key']),
+    ...tracing(request.headers),
     ...revisionClaim(request.headers[REVISION_CLAIM]),
   };
 }
 
 function idempotency(header: string | string[] | undefined): Pick<CallContext, 'idempotencyKey'> | undefined {
   return header === undefined ? undefined : { idempotencyKey: readIdempotencyKey(header) };
+}
+
+/** Of callers that do not trace nothing is kept. */
+export function tracing(headers: IncomingHttpHeaders): Pick<CallContext, 'trace'> | undefined {
+  const trace = inboundTrace(headers);
+  return trace === undefined ? undefined : { trace };
 }
 
 /** One that is written twice is none of ours. */

@@ -42,6 +42,12 @@ export class Problem {
   })
   requestId?: string;
 
+  @ApiPropertyOptional({
+    description: "The trace that the request belongs to: its `traceparent`'s, or one of its own.",
+    example: '4bf92f3577b34da6a3ce929d0e0e4736',
+  })
+  trace_id?: string;
+
   @ApiPropertyOptional({ type: [ProblemEntry], description: 'One entry for each thing that is wrong.' })
   errors?: ProblemEntry[];
 }

@@ -55,6 +55,7 @@ async function* askedFor(turn: AgentTurn, model: Model, step: number): Steps {
     ...(tools.length > 0 && { tools }),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
     ...(structure && { output: structure.schema }),
+    ...(context.trace && { headers: context.trace.headers('chat', step, model.name) }),
     signal,
   });
   let end: ModelEnd | undefined;

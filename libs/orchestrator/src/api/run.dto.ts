@@ -296,4 +296,6 @@ export class RunDetail extends RunSummary implements RunView {
   })
   state!: JsonObject;
   @ApiProperty({ type: 'object', additionalProperties: ARTIFACTS }) artifacts!: Record<string, Artifact[]>;
+  @ApiProperty({ description: 'The trace that it belongs to.', example: '4bf92f3577b34da6a3ce929d0e0e4736' })
+  trace_id!: string;
 }

@@ -4,6 +4,7 @@ import { UnknownAgent } from '#libs/executor';
 import { ProblemError } from '#libs/http';
 import { hasEnded, Processes, type ProcessKind, unknownProcess } from '#libs/process';
 import type { JsonObject, Task } from '#libs/protocol';
+import { taskTraceId } from '#libs/service';
 import { begunTask, type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import { CancelOutcomes } from '../cancel-outcomes.js';
 import { revisionAt } from '../inline-workflow.js';
@@ -61,8 +62,11 @@ export class Runs {
   }
 
   /** @throws ProblemError 404 */
-  async show(runId: string, call: ApiCall): Promise<RunView> {
-    return runView(await this.source(runId, call));
+  async show(runId: string, call: ApiCall): Promise<RunView & { trace_id: string }> {
+    const source = await this.source(runId, call);
+    const [first] = source.events;
+    const trace_id = taskTraceId(runId, first && 'task' in first ? first.task.metadata : undefined);
+    return { ...runView(source), trace_id };
   }
 
   /**

@@ -21,7 +21,7 @@ import { begunTask, type StoredTask, type TaskEvent, type TaskHeader, type TaskS
 import { type ProcessListing, type ProcessPage, processPage, type ProcessQuery } from './process-page.js';
 
 /** Who asks for something, and by which address of this service. */
-export type ProcessCall = Pick<CallContext, 'scope' | 'baseUrl'>;
+export type ProcessCall = Pick<CallContext, 'scope' | 'baseUrl' | 'trace'>;
 
 /** One kind of durable process, as its API speaks of it. */
 export interface ProcessKind {
@@ -190,8 +190,8 @@ export function hasEnded({ noun }: ProcessKind, how: string): ProblemError {
   return new ProblemError(409, `the ${noun} has ended: ${how}`);
 }
 
-function callOf(agent: ServedAgent, { scope, baseUrl }: ProcessCall): CallContext {
-  return { scope, agent: agent.path, extensions: [], baseUrl };
+function callOf(agent: ServedAgent, { scope, baseUrl, trace }: ProcessCall): CallContext {
+  return { scope, agent: agent.path, extensions: [], baseUrl, ...(trace !== undefined && { trace }) };
 }
 
 function isRefusal(error: unknown, reason: string): boolean {

@@ -3,6 +3,7 @@ import type { ContentLimits } from './content-limits.js';
 import type { LimitsConfig } from './limits-config.js';
 import type { McpServerEntry } from './mcp-config.js';
 import type { MemoryConfig } from './memory-config.js';
+import type { TracingConfig } from './tracing-config.js';
 
 export type NodeDispatch = 'local' | 'http';
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
@@ -84,6 +85,7 @@ export class AppConfig {
   readonly memory!: MemoryConfig;
   /** How large what goes through may be. */
   readonly content!: ContentLimits;
+  readonly tracing!: TracingConfig;
   /** How long a request may take to arrive. */
   readonly requestTimeoutMs!: number;
   readonly shutdownGraceMs!: number;

@@ -30,6 +30,7 @@ describe('loadConfig', () => {
         journalStallMs: 15_000,
       },
       content: DEFAULT_CONTENT_LIMITS,
+      tracing: { headers: {}, serviceName: 'parley', sampler: 'parentbased_always_on', ratio: 1 },
       requestTimeoutMs: 120_000,
       shutdownGraceMs: 20_000,
       logLevel: 'info',

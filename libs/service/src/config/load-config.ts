@@ -11,6 +11,7 @@ import { LIMIT_VARIABLES, limitsOf } from './limits-config.js';
 import { type McpServerEntry, readMcpServers } from './mcp-config.js';
 import { MEMORY_VARIABLES, memoryOf } from './memory-config.js';
 import { parseBytes, parseDuration } from './quantities.js';
+import { TRACING_VARIABLES, tracingOf } from './tracing-config.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -135,6 +136,7 @@ const VARIABLES = z.object({
   ...LIMIT_VARIABLES,
   ...MEMORY_VARIABLES,
   ...CONTENT_VARIABLES,
+  ...TRACING_VARIABLES,
   REQUEST_TIMEOUT: requestTimeout.default(120_000),
   SHUTDOWN_GRACE: shutdownGrace.default(20_000),
   TASK_RETENTION: taskRetention.optional(),
@@ -217,6 +219,7 @@ function toConfig(
     limits: limitsOf(values, auth.mode),
     memory: memoryOf(values, auth.mode !== 'none'),
     content: contentLimitsOf(values, values.BODY_LIMIT),
+    tracing: tracingOf(values, values.SERVICE_NAME),
     requestTimeoutMs: values.REQUEST_TIMEOUT,
     shutdownGraceMs: values.SHUTDOWN_GRACE,
     taskRetentionMs: values.TASK_RETENTION,

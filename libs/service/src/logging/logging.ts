@@ -2,6 +2,7 @@ import { type LoggerService, Module } from '@nestjs/common';
 import { LoggerModule, type Logger as NestPinoLogger } from 'nestjs-pino';
 import pino, { type LoggerOptions } from 'pino';
 import { AppConfig } from '../config/app-config.js';
+import { TraceIds } from '../tracing/trace-ids.js';
 
 const STDERR = 2;
 
@@ -12,9 +13,12 @@ const STDERR = 2;
 @Module({
   imports: [
     LoggerModule.forRootAsync({
-      inject: [AppConfig],
-      useFactory: (config: AppConfig) => ({
-        pinoHttp: [{ ...loggerOptions(config), autoLogging: { ignore: isProbe }, quietReqLogger: true }, destination()],
+      inject: [AppConfig, TraceIds],
+      useFactory: (config: AppConfig, traces: TraceIds) => ({
+        pinoHttp: [
+          { ...loggerOptions(config, traces), autoLogging: { ignore: isProbe }, quietReqLogger: true },
+          destination(),
+        ],
         forRoutes: logsRequests(config) ? [{ path: '*splat', method: ALL_METHODS }] : [],
       }),
     }),
@@ -41,12 +45,15 @@ export function withQuietRoutes(logger: NestPinoLogger): LoggerService {
 /** `RequestMethod.ALL`, as a number because nestjs-pino's types ask for it. */
 const ALL_METHODS = 5;
 
-export function loggerOptions({ logLevel, serviceName }: Pick<AppConfig, 'logLevel' | 'serviceName'>): LoggerOptions {
+export function loggerOptions(
+  { logLevel, serviceName }: Pick<AppConfig, 'logLevel' | 'serviceName'>,
+  traces = new TraceIds(),
+): LoggerOptions {
   return {
     level: logLevel,
     base: { service: serviceName, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
+    formatters: { level: (label) => ({ level: label }), log: (line) => traces.added(line) },
     redact: { paths: SECRETS, censor: '[redacted]' },
     serializers: { req: withoutQuery },
   };

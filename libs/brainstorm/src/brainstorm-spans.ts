@@ -1,0 +1,38 @@
+import { noteOf, type SpanStep } from '#libs/executor';
+import type { TaskEvent } from '#libs/tasks';
+import type { AgentPlace, BrainstormStepPayloads } from './brainstorm-steps.js';
+
+/** What an event of a brainstorm's log says of the calls of its agents. */
+export function brainstormSpanSteps(event: TaskEvent): readonly SpanStep[] {
+  const note = noteOf(event);
+  if (note?.type === 'agent.started') return [started(note.payload as unknown as Started)];
+  if (!note || !(note.type in ENDS)) return [];
+  const slot = slotOf(note.payload as unknown as AgentPlace);
+  const error = ENDS[note.type];
+  return [{ ends: { slot, ...(error !== undefined && { error }) } }];
+}
+
+type Started = BrainstormStepPayloads['agent.started'];
+
+/** How the call of an agent ends, and as which failure. */
+const ENDS: Readonly<Record<string, string | undefined>> = {
+  'agent.completed': undefined,
+  'agent.rejected': 'rejected',
+  'agent.error': 'failed',
+};
+
+function started(payload: Started): SpanStep {
+  const { agent, role, iteration, messageId } = payload;
+  const attributes = {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': agent,
+    'parley.role': role,
+    'parley.iteration': iteration,
+  };
+  const key = ['call', messageId];
+  return { begins: { slot: slotOf(payload), key, name: `invoke_agent ${agent}`, kind: 'client', attributes } };
+}
+
+function slotOf({ iteration, position }: AgentPlace): string {
+  return `${iteration}/${position}`;
+}

@@ -1,0 +1,29 @@
+import { readTraceContext, type TraceHeaders } from '#libs/service';
+import { begunTask, type RecordedEvent, type TaskStore } from '#libs/tasks';
+import { type Tracing, turnKey } from '#libs/tracing';
+
+/** Tasks whose traces are kept at hand. */
+const MOST_KEPT = 1_000;
+
+/** The traces of Tasks whose events are sent: of each Task the first event is read once. */
+export class TaskTraces {
+  private readonly kept = new Map<string, TraceHeaders>();
+
+  constructor(
+    private readonly tasks: Pick<TaskStore, 'events'>,
+    private readonly tracing: Pick<Tracing, 'turn'>,
+  ) {}
+
+  /** What a notification carries: that it comes of the Task's first turn. */
+  async headers({ taskId, sequence, event }: RecordedEvent): Promise<TraceHeaders> {
+    const known = this.kept.get(taskId);
+    if (known) return known;
+    const task = sequence === 1 && 'task' in event ? event.task : await begunTask(this.tasks, taskId);
+    const { traceparent, tracestate } = task?.metadata ?? {};
+    const kept = readTraceContext(traceparent, tracestate);
+    const headers = this.tracing.turn({ taskId, began: 1, ...(kept && { kept }) })?.headers(...turnKey(1)) ?? {};
+    if (this.kept.size >= MOST_KEPT) this.kept.delete(this.kept.keys().next().value!);
+    this.kept.set(taskId, headers);
+    return headers;
+  }
+}

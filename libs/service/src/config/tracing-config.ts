@@ -1,0 +1,80 @@
+import { z } from 'zod';
+
+/** The samplers of OpenTelemetry that are known here. */
+export const SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
+export type SamplerName = (typeof SAMPLERS)[number];
+
+/** Where spans go, and which. */
+export interface TracingConfig {
+  /** The base URL of an OTLP/HTTP receiver; absent: no spans are made. */
+  readonly endpoint?: string;
+  /** Sent with every export. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** `service.name` of the spans. */
+  readonly serviceName: string;
+  readonly sampler: SamplerName;
+  /** From 0 to 1, for samplers by ratio. */
+  readonly ratio: number;
+}
+
+const ratio = z
+  .string()
+  .refine((text) => /^\d+(\.\d+)?$/.test(text) && Number(text) <= 1, 'must be a number from 0 to 1')
+  .transform(Number);
+
+const endpoint = z
+  .string()
+  .refine(isEndpoint, 'must be an http:// or https:// URL without query and user name')
+  .transform((text) => text.replace(/\/+$/, ''));
+
+/** `name=value` pairs, percent-encoded, as OpenTelemetry writes them. */
+const headers = z
+  .string()
+  .transform((text) => text.split(',').flatMap((pair) => pair.trim() || []))
+  .refine((pairs) => pairs.every((pair) => readPair(pair)), 'must be a comma-separated list of name=value pairs')
+  .transform((pairs) => Object.fromEntries(pairs.flatMap((pair) => [readPair(pair)!])));
+
+export const TRACING_VARIABLES = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint.optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: headers.default({}),
+  OTEL_SERVICE_NAME: z.string().max(255, 'must have at most 255 characters').optional(),
+  OTEL_TRACES_SAMPLER: z.enum(SAMPLERS, `must be one of ${SAMPLERS.join(', ')}`).default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: ratio.default(1),
+};
+
+type TracingVariables = z.output<z.ZodObject<typeof TRACING_VARIABLES>>;
+
+export function tracingOf(values: TracingVariables, serviceName: string): TracingConfig {
+  return {
+    ...(values.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined && { endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT }),
+    headers: values.OTEL_EXPORTER_OTLP_HEADERS,
+    serviceName: values.OTEL_SERVICE_NAME ?? serviceName,
+    sampler: values.OTEL_TRACES_SAMPLER,
+    ratio: values.OTEL_TRACES_SAMPLER_ARG,
+  };
+}
+
+function isEndpoint(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, search, hash, username, password } = new URL(text);
+  return ['http:', 'https:'].includes(protocol) && `${search}${hash}${username}${password}` === '';
+}
+
+function readPair(pair: string): [name: string, value: string] | undefined {
+  const [, name, value] = /^([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x21-\x7e]*)$/.exec(pair) ?? [];
+  if (name === undefined || value === undefined) return undefined;
+  try {
+    const decoded = decodeURIComponent(value);
+    return /^[\x20-\x7e]*$/.test(decoded) ? [name.toLowerCase(), decoded] : undefined;
+  } catch {
+    return undefined;
+  }
+}

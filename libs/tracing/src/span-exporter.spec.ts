@@ -1,0 +1,113 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import type { Span } from './span.js';
+import { SpanExporter, type SpanOutcome } from './span-exporter.js';
+
+const SPAN: Span = {
+  traceId: 'a'.repeat(32),
+  spanId: 'b'.repeat(16),
+  parentSpanId: 'c'.repeat(16),
+  state: 'v=1',
+  name: 'chat large',
+  kind: 'client',
+  begunAt: 1_000,
+  endedAt: 1_002,
+  attributes: { text: 't', whole: 3, part: 0.5, yes: true },
+};
+
+interface Body {
+  resourceSpans: [{ resource: object; scopeSpans: [{ spans: Record<string, unknown>[] }] }];
+}
+
+let warned: ReturnType<typeof jest.spyOn>;
+beforeEach(() => {
+  warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+});
+afterEach(() => warned.mockRestore());
+
+function stage(...answers: (number | Error)[]) {
+  const bodies: Body[] = [];
+  const outcomes: Partial<Record<SpanOutcome, number>> = {};
+  const send = async (body: string): Promise<number> => {
+    bodies.push(JSON.parse(body) as Body);
+    const answer = answers.shift() ?? 200;
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  const count = (outcome: SpanOutcome, spans: number): void => {
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + spans;
+  };
+  const exporter = new SpanExporter(send, { 'service.name': 'tea' }, count, 1);
+  const sent = (): number[] => bodies.map((body) => body.resourceSpans[0].scopeSpans[0].spans.length);
+  return { exporter, bodies, outcomes, sent };
+}
+
+describe('SpanExporter', () => {
+  it('writes spans as OTLP has them in JSON', async () => {
+    const { exporter, bodies } = stage();
+    exporter.add([SPAN, { ...SPAN, error: 'timeout', link: { traceId: 'd'.repeat(32), spanId: 'e'.repeat(16) } }]);
+    await exporter.close();
+    const [{ resource, scopeSpans }] = bodies[0]!.resourceSpans;
+    expect(resource).toEqual({ attributes: [{ key: 'service.name', value: { stringValue: 'tea' } }] });
+    const [good, bad] = scopeSpans[0].spans;
+    expect(good).toEqual({
+      traceId: SPAN.traceId,
+      spanId: SPAN.spanId,
+      parentSpanId: SPAN.parentSpanId,
+      traceState: 'v=1',
+      name: 'chat large',
+      kind: 3,
+      startTimeUnixNano: '1000000000',
+      endTimeUnixNano: '1002000000',
+      attributes: [
+        { key: 'text', value: { stringValue: 't' } },
+        { key: 'whole', value: { intValue: '3' } },
+        { key: 'part', value: { doubleValue: 0.5 } },
+        { key: 'yes', value: { boolValue: true } },
+      ],
+      status: {},
+    });
+    expect(bad).toMatchObject({ status: { code: 2 }, links: [{ traceId: 'd'.repeat(32), spanId: 'e'.repeat(16) }] });
+    expect(bad?.['attributes']).toContainEqual({ key: 'error.type', value: { stringValue: 'timeout' } });
+  });
+
+  it('sends what comes together in one request, and large numbers in several', async () => {
+    const { exporter, outcomes, sent } = stage();
+    exporter.add(Array.from({ length: 700 }, () => SPAN));
+    exporter.add([SPAN]);
+    await exporter.close();
+    expect(sent()).toEqual([512, 189]);
+    expect(outcomes).toEqual({ exported: 701 });
+  });
+
+  it('drops what is too much, and what the receiver refuses, and complains once', async () => {
+    const { exporter, outcomes, sent } = stage(400, 500);
+    exporter.add(Array.from({ length: 9000 }, () => SPAN));
+    await exporter.close();
+    expect(sent()).toHaveLength(16);
+    expect(outcomes).toEqual({ dropped: 808, refused: 1024, exported: 7168 });
+    expect(warned).toHaveBeenCalledTimes(1);
+  });
+
+  it('tries nothing twice when the process ends', async () => {
+    const { exporter, outcomes, sent } = stage(new Error('away'));
+    exporter.add([SPAN]);
+    await exporter.close();
+    expect(sent()).toEqual([1]);
+    expect(outcomes).toEqual({ dropped: 1 });
+  });
+
+  it('tries again what the receiver was too busy for', async () => {
+    const { exporter, outcomes, sent } = stage(503);
+    const done = new Promise<void>((resolve) => {
+      Object.defineProperty(outcomes, 'exported', {
+        set: () => {
+          resolve();
+        },
+      });
+    });
+    exporter.add([SPAN]);
+    await done;
+    expect(sent()).toEqual([1, 1]);
+  });
+});

@@ -1,0 +1,92 @@
+import { Logger } from '@nestjs/common';
+import { otlpBody } from './otlp-json.js';
+import type { Attributes, Span } from './span.js';
+
+/** How the body of an export is sent. @returns the status of the answer; rejects where there is none */
+export type SendSpans = (body: string) => Promise<number>;
+
+/** What became of spans. */
+export type SpanOutcome = 'exported' | 'refused' | 'dropped';
+
+const MOST_AT_ONCE = 512;
+const MOST_WAITING = 8192;
+const PAUSE_MS = 250;
+/** So often an export is tried where the receiver is away or too busy. */
+const TRIES = 4;
+const FIRST_RETRY_MS = 500;
+
+/**
+ * Sends spans in batches, a quarter of a second after the first of them, one batch after the other. Whoever makes spans never waits: what
+ * the receiver does not take in time is dropped and counted.
+ */
+export class SpanExporter {
+  private readonly logger = new Logger('Tracing');
+  private waiting: Span[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private sending: Promise<void> | undefined;
+  private complained = false;
+  private hurried = false;
+
+  constructor(
+    private readonly send: SendSpans,
+    private readonly resource: Attributes,
+    private readonly counted: (outcome: SpanOutcome, spans: number) => void,
+    private readonly pauseMs = PAUSE_MS,
+  ) {}
+
+  add(spans: readonly Span[]): void {
+    const room = MOST_WAITING - this.waiting.length;
+    if (spans.length > room) this.counted('dropped', spans.length - Math.max(0, room));
+    for (const span of spans.slice(0, Math.max(0, room))) this.waiting.push(span);
+    this.timer ??= setTimeout(() => void this.flush(), this.pauseMs).unref();
+  }
+
+  /** Resolves when what waits has been sent or dropped; the last word of a process that ends, which tries nothing twice. */
+  async close(): Promise<void> {
+    this.hurried = true;
+    await this.flush();
+  }
+
+  private flush(): Promise<void> {
+    clearTimeout(this.timer);
+    this.sending ??= this.sendAll().finally(() => {
+      this.sending = undefined;
+      this.timer = undefined;
+      if (this.waiting.length > 0) this.timer = setTimeout(() => void this.flush(), this.pauseMs).unref();
+    });
+    return this.sending;
+  }
+
+  private async sendAll(): Promise<void> {
+    while (this.waiting.length > 0) {
+      const batch = this.waiting.splice(0, MOST_AT_ONCE);
+      this.counted(await this.export(batch), batch.length);
+    }
+  }
+
+  private async export(batch: readonly Span[]): Promise<SpanOutcome> {
+    const body = otlpBody(batch, this.resource);
+    for (let tries = 1; ; tries += 1) {
+      const status = await this.send(body).catch((error: unknown) => this.complain({ err: error }));
+      if (status !== undefined && status < 300) {
+        this.complained = false;
+        return 'exported';
+      }
+      if (status !== undefined) this.complain({ status });
+      if (status !== undefined && !isPassing(status)) return 'refused';
+      if (tries === TRIES || this.hurried) return 'dropped';
+      await new Promise((resolve) => setTimeout(resolve, FIRST_RETRY_MS * 2 ** tries).unref());
+    }
+  }
+
+  /** Once, until it works again. */
+  private complain(why: object): undefined {
+    if (!this.complained) this.logger.warn(why, 'Spans could not be exported; they are dropped as long as that is so');
+    this.complained = true;
+  }
+}
+
+/** What OTLP calls retryable. */
+function isPassing(status: number): boolean {
+  return [429, 502, 503, 504].includes(status);
+}
