@@ -1,12 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FakeAgent, FakeCall } from '../support/fake-agent.js';
-import type { FakeBehaviour } from '../support/fake-behaviour.js';
+import { type FakeBehaviour, holds } from '../support/fake-behaviour.js';
 import { useCluster } from '../support/cluster-stage.js';
 import { testRandom } from '../support/seeded-random.js';
 import { logProblems, storedLogs } from '../support/stored-log.js';
+import { orphans, TraceCollector } from '../support/trace-collector.js';
 import { takeTurns } from '../support/turns.js';
 import { until } from '../support/until.js';
 import {
+  echo,
   external,
   input,
   linear,
@@ -19,7 +22,17 @@ import {
 
 takeTurns();
 
-const stage = useCluster({ replicas: 2 });
+const env: Record<string, string> = {};
+let collector: TraceCollector;
+
+beforeAll(async () => {
+  collector = await TraceCollector.start();
+  env['OTEL_EXPORTER_OTLP_ENDPOINT'] = collector.url;
+});
+
+const stage = useCluster({ replicas: 2, env });
+
+afterAll(() => collector.stop());
 
 const KILLS = 8;
 const NODE_MS = 150;
@@ -101,5 +114,42 @@ describe(`the replica of a run with runs in it is killed, ${KILLS} times by chan
     const run = await stage.api.run(runId);
     expect(await stage.api.run(run.nodes['middle']?.taskId ?? '')).toMatchObject({ status: 'canceled' });
     await until(() => fake.cancels.length > 0, { what: 'CancelTask at the agent' });
+  });
+});
+
+describe('the trace of a run whose replica is killed while its second agent is at work', () => {
+  it('is one: the run is one span, each agent is below its call, and what they were told names those', async () => {
+    const [first, second] = [await stage.fake(), await stage.fake({ streaming: true })];
+    second.always(holds('b'));
+    const near = 'near';
+    const workflow = await stage.api.save(
+      linear(unique('traced'), external('a', first.url), echo(near), external('b', second.url)),
+    );
+    const [traceId, caller] = [randomBytes(16).toString('hex'), '00f067aa0ba902b7'];
+    const runId = await stage.api.start(workflow.name, {}, { traceparent: `00-${traceId}-${caller}-01` });
+    const owner = await stage.cluster.owned(runId);
+    await until(() => second.sends.length > 0, { what: 'the second agent' });
+    // What the replica has ended is its own to tell.
+    await collector.until(traceId, [`invoke_agent ${workflow.name}/${near}`]);
+    await stage.cluster.kill(owner);
+    await stage.cluster.add();
+    second.release();
+    expect((await stage.api.ended(runId)).status).toBe('completed');
+    const own = [`invoke_workflow ${workflow.name}`, `invoke_agent ${workflow.name}/${near}`, 'chat echo'];
+    const calls = ['invoke_agent a', `invoke_agent ${near}`, 'invoke_agent b'];
+    const spans = await collector.until(traceId, [...own, ...calls]);
+    expect(spans.map(({ name }) => name).toSorted()).toEqual([...own, ...calls].toSorted());
+    expect(orphans(spans, caller)).toEqual([]);
+    const run = spans.find(({ name }) => name === own[0]);
+    expect(run?.parentSpanId).toBe(caller);
+    for (const [fake, name] of [
+      [first, 'invoke_agent a'],
+      [second, 'invoke_agent b'],
+    ] as const) {
+      const span = spans.find((it) => it.name === name);
+      expect(span?.parentSpanId).toBe(run?.spanId);
+      const parents = new Set(fake.calls.flatMap(({ headers }) => headers['traceparent'] ?? []));
+      expect([...parents]).toEqual([`00-${traceId}-${span?.spanId}-01`]);
+    }
   });
 });
