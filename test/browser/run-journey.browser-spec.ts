@@ -56,6 +56,7 @@ describe('from an empty canvas to a result', () => {
       await page.getByRole('textbox', { name: 'input1' }).fill('Greet the reader');
       await page.getByRole('button', { name: 'Start' }).click();
       await page.waitForURL('**/runs/*');
+      await page.getByRole('button', { name: 'Copy trace id' }).waitFor();
       await nodeReaches(page, 'input1', 'completed');
       await nodeReaches(page, 'external1', 'input-required');
       await nodeReaches(page, 'output1', 'pending');

@@ -20,6 +20,8 @@ export class ApiProblem extends Error {
     readonly status: number,
     message: string,
     readonly errors: readonly FieldProblem[] = [],
+    /** The trace that the request belongs to, by which the service's log and a tracing system find it. */
+    readonly traceId?: string,
   ) {
     super(message);
     this.name = 'ApiProblem';
@@ -31,7 +33,8 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
   const body = await readObject(response);
   const errors = Array.isArray(body['errors']) ? body['errors'].filter(isFieldProblem) : [];
   const detail = typeof body['detail'] === 'string' ? body['detail'] : undefined;
-  return new ApiProblem(response.status, detail ?? sentenceFor(response.status), errors);
+  const traceId = typeof body['trace_id'] === 'string' ? body['trace_id'] : undefined;
+  return new ApiProblem(response.status, detail ?? sentenceFor(response.status), errors, traceId);
 }
 
 export function sentenceFor(status: number): string {

@@ -1,6 +1,7 @@
 import { TriangleAlert } from 'lucide-react';
-import { sentenceOf } from '../api/problem.js';
+import { ApiProblem, sentenceOf } from '../api/problem.js';
 import { Button } from './button.js';
+import { TraceId } from './trace-id.js';
 
 interface ErrorStateProps {
   error: unknown;
@@ -16,6 +17,7 @@ export function ErrorState({ error, onRetry }: ErrorStateProps) {
     >
       <TriangleAlert className="size-5 shrink-0 text-destructive" aria-hidden />
       <p className="min-w-0 grow text-sm break-words">{sentenceOf(error)}</p>
+      {error instanceof ApiProblem && error.traceId !== undefined && <TraceId id={error.traceId} />}
       {onRetry && <Button onClick={onRetry}>Try again</Button>}
     </div>
   );

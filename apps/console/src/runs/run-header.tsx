@@ -1,11 +1,14 @@
 import { RefreshCw } from 'lucide-react';
 import { Link } from 'wouter';
+import { useResource } from '../api/use-resource.js';
 import { buttonClass } from '../components/button.js';
 import { PageHeader } from '../components/page-header.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { Elapsed } from '../components/time.js';
+import { TraceId } from '../components/trace-id.js';
 import { CancelRun } from './cancel-run.js';
 import { RerunMenu } from './rerun-menu.js';
+import { getRun } from './run-api.js';
 import type { LogConnection } from './run-log.js';
 import type { RunPicture } from './run-picture.js';
 
@@ -17,6 +20,7 @@ interface RunHeaderProps {
 
 export function RunHeader({ run, picture, connection }: RunHeaderProps) {
   const { runId, workflow } = run;
+  const { data } = useResource(runId, (signal) => getRun(runId, signal));
   const { status, startedAt, finishedAt } = picture;
   return (
     <PageHeader
@@ -27,6 +31,7 @@ export function RunHeader({ run, picture, connection }: RunHeaderProps) {
           <StatusBadge status={status} />
           {startedAt !== undefined && <Elapsed from={startedAt} to={finishedAt} />}
           {picture.ending !== undefined && finishedAt === undefined && <span>Ending …</span>}
+          {data && <TraceId id={data.trace_id} />}
           {connection === 'lost' && (
             <span role="status" className="flex items-center gap-1 text-warning">
               <RefreshCw className="size-3.5" aria-hidden /> Reconnecting …

@@ -1,0 +1,11 @@
+import { CopyButton } from './json-view.js';
+
+/** The id of a trace, by which the service's log and a tracing system know it, and a button that copies it. */
+export function TraceId({ id }: { id: string }) {
+  return (
+    <span className="inline-flex items-center gap-1 text-xs text-muted-foreground" title={id}>
+      trace <code>{id.slice(0, 8)}…</code>
+      <CopyButton text={id} label="Copy trace id" />
+    </span>
+  );
+}
