@@ -6,13 +6,16 @@ const HEADER_BYTES = 20;
 const EPOCH_OFFSET_MS = 946_684_800_000;
 const NULL_LENGTH = -1;
 const LONG = 16 * 1024;
+const FIRST_BYTES = 1024;
+const NOTHING = Buffer.alloc(0);
 
 /**
  * A column of a batch as PostgreSQL's binary form of a one-dimensional array, which neither side has to escape or
  * parse. The element type is that of the values added; a null has any.
  */
 export class BinaryArray {
-  private buffer = Buffer.allocUnsafe(1024);
+  /** None until something is added: a batch has columns that it needs not. */
+  private buffer: Buffer = NOTHING;
   private end = HEADER_BYTES;
   private count = 0;
   private hasNull = false;
@@ -77,6 +80,7 @@ export class BinaryArray {
 
   /** The array as a statement's parameter. Nothing may be added afterwards. */
   toBuffer(): Buffer {
+    this.reserve(0);
     const { buffer } = this;
     const dimensions = this.count === 0 ? 0 : 1;
     buffer.writeInt32BE(dimensions, 0);
@@ -90,7 +94,7 @@ export class BinaryArray {
 
   private reserve(bytes: number): void {
     if (this.end + bytes <= this.buffer.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(this.buffer.length * 2, this.end + bytes));
+    const larger = Buffer.allocUnsafe(Math.max(FIRST_BYTES, this.buffer.length * 2, this.end + bytes));
     this.buffer.copy(larger, 0, 0, this.end);
     this.buffer = larger;
   }
