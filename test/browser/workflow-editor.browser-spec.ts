@@ -83,6 +83,11 @@ describe('the workflow editor', () => {
     await expect(prompt.inputValue()).resolves.toBe('Say {{question}}');
     await prompt.pressSequentially(' {{nobody}}');
     await page.getByText('No node is called {{nobody}}').waitFor();
+    await prompt.pressSequentially(' {{');
+    const offered = page.getByRole('listbox', { name: 'Nodes' }).getByRole('option');
+    await offered.first().waitFor();
+    // Every node but the one whose prompt it is.
+    expect(await offered.allInnerTexts()).toEqual(['question']);
   });
 
   inBrowser('connects, deletes, undoes and redoes, and moves nodes with the keyboard alone', async () => {
@@ -150,6 +155,81 @@ describe('the workflow editor', () => {
     await page.locator('[data-node="in"]').click();
     await page.getByRole('button', { name: 'external node "ext": missing endpoint_url config' }).click();
     await page.locator('[data-panel="external"]').getByText('missing endpoint_url config').waitFor();
+    await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:2');
+    await page.getByText('The workflow was not saved:').waitFor({ state: 'detached' });
+  });
+
+  inBrowser('does not save over what was saved elsewhere meanwhile, unless it is told to', async () => {
+    const workflow = linear(unique('twice'), input('in'), external('ext', 'http://127.0.0.1:1'));
+    const page = await edit(workflow);
+    const { name, ...theirs } = linear(workflow.name, input('in'), external('ext', 'http://127.0.0.1:2'));
+    expect((await stage.api.call('PUT', `/workflows/${name}`, theirs)).status).toBe(200);
+    await page.locator('[data-node="ext"]').click();
+    await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:3');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const conflict = page.getByRole('alert').filter({ hasText: 'saved or deleted elsewhere' });
+    await conflict.getByRole('link', { name: 'Look at it in another tab' }).waitFor();
+    const url = async () => (await saved(name)).nodes[1]?.config?.['endpoint_url'];
+    expect(await url()).toBe('http://127.0.0.1:2');
+    await conflict.getByRole('button', { name: 'Save over it' }).click();
+    await page.getByText('Not saved').waitFor({ state: 'detached' });
+    expect(await url()).toBe('http://127.0.0.1:3');
+    // From then on it is the one that is edited here.
+    await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:4');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Not saved').waitFor({ state: 'detached' });
+    expect(await url()).toBe('http://127.0.0.1:4');
+  });
+
+  inBrowser('asks before a link leaves what is not saved', async () => {
+    const page = await edit(linear(unique('leaves'), external('ext', 'http://127.0.0.1:1')));
+    const questions: string[] = [];
+    let answer = false;
+    page.on('dialog', (dialog) => {
+      questions.push(dialog.message());
+      void (answer ? dialog.accept() : dialog.dismiss());
+    });
+    const leave = () => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Runs' }).click();
+    await page.locator('[data-node="ext"]').click();
+    await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:2');
+    await leave();
+    expect(questions).toEqual(['Leave the editor? What was changed is not saved.']);
+    expect(await page.getByLabel('Endpoint URL').inputValue()).toBe('http://127.0.0.1:2');
+    answer = true;
+    await leave();
+    await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+    expect(questions).toHaveLength(2);
+  });
+
+  inBrowser('a type that is clicked follows the selected node', async () => {
+    const page = await edit(linear(unique('follows'), input('in')));
+    await page.locator('[data-node="in"]').click();
+    const palette = page.getByRole('group', { name: 'Node types' });
+    await palette.getByRole('button', { name: 'Agent', exact: true }).click();
+    await page.locator('[data-node="agent1"]').waitFor();
+    await palette.getByRole('button', { name: 'Output' }).click();
+    await page.locator('[data-node="output1"]').waitFor();
+    expect(await page.locator('.react-flow__edge').count()).toBe(2);
+    const [pane, node] = await Promise.all(
+      ['.react-flow__pane', '[data-node="output1"]'].map((it) => page.locator(it).boundingBox()),
+    );
+    expect(node!.x).toBeGreaterThanOrEqual(pane!.x);
+    expect(node!.x).toBeLessThan(pane!.x + pane!.width);
+  });
+
+  inBrowser('shows a large workflow whole, with a map, and finds a node of it', async () => {
+    const rows = Array.from({ length: 100 }, (_, index) => ({
+      ...external(`n${index}`, 'http://127.0.0.1:1'),
+      position: { x: (index % 25) * 300, y: Math.floor(index / 25) * 150 },
+    }));
+    const page = await edit({ name: unique('large'), nodes: rows, edges: [] });
+    await page.locator('[data-node="n99"]').waitFor();
+    expect(await page.locator('[data-node]').count()).toBe(100);
+    await page.getByRole('img', { name: 'Map of the workflow' }).waitFor();
+    await page.getByLabel('Find a node').fill('n73');
+    await page.keyboard.press('Enter');
+    await page.locator('[data-panel="external"]').waitFor();
+    expect(await page.getByLabel('Id', { exact: true }).inputValue()).toBe('n73');
   });
 
   inBrowser('shows what the service warns of in a workflow that it took', async () => {

@@ -1,4 +1,4 @@
-import { Background, Controls, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react';
+import { Background, Controls, MiniMap, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
 import { type DragEvent, type ReactNode, useRef, useState } from 'react';
 import { Loading } from '../components/loading.js';
@@ -8,6 +8,7 @@ import { type CanvasEdge, FlowEdge } from './flow-edge.js';
 import { type EdgeReport, flowEdges, flowNodes } from './flow-elements.js';
 import { DRAGGED_TYPE, type Graph, type GraphEdge, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
 import { LoopFrames } from './loop-frames.js';
+import { FindNode } from './find-node.js';
 import type { Loop } from './loops.js';
 import type { CardData } from './card-data.js';
 import { type CardNode, NodeCard } from './node-card.js';
@@ -45,6 +46,8 @@ const NODE_TYPES = { card: NodeCard };
 const EDGE_TYPES = { flow: FlowEdge };
 /** From so many nodes on, only those in sight are drawn. */
 const MANY = 100;
+/** From so many on there is a map of them, and a search. */
+const LARGE = 25;
 const VIEW_OPTIONS = { maxZoom: 1, padding: 0.15 };
 
 /** A workflow as a graph. */
@@ -95,13 +98,19 @@ function Flow(props: FlowProps) {
       edgesFocusable={props.onSelectEdge !== undefined}
       deleteKeyCode={editable ? ['Delete', 'Backspace'] : null}
       onlyRenderVisibleElements={graph.nodes.length > MANY}
-      minZoom={0.25}
+      minZoom={0.05}
       fitView={fitView}
       fitViewOptions={VIEW_OPTIONS}
     >
       <Background />
       <LoopFrames graph={graph} places={shown} headOf={loopHead} />
       <Controls showInteractive={false} className="max-md:hidden!" />
+      {graph.nodes.length >= LARGE && (
+        <>
+          <MiniMap pannable zoomable ariaLabel="Map of the workflow" className="max-md:hidden!" />
+          <FindNode ids={graph.nodes.map(({ id }) => id)} onFind={onSelect} />
+        </>
+      )}
     </ReactFlow>
   );
 }

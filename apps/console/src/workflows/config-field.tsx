@@ -23,7 +23,14 @@ export function ConfigField({ field, ...member }: ConfigFieldProps) {
   switch (field.kind) {
     case 'prompt':
       return (
-        <PromptField field={field} value={textOf(value)} draft={draft} onChange={onChange} onLanguage={onLanguage} />
+        <PromptField
+          field={field}
+          value={textOf(value)}
+          draft={draft}
+          node={node.id}
+          onChange={onChange}
+          onLanguage={onLanguage}
+        />
       );
     case 'json':
       return <JsonField field={field} value={value} onChange={onChange} />;

@@ -35,6 +35,23 @@ describe('a draft', () => {
     });
   });
 
+  it('lets a new node follow another one, right of it and below what stands there', () => {
+    const first = addNode(EMPTY_DRAFT, 'agent', { x: 10, y: 20 });
+    const second = addNode(first.draft, 'agent', undefined, first.id);
+    const third = addNode(second.draft, 'output', undefined, first.id);
+    expect(third.draft.nodes.map(({ position }) => position)).toEqual([
+      { x: 10, y: 20 },
+      { x: 290, y: 20 },
+      { x: 290, y: 120 },
+    ]);
+    expect(third.draft.edges).toEqual([
+      { from: first.id, to: second.id },
+      { from: first.id, to: third.id },
+    ]);
+    expect(addNode(first.draft, 'input', undefined, first.id).draft.edges).toEqual([]);
+    expect(addNode(first.draft, 'agent', undefined, 'gone').draft.edges).toEqual([]);
+  });
+
   it('removes a node with its edges', () => {
     expect(remove(chain('a', 'b', 'c'), ['b'], []).edges).toEqual([]);
     expect(remove(chain('a', 'b', 'c'), [], ['a->b']).edges).toEqual([{ from: 'b', to: 'c' }]);

@@ -29,13 +29,22 @@ export interface Draft extends Graph {
   onExit?: Exit[];
 }
 
+/** From one node to the next that is added. */
+const STEP = { x: 280, y: 100 };
+
 export const EMPTY_DRAFT: Draft = { name: '', description: '', onFailure: 'cancel', nodes: [], edges: [] };
 
-/** Adds a node under a name of its own. @returns the draft, and the node's id */
-export function addNode(draft: Draft, type: string, position?: Position): { draft: Draft; id: string } {
+/**
+ * Adds a node under a name of its own. One that is given no place follows another one, if that is there: it stands right
+ * of it, and an edge leads there. @returns the draft, and the node's id
+ */
+export function addNode(draft: Draft, type: string, position?: Position, after?: string): { draft: Draft; id: string } {
   const id = freeId(draft, type);
-  const node: GraphNode = { id, type, config: { ...FIRST_CONFIG[type] }, position: position ?? freePlace(draft) };
-  return { draft: { ...draft, nodes: [...draft.nodes, node] }, id };
+  const before = position || type === 'input' ? undefined : draft.nodes.find((it) => it.id === after);
+  const place = position ?? (before?.position ? placeAfter(draft, before.position) : freePlace(draft));
+  const node: GraphNode = { id, type, config: { ...FIRST_CONFIG[type] }, position: place };
+  const added = { ...draft, nodes: [...draft.nodes, node] };
+  return { draft: before ? connect(added, { from: before.id, to: id }) : added, id };
 }
 
 /** Removes nodes with their edges, and edges by their ids. */
@@ -146,9 +155,18 @@ function freeId({ nodes }: Draft, type: string): string {
   for (let number = 1; ; number += 1) if (!taken.has(`${type}${number}`)) return `${type}${number}`;
 }
 
+/** Right of a place, and below what stands there already. */
+function placeAfter({ nodes }: Draft, { x, y }: Position): Position {
+  const place = { x: x + STEP.x, y };
+  const isTaken = (): boolean =>
+    nodes.some(({ position: it }) => it && Math.abs(it.x - place.x) < STEP.x && Math.abs(it.y - place.y) < STEP.y);
+  while (isTaken()) place.y += STEP.y;
+  return place;
+}
+
 function freePlace({ nodes }: Draft): Position {
   const right = nodes.map(({ position }) => position).filter((it) => it !== undefined);
   if (right.length === 0) return { x: 0, y: 0 };
   const last = right.reduce((a, b) => (b.x > a.x ? b : a));
-  return { x: last.x + 280, y: last.y };
+  return { x: last.x + STEP.x, y: last.y };
 }

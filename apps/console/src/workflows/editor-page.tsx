@@ -9,7 +9,9 @@ import { draftOf, getWorkflow, withoutRevision } from './workflow-api.js';
 /** The editor of a workflow, or of a new one. */
 export function EditorPage({ name }: { name: string | undefined }) {
   const [begunEmpty] = useState(name === undefined);
-  if (begunEmpty || name === undefined) return <Editor initial={EMPTY_DRAFT} isNew={name === undefined} />;
+  if (begunEmpty || name === undefined) {
+    return <Editor initial={EMPTY_DRAFT} revision={undefined} isNew={name === undefined} />;
+  }
   return <SavedEditor key={name} name={name} />;
 }
 
@@ -21,17 +23,19 @@ function SavedEditor({ name }: { name: string }) {
   return (
     <>
       {header}
-      <ResourceView resource={resource}>{(draft) => <Editor initial={draft} isNew={false} />}</ResourceView>
+      <ResourceView resource={resource}>
+        {({ draft, revision }) => <Editor initial={draft} revision={revision} isNew={false} />}
+      </ResourceView>
     </>
   );
 }
 
 /** A workflow that no editor has saved says nothing of where its nodes are: they are given their places first. */
-async function placedDraft(name: string, signal: AbortSignal): Promise<Draft> {
+async function placedDraft(name: string, signal: AbortSignal): Promise<{ draft: Draft; revision: string }> {
   const [workflow, { placedAside }] = await Promise.all([
     getWorkflow(name, signal),
     import('../graph/layout-aside.js'),
   ]);
   const draft = draftOf(withoutRevision(workflow));
-  return move(draft, await placedAside(draft));
+  return { draft: move(draft, await placedAside(draft)), revision: workflow.revision ?? '*' };
 }

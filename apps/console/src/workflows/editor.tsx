@@ -18,12 +18,19 @@ import { type Saving, useSaving } from './use-saving.js';
 import { useSelection, type Selection } from './use-selection.js';
 import { WorkflowPanel } from './workflow-panel.js';
 
+interface EditorProps {
+  initial: Draft;
+  /** Which revision that is; `undefined` of a new workflow. */
+  revision: string | undefined;
+  isNew: boolean;
+}
+
 /** A workflow on its canvas, with what its nodes do beside it. */
-export function Editor({ initial, isNew }: { initial: Draft; isNew: boolean }) {
+export function Editor({ initial, revision, isNew }: EditorProps) {
   const editing = useDraft(initial);
   const { draft, change } = editing;
   const selection = useSelection();
-  const saving = useSaving(editing, isNew);
+  const saving = useSaving(editing, revision);
   const checked = useChecking(draft);
   const [back, setBack] = useState<GraphEdge>();
   const found = useMemo(
@@ -32,7 +39,7 @@ export function Editor({ initial, isNew }: { initial: Draft; isNew: boolean }) {
   );
   const view = useMemo(() => draftView(draft, found), [draft, found]);
   const add = (type: string, position?: Position): void => {
-    const added = addNode(draft, type, position);
+    const added = addNode(draft, type, position, selection.node);
     change(() => added.draft);
     selection.selectNode(added.id);
   };

@@ -12,6 +12,8 @@ interface PromptFieldProps {
   field: Pick<NodeField, 'label' | 'hint' | 'placeholder'>;
   value: string;
   draft: Draft;
+  /** The node that the text is of: it is not offered to itself. */
+  node?: string;
   onChange: (value: string) => void;
   rows?: number;
   /** Makes `${expressions}` count in this workflow. */
@@ -19,7 +21,7 @@ interface PromptFieldProps {
 }
 
 /** A text with `{{references}}` to other nodes: completes them while they are typed, and warns of unknown ones. */
-export function PromptField({ field, value, draft, onChange, rows = 5, onLanguage }: PromptFieldProps) {
+export function PromptField({ field, value, draft, node, onChange, rows = 5, onLanguage }: PromptFieldProps) {
   const ids = draft.nodes.map(({ id }) => id);
   return (
     <div>
@@ -30,7 +32,10 @@ export function PromptField({ field, value, draft, onChange, rows = 5, onLanguag
             rows={rows}
             value={value}
             placeholder={field.placeholder}
-            completer={templateCompleter(draft, ids)}
+            completer={templateCompleter(
+              draft,
+              ids.filter((it) => it !== node),
+            )}
             words="Nodes"
             onChange={onChange}
           />

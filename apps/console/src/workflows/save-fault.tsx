@@ -3,6 +3,7 @@ import { sentenceOf } from '../api/problem.js';
 import type { Draft } from './draft.js';
 import { countOf, type DraftProblems } from './draft-problems.js';
 import { Problems } from './problem-list.js';
+import { Button, buttonClass } from '../components/button.js';
 import type { Saving } from './use-saving.js';
 import type { Selection } from './use-selection.js';
 
@@ -13,7 +14,9 @@ interface SaveFaultProps {
 }
 
 /** Why the service did not take the workflow, or what it says of the one that it took. */
-export function SaveFault({ saving: { error, problems, warnings }, draft, selection }: SaveFaultProps) {
+export function SaveFault({ saving, draft, selection }: SaveFaultProps) {
+  const { error, problems, warnings } = saving;
+  if (saving.conflict) return <Conflict saving={saving} name={draft.name} />;
   if (error !== undefined) {
     const title = countOf(problems) === 0 ? sentenceOf(error) : 'The workflow was not saved:';
     return (
@@ -33,6 +36,32 @@ export function SaveFault({ saving: { error, problems, warnings }, draft, select
         draft={draft}
         selection={selection}
       />
+    </div>
+  );
+}
+
+/** Two people, or two tabs, at one workflow: whoever saves last decides what becomes of it. */
+function Conflict({ saving: { saveOver, busy }, name }: { saving: Saving; name: string }) {
+  return (
+    <div
+      role="alert"
+      className="flex flex-wrap items-center gap-3 border-b border-destructive/50 bg-destructive/5 px-4 py-2 text-sm"
+    >
+      <TriangleAlert className="size-4 shrink-0 text-destructive" aria-hidden />
+      <p className="min-w-0 grow font-medium">
+        Nothing was written: this workflow was saved or deleted elsewhere since it was opened here.
+      </p>
+      <a
+        href={`/workflows/edit/${encodeURIComponent(name)}`}
+        target="_blank"
+        rel="noreferrer"
+        className={buttonClass()}
+      >
+        Look at it in another tab
+      </a>
+      <Button kind="danger" disabled={busy} onClick={() => void saveOver()}>
+        Save over it
+      </Button>
     </div>
   );
 }

@@ -30,7 +30,11 @@ export function useDraft(initial: Draft): DraftEditing {
     if (!dirty) return;
     const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
     addEventListener('beforeunload', warn);
-    return () => removeEventListener('beforeunload', warn);
+    document.addEventListener('click', askToLeave, true);
+    return () => {
+      removeEventListener('beforeunload', warn);
+      document.removeEventListener('click', askToLeave, true);
+    };
   }, [dirty]);
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
@@ -54,6 +58,16 @@ export function useDraft(initial: Draft): DraftEditing {
     dirty,
     markSaved: setSaved,
   };
+}
+
+/** A link that leads away within the console unloads nothing: whoever follows it is asked here. */
+function askToLeave(event: MouseEvent): void {
+  const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
+  const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0;
+  if (!(link instanceof HTMLAnchorElement) || link.target === '_blank' || elsewhere) return;
+  if (confirm('Leave the editor? What was changed is not saved.')) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
 }
 
 /** A text field has an undo of its own. */

@@ -9,8 +9,12 @@ import { saveWorkflow } from './workflow-api.js';
 export interface Saving {
   /** Saves the draft. @returns whether the service took it */
   save: () => Promise<boolean>;
+  /** Saves it over what somebody else has saved meanwhile. */
+  saveOver: () => Promise<boolean>;
   busy: boolean;
-  /** What the last save was refused for, where that is still so. */
+  /** Whether it was refused because somebody else has saved the workflow since it was opened here. */
+  conflict: boolean;
+  /** What the last save was refused for, until the draft is another one. */
   error: unknown;
   problems: DraftProblems;
   /** What its author is told of the workflow that was saved last. */
@@ -27,19 +31,22 @@ interface Fault extends Finding {
   error: unknown;
 }
 
-export function useSaving({ draft, markSaved }: DraftEditing, isNew: boolean): Saving {
+/** @param opened the revision that is edited; `undefined` of a new workflow */
+export function useSaving({ draft, markSaved }: DraftEditing, opened: string | undefined): Saving {
   const [, navigate] = useLocation();
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault>();
   const [notes, setNotes] = useState<Finding>();
-  const save = async (): Promise<boolean> => {
+  const [revision, setRevision] = useState(opened);
+  const saveOver = async (over: string | undefined): Promise<boolean> => {
     setBusy(true);
     try {
-      const { problems = [] } = await saveWorkflow(draft, isNew);
+      const { problems = [], revision: saved } = await saveWorkflow(draft, over);
       setFault(undefined);
       setNotes({ problems: draftProblems(problems, draft), draft });
       markSaved(draft);
-      if (isNew) navigate(`/edit/${encodeURIComponent(draft.name)}`, { replace: true });
+      setRevision(saved);
+      if (over === undefined) navigate(`/edit/${encodeURIComponent(draft.name)}`, { replace: true });
       return true;
     } catch (error) {
       const errors = error instanceof ApiProblem ? error.errors : [];
@@ -51,7 +58,16 @@ export function useSaving({ draft, markSaved }: DraftEditing, isNew: boolean): S
     }
   };
   const [problems, warnings] = [fault, notes].map((it) => (it && isOf(it, draft) ? it.problems : NO_PROBLEMS));
-  return { save, busy, error: fault?.error, problems: problems ?? NO_PROBLEMS, warnings: warnings ?? NO_PROBLEMS };
+  const error = fault?.draft === draft ? fault.error : undefined;
+  return {
+    save: () => saveOver(revision),
+    saveOver: () => saveOver('*'),
+    busy,
+    conflict: error instanceof ApiProblem && error.status === 412,
+    error,
+    problems: problems ?? NO_PROBLEMS,
+    warnings: warnings ?? NO_PROBLEMS,
+  };
 }
 
 function isOf(finding: Finding, draft: Draft): boolean {

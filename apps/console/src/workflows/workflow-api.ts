@@ -40,11 +40,16 @@ export interface SavedWorkflow extends Workflow {
   problems?: FieldProblem[];
 }
 
-/** @throws ApiProblem; with status 422 it has one entry for each thing that is wrong, with 412 the workflow is gone */
-export function saveWorkflow(draft: Draft, isNew: boolean): Promise<SavedWorkflow> {
+/**
+ * @param over what is saved over: that revision and no other, or `*` for whichever it is; `undefined` for a new workflow
+ * @throws ApiProblem; with status 422 it has one entry for each thing that is wrong, with 412 there is another revision,
+ * or none any more
+ */
+export function saveWorkflow(draft: Draft, over: string | undefined): Promise<SavedWorkflow> {
   const body = definitionOf(draft);
-  if (isNew) return call('POST', '/api/workflows', { body });
-  return call('PUT', `/api/workflows/${encodeURIComponent(draft.name)}`, { body, headers: { 'if-match': '*' } });
+  if (over === undefined) return call('POST', '/api/workflows', { body });
+  const headers = { 'if-match': over === '*' ? over : `"${over}"` };
+  return call('PUT', `/api/workflows/${encodeURIComponent(draft.name)}`, { body, headers });
 }
 
 /** What is wrong with a draft, or may not be what its author meant; nothing is saved. */

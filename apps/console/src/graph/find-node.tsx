@@ -1,0 +1,36 @@
+import { Panel } from '@xyflow/react';
+import { type FormEvent, useId, useState } from 'react';
+import { Input } from '../components/field.js';
+import { textOf } from '../components/form-page.js';
+
+interface FindNodeProps {
+  ids: readonly string[];
+  onFind: (id: string) => void;
+}
+
+/** Finds a node of a large graph by a piece of its id; Enter goes on to the next that has it. */
+export function FindNode({ ids, onFind }: FindNodeProps) {
+  const list = useId();
+  const [last, setLast] = useState('');
+  const find = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const wanted = (textOf(new FormData(event.currentTarget), 'node') ?? '').toLowerCase();
+    const found = ids.filter((id) => id.toLowerCase().includes(wanted));
+    const next = found[found.indexOf(last) + 1] ?? found[0];
+    if (wanted === '' || next === undefined) return;
+    setLast(next);
+    onFind(next);
+  };
+  return (
+    <Panel position="top-right">
+      <form role="search" aria-label="Nodes" onSubmit={find}>
+        <Input name="node" list={list} aria-label="Find a node" placeholder="Find a node" className="w-40!" />
+        <datalist id={list}>
+          {ids.map((id) => (
+            <option key={id}>{id}</option>
+          ))}
+        </datalist>
+      </form>
+    </Panel>
+  );
+}
