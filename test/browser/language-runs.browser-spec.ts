@@ -279,11 +279,13 @@ describe('runs of the language', () => {
 
   inBrowser('finds runs by a piece of their workflow, or the beginning of their id', async () => {
     const workflow = language('findable', [{ id: 'topic', type: 'input' }], []);
-    const runId = await run(workflow, { topic: 'x' });
+    const runId = await run(workflow, { topic: 'a needle' });
     const page = await browser.open(`${stage.parley.url}/runs`);
     const search = page.getByRole('searchbox', { name: 'Workflow or run' });
     await search.fill(workflow.name.slice(3).toUpperCase());
-    await page.getByRole('link', { name: workflow.name }).waitFor();
+    const row = page.getByRole('row').filter({ hasText: workflow.name });
+    await row.getByText('topic: a needle').waitFor();
+    await row.getByTitle(runId).waitFor();
     await search.fill(`${runId}x`);
     await page.getByText('No run matches').waitFor();
     await search.fill(runId);

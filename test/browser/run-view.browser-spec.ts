@@ -46,6 +46,11 @@ describe('the view of a run', () => {
     await cause(page)
       .getByText(/Cancelled/)
       .waitFor();
+    // The Task of an agent elsewhere is nowhere in this console.
+    const agent = page.getByRole('region', { name: 'Agent' });
+    await agent.getByText(fake.url).waitFor();
+    await agent.getByText(/^Task \S+/).waitFor();
+    expect(await agent.getByRole('link').count()).toBe(0);
     fake.release();
   });
 
@@ -54,6 +59,7 @@ describe('the view of a run', () => {
     const outer = linear(unique('outer'), input('in'), external('child', stage.api.base(inner.name)));
     const page = await watch(await run(outer, { in: 'deep' }), '/nodes/child');
     await nodeReaches(page, 'child', 'completed');
+    await page.getByRole('region', { name: 'Agent' }).locator('a[href*="/tasks/"]').waitFor();
     await page.getByRole('link', { name: `Follow its run of ${inner.name}` }).click();
     await page.getByRole('heading', { name: `Run of ${inner.name}` }).waitFor();
     await nodeReaches(page, 'out', 'completed');

@@ -36,6 +36,29 @@ describe('the console', () => {
     expect(refused).toBeGreaterThan(2);
   });
 
+  inBrowser('says in plain words that a view cannot be loaded, and loads it when the service is back', async () => {
+    const page = await browser.open(stage.parley.url);
+    await page.getByRole('navigation').getByRole('link', { name: 'Tasks' }).waitFor();
+    await page.route('**/assets/**', (route) => route.abort());
+    await page.getByRole('navigation').getByRole('link', { name: 'Tasks' }).click();
+    await page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
+    await page.unroute('**/assets/**');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Tasks' }).waitFor();
+  });
+
+  inBrowser('cuts no name of a view on a phone', async () => {
+    const page = await browser.open(stage.parley.url, { width: 390 });
+    const links = page.getByRole('navigation', { name: 'Views' }).getByRole('link');
+    await links.first().waitFor();
+    const cut = await links.evaluateAll((all) =>
+      all.filter((it) =>
+        [it, ...it.children].some((part) => part.scrollWidth > part.clientWidth && part.clientWidth > 0),
+      ),
+    );
+    expect(cut).toHaveLength(0);
+  });
+
   inBrowser('keeps the theme that was chosen', async () => {
     const page = await browser.open(stage.parley.url);
     await page.getByRole('button', { name: 'Use the dark theme' }).click();

@@ -1,4 +1,5 @@
 import { Bot, Brain, Inbox, ListChecks, type LucideIcon, MessagesSquare, Play, Settings, Workflow } from 'lucide-react';
+import { ApiProblem, sentenceFor } from './api/problem.js';
 import { type ComponentType, lazy, type LazyExoticComponent } from 'react';
 
 export interface ViewRoute {
@@ -27,5 +28,10 @@ export const ROUTES: readonly ViewRoute[] = [
 ];
 
 function view(load: () => Promise<{ View: ComponentType }>): LazyExoticComponent<ComponentType> {
-  return lazy(async () => ({ default: (await load()).View }));
+  return lazy(async () => ({ default: (await load().catch(unreachable)).View }));
+}
+
+/** What the browser says then is about modules; the person is told what it means. */
+function unreachable(): never {
+  throw new ApiProblem(0, sentenceFor(0));
 }

@@ -27,6 +27,9 @@ const COLUMNS: readonly Column<AgentRow>[] = [
   { title: 'Address', cell: ({ address }) => <span title={address}>{address}</span>, wideOnly: true },
 ];
 
+/** So many agents fill a window: nodes, which are many more, are not among them. */
+const FEW = 40;
+
 const agentOf = ({ path }: ServedAgent): string => path;
 const keyOf = ({ address }: AgentRow): string => address;
 
@@ -39,24 +42,40 @@ export function AgentList() {
   const workflows = useResource('workflows', workflowNodes);
   const { more, loadMore } = pages;
   // The directory cannot be searched: what is searched for may be on any page.
-  useEffect(() => {
-    if (wanted !== '' && more) loadMore();
-  }, [wanted, more, loadMore]);
+  const withNodes = search.has('nodes') || wanted !== '';
   const remote = remoteAgents(added, workflows.data ?? []).map(remoteRow);
-  const rows = pages.rows && [...remote, ...pages.rows.map(servedRow)].filter((row) => fits(row, wanted));
+  const served = pages.rows?.filter(({ path }) => withNodes || !path.includes('/nodes/'));
+  const rows = served && [...remote, ...served.map(servedRow)].filter((row) => fits(row, wanted));
+  const few = served !== undefined && served.length < FEW;
+  useEffect(() => {
+    if ((wanted !== '' || few) && more) loadMore();
+  }, [wanted, few, more, loadMore]);
   return (
     <div className="flex h-full flex-col">
       <PageHeader
         title="Agents"
         actions={
-          <Input
-            type="search"
-            aria-label="Search agents"
-            placeholder="Search"
-            className="w-48!"
-            value={wanted}
-            onChange={({ target }) => setSearch(target.value === '' ? {} : { search: target.value }, { replace: true })}
-          />
+          <>
+            <label className="flex items-center gap-1.5 text-sm">
+              <input
+                type="checkbox"
+                checked={withNodes}
+                disabled={wanted !== ''}
+                onChange={({ target }) => setSearch(target.checked ? { nodes: '' } : {}, { replace: true })}
+              />
+              Nodes too
+            </label>
+            <Input
+              type="search"
+              aria-label="Search agents"
+              placeholder="Search"
+              className="w-48!"
+              value={wanted}
+              onChange={({ target }) =>
+                setSearch(target.value === '' ? {} : { search: target.value }, { replace: true })
+              }
+            />
+          </>
         }
       />
       <AddAgent />

@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from 'react';
+import { ApiProblem } from '../api/problem.js';
 import { ErrorState } from './error-state.js';
 
 /** Keeps the shell when a view fails. */
@@ -11,6 +12,14 @@ export class ViewBoundary extends Component<{ children: ReactNode }, { error: un
 
   override render(): ReactNode {
     if (this.state.error === undefined) return this.props.children;
-    return <ErrorState error={this.state.error} onRetry={() => this.setState({ error: undefined })} />;
+    const { error } = this.state;
+    // What could not be loaded once is not asked for again by itself.
+    const isUnloaded = error instanceof ApiProblem && error.status === 0;
+    return (
+      <ErrorState
+        error={error}
+        onRetry={() => (isUnloaded ? location.reload() : this.setState({ error: undefined }))}
+      />
+    );
   }
 }

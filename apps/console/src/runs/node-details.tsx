@@ -1,6 +1,7 @@
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { rpc } from '../api/json-rpc.js';
 import { useResource } from '../api/use-resource.js';
 import { Button } from '../components/button.js';
 import { StatusBadge } from '../components/status-badge.js';
@@ -177,16 +178,32 @@ function Whereabouts({ node, detail }: { node: NodePicture; detail: NodeDetail |
       {url !== undefined && <p className="text-sm break-all">{url}</p>}
       {taskId !== undefined && (
         <p className="text-sm break-all">
-          Task{' '}
-          <Link href={`~/tasks/${encodeURIComponent(taskId)}`} className="underline">
-            {taskId}
-          </Link>
+          Task <TaskId id={taskId} isForeign={node.type === 'external'} />
         </p>
       )}
       {url !== undefined && taskId !== undefined && (
         <ChildRun key={taskId} type={node.type} url={url} taskId={taskId} />
       )}
     </Section>
+  );
+}
+
+/** Leads to the Task, where it is one of this service: that of an agent elsewhere is told by its id alone. */
+function TaskId({ id, isForeign }: { id: string; isForeign: boolean }) {
+  const { data } = useResource(`${id} ${isForeign}`, async (signal) => !isForeign || hasTask(id, signal));
+  if (data !== true) return <span>{id}</span>;
+  return (
+    <Link href={`~/tasks/${encodeURIComponent(id)}`} className="underline">
+      {id}
+    </Link>
+  );
+}
+
+/** An external node may call an agent of this service all the same. */
+async function hasTask(id: string, signal: AbortSignal): Promise<boolean> {
+  return rpc('/a2a', 'GetTask', { id, historyLength: 0 }, signal).then(
+    () => true,
+    () => false,
   );
 }
 

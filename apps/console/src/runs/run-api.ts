@@ -8,6 +8,7 @@ export interface RunSummary {
   runId: string;
   workflow: string;
   status: string;
+  inputs: Record<string, unknown>;
   error?: { message: string };
   createdAt: string;
   updatedAt: string;

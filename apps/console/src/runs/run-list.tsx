@@ -16,6 +16,9 @@ import { listRuns, RUN_STATUSES, type RunFilter, type RunPage, type RunSummary }
 const CHANGES = new Set(['done', 'input.required', 'input.received', 'run.woken']);
 /** Characters that the service looks for. */
 const LONGEST_SEARCH = 100;
+/** Characters of a run's inputs. */
+const LONGEST_INPUTS = 200;
+const SHORT = 'max-w-64 truncate';
 /** Milliseconds for which changes are collected before the list is fetched anew. */
 const COLLECT_MS = 400;
 
@@ -122,13 +125,42 @@ function RunTable({ runs, filtered }: { runs: readonly RunSummary[]; filtered: b
       hrefOf={({ runId }) => `/${encodeURIComponent(runId)}`}
       columns={[
         { title: 'Workflow', cell: ({ workflow }) => workflow },
-        { title: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-        { title: 'Why', cell: ({ error }) => error?.message ?? '', wideOnly: true, className: 'truncate' },
+        { title: 'Status', cell: (run) => <Status run={run} /> },
+        { title: 'Run', cell: ({ runId }) => <RunId id={runId} />, wideOnly: true },
+        { title: 'Inputs', cell: ({ inputs }) => inputsText(inputs), wideOnly: true, className: SHORT },
+        { title: 'Why', cell: ({ error }) => error?.message ?? '', wideOnly: true, className: SHORT },
+        { title: 'Began', cell: ({ createdAt }) => <Time at={createdAt} />, wideOnly: true },
         { title: 'Took', cell: (run) => <Elapsed from={run.createdAt} to={endOf(run)} />, wideOnly: true },
         { title: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
       ]}
     />
   );
+}
+
+/** On a narrow window with the reason, which has no column there. */
+function Status({ run: { status, error } }: { run: RunSummary }) {
+  return (
+    <>
+      <StatusBadge status={status} />
+      {error && <span className="block text-xs break-words text-muted-foreground md:hidden">{error.message}</span>}
+    </>
+  );
+}
+
+/** Its end tells runs apart: they begin with the time. */
+function RunId({ id }: { id: string }) {
+  return (
+    <span title={id} className="font-mono text-xs">
+      …{id.slice(-8)}
+    </span>
+  );
+}
+
+function inputsText(inputs: Record<string, unknown>): string {
+  const said = Object.entries(inputs).map(([name, value]) => {
+    return `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`;
+  });
+  return said.join(', ').slice(0, LONGEST_INPUTS);
 }
 
 function endOf({ status, updatedAt }: RunSummary): string | undefined {

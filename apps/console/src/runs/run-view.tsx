@@ -63,7 +63,7 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
           label="Height of the console"
           direction="below"
           name="console"
-          initial={innerWidth < 768 ? 140 : 220}
+          initial={innerWidth < 768 ? 190 : 220}
         >
           <div className="flex h-full flex-col md:flex-row">
             <div className="relative min-h-0 min-w-0 grow">

@@ -5,7 +5,7 @@ import { ROUTES } from '../routes.js';
 export function Navigation() {
   const [location] = useLocation();
   return (
-    <nav aria-label="Views" className="flex md:flex-col md:gap-0.5 md:p-2">
+    <nav aria-label="Views" className="flex overflow-x-auto md:flex-col md:gap-0.5 md:p-2">
       {ROUTES.map(({ path, label, Icon }) => {
         const current = location === path || location.startsWith(`${path}/`);
         return (
@@ -13,14 +13,14 @@ export function Navigation() {
             key={path}
             href={path}
             aria-current={current ? 'page' : undefined}
-            className={`flex min-w-0 flex-1 flex-col items-center gap-1 px-0.5 py-2 text-[10px] md:flex-none md:flex-row md:gap-2.5 md:rounded-md md:px-3 md:text-sm ${
+            className={`flex min-w-fit flex-1 flex-col items-center gap-1 px-1.5 py-2 text-[10px] md:flex-none md:flex-row md:gap-2.5 md:rounded-md md:px-3 md:text-sm ${
               current
                 ? 'font-medium text-primary md:bg-muted md:text-foreground'
                 : 'text-muted-foreground hover:text-foreground md:hover:bg-muted/60'
             }`}
           >
             <Icon className="size-4 shrink-0" aria-hidden />
-            <span className="max-w-full truncate">{label}</span>
+            <span>{label}</span>
           </Link>
         );
       })}
