@@ -38,6 +38,7 @@ import { refuseCodedBodies } from './coded-bodies.js';
 import { serveConsole } from './console.js';
 import { serveDocumentation } from './documentation.js';
 import { acceptJsonBodies } from './json-bodies.js';
+import { EarlyStop } from './early-stop.js';
 import { drainOversizedBodies } from './oversized-bodies.js';
 import { addRetryAfter } from './retry-after.js';
 import { startLines } from './start-lines.js';
@@ -68,7 +69,7 @@ interface Started {
 export async function start(environment: Environment): Promise<void> {
   try {
     const config = loadConfig(environment);
-    const { url, grpcPort } = await startedOn(config);
+    const { url, grpcPort } = await startedOn(config, new EarlyStop(config.shutdownGraceMs));
     // Whoever read the ready line may close the pipe; that is no reason to end.
     process.stdout.on('error', () => undefined);
     const more = TALKATIVE.has(config.logLevel) ? startLines(config, url, grpcPort) : [];
@@ -80,12 +81,16 @@ export async function start(environment: Environment): Promise<void> {
   }
 }
 
-/** A start that fails ends what it has begun, the embedded database as well, before it is reported. */
-async function startedOn(config: AppConfig): Promise<Started> {
+/** A start that fails, or that is stopped, ends what it has begun, the embedded database as well, before it is reported. */
+async function startedOn(config: AppConfig, stop: EarlyStop): Promise<Started> {
   const app = await createApp(config).catch(async (error: unknown) => {
     await Shutdown.afterFailedStart(config);
+    stop.endIfWished();
     throw error;
   });
+  if (stop.isWished) await app.close();
+  stop.endIfWished();
+  stop.leave();
   return listen(app, config).catch(async (error: unknown) => {
     await app.close();
     throw error;

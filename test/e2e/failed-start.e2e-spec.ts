@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { jest } from '@jest/globals';
+import { DatabaseLink } from '../support/database-link.js';
 import { freshDataDir, postmasters, startParley, startRefused } from '../support/parley.js';
+import { freshDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
 
 jest.setTimeout(300_000);
@@ -33,6 +35,33 @@ describe('a start that fails', () => {
     expect(logs).toContain(reason);
     expect(code).toBe(1);
     expect(postmasters(data.path)).toEqual([]);
+  });
+
+  it('because its database goes away meanwhile says so', async () => {
+    const database = await freshDatabase();
+    const link = await DatabaseLink.to(database.url);
+    try {
+      // It waits for nothing but this then.
+      link.breakBefore('parley_probe_');
+      const { code, logs } = await startRefused({ databaseUrl: link.url, within: WITHIN });
+      expect(logs).toBe('Parley could not start: the database has ended the connection\n');
+      expect(code).toBe(1);
+    } finally {
+      await link.stop();
+      await database.drop();
+    }
+  });
+
+  it('because it is told to stop ends with 0, and not before what it has begun can be ended', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const reached = once(silent, 'connection');
+    const databaseUrl = `postgres://nobody@127.0.0.1:${(silent.address() as AddressInfo).port}/nothing`;
+    const { code, logs } = await startRefused({ databaseUrl, within: WITHIN }, reached);
+    expect({ code, logs }).toEqual({ code: 0, logs: '' });
+    const [socket] = (await reached) as [Socket];
+    socket.destroy();
+    silent.close();
   });
 
   it('leaves the embedded database to another process that uses it', async () => {

@@ -6,6 +6,7 @@ export class DatabaseLink {
   private readonly sockets = new Set<Socket>();
   private isCut = false;
   private poison: string | undefined;
+  private lastWord: string | undefined;
 
   private constructor(
     private readonly server: Server,
@@ -36,11 +37,17 @@ export class DatabaseLink {
   mend(): void {
     this.isCut = false;
     this.poison = undefined;
+    this.lastWord = undefined;
   }
 
   /** Breaks a connection over which a text is sent to the database, as a server does that such a text crashes. */
   breakOn(text: string): void {
     this.poison = text;
+  }
+
+  /** Breaks a connection before a text comes from the database over it. */
+  breakBefore(text: string): void {
+    this.lastWord = text;
   }
 
   async stop(): Promise<void> {
@@ -55,6 +62,11 @@ export class DatabaseLink {
     near.on('data', (sent: Buffer) => {
       if (this.poison === undefined || !sent.includes(this.poison)) return;
       far.destroy();
+      near.destroy();
+    });
+    far.on('data', (sent: Buffer) => {
+      if (this.lastWord === undefined || !sent.includes(this.lastWord)) return;
+      far.unpipe(near);
       near.destroy();
     });
     for (const [socket, other] of [

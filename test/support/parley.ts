@@ -78,11 +78,19 @@ export async function startParley(options: ParleyOptions = {}): Promise<Parley> 
   };
 }
 
-/** Starts the service where it is expected to refuse: waits for its end. */
-export async function startRefused(options: ParleyOptions): Promise<{ code: number | null; logs: string }> {
+/**
+ * Starts the service where it is expected to refuse: waits for its end.
+ * @param stopWhen tells it to stop then
+ */
+export async function startRefused(
+  options: ParleyOptions,
+  stopWhen?: Promise<unknown>,
+): Promise<{ code: number | null; logs: string }> {
   const service = spawnParley(options);
   const closed = once(service.child, 'close');
   try {
+    await stopWhen;
+    if (stopWhen) service.child.kill('SIGTERM');
     await before(closed, { within: options.within ?? SAFETY_NET_MS, what: 'Parley to refuse its configuration' });
   } finally {
     service.child.kill('SIGKILL');

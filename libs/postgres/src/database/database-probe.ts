@@ -43,7 +43,12 @@ interface Probe {
 
 /** The other session asks while this one is idle: then a pooler has given its own to whoever asks. */
 async function probeSession(session: pg.Client, other: pg.Client, { lock, channel }: Probe): Promise<void> {
-  const received = new Promise<boolean>((resolve) => session.once('notification', () => resolve(true)));
+  const received = new Promise<boolean>((resolve, reject) => {
+    session.once('notification', () => resolve(true));
+    session.once('end', () => reject(new Error('the database has ended the connection')));
+  });
+  // It may end before anything is waited for.
+  received.catch(() => undefined);
   await session.query(`LISTEN ${channel}`);
   const before = await lockedBy(session, lock);
   const beside = await lockedBy(other, lock);
