@@ -1,5 +1,5 @@
 import { decide, renderTemplate } from '#libs/expressions';
-import type { JsonObject } from '#libs/protocol';
+import type { JsonObject, JsonValue } from '#libs/protocol';
 import type { NodeRun } from '../node-run.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import { FailedExpression, evaluating } from './failed-expression.js';
@@ -53,6 +53,16 @@ function valueOf(expression: string, at: Viewpoint, moment?: Moment): unknown {
   if (template === undefined) throw new Error(all.fault);
   return renderTemplate(template, { variables: runVariables(at, moment), resolve: () => undefined });
 }
+
+describe('an input node', () => {
+  const given = (value: JsonValue, status: NodeRun['status'] = 'completed'): unknown =>
+    valueOf('nodes.src.data', viewpoint([node('src', { type: 'input', status })], { inputs: { src: value } }));
+
+  it('has what it was given as data, where that is no text', () => {
+    expect([given({ n: 1 }), given([1, 2]), given(7), given(false)]).toEqual([{ n: 1 }, [1, 2], 7, false]);
+    expect([given('text'), given({ n: 1 }, 'pending')]).toEqual([null, null]);
+  });
+});
 
 describe('RunExpressions', () => {
   it('has those of a definition, compiled once', () => {

@@ -2,6 +2,7 @@ import { Members, type Value, type Variables } from '#libs/expressions';
 import { artifactReference, firstData, type JsonObject, type JsonValue } from '#libs/protocol';
 import type { Failure } from '../failure.js';
 import type { NodeRun } from '../node-run.js';
+import { inputValue } from '../run-inputs.js';
 import { NODE_FIELDS, RUN_FIELDS } from './vocabulary.js';
 
 /** A run as expressions know it. */
@@ -65,7 +66,7 @@ function nodeField(at: Viewpoint, id: string, field: string): Value | undefined 
     case 'text':
       return artifactReference(node?.artifacts[0], []) ?? '';
     case 'data':
-      return firstData(node?.artifacts[0]?.parts ?? []) ?? null;
+      return firstData(node?.artifacts[0]?.parts ?? []) ?? givenData(at, node) ?? null;
     case 'artifacts':
       return (node?.artifacts ?? []) as unknown as JsonValue;
     case 'error':
@@ -77,6 +78,13 @@ function nodeField(at: Viewpoint, id: string, field: string): Value | undefined 
     default:
       return undefined;
   }
+}
+
+/** What an `input` node was given, where that is no text: its Artifact has it as one. */
+function givenData({ inputs }: Viewpoint, node: NodeRun | undefined): JsonValue | undefined {
+  if (node?.type !== 'input' || node.status !== 'completed') return undefined;
+  const given = inputValue(inputs, node.id);
+  return typeof given === 'string' ? undefined : given;
 }
 
 function nodeFailure(node: NodeRun | undefined): JsonValue {
