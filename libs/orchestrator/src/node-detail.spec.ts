@@ -46,11 +46,27 @@ describe('nodeDetail', () => {
     expect(detail('b')).toBeUndefined();
   });
 
-  test('shows the entries of a list; what they were sent is not known any more once all have ended', async () => {
+  test('shows what an iteration made that is long over, and what it was sent then', async () => {
+    const detail = await detailsOf(
+      [{ config: { prompt: 'draft ${iteration}' } }, { id: 'b', config: { prompt: 'after {{a}} and {{b}}' } }],
+      [
+        { from: 'a', to: 'b' },
+        { from: 'b', to: 'a', loop: { max_iterations: 4 } },
+      ],
+    );
+    expect(detail('a@1')).toMatchObject({ artifacts: [{ parts: [textPart('said draft 1')] }] });
+    // Each agent says what it was sent.
+    for (const name of ['a@2', 'b@1', 'b@2', 'b@3', 'b@4']) {
+      const { input, artifacts } = detail(name) ?? {};
+      expect(artifacts).toMatchObject([{ parts: [textPart(`said ${input?.[0]?.text}`)] }]);
+    }
+    expect(detail('b@2')?.input?.[0]?.text).toContain('after said draft 2 and said after said draft 1');
+  });
+
+  test('shows the entries of a list, and what they were sent', async () => {
     const detail = await detailsOf([{ config: { prompt: 'say ${item}' }, each: { items: "['x', 'y']" } }], []);
     expect(detail('a')).not.toHaveProperty('input');
-    expect(detail('a[1]')).toMatchObject({ id: 'a', status: 'completed', attempts: 1 });
-    expect(detail('a[1]')).not.toHaveProperty('input');
+    expect(detail('a[1]')).toMatchObject({ id: 'a', status: 'completed', attempts: 1, input: [textPart('say y')] });
     expect(detail('a[2]')).toBeUndefined();
   });
 });

@@ -13,6 +13,7 @@ import { knownRun } from './run-known.js';
 import { readRunMetadata } from './run-metadata.js';
 import { question } from './run-questions.js';
 import { type InstanceCounts, instanceCounts } from './run-instances.js';
+import { whenCalled, whenCompleted } from './run-moments.js';
 import { RunState } from './run-state.js';
 import { AUTH_REQUIRED } from './run-steps.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
@@ -126,17 +127,25 @@ export function nodeDetail(source: RunSource, name: string): NodeDetail | undefi
     id: node.id,
     type: node.type,
     ...nodeView(node, found, source, knownTasks(source)),
+    artifacts: artifactsOf(source, found),
     ...(found.attempts > 0 && inputOf(source, node, run, found)),
   };
 }
 
-/** The Parts of the Message that an instance was called with; none where it was called with none. */
-function inputOf(
-  { header, definition, events }: RunSource,
-  node: WorkflowNode,
-  run: RunState,
-  instance: NodeRun,
-): { input?: Part[] } {
+/** Those of all but the last two iterations are in the log alone. */
+function artifactsOf(source: RunSource, { status, artifacts, ...node }: NodeRun): Artifact[] {
+  if (status !== 'completed' || artifacts.length > 0) return artifacts;
+  return whenCompleted(source, node.instance)?.find(node.instance)?.artifacts ?? [];
+}
+
+/**
+ * The Parts of the Message that an instance was called with; none where it was called with none. What runs once says the
+ * same at any time; for all else it is what the run knew then.
+ */
+function inputOf(source: RunSource, node: WorkflowNode, now: RunState, found: NodeRun): { input?: Part[] } {
+  const { header, definition, events } = source;
+  const run = (!now.graph.isPlain && whenCalled(source, found.instance)) || now;
+  const instance = run.find(found.instance) ?? found;
   if (isOwn(node) || (node.each !== undefined && instance.index === undefined)) return {};
   const [first] = events;
   const { revision = '' } = readRunMetadata(first && 'task' in first ? first.task.metadata : undefined);

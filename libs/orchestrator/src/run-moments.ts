@@ -1,0 +1,42 @@
+import { type RunEventNote, runEventNote } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { nodeReused } from './control-steps.js';
+import { RunState } from './run-state.js';
+import { a2aSending, nodeCompleted } from './run-steps.js';
+import type { WorkflowDefinition } from './workflow.js';
+
+/** A run's log, and what it is folded by. */
+interface Told {
+  definition: WorkflowDefinition;
+  events: readonly TaskEvent[];
+}
+
+/** The run as it was when an instance was called the last time; an answer to what it asks is no call. */
+export function whenCalled(told: Told, instance: string): RunState | undefined {
+  return after(told, instance, ({ type, payload }) => type === a2aSending.type && payload['taskId'] === undefined);
+}
+
+/** The run as it was when an instance completed. */
+export function whenCompleted(told: Told, instance: string): RunState | undefined {
+  return after(told, instance, ({ type }) => COMPLETES.has(type));
+}
+
+const COMPLETES: ReadonlySet<string> = new Set([nodeCompleted.type, nodeReused.type]);
+
+/** The run after the last event of an instance that is meant; `undefined` where there is none. */
+function after(
+  { definition, events }: Told,
+  instance: string,
+  isMeant: (note: RunEventNote) => boolean,
+): RunState | undefined {
+  const last = events.findLastIndex((event) => {
+    const note = noteOf(event);
+    return note !== undefined && (note.instance ?? note.node_id) === instance && isMeant(note);
+  });
+  return last < 0 ? undefined : RunState.of(definition, events.slice(0, last + 1));
+}
+
+function noteOf(event: TaskEvent): RunEventNote | undefined {
+  if ('task' in event) return undefined;
+  return runEventNote('statusUpdate' in event ? event.statusUpdate.metadata : event.artifactUpdate.metadata);
+}
