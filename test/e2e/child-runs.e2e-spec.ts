@@ -54,6 +54,22 @@ describe('a workflow node in a run', () => {
     expect((await stage.api.call('GET', `/runs/${echoed}`)).status).toBe(404);
   });
 
+  it('a child run is not run anew by itself, and says what is', async () => {
+    const name = unique('part');
+    await stage.api.save(linear(`${name}_child`, output('out', { prompt: 'said' })));
+    const run = await stage.api.finish(linear(name, runs('c', `${name}_child`), output('out')));
+    const childId = run.nodes['c']?.taskId ?? '';
+    const refused = await stage.api.call('POST', `/runs/${childId}/rerun`, {});
+    expect([refused.status, refused.body['detail']]).toEqual([
+      409,
+      `the run is one of node "c" of run ${run.runId}: rerun that from the node`,
+    ]);
+    expect((await stage.api.call('POST', `/runs/${run.nodes['out']?.taskId}/rerun`, {})).status).toBe(404);
+    const again = await stage.api.call<{ runId: string }>('POST', `/runs/${run.runId}/rerun`, { from: ['c'] });
+    const anew = await stage.api.ended(again.body.runId);
+    expect([textOf(anew.result), anew.nodes['c']?.taskId === childId]).toEqual(['said', false]);
+  });
+
   it('a child stays as it was when its parent was saved', async () => {
     const name = unique('pinned');
     const child = (says: string): Workflow => linear(`${name}_child`, output('out', { prompt: says }));

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
 import { ProblemError } from '#libs/http';
-import { Processes, type ProcessKind } from '#libs/process';
+import { Processes, unknownProcess } from '#libs/process';
 import { isTerminalState } from '#libs/protocol';
 import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
 import { parseInstance } from '../rerun/instance-name.js';
@@ -11,9 +11,9 @@ import { runStatus, RunState } from '../run-state.js';
 import type { WorkflowRevision } from '../workflow.js';
 import { WorkflowStore } from '../workflow-store.js';
 import type { RerunBody, RunForks, StartedRerun } from './run.dto.js';
-import { isRun, revisionOf, workflowOf } from './run-task.js';
+import { RUN } from './runs.js';
+import { isRun, revisionOf, workflowOf, workflowRunBy } from './run-task.js';
 
-const RUN: ProcessKind = { noun: 'run', includes: isRun };
 const PAGE = 100;
 
 /** Starts runs that take over results of runs that have ended, which stay as they are. */
@@ -27,10 +27,11 @@ export class Reruns {
 
   /**
    * Resolves when the new run is durable.
-   * @throws ProblemError 404; 409 for a run that goes on; 422 naming what does not fit. A2AError as a start of the workflow
+   * @throws ProblemError 404; 409 for a run that goes on, or is one of a node; 422 naming what does not fit. A2AError as a start of the workflow
    */
   async start(runId: string, body: RerunBody, call: ApiCall, idempotencyKey?: string): Promise<StartedRerun> {
     const origin = await this.processes.begun(RUN, runId, call.scope);
+    refuseInner(origin);
     if (!isTerminalState(origin.header.state)) throw new ProblemError(409, 'the run has not ended');
     const workflow = await this.revision(origin, body.revision);
     const request = await this.request(origin, workflow, body);
@@ -103,6 +104,17 @@ export class Reruns {
       throw refused('failed', 'nothing of the run has failed');
     return { origin, ...(from && { from }), ...(failed && { failed }) };
   }
+}
+
+/** A run of a node has no workflow of its own to be started by: what it is a part of is run anew. */
+function refuseInner({ header, task }: StoredTask): void {
+  if (isRun(header)) return;
+  if (workflowRunBy(header, task) === undefined) throw unknownProcess(RUN);
+  const { parentTaskId, parentReference = '' } = header;
+  const [, node] = /^(.+)#\d+$/.exec(parentReference) ?? [];
+  if (parentTaskId === undefined || node === undefined)
+    throw new ProblemError(409, 'the run is one of a node that was called by itself: send the node its message again');
+  throw new ProblemError(409, `the run is one of node "${node}" of run ${parentTaskId}: rerun that from the node`);
 }
 
 function refused(path: string, detail: string): ProblemError {
