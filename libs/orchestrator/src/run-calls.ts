@@ -114,15 +114,41 @@ export class RunCalls {
     return Promise.all(nodes.map((node) => this.cancelOne(node)));
   }
 
+  /**
+   * Gives a call up and has its Task canceled, while the run goes on. Never throws.
+   * @returns what cancels it where that has not come through, or this process has ended before; with the event that
+   * gives the call up
+   */
+  async giveUp(node: NodeRun): Promise<Job | undefined> {
+    const { context } = this.run;
+    const taskId = await this.calls.find({
+      ...this.called(node),
+      ...(node.taskId !== undefined && { seen: node.taskId }),
+    });
+    const { instance, attempts: attempt } = node;
+    const keep = async ({ outcome }: CanceledChild): Promise<void> => {
+      if (outcome === 'acknowledged' || outcome === 'refused')
+        await this.services.cancels.keep({ runId: context.taskId, node: instance, attempt, outcome });
+    };
+    // Where it is not kept the job cancels once more.
+    void this.cancelOne(node)
+      .then(keep, () => undefined)
+      .catch(() => undefined);
+    return taskId === undefined ? undefined : this.cancelLater(node, this.urlOf(node) ?? '', taskId);
+  }
+
   /** Tries again what did not reach the agent; `undefined` where there is nothing to try. */
   cancelAgain({ node: id, instance = id, agentUrl, taskId, outcome }: CanceledChild): Job | undefined {
     if (outcome !== 'unreachable' || taskId === undefined) return undefined;
-    const { context, graph, state } = this.run;
-    const node = state.instance(instance);
+    return this.cancelLater(this.run.state.instance(instance), agentUrl, taskId);
+  }
+
+  private cancelLater(node: NodeRun, agentUrl: string, taskId: string): Job {
+    const { context, graph } = this.run;
     const credential = this.credentialOf(node);
     return cancelJob({
       runId: context.taskId,
-      node: instance,
+      node: node.instance,
       attempt: node.attempts,
       taskId,
       agentUrl,

@@ -1,5 +1,6 @@
 import type { ProcessServices } from '#libs/process';
 import type { ContentLimits } from '#libs/service';
+import type { CancelOutcomes } from './cancel-outcomes.js';
 import type { RunClock } from './run-clock.js';
 import type { RerunOrigins } from './rerun/rerun-origins.js';
 import type { NodeMetrics } from './node-metrics.js';
@@ -8,6 +9,7 @@ import type { RunChildStore } from './run-child-store.js';
 /** What every run needs of the process it runs in. */
 export interface RunServices extends ProcessServices {
   children: RunChildStore;
+  cancels: Pick<CancelOutcomes, 'keep'>;
   origins: RerunOrigins;
   /** Where the nodes of this service are called; read at each call, since it is known only after listening. */
   address: { readonly internalUrl: string };

@@ -4,6 +4,7 @@ import { CallChains } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
 import { AppConfig, Metrics } from '#libs/service';
 import { TaskStore } from '#libs/tasks';
+import { CancelOutcomes } from './cancel-outcomes.js';
 import { NodeMetrics } from './node-metrics.js';
 import { RerunOrigins } from './rerun/rerun-origins.js';
 import { RunChildStore } from './run-child-store.js';
@@ -22,6 +23,7 @@ export class WorkflowExecutors {
     directory: AgentDirectory,
     tasks: TaskStore,
     children: RunChildStore,
+    cancels: CancelOutcomes,
     origins: RerunOrigins,
     chains: CallChains,
     address: ServiceAddress,
@@ -34,6 +36,7 @@ export class WorkflowExecutors {
       directory,
       tasks,
       children,
+      cancels,
       origins,
       chains,
       address,

@@ -159,6 +159,22 @@ describe('a node with a timeout', () => {
     expect(run.sent).toEqual(['ext#1']);
   });
 
+  test('has its Task canceled by a job where that did not come through, with whatever the node comes to', async () => {
+    const jobsOf = async (keys: Partial<WorkflowNode>, outcome: 'acknowledged' | 'unreachable') => {
+      const agents = answering({ ext: hang });
+      agents.cancelOutcome = outcome;
+      const run = await runOf(external({ timeout: '2m', ...keys }), agents);
+      const jobs = run.log.flatMap((event) => event.jobs ?? []);
+      return { jobs: jobs.map(({ name, key }) => `${name} ${key}`), kept: run.keptCancels };
+    };
+    const job = 'runs.cancel-child runs.cancel-child/run-1/ext#1';
+    const kept = [{ runId: 'run-1', node: 'ext', attempt: 1, outcome: 'acknowledged' }];
+    expect(await jobsOf({}, 'acknowledged')).toEqual({ jobs: [job], kept });
+    expect(await jobsOf({}, 'unreachable')).toEqual({ jobs: [job], kept: [] });
+    const fallback = { parts: [{ text: 'instead' }] };
+    expect(await jobsOf({ fallback }, 'unreachable')).toEqual({ jobs: [job], kept: [] });
+  });
+
   test('has it for each attempt', async () => {
     const definition = external({ timeout: '2m', retry: { attempts: 2, delay: '1ms' } });
     const run = await runOf(definition, answering({ ext: inTurn(hang, (call) => call.complete('late')) }));

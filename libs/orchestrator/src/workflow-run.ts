@@ -180,7 +180,7 @@ export class WorkflowRun extends Process<RunState> {
     yield* this.announce(answered);
   }
 
-  private *fire(timers: readonly Timer[]): Generator<TaskEvent> {
+  private async *fire(timers: readonly Timer[]): AsyncGenerator<TaskEvent> {
     for (const { kind, at, node } of timers) {
       if (kind === 'deadline') yield this.deadline(at);
       else if (node && kind === 'wait') yield* this.settling(node, this.decisions.waited(node));
@@ -195,23 +195,28 @@ export class WorkflowRun extends Process<RunState> {
     return this.note(runDeadline.note({ at: new Date(at).toISOString(), failure: { kind: 'deadline', message } }));
   }
 
-  private *timedOut(node: NodeRun): Generator<TaskEvent> {
+  private async *timedOut(node: NodeRun): AsyncGenerator<TaskEvent> {
     const limit = durationOf(this.graph.node(node.id).timeout) ?? 0;
-    void this.calls.cancel([node]);
-    yield* this.recorded(
-      this.outcomes.failed(node, { kind: 'timeout', error: `timeout: not finished within ${limit / 1_000} s` }),
-    );
+    yield* this.givenUp(node, `timeout: not finished within ${limit / 1_000} s`);
+  }
+
+  /** The time of an attempt, or of a question, is over. */
+  private async *givenUp(node: NodeRun, error: string): AsyncGenerator<TaskEvent> {
+    const job = await this.calls.giveUp(node);
+    let jobs = job && [job];
+    for (const event of this.outcomes.failed(node, { kind: 'timeout', error })) {
+      yield this.record(jobs ? { ...event, jobs } : event);
+      jobs = undefined;
+    }
   }
 
   /** Nobody has answered a question in time: the definition does, or the node fails. */
-  private *unanswered(node: NodeRun): Generator<TaskEvent> {
+  private async *unanswered(node: NodeRun): AsyncGenerator<TaskEvent> {
     const { deadline = '', default: answer } = this.graph.node(node.id).onWait ?? {};
     const parts = answer === undefined ? undefined : [typeof answer === 'string' ? textPart(answer) : dataPart(answer)];
     const call = parts && this.calls.announce(node, parts);
     if (call) return yield this.note(a2aSending.note(node, call));
-    void this.calls.cancel([node]);
-    const failure = { kind: 'timeout' as const, error: `nobody answered within ${deadline}` };
-    yield* this.recorded(this.outcomes.failed(node, failure));
+    yield* this.givenUp(node, `nobody answered within ${deadline}`);
   }
 
   /** Makes the calls that are announced, and waits for what comes of any, or until it is time. */

@@ -77,6 +77,13 @@ export class ProcessCalls {
     this.announced.delete(reference);
   }
 
+  /** The Task of a call, as far as anybody knows; never throws. */
+  async find({ reference, seen }: Pick<CalledAgent, 'reference' | 'seen'>): Promise<string | undefined> {
+    const known = this.calls.get(reference)?.taskId ?? seen;
+    if (known !== undefined || this.announced.has(reference)) return known;
+    return this.madeBefore(reference, AbortSignal.timeout(FINDING_MS)).catch(() => undefined);
+  }
+
   /** The Task that an open call is known to have made. */
   taskIdOf(reference: string): string | undefined {
     return this.calls.get(reference)?.taskId;

@@ -25,7 +25,7 @@ export type TaskEvent =
       parks?: Date;
       questions?: readonly TaskQuestion[];
     }
-  | { artifactUpdate: TaskArtifactUpdateEvent };
+  | { artifactUpdate: TaskArtifactUpdateEvent; jobs?: readonly Job[] };
 
 /** One thing that a waiting Task asks. */
 export interface TaskQuestion {
@@ -58,5 +58,5 @@ export function parkedUntil(event: TaskEvent): Date | undefined {
 export function toStreamResponse(event: TaskEvent): StreamResponse {
   if ('statusUpdate' in event) return { statusUpdate: event.statusUpdate };
   if ('task' in event) return { task: event.task };
-  return event;
+  return { artifactUpdate: event.artifactUpdate };
 }

@@ -332,7 +332,7 @@ function statusAfter(events: readonly RecordedEvent[]): { state: TaskState; upda
 function jobsOf(events: readonly RecordedEvent[], more: Job | undefined): Job[] | undefined {
   let jobs: Job[] | undefined = more && [more];
   for (const { taskId, event } of events) {
-    if (!('artifactUpdate' in event) && event.jobs) (jobs ??= []).push(...event.jobs);
+    if (event.jobs) (jobs ??= []).push(...event.jobs);
     const until = parkedUntil(event);
     if (until) (jobs ??= []).push(wakeJob(taskId, until));
   }

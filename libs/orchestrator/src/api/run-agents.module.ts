@@ -1,8 +1,10 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { CallChainModule } from '#libs/executor';
+import { CancelOutcomes } from '../cancel-outcomes.js';
 import { ChildRunNode } from '../child-run-node.js';
 import { RerunOrigins } from '../rerun/rerun-origins.js';
 import { RunChildStore } from '../run-child-store.js';
+import { PostgresCancelOutcomes } from '../storage/postgres-cancel-outcomes.js';
 import { PostgresRunChildStore } from '../storage/postgres-run-child-store.js';
 import { PostgresWorkflowStore } from '../storage/postgres-workflow-store.js';
 import { StoredRerunOrigins } from '../storage/stored-rerun-origins.js';
@@ -20,11 +22,12 @@ export class RunAgentsModule {
       providers: [
         { provide: WorkflowStore, useClass: PostgresWorkflowStore },
         { provide: RunChildStore, useClass: PostgresRunChildStore },
+        { provide: CancelOutcomes, useClass: PostgresCancelOutcomes },
         { provide: RerunOrigins, useClass: StoredRerunOrigins },
         WorkflowExecutors,
         ChildRunNode,
       ],
-      exports: [WorkflowStore, RunChildStore, RerunOrigins, WorkflowExecutors, ChildRunNode],
+      exports: [WorkflowStore, RunChildStore, CancelOutcomes, RerunOrigins, WorkflowExecutors, ChildRunNode],
     };
   }
 }

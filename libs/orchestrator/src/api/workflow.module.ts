@@ -1,8 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentCatalog, BuiltInAgentsModule } from '#libs/executor';
-import { CancelOutcomes } from '../cancel-outcomes.js';
 import { CancelRetries } from '../cancel-retries.js';
-import { PostgresCancelOutcomes } from '../storage/postgres-cancel-outcomes.js';
 import { RevisionPurge } from '../storage/revision-purge.js';
 import { CatalogServices } from './catalog-services.js';
 import { WorkflowCatalog } from './workflow-catalog.js';
@@ -15,14 +13,8 @@ export class WorkflowModule {
     return {
       module: WorkflowModule,
       imports: [BuiltInAgentsModule, ...agents],
-      providers: [
-        { provide: CancelOutcomes, useClass: PostgresCancelOutcomes },
-        CancelRetries,
-        RevisionPurge,
-        CatalogServices,
-        { provide: AgentCatalog, useClass: WorkflowCatalog },
-      ],
-      exports: [CancelOutcomes, AgentCatalog, ...agents],
+      providers: [CancelRetries, RevisionPurge, CatalogServices, { provide: AgentCatalog, useClass: WorkflowCatalog }],
+      exports: [AgentCatalog, ...agents],
     };
   }
 }

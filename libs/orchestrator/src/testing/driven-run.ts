@@ -19,6 +19,7 @@ import {
   type TaskStore,
   toStreamResponse,
 } from '#libs/tasks';
+import type { LaterOutcome } from '../cancel-outcomes.js';
 import { type RunChild, RunChildStore } from '../run-child-store.js';
 import { type RunEvent, toRunEvent } from '../run-event.js';
 import type { RunServices } from '../run-services.js';
@@ -47,6 +48,8 @@ export class FakeRunChildren extends RunChildStore {
 export class DrivenRun {
   readonly log: TaskEvent[] = [];
   readonly children = new FakeRunChildren();
+  /** How cancels of Tasks came out that the run gave up. */
+  readonly keptCancels: LaterOutcome[] = [];
   /** Children in the service's own store: `node#attempt` to Task id. */
   readonly own = new Map<string, string>();
   readonly clock = new FakeClock();
@@ -200,6 +203,7 @@ export class DrivenRun {
       directory: this.agents,
       tasks: { recordedChildren } as unknown as TaskStore,
       children: this.children,
+      cancels: { keep: async (outcome) => void this.keptCancels.push(outcome) },
       origins: { find: async (runId) => this.origins.get(runId) },
       chains: new CallChains(Buffer.from('a secret')),
       address: { internalUrl: 'http://own' },
