@@ -158,6 +158,19 @@ describe('joins', () => {
     expect(run.task.status.state).toBe('TASK_STATE_FAILED');
   });
 
+  test('any with cancelRest cancels nothing before it is durable why', async () => {
+    const agents = answering({ a: hang, b: hang });
+    const run = new DrivenRun(three({ n: 1, cancelRest: true }), agents);
+    const durable: string[][] = [];
+    agents.cancelOutcome = async () => {
+      durable.push(run.steps.slice(0, run.durable));
+      return 'acknowledged';
+    };
+    await run.start();
+    expect(durable).not.toEqual([]);
+    for (const steps of durable) expect(steps).toContain('node.completed c');
+  });
+
   test('any with cancelRest cancels what only leads to it', async () => {
     const run = new DrivenRun(three({ n: 1, cancelRest: true }), answering({ a: hang, b: hang }));
     await run.start();

@@ -261,6 +261,8 @@ export class WorkflowRun extends Process<RunState> {
   /** @param unmade calls that are not to wait for that */
   private async *stop(nodes: readonly NodeRun[], unmade: readonly NodeRun[] = []): AsyncGenerator<TaskEvent> {
     if (unmade.length > 0) await this.calls.launch(unmade);
+    // Whoever recovers the run must not find a Task canceled that it still needs.
+    await this.context.flush();
     const stopped = await this.calls.cancel(nodes);
     for (const child of stopped) yield this.canceled(child);
   }
