@@ -6,26 +6,26 @@ import { a2aSending, nodeCompleted } from './run-steps.js';
 import type { WorkflowDefinition } from './workflow.js';
 
 /** A run's log, and what it is folded by. */
-interface Told {
+interface FoldedLog {
   definition: WorkflowDefinition;
   events: readonly TaskEvent[];
 }
 
 /** The run as it was when an instance was called the last time; an answer to what it asks is no call. */
-export function whenCalled(told: Told, instance: string): RunState | undefined {
-  return after(told, instance, ({ type, payload }) => type === a2aSending.type && payload['taskId'] === undefined);
+export function whenCalled(log: FoldedLog, instance: string): RunState | undefined {
+  return after(log, instance, ({ type, payload }) => type === a2aSending.type && payload['taskId'] === undefined);
 }
 
 /** The run as it was when an instance completed. */
-export function whenCompleted(told: Told, instance: string): RunState | undefined {
-  return after(told, instance, ({ type }) => COMPLETES.has(type));
+export function whenCompleted(log: FoldedLog, instance: string): RunState | undefined {
+  return after(log, instance, ({ type }) => COMPLETES.has(type));
 }
 
 const COMPLETES: ReadonlySet<string> = new Set([nodeCompleted.type, nodeReused.type]);
 
 /** The run after the last event of an instance that is meant; `undefined` where there is none. */
 function after(
-  { definition, events }: Told,
+  { definition, events }: FoldedLog,
   instance: string,
   isMeant: (note: RunEventNote) => boolean,
 ): RunState | undefined {
