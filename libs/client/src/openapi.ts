@@ -551,6 +551,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/mcp-servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All MCP servers, by name, with what is known of them. */
+        get: operations["listMcpServers"];
+        put?: never;
+        /** Keeps a new MCP server. */
+        post: operations["createMcpServer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mcp-servers/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One MCP server, asked now: its tools, and what has changed since they were pinned. */
+        get: operations["getMcpServer"];
+        /** Replaces an MCP server. Its tools stay pinned as they are. */
+        put: operations["replaceMcpServer"];
+        post?: never;
+        /** Deletes an MCP server, and what was pinned of it. */
+        delete: operations["deleteMcpServer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mcp-servers/{name}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accepts the tools as they were seen: they are pinned from now on, and none is blocked. */
+        post: operations["acceptMcpServer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/models": {
         parameters: {
             query?: never;
@@ -2083,6 +2137,215 @@ export interface components {
              */
             scopes: ("agents" | "workflows" | "admin")[];
         };
+        McpAcceptBody: {
+            /**
+             * @description The `hash` of the tools that were looked at: others are not accepted.
+             * @example qK3l0x7pS9n1
+             */
+            hash: string;
+        };
+        McpReplacementBody: {
+            /**
+             * @description The tools that may be called, with `*` and `?`; left out: all.
+             * @example [
+             *       "search_*"
+             *     ]
+             */
+            allow?: string[];
+            /**
+             * @description The tools that somebody is asked about before an agent calls them.
+             * @example [
+             *       "delete_*"
+             *     ]
+             */
+            approve?: string[];
+            /**
+             * @description The name of the credential that calls carry.
+             * @example partner
+             */
+            auth?: string;
+            /** @example github */
+            name: string;
+            /**
+             * Format: uri
+             * @description Where it speaks Streamable HTTP.
+             * @example https://mcp.example.com/v1
+             */
+            url: string;
+        };
+        McpServerBody: {
+            /**
+             * @description The tools that may be called, with `*` and `?`; left out: all.
+             * @example [
+             *       "search_*"
+             *     ]
+             */
+            allow?: string[];
+            /**
+             * @description The tools that somebody is asked about before an agent calls them.
+             * @example [
+             *       "delete_*"
+             *     ]
+             */
+            approve?: string[];
+            /**
+             * @description The name of the credential that calls carry.
+             * @example partner
+             */
+            auth?: string;
+            /** @example github */
+            name: string;
+            /**
+             * Format: uri
+             * @description Where it speaks Streamable HTTP.
+             * @example https://mcp.example.com/v1
+             */
+            url: string;
+        };
+        McpServerDetailView: {
+            /** Format: date-time */
+            acceptedAt?: string;
+            /** @example ann */
+            acceptedBy?: string;
+            /**
+             * @example [
+             *       "search_*"
+             *     ]
+             */
+            allow?: string[];
+            /**
+             * @example [
+             *       "delete_*"
+             *     ]
+             */
+            approve?: string[];
+            /** @example partner */
+            auth?: string;
+            /**
+             * @description tool, kind, blocked, differences (path, kind, before?, after?), for each tool that is not as it was.
+             * @example [
+             *       {
+             *         "tool": "search_code",
+             *         "kind": "changed",
+             *         "blocked": true,
+             *         "differences": [
+             *           {
+             *             "path": "/description",
+             *             "kind": "changed",
+             *             "before": "Searches code",
+             *             "after": "Searches all code"
+             *           }
+             *         ]
+             *       }
+             *     ]
+             */
+            changes?: {
+                [key: string]: unknown;
+            }[];
+            /** Format: date-time */
+            createdAt?: string;
+            /**
+             * @description Why it is unreachable.
+             * @example HTTP 500
+             */
+            error?: string;
+            /**
+             * @description Of all tools, as they were seen last: what `accept` names.
+             * @example qK3l0x7pS9n1
+             */
+            hash?: string;
+            /** @example github */
+            name: string;
+            /**
+             * @description `file`: from the file of the operator, and not to be changed here.
+             * @enum {string}
+             */
+            source: "file" | "api";
+            /**
+             * @description `changed`: something waits to be accepted. In a list it is what is known, and absent of a server that was never seen.
+             * @enum {string}
+             */
+            status?: "ok" | "changed" | "unreachable";
+            tools: components["schemas"]["McpToolView"][];
+            /** @enum {string} */
+            transport: "http" | "stdio";
+            /** Format: date-time */
+            updatedAt?: string;
+            /** @example https://mcp.example.com/v1 */
+            url?: string;
+        };
+        McpServerListView: {
+            servers: components["schemas"]["McpServerView"][];
+        };
+        McpServerView: {
+            /**
+             * @example [
+             *       "search_*"
+             *     ]
+             */
+            allow?: string[];
+            /**
+             * @example [
+             *       "delete_*"
+             *     ]
+             */
+            approve?: string[];
+            /** @example partner */
+            auth?: string;
+            /** Format: date-time */
+            createdAt?: string;
+            /** @example github */
+            name: string;
+            /**
+             * @description `file`: from the file of the operator, and not to be changed here.
+             * @enum {string}
+             */
+            source: "file" | "api";
+            /**
+             * @description `changed`: something waits to be accepted. In a list it is what is known, and absent of a server that was never seen.
+             * @enum {string}
+             */
+            status?: "ok" | "changed" | "unreachable";
+            /** @enum {string} */
+            transport: "http" | "stdio";
+            /** Format: date-time */
+            updatedAt?: string;
+            /** @example https://mcp.example.com/v1 */
+            url?: string;
+        };
+        McpToolView: {
+            /** @description Whether `allow` names it. */
+            allowed: boolean;
+            /**
+             * @example {
+             *       "readOnlyHint": true
+             *     }
+             */
+            annotations: {
+                [key: string]: unknown;
+            };
+            /** @description Whether it may not be called until a change is accepted. */
+            blocked: boolean;
+            /**
+             * @description As the server says it.
+             * @example Searches code
+             */
+            description: string;
+            /** @example qK3l0x7pS9n1 */
+            hash: string;
+            /**
+             * @example {
+             *       "type": "object"
+             *     }
+             */
+            inputSchema: {
+                [key: string]: unknown;
+            };
+            /** @example search_code */
+            name: string;
+            /** @description Whether `approve` names it. */
+            needsApproval: boolean;
+        };
         ModelBody: {
             /**
              * @description The name of the credential that calls carry: `bearer` for OpenAI, `api-key` for Anthropic and Google.
@@ -2248,6 +2511,11 @@ export interface components {
             status: number;
             /** @example Bad Request */
             title: string;
+            /**
+             * @description The trace that the request belongs to: its `traceparent`'s, or one of its own.
+             * @example 4bf92f3577b34da6a3ce929d0e0e4736
+             */
+            trace_id?: string;
             /** @example about:blank */
             type: string;
         };
@@ -2408,6 +2676,11 @@ export interface components {
              * @enum {string}
              */
             status: "running" | "input-required" | "completed" | "failed" | "canceled";
+            /**
+             * @description The trace that it belongs to.
+             * @example 4bf92f3577b34da6a3ce929d0e0e4736
+             */
+            trace_id: string;
             /**
              * Format: date-time
              * @example 2026-01-31T09:30:00.000Z
@@ -4414,6 +4687,255 @@ export interface operations {
                 };
             };
             /** @description The service does not use keys. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listMcpServers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpServerListView"];
+                };
+            };
+        };
+    };
+    createMcpServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["McpServerBody"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpServerView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is a server of this name. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A program is started only from the file of the operator. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getMcpServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpServerDetailView"];
+                };
+            };
+            /** @description MCP server not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replaceMcpServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["McpReplacementBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpServerView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description MCP server not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is one of the file of the operator. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A program is started only from the file of the operator. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteMcpServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description MCP server not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is one of the file of the operator. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acceptMcpServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["McpAcceptBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpServerDetailView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description MCP server not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such change waits to be accepted. */
             409: {
                 headers: {
                     [name: string]: unknown;

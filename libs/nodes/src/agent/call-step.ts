@@ -28,7 +28,8 @@ export async function* callStep(turn: AgentTurn, call: LoggedCall): AsyncGenerat
   if (tool === undefined) return;
   yield toolCall(context, call, call.step);
   await context.flush();
-  yield toolResult(context, call, await tool.call(call.args, callerOf(context)));
+  const trace = context.trace?.headers('tool', call.id);
+  yield toolResult(context, call, await tool.call(call.args, { ...callerOf(context), ...(trace && { trace }) }));
 }
 
 /** Why a call is not made, for the model to read. */
