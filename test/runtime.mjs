@@ -14,6 +14,11 @@ registerHooks({
 });
 process.setSourceMapsEnabled(true);
 
+/** What jest-circus puts into a file's world. */
+const WORDS = ['describe', 'it', 'test', 'beforeAll', 'beforeEach', 'afterEach', 'afterAll'];
+/** Those of the file that is loaded at the moment. */
+let current = {};
+const lasting = Object.fromEntries(WORDS.map((word) => [word, lastingWord([word])]));
 let files = 0;
 
 /**
@@ -26,6 +31,8 @@ class Runtime {
     // Jest's, which knows nothing of the sources: Node maps stacks to them itself.
     delete Error.prepareStackTrace;
     files += 1;
+    current = Object.fromEntries(WORDS.map((word) => [word, globalThis[word]]));
+    Object.assign(globalThis, lasting);
     await import(`${pathToFileURL(path).href}?file=${files}`);
   }
 
@@ -50,6 +57,23 @@ class Runtime {
   getSourceMaps() {}
   getAllCoverageInfoCopy() {}
   teardown() {}
+}
+
+/**
+ * A word such as `it`, or a part of it, that a module may keep: whichever file comes to use it, its test is that file's. What
+ * jest-circus gives is of one file alone, and what is said to it afterwards is lost.
+ */
+function lastingWord(path) {
+  const meant = () => path.reduce((words, word) => words[word], current);
+  const parts = new Map();
+  const partOf = (word) => {
+    if (!parts.has(word)) parts.set(word, lastingWord([...path, word]));
+    return parts.get(word);
+  };
+  return new Proxy(() => undefined, {
+    apply: (_target, _self, args) => meant()(...args),
+    get: (_target, word) => (typeof meant()[word] === 'function' ? partOf(word) : meant()[word]),
+  });
 }
 
 // What `require()` of this file gives.
