@@ -18,7 +18,7 @@ import {
 } from '#libs/access';
 import { GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
-import { jsonBodyParser, problemOf, requestTraceId, ServiceAddress } from '#libs/http';
+import { jsonBodyParser, problemOf, requestTrace, ServiceAddress } from '#libs/http';
 import { Jobs } from '#libs/jobs';
 import { registerMcpRoutes } from '#libs/mcp-server';
 import {
@@ -186,7 +186,7 @@ function leaveToProtocol(route: RouteOptions): void {
 /** An address that no router can read is answered before any route, in the shape of the surface it seems to mean. */
 function refuseAddress(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   if (request.url.startsWith('/a2a')) return answerUnreadableAddress(request, reply);
-  const problem = { ...problemOf(error), requestId: String(request.id), trace_id: requestTraceId(request.raw) };
+  const problem = { ...problemOf(error), requestId: String(request.id), ...requestTrace(request.raw) };
   void reply.code(problem.status).header('content-type', 'application/problem+json').send(JSON.stringify(problem));
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { problem, requestTraceId } from '#libs/http';
+import { problem, requestTrace } from '#libs/http';
 
 /** Where the build leaves the console, seen from this file in `dist/src`. */
 const FILES = join(import.meta.dirname, '../apps/console');
@@ -69,7 +69,7 @@ function sendPage(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.url.split('?', 1)[0] ?? '';
   const { accept = '*/*' } = request.headers;
   if (!/text\/(html|\*)|\*\/\*/i.test(accept)) {
-    const names = { instance: path, requestId: String(request.id), trace_id: requestTraceId(request.raw) };
+    const names = { instance: path, requestId: String(request.id), ...requestTrace(request.raw) };
     const body = { ...problem(404, 'There is nothing at this address'), ...names };
     return reply.code(404).header('content-type', 'application/problem+json').send(JSON.stringify(body));
   }

@@ -2512,7 +2512,7 @@ export interface components {
             /** @example Bad Request */
             title: string;
             /**
-             * @description The trace that the request belongs to: its `traceparent`'s, or one of its own.
+             * @description The trace that the request belongs to, where it came with a `traceparent`.
              * @example 4bf92f3577b34da6a3ce929d0e0e4736
              */
             trace_id?: string;

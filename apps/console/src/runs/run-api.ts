@@ -30,7 +30,7 @@ export interface CanceledChild {
 }
 
 export interface Run extends RunSummary {
-  trace_id: string;
+  trace_id?: string;
   contextId: string;
   inputs: Record<string, unknown>;
   result?: Artifact[];

@@ -31,7 +31,7 @@ export function RunHeader({ run, picture, connection }: RunHeaderProps) {
           <StatusBadge status={status} />
           {startedAt !== undefined && <Elapsed from={startedAt} to={finishedAt} />}
           {picture.ending !== undefined && finishedAt === undefined && <span>Ending …</span>}
-          {data && <TraceId id={data.trace_id} />}
+          {data?.trace_id !== undefined && <TraceId id={data.trace_id} />}
           {connection === 'lost' && (
             <span role="status" className="flex items-center gap-1 text-warning">
               <RefreshCw className="size-3.5" aria-hidden /> Reconnecting …

@@ -3,7 +3,7 @@ import { isDatabaseAway } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problem, type Problem, ProblemError } from './problem.js';
-import { requestTraceId } from './request-trace.js';
+import { requestTrace } from './request-trace.js';
 
 /**
  * Answers every error of `/api` as `application/problem+json`, also where no controller was found or the body could not
@@ -25,13 +25,13 @@ export class ProblemFilter implements ExceptionFilter {
     const path = request.url.split('?', 1)[0] ?? '';
     const reported = problemOf(error, this.unprocessable);
     const requestId = String(request.id);
-    const trace_id = requestTraceId(request.raw);
-    const at = { requestId, trace_id, method: request.method, path };
+    const trace = requestTrace(request.raw);
+    const at = { requestId, ...trace, method: request.method, path };
     if (reported.status === 500) this.logger.error({ err: error, ...at }, reported.detail);
     else if (reported.reason === DATABASE_UNAVAILABLE) this.logger.warn({ err: error, ...at }, reported.detail);
     if (reply.sent || reply.raw.headersSent) return void reply.raw.end();
     if (!API_PATH.test(path) && error instanceof HttpException) return sendAsItIs(error, reply);
-    const body = JSON.stringify({ ...reported, instance: path, requestId, trace_id } satisfies Problem);
+    const body = JSON.stringify({ ...reported, instance: path, requestId, ...trace } satisfies Problem);
     void reply.status(reported.status).header('content-type', 'application/problem+json').send(body);
   }
 }

@@ -4,9 +4,14 @@ import { inboundTrace } from '#libs/service';
 
 const BEGUN = new WeakMap<Pick<IncomingMessage, 'headers'>, string>();
 
-/** The trace of a request: its caller's, else one that begins with it, the same whenever it is asked for. */
-export function requestTraceId(request: Pick<IncomingMessage, 'headers'>): string {
+/**
+ * The trace of a request whose caller traces: the caller's, or where that cannot be read one that begins with the request,
+ * the same whenever it is asked for. Without a `traceparent` there is none, so that the answers to two requests that are
+ * alike are alike.
+ */
+export function requestTrace(request: Pick<IncomingMessage, 'headers'>): { trace_id?: string } {
+  if (request.headers['traceparent'] === undefined) return {};
   const traceId = inboundTrace(request.headers)?.traceId ?? BEGUN.get(request) ?? randomBytes(16).toString('hex');
   BEGUN.set(request, traceId);
-  return traceId;
+  return { trace_id: traceId };
 }
