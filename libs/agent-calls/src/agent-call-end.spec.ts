@@ -89,7 +89,7 @@ describe('AgentCall that fails', () => {
 
   it('says that nobody listened rather than that the time is over', async () => {
     await agent.goDown();
-    const outcome = await outcomeOf(caller().call({ limit: 200 }));
+    const outcome = await outcomeOf(caller().call({ limit: 2_000 }));
     expect(outcome).toMatchObject({ failure: { kind: 'connect', retryable: true } });
     expect(outcome).not.toHaveProperty('failure.outOfTime');
   });

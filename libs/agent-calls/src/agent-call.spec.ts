@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { AgentCallError, type AgentClient } from '#libs/a2a-client';
 import { userMessage } from '#libs/protocol';
 import { FakeCallingTask, followed, outcomeOf, sighted } from '../../../test/support/calling-task.js';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
@@ -214,6 +215,35 @@ describe('AgentCall', () => {
     expect(textOf(await rest)).toBe('found');
     expect(new Set(agent.sends.map(({ message }) => message?.messageId)).size).toBe(1);
     expect(agent.sends).toHaveLength(2);
+  });
+
+  it('sends the Message again where the Task of an own agent, which it was told of, never came to be', async () => {
+    const [lost, made] = ['lost', 'made'].map((id) => ({
+      task: { id, contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' as const }, artifacts: [], history: [] },
+    }));
+    const unknown = new AgentCallError('not-found', 'Task not found', { code: -32001 });
+    const asked: string[] = [];
+    const client = {
+      agentUrl: agent.url,
+      async *send(): AsyncGenerator<unknown> {
+        asked.push('send');
+        if (asked.length > 1) return yield made;
+        yield { ...lost, task: { ...lost?.task, status: { state: 'TASK_STATE_SUBMITTED' } } };
+        throw unknown;
+      },
+      // oxlint-disable-next-line require-yield
+      async *follow(taskId: string): AsyncGenerator<unknown> {
+        asked.push(taskId);
+        throw unknown;
+      },
+    };
+    const one = caller();
+    jest.spyOn(one.directory, 'client').mockResolvedValue(client as unknown as AgentClient);
+    const outcome = await outcomeOf(one.call({ own: true }));
+    expect([outcome.kind, outcome.answer.taskId, asked]).toEqual(['completed', 'made', ['send', 'lost', 'send']]);
+    asked.length = 0;
+    jest.spyOn(one.directory, 'client').mockResolvedValue(client as unknown as AgentClient);
+    expect(await outcomeOf(one.call())).toMatchObject({ kind: 'failed', failure: { kind: 'not-found' } });
   });
 
   it('fails where the agent has forgotten the Task, or sends the Message again where that is wanted', async () => {

@@ -180,7 +180,17 @@ export class AgentCall {
   /** An own agent answers with an internal error while its database is out of reach. What is unsent was waited for. */
   private mayRepeat(error: unknown): boolean {
     if (!this.spec.own || !(error instanceof AgentCallError) || error.unsent) return false;
-    return ['connect', 'server-error'].includes(error.kind) || error.code === A2A_ERRORS.INTERNAL.code;
+    const isLost = error.kind === 'not-found' && this.isUnrecorded;
+    return isLost || ['connect', 'server-error'].includes(error.kind) || error.code === A2A_ERRORS.INTERNAL.code;
+  }
+
+  /**
+   * Whether an own agent has told this very call of its Task, and nothing else proves that the Task is durable: an agent
+   * of this process tells of it before that.
+   */
+  private get isUnrecorded(): boolean {
+    const { own, known, request } = this.spec;
+    return own === true && this.met && known === undefined && request.message.taskId === undefined;
   }
 
   /** What the known Task says; then, where that is not the answer, what the Message is answered with. */
@@ -221,7 +231,7 @@ export class AgentCall {
   /** @throws the error, unless the agent has forgotten the Task and the Message may go out again */
   private forget(error: unknown): void {
     const isForgotten = error instanceof AgentCallError && error.kind === 'not-found';
-    if (!isForgotten || this.spec.forgotten !== 'send') throw error;
+    if (!isForgotten || (this.spec.forgotten !== 'send' && !this.isUnrecorded)) throw error;
     this.answer.taskId = undefined;
     this.met = false;
   }
