@@ -23,9 +23,10 @@ export function eventLine(event: RunEvent, terminal: Terminal): string {
 }
 
 function said({ type, payload, ...event }: RunEvent): string {
-  const { question, text, output, error, message, status, tool, model, url, reason, because, until } = payload;
+  const { question, text, error, message, status, tool, model, url, reason, because, until, instances } = payload;
   const named: [string, unknown][] = [
-    ['', question ?? text ?? textOf(message)],
+    ['', textOf(question) ?? text ?? textOf(message)],
+    ['', Array.isArray(instances) ? instances.join(', ') : undefined],
     ['', type === 'a2a.sending' ? `→ ${shown(url ?? event['url'])}` : undefined],
     ['model=', model],
     ['tool=', tool],
@@ -33,13 +34,21 @@ function said({ type, payload, ...event }: RunEvent): string {
     ['error: ', error],
     ['until ', until],
     ['', reason ?? because],
-    ['', type === 'node.completed' ? output : undefined],
+    ['', payload['args'] ?? payload['result']],
+    ['', type === 'node.completed' || type === 'node.reused' ? result(payload) : undefined],
   ];
   const line = named
     .filter(([, value]) => value !== undefined && value !== null && value !== '')
     .map(([name, value]) => name + shown(value))
     .join(' ');
   return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
+}
+
+/** The text that a node came to, else its data. */
+function result({ output, artifacts }: RunEvent['payload']): unknown {
+  if (output !== undefined) return output;
+  const parts = (artifacts as { parts?: { data?: unknown }[] }[] | undefined)?.flatMap((it) => it.parts ?? []);
+  return parts?.find(({ data }) => data !== undefined)?.data;
 }
 
 /** What an agent says is a list of Parts, what the service says a text. */

@@ -18,6 +18,9 @@ Environment:
 
 Exit codes: 0 done · 1 refused, out of reach, or the run failed · 2 something differs or is invalid · 130 Ctrl-C`;
 
+/** Of help that nobody sees on a terminal. */
+const WIDTH = 80;
+
 /** Runs one command and says how it ended. @param argv what follows the program's name */
 export async function parley(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const session = new Session(terminal);
@@ -58,6 +61,7 @@ function programOf(session: Session): Command {
     command.exitOverride().configureOutput({
       writeOut: (text) => terminal.line(text.trimEnd()),
       writeErr: (text) => writeMistake(terminal, text),
+      getOutHelpWidth: () => terminal.columns ?? WIDTH,
     });
   }
   return program;

@@ -69,6 +69,11 @@ export class Terminal {
     this.#err.write(`${this.json ? JSON.stringify(value) : text}\n`);
   }
 
+  /** Characters in a line; absent where nobody looks. */
+  get columns(): number | undefined {
+    return this.#out.isTTY === true ? this.#out.columns : undefined;
+  }
+
   paint(colour: Colour, text: string): string {
     const { NO_COLOR, TERM } = this.env;
     const coloured = this.#out.isTTY === true && (NO_COLOR ?? '') === '' && TERM !== 'dumb';

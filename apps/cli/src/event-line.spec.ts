@@ -1,0 +1,41 @@
+import type { RunEvent } from '#libs/client';
+import { eventLine } from './event-line.js';
+import { Terminal } from './terminal.js';
+
+const stream = { write: () => undefined };
+const terminal = new Terminal({ out: stream, err: stream, input: process.stdin, env: { NO_COLOR: '1' } });
+
+/** The line of an event, without its time. */
+function line(event: Partial<RunEvent>): string {
+  const whole = { sequence: 1, runId: 'r', timestamp: '2026-01-01T00:00:00.000Z', payload: {}, ...event } as RunEvent;
+  return eventLine(whole, terminal).slice('00:00:00.000 '.length);
+}
+
+describe('An event as a line', () => {
+  it.each<[string, Partial<RunEvent>, string]>([
+    [
+      'a question by its text',
+      {
+        type: 'a2a.received',
+        node_id: 'gate',
+        payload: { question: [{ text: 'Shall\nit?' }], status: 'input-required' },
+      },
+      'a2a.received    [gate] Shall it? status=input-required',
+    ],
+    [
+      'the instances that are skipped, and why',
+      { type: 'node.skipped', payload: { instances: ['a', 'b@2'], because: 'off' } },
+      'node.skipped    a, b@2 off',
+    ],
+    [
+      'data where there is no text',
+      { type: 'node.completed', node_id: 'gate', payload: { artifacts: [{ parts: [{ data: { ok: true } }] }] } },
+      'node.completed  [gate] {"ok":true}',
+    ],
+    [
+      'a call of a tool with its arguments',
+      { type: 'tool.call', node_id: 'x', payload: { tool: 'calculator', args: { expression: '1+1' } } },
+      'tool.call       [x] tool=calculator {"expression":"1+1"}',
+    ],
+  ])('tells %s', (_what, event, expected) => expect(line(event)).toBe(expected));
+});
