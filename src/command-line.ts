@@ -3,7 +3,7 @@ const HELP = `Parley: a durable service in front of AI agents (A2A 1.0 and 0.3)
   npm start                 starts it; settings come from the environment
   npm start -- --help       this text
 
-Settings that most people need (all of them: README.md)
+Settings that most people need (all of them: docs/VARIABLES.md)
 
   PORT, HOST                where it listens; 3000 and 127.0.0.1
   DATABASE_URL              a PostgreSQL 15 or newer; otherwise one of its own is kept under DATA_DIR (./.data)

@@ -1,0 +1,36 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { freshDatabase } from '../../support/postgres.js';
+import { Reader, runnableBlocks, showsAll } from '../../support/runnable-page.js';
+import { useSharedStage } from '../../support/shared-stage.js';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+// The names that pages use would be in the way of other files.
+const stage = useSharedStage({ env: { SERVICE_NAME: 'parley-of-the-pages' } });
+
+const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT }).toSorted()].filter(
+  (page) => runnableBlocks(readFileSync(join(ROOT, page), 'utf8')).length > 0,
+);
+
+describe('A reader who runs what pages show', () => {
+  it('finds pages to follow', () => expect(pages.length).toBeGreaterThan(5));
+
+  it.each(pages)('sees what %s says', async (page) => {
+    const reader = new Reader(stage.parley.url, async () => {
+      const database = await freshDatabase();
+      stage.defer(() => database.drop());
+      return database.url;
+    });
+    try {
+      for (const { block, out } of await reader.follow(page)) {
+        if (!showsAll(out, block.shows))
+          throw new Error(`The block at ${page}:${block.line} shows\n${block.shows.join('\n')}\nand printed\n${out}`);
+      }
+    } finally {
+      reader.end();
+      const { body } = await stage.api.call('GET', '/workflows');
+      for (const { name } of body as unknown as { name: string }[])
+        await stage.api.call('DELETE', `/workflows/${name}`);
+    }
+  });
+});

@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { compileCache } from './parley.js';
+import { until } from './until.js';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+/** What stands in pages for the service; its port is replaced by that of the tests' service. */
+const SERVICE = 'http://127.0.0.1:3000';
+/** Ports that pages give to agents and receivers beside the service. */
+const PORTS = /\b400\d\b/g;
+
+/** A block of a page that a reader is to run, and what it says that they will see. */
+export interface RunnableBlock {
+  line: number;
+  text: string;
+  /** It goes on in a terminal of its own until the page has been read. */
+  inTerminal: boolean;
+  /** Lines that the output has, in this order; `…` stands for anything. */
+  shows: string[];
+}
+
+/** The blocks of a page that begin with `sh run`, with the block after it that begins with `text shows`, if any. */
+export function runnableBlocks(markdown: string): RunnableBlock[] {
+  const blocks: RunnableBlock[] = [];
+  for (const { index, 1: info = '', 2: text = '' } of markdown.matchAll(/^```(\w+(?: \w+)*)\n([\s\S]*?)^```$/gm)) {
+    const line = markdown.slice(0, index).split('\n').length;
+    if (/^sh run( terminal)?$/.test(info))
+      blocks.push({ line, text, inTerminal: info.endsWith('terminal'), shows: [] });
+    else if (info === 'text shows') blocks.at(-1)!.shows = text.trimEnd().split('\n');
+  }
+  return blocks;
+}
+
+/** Somebody who follows a page to the letter, in a folder of their own, with a service that runs. */
+export class Reader {
+  private readonly folder = mkdtempSync(join(tmpdir(), 'parley-reader-'));
+  private readonly shells: ChildProcess[] = [];
+  private readonly ports = new Map<string, number>();
+
+  /** @param database gives each agent that the page starts a database, by its URL */
+  constructor(
+    private readonly serviceUrl: string,
+    private readonly database: () => Promise<string>,
+  ) {
+    this.writeCommands();
+  }
+
+  /** Runs the blocks of a page one after the other, in one shell. @returns what each of them printed */
+  async follow(page: string): Promise<{ block: RunnableBlock; out: string }[]> {
+    const results: { block: RunnableBlock; out: string }[] = [];
+    const shell = new Shell(this.bash([]));
+    for (const block of runnableBlocks(readFileSync(join(ROOT, page), 'utf8'))) {
+      const text = await this.placed(block.text);
+      const file = join(this.folder, `.block-${block.line}.sh`);
+      writeFileSync(file, text);
+      if (block.inTerminal) await this.openTerminal(file);
+      else results.push({ block, out: await shell.source(file, `the block at ${page}:${block.line}:\n${text}`) });
+    }
+    return results;
+  }
+
+  end(): void {
+    for (const { pid } of this.shells) if (pid !== undefined) killGroup(pid);
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+
+  private async placed(text: string): Promise<string> {
+    for (const [port] of text.matchAll(PORTS)) if (!this.ports.has(port)) this.ports.set(port, await freePort());
+    return text.replaceAll(SERVICE, this.serviceUrl).replace(PORTS, (port) => String(this.ports.get(port)));
+  }
+
+  private async openTerminal(file: string): Promise<void> {
+    const terminal = this.bash([file], { DATABASE_URL: await this.database() });
+    let out = '';
+    for (const stream of [terminal.stdout!, terminal.stderr!])
+      stream.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    await until(() => terminal.exitCode !== null || /\bis ready on\b/.test(out), { what: `${file} to be ready` });
+    if (terminal.exitCode !== null) throw new Error(`${file} ended with ${terminal.exitCode}:\n${out}`);
+  }
+
+  private bash(args: readonly string[], more: Record<string, string> = {}): ChildProcess {
+    const env = {
+      ...compileCache(),
+      PATH: `${join(this.folder, '.bin')}:${process.env.PATH ?? ''}`,
+      HOME: this.folder,
+      PARLEY_URL: this.serviceUrl,
+      ...more,
+    };
+    const options = { cwd: this.folder, env, detached: true } as const;
+    const child = spawn('bash', ['-euo', 'pipefail', ...args], options);
+    this.shells.push(child);
+    return child;
+  }
+
+  /** The commands that pages name, as they are in the house; curl fails where a service refuses. */
+  private writeCommands(): void {
+    const bin = join(this.folder, '.bin');
+    mkdirSync(bin);
+    symlinkSync(join(ROOT, 'examples'), join(this.folder, 'examples'));
+    const node = `exec '${process.execPath}' '${ROOT}/dist/apps`;
+    const commands = {
+      curl: 'PATH="${PATH#*:}" exec curl --fail-with-body --show-error "$@"',
+      parley: `${node}/cli/src/main.js' "$@"`,
+      npm: `case "$*" in
+"run parley -- "*) shift 3; exec parley "$@";;
+"run agent -- "*) shift 3; ${node}/agent/src/main.js' "$@";;
+esac
+echo "Nobody knows: npm $*" >&2; exit 1`,
+    };
+    for (const [name, body] of Object.entries(commands)) {
+      writeFileSync(join(bin, name), `#!/bin/sh\n${body}\n`);
+      chmodSync(join(bin, name), 0o755);
+    }
+  }
+}
+
+/** A shell that keeps what one block sets for the next. */
+class Shell {
+  private printed = '';
+  private complaints = '';
+
+  constructor(private readonly child: ChildProcess) {
+    child.stdout!.on('data', (chunk: Buffer) => (this.printed += chunk.toString()));
+    child.stderr!.on('data', (chunk: Buffer) => (this.complaints += chunk.toString()));
+  }
+
+  /** @returns what the commands of a file print. @throws Error with all that was printed where one of them fails */
+  async source(file: string, what: string): Promise<string> {
+    this.printed = '';
+    const end = `--- ${file} has ended ---\n`;
+    this.child.stdin!.write(`. '${file}'; echo '${end.trimEnd()}'\n`);
+    await until(() => this.child.exitCode !== null || this.printed.endsWith(end), { what });
+    if (!this.printed.endsWith(end)) throw new Error(`Failed: ${what}\n${this.printed}\n${this.complaints}`);
+    return this.printed.slice(0, -end.length);
+  }
+}
+
+/** Is every line of `shows` in the output, in this order? */
+export function showsAll(out: string, shows: readonly string[]): boolean {
+  const pattern = shows.map((line) => line.trim().split('…').map(RegExp.escape).join('.*?')).join('[\\s\\S]*?');
+  return new RegExp(pattern).test(out);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGTERM');
+  } catch {
+    // It has ended.
+  }
+}
