@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { ApiProblem, sentenceOf } from './problem.js';
+import { ApiProblem, type FieldProblem, sentenceOf } from './problem.js';
 
 export interface Action {
   pending: boolean;
@@ -7,6 +7,8 @@ export interface Action {
   error: string | undefined;
   /** What the service found wrong with a field of the request. */
   errorAt: (path: string) => string | undefined;
+  /** The same of a field that is a list, or of the first of its entries that is wrong. */
+  errorIn: (path: string) => string | undefined;
   /** Does something; a second call while the first is under way does nothing. Never rejects. */
   run: (work: () => Promise<unknown>) => Promise<void>;
 }
@@ -28,5 +30,12 @@ export function useAction(): Action {
     run,
     error: failure === undefined ? undefined : sentenceOf(failure),
     errorAt: (path) => fields.find((field) => field.path === path)?.detail,
+    errorIn: (path) => errorIn(fields, path),
   };
+}
+
+function errorIn(fields: readonly FieldProblem[], list: string): string | undefined {
+  const wrong = fields.find(({ path }) => path === list || path.startsWith(`${list}[`));
+  const place = /\[(\d+)\]/.exec(wrong?.path.slice(list.length) ?? '')?.[1];
+  return place === undefined ? wrong?.detail : `Entry ${Number(place) + 1} ${wrong?.detail}`;
 }

@@ -37,6 +37,11 @@ export function textOf(fields: FormData, name: string): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
 
+/** What a field lists, with commas or lines between them. */
+export function textsOf(fields: FormData, name: string): string[] {
+  return (textOf(fields, name) ?? '').split(/[,\n]/).flatMap((it) => (it.trim() === '' ? [] : [it.trim()]));
+}
+
 /** A field's number; `undefined` where nothing was typed. */
 export function numberOf(fields: FormData, name: string): number | undefined {
   const text = textOf(fields, name);

@@ -1,6 +1,7 @@
 import {
   Ban,
   Circle,
+  CircleAlert,
   CircleCheck,
   CircleDashed,
   CircleHelp,
@@ -39,6 +40,9 @@ const LOOKS: Readonly<Record<string, Look>> = {
   failed: { Icon: CircleX, label: 'Failed', className: BAD },
   rejected: { Icon: CircleX, label: 'Rejected', className: BAD },
   canceled: { Icon: Ban, label: 'Cancelled', className: QUIET },
+  ok: { Icon: CircleCheck, label: 'OK', className: GOOD },
+  changed: { Icon: CircleAlert, label: 'Changed', className: WAITS },
+  unreachable: { Icon: CircleX, label: 'Unreachable', className: BAD },
   skipped: { Icon: SkipForward, label: 'Skipped', className: QUIET },
 };
 

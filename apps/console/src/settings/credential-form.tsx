@@ -69,7 +69,7 @@ function CredentialForm({ credential }: { credential?: Credential }) {
       <Field
         label="Hosts"
         hint="The only places that it is sent to, with commas between them, such as api.example.com. Left out: where it is named."
-        error={action.errorAt('hosts') ?? action.errorAt('hosts[0]') ?? action.errorAt('hosts[1]')}
+        error={action.errorIn('hosts')}
       >
         {(id) => <Input id={id} name="hosts" defaultValue={credential?.hosts?.join(', ')} />}
       </Field>

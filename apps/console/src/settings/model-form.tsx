@@ -4,11 +4,12 @@ import { get } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
 import { useResource } from '../api/use-resource.js';
 import { Field, Input, Select } from '../components/field.js';
-import { FormPage, textOf } from '../components/form-page.js';
+import { FormPage, textOf, textsOf } from '../components/form-page.js';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
+import { CredentialField } from './credential-field.js';
 import { RemoveButton } from './remove-button.js';
-import { keep, listCredentials, type Model, PROVIDERS } from './settings-api.js';
+import { keep, type Model, PROVIDERS } from './settings-api.js';
 
 const UP = { label: 'Models', href: '~/settings/models' };
 
@@ -88,11 +89,15 @@ function ModelForm({ model }: { model?: Model }) {
           />
         )}
       </Field>
-      <CredentialField chosen={model?.auth} error={action.errorAt('auth')} />
+      <CredentialField
+        hint="OpenAI and most endpoints take a bearer token, Anthropic and Google an API key."
+        chosen={model?.auth}
+        error={action.errorAt('auth')}
+      />
       <Field
         label="Takes beside text"
         hint="Media types with commas between them, such as image/*, application/pdf."
-        error={action.errorAt('input') ?? action.errorAt('input[0]') ?? action.errorAt('input[1]')}
+        error={action.errorIn('input')}
       >
         {(id) => <Input id={id} name="input" defaultValue={model?.input.join(', ')} />}
       </Field>
@@ -100,36 +105,10 @@ function ModelForm({ model }: { model?: Model }) {
   );
 }
 
-/** The credentials that are kept; one that is named and not kept is among them. */
-function CredentialField({ chosen, error }: { chosen: string | undefined; error: string | undefined }) {
-  const kept = useResource('credentials', listCredentials);
-  const names = new Set([...(kept.data ?? []).map(({ name }) => name), ...(chosen === undefined ? [] : [chosen])]);
-  return (
-    <Field
-      label="Credential"
-      hint="OpenAI and most endpoints take a bearer token, Anthropic and Google an API key."
-      error={error}
-    >
-      {(id) => (
-        // What is kept comes later than the form: only then is there what it chooses from.
-        <Select id={id} name="auth" key={names.size} defaultValue={chosen}>
-          <option value="">none</option>
-          {[...names].map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
-  );
-}
-
 function bodyOf(fields: FormData): object {
-  const input = (textOf(fields, 'input') ?? '').split(',').flatMap((it) => (it.trim() === '' ? [] : [it.trim()]));
   const texts = ['name', 'provider', 'model', 'baseUrl', 'auth'].flatMap((field) => {
     const text = textOf(fields, field);
     return text === undefined ? [] : [[field, text]];
   });
-  return { ...Object.fromEntries(texts), input };
+  return { ...Object.fromEntries(texts), input: textsOf(fields, 'input') };
 }

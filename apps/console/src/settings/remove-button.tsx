@@ -1,10 +1,10 @@
 import { useLocation } from 'wouter';
 import { useAction } from '../api/use-action.js';
 import { CommandButton } from '../components/command-button.js';
-import { remove } from './settings-api.js';
+import { type Kept, remove } from './settings-api.js';
 
 /** Removes what a page is about, or says who still names it. */
-export function RemoveButton({ kind, name }: { kind: 'models' | 'credentials'; name: string }) {
+export function RemoveButton({ kind, name }: { kind: Kept; name: string }) {
   const action = useAction();
   const [, navigate] = useLocation();
   return (

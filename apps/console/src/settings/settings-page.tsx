@@ -4,6 +4,7 @@ import { PageHeader } from '../components/page-header.js';
 
 const PAGES = [
   ['/models', 'Models'],
+  ['/mcp-servers', 'MCP servers'],
   ['/credentials', 'Credentials'],
   ['/keys', 'Keys'],
   ['/cards', 'Cards'],
@@ -28,7 +29,7 @@ export function SettingsPage({ actions, children }: SettingsPageProps) {
               key={path}
               href={path}
               aria-current={current ? 'page' : undefined}
-              className={`border-b-2 px-2.5 py-2 text-sm ${
+              className={`shrink-0 border-b-2 px-2.5 py-2 text-sm ${
                 current
                   ? 'border-primary font-medium text-foreground'
                   : 'border-transparent text-muted-foreground hover:text-foreground'

@@ -4,16 +4,23 @@ import { CardPage } from './card-page.js';
 import { EditCredential, NewCredential } from './credential-form.js';
 import { CredentialList } from './credential-list.js';
 import { KeyList } from './key-list.js';
+import { EditMcpServer, NewMcpServer } from './mcp-server-form.js';
+import { McpServerList } from './mcp-server-list.js';
+import { McpServerPage } from './mcp-server-page.js';
 import { EditModel, NewModel } from './model-form.js';
 import { ModelList } from './model-list.js';
 
-/** What the operator keeps: models, credentials, keys of callers, and cards of agents elsewhere. */
+/** What the operator keeps: models, MCP servers, credentials, keys of callers, and cards of agents elsewhere. */
 export function View() {
   return (
     <Switch>
       <Route path="/models" component={ModelList} />
       <Route path="/models/new" component={NewModel} />
       <Route path="/models/:name">{({ name }) => <EditModel key={name} name={name} />}</Route>
+      <Route path="/mcp-servers" component={McpServerList} />
+      <Route path="/mcp-servers/new" component={NewMcpServer} />
+      <Route path="/mcp-servers/:name">{({ name }) => <McpServerPage key={name} name={name} />}</Route>
+      <Route path="/mcp-servers/:name/edit">{({ name }) => <EditMcpServer key={name} name={name} />}</Route>
       <Route path="/credentials" component={CredentialList} />
       <Route path="/credentials/new" component={NewCredential} />
       <Route path="/credentials/:name">{({ name }) => <EditCredential key={name} name={name} />}</Route>

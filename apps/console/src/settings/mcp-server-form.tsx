@@ -1,0 +1,113 @@
+import { useLocation } from 'wouter';
+import { get } from '../api/http.js';
+import { useAction } from '../api/use-action.js';
+import { useResource } from '../api/use-resource.js';
+import { Field, Input } from '../components/field.js';
+import { FormPage, textOf, textsOf } from '../components/form-page.js';
+import { PageHeader } from '../components/page-header.js';
+import { ResourceView } from '../components/resource-view.js';
+import { CredentialField } from './credential-field.js';
+import { keep, listMcpServers, type McpServer } from './settings-api.js';
+
+const UP = { label: 'MCP servers', href: '~/settings/mcp-servers' };
+
+/** A form that adds an MCP server. */
+export function NewMcpServer() {
+  return (
+    <>
+      <PageHeader title="Add an MCP server" up={UP} />
+      <McpServerForm />
+    </>
+  );
+}
+
+/** One MCP server, to be changed; what was pinned of its tools stays. */
+export function EditMcpServer({ name }: { name: string }) {
+  // Of the list, which asks no server anything.
+  const server = useResource(name, async (signal) => {
+    const found = (await listMcpServers(signal)).find((it) => it.name === name);
+    return found ?? get<McpServer>(`/api/mcp-servers/${encodeURIComponent(name)}`, signal);
+  });
+  return (
+    <>
+      <PageHeader title={`Edit ${name}`} up={{ label: name, href: `~/settings/mcp-servers/${name}` }} />
+      <ResourceView resource={server}>{(data) => <McpServerForm server={data} />}</ResourceView>
+    </>
+  );
+}
+
+function McpServerForm({ server }: { server?: McpServer }) {
+  const action = useAction();
+  const [, navigate] = useLocation();
+  const save = async (fields: FormData): Promise<void> => {
+    await keep('mcp-servers', server?.name, bodyOf(fields));
+    navigate(`/mcp-servers/${server?.name ?? textOf(fields, 'name')}`);
+  };
+  return (
+    <FormPage
+      action={action}
+      submit={server ? 'Save' : 'Add'}
+      onSubmit={(fields) => void action.run(() => save(fields))}
+    >
+      {server === undefined && (
+        <Field label="Name" hint="Its tools are called by it: name/tool." error={action.errorAt('name')}>
+          {(id) => <Input id={id} name="name" required autoComplete="off" spellCheck={false} />}
+        </Field>
+      )}
+      <Field
+        label="URL"
+        hint="Where it speaks Streamable HTTP, such as https://mcp.example.com/v1. A program is started only from the operator's file (MCP_SERVERS_FILE)."
+        error={action.errorAt('url')}
+      >
+        {(id) => <Input id={id} name="url" type="url" required defaultValue={server?.url} />}
+      </Field>
+      <CredentialField
+        hint="What its calls carry: it goes to the origin of the URL, or to its own hosts."
+        chosen={server?.auth}
+        error={action.errorAt('auth')}
+      />
+      <Globs
+        name="allow"
+        label="Tools that may be called"
+        hint="With * and ?, and commas between them, such as search_*, get_page. Left out: all."
+        globs={server?.allow}
+        error={action.errorIn('allow')}
+      />
+      <Globs
+        name="approve"
+        label="Tools that somebody is asked about"
+        hint="Before an agent calls one of them, a person says yes or no, such as delete_*."
+        globs={server?.approve}
+        error={action.errorIn('approve')}
+      />
+    </FormPage>
+  );
+}
+
+interface GlobsProps {
+  name: string;
+  label: string;
+  hint: string;
+  globs: readonly string[] | undefined;
+  error: string | undefined;
+}
+
+function Globs({ name, label, hint, globs, error }: GlobsProps) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(id) => <Input id={id} name={name} defaultValue={globs?.join(', ')} autoComplete="off" spellCheck={false} />}
+    </Field>
+  );
+}
+
+function bodyOf(fields: FormData): object {
+  const texts = ['name', 'url', 'auth'].flatMap((field) => {
+    const text = textOf(fields, field);
+    return text === undefined ? [] : [[field, text]];
+  });
+  const lists = ['allow', 'approve'].flatMap((field) => {
+    const list = textsOf(fields, field);
+    return list.length === 0 ? [] : [[field, list]];
+  });
+  return Object.fromEntries([...texts, ...lists]) as object;
+}

@@ -1,0 +1,76 @@
+import { Plus } from 'lucide-react';
+import { Link } from 'wouter';
+import { useResource } from '../api/use-resource.js';
+import { buttonClass } from '../components/button.js';
+import { type Column, DataTable } from '../components/data-table.js';
+import { EmptyState } from '../components/empty-state.js';
+import { ResourceView } from '../components/resource-view.js';
+import { StatusBadge } from '../components/status-badge.js';
+import { getMcpServer, listMcpServers, type McpServer } from './settings-api.js';
+import { SettingsPage } from './settings-page.js';
+
+/** So many servers are asked while a list of them is looked at; of the others it shows what is known. */
+const MOST_ASKED = 20;
+
+type Row = McpServer & { isAsked: boolean };
+
+const COLUMNS: readonly Column<Row>[] = [
+  { title: 'Server', cell: ({ name }) => name },
+  { title: 'Status', className: 'w-64', cell: (row) => <Standing row={row} /> },
+  { title: 'Address', cell: ({ url }) => url ?? 'a program of this machine', className: 'break-all', wideOnly: true },
+  { title: 'Credential', cell: ({ auth }) => auth ?? 'none', wideOnly: true },
+  { title: 'Kept by', cell: ({ source }) => (source === 'file' ? "the operator's file" : 'the API'), wideOnly: true },
+];
+
+const keyOf = ({ name }: Row): string => name;
+
+/** The MCP servers whose tools agents and tool nodes may call, each asked how it is. */
+export function McpServerList() {
+  const servers = useResource('mcp-servers', async (signal) =>
+    (await listMcpServers(signal)).map((it, index) => ({ ...it, isAsked: index < MOST_ASKED })),
+  );
+  return (
+    <SettingsPage
+      actions={
+        <Link href="/mcp-servers/new" className={buttonClass('primary')}>
+          <Plus className="size-4" aria-hidden /> Add a server
+        </Link>
+      }
+    >
+      <ResourceView resource={servers}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <EmptyState title="No MCP server yet">
+              Agents can call the tools of servers that speak the Model Context Protocol. Add one by its address.
+            </EmptyState>
+          ) : (
+            <DataTable
+              label="MCP servers"
+              rows={rows}
+              columns={COLUMNS}
+              keyOf={keyOf}
+              hrefOf={({ name }) => `/mcp-servers/${name}`}
+            />
+          )
+        }
+      </ResourceView>
+    </SettingsPage>
+  );
+}
+
+/** How it is now; until it has answered, what was known before. */
+function Standing({ row: { name, status, isAsked } }: { row: Row }) {
+  const { data, error } = useResource(`${name} ${isAsked}`, async (signal) =>
+    isAsked ? getMcpServer(name, signal) : undefined,
+  );
+  const now = data?.status ?? status;
+  const isWaited = isAsked && data === undefined && error === undefined;
+  const tools =
+    data && data.status !== 'unreachable' ? toolCount(data.tools.length) : isWaited ? 'asking …' : undefined;
+  if (now === undefined) return <span className="text-muted-foreground">{tools ?? 'not asked yet'}</span>;
+  return <StatusBadge status={now} {...(tools !== undefined && { detail: tools })} />;
+}
+
+function toolCount(count: number): string {
+  return count === 1 ? '1 tool' : `${count} tools`;
+}

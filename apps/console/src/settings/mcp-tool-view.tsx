@@ -1,0 +1,48 @@
+import { CopyButton, JsonView } from '../components/json-view.js';
+import type { McpTool } from './settings-api.js';
+
+/** A tool as its server tells of it, by the name that agents call it by, and whether they may. */
+export function McpToolView({ server, tool }: { server: string; tool: McpTool }) {
+  const { name, description, inputSchema } = tool;
+  const called = `${server}/${name}`;
+  return (
+    <li data-tool={called} className="space-y-1.5 rounded-md border bg-card p-3">
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
+        <h3 className="text-sm font-medium break-all">
+          <code>{called}</code>
+        </h3>
+        <CopyButton text={called} label={`Copy ${called}`} />
+        {marksOf(tool).map(([mark, tone]) => (
+          <span key={mark} className={`rounded-full border px-2 py-0.5 text-xs ${tone}`}>
+            {mark}
+          </span>
+        ))}
+      </div>
+      <p className="max-h-40 overflow-y-auto text-sm break-words whitespace-pre-wrap">
+        {description === '' ? <span className="text-muted-foreground">It says nothing of itself.</span> : description}
+      </p>
+      <details>
+        <summary className="text-xs text-muted-foreground">Arguments</summary>
+        <JsonView value={inputSchema} label={`Arguments of ${called}`} />
+      </details>
+    </li>
+  );
+}
+
+const QUIET = 'border-border bg-muted text-muted-foreground';
+const WAITS = 'border-warning/40 bg-warning/10 text-warning';
+const BAD = 'border-destructive/40 bg-destructive/10 text-destructive';
+
+/** What is to be known of a tool before an agent gets it: ours first, then what its server says. */
+function marksOf({ blocked, allowed, needsApproval, annotations }: McpTool): [string, string][] {
+  const { readOnlyHint, idempotentHint, destructiveHint } = annotations;
+  const marks: [boolean | undefined, string, string][] = [
+    [blocked, 'blocked until accepted', BAD],
+    [!allowed, 'not allowed', BAD],
+    [needsApproval, 'somebody is asked', WAITS],
+    [readOnlyHint, 'only reads', QUIET],
+    [idempotentHint && !readOnlyHint, 'may be repeated', QUIET],
+    [destructiveHint && !readOnlyHint, 'destroys', QUIET],
+  ];
+  return marks.flatMap(([is, mark, tone]) => (is ? [[mark, tone] as [string, string]] : []));
+}

@@ -1,0 +1,97 @@
+import { inBrowser, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
+import { keepMcpServer, McpHttpServer } from '../support/mcp-http-server.js';
+import { useSharedStage } from '../support/shared-stage.js';
+import { unique } from '../support/workflow.js';
+
+describe('the MCP servers of the settings', () => {
+  const stage = useSharedStage();
+  const browser = useBrowser();
+  const at = (path: string) => `${stage.parley.url}/settings/mcp-servers${path}`;
+
+  const server = async (): Promise<McpHttpServer> => {
+    const mcp = await McpHttpServer.start();
+    stage.defer(() => mcp.stop());
+    mcp.tools = [
+      { name: 'search', description: 'Searches', annotations: { readOnlyHint: true } },
+      { name: 'erase', description: 'Erases a page' },
+    ];
+    return mcp;
+  };
+
+  inBrowser('are added, changed and deleted, with what is wrong told beside the field', async () => {
+    const mcp = await server();
+    const name = unique('docs');
+    const page = await browser.open(at('/new'));
+    page.on('dialog', (dialog) => void dialog.accept());
+    const field = (label: string) => page.locator('form > div', { has: page.getByLabel(label, { exact: true }) });
+    await page.getByLabel('Name', { exact: true }).fill('two words');
+    await page.getByLabel('URL').fill('http://169.254.169.254/latest');
+    await page.getByLabel('Tools that may be called').fill('search*, not this');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await field('Name').getByRole('alert').getByText('must be 1 to 64 letters').waitFor();
+    await field('Tools that may be called').getByRole('alert').getByText('Entry 2 must be a glob').waitFor();
+    await page.getByLabel('Name', { exact: true }).fill(name);
+    await page.getByLabel('Tools that may be called').fill('search*');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await field('URL').getByRole('alert').getByText('that this service does not call').waitFor();
+    await page.getByLabel('URL').fill(mcp.url);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+
+    await page.locator(`[data-tool="${name}/search"]`).getByText('only reads').waitFor();
+    await page.locator(`[data-tool="${name}/erase"]`).getByText('not allowed').waitFor();
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByLabel('Tools that may be called').fill('');
+    await page.getByLabel('Tools that somebody is asked about').fill('erase');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator(`[data-tool="${name}/erase"]`).getByText('somebody is asked').waitFor();
+    const { body } = await stage.api.call('GET', `/mcp-servers/${name}`);
+    expect(body).toMatchObject({ url: mcp.url, approve: ['erase'] });
+    expect(body.allow).toBeUndefined();
+
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.waitForURL(at(''));
+    expect((await stage.api.call('GET', `/mcp-servers/${name}`)).status).toBe(404);
+  });
+
+  inBrowser('show what has changed about their tools, which is accepted, and that they are away', async () => {
+    const mcp = await server();
+    const name = await keepMcpServer(stage.api, { url: mcp.url });
+    const page = await browser.open(at(`/${name}`));
+    const badge = (status: string) => page.locator(`header [data-status="${status}"]`);
+    await badge('ok').waitFor();
+    mcp.tools = [{ name: 'search', description: 'Searches everything' }, ...mcp.tools.slice(1), { name: 'more' }];
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await badge('changed').waitFor();
+    const change = page.locator('[data-change="search"]');
+    expect(await change.locator('del').allInnerTexts()).toContain('- Searches');
+    expect(await change.locator('ins').allInnerTexts()).toContain('+ Searches everything');
+    await page.locator('[data-change="more"]').getByText('is new').waitFor();
+    expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Accept the changes' }).click();
+    await badge('ok').waitFor();
+    await change.waitFor({ state: 'detached' });
+
+    await mcp.stop();
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await badge('unreachable').waitFor();
+    await page.getByRole('alert').getByText('It cannot be reached').waitFor();
+    await page.locator(`[data-tool="${name}/search"]`).waitFor();
+    await page.getByRole('link', { name: 'MCP servers' }).click();
+    await page.getByRole('row', { name }).locator('[data-status="unreachable"]').waitFor();
+    expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
+  });
+
+  inBrowser("cannot be changed where they are from the operator's file", async () => {
+    const mcp = await server();
+    const name = await keepMcpServer(stage.api, { url: mcp.url });
+    const page = await browser.open(at(''));
+    await page.route(`**/api/mcp-servers/${name}`, async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ json: { ...((await answer.json()) as object), source: 'file' } });
+    });
+    await page.goto(at(`/${name}`));
+    await page.getByText('MCP_SERVERS_FILE').waitFor();
+    expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0);
+  });
+});
