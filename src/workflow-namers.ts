@@ -1,17 +1,19 @@
 import { type DynamicModule, Injectable, Module } from '@nestjs/common';
 import { CredentialNamers } from '#libs/credentials';
+import { McpServers } from '#libs/mcp-client';
 import { ModelNamers, ModelStore } from '#libs/models';
 import { type WorkflowNode, WorkflowStore } from '#libs/orchestrator';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
 const PAGE = 500;
 
-/** The workflows and models that name a credential: workflows in the config of a node, for the agents that it calls. */
+/** Who names a credential: workflows in the config of a node, for the agents that it calls; models; MCP servers. */
 @Injectable()
 class NamedCredentials extends CredentialNamers {
   constructor(
     private readonly store: WorkflowStore,
     private readonly stored: ModelStore,
+    private readonly mcp: McpServers,
   ) {
     super();
   }
@@ -22,6 +24,10 @@ class NamedCredentials extends CredentialNamers {
 
   models(tenant: string, credential: string): Promise<string[]> {
     return this.stored.naming(tenant, credential);
+  }
+
+  servers(tenant: string, credential: string): Promise<string[]> {
+    return this.mcp.naming(tenant, credential);
   }
 }
 

@@ -31,7 +31,8 @@ const program = {
   args: [join(import.meta.dirname, '../support/mcp-stdio-server.mjs')],
   env: { MCP_TOOLS: tools, MCP_CALLS: calls, MCP_GATE: gate },
 };
-writeFileSync(file, JSON.stringify({ mcpServers: { files: { ...program, allow: ['*'], approve: ['put'] } } }));
+const web = { url: 'https://mcp.example.com/', auth: 'operators' };
+writeFileSync(file, JSON.stringify({ mcpServers: { files: { ...program, allow: ['*'], approve: ['put'] }, web } }));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const stage = useStage({ env: { MCP_SERVERS_FILE: file, MCP_CHANGE_POLICY: 'block' } });
@@ -200,6 +201,30 @@ describe('a tool node', () => {
       tools: [],
     });
     expect(other.server.requests).toEqual([]);
+  });
+});
+
+describe('a credential that a server names', () => {
+  it('is not deleted, and it is said which', async () => {
+    const [auth, ofOperator] = [await keepCredential(stage.api, { kind: 'bearer', token: newSecret() }), 'operators'];
+    const kept = { name: ofOperator, kind: 'bearer', token: newSecret() };
+    expect((await stage.api.call('POST', '/credentials', kept)).status).toBe(201);
+    const { name } = await keptServer({ auth });
+    for (const [credential, server] of [
+      [auth, name],
+      [ofOperator, 'web'],
+    ] as const) {
+      const refused = await stage.api.call('DELETE', `/credentials/${credential}`);
+      expect([refused.status, refused.body]).toMatchObject([
+        409,
+        {
+          detail: `MCP servers name the credential "${credential}": ${server}`,
+          errors: [{ path: `mcp-servers/${server}` }],
+        },
+      ]);
+    }
+    expect((await stage.api.call('DELETE', `/mcp-servers/${name}`)).status).toBe(204);
+    expect((await stage.api.call('DELETE', `/credentials/${auth}`)).status).toBe(204);
   });
 });
 

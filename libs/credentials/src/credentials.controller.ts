@@ -11,6 +11,12 @@ import { CREDENTIAL_NAME } from './credential.js';
 import { CredentialListView, CredentialView, credentialView } from './credential-view.js';
 
 const MOST_NAMED = 20;
+/** Who may name a credential, as their management API and a person call them. */
+const NAMERS = [
+  { by: 'workflows', kind: 'workflows', words: 'workflows' },
+  { by: 'models', kind: 'models', words: 'models' },
+  { by: 'servers', kind: 'mcp-servers', words: 'MCP servers' },
+] as const;
 
 /** The credentials that calls to agents and models carry. They belong to the tenant; a secret that came in is never shown again. */
 @ApiTags('credentials')
@@ -81,16 +87,16 @@ export class CredentialsController {
 
   @Delete(':name')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Deletes a credential that no workflow and no model names.' })
+  @ApiOperation({ summary: 'Deletes a credential that no workflow, no model and no MCP server names.' })
   @ApiNoContentResponse()
   @ApiProblem(404, 'credential not found')
-  @ApiProblem(409, 'A workflow or a model names it.')
+  @ApiProblem(409, 'A workflow, a model or an MCP server names it.')
   async deleteCredential(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<void> {
     const id = { tenant, name };
     if (!CREDENTIAL_NAME.test(name) || !(await this.store.get(id))) throw unknownCredential();
-    for (const kind of ['workflows', 'models'] as const) {
-      const naming = await this.namers[kind](id.tenant, name);
-      if (naming.length > 0) throw stillNamed(name, kind, naming);
+    for (const namer of NAMERS) {
+      const naming = await this.namers[namer.by](id.tenant, name);
+      if (naming.length > 0) throw stillNamed(name, namer, naming);
     }
     if (!(await this.store.delete(id))) throw unknownCredential();
   }
@@ -106,9 +112,13 @@ function unknownCredential(): ProblemError {
   return new ProblemError(404, 'credential not found');
 }
 
-function stillNamed(name: string, kind: string, naming: readonly string[]): ProblemError {
+function stillNamed(
+  name: string,
+  { kind, words }: Pick<(typeof NAMERS)[number], 'kind' | 'words'>,
+  naming: readonly string[],
+): ProblemError {
   const named = naming.slice(0, MOST_NAMED);
   const others = naming.length > MOST_NAMED ? ` and ${naming.length - MOST_NAMED} more` : '';
   const entries = named.map((it) => ({ path: `${kind}/${it}`, detail: 'names the credential' }));
-  return new ProblemError(409, `${kind} name the credential "${name}": ${named.join(', ')}${others}`, entries);
+  return new ProblemError(409, `${words} name the credential "${name}": ${named.join(', ')}${others}`, entries);
 }

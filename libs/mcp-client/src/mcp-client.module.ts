@@ -14,7 +14,7 @@ import { McpServers } from './servers/mcp-servers.js';
 
 /**
  * The tools of MCP servers, and the management API of these. Global: whoever imports it once has given McpTools to all
- * nodes; without it there are none. Needs the ground's modules.
+ * nodes, and McpServers to those who ask for names; without it there are none. Needs the ground's modules.
  */
 @Module({})
 export class McpClientModule {
@@ -38,7 +38,7 @@ export class McpClientModule {
             new McpConnections(config, http, signers, shutdown),
         },
       ],
-      exports: [McpTools],
+      exports: [McpTools, McpServers],
     };
   }
 }

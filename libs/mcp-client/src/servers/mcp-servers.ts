@@ -35,6 +35,12 @@ export class McpServers {
     return [...this.fromFile.values(), ...own.map(serverOf)].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** Those that name a credential, by name. */
+  async naming(tenant: string, credential: string): Promise<string[]> {
+    const all = await this.list(tenant);
+    return all.filter(({ at }) => 'url' in at && at.auth === credential).map(({ name }) => name);
+  }
+
   async get(tenant: string, name: string): Promise<McpServer | undefined> {
     const ofFile = this.fromFile.get(name);
     if (ofFile) return ofFile;
