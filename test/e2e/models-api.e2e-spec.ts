@@ -1,4 +1,5 @@
-import type { JsonObject } from '#libs/protocol';
+import type { AgentCard, AgentSkill, JsonObject } from '#libs/protocol';
+import { rpc, sendParams } from '../support/a2a.js';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { keepCredential, newSecret } from '../support/credentials.js';
 import { FakeLlm } from '../support/fake-llm.js';
@@ -32,6 +33,10 @@ async function keep(more: JsonObject = {}): Promise<string> {
 
 const asking = (name: string) =>
   linear(unique('w'), input('in'), echo('a', { prompt: '{{in}}', model: name }), output('out'));
+
+const CONTENT_TYPE_NOT_SUPPORTED = -32005;
+/** Of the agent of a node, which stands last where there are more. */
+const modesOf = (skills: readonly AgentSkill[] = []): unknown => skills.at(-1)?.inputModes;
 
 describe('/api/models', () => {
   it('keeps, shows, lists, replaces and deletes a model', async () => {
@@ -121,6 +126,28 @@ describe('/api/models', () => {
     const shown = await api.call<{ lastError?: { message: string } }>('GET', `/credentials/${auth}`);
     expect(shown.body.lastError?.message).toMatch(/refused the key/);
     expect(`${shown.text}${stage.parley.logs()}`).not.toContain(secret);
+  });
+
+  it('says on the cards of its agents what it takes at the moment, and they take that', async () => {
+    const name = await keep({ input: ['image/*'] });
+    llm.answer = () => 'seen';
+    const { name: workflow } = await api.save(linear(unique('w'), echo('a', { model: name })));
+    const base = api.base(workflow, 'a');
+    const modes = async (): Promise<unknown[]> => {
+      const response = await fetch(`${base}/.well-known/agent-card.json`, { headers: ann.headers });
+      const { defaultInputModes, skills } = (await response.json()) as AgentCard;
+      const { result } = (await rpc<AgentCard>(base, 'GetExtendedAgentCard', {}, { headers: ann.headers })).body;
+      const whole = await rpc<AgentCard>(api.base(workflow), 'GetExtendedAgentCard', {}, { headers: ann.headers });
+      return [defaultInputModes, ...[skills, result?.skills, whole.body.result?.skills].map(modesOf)];
+    };
+    const picture = (): ReturnType<typeof rpc> =>
+      rpc(base, 'SendMessage', sendParams([{ raw: 'iVBORw0KGgo=', mediaType: 'image/png' }]), { headers: ann.headers });
+    const all = ['text/plain', 'application/json', 'image/*'];
+    expect(await modes()).toEqual([all, all, all, all]);
+    expect(JSON.stringify((await picture()).body.result)).toContain('TASK_STATE_COMPLETED');
+    await api.call('PUT', `/models/${name}`, model());
+    expect(await modes()).toEqual([['text/plain', 'application/json'], ['text/plain'], ['text/plain'], ['text/plain']]);
+    expect((await picture()).body.error?.code).toBe(CONTENT_TYPE_NOT_SUPPORTED);
   });
 
   it('does not delete what is named: a model by a workflow, a credential by a model', async () => {

@@ -36,6 +36,28 @@ describe('two services on one database', () => {
     expect(await metric(second.url, 'parley_signals_received_total{topic="task_progress"}')).toBeGreaterThan(0);
   });
 
+  it('the card of an agent says what its model takes, whichever of them it was told to', async () => {
+    const name = unique('m');
+    const model = { name, provider: 'openai', model: 'm', input: ['image/*'] };
+    expect((await stage.api.call('POST', '/models', model)).status).toBe(201);
+    const { name: workflow } = await stage.api.save(linear(unique('two'), echo('a', { model: name })));
+    const modes = (): Promise<unknown[]> =>
+      Promise.all(
+        [stage.api, other].map(async (api) => {
+          const card = await fetch(`${api.base(workflow, 'a')}/.well-known/agent-card.json`);
+          return ((await card.json()) as { defaultInputModes: string[] }).defaultInputModes.slice(2);
+        }),
+      );
+    expect(await modes()).toEqual([['image/*'], ['image/*']]);
+    for (const [api, input] of [
+      [other, ['audio/*']],
+      [stage.api, []],
+    ] as const) {
+      expect((await api.call('PUT', `/models/${name}`, { ...model, input })).status).toBe(200);
+      expect(await modes()).toEqual([input, input]);
+    }
+  });
+
   it('a node answers by the newest revision, whichever of them saved it and whatever the other saw before', async () => {
     const definition = linear(unique('two'), input('in'));
     await stage.api.save(definition);

@@ -36,6 +36,8 @@ export interface ServedAgent {
   changedAt?: Date;
   /** Absent: nothing more than its card says. */
   details?: () => AgentDetails;
+  /** The skills of the agents that it consists of, as they are at the moment; callers that it knows are told of them. */
+  innerSkills?: () => Promise<AgentSkill[]>;
 }
 
 /** Why a path names no agent: the pre-1.0 dialect distinguishes these, an id that several workflows have among them. */

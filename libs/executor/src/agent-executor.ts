@@ -107,6 +107,9 @@ export abstract class AgentExecutor {
 
   readonly declares?: AgentDeclaration;
 
+  /** What the agent takes at the moment, where that hangs on more than its config; asked with each card and Message. */
+  readonly currentInput?: (tenant: string) => Promise<CurrentInput>;
+
   /** The text of a Message without text at the alias of the executor's node, where it is not "Execute node <id>". */
   readonly order?: string;
 
@@ -142,6 +145,13 @@ export abstract class AgentExecutor {
 
 /** `false` turns off what every agent of the service can do; extensions stand beside those of the service. */
 export type DeclaredCapabilities = Pick<AgentCapabilities, 'streaming' | 'pushNotifications' | 'extensions'>;
+
+/** What an agent takes, as somebody said last. */
+export interface CurrentInput {
+  /** Instead of those that it declares; absent: those of all such agents. */
+  inputModes?: string[];
+  changedAt?: Date;
+}
 
 /** What the card of an agent says, where that is not what the cards of all such agents say. */
 export interface AgentDeclaration {

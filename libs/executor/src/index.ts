@@ -1,6 +1,7 @@
 export { CancelWatch } from './cancel-watch.js';
 export {
   type AgentDeclaration,
+  type CurrentInput,
   AgentExecutor,
   type CallContext,
   type RequestContext,

@@ -5,7 +5,7 @@ import { ECHO_MODEL, EchoModel } from './echo-model.js';
 import type { Model } from './model.js';
 import { ModelCounts } from './model-counts.js';
 import { KeySigner } from './model-signer.js';
-import { Models } from './models.js';
+import { type ModelInput, Models } from './models.js';
 import { ProviderModel } from './provider-model.js';
 
 /**
@@ -36,6 +36,10 @@ export class ConfiguredModels extends Models {
 
   async find(name: string | undefined): Promise<Model> {
     return name === undefined ? this.defaultModel : this.model(name);
+  }
+
+  async input(name: string): Promise<ModelInput> {
+    return { modes: this.model(name).inputModes };
   }
 
   private model(name: string): Model {

@@ -48,14 +48,15 @@ export class ModelStore {
     return rows.map(({ name }) => name);
   }
 
-  /**
-   * A model as it is now, whichever replica changed it; reads that come in together are one query, and wait for a
-   * database that is out of reach.
-   */
-  async current({ tenant, name }: ModelId, signal?: AbortSignal): Promise<StoredModel | undefined> {
-    const read = (): Promise<ModelRow | undefined> => this.wanted.get(JSON.stringify([tenant, name]));
-    const row = await throughOutage(read, signal ?? new AbortController().signal);
+  /** A model as it is now, whichever replica changed it; reads that come in together are one query. */
+  async read({ tenant, name }: ModelId): Promise<StoredModel | undefined> {
+    const row = await this.wanted.get(JSON.stringify([tenant, name]));
     return row && modelOf(row);
+  }
+
+  /** As `read`, but waits for a database that is out of reach. */
+  async current(id: ModelId, signal?: AbortSignal): Promise<StoredModel | undefined> {
+    return throughOutage(() => this.read(id), signal ?? new AbortController().signal);
   }
 
   private async readAll(keys: readonly string[]): Promise<Map<string, ModelRow>> {

@@ -1,5 +1,13 @@
 import type { Model } from './model.js';
 
+/** What a model takes. */
+export interface ModelInput {
+  /** As those of the model. */
+  modes: readonly string[];
+  /** When somebody last said so; absent: it holds while the process lives. */
+  changedAt?: Date;
+}
+
 /** Finds models by name. */
 export abstract class Models {
   /** That of whoever names none; known without a look-up. */
@@ -11,4 +19,7 @@ export abstract class Models {
    * @throws ModelError where there is none of the name
    */
   abstract find(name: string | undefined, of: { tenant: string; signal?: AbortSignal }): Promise<Model>;
+
+  /** What the model of a name takes at the moment; waits for no database. */
+  abstract input(name: string, of: { tenant: string }): Promise<ModelInput>;
 }

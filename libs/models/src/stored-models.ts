@@ -7,9 +7,9 @@ import { ECHO_MODEL } from './echo-model.js';
 import type { Model } from './model.js';
 import { ModelCounts } from './model-counts.js';
 import { CredentialSigner, KeySigner } from './model-signer.js';
-import { type ModelSettings, PROVIDER_URLS } from './model-settings.js';
+import { inputModes, type ModelSettings, PROVIDER_URLS } from './model-settings.js';
 import { ModelStore } from './model-store.js';
-import { Models } from './models.js';
+import { type ModelInput, Models } from './models.js';
 import { ProviderModel } from './provider-model.js';
 import { MODEL_NAME, type StoredModel } from './stored-model.js';
 
@@ -36,6 +36,12 @@ export class StoredModels extends Models {
     if (name === undefined || name === ECHO_MODEL || !MODEL_NAME.test(name)) return this.configured.find(name);
     const found = await this.store.current({ tenant, name }, signal);
     return found === undefined ? this.configured.find(name) : this.counts.over(this.modelOf(found));
+  }
+
+  /** Read anew each time as well. */
+  async input(name: string, { tenant }: { tenant: string }): Promise<ModelInput> {
+    const found = MODEL_NAME.test(name) ? await this.store.read({ tenant, name }) : undefined;
+    return found ? { modes: inputModes(found.input), changedAt: found.updatedAt } : this.configured.input(name);
   }
 
   private modelOf({ tenant, name, auth, ...rest }: StoredModel): Model {

@@ -28,6 +28,10 @@ class FixedModels extends Models {
   async find(): Promise<Model> {
     return this.defaultModel;
   }
+
+  async input(): Promise<{ modes: readonly string[] }> {
+    return { modes: this.defaultModel.inputModes };
+  }
 }
 
 describe('orderOf', () => {

@@ -101,9 +101,15 @@ function skills(agent: ServedAgent): AgentSkill[] {
 }
 
 /** The card of an agent for callers that it knows: with more skills, examples, and what they take and give. */
-export function extendedCard(agent: ServedAgent, baseUrl: string, path: string, options: CardOptions): AgentCard {
+export async function extendedCard(
+  agent: ServedAgent,
+  baseUrl: string,
+  path: string,
+  options: CardOptions,
+): Promise<AgentCard> {
   const details = agent.details?.() ?? { skills: agent.skills, schemas: {} };
-  const card = agentCard({ ...agent, skills: details.skills }, baseUrl, path, options);
+  const skills = [...details.skills, ...((await agent.innerSkills?.()) ?? [])];
+  const card = agentCard({ ...agent, skills }, baseUrl, path, options);
   const extensions = [...(card.capabilities.extensions ?? []), ...schemaExtension(details)];
   return { ...card, capabilities: { ...card.capabilities, extensions } };
 }

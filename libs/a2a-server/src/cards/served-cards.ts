@@ -70,7 +70,7 @@ export class ServedCards {
       throw new A2AError('UNSUPPORTED_OPERATION', { message: 'This agent has no extended agent card' });
     }
     const { baseUrl } = call;
-    const card = extendedCard(agent, baseUrl, call.agent, this.cardOptions(baseUrl));
+    const card = await extendedCard(agent, baseUrl, call.agent, this.cardOptions(baseUrl));
     return this.signed(call.protocolVersion === '0.3' ? withLegacyMembers(card) : card, baseUrl);
   }
 

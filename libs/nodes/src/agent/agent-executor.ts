@@ -1,4 +1,10 @@
-import { type AgentDeclaration, AgentExecutor, type NodeSpec, type RequestContext } from '#libs/executor';
+import {
+  type AgentDeclaration,
+  AgentExecutor,
+  type CurrentInput,
+  type NodeSpec,
+  type RequestContext,
+} from '#libs/executor';
 import { ECHO_MODEL, type ModelMessage, type Models } from '#libs/models';
 import { dataPart, type Part, statusUpdate } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
@@ -27,6 +33,7 @@ export interface AgentServices {
 export class ModelExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
   override readonly declares: AgentDeclaration;
+  override readonly currentInput: AgentExecutor['currentInput'];
   private readonly settings: AgentSettings;
   private readonly structure: StructuredAnswer | undefined;
 
@@ -36,8 +43,13 @@ export class ModelExecutor extends AgentExecutor {
   ) {
     super();
     this.settings = agentSettings(node);
-    this.declares = declared(this.settings, services.models);
-    const { output } = this.settings;
+    const { models } = services;
+    const {
+      output,
+      models: [model],
+    } = this.settings;
+    this.declares = model === ECHO_MODEL ? {} : declared(models.defaultModel.inputModes);
+    this.currentInput = model === undefined || model === ECHO_MODEL ? undefined : inputOf(model, models);
     this.structure = output && new StructuredAnswer(output);
   }
 
@@ -87,8 +99,16 @@ export class ModelExecutor extends AgentExecutor {
 
 const TEXT = ['text/plain', 'application/json'];
 
-/** The Parts that the agent takes are those of its model; what a model of another name takes is known when it is asked. */
-function declared({ models: [model] }: AgentSettings, { defaultModel }: Models): AgentDeclaration {
-  const more = model === ECHO_MODEL ? [] : defaultModel.inputModes.filter((mode) => !TEXT.includes(mode));
+/** What an agent takes whose model has a name, which somebody may give to another model. */
+function inputOf(model: string, models: Models): (tenant: string) => Promise<CurrentInput> {
+  return async (tenant) => {
+    const { modes, changedAt } = await models.input(model, { tenant });
+    return { ...declared(modes), ...(changedAt && { changedAt }) };
+  };
+}
+
+/** The Parts that an agent takes are those of its model. */
+function declared(modes: readonly string[]): Pick<AgentDeclaration, 'inputModes'> {
+  const more = modes.filter((mode) => !TEXT.includes(mode));
   return more.length > 0 ? { inputModes: [...TEXT, ...more] } : {};
 }

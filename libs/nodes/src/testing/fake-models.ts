@@ -6,6 +6,8 @@ export type Answering = (call: ModelCall, name: string) => Iterable<ModelEvent> 
 /** Models that answer as a test says, and note what they were asked. */
 export class FakeModels extends Models {
   override readonly defaultModel = { name: 'default-model', inputModes: ['text/plain', 'application/json'] };
+  /** What models take, by name. */
+  modes: Record<string, string[]> = {};
   readonly calls: { model: string; call: ModelCall }[] = [];
 
   constructor(public answer: Answering = () => says('answer')) {
@@ -16,6 +18,10 @@ export class FakeModels extends Models {
     if (name === 'unknown') throw new ModelError('there is no model "unknown"');
     const stream = (call: ModelCall): AsyncIterable<ModelEvent> => this.stream(call, name);
     return { name, inputModes: this.defaultModel.inputModes, stream };
+  }
+
+  override async input(name: string): Promise<{ modes: readonly string[] }> {
+    return { modes: this.modes[name] ?? this.defaultModel.inputModes };
   }
 
   private async *stream(call: ModelCall, model: string): AsyncIterable<ModelEvent> {

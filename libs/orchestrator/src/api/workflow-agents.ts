@@ -1,4 +1,12 @@
-import { type AgentDetails, type AgentExecutor, type NodeTypes, type ServedAgent, UnknownAgent } from '#libs/executor';
+import {
+  type AgentDetails,
+  type AgentExecutor,
+  type CurrentInput,
+  type NodeTypes,
+  type ServedAgent,
+  UnknownAgent,
+} from '#libs/executor';
+import type { AgentSkill } from '#libs/protocol';
 import { inlineRevision } from '../inline-workflow.js';
 import { nodePath, workflowPath } from '../node-address.js';
 import { inputsSchema } from './inputs-schema.js';
@@ -8,10 +16,15 @@ import type { WorkflowNode, WorkflowRevision } from '../workflow.js';
 export interface ExecutorMakers {
   nodeTypes: NodeTypes;
   workflow(revision: WorkflowRevision): AgentExecutor;
+  /** An agent as it is at the moment. */
+  current(agent: ServedAgent): Promise<ServedAgent>;
 }
 
 const TEXT = 'text/plain';
 const JSON_DATA = 'application/json';
+/** Of a node's agent that declares no others, and of its skill. */
+const AGENT_MODES = [TEXT, JSON_DATA];
+const SKILL_MODES = [TEXT];
 
 /** One revision of a workflow as an agent, and its nodes as agents; each is made when it is first asked for. */
 export class WorkflowAgents {
@@ -87,15 +100,15 @@ export class WorkflowAgents {
       ...modes,
       executor: this.makers.workflow(this.revision),
       changedAt: this.revision.updatedAt,
-      details: () => this.details(),
+      details: () => this.skillDetails(),
+      innerSkills: () => this.innerSkills(),
     };
   }
 
   /** Its nodes are agents of their own: their skills are listed beside the one of the whole. */
-  private details(): AgentDetails {
-    const nodes = this.nodeIds.flatMap((id) => this.nodeOrNothing(id)?.skills ?? []);
-    const own = this.skillDetails();
-    return { skills: [...own.skills, ...nodes], schemas: own.schemas };
+  private async innerSkills(): Promise<AgentSkill[]> {
+    const nodes = this.nodeIds.flatMap((id) => this.nodeOrNothing(id) ?? []);
+    return (await Promise.all(nodes.map((it) => this.makers.current(it)))).flatMap(({ skills }) => skills);
   }
 
   /** `undefined` also where nobody executes nodes of its type. */
@@ -128,14 +141,25 @@ export class WorkflowAgents {
       name,
       description,
       version: this.revision.revision,
-      skills: [{ ...skill, inputModes: inputModes ?? [TEXT], outputModes }],
-      inputModes: inputModes ?? [TEXT, JSON_DATA],
+      skills: [{ ...skill, inputModes: inputModes ?? SKILL_MODES, outputModes }],
+      inputModes: inputModes ?? AGENT_MODES,
       outputModes,
       ...(capabilities && { capabilities }),
       executor,
       changedAt: this.revision.updatedAt,
     };
   }
+}
+
+/** A node's agent that takes something else by now. */
+export function withInput(agent: ServedAgent, { inputModes, changedAt }: CurrentInput): ServedAgent {
+  const isNewer = changedAt !== undefined && (agent.changedAt === undefined || changedAt > agent.changedAt);
+  return {
+    ...agent,
+    skills: agent.skills.map((skill) => ({ ...skill, inputModes: inputModes ?? SKILL_MODES })),
+    inputModes: inputModes ?? AGENT_MODES,
+    ...(isNewer && { changedAt }),
+  };
 }
 
 /** What the author wrote for callers to read. */

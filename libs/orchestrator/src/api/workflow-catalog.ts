@@ -7,7 +7,7 @@ import type { WorkflowRevision } from '../workflow.js';
 import { WorkflowStore } from '../workflow-store.js';
 import { AgentPage } from './agent-page.js';
 import { CatalogServices } from './catalog-services.js';
-import { WorkflowAgents } from './workflow-agents.js';
+import { WorkflowAgents, withInput } from './workflow-agents.js';
 
 export const SERVICE_VERSION = '0.1.0';
 const PAGE = 1000;
@@ -62,7 +62,7 @@ export class WorkflowCatalog extends AgentCatalog {
     if (root !== 'workflows' || nodes !== 'nodes' || !id || rest.length > 0) return undefined;
     const found = this.store.recent?.(workflow);
     const agent = found && this.publish(found.revision).nodeOrNothing(id);
-    if (!agent) return undefined;
+    if (!agent || agent.executor.currentInput) return undefined;
     let unasked = this.unasked.get(agent);
     if (!unasked) this.unasked.set(agent, (unasked = { ...agent, premise: found.premise }));
     return unasked;
@@ -148,14 +148,14 @@ export class WorkflowCatalog extends AgentCatalog {
     const found = await this.store.get(workflow, revision);
     const agent = found && this.publish(found).node(id);
     if (!agent) throw new UnknownAgent(`node "${id}" not registered`, 'NODE_NOT_FOUND', { workflow, node: id });
-    return agent;
+    return this.current(agent);
   }
 
   private async nodeAnywhere(id: string): Promise<ServedAgent> {
     const found = (await this.store.withNode(id, CANDIDATES)).map((it) => this.publish(it));
     const [only] = found;
     const agent = found.length === 1 ? only?.node(id) : undefined;
-    if (agent) return agent;
+    if (agent) return this.current(agent);
     if (found.length < 2) throw new UnknownAgent(`node "${id}" not registered`, 'NODE_NOT_FOUND', { node: id });
     const candidates = found.map((it) => `${it.path}/nodes/${id}`).join(', ');
     throw new UnknownAgent(`node "${id}" is ambiguous: several workflows have one`, 'NODE_AMBIGUOUS', {
@@ -164,11 +164,20 @@ export class WorkflowCatalog extends AgentCatalog {
     });
   }
 
+  private async current(agent: ServedAgent): Promise<ServedAgent> {
+    const input = await agent.executor.currentInput?.(this.tenant);
+    return input ? withInput(agent, input) : agent;
+  }
+
   private publish(revision: WorkflowRevision): WorkflowAgents {
     const known = this.published.get(revision);
     if (known) return known;
     const { nodeTypes, executors } = this.services;
-    const made = new WorkflowAgents(revision, { nodeTypes, workflow: (it) => executors.of(it) });
+    const made = new WorkflowAgents(revision, {
+      nodeTypes,
+      workflow: (it) => executors.of(it),
+      current: (it) => this.current(it),
+    });
     this.published.set(revision, made);
     return made;
   }
