@@ -1,4 +1,5 @@
 import { Balancer } from './balancer.js';
+import { NatsServer } from './nats-server.js';
 import { type Parley, type ParleyOptions, startParley } from './parley.js';
 import type { TestDatabase } from './postgres.js';
 import { until } from './until.js';
@@ -10,7 +11,10 @@ export interface ClusterOptions extends Omit<ParleyOptions, 'databaseUrl'> {
 /** The part of a database that the cluster looks into. */
 export type ClusterDatabase = Pick<TestDatabase, 'url' | 'query'>;
 
-/** Replicas of the built service on one database, behind a balancer without sticky sessions. */
+/**
+ * Replicas of the built service on one database, behind a balancer without sticky sessions. They signal each other over
+ * it, or where the environment says `PARLEY_TEST_SIGNALS=nats` over a NATS of their own.
+ */
 export class ReplicaCluster {
   /** Those that were not killed or stopped through this class, in the order of their start. */
   readonly replicas: Parley[] = [];
@@ -19,10 +23,12 @@ export class ReplicaCluster {
     readonly database: ClusterDatabase,
     readonly balancer: Balancer,
     private readonly options: Omit<ClusterOptions, 'replicas'>,
+    private readonly nats: NatsServer | undefined,
   ) {}
 
   static async start(database: ClusterDatabase, { replicas, ...options }: ClusterOptions): Promise<ReplicaCluster> {
-    const cluster = new ReplicaCluster(database, await Balancer.start(), options);
+    const nats = process.env.PARLEY_TEST_SIGNALS === 'nats' ? await NatsServer.start() : undefined;
+    const cluster = new ReplicaCluster(database, await Balancer.start(), options, nats);
     try {
       await Promise.all(Array.from({ length: replicas }, () => cluster.add()));
       await cluster.balanced();
@@ -35,7 +41,8 @@ export class ReplicaCluster {
 
   /** Starts one more. `options` go before those of the cluster. */
   async add(options: ParleyOptions = {}): Promise<Parley> {
-    const env = { INTERNAL_URL: this.balancer.url, ...this.options.env, ...options.env };
+    const signals = this.nats && { SIGNALS_URL: this.nats.url };
+    const env = { INTERNAL_URL: this.balancer.url, ...signals, ...this.options.env, ...options.env };
     const replica = await startParley({ databaseUrl: this.database.url, ...this.options, ...options, env });
     this.replicas.push(replica);
     this.balancer.targets(...this.urls());
@@ -75,6 +82,7 @@ export class ReplicaCluster {
     await this.balancer.stop();
     for (const replica of this.replicas) replica.thaw();
     await Promise.all(this.replicas.map((replica) => replica.stop()));
+    await this.nats?.stop();
   }
 
   private urls(): string[] {

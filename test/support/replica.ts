@@ -10,7 +10,7 @@ import {
 } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http';
 import { JOB_MIGRATIONS, Jobs, migrateJobQueue } from '#libs/jobs';
-import { Database, POSTGRES_MIGRATIONS, PostgresSignals, ReplicaLife } from '#libs/postgres';
+import { ChannelSignals, Database, POSTGRES_MIGRATIONS, PostgresWire, ReplicaLife } from '#libs/postgres';
 import { InFlight, loadConfig, Metrics, Readiness, Shutdown } from '#libs/service';
 import {
   ANONYMOUS_SCOPE,
@@ -61,7 +61,7 @@ export async function innerReplica(
   const life = new ReplicaLife(database);
   await life.begin();
   const metrics = new Metrics();
-  const signals = new PostgresSignals(database, life, metrics);
+  const signals = new ChannelSignals(new PostgresWire(database), life, metrics);
   const store = new PostgresTaskStore(database);
   const feed = new TaskFeed(store, signals, lookMs);
   const config = loadConfig({});

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import pg from 'pg';
-import { probeDatabase } from '#libs/postgres';
+import { NatsWire, probeDatabase } from '#libs/postgres';
 import { type AppConfig, ConfigError, loadConfig } from '#libs/service';
 import { EXIT } from './exit-code.js';
 import { packageFolder } from './package-version.js';
@@ -29,7 +29,7 @@ export async function doctor(session: Session): Promise<void> {
   if (config) {
     findings.push(await port(config));
     findings.push(...(config.databaseUrl === undefined ? embedded(config) : await database(config)));
-    findings.push(outbound(config));
+    findings.push(...(await signals(config)), outbound(config));
   }
   findings.push(await service(session));
   if (findings.some(({ state }) => state === 'error')) session.code = EXIT.failed;
@@ -183,6 +183,21 @@ async function pooling(url: string, poolUrl: string | undefined): Promise<Findin
     return { what: 'sessions kept', state: 'ok', detail };
   } catch (error) {
     return { what: 'sessions kept', state: 'error', detail: (error as Error).message };
+  }
+}
+
+async function signals({ signalsUrl }: AppConfig): Promise<Finding[]> {
+  if (signalsUrl === undefined) return [];
+  try {
+    const session = await new NatsWire(signalsUrl, 'doctor').open({
+      notified: () => undefined,
+      ended: () => undefined,
+    });
+    await session.end();
+    return [{ what: 'signals', state: 'ok', detail: 'NATS lets this service in' }];
+  } catch (error) {
+    const detail = `SIGNALS_URL: ${(error as Error).message}; replicas would find out by looking, about a second later`;
+    return [{ what: 'signals', state: 'warning', detail }];
   }
 }
 

@@ -12,7 +12,9 @@ export { PostgresModule } from './postgres.module.js';
 export { ReplicaLife } from './replica/replica-life.js';
 export { SecretBox, UnreadableSecret } from './secrets/secret-box.js';
 export { serviceSecret } from './secrets/service-secret.js';
-export { PostgresSignals } from './signals/postgres-signals.js';
+export { ChannelSignals } from './signals/channel-signals.js';
+export { NatsWire } from './signals/nats-wire.js';
+export { PostgresWire } from './signals/postgres-wire.js';
 export {
   NO_KEY,
   REPLICA_LEFT,
@@ -21,3 +23,4 @@ export {
   type SignalSubscription,
   type SignalTopic,
 } from './signals/replica-signals.js';
+export { type SignalWire } from './signals/signal-wire.js';

@@ -8,7 +8,8 @@ import { POSTGRES_MIGRATIONS } from './postgres-migrations.js';
 import { ReplicaLife } from './replica/replica-life.js';
 import { SecretBox } from './secrets/secret-box.js';
 import { openSecretBox } from './secrets/service-secret.js';
-import { PostgresSignals } from './signals/postgres-signals.js';
+import { ChannelSignals } from './signals/channel-signals.js';
+import { openWire } from './signals/open-wire.js';
 import { ReplicaSignals } from './signals/replica-signals.js';
 
 export interface PostgresOptions {
@@ -33,7 +34,11 @@ export class PostgresModule {
         { provide: SecretBox, inject: [AppConfig, Database], useFactory: openSecretBox },
         { provide: DataSource, inject: [Database], useFactory: (database: Database) => database.dataSource },
         { provide: ReplicaLife, inject: [Database, Metrics], useFactory: beginReplicaLife },
-        { provide: ReplicaSignals, inject: [Database, ReplicaLife, Metrics, Shutdown], useFactory: openSignals },
+        {
+          provide: ReplicaSignals,
+          inject: [AppConfig, Database, ReplicaLife, Metrics, Shutdown, Readiness],
+          useFactory: openSignals,
+        },
       ],
       exports: [Database, SecretBox, DataSource, ReplicaLife, ReplicaSignals],
     };
@@ -47,8 +52,17 @@ async function beginReplicaLife(database: Database, metrics: Metrics): Promise<R
   return life;
 }
 
-function openSignals(database: Database, life: ReplicaLife, metrics: Metrics, shutdown: Shutdown): ReplicaSignals {
-  const signals = new PostgresSignals(database, life, metrics);
+async function openSignals(
+  config: AppConfig,
+  database: Database,
+  life: ReplicaLife,
+  metrics: Metrics,
+  shutdown: Shutdown,
+  readiness: Readiness,
+): Promise<ReplicaSignals> {
+  const signals = new ChannelSignals(await openWire(config, database), life, metrics);
+  // Nothing depends on signals, so requests may come here as before.
+  readiness.mention('signals', () => signals.trouble);
   // In this order: whoever hears that this replica has left finds it gone.
   shutdown.register('sessions', async () => {
     await life.end();

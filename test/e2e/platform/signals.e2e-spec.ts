@@ -1,157 +1,91 @@
-import {
-  Database,
-  NO_KEY,
-  POSTGRES_MIGRATIONS,
-  PostgresSignals,
-  REPLICA_LEFT,
-  ReplicaLife,
-  type SignalSubscription,
-} from '#libs/postgres';
-import { Metrics } from '#libs/service';
+import { NatsWire, PostgresWire } from '#libs/postgres';
+import { signalsContract } from '../../contracts/signals.contract.js';
 import { allowConnections, endSessions } from '../../support/database-faults.js';
-import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { until } from '../../support/until.js';
+import { describeWithNats, NatsServer } from '../../support/nats-server.js';
 
-const TOPIC = { name: 'thing', shards: 16 };
-
-/** A replica that hears and sends. */
-interface Replica {
-  life: ReplicaLife;
-  signals: PostgresSignals;
-  metrics: Metrics;
-  database: Database;
-  /** The keys that woke it. */
-  woken: string[];
-  /** How often it was told to catch up. */
-  caughtUp(): number;
-  watching: SignalSubscription;
-}
-
-let server: TestDatabase;
-const replicas: Replica[] = [];
-let one: Replica;
-let two: Replica;
-let three: Replica;
-
-beforeAll(async () => {
-  server = await freshDatabase({ empty: true });
-  one = await replica(server);
-});
-
-afterAll(async () => {
-  for (const it of replicas) {
-    await leave(it);
-    await it.database.close();
-  }
-  await server.drop();
-});
-
-describe('PostgresSignals', () => {
-  it('sends nothing while it is alone, and has not even a session for it', async () => {
-    one.signals.send(TOPIC, 'a');
-    await one.database.ping();
-    expect(await value(one, 'parley_signals_sent_total{topic="thing"}')).toBe(0);
-    expect(
-      await server.query(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%:notify'`,
-      ),
-    ).toEqual([]);
-    [two, three] = [await replica(server), await replica(server)];
-    expect(three.life.peers).toBe(2);
-    await until(() => replicas.every(({ life }) => life.peers === 2), { what: 'the replicas to know of each other' });
-  });
-
-  it('wakes the other replicas that watch the key, and never its sender', async () => {
-    for (const it of [one, two]) await hears(it, 'a');
-    one.signals.send(TOPIC, 'a');
-    await until(() => two.woken.length === 1, { what: 'the signal' });
-    // What came back to the sender, and what came to those who do not watch, would have come by now.
-    two.signals.send(TOPIC, 'a');
-    await until(() => one.woken.length === 1, { what: 'the answer' });
-    expect([one.woken, two.woken, three.woken]).toEqual([['a'], ['a'], []]);
-    expect(await value(one, 'parley_signals_sent_total{topic="thing"}')).toBe(1);
-    expect(await value(two, 'parley_signals_received_total{topic="thing"}')).toBe(1);
-    expect(await value(three, 'parley_signals_received_total{topic="thing"}')).toBe(0);
-  });
-
-  it('carries more keys than one payload takes', async () => {
-    const keys = Array.from({ length: 3_000 }, (_, index) => `${index}-`.padEnd(36, 'x'));
-    for (const key of keys) three.watching.watch(key);
-    await until(() => three.caughtUp() > 0, { what: 'the channels to be heard, all at once' });
-    for (const key of keys) one.signals.send(TOPIC, key);
-    await until(() => three.woken.length === keys.length, { what: 'every key' });
-    expect(three.woken.toSorted()).toEqual(keys.toSorted());
-  });
-
-  it('hears again after its session was cut, and says that something may have been missed', async () => {
-    const before = two.caughtUp();
-    expect(await endSessions(server, 'signals')).toBe(3);
-    await until(() => two.caughtUp() > before, { what: 'the new session' });
-    await wakes(two, 'a');
-    expect(await value(two, 'parley_signal_reconnects_total')).toBe(1);
-  });
-
-  it('tries until the database lets it in again, and sends again after it could not', async () => {
-    const before = two.caughtUp();
-    await allowConnections(server, false);
-    await endSessions(server, 'signals');
-    await endSessions(server, 'notify');
-    one.signals.send(TOPIC, 'a');
-    await until(async () => (await value(two, 'parley_signal_reconnects_total')) === 2, { what: 'the loss' });
-    expect(two.caughtUp()).toBe(before);
-    await allowConnections(server, true);
-    await until(() => two.caughtUp() > before, { what: 'the new session' });
-    await wakes(two, 'a');
-  });
-
-  it('says when a replica leaves, after its life has ended', async () => {
-    let gone: Promise<string[]> | undefined;
-    let heard = false;
-    const wake = (): void => void (gone ??= two.life.deadReplicas());
-    two.signals.subscribe(REPLICA_LEFT, { wake, catchUp: () => (heard = true) }).watch(NO_KEY);
-    await until(() => heard, { what: 'the channel to be heard' });
-    await leave(one);
-    expect(await until(() => gone)).toContain(one.life.replicaId);
+describe('signals over PostgreSQL', () => {
+  signalsContract({
+    wireOf: (database) => new PostgresWire(database),
+    cut: async (server) => expect(await endSessions(server, 'signals')).toBe(3),
+    away: async (server) => {
+      await allowConnections(server, false);
+      await endSessions(server, 'signals');
+      await endSessions(server, 'notify');
+    },
+    back: (server) => allowConnections(server, true),
   });
 });
 
-async function replica({ url }: TestDatabase): Promise<Replica> {
-  const database = await Database.open({ url, migrations: POSTGRES_MIGRATIONS });
-  const life = new ReplicaLife(database);
-  await life.begin();
-  const metrics = new Metrics();
-  const signals = new PostgresSignals(database, life, metrics);
-  const woken: string[] = [];
-  let caughtUp = 0;
-  const watching = signals.subscribe(TOPIC, { wake: (key) => woken.push(key), catchUp: () => (caughtUp += 1) });
-  const made = { life, signals, metrics, database, woken, watching, caughtUp: () => caughtUp };
-  replicas.push(made);
-  return made;
-}
-
-async function leave({ life, signals }: Replica): Promise<void> {
-  await life.end();
-  await signals.end();
-}
-
-/** Watches a key on a channel that the replica does not hear yet. */
-async function hears(it: Replica, key: string): Promise<void> {
-  const before = it.caughtUp();
-  it.watching.watch(key);
-  await until(() => it.caughtUp() > before, { what: `${key} to be heard` });
-}
-
-/** Another replica sends the key, again and again, until the replica is woken: the sender may have lost its session. */
-async function wakes(it: Replica, key: string): Promise<void> {
-  const before = it.woken.length;
-  const sent = (): boolean => {
-    one.signals.send(TOPIC, key);
-    return it.woken.length > before;
+describeWithNats('signals over NATS', () => {
+  let nats: NatsServer;
+  beforeAll(async () => {
+    nats = await NatsServer.start();
+  });
+  afterAll(() => nats.stop());
+  const cut = async (): Promise<void> => {
+    await nats.stop();
+    await nats.restart();
   };
-  await until(sent, { what: `${key} to wake` });
-}
 
-async function value({ metrics }: Replica, name: string): Promise<number> {
-  const line = (await metrics.read()).split('\n').find((it) => it.startsWith(`${name} `));
-  return Number(line?.split(' ')[1] ?? 0);
-}
+  signalsContract({
+    wireOf: () => new NatsWire(nats.url, 'tested'),
+    cut,
+    away: () => nats.stop(),
+    back: () => nats.restart(),
+  });
+
+  it('notices a server that stands still, and cannot be sent to', async () => {
+    const wire = new NatsWire(nats.url, 'frozen');
+    const [ended, heard] = [Promise.withResolvers<unknown>(), Promise.withResolvers<string | undefined>()];
+    const other = await new NatsWire(nats.url, 'frozen').open({
+      notified: (_channel, payload) => heard.resolve(payload),
+      ended: () => undefined,
+    });
+    const session = await wire.open({ notified: () => undefined, ended: ended.resolve });
+    await other.listen(['parley_thing'], []);
+    await wire.send(['parley_thing'], ['["me","a"]']);
+    expect(await heard.promise).toBe('["me","a"]');
+    nats.freeze();
+    try {
+      const refused = (): Promise<string | false> =>
+        wire.send(['parley_thing'], ['["me","b"]']).then(
+          () => false as const,
+          (error: Error) => error.message,
+        );
+      expect(await until(refused, { what: 'a signal that is not sent' })).toMatch(/does not answer|no connection/);
+      expect(await ended.promise).toBeInstanceOf(Error);
+    } finally {
+      nats.thaw();
+    }
+    await session.end();
+    await other.end();
+  });
+
+  it('hears only those of its own database', async () => {
+    const heard: (string | undefined)[] = [];
+    const events = {
+      notified: (_: string, payload: string | undefined) => heard.push(payload),
+      ended: () => undefined,
+    };
+    const [own, foreign] = [new NatsWire(nats.url, 'own'), new NatsWire(nats.url, 'foreign')];
+    const listener = await new NatsWire(nats.url, 'own').open(events);
+    await listener.listen(['parley_thing'], []);
+    const sessions = await Promise.all([own, foreign].map((it) => it.open({ ...events, notified: () => undefined })));
+    await foreign.send(['parley_thing'], ['theirs']);
+    await own.send(['parley_thing'], ['ours']);
+    await listener.listen([], ['parley_thing']);
+    expect(heard).toEqual(['ours']);
+    await Promise.all([listener, ...sessions].map((it) => it.end()));
+  });
+
+  it('says what is wrong without the password', async () => {
+    const { port } = new URL(nats.url);
+    const wire = new NatsWire(`nats://parley:wrong-secret@127.0.0.1:${port}`, 'tested');
+    const refused = await wire
+      .open({ notified: () => undefined, ended: () => undefined })
+      .catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(Error);
+    expect(JSON.stringify(refused, Object.getOwnPropertyNames(refused))).not.toContain('wrong-secret');
+  });
+});

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type pg from 'pg';
+import type { WireEvents, WireSession } from './signal-wire.js';
 
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 5_000;
@@ -12,23 +12,24 @@ export interface ListenerEvents {
   lost(error: unknown): void;
 }
 
-/**
- * Hears channels of PostgreSQL on a session of its own, which it replaces when it breaks. It must be a direct
- * connection, or one pooled by session: behind a pooler of transactions LISTEN hears nothing.
- */
+/** Hears channels on a session of its own, which it replaces when it breaks. */
 export class SignalListener {
   private readonly wanted = new Set<string>();
   private readonly listened = new Set<string>();
-  private session: pg.Client | undefined;
+  private session: WireSession | undefined;
   private syncing = false;
-  private troubled = false;
+  private isTroubled = false;
   private ended = false;
 
-  /** @param open gives a session that is not yet connected */
   constructor(
-    private readonly open: () => pg.Client,
+    private readonly open: (events: WireEvents) => Promise<WireSession>,
     private readonly events: ListenerEvents,
   ) {}
+
+  /** Whether the session was lost, or could not be had, and there is none yet. */
+  get troubled(): boolean {
+    return this.isTroubled;
+  }
 
   listen(channel: string): void {
     this.wanted.add(channel);
@@ -49,10 +50,10 @@ export class SignalListener {
     this.ended = true;
     const { session } = this;
     this.forget();
-    await session?.end().catch(() => undefined);
+    await session?.end();
   }
 
-  /** Makes the session hear what is wanted, all that is wanted by now in one statement. Never rejects. */
+  /** Makes the session hear what is wanted, all that is wanted by now at once. Never rejects. */
   private async sync(): Promise<void> {
     if (this.syncing) return;
     this.syncing = true;
@@ -79,39 +80,36 @@ export class SignalListener {
     const session = (this.session ??= await this.connect());
     const fresh = [...this.wanted.difference(this.listened)];
     const stale = [...this.listened.difference(this.wanted)];
-    await session.query([...fresh.map((it) => `LISTEN ${it}`), ...stale.map((it) => `UNLISTEN ${it}`)].join('; '));
+    await session.listen(fresh, stale);
     // It may have been lost since.
     if (this.session !== session) return;
-    this.troubled = false;
+    this.isTroubled = false;
     for (const channel of fresh) this.listened.add(channel);
     for (const channel of stale) this.listened.delete(channel);
     if (fresh.length > 0) this.events.listening(fresh);
   }
 
-  private async connect(): Promise<pg.Client> {
-    const session = this.open();
-    session.on('notification', ({ channel, payload }) => this.events.notified(channel, payload));
-    // Not on `error`, which a session that is cut raises twice.
-    session.once('end', () => {
-      if (this.session === session) this.discard(new Error('The session ended'));
+  private async connect(): Promise<WireSession> {
+    // It may end before it is here.
+    const own: { session?: WireSession } = {};
+    const session = await this.open({
+      notified: (channel, payload) => this.events.notified(channel, payload),
+      ended: (error) => {
+        if (own.session !== undefined && this.session === own.session) this.discard(error);
+      },
     });
-    try {
-      await session.connect();
-    } catch (error) {
-      await session.end().catch(() => undefined);
-      throw error;
-    }
-    if (this.ended) await session.end().catch(() => undefined);
+    own.session = session;
+    if (this.ended) await session.end();
     return session;
   }
 
   private discard(error: unknown): void {
     const { session } = this;
     this.forget();
-    void session?.end().catch(() => undefined);
+    void session?.end();
     if (this.ended) return;
-    if (!this.troubled) this.events.lost(error);
-    this.troubled = true;
+    if (!this.isTroubled) this.events.lost(error);
+    this.isTroubled = true;
     void this.sync();
   }
 

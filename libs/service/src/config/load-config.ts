@@ -11,6 +11,7 @@ import { LIMIT_VARIABLES, limitsOf } from './limits-config.js';
 import { type McpServerEntry, readMcpServers } from './mcp-config.js';
 import { MEMORY_VARIABLES, memoryOf } from './memory-config.js';
 import { parseBytes, parseDuration } from './quantities.js';
+import { SIGNALS_VARIABLES } from './signals-config.js';
 import { TRACING_VARIABLES, tracingOf } from './tracing-config.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -116,6 +117,7 @@ const VARIABLES = z.object({
   GRPC_PORT: port.optional(),
   GRPC_PUBLIC_URL: grpcTarget.optional(),
   ...DATABASE_VARIABLES,
+  ...SIGNALS_VARIABLES,
   DATA_DIR: z.string().default('./.data'),
   PUBLIC_URL: httpUrl.optional(),
   TRUSTED_PROXIES: addresses.default([]),
@@ -196,6 +198,7 @@ function toConfig(
     grpcPublicUrl: values.GRPC_PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
     databasePoolUrl: values.DATABASE_POOL_URL,
+    signalsUrl: values.SIGNALS_URL,
     dataDir: resolve(values.DATA_DIR),
     publicUrl: values.PUBLIC_URL,
     trustedProxies: values.TRUSTED_PROXIES,

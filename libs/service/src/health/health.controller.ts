@@ -36,13 +36,18 @@ export class HealthController {
   @HealthCheck()
   async getReadiness(): Promise<HealthCheckResult> {
     const outcomes = Object.entries(await this.readiness.outcomes());
-    return this.health.check(
-      outcomes.map(
+    return this.health.check([
+      ...outcomes.map(
         ([name, outcome]) =>
           () =>
             this.indicate(name, outcome),
       ),
-    );
+      ...this.readiness.mentioned().map(
+        ([name, remark]) =>
+          () =>
+            this.remark(name, remark),
+      ),
+    ]);
   }
 
   @Get('startup')
@@ -56,5 +61,11 @@ export class HealthController {
     const indicator = this.indicators.check(name);
     if (typeof outcome === 'string') return indicator.down(outcome);
     return outcome ? indicator.up() : indicator.down();
+  }
+
+  /** Up, as it keeps no request away; `degraded` says that it is not as it should be. */
+  private remark(name: string, remark: string | undefined) {
+    const indicator = this.indicators.check(name);
+    return remark === undefined ? indicator.up() : indicator.up({ degraded: true, message: remark });
   }
 }

@@ -8,6 +8,7 @@ const CHECK_TIMEOUT_MS = 2_000;
 @Injectable()
 export class Readiness {
   private readonly checks = new Map<string, ReadinessCheck>();
+  private readonly remarks = new Map<string, () => string | undefined>();
   /** Set by Shutdown: new work is refused from now on. */
   draining = false;
   /** Set once the service listens. */
@@ -19,6 +20,16 @@ export class Readiness {
    */
   add(name: string, check: ReadinessCheck): void {
     this.checks.set(name, check);
+  }
+
+  /** What keeps no request away: the sentence, for whoever may ask, stands beside the outcomes of the checks. */
+  mention(name: string, remark: () => string | undefined): void {
+    this.remarks.set(name, remark);
+  }
+
+  /** By name what `mention` was given to ask: what is not as it should be, or that nothing is amiss. */
+  mentioned(): [name: string, remark: string | undefined][] {
+    return [...this.remarks].map(([name, remark]) => [name, remark()]);
   }
 
   /** Each check's outcome: whether it passed, or the sentence that says why not. No error's text leaves the process. */

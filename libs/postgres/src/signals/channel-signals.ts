@@ -1,7 +1,6 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { Database } from '../database/database.js';
-import { Metrics } from '#libs/service';
-import { ReplicaLife } from '../replica/replica-life.js';
+import { Logger } from '@nestjs/common';
+import type { Metrics } from '#libs/service';
+import type { ReplicaLife } from '../replica/replica-life.js';
 import {
   NO_KEY,
   REPLICA_LEFT,
@@ -13,6 +12,7 @@ import {
 import { channelOf, readPayload } from './signal-channel.js';
 import { SignalListener } from './signal-listener.js';
 import { SignalSender } from './signal-sender.js';
+import type { SignalWire } from './signal-wire.js';
 
 /** A channel that nobody watches any more is heard for so long: the next one to watch it need not ask for it. */
 const LINGER_MS = 30_000;
@@ -24,17 +24,13 @@ interface Channel {
 }
 
 /**
- * ReplicaSignals over LISTEN and NOTIFY.
- *
- * NOTIFY takes a lock over the whole database until its transaction has committed, so it is never part of the
- * transaction it tells of, where it would put all commits in a row: it follows on a session of its own, at most a
- * hundred times a second. A NOTIFY wakes every session that listens at all, and is sent to those that hear its channel;
- * shards keep the others from reading what they do not want. While no other replica lives nothing is sent: what that
- * costs is one comparison. A replica that has just started is seen with the next heartbeat (two seconds).
+ * ReplicaSignals over anything that has channels. Keys are spread over the channels of their topic, so that a replica
+ * does not read what nobody there wants. At most a hundred times a second something is sent, and nothing while no other
+ * replica lives: what that costs is one comparison. A replica that has just started is seen with the next heartbeat
+ * (two seconds).
  */
-@Injectable()
-export class PostgresSignals extends ReplicaSignals {
-  private readonly logger = new Logger(PostgresSignals.name);
+export class ChannelSignals extends ReplicaSignals {
+  private readonly logger = new Logger(ReplicaSignals.name);
   private readonly handlers = new Map<string, { topic: SignalTopic; handler: SignalHandler }[]>();
   private readonly channels = new Map<string, Channel>();
   private readonly sender: SignalSender;
@@ -44,7 +40,7 @@ export class PostgresSignals extends ReplicaSignals {
   private readonly losses;
 
   constructor(
-    database: Database,
+    private readonly wire: SignalWire,
     private readonly replica: ReplicaLife,
     metrics: Metrics,
   ) {
@@ -52,19 +48,23 @@ export class PostgresSignals extends ReplicaSignals {
     this.sent = metrics.counter('parley_signals_sent_total', 'Signals to other replicas', ['topic']);
     this.received = metrics.counter('parley_signals_received_total', 'Signals of other replicas', ['topic']);
     this.losses = metrics.counter('parley_signal_reconnects_total', 'Times that the session for signals was lost');
-    // Nothing to be kept: a commit that a crash loses told of nothing that is not found otherwise.
-    const pool = database.tunedPool('notify', 1, { synchronous_commit: 'off' });
     this.sender = new SignalSender(
       replica.replicaId,
-      (channels, payloads) => pool.query({ name: 'notify', text: NOTIFY, values: [channels, payloads] }),
+      (channels, payloads) => wire.send(channels, payloads),
       (error) => this.logger.debug({ err: error }, 'Signals to other replicas were not sent'),
     );
-    this.listener = new SignalListener(() => database.session('signals'), {
+    this.listener = new SignalListener((events) => wire.open(events), {
       notified: (channel, payload) => this.notified(channel, payload),
       listening: (listened) => this.catchUp(listened),
       lost: (error) => this.lost(error),
     });
-    database.onSessionsRenewed(() => this.listener.renew());
+    wire.onRenewal?.(() => this.listener.renew());
+  }
+
+  /** Why other replicas are not heard at the moment, for whoever may ask; `undefined` while they are. */
+  get trouble(): string | undefined {
+    if (!this.listener.troubled) return undefined;
+    return `${this.wire.name} is out of reach: what other replicas do is looked for instead, within about a second`;
   }
 
   send(topic: SignalTopic, key: string): void {
@@ -84,9 +84,9 @@ export class PostgresSignals extends ReplicaSignals {
   /** Says that this replica has left, and stops. To be called once its life has ended. */
   async end(): Promise<void> {
     for (const { lingering } of this.channels.values()) clearTimeout(lingering);
-    await this.listener.end();
     this.send(REPLICA_LEFT, NO_KEY);
     await this.sender.flush();
+    await this.listener.end();
   }
 
   private watch(topic: SignalTopic, name: string): void {
@@ -126,8 +126,9 @@ export class PostgresSignals extends ReplicaSignals {
 
   private lost(error: unknown): void {
     this.losses.inc();
-    this.logger.warn({ err: error }, 'The session that hears other replicas is lost; it is tried again');
+    this.logger.warn(
+      { err: error },
+      `The session that hears other replicas (${this.wire.name}) is lost; it is tried again`,
+    );
   }
 }
-
-const NOTIFY = 'SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS signal (channel, payload)';
