@@ -1,4 +1,8 @@
 import 'reflect-metadata';
+import { mkdtempSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { copyBuiltService } from '../../support/built-service.mjs';
 import { asleepThoughDue, claimsWithoutExecutor } from '../../support/idle-claims.js';
@@ -76,7 +80,7 @@ async function tryByChance(options: ChaosOptions): Promise<boolean> {
 }
 
 /** @returns whether every promise was kept */
-async function tryEachEvent({ replicas, http }: ChaosOptions): Promise<boolean> {
+async function tryEachEvent({ replicas, http, places }: ChaosOptions): Promise<boolean> {
   process.env.PARLEY_TEST_MAIN = copyBuiltService();
   const database = await TriedDatabase.start(false, say);
   ends.push(() => database.stop());
@@ -87,7 +91,17 @@ async function tryEachEvent({ replicas, http }: ChaosOptions): Promise<boolean> 
   ends.push(() => agent.stop());
   agent.always(behaviour(agent));
   const stage = { cluster, api: new Api(cluster.balancer.url), agent };
-  const result = await killAtEvents(stage, { scenarios: scenarios(PARKED), side: 2 * replicas, say });
+  const result = await killAtEvents(stage, {
+    scenarios: scenarios(PARKED),
+    side: 2 * replicas,
+    ...(places.length > 0 && { places }),
+    say,
+    keep: async (logs) => {
+      const file = join(mkdtempSync(join(tmpdir(), 'parley-trial-')), 'tasks.json');
+      await writeFile(file, JSON.stringify(logs, null, 1));
+      say(`The logs of all Tasks: ${file}`);
+    },
+  });
   process.stdout.write(`\n${eventReport(result)}\n`);
   return result.problems.length === 0;
 }

@@ -13,11 +13,13 @@ export interface ChaosOptions {
   kills: number;
   /** Instead of faults by chance: a replica is killed at each event of runs with every construct. */
   eachEvent: boolean;
+  /** Only at these of its places; empty: all. */
+  places: string[];
 }
 
 export const USAGE = `npm run chaos -- [--minutes 2] [--seed S] [--replicas 3] [--faults kill,database] [--http]
 npm run chaos -- --faults failover [--kills 10] [--seed S] [--replicas 2]
-npm run chaos -- --each-event [--replicas 4]
+npm run chaos -- --each-event [--replicas 4] [--places child,whole:12,late:3:before]
 
 --minutes   how long the faults go on; about one more to recover and to check
 --seed      the plan of faults to repeat; one by chance otherwise
@@ -26,7 +28,9 @@ npm run chaos -- --each-event [--replicas 4]
             database): PostgreSQL is a Patroni cluster of two nodes then, whose leader is lost again and again
 --kills     with failover: how many leaders are lost, however long it takes, unless --minutes is there as well
 --each-event  after each event of runs with every construct of the language, and before each next one, the replica that
-            executes the run is killed; it lasts as long as that takes
+            executes the run is killed; it lasts as long as that takes. Where something is broken, the logs of all Tasks are
+            kept in a file, and said where
+--places    with each-event: only the events of these kinds of runs (whole, child, rerun, late), or these events of them
 --http      NODE_DISPATCH=http: a run's own nodes are called through the balancer`;
 
 /** The fault that needs another PostgreSQL than the others. */
@@ -44,10 +48,12 @@ export function readOptions(args: string[]): ChaosOptions {
       faults: { type: 'string', default: '' },
       http: { type: 'boolean', default: false },
       'each-event': { type: 'boolean', default: false },
+      places: { type: 'string', default: '' },
     },
   });
-  const faults = values.faults.split(',').filter((kind) => kind !== '');
+  const faults = listed(values.faults);
   if (values.kills !== undefined && !faults.includes(FAILOVER)) throw new Error('--kills goes with --faults failover');
+  if (values.places !== '' && !values['each-event']) throw new Error('--places goes with --each-event');
   if (faults.includes(FAILOVER) && faults.includes('database')) throw new Error('--faults: failover, or database');
   return {
     minutes: above(0, 'minutes', values.minutes ?? (values.kills === undefined ? '2' : 'Infinity')),
@@ -57,13 +63,15 @@ export function readOptions(args: string[]): ChaosOptions {
     http: values.http,
     kills: above(0, 'kills', values.kills ?? 'Infinity'),
     eachEvent: values['each-event'],
+    places: listed(values.places),
   };
 }
 
 /** The command that repeats the trial. */
-export function commandOf({ minutes, seed, replicas, faults, http, kills, eachEvent }: ChaosOptions): string {
+export function commandOf({ minutes, seed, replicas, faults, http, kills, eachEvent, places }: ChaosOptions): string {
   const dispatch = http ? ['--http'] : [];
-  if (eachEvent) return ['npm run chaos -- --each-event --replicas', replicas, ...dispatch].join(' ');
+  const chosen = places.length > 0 ? ['--places', places.join(',')] : [];
+  if (eachEvent) return ['npm run chaos -- --each-event --replicas', replicas, ...chosen, ...dispatch].join(' ');
   return [
     'npm run chaos --',
     ...(Number.isFinite(minutes) ? ['--minutes', minutes] : []),
@@ -72,6 +80,10 @@ export function commandOf({ minutes, seed, replicas, faults, http, kills, eachEv
     ...(faults.length > 0 ? ['--faults', faults.join(',')] : []),
     ...dispatch,
   ].join(' ');
+}
+
+function listed(text: string): string[] {
+  return text.split(',').filter((it) => it !== '');
 }
 
 function above(least: number, name: string, text: string): number {

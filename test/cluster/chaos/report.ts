@@ -43,7 +43,7 @@ export function eventReport({ scenarios, kills, calls, problems }: TrialResult):
   return [
     table(['run', 'events', 'runs', 'killed at their place'], rows),
     `${kills} replicas were killed; agents were called ${calls} times; ${problems.length} promises were broken.`,
-    ...shown('broken', problems),
+    ...shown('broken', problems, Infinity),
   ].join('\n\n');
 }
 
@@ -64,10 +64,10 @@ function failoverTable(failovers: readonly Failover[], stored: readonly StoredLo
   ].join('\n');
 }
 
-function shown(promise: string, breaches: readonly string[]): string[] {
+function shown(promise: string, breaches: readonly string[], most = SHOWN): string[] {
   if (breaches.length === 0) return [];
-  const more = breaches.length > SHOWN ? [`… and ${breaches.length - SHOWN} more`] : [];
-  return [[`${promise}:`, ...breaches.slice(0, SHOWN), ...more].join('\n  ')];
+  const more = breaches.length > most ? [`… and ${breaches.length - most} more`] : [];
+  return [[`${promise}:`, ...breaches.slice(0, most), ...more].join('\n  ')];
 }
 
 function memory({ pid, seconds, start, middle, end }: MemoryOfLife): string[] {

@@ -31,7 +31,10 @@ const TRIGGER = `
 /** Who has come to a gate: the process id of a replica. */
 export interface Comer {
   pid: number;
-  /** Lets whoever comes next pass; whoever waits at the gate is sent away, and its events are not written. */
+  /**
+   * Lets whoever comes next pass, and whoever else waits at the gate; this one is taken for dead: it is sent away, and its
+   * events are not written.
+   */
   open(): Promise<void>;
 }
 
@@ -71,12 +74,11 @@ export class EventGates {
     const key = ++this.keys;
     if (moment === 'before') await this.client.query('SELECT pg_advisory_lock($1, $2)', [LOCKS, key]);
     await this.query('INSERT INTO event_gate VALUES ($1, $2, $3, $4)', [agent, sequence, moment, key]);
-    const open = (): Promise<void> => this.open(key, moment);
     return async (isOver) => {
       const limit = { within: 300_000, what: `${moment} event ${sequence} of ${agent}` };
       const found = await until(async () => (await this.comer(key, moment)) ?? ((await isOver()) && 'none'), limit);
-      if (found !== 'none') return { pid: found, open };
-      await open();
+      if (found !== 'none') return { pid: found, open: () => this.open(key, moment, found) };
+      await this.open(key, moment);
       return undefined;
     };
   }
@@ -95,13 +97,14 @@ export class EventGates {
     return row && pidOf(row.writer);
   }
 
-  private async open(key: number, moment: Moment): Promise<void> {
+  private async open(key: number, moment: Moment, dead?: number): Promise<void> {
     await this.query('DELETE FROM event_gate WHERE key = $1', [key]);
     if (moment === 'after') return;
     await this.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_locks
-       WHERE locktype = 'advisory' AND classid = ${LOCKS} AND objid = $1 AND NOT granted`,
-      [key],
+      `SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+       WHERE locktype = 'advisory' AND classid = ${LOCKS} AND objid = $1 AND NOT granted
+         AND split_part(application_name, ':', 2) = $2`,
+      [key, String(dead)],
     );
     await this.client.query('SELECT pg_advisory_unlock($1, $2)', [LOCKS, key]);
   }

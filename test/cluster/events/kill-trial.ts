@@ -2,12 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { FakeAgent } from '../../support/fake-agent.js';
 import type { ReplicaCluster } from '../../support/replica-cluster.js';
+import { type StoredLog, storedLogs } from '../../support/stored-log.js';
 import { until } from '../../support/until.js';
 import type { Api } from '../../support/workflow.js';
 import { Answerer } from './answerer.js';
-import { EventGates, type Moment, MOMENTS } from './event-gates.js';
+import { EventGates } from './event-gates.js';
 import { type Disturbed, EventKills, type Whole } from './event-kills.js';
 import { forsaken, leftBehind, logsOf } from './left-behind.js';
+import { isCalled, nameOf, type Place, placesOf } from './places.js';
 import { runProblems } from './run-problems.js';
 import type { Scenario } from './scenarios.js';
 
@@ -29,9 +31,13 @@ export interface TrialOptions {
   scenarios: readonly Scenario[];
   /** At how many events of each scenario, spread evenly; all where absent. */
   most?: number;
+  /** Only at these; see `placesOf`. */
+  places?: readonly string[];
   /** How many runs are under way at once. */
   side: number;
   say(line: string): void;
+  /** Called with all logs where something is broken. */
+  keep?(logs: readonly StoredLog[]): Promise<void>;
 }
 
 export interface TrialResult {
@@ -43,12 +49,6 @@ export interface TrialResult {
   problems: string[];
 }
 
-interface Place {
-  whole: Whole;
-  sequence: number;
-  moment: Moment;
-}
-
 /** Kills the replica that executes a run at each event of it, or at some, and looks at what became of the runs. */
 export async function killAtEvents(stage: TrialStage, options: TrialOptions): Promise<TrialResult> {
   const gates = await EventGates.on(stage.cluster.database);
@@ -58,10 +58,13 @@ export async function killAtEvents(stage: TrialStage, options: TrialOptions): Pr
   const looked = look(stage, looks.signal);
   try {
     const wholes = await Promise.all(options.scenarios.map((scenario) => kills.whole(scenario)));
-    const places = wholes.flatMap((whole) => placesOf(whole, options.most ?? Infinity));
-    const runs = await tryAll(kills, places, options);
+    const places = wholes.flatMap((whole) => placesOf(whole, options.most ?? Infinity, options.places));
+    const none = (options.places ?? []).filter((name) => !places.some((place) => isCalled(place, name)));
+    if (none.length > 0) throw new Error(`There is no such place: ${none.join(', ')}`);
+    const { runs, problems } = await tryAll(stage, kills, places, options);
     looks.abort();
-    const problems = [...(await looked), ...(await problemsOf(stage, wholes, runs))];
+    problems.push(...(await looked), ...(await lastProblems(stage, [...wholes, ...runs])));
+    if (problems.length > 0) await options.keep?.(await storedLogs(stage.cluster.database.query));
     const counted = wholes.map(({ scenario: { name }, events }) => {
       const own = runs.filter(({ scenario }) => scenario.name === name);
       return { name, events, runs: own.length, hits: own.filter(({ isHit }) => isHit).length };
@@ -74,55 +77,62 @@ export async function killAtEvents(stage: TrialStage, options: TrialOptions): Pr
   }
 }
 
-/** Both moments of each event by turns, where there are not to be as many. */
-function placesOf(whole: Whole, most: number): Place[] {
-  const all = Array.from({ length: whole.events }, (_, index) => index + 1).flatMap((sequence) =>
-    MOMENTS.map((moment) => ({ whole, sequence, moment })),
-  );
-  // Nothing comes after the last one.
-  const there = all.filter(({ sequence, moment }) => moment === 'after' || sequence < whole.events);
-  if (there.length <= most) return there;
-  return Array.from({ length: most }, (_, index) => there[Math.floor(((index + 0.5) * there.length) / most)] as Place);
-}
-
-async function tryAll(kills: EventKills, places: readonly Place[], { side, say }: TrialOptions): Promise<Disturbed[]> {
+/** @returns the runs that have ended, and what is wrong with what became of them */
+async function tryAll(
+  { agent }: TrialStage,
+  kills: EventKills,
+  places: readonly Place[],
+  { side, say }: TrialOptions,
+): Promise<{ runs: Disturbed[]; problems: string[] }> {
   const open = [...places];
-  const done: Disturbed[] = [];
+  const [runs, problems]: [Disturbed[], string[]] = [[], []];
+  let done = 0;
   const worker = async (): Promise<void> => {
     for (let place = open.shift(); place !== undefined; place = open.shift()) {
       const { whole, sequence, moment } = place;
+      let found: string[] = [];
       for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-        const run = await kills.disturbed(whole.scenario, sequence, moment);
-        done.push(run);
-        if (run.isHit) break;
+        try {
+          const run = await kills.disturbed(whole.scenario, sequence, moment);
+          runs.push(run);
+          found = [...found, ...outcomeProblems(run, whole, agent)];
+          if (run.isHit) break;
+        } catch (error) {
+          found = [...found, `${nameOf(place)}: ${(error as Error).message}`];
+          break;
+        }
       }
-      say(`${done.length}: ${whole.scenario.name}, killed ${moment} event ${sequence} of ${whole.events}`);
+      problems.push(...found);
+      done += 1;
+      say(`${done} of ${places.length}: ${nameOf(place)} of ${whole.events}`);
+      for (const problem of found) say(`  ${problem}`);
     }
   };
   await Promise.all(Array.from({ length: side }, worker));
-  return done;
+  return { runs, problems };
 }
 
-async function problemsOf(stage: TrialStage, wholes: readonly Whole[], runs: readonly Disturbed[]): Promise<string[]> {
+function outcomeProblems(it: Disturbed, whole: Whole, { texts }: FakeAgent): string[] {
+  const { outcome } = it.scenario;
+  const came = outcome(it.run);
+  return [
+    ...(isDeepStrictEqual(came, outcome(whole.run)) ? [] : [at(it, `came to ${JSON.stringify(came)}`)]),
+    ...(texts.includes(`never of ${it.about}`) ? [at(it, 'has called an agent that no edge leads to')] : []),
+  ];
+}
+
+/** What may need a moment to settle. */
+async function lastProblems(stage: TrialStage, all: readonly (Whole | Disturbed)[]): Promise<string[]> {
   const looked = async (): Promise<string[]> => {
     const found = [...(await leftBehind(stage.cluster))];
-    for (const { run, ...it } of [...wholes, ...runs])
+    for (const { run, ...it } of all)
       found.push(...runProblems(await logsOf(stage.cluster, run.runId), stage.agent).map((what) => at(it, what)));
     return found;
   };
   let problems = await looked();
   const settles = async (): Promise<boolean> => (problems = await looked()).length === 0;
   await until(settles, { within: SETTLING_MS }).catch(() => undefined);
-  const expected = new Map(wholes.map(({ scenario, run }) => [scenario.name, scenario.outcome(run)]));
-  const other = runs.filter(
-    ({ scenario, run }) => !isDeepStrictEqual(scenario.outcome(run), expected.get(scenario.name)),
-  );
-  const sent = runs.flatMap((it) => (it.about && stage.agent.texts.includes(`never of ${it.about}`) ? [it] : []));
-  return [
-    ...problems,
-    ...other.map((it) => at(it, `came to ${JSON.stringify(it.scenario.outcome(it.run))}`)),
-    ...sent.map((it) => at(it, 'has called an agent that no edge leads to')),
-  ];
+  return problems;
 }
 
 function at(it: Partial<Disturbed> & Pick<Whole, 'about' | 'scenario'>, what: string): string {
