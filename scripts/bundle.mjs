@@ -6,6 +6,7 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { transform } from '@swc/core';
 import { rolldown } from 'rolldown';
+import { packageFiles, packageLicenses } from './bundle-packages.mjs';
 import { ROOT } from './prepare.mjs';
 
 const MAINS = ['src/main', 'apps/agent/src/main', 'apps/cli/src/main'];
@@ -13,9 +14,6 @@ const MAINS = ['src/main', 'apps/agent/src/main', 'apps/cli/src/main'];
 const NEST = /[\\/]node_modules[\\/]@nestjs[\\/]/;
 const OWN_REQUIRE = 'const require = createRequire(import.meta.url);';
 const ANY_REQUIRE = /^\s*(?:const|let|var)\b.*\bcreateRequire\(/m;
-
-/** Packages that stay in node_modules: those that read files of their own, and those that few processes need. */
-const LEFT_OUT = ['pino', '@grpc/grpc-js', 'grpc-health-check', 'swagger-ui-dist', 'cosmiconfig', '@ai-sdk'];
 
 /** Each lib as well: what measures a part of Parley (test/bench) takes it from here. */
 const libs = readdirSync(join(ROOT, 'libs')).map((lib) => `libs/${lib}/src/index`);
@@ -56,9 +54,8 @@ const bundle = await rolldown({
   platform: 'node',
   tsconfig: false,
   input: Object.fromEntries([...MAINS, ...libs].map((entry) => [entry, `${entry}.ts`])),
-  external: (id) => LEFT_OUT.some((name) => id === name || id.startsWith(`${name}/`)),
   resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
-  plugins: [sources, requires],
+  plugins: [sources, requires, packageFiles, packageLicenses],
   onLog: (level, log, report) => {
     // Nest and TypeORM load what is installed of what they can work with.
     if (log.code !== 'UNRESOLVED_IMPORT' || !log.id?.includes('node_modules')) report(level, log);
@@ -68,6 +65,8 @@ await bundle.write({
   dir: resolve(process.argv[2]),
   sourcemap: true,
   keepNames: true,
+  // The licences of packages are in a file of their own.
+  comments: false,
   chunkFileNames: ({ moduleIds }) => `chunks/${placeOf(moduleIds)}-[hash].js`,
 });
 await bundle.close();

@@ -17,6 +17,7 @@ const DIST = join(ROOT, 'dist');
 const BUILD_STAMP = join(DIST, '.stamp');
 const COMPILED = ['src', 'apps/agent', 'apps/cli', 'libs'];
 const CONSOLE = 'apps/console';
+const BUNDLERS = ['scripts/bundle.mjs', 'scripts/bundle-packages.mjs'];
 
 /** Makes node_modules match package-lock.json, with one line on standard error when there is something to do. */
 export function ensureInstalled() {
@@ -32,7 +33,7 @@ export function ensureInstalled() {
  * How Node runs Parley (the Dockerfile says the same). The young generation begins at a size that holds whatever is under
  * way: a smaller one takes it for old, and what is taken for old keeps later garbage alive.
  */
-export const NODE_FLAGS = ['--enable-source-maps', '--min-semi-space-size=16', '--max-semi-space-size=32'];
+export const NODE_FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
 
 /** The path of the Node that runs Parley: the one from npm, else a recent enough one that is running or on the PATH. */
 export function pinnedNode() {
@@ -162,7 +163,7 @@ function viteCommand(outDir) {
 }
 
 function sourceFingerprint() {
-  const settings = ['.swcrc', 'package.json', 'package-lock.json', 'scripts/bundle.mjs'].map((file) =>
+  const settings = ['.swcrc', 'package.json', 'package-lock.json', ...BUNDLERS].map((file) =>
     readText(join(ROOT, file)),
   );
   const files = [...COMPILED, CONSOLE].flatMap((folder) => filesUnder(join(ROOT, folder)));

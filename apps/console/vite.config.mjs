@@ -11,7 +11,12 @@ const proxied = ['/a2a', '/api', '/health', '/docs', '/metrics', '/.well-known']
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), tailwindcss(), sizeBudget(), precompressed()],
-  build: { outDir: '../../dist/apps/console', emptyOutDir: true, reportCompressedSize: false },
+  build: {
+    outDir: '../../dist/apps/console',
+    emptyOutDir: true,
+    reportCompressedSize: false,
+    license: { fileName: 'THIRD-PARTY-LICENSES' },
+  },
   server: {
     host: '127.0.0.1',
     proxy: {

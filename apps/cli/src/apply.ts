@@ -1,8 +1,7 @@
 import { type components, ParleyError } from '#libs/client';
-import { relative } from 'node:path';
 import { CommandError } from './exit-code.js';
 import type { Session } from './session.js';
-import type { WorkflowFile } from './workflow-files.js';
+import { shownPlace, type WorkflowFile } from './workflow-files.js';
 
 export type Applied = components['schemas']['AppliedView'];
 
@@ -59,7 +58,5 @@ export async function applyFiles(
 function placeOf(files: readonly WorkflowFile[], path: string): string {
   const [, index, member = ''] = /^workflows\[(\d+)\](?:\.definition\.?)?(.*)$/.exec(path) ?? [];
   const file = files[Number(index)];
-  if (!file) return path;
-  const line = file.lineOf(member);
-  return `${relative('.', file.path)}${line === undefined ? '' : `:${line}`}${member === '' ? '' : ` ${member}`}`;
+  return file ? shownPlace(file, member) : path;
 }

@@ -2,30 +2,40 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { CommandError, EXIT, type ExitCode } from './exit-code.js';
 import type { Session } from './session.js';
 
 /** As the service is tested and measured: most of what it makes is short-lived. */
-const NODE_FLAGS = ['--enable-source-maps', '--min-semi-space-size=16', '--max-semi-space-size=32'];
+const NODE_FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
 
 /** Runs another program of the package to its end; its exit code is the command's. */
 export async function runEntry(entry: string, args: readonly string[], session: Session): Promise<void> {
-  const child = startEntry(entry, args, process.env);
-  session.code = await ended(child);
+  session.code = await ended(started(entry, args));
 }
 
-/** Starts another program of the package, with this one's output. */
-export function startEntry(entry: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
-  // Compiled, this file is in a folder of chunks or in that of the command; the programs stand beside both.
-  const file = ['..', '../../..', '../../../..']
-    .map((up) => join(import.meta.dirname, up, `${entry}.js`))
-    .find((it) => existsSync(it));
+/** Goes on as another program of the package, in this process; resolves when that has begun. Signals are for it then. */
+export async function becomeEntry(entry: string, env: Readonly<Record<string, string>>): Promise<void> {
+  const file = fileOf(entry);
+  Object.assign(process.env, env);
+  process.argv.splice(1, Infinity, file);
+  await import(pathToFileURL(file).href);
+}
+
+function started(entry: string, args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [...NODE_FLAGS, fileOf(entry), ...args], { stdio: 'inherit' });
+}
+
+/** Compiled, this file is in a folder of chunks or in that of the command; the programs stand beside both. */
+function fileOf(entry: string): string {
+  const places = ['..', '../../..', '../../../..'].map((up) => join(import.meta.dirname, up, `${entry}.js`));
+  const file = places.find((it) => existsSync(it));
   if (file === undefined) throw new CommandError(`The package is not complete: ${entry}.js is missing`, EXIT.failed);
-  return spawn(process.execPath, [...NODE_FLAGS, file, ...args], { stdio: 'inherit', env });
+  return file;
 }
 
 /** Waits for the end of a program, and hands it the signals that this one gets. Ctrl-C is an orderly end. */
-export async function ended(child: ChildProcess): Promise<ExitCode> {
+async function ended(child: ChildProcess): Promise<ExitCode> {
   const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
   // The terminal gives Ctrl-C to the program as well: this one only has to stay until it has ended.
   const stay = (): void => undefined;

@@ -7,8 +7,14 @@ import { CommandError } from './exit-code.js';
 export interface WorkflowFile {
   path: string;
   definition: Record<string, unknown> & { name: string };
-  /** The line of a member, by its path (`nodes[0].config.prompt`), as far as it is known. */
-  lineOf(path: string): number | undefined;
+  /** Where a member is, by its path (`nodes[0].config.prompt`); the nearest around it where it is not there. */
+  placeOf(path: string): Place | undefined;
+}
+
+/** Both counted from 1. */
+export interface Place {
+  line: number;
+  column: number;
 }
 
 const FILE = /\.(ya?ml|json)$/i;
@@ -32,6 +38,12 @@ export function readWorkflowFiles(where: string, env: Readonly<Record<string, st
   wrong.push(...repeated(files));
   if (wrong.length > 0) throw new CommandError(wrong.join('\n'));
   return files;
+}
+
+/** `workflows/greeting.yaml:4 nodes[0].type`: the file, the line, and the member that is meant. */
+export function shownPlace(file: WorkflowFile, member: string): string {
+  const place = file.placeOf(member);
+  return `${file.path}${place === undefined ? '' : `:${place.line}`}${member === '' ? '' : ` ${member}`}`;
 }
 
 function filesUnder(folder: string): string[] {
@@ -71,8 +83,8 @@ function readFile(
     return { wrong: [...unset].map((name) => `${shown}: the environment variable ${name} is not set`) };
   const definition: unknown = document.toJS();
   if (!isWorkflow(definition)) return looksMeant(definition) ? { wrong: [`${shown}: a workflow needs a name`] } : {};
-  const lineOf = (place: string): number | undefined => lineIn(document, lines, place);
-  return { file: { path, definition, lineOf } };
+  const placeOf = (member: string): Place | undefined => placeIn(document, lines, member);
+  return { file: { path: shown, definition, placeOf } };
 }
 
 /** YAML takes more than JSON does. */
@@ -106,11 +118,13 @@ function repeated(files: readonly WorkflowFile[]): string[] {
   });
 }
 
-function lineIn(document: ReturnType<typeof parseDocument>, lines: LineCounter, place: string): number | undefined {
-  const keys = [...place.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map(([, name, index]) => name ?? Number(index));
+function placeIn(document: ReturnType<typeof parseDocument>, lines: LineCounter, member: string): Place | undefined {
+  const keys = [...member.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map(([, name, index]) => name ?? Number(index));
   for (let depth = keys.length; depth > 0; depth -= 1) {
     const node = document.getIn(keys.slice(0, depth), true) as { range?: [number, number, number] } | undefined;
-    if (node?.range) return lines.linePos(node.range[0]).line;
+    if (!node?.range) continue;
+    const { line, col: column } = lines.linePos(node.range[0]);
+    return { line, column };
   }
-  return isScalar(document.contents) ? undefined : 1;
+  return isScalar(document.contents) ? undefined : { line: 1, column: 1 };
 }

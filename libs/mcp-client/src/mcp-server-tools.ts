@@ -1,6 +1,6 @@
 import { throughOutage } from '#libs/postgres';
 import type { JsonObject } from '#libs/protocol';
-import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
+import { MCP_SERVER_NAME } from '#libs/service';
 import { Injectable } from '@nestjs/common';
 import { callResult } from './call-result.js';
 import { failureText } from './connection/failure-text.js';
@@ -13,6 +13,7 @@ import {
   type McpTool,
   type McpToolResult,
   McpTools,
+  partsOf,
 } from './mcp-tools.js';
 import type { KnownTool } from './pins/tool-changes.js';
 import type { ToolList } from './pins/tool-definition.js';
@@ -72,13 +73,6 @@ export class McpServerTools extends McpTools {
     }
   }
 
-  override problem(pattern: string, kind: 'tool' | 'glob'): string | undefined {
-    const { server, tool } = partsOf(pattern);
-    if (!MCP_SERVER_NAME.test(server) || !MCP_GLOB.test(tool))
-      return 'must be a server and a tool, as in "server/tool"';
-    return kind === 'tool' && /[*?]/.test(tool) ? 'must name one tool of the server, without * and ?' : undefined;
-  }
-
   /** What is known of a server, asked half a minute ago at most. */
   async look(tenant: string, server: McpServer, signal: AbortSignal, how: Look = {}): Promise<FoundServer> {
     const { name } = server;
@@ -127,12 +121,6 @@ export class McpServerTools extends McpTools {
     if (!server) throw new McpServerError(`there is no MCP server "${name.slice(0, 64)}"`);
     return server;
   }
-}
-
-/** The names of tools may have slashes, those of servers have none. */
-function partsOf(name: string): { server: string; tool: string } {
-  const slash = name.indexOf('/');
-  return slash < 0 ? { server: name, tool: '' } : { server: name.slice(0, slash), tool: name.slice(slash + 1) };
 }
 
 /** @throws McpServerError */

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
+import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
 
 /** A tool of an MCP server, as it was pinned. */
 export interface McpTool {
@@ -56,5 +57,16 @@ export abstract class McpTools {
   abstract call(name: string, args: JsonObject, options: McpCallOptions): Promise<McpToolResult>;
 
   /** What is wrong with `server/tool`, or with `server/glob`, as far as that is known without any look-up. */
-  abstract problem(pattern: string, kind: 'tool' | 'glob'): string | undefined;
+  problem(pattern: string, kind: 'tool' | 'glob'): string | undefined {
+    const { server, tool } = partsOf(pattern);
+    if (!MCP_SERVER_NAME.test(server) || !MCP_GLOB.test(tool))
+      return 'must be a server and a tool, as in "server/tool"';
+    return kind === 'tool' && /[*?]/.test(tool) ? 'must name one tool of the server, without * and ?' : undefined;
+  }
+}
+
+/** The names of tools may have slashes, those of servers have none. */
+export function partsOf(name: string): { server: string; tool: string } {
+  const slash = name.indexOf('/');
+  return slash < 0 ? { server: name, tool: '' } : { server: name.slice(0, slash), tool: name.slice(slash + 1) };
 }

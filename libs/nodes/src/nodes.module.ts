@@ -68,7 +68,7 @@ export class NodesModule {
   }
 }
 
-function builtInTools(http: OutboundHttp, { content }: AppConfig): ToolRegistry {
+export function builtInTools(http: Pick<OutboundHttp, 'fetch'>, { content }: Pick<AppConfig, 'content'>): ToolRegistry {
   return new ToolRegistry([
     new CurrentTime(),
     new Calculator(),
@@ -81,8 +81,8 @@ function agentTools(registry: ToolRegistry, mcp: McpTools | undefined): AgentToo
   return mcp ? new ToolsWithServers(own, mcp) : own;
 }
 
-function nodeTypes(
-  { content }: AppConfig,
+export function nodeTypes(
+  { content }: Pick<AppConfig, 'content'>,
   models: Models,
   tools: ToolRegistry,
   tasks: TaskStore,

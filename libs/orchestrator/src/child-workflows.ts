@@ -7,6 +7,9 @@ import type { WorkflowStore } from './workflow-store.js';
 /** So many revisions are looked into for whether they lead back. */
 const MOST_READ = 1_000;
 
+/** Where workflows are looked up by name, and by revision where one is meant. */
+export type SavedWorkflows = Pick<WorkflowStore, 'get'>;
+
 /** A definition that may be saved as far as the workflows go that its nodes name, each by a revision; or why it may not. */
 export type NamedChildren = { definition: WorkflowDefinition } | { problems: WorkflowProblem[] };
 
@@ -15,7 +18,7 @@ export type NamedChildren = { definition: WorkflowDefinition } | { problems: Wor
  * the one that is saved, as far as that follows from what is saved.
  * @param store of the tenant
  */
-export async function namedChildren(definition: WorkflowDefinition, store: WorkflowStore): Promise<NamedChildren> {
+export async function namedChildren(definition: WorkflowDefinition, store: SavedWorkflows): Promise<NamedChildren> {
   const naming = namingNodes(definition);
   if (naming.length === 0) return { definition };
   const children = new ChildLookup(store, definition.name);
@@ -34,7 +37,7 @@ class ChildLookup {
   private readonly read = new Set<string>();
 
   constructor(
-    private readonly store: WorkflowStore,
+    private readonly store: SavedWorkflows,
     private readonly parent: string,
   ) {}
 

@@ -22,9 +22,19 @@ interface ApplyOptions extends FolderOptions {
   force?: boolean;
 }
 
-/** `diff`, `apply`, `export`: workflows that are kept in files. */
+/** `check`, `schema`, `diff`, `apply`, `export`: workflows that are kept in files. */
 export function addFileCommands(program: Command, session: Session): void {
   const folder = ['-f, --folder <folder>', 'the folder of the files, or one file', 'workflows'] as const;
+  program
+    .command('check')
+    .description('say what is wrong with the files, without a service; 2 where something is')
+    .option(...folder)
+    .addHelpText('after', '\nExamples:\n  parley check\n  parley check -f workflows/greeting.yaml --json')
+    .action(async (options: FolderOptions) => (await import('../check.js')).check(session, options));
+  program
+    .command('schema')
+    .description('print the JSON Schema of workflows, for editors: parley schema > workflow.schema.json')
+    .action(async () => (await import('../check.js')).schema(session));
   program
     .command('diff')
     .description('say how the service differs from the files; 2 where it does')

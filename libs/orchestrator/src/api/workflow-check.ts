@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { NodeTypes } from '#libs/executor';
 import { ProblemError } from '#libs/http';
 import type { JsonObject } from '#libs/protocol';
-import { namedChildren } from '../child-workflows.js';
+import { namedChildren, type SavedWorkflows } from '../child-workflows.js';
 import { readDefinition } from '../sent-definition.js';
 import { unknownMembers } from '../unknown-members.js';
 import type { WorkflowDefinition } from '../workflow.js';
@@ -26,7 +26,7 @@ export class WorkflowCheck {
    * Everything that is wrong with what was sent; errors first.
    * @param store of the tenant that may save it
    */
-  async problems(body: unknown, store: WorkflowStore): Promise<WorkflowProblem[]> {
+  async problems(body: unknown, store: SavedWorkflows): Promise<WorkflowProblem[]> {
     const definition = readDefinition(body);
     if (Array.isArray(definition)) return definition;
     const problems = this.found(definition, body as JsonObject);

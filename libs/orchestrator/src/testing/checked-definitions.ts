@@ -4,7 +4,7 @@ import { readDefinition } from '../sent-definition.js';
 import type { WorkflowProblem } from '../workflow-problem.js';
 import { workflowProblems } from '../workflow-problems.js';
 
-class AllTypes extends NodeTypes {
+export class AllTypes extends NodeTypes {
   readonly names = ['input', 'agent', 'output', 'set', 'wait', 'human', 'workflow'];
   executor(): AgentExecutor {
     throw new Error('none');

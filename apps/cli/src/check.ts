@@ -1,0 +1,56 @@
+import { BrainstormNode } from '#libs/brainstorm';
+import { ConversationNode } from '#libs/conversations';
+import { absent, describedNodeTypes } from '#libs/nodes';
+import { ChildRunNode, problemsTogether, type WorkflowProblem, workflowSchema } from '#libs/orchestrator';
+import { EXIT } from './exit-code.js';
+import type { Session } from './session.js';
+import { readWorkflowFiles, shownPlace, type WorkflowFile } from './workflow-files.js';
+
+/** A problem, and the file that it is in. */
+interface FoundProblem extends WorkflowProblem {
+  file: string;
+  line?: number;
+  column?: number;
+}
+
+/** Says what is wrong with the workflows of a folder, all of it by itself: no service is asked. */
+export async function check(session: Session, { folder }: { folder: string }): Promise<void> {
+  const { terminal } = session;
+  const files = readWorkflowFiles(folder, terminal.env);
+  const definitions = files.map(({ definition }) => definition);
+  const found = await problemsTogether(definitions, nodeTypes());
+  const problems = files.flatMap((file, index) => (found[index] ?? []).map((it) => inFile(file, it)));
+  const wrong = files.filter((_, index) => found[index]?.some(({ severity }) => severity === 'error'));
+  if (wrong.length > 0) session.code = EXIT.differs;
+  const lines = files.flatMap((file, index) => (found[index] ?? []).map((it) => line(file, it)));
+  terminal.result({ workflows: files.map(({ path, definition: { name } }) => ({ name, file: path })), problems }, () =>
+    [...lines, summary(files, wrong, folder)].join('\n'),
+  );
+}
+
+/** The JSON Schema of workflows, as the service describes it. */
+export function schema({ terminal }: Session): void {
+  terminal.line(JSON.stringify(workflowSchema(nodeTypes()), null, 2));
+}
+
+function nodeTypes(): ReturnType<typeof describedNodeTypes> {
+  return describedNodeTypes(
+    new ConversationNode(absent()),
+    new BrainstormNode(absent(), absent()),
+    new ChildRunNode(absent(), absent(), absent()),
+  );
+}
+
+function inFile(file: WorkflowFile, problem: WorkflowProblem): FoundProblem {
+  return { file: file.path, ...file.placeOf(problem.path), ...problem };
+}
+
+function line(file: WorkflowFile, { severity, path, detail }: WorkflowProblem): string {
+  return `${shownPlace(file, path)}: ${severity === 'warning' ? 'warning: ' : ''}${detail}`;
+}
+
+function summary(files: readonly WorkflowFile[], wrong: readonly WorkflowFile[], folder: string): string {
+  const all = `${files.length} ${files.length === 1 ? 'workflow' : 'workflows'}`;
+  if (files.length === 0) return `There are no workflows in ${folder}.`;
+  return wrong.length === 0 ? `${all} checked, nothing is wrong.` : `${all} checked, ${wrong.length} cannot be saved.`;
+}

@@ -1,0 +1,31 @@
+import type { NodeType, NodeTypes } from '#libs/executor';
+import { McpServerError, McpTools } from '#libs/mcp-client';
+import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { builtInTools, nodeTypes } from './nodes.module.js';
+
+/**
+ * The node types as far as definitions are checked and described by them, without anything that they would call.
+ * Executors that they make cannot be used.
+ * @param others node types of other libraries, made in the same way
+ */
+export function describedNodeTypes(...others: NodeType[]): NodeTypes {
+  const limits = { content: DEFAULT_CONTENT_LIMITS };
+  const tools = builtInTools({ fetch }, limits);
+  return nodeTypes(limits, absent(), tools, absent(), absent(), absent(), new AbsentServers(), ...others);
+}
+
+/** Stands where an executor would find what it works with. */
+export function absent<T extends object>(): T {
+  return {} as T;
+}
+
+/** Servers may be there where the definition goes. */
+class AbsentServers extends McpTools {
+  override find(): never {
+    throw new McpServerError('there are no MCP servers here');
+  }
+
+  override call(): never {
+    throw new McpServerError('there are no MCP servers here');
+  }
+}

