@@ -7,6 +7,8 @@ const LAYERS = {
     expressions: ['protocol'],
     // What callers of the management API build on: it runs wherever there is a `fetch`, and imports nothing.
     client: [],
+    // What authors of agents, node types and tools write with: it imports nothing, so that its types stand alone.
+    authoring: [],
   },
   ground: {
     service: [],
@@ -33,7 +35,9 @@ const LAYERS = {
     nodes: [
       'protocol',
       'expressions',
+      'authoring',
       'service',
+      'postgres',
       'outbound',
       'http',
       'tasks',

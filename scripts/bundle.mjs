@@ -9,7 +9,13 @@ import { rolldown } from 'rolldown';
 import { packageFiles, packageLicenses } from './bundle-packages.mjs';
 import { ROOT } from './prepare.mjs';
 
-const MAINS = ['src/main', 'apps/agent/src/main', 'apps/cli/src/main'];
+const MAINS = [
+  'src/main',
+  'apps/agent/src/main',
+  'apps/agent/src/index',
+  'apps/cli/src/main',
+  'libs/authoring/src/plugin',
+];
 
 const NEST = /[\\/]node_modules[\\/]@nestjs[\\/]/;
 const OWN_REQUIRE = 'const require = createRequire(import.meta.url);';

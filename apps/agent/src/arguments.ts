@@ -33,7 +33,9 @@ export const USAGE = `A stand-alone A2A agent.
   npm run agent -- --llm [--model name] [--system-prompt text]
   npm run agent -- --order
   npm run agent -- --role review [--port 4003]
+  npm run agent -- serve file.ts [--port 4004] [--host address] [--data-dir folder]
 
+  serve file            serve the agent that a module exports as its default (defineAgent)
   --script file         answer by the rules of a JSON file
   --llm                 answer with a model: LLM_BASE_URL, LLM_API_KEY, LLM_MODEL; without an endpoint, the echo model
   --order               take orders in a café, asking for what is missing: with a model where LLM_BASE_URL names an
@@ -116,7 +118,8 @@ function nameOf(script: string | undefined): string {
   return script === undefined ? 'agent' : basename(script, extname(script));
 }
 
-function portOf(text: string): number {
+/** @throws UsageError */
+export function portOf(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535) throw new UsageError('--port must be a number from 0 to 65535');
   return port;

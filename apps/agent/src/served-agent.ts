@@ -1,5 +1,11 @@
-import type { AgentExecutor, ServedAgent } from '#libs/executor';
+import type { DefinedAgent } from '#libs/authoring';
+import type { AgentExecutor, NodeSpec, ServedAgent } from '#libs/executor';
+import { DefinedExecutor } from '#libs/nodes';
+import type { AgentMaker } from './agent.module.js';
 import type { AgentArguments } from './arguments.js';
+import { CallLog } from './call-log.js';
+import { LoggedExecutor } from './logged-executor.js';
+import { RoleAgent } from './role-agent.js';
 
 const MODES = ['text/plain', 'application/json'];
 
@@ -19,6 +25,30 @@ export function servedAgent(wanted: AgentArguments, executor: AgentExecutor): Se
     ...(capabilities && { capabilities }),
     executor,
   };
+}
+
+/** The agent that a command line asks for. @param node what does its work, where that is no role */
+export function commandLineAgent(wanted: AgentArguments, node: NodeSpec): AgentMaker {
+  return ({ types, models }) => {
+    const executor = wanted.role ? new RoleAgent(wanted.role, models) : types.executor(node);
+    return servedAgent(wanted, new LoggedExecutor(executor, new CallLog(wanted.callLog)));
+  };
+}
+
+/** The agent that its author has defined. */
+export function definedAgent(agent: DefinedAgent): AgentMaker {
+  const { name, description = `The agent ${name}`, version = '0.1.0', skills, inputModes, outputModes } = agent;
+  const own = [{ id: name, name, description, tags: ['defined'] }];
+  return ({ secrets }) => ({
+    path: '',
+    name,
+    description,
+    version,
+    skills: skills?.map((skill) => ({ tags: [], ...skill })) ?? own,
+    inputModes: inputModes ?? MODES,
+    outputModes: outputModes ?? MODES,
+    executor: new DefinedExecutor(agent, secrets),
+  });
 }
 
 function tagsOf({ script, order, role }: AgentArguments): string[] {

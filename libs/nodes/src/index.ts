@@ -8,3 +8,5 @@ export { BuiltInTools } from './agent/agent-tools.js';
 export { ToolRegistry } from './tools/tool-registry.js';
 export { ScriptNode } from './script-node.js';
 export { scriptProblems } from './script/parse-script.js';
+export { DefinedExecutor } from './defined/defined-executor.js';
+export { importDefault } from './plugins/import-module.js';

@@ -17,7 +17,10 @@ export class AgentProcess {
   static spawn(args: readonly string[], databaseUrl: string, env: Record<string, string> = {}): AgentProcess {
     const given = { ...compileCache(), PATH: process.env.PATH, DATABASE_URL: databaseUrl, SHUTDOWN_GRACE: '1', ...env };
     return new AgentProcess(
-      spawn(process.execPath, [appMain('agent'), '--port', '0', ...args], { cwd: tmpdir(), env: given }),
+      spawn(process.execPath, [appMain('agent'), ...args, ...(args.includes('--port') ? [] : ['--port', '0'])], {
+        cwd: tmpdir(),
+        env: given,
+      }),
     );
   }
 

@@ -1,0 +1,32 @@
+import type { Serve } from '#libs/authoring';
+
+export {
+  type AgentDefinition,
+  type ArtifactContent,
+  type ArtifactOutput,
+  type ContentPart,
+  defineAgent,
+  type DefinedAgent,
+  Failure,
+  type Json,
+  type JsonMembers,
+  type Output,
+  type ReceivedMessage,
+  type Serve,
+  type ServeOptions,
+  type Serving,
+  type Skill,
+  type Step,
+  StepError,
+  type Work,
+  type WorkContext,
+} from '#libs/authoring';
+
+/**
+ * Serves an agent in this process, durable in PostgreSQL: an embedded one unless `databaseUrl` or DATABASE_URL names
+ * another. The rest of the environment is that of a stand-alone agent. SIGTERM ends the process in order.
+ */
+export const serve: Serve = async (agent, options = {}) => {
+  const { serveDefined } = await import('./serve.js');
+  return serveDefined(agent, options, process.env);
+};

@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type DefinedAgent, isDefinedAgent } from '#libs/authoring';
+import { importDefault } from '#libs/nodes';
+import type { Environment } from '#libs/service';
+import { portOf, UsageError } from './arguments.js';
+import * as authored from './index.js';
+import { serveDefined } from './serve.js';
+
+const OPTIONS = {
+  port: { type: 'string', default: '4001' },
+  host: { type: 'string', default: '127.0.0.1' },
+  'data-dir': { type: 'string' },
+} as const;
+
+/**
+ * `serve FILE`: serves the agent that a module exports as its default.
+ * @throws UsageError, and as startAgent does
+ */
+export async function serveFile(
+  argv: readonly string[],
+  environment: Environment,
+): Promise<{ name: string; url: string }> {
+  const { file, port, host, dataDir } = parse(argv);
+  const agent = await agentIn(file);
+  const options = { port, host, ...(dataDir !== undefined && { dataDir }) };
+  const { url } = await serveDefined(agent, options, environment);
+  return { name: agent.name, url };
+}
+
+function parse(argv: readonly string[]): { file: string; port: number; host: string; dataDir?: string } {
+  const { values, positionals } = parsed(argv);
+  const [file, ...more] = positionals;
+  if (file === undefined || more.length > 0) throw new UsageError('serve takes one file');
+  const { port, host, 'data-dir': dataDir } = values;
+  return { file: resolve(file), port: portOf(port), host, ...(dataDir !== undefined && { dataDir }) };
+}
+
+function parsed(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : 'The arguments cannot be read');
+  }
+}
+
+async function agentIn(file: string): Promise<DefinedAgent> {
+  if (!existsSync(file)) throw new Error(`there is no file ${file}`);
+  const agent = await importDefault(file, { 'parley-a2a/agent': authored });
+  if (!isDefinedAgent(agent)) throw new Error(`${file} does not export what defineAgent gives as its default`);
+  return agent;
+}

@@ -1,0 +1,103 @@
+import type { DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Logger } from 'nestjs-pino';
+import { GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
+import {
+  admitBodies,
+  Authentication,
+  BrowserGuard,
+  CallerLimits,
+  guardBrowsers,
+  guardRoutes,
+  OpenCalls,
+} from '#libs/access';
+import type { Serving } from '#libs/authoring';
+import { AgentCatalog, TaskRecovery } from '#libs/executor';
+import { ServiceAddress } from '#libs/http';
+import { Jobs } from '#libs/jobs';
+import { type AppConfig, type Environment, InFlight, loadConfig, Readiness, Shutdown } from '#libs/service';
+import { type AgentMaker, AgentModule } from './agent.module.js';
+
+/** What a process that serves an agent has to know of it. */
+export interface AgentPlace {
+  name: string;
+  description: string;
+  /** 0 lets the system choose. */
+  port: number;
+  host: string;
+  dataDir: string;
+}
+
+/**
+ * Serves the one agent of this process.
+ * @throws ConfigError, and whatever hinders the start: what it had begun has ended then
+ */
+export async function startAgent(place: AgentPlace, environment: Environment, make: AgentMaker): Promise<Serving> {
+  const config = configOf(place, environment);
+  const app = await created(AgentModule.with(config, make), config);
+  try {
+    return { url: await listen(app, config), close: () => app.close() };
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+}
+
+/** The place says what the service is told by its environment. */
+function configOf({ name, description, port, host, dataDir }: AgentPlace, environment: Environment): AppConfig {
+  return loadConfig({
+    LOG_LEVEL: 'warn',
+    ...environment,
+    PORT: String(port),
+    HOST: host,
+    DATA_DIR: dataDir,
+    SERVICE_NAME: name,
+    SERVICE_DESCRIPTION: description,
+  });
+}
+
+/** A start that fails ends what it has begun, the embedded database as well, before it is reported. */
+async function created(module: DynamicModule, config: AppConfig): Promise<NestFastifyApplication> {
+  try {
+    return await createAgent(module, config);
+  } catch (error) {
+    await Shutdown.afterFailedStart(config);
+    throw error;
+  }
+}
+
+async function createAgent(module: DynamicModule, config: AppConfig): Promise<NestFastifyApplication> {
+  const adapter = new FastifyAdapter({ bodyLimit: config.bodyLimit, forceCloseConnections: 'idle' });
+  // What Nest says while it starts is of no use to anybody: a fault is thrown, and reported by `start`.
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, { logger: false, abortOnError: false });
+  app.useLogger(app.get(Logger));
+  const fastify = app.getHttpAdapter().getInstance();
+  guardBrowsers(fastify, app.get(BrowserGuard));
+  guardRoutes(fastify, {
+    authentication: app.get(Authentication),
+    openCalls: app.get(OpenCalls),
+    limits: app.get(CallerLimits),
+  });
+  admitBodies(fastify, app.get(InFlight), config.bodyLimit);
+  const routes = registerA2aRoutes(fastify, {
+    handler: app.get(RequestHandler, { strict: false }),
+    catalog: app.get(AgentCatalog, { strict: false }),
+    address: app.get(ServiceAddress),
+  });
+  app.get(Shutdown).register('streams', () => routes.endStreams());
+  app.enableShutdownHooks(undefined, { useProcessExit: true });
+  return app;
+}
+
+/** Listens, and from then on goes on with what an earlier process of this agent left. */
+async function listen(app: NestFastifyApplication, config: AppConfig): Promise<string> {
+  await app.listen(config.port, config.host);
+  const url = (await app.getUrl()).replace('[::1]', 'localhost');
+  app.get(ServiceAddress).listening(url);
+  await app.get(GrpcServer).listen();
+  app.get(TaskRecovery).start();
+  app.get(Jobs).start();
+  app.get(Readiness).started = true;
+  return url;
+}

@@ -1,0 +1,26 @@
+export {
+  type AgentDefinition,
+  defineAgent,
+  type DefinedAgent,
+  isDefinedAgent,
+  type Serve,
+  type ServeOptions,
+  type Serving,
+  type Skill,
+} from './agent.js';
+export type { ArtifactContent, ArtifactOutput, ContentPart, Json, JsonMembers, ReceivedMessage } from './content.js';
+export { Failure, isFailure, StepError } from './failure.js';
+export type { Output, Step, Work, WorkContext } from './work-context.js';
+export {
+  type DefinedNode,
+  type DefinedTool,
+  defineNode,
+  defineTool,
+  type NodeContext,
+  type NodeDefinition,
+  type ObjectSchema,
+  type Plugin,
+  pluginKind,
+  type ToolCall,
+  type ToolDefinition,
+} from './plugin-definitions.js';

@@ -1,0 +1,15 @@
+export type { ArtifactContent, ArtifactOutput, ContentPart, Json, JsonMembers, ReceivedMessage } from './content.js';
+export { Failure, StepError } from './failure.js';
+export type { Output, Step, Work, WorkContext } from './work-context.js';
+export {
+  type DefinedNode,
+  type DefinedTool,
+  defineNode,
+  defineTool,
+  type NodeContext,
+  type NodeDefinition,
+  type ObjectSchema,
+  type Plugin,
+  type ToolCall,
+  type ToolDefinition,
+} from './plugin-definitions.js';

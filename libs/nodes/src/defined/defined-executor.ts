@@ -1,0 +1,70 @@
+import { type AgentDeclaration, AgentExecutor, endsTurn, type RequestContext } from '#libs/executor';
+import { artifactUpdate, statusUpdate } from '#libs/protocol';
+import { coalesced } from '../agent/coalesced.js';
+import type { NodeEvent } from '../node-executor.js';
+import { AnswerInTurn, type AnswerPiece } from './answer-in-turn.js';
+import { Outbox } from './outbox.js';
+import type { Sealer } from './work-event.js';
+import { type DefinedWork, WorkExecution, type WorkItem } from './work-execution.js';
+import { WorkLog } from './work-log.js';
+
+/**
+ * Executes work that somebody else wrote, from its beginning each time: after a crash, and with each answer to what it
+ * asked. What the Task's log knows is not done, asked or said again (see WorkPoints and AnswerInTurn).
+ */
+export class DefinedExecutor extends AgentExecutor {
+  constructor(
+    private readonly work: DefinedWork,
+    private readonly sealer: Sealer,
+    override readonly recovery: 'restart' | 'fail' = 'restart',
+    override readonly declares?: AgentDeclaration,
+  ) {
+    super();
+  }
+
+  override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
+    if (context.task === null && context.recovered === 0) yield statusUpdate(context, 'TASK_STATE_WORKING');
+    const log = new WorkLog(await context.log(), this.work.name);
+    const leaving = new AbortController();
+    const signal = AbortSignal.any([context.signal, leaving.signal]);
+    const outbox = new Outbox<WorkItem>();
+    signal.addEventListener('abort', () => outbox.end({ error: signal.reason }), { once: true });
+    if (signal.aborted) outbox.end({ error: signal.reason });
+    else void new WorkExecution(this.work, { context, log, sealer: this.sealer, outbox, signal }).run();
+    try {
+      yield* this.reported(context, outbox, new AnswerInTurn(log.answer));
+    } finally {
+      leaving.abort(new Error('This execution has ended'));
+    }
+  }
+
+  private async *reported(
+    context: RequestContext,
+    outbox: Outbox<WorkItem>,
+    answer: AnswerInTurn,
+  ): AsyncGenerator<NodeEvent> {
+    for await (const { text, event: item } of coalesced<Exclude<WorkItem, { text: string }>>(outbox)) {
+      const isLast = item !== undefined && 'end' in item;
+      const piece = answer.say(text);
+      if (piece) yield this.answered(context, piece, isLast && !('value' in item));
+      if (item === undefined) continue;
+      if ('event' in item) {
+        yield item.event;
+        if (endsTurn(item.event)) return;
+        item.recorded();
+      } else if ('reason' in item) {
+        return yield statusUpdate(context, item.end, item.reason);
+      } else {
+        const last = answer.end(item.value);
+        if (last) yield this.answered(context, last, true);
+        return yield statusUpdate(context, item.end);
+      }
+    }
+  }
+
+  private answered(context: RequestContext, { parts, append }: AnswerPiece, lastChunk: boolean): NodeEvent {
+    const { name } = this.work;
+    const how = { ...(append && { append }), ...(lastChunk && { lastChunk }) };
+    return artifactUpdate(context, { artifactId: name, name, parts }, how);
+  }
+}

@@ -1,0 +1,164 @@
+import {
+  type ArtifactContent,
+  type ArtifactOutput,
+  isFailure,
+  type Json,
+  type JsonMembers,
+  type Output,
+  type ReceivedMessage,
+  type Work,
+  type WorkContext,
+} from '#libs/authoring';
+import type { RequestContext } from '#libs/executor';
+import { artifactUpdate, dataPart, firstData, isJsonObject, joinedText, type Part, textPart } from '#libs/protocol';
+import type { NodeEvent } from '../node-executor.js';
+import type { Outbox } from './outbox.js';
+import { RunFault, WorkEnd } from './run-fault.js';
+import type { Sealer } from './work-event.js';
+import type { WorkLog } from './work-log.js';
+import { WorkPoints } from './work-points.js';
+
+/** What work says and does while it is under way, and how it ends. */
+export type WorkItem =
+  | { text: string }
+  | { event: NodeEvent; recorded(): void }
+  | { end: 'TASK_STATE_COMPLETED'; value?: Json }
+  | { end: WorkEnd['state']; reason: string };
+
+/** Work that somebody else wrote. */
+export interface DefinedWork {
+  /** Names the Artifact that is its answer: what it says in texts, and what it returns. */
+  name: string;
+  run(context: WorkContext): Work;
+}
+
+export interface ExecutionServices {
+  context: RequestContext;
+  log: WorkLog;
+  sealer: Sealer;
+  outbox: Outbox<WorkItem>;
+  /** Aborts when nobody reads the outbox any more. */
+  signal: AbortSignal;
+}
+
+/** One execution of work: its function, from the beginning to an end that goes to the outbox. */
+export class WorkExecution {
+  private readonly points: WorkPoints;
+  /** How often each Artifact was given. */
+  private readonly given = new Map<string, number>();
+  private ended: WorkEnd | undefined;
+
+  constructor(
+    private readonly work: DefinedWork,
+    private readonly services: ExecutionServices,
+  ) {
+    this.points = new WorkPoints({ ...services, emit: (event) => this.emit(event) });
+  }
+
+  /** Never rejects. */
+  async run(): Promise<void> {
+    const { outbox } = this.services;
+    try {
+      const value = await this.result(this.work.run(this.context()));
+      await this.points.settled();
+      this.points.finish();
+      if (this.ended) throw this.ended;
+      await outbox.put({ end: 'TASK_STATE_COMPLETED', ...(value !== undefined && { value }) });
+    } catch (error) {
+      const end = this.endOf(error);
+      if (end) await outbox.put(end);
+      else outbox.end({ error });
+    }
+  }
+
+  /** What the function returned beside text and Artifacts. */
+  private async result(work: Work): Promise<Json | undefined> {
+    const returned = isIterable(work) ? await this.yielded(work) : await work;
+    if (returned === undefined || returned === null) return undefined;
+    if (typeof returned !== 'string' && !isArtifact(returned)) return returned as Json;
+    await this.say(returned);
+    return undefined;
+  }
+
+  private async yielded(work: AsyncIterable<Output>): Promise<unknown> {
+    const iterator = work[Symbol.asyncIterator]();
+    // What waits at a `yield` is told that nobody goes on with it, so that its `finally` is done.
+    const leave = (): void => void iterator.return?.().catch(() => undefined);
+    this.services.signal.addEventListener('abort', leave, { once: true });
+    for (;;) {
+      const { done, value } = await iterator.next();
+      if (done) return value as unknown;
+      await this.say(value);
+    }
+  }
+
+  private async say(output: Output): Promise<void> {
+    if (typeof output === 'string') return this.services.outbox.put({ text: output });
+    if (!isArtifact(output)) throw new RunFault('what is yielded must be a text or ctx.artifact(…)');
+    const { artifact: name, content } = output;
+    if (name === this.work.name) throw new RunFault(`"${name}" is the Artifact of what is said: choose another name`);
+    const count = this.given.get(name) ?? 0;
+    this.given.set(name, count + 1);
+    const parts = partsOf(content);
+    if (this.services.log.hasArtifact(name, count, parts)) return;
+    const { description } = content;
+    const artifact = { artifactId: name, name, parts, ...(description !== undefined && { description }) };
+    await this.emit(artifactUpdate(this.services.context, artifact, { lastChunk: true }));
+  }
+
+  private emit(event: NodeEvent): Promise<void> {
+    return new Promise((recorded) => void this.services.outbox.put({ event, recorded }));
+  }
+
+  private context(): WorkContext {
+    const { context, signal } = this.services;
+    const opening = context.task?.history?.[0] ?? context.userMessage;
+    return {
+      taskId: context.taskId,
+      contextId: context.contextId,
+      message: opening as ReceivedMessage,
+      text: joinedText(opening.parts) ?? '',
+      data: firstData(opening.parts),
+      signal,
+      step: (key, work) => handled(this.points.step(key, work)),
+      ask: <T>(text: string, form?: JsonMembers) => handled(this.points.ask(text, form) as Promise<T>),
+      artifact: (artifact, content) => ({ artifact, content }),
+      reject: (reason) => this.end('TASK_STATE_REJECTED', reason),
+      fail: (reason) => this.end('TASK_STATE_FAILED', `Error: ${reason}`),
+    };
+  }
+
+  /** The first end stands, also where the work catches it. */
+  private end(state: WorkEnd['state'], reason: string): never {
+    this.ended ??= new WorkEnd(state, reason);
+    throw this.ended;
+  }
+
+  /** How the Task ends for an error, as far as its caller may know. */
+  private endOf(error: unknown): Extract<WorkItem, { reason: string }> | undefined {
+    const fault = this.points.fault ?? (error instanceof RunFault ? error : undefined);
+    if (fault) return { end: 'TASK_STATE_FAILED', reason: `Error: ${fault.message}` };
+    if (this.ended) return { end: this.ended.state, reason: this.ended.message };
+    return isFailure(error) ? { end: 'TASK_STATE_FAILED', reason: `Error: ${error.message}` } : undefined;
+  }
+}
+
+/** Work that leaves a step alone, and does not look what becomes of it, ends no process. */
+function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}
+
+function isIterable(work: unknown): work is AsyncIterable<Output> {
+  return typeof work === 'object' && work !== null && Symbol.asyncIterator in work;
+}
+
+function isArtifact(value: unknown): value is ArtifactOutput {
+  return isJsonObject(value) && typeof value['artifact'] === 'string' && isJsonObject(value['content']);
+}
+
+function partsOf(content: ArtifactContent): Part[] {
+  if ('text' in content) return [textPart(content.text)];
+  if ('data' in content) return [dataPart(content.data)];
+  return content.parts as Part[];
+}

@@ -1,0 +1,66 @@
+import { canonicalJson, type JsonValue, type Message, type Part, type TaskArtifactUpdateEvent } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import { pointOf, type RecordedPoint } from './work-event.js';
+
+/** A step or question, and what was answered to it, in the order in which it came. */
+export interface LoggedPoint extends RecordedPoint {
+  answers: Message[];
+}
+
+/** What was told as the work's own answer: text, and at its end perhaps a value. */
+export interface ReportedAnswer {
+  text: string;
+  /** As canonical JSON. */
+  value?: string;
+}
+
+/** What the log of a Task says of the work on it: what was done, asked, answered and told. */
+export class WorkLog {
+  readonly points = new Map<number, LoggedPoint>();
+  /** Absent where nothing was told. */
+  answer: ReportedAnswer | undefined;
+  private readonly artifacts = new Map<string, string[]>();
+  private asked: LoggedPoint | undefined;
+
+  /** @param answerId the id of the Artifact that is the work's own answer */
+  constructor(
+    events: readonly TaskEvent[],
+    private readonly answerId: string,
+  ) {
+    for (const event of events) this.take(event);
+  }
+
+  /** Whether the Artifact of this name was told with these Parts as its `count`th, from 0. */
+  hasArtifact(name: string, count: number, parts: readonly Part[]): boolean {
+    return this.artifacts.get(name)?.[count] === contentOf(parts);
+  }
+
+  private take(event: TaskEvent): void {
+    if ('task' in event) return;
+    if ('artifactUpdate' in event) return this.takeArtifact(event.artifactUpdate);
+    if (event.received) this.asked?.answers.push(event.received);
+    const point = pointOf(event.statusUpdate.metadata);
+    if (point === undefined) return;
+    const known = this.points.get(point.at) ?? { ...point, answers: [] };
+    this.points.set(point.at, known);
+    this.asked = point.key === undefined ? known : undefined;
+  }
+
+  private takeArtifact({ artifact, append }: TaskArtifactUpdateEvent): void {
+    const { artifactId: id, parts } = artifact;
+    if (id !== this.answerId) {
+      this.artifacts.set(id, [...(this.artifacts.get(id) ?? []), contentOf(parts)]);
+      return;
+    }
+    if (!append) this.answer = undefined;
+    this.answer ??= { text: '' };
+    for (const { text, data } of parts) {
+      if (text !== undefined) this.answer.text += text;
+      if (data !== undefined) this.answer.value = canonicalJson(data);
+    }
+  }
+}
+
+function contentOf(parts: readonly Part[]): string {
+  return canonicalJson(parts as unknown as JsonValue);
+}

@@ -1,0 +1,161 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Failure, isFailure, type Json, type JsonMembers, type Step, StepError } from '#libs/authoring';
+import type { RequestContext } from '#libs/executor';
+import { InputSchema, InvalidInputSchema, readAnswer } from '#libs/expressions';
+import { derivedId, type FieldViolation, textPart } from '#libs/protocol';
+import type { NodeEvent } from '../node-executor.js';
+import { RunFault, WorkEnd } from './run-fault.js';
+import { questionAsked, type Sealer, stepDone } from './work-event.js';
+import type { LoggedPoint, WorkLog } from './work-log.js';
+
+/** What came of a step. */
+interface Outcome {
+  /** As JSON; absent where that is nothing. */
+  result?: Json;
+  error?: { message: string; isPublic?: true };
+}
+
+export interface PointServices {
+  context: Pick<RequestContext, 'taskId' | 'contextId' | 'flush'>;
+  log: WorkLog;
+  sealer: Sealer;
+  /** Of the execution. */
+  signal: AbortSignal;
+  /** Resolves when the event is in the log. */
+  emit(event: NodeEvent): Promise<void>;
+}
+
+/** The key of the step whose function is under way. */
+const inStep = new AsyncLocalStorage<string>();
+
+/** The steps and questions of one execution of work: each in its place, and none done twice that the log knows. */
+export class WorkPoints {
+  private next = 0;
+  /** What cannot go on; there where the work caught it, too. */
+  fault: RunFault | undefined;
+  private readonly open = new Set<Promise<unknown>>();
+
+  constructor(private readonly services: PointServices) {}
+
+  /** @throws StepError, Failure, RunFault, and what the signal was aborted with */
+  async step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
+    const { at, known } = this.reach(key);
+    if (known?.outcome !== undefined) return given(key, this.opened(at, key, known.outcome)) as T;
+    const done = this.perform(at, key, work);
+    this.open.add(done);
+    const close = (): void => void this.open.delete(done);
+    done.then(close, close);
+    return (await done) as T;
+  }
+
+  /** Never resolves where the answer is still to come: the execution ends with the question. @throws RunFault */
+  async ask(text: string, form?: JsonMembers): Promise<Json> {
+    const { at, known } = this.reach();
+    const schema = form && this.schemaOf(form);
+    let violations: FieldViolation[] | undefined;
+    for (const { parts } of known?.answers ?? []) {
+      const read = readAnswer(schema, parts);
+      if ('answer' in read) return schema ? read.answer.data! : (read.answer.text ?? JSON.stringify(read.answer.data));
+      violations = read.violations;
+    }
+    await this.settled();
+    const question = { ...(form && { form }), ...(violations && { violations }) };
+    await this.services.emit(questionAsked(this.services.context, at, [textPart(text)], question));
+    return new Promise(() => undefined);
+  }
+
+  /** Resolves when no step is under way. */
+  async settled(): Promise<void> {
+    while (this.open.size > 0) await Promise.allSettled(this.open);
+  }
+
+  /** To be called when the work is over. @throws RunFault where it was not what the log says, also where it caught that */
+  finish(): void {
+    if (this.fault) throw this.fault;
+    const missed = [...this.services.log.points.values()].find(({ at }) => at >= this.next);
+    if (missed) throw this.faulty(`${NON_DETERMINISTIC}: ${named(missed.key)} was recorded, and is not reached now`);
+  }
+
+  private reach(key?: string): { at: number; known?: LoggedPoint } {
+    if (this.fault) throw this.fault;
+    const outer = inStep.getStore();
+    if (outer !== undefined) {
+      throw this.faulty(`${named(key)} is made in the function of the step "${outer}": steps do not nest`);
+    }
+    const at = this.next;
+    this.next += 1;
+    const known = this.services.log.points.get(at);
+    if (known === undefined) return { at };
+    if (known.key === key) return { at, known };
+    const place = `${named(known.key)} was recorded as number ${at + 1}`;
+    throw this.faulty(`${NON_DETERMINISTIC}: ${place}, where ${named(key)} is now`);
+  }
+
+  private async perform(at: number, key: string, work: (step: Step) => unknown): Promise<Json | undefined> {
+    const { context, signal, sealer } = this.services;
+    const idempotencyKey = derivedId('step', context.taskId, at, key);
+    let outcome: Outcome;
+    let cause: unknown;
+    try {
+      const result = await inStep.run(key, async () => work({ idempotencyKey, signal }));
+      outcome = this.recorded(key, result);
+    } catch (error) {
+      if (signal.aborted || error instanceof RunFault || error instanceof WorkEnd) throw error;
+      cause = error;
+      const message = error instanceof Error ? error.message : String(error);
+      outcome = { error: { message, ...(isFailure(error) && { isPublic: true }) } };
+    }
+    await this.services.emit(stepDone(context, at, key, sealer.seal(JSON.stringify(outcome), this.placeOf(at))));
+    await context.flush();
+    return given(key, outcome, cause);
+  }
+
+  /** What is given now is what would be given after a crash. */
+  private recorded(key: string, result: unknown): Outcome {
+    try {
+      const json = JSON.stringify(result) as string | undefined;
+      return json === undefined ? {} : { result: JSON.parse(json) as Json };
+    } catch (error) {
+      throw this.faulty(`the result of the step "${key}" cannot be recorded as JSON`, error);
+    }
+  }
+
+  private opened(at: number, key: string, outcome: string): Outcome {
+    try {
+      return JSON.parse(this.services.sealer.open(outcome, this.placeOf(at))) as Outcome;
+    } catch (error) {
+      throw this.faulty(`what was recorded of the step "${key}" cannot be read with the keys of this service`, error);
+    }
+  }
+
+  private schemaOf(form: JsonMembers): InputSchema {
+    try {
+      return InputSchema.of(form);
+    } catch (error) {
+      if (!(error instanceof InvalidInputSchema)) throw error;
+      throw this.faulty(`the form of a question ${error.message}`, error);
+    }
+  }
+
+  private placeOf(at: number): string[] {
+    return ['task', this.services.context.taskId, 'step', `${at}`];
+  }
+
+  private faulty(sentence: string, cause?: unknown): RunFault {
+    this.fault = new RunFault(sentence, { cause });
+    return this.fault;
+  }
+}
+
+const NON_DETERMINISTIC = 'the work is non-deterministic';
+
+function named(key: string | undefined): string {
+  return key === undefined ? 'a question' : `the step "${key}"`;
+}
+
+/** @throws StepError or Failure where the step failed */
+function given(key: string, { result, error }: Outcome, cause?: unknown): Json | undefined {
+  if (error === undefined) return result;
+  const options = cause === undefined ? undefined : { cause };
+  throw error.isPublic ? new Failure(error.message, options) : new StepError(key, error.message, options);
+}
