@@ -1,8 +1,11 @@
 import { BrainstormNode } from '#libs/brainstorm';
 import { ConversationNode } from '#libs/conversations';
+import type { NodeTypes } from '#libs/executor';
 import { absent, describedNodeTypes } from '#libs/nodes';
 import { ChildRunNode, problemsTogether, type WorkflowProblem, workflowSchema } from '#libs/orchestrator';
-import { EXIT } from './exit-code.js';
+import { ConfigError } from '#libs/service';
+import { resolve } from 'node:path';
+import { CommandError, EXIT } from './exit-code.js';
 import type { Session } from './session.js';
 import { readWorkflowFiles, shownPlace, type WorkflowFile } from './workflow-files.js';
 
@@ -18,7 +21,7 @@ export async function check(session: Session, { folder }: { folder: string }): P
   const { terminal } = session;
   const files = readWorkflowFiles(folder, terminal.env);
   const definitions = files.map(({ definition }) => definition);
-  const found = await problemsTogether(definitions, nodeTypes());
+  const found = await problemsTogether(definitions, await nodeTypes(terminal.env));
   const problems = files.flatMap((file, index) => (found[index] ?? []).map((it) => inFile(file, it)));
   const wrong = files.filter((_, index) => found[index]?.some(({ severity }) => severity === 'error'));
   if (wrong.length > 0) session.code = EXIT.differs;
@@ -29,16 +32,23 @@ export async function check(session: Session, { folder }: { folder: string }): P
 }
 
 /** The JSON Schema of workflows, as the service describes it. */
-export function schema({ terminal }: Session): void {
-  terminal.line(JSON.stringify(workflowSchema(nodeTypes()), null, 2));
+export async function schema({ terminal }: Session): Promise<void> {
+  terminal.line(JSON.stringify(workflowSchema(await nodeTypes(terminal.env)), null, 2));
 }
 
-function nodeTypes(): ReturnType<typeof describedNodeTypes> {
-  return describedNodeTypes(
-    new ConversationNode(absent()),
-    new BrainstormNode(absent(), absent()),
-    new ChildRunNode(absent(), absent(), absent()),
-  );
+/** Those of a service in this environment. */
+async function nodeTypes({ PARLEY_PLUGINS = '' }: Session['terminal']['env']): Promise<NodeTypes> {
+  const modules = PARLEY_PLUGINS.split(',').map((path) => path.trim());
+  try {
+    return await describedNodeTypes(
+      modules.filter((path) => path !== '').map((path) => resolve(path)),
+      new ConversationNode(absent()),
+      new BrainstormNode(absent(), absent()),
+      new ChildRunNode(absent(), absent(), absent()),
+    );
+  } catch (error) {
+    throw error instanceof ConfigError ? new CommandError(error.message) : error;
+  }
 }
 
 function inFile(file: WorkflowFile, problem: WorkflowProblem): FoundProblem {

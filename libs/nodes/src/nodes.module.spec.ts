@@ -4,6 +4,7 @@ import { AgentDirectory } from '#libs/a2a-client';
 import { CallChains, NodeTypes } from '#libs/executor';
 import { ConfiguredModels, Models } from '#libs/models';
 import { OutboundHttp } from '#libs/outbound';
+import { SecretBox } from '#libs/postgres';
 import { AppConfig, loadConfig, Metrics } from '#libs/service';
 import { TasksModule, TaskStore } from '#libs/tasks';
 import { NodesModule } from './nodes.module.js';
@@ -17,8 +18,12 @@ class StoredTasks {}
 
 async function nodesWith(environment: Record<string, string>) {
   const config = loadConfig({ HOST: '127.0.0.1', ...environment });
+  const secrets = { provide: SecretBox, useValue: new SecretBox([Buffer.alloc(32)]) };
   @Global()
-  @Module({ providers: [{ provide: AppConfig, useValue: config }, OutboundHttp], exports: [AppConfig, OutboundHttp] })
+  @Module({
+    providers: [{ provide: AppConfig, useValue: config }, OutboundHttp, secrets],
+    exports: [AppConfig, OutboundHttp, SecretBox],
+  })
   class Ground {}
   @Module({ providers: [Metrics, { provide: Models, useClass: ConfiguredModels }], exports: [Models] })
   class ModelsModule {}

@@ -4,6 +4,7 @@ import { CallChainModule, CallChains, type NodeType, NodeTypes } from '#libs/exe
 import { McpTools } from '#libs/mcp-client';
 import { Models } from '#libs/models';
 import { OutboundHttp } from '#libs/outbound';
+import { SecretBox } from '#libs/postgres';
 import { AppConfig } from '#libs/service';
 import { TasksModule, TaskStore } from '#libs/tasks';
 import { AgentMemory } from './agent/agent-memory.js';
@@ -14,6 +15,9 @@ import { InputNode, OutputNode } from './echo-nodes.js';
 import { ExternalNode } from './external-node.js';
 import { HumanNode } from './human-node.js';
 import { NodeTypeRegistry } from './node-type-registry.js';
+import { PluginNode } from './plugins/plugin-node.js';
+import { PluginTool } from './plugins/plugin-tool.js';
+import { Plugins } from './plugins/plugins.js';
 import { ScriptNode } from './script-node.js';
 import { SetNode } from './set-node.js';
 import { ToolNode } from './tool-node.js';
@@ -46,7 +50,8 @@ export class NodesModule {
       module: NodesModule,
       imports: [agents, models, CallChainModule, TasksModule, ...others.map(({ from }) => from)],
       providers: [
-        { provide: ToolRegistry, inject: [OutboundHttp, AppConfig], useFactory: builtInTools },
+        { provide: Plugins, inject: [AppConfig], useFactory: ({ plugins }: AppConfig) => Plugins.load(plugins) },
+        { provide: ToolRegistry, inject: [OutboundHttp, AppConfig, Plugins], useFactory: builtInTools },
         {
           provide: NodeTypes,
           inject: [
@@ -56,6 +61,8 @@ export class NodesModule {
             TaskStore,
             AgentDirectory,
             CallChains,
+            SecretBox,
+            Plugins,
             // A stand-alone agent has none.
             { token: McpTools, optional: true },
             ...others.map(({ type }) => type),
@@ -68,12 +75,14 @@ export class NodesModule {
   }
 }
 
-export function builtInTools(http: Pick<OutboundHttp, 'fetch'>, { content }: Pick<AppConfig, 'content'>): ToolRegistry {
-  return new ToolRegistry([
-    new CurrentTime(),
-    new Calculator(),
-    new HttpGet(http.fetch, undefined, content.jsonMembers),
-  ]);
+export function builtInTools(
+  http: Pick<OutboundHttp, 'fetch'>,
+  { content }: Pick<AppConfig, 'content'>,
+  plugins: Plugins,
+): ToolRegistry {
+  const own = [new CurrentTime(), new Calculator(), new HttpGet(http.fetch, undefined, content.jsonMembers)];
+  plugins.refuseTools(own.map(({ name }) => name));
+  return new ToolRegistry([...own, ...plugins.tools.map(({ defined }) => new PluginTool(defined))]);
 }
 
 function agentTools(registry: ToolRegistry, mcp: McpTools | undefined): AgentTools {
@@ -88,10 +97,12 @@ export function nodeTypes(
   tasks: TaskStore,
   agents: AgentDirectory,
   chains: CallChains,
+  secrets: SecretBox,
+  plugins: Plugins,
   mcp: McpTools | undefined,
   ...others: NodeType[]
 ): NodeTypes {
-  return new NodeTypeRegistry([
+  const own = [
     new InputNode(),
     new AgentNode({ models, tools: agentTools(tools, mcp), memory: new AgentMemory(tasks) }),
     new ToolNode(tools, content.renderedText, mcp),
@@ -102,5 +113,7 @@ export function nodeTypes(
     new WaitNode(),
     new HumanNode(),
     ...others,
-  ]);
+  ];
+  plugins.refuseTypes(own.map(({ name }) => name));
+  return new NodeTypeRegistry([...own, ...plugins.nodes.map(({ defined }) => new PluginNode(defined, secrets))]);
 }

@@ -72,6 +72,8 @@ export class AppConfig {
   /** Hosts of requests that are served beside our own: `host`, `host:port`, `*.host` or `*`, in lower case. */
   readonly allowedHosts!: readonly string[];
   readonly nodeDispatch!: NodeDispatch;
+  /** Absolute paths of modules with node types and tools of the operator's. */
+  readonly plugins!: readonly string[];
   readonly auth!: AuthConfig;
   /** Keys of 32 bytes that secrets in the database are encrypted with: the first one encrypts, all decrypt. */
   readonly credentialsKeys!: readonly Buffer[];

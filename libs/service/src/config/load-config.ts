@@ -68,6 +68,11 @@ const mediaTypes = listOf(
   'must be a comma-separated list of media types such as image/png or image/*',
 );
 
+const modulePaths = listOf(
+  (entry) => /\.[cm]?[jt]s$/.test(entry),
+  'must be a comma-separated list of paths of modules: .mjs, .js, .ts and the like',
+);
+
 const keySets = listOf(isHttpUrl, 'must be a comma-separated list of http:// or https:// URLs of JWK Sets');
 
 const bodyLimit = z
@@ -124,6 +129,7 @@ const VARIABLES = z.object({
   INTERNAL_URL: httpUrl.optional(),
   ...HOST_VARIABLES,
   NODE_DISPATCH: z.enum(['local', 'http'], 'must be local or http').default('local'),
+  PARLEY_PLUGINS: modulePaths.default([]),
   OUTBOUND_ALLOW: destinations.default([]),
   LLM_BASE_URL: httpUrl.optional(),
   LLM_MODEL: z.string().optional(),
@@ -205,6 +211,7 @@ function toConfig(
     internalUrl: values.INTERNAL_URL,
     allowedHosts: values.ALLOWED_HOSTS,
     nodeDispatch: values.NODE_DISPATCH,
+    plugins: values.PARLEY_PLUGINS.map((path) => resolve(path)),
     auth,
     credentialsKeys: values.CREDENTIALS_KEY,
     outboundAllow: values.OUTBOUND_ALLOW,

@@ -1,0 +1,46 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import type { DefinedNode } from '#libs/authoring';
+import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType } from '#libs/executor';
+import type { JsonObject } from '#libs/protocol';
+import { DATA, PROMPT } from '../config-schema.js';
+import { DefinedExecutor } from '../defined/defined-executor.js';
+import type { Sealer } from '../defined/work-event.js';
+import type { DefinedWork } from '../defined/work-execution.js';
+
+/** Members that nodes of all types have. */
+const GENERAL: Record<string, JsonObject> = { description: { type: 'string' } };
+
+/** A node type that a plugin defines. Its nodes are durable as the own ones are; what they say and ask is as an agent's. */
+export class PluginNode implements NodeType {
+  readonly name: string;
+  readonly configSchema: ConfigSchema;
+  private readonly validate: ValidateFunction;
+
+  constructor(
+    private readonly defined: DefinedNode,
+    private readonly sealer: Sealer,
+  ) {
+    this.name = defined.type;
+    const { configSchema: own, description } = defined;
+    const properties = { prompt: PROMPT, data: DATA, ...own.properties };
+    this.configSchema = { ...(description !== undefined && { description }), ...own, properties };
+    const schema = { ...own, properties: { ...GENERAL, ...properties } };
+    this.validate = new Ajv({ allErrors: true, strict: false }).compile(schema);
+  }
+
+  problems({ config }: NodeSpec): NodeProblem[] {
+    if (this.validate(config)) return [];
+    return (this.validate.errors ?? []).map(({ instancePath, message = 'is wrong' }) => {
+      return { path: `config${instancePath.replaceAll('/', '.')}`, detail: `${this.name}: ${message}` };
+    });
+  }
+
+  executor({ id, config }: NodeSpec): AgentExecutor {
+    const { description, recovery } = this.defined;
+    const work: DefinedWork = {
+      name: id,
+      run: (context) => this.defined.run({ ...context, node: id, config: structuredClone(config) }),
+    };
+    return new DefinedExecutor(work, this.sealer, recovery, description === undefined ? {} : { does: description });
+  }
+}

@@ -1,0 +1,34 @@
+import { Logger } from '@nestjs/common';
+import { type DefinedTool, isFailure } from '#libs/authoring';
+import type { JsonObject, JsonValue } from '#libs/protocol';
+import { NodeFailure } from '../node-failure.js';
+import type { Tool, ToolContext } from '../tools/tool.js';
+
+/** A tool that a plugin defines. Callers read the words of a Failure; any other error is told of in the log alone. */
+export class PluginTool implements Tool {
+  private static readonly logger = new Logger(PluginTool.name);
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonObject;
+  readonly repeatable: boolean;
+
+  constructor(private readonly defined: DefinedTool) {
+    const { name, description, inputSchema, readOnly = false, idempotent = false } = defined;
+    this.name = name;
+    this.description = description;
+    this.parameters = inputSchema;
+    this.repeatable = readOnly || idempotent;
+  }
+
+  async run(args: JsonObject, { signal }: ToolContext): Promise<JsonValue> {
+    try {
+      const result = (await this.defined.run(args, { signal })) as JsonValue | undefined;
+      return JSON.parse(JSON.stringify(result ?? null)) as JsonValue;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isFailure(error)) throw new NodeFailure(error.message, { cause: error });
+      PluginTool.logger.error({ err: error, tool: this.name }, 'A tool of a plugin failed');
+      throw new NodeFailure(`the tool "${this.name}" failed`, { cause: error });
+    }
+  }
+}

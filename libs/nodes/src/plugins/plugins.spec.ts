@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError } from '#libs/service';
+import { Plugins } from './plugins.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'parley-plugins-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What `parley-a2a/plugin` gives, as a copy of the package in another place would. */
+const PLUGIN = `const [node, tool] = ['node', 'tool'].map((kind) => (it) => ({ ...it, [Symbol.for('parley-a2a/plugin')]: kind }));
+const schema = { type: 'object', properties: {} };
+const run = () => 1;
+`;
+let count = 0;
+
+function file(text: string): string {
+  const path = join(folder, `p${(count += 1)}.mjs`);
+  writeFileSync(path, PLUGIN + text);
+  return path;
+}
+
+async function problem(...paths: string[]): Promise<string> {
+  try {
+    await Plugins.load(paths);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.lines.join('\n').replaceAll(folder, '');
+    throw error;
+  }
+  return 'none';
+}
+
+describe('plugins', () => {
+  it('are what modules export, alone or in a list', async () => {
+    const one = file(`export default tool({ name: 'one', description: 'One', inputSchema: schema, run });`);
+    const list = file(`export default [
+      node({ type: 'sum', configSchema: schema, recovery: 'restart', run }),
+      tool({ name: 'two', description: 'Two', inputSchema: schema, run }),
+    ];`);
+    const plugins = await Plugins.load([one, list]);
+    expect(plugins.tools.map(({ module, defined }) => [module, defined.name])).toEqual([
+      [one, 'one'],
+      [list, 'two'],
+    ]);
+    expect(plugins.nodes.map(({ defined }) => defined.type)).toEqual(['sum']);
+    expect(() => plugins.refuseTools(['three'])).not.toThrow();
+    expect(() => plugins.refuseTypes(['sum'])).toThrow(`${list}: there is a node type "sum" already`);
+  });
+
+  it.each([
+    ['is not there', undefined, /^PARLEY_PLUGINS: \/gone\.mjs: .*gone\.mjs/],
+    ['throws', `throw new TypeError('defineTool: name is wrong\\nand more');`, /: defineTool: name is wrong$/],
+    ['exports nothing', '', /: its default export must be what defineNode or defineTool gives, or a list of that$/],
+    ['exports something else', 'export default [3];', /: its default export must be/],
+    [
+      'has a schema that is none',
+      `export default tool({ name: 'x', description: 'X', inputSchema: { type: 'object', properties: { a: { type: 'no' } } }, run });`,
+      /: the inputSchema of the tool "x" is no JSON Schema: /,
+    ],
+    [
+      'has a name twice',
+      `export default ['sum', 'sum'].map((type) => node({ type, configSchema: schema, recovery: 'fail', run }));`,
+      /: there is a node type "sum" already$/,
+    ],
+  ])('that %s are refused with one sentence that names the module', async (_, text, sentence) => {
+    const path = text === undefined ? join(folder, 'gone.mjs') : file(text);
+    const said = await problem(path);
+    expect(said).toMatch(sentence);
+    expect(said.split('\n')).toHaveLength(1);
+  });
+});

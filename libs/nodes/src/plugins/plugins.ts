@@ -1,0 +1,82 @@
+import { Ajv } from 'ajv';
+import { type DefinedNode, type DefinedTool, pluginKind } from '#libs/authoring';
+import { ConfigError } from '#libs/service';
+import { importDefault } from './import-module.js';
+
+/** What was defined, and the module that did. */
+export interface Plugged<T> {
+  module: string;
+  defined: T;
+}
+
+/** The node types and tools that modules of the operator's define. */
+export class Plugins {
+  readonly nodes: Plugged<DefinedNode>[] = [];
+  readonly tools: Plugged<DefinedTool>[] = [];
+
+  /**
+   * @param paths of modules whose default export is a plugin or a list of them
+   * @throws ConfigError with one sentence, which names the module
+   */
+  static async load(paths: readonly string[]): Promise<Plugins> {
+    const plugins = new Plugins();
+    for (const path of paths) plugins.take(path, await exported(path));
+    return plugins;
+  }
+
+  /** Refuses a node type that there is without plugins as well. @throws ConfigError */
+  refuseTypes(names: readonly string[]): void {
+    const taken = this.nodes.find(({ defined }) => names.includes(defined.type));
+    if (taken) throw refusal(taken.module, `there is a node type "${taken.defined.type}" already`);
+  }
+
+  /** The same for tools. @throws ConfigError */
+  refuseTools(names: readonly string[]): void {
+    const taken = this.tools.find(({ defined }) => names.includes(defined.name));
+    if (taken) throw refusal(taken.module, `there is a tool "${taken.defined.name}" already`);
+  }
+
+  private take(module: string, found: readonly unknown[]): void {
+    for (const plugin of found) {
+      const kind = pluginKind(plugin);
+      if (kind === 'node') this.takeNode({ module, defined: plugin as DefinedNode });
+      else if (kind === 'tool') this.takeTool({ module, defined: plugin as DefinedTool });
+      else throw refusal(module, 'its default export must be what defineNode or defineTool gives, or a list of that');
+    }
+  }
+
+  private takeNode(node: Plugged<DefinedNode>): void {
+    const { type, configSchema } = node.defined;
+    this.refuseTypes([type]);
+    refuseWrong(node.module, `configSchema of the node type "${type}"`, configSchema);
+    this.nodes.push(node);
+  }
+
+  private takeTool(tool: Plugged<DefinedTool>): void {
+    const { name, inputSchema } = tool.defined;
+    this.refuseTools([name]);
+    refuseWrong(tool.module, `inputSchema of the tool "${name}"`, inputSchema);
+    this.tools.push(tool);
+  }
+}
+
+async function exported(path: string): Promise<readonly unknown[]> {
+  try {
+    const found = await importDefault(path);
+    return Array.isArray(found) ? (found as unknown[]) : [found];
+  } catch (error) {
+    throw refusal(path, error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'it cannot be loaded');
+  }
+}
+
+function refuseWrong(module: string, what: string, schema: object): void {
+  try {
+    new Ajv({ strict: false }).compile(schema);
+  } catch (error) {
+    throw refusal(module, `the ${what} is no JSON Schema: ${(error as Error).message}`);
+  }
+}
+
+function refusal(module: string, sentence: string): ConfigError {
+  return new ConfigError([`PARLEY_PLUGINS: ${module}: ${sentence}`]);
+}
