@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react';
 import { PageHeader } from '../components/page-header.js';
 import { edgeIds, type GraphEdge, type Position } from '../graph/graph.js';
 import { LazyCanvas } from '../graph/lazy-canvas.js';
+import type { PluginType } from '../nodes/plugin-types.js';
 import { addLoop, addNode, connect, type Draft, leadsBack, move, remove } from './draft.js';
 import { EdgePanel } from './edge-panel.js';
 import { EditorActions } from './editor-actions.js';
@@ -13,6 +14,7 @@ import { Palette } from './palette.js';
 import { ProblemList } from './problem-list.js';
 import { SaveFault } from './save-fault.js';
 import { useChecking } from './use-checking.js';
+import { usePluginTypes } from './use-plugin-types.js';
 import { type DraftEditing, useDraft } from './use-draft.js';
 import { type Saving, useSaving } from './use-saving.js';
 import { useSelection, type Selection } from './use-selection.js';
@@ -32,6 +34,7 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
   const selection = useSelection();
   const saving = useSaving(editing, revision);
   const checked = useChecking(draft);
+  const plugins = usePluginTypes();
   const [back, setBack] = useState<GraphEdge>();
   const found = useMemo(
     () => ({ errors: checked?.errors ?? saving.problems, warnings: checked?.warnings ?? saving.warnings }),
@@ -53,7 +56,7 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
       />
       <SaveFault saving={saving} draft={draft} selection={selection} />
       <div className="flex min-h-0 grow flex-col md:flex-row">
-        <Palette onAdd={(type) => add(type)} />
+        <Palette plugins={plugins} onAdd={(type) => add(type)} />
         <div className="relative min-h-64 min-w-0 grow">
           <LazyCanvas
             label="Workflow"
@@ -76,7 +79,7 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
           />
           <ProblemList checked={checked} draft={draft} selection={selection} hidden={saving.error !== undefined} />
         </div>
-        <Panel editing={editing} saving={saving} selection={selection} isNew={isNew} found={found} />
+        <Panel editing={editing} plugins={plugins} saving={saving} selection={selection} isNew={isNew} found={found} />
       </div>
       <LoopDialog
         draft={draft}
@@ -96,6 +99,7 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
 
 interface PanelProps {
   editing: DraftEditing;
+  plugins: readonly PluginType[];
   saving: Saving;
   selection: Selection;
   isNew: boolean;
@@ -103,7 +107,7 @@ interface PanelProps {
 }
 
 /** What is selected: a node, an edge, or the workflow as a whole. */
-function Panel({ editing: { draft, change }, selection, isNew, found }: PanelProps) {
+function Panel({ editing: { draft, change }, plugins, selection, isNew, found }: PanelProps) {
   const node = draft.nodes.findIndex(({ id }) => id === selection.node);
   const edge = selection.edge === undefined ? -1 : edgeIds(draft.edges).indexOf(selection.edge);
   return (
@@ -115,6 +119,7 @@ function Panel({ editing: { draft, change }, selection, isNew, found }: PanelPro
         <NodePanel
           key={node}
           draft={draft}
+          plugins={plugins}
           index={node}
           problems={found.errors.nodes.get(node) ?? []}
           change={change}

@@ -2,6 +2,7 @@ import { Trash2 } from 'lucide-react';
 import { Button } from '../components/button.js';
 import type { GraphNode } from '../graph/graph.js';
 import { nodeLook } from '../nodes/node-looks.js';
+import type { PluginType } from '../nodes/plugin-types.js';
 import { CardPreview } from './card-preview.js';
 import { ConfigField } from './config-field.js';
 import { EachSection } from './control/each-section.js';
@@ -28,6 +29,7 @@ const SECTIONS = {
 
 interface NodePanelProps {
   draft: Draft;
+  plugins: readonly PluginType[];
   index: number;
   problems: readonly string[];
   change: DraftEditing['change'];
@@ -36,11 +38,12 @@ interface NodePanelProps {
 }
 
 /** What one node is and does. */
-export function NodePanel({ draft, index, problems, change, onSelect, onSelectEdge }: NodePanelProps) {
+export function NodePanel({ draft, plugins, index, problems, change, onSelect, onSelectEdge }: NodePanelProps) {
   const node = draft.nodes[index];
   if (!node) return null;
   const { Icon, label, description, accent } = nodeLook(node.type);
-  const fields = NODE_FIELDS[node.type] ?? [];
+  const plugin = plugins.find(({ type }) => type === node.type);
+  const fields = NODE_FIELDS[node.type] ?? plugin?.fields ?? [];
   const path = `nodes[${index}]`;
   const control = { draft, node, path, change, onSelectEdge };
   return (
@@ -51,7 +54,7 @@ export function NodePanel({ draft, index, problems, change, onSelect, onSelectEd
         </span>
         <div>
           <h2 className="leading-tight font-semibold">{label}</h2>
-          <p className="text-xs text-muted-foreground">{description}</p>
+          <p className="text-xs text-muted-foreground">{plugin?.description ?? description}</p>
         </div>
       </header>
       <ProblemNotes problems={problems} />

@@ -1,13 +1,25 @@
 import { DRAGGED_TYPE } from '../graph/graph.js';
 import { FLOW_TYPES, NODE_TYPES, nodeLook } from '../nodes/node-looks.js';
+import type { PluginType } from '../nodes/plugin-types.js';
+
+interface PaletteProps {
+  plugins: readonly PluginType[];
+  onAdd: (type: string) => void;
+}
 
 /** Every type of node: to be dragged onto the canvas, or added with a click. */
-export function Palette({ onAdd }: { onAdd: (type: string) => void }) {
+export function Palette({ plugins, onAdd }: PaletteProps) {
   return (
     <div className="flex shrink-0 gap-1.5 overflow-x-auto border-b bg-card p-2 md:w-48 md:flex-col md:overflow-y-auto md:border-r md:border-b-0">
       <Types label="Node types" types={NODE_TYPES} onAdd={onAdd} />
       <p className="hidden px-1 pt-1.5 text-xs font-medium text-muted-foreground md:block">Flow</p>
       <Types label="Flow" types={FLOW_TYPES} onAdd={onAdd} />
+      {plugins.length > 0 && (
+        <>
+          <p className="hidden px-1 pt-1.5 text-xs font-medium text-muted-foreground md:block">Plugins</p>
+          <Types label="Plugins" types={plugins.map(({ type }) => type)} plugins={plugins} onAdd={onAdd} />
+        </>
+      )}
       <p className="hidden px-1 pt-1 text-xs text-muted-foreground md:block">
         Drag a type onto the canvas, or click it. Draw an edge from the right side of a node to the left side of the
         next; drawn to an earlier one it makes a loop.
@@ -19,10 +31,11 @@ export function Palette({ onAdd }: { onAdd: (type: string) => void }) {
 interface TypesProps {
   label: string;
   types: readonly string[];
+  plugins?: readonly PluginType[];
   onAdd: (type: string) => void;
 }
 
-function Types({ label: group, types, onAdd }: TypesProps) {
+function Types({ label: group, types, plugins = [], onAdd }: TypesProps) {
   return (
     <div role="group" aria-label={group} className="flex shrink-0 gap-1.5 md:flex-col">
       {types.map((type) => {
@@ -33,7 +46,7 @@ function Types({ label: group, types, onAdd }: TypesProps) {
             type="button"
             draggable
             data-palette={type}
-            title={description}
+            title={plugins.find((it) => it.type === type)?.description ?? description}
             onDragStart={(event) => {
               event.dataTransfer.setData(DRAGGED_TYPE, type);
               event.dataTransfer.effectAllowed = 'copy';

@@ -1,0 +1,57 @@
+import { NODE_FIELDS, type NodeField } from './node-fields.js';
+
+/** A node type that this console knows from the service alone. */
+export interface PluginType {
+  type: string;
+  description: string | undefined;
+  fields: readonly NodeField[];
+}
+
+interface Schema {
+  const?: unknown;
+  enum?: unknown[];
+  type?: unknown;
+  title?: string;
+  description?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  allOf?: { if?: Schema; then?: Schema }[];
+}
+
+/** Members that nodes of every type may have: as those that the console knows show them. */
+const GENERAL = new Map(
+  NODE_FIELDS['agent']?.filter(({ key }) => key === 'prompt' || key === 'data').map((field) => [field.key, field]),
+);
+
+/** The types of the JSON Schema of workflows that the console has no panel for, each with the fields of one. */
+export function pluginTypes(schema: unknown): PluginType[] {
+  const node = (schema as Schema | undefined)?.properties?.['nodes']?.items;
+  const known = Object.keys(NODE_FIELDS);
+  return (node?.allOf ?? []).flatMap(({ if: when, then }) => {
+    const type = when?.properties?.['type']?.const;
+    const config = then?.properties?.['config'];
+    if (typeof type !== 'string' || known.includes(type) || !config) return [];
+    const fields = Object.entries(config.properties ?? {}).flatMap(([key, member]) => fieldOf(key, member));
+    return [{ type, description: config.description, fields }];
+  });
+}
+
+function fieldOf(key: string, { title, description, type, enum: choices }: Schema): NodeField[] {
+  if (key === 'description') return [];
+  const general = GENERAL.get(key);
+  if (general) return [general];
+  const one = choices?.map((choice) => JSON.stringify(choice)).join(', ');
+  const hint = [description, one && `One of ${one}.`].filter(Boolean).join(' ');
+  const field = { key, label: title ?? labelOf(key), ...(hint !== '' && { hint }) };
+  if (type === 'string') return [{ ...field, kind: 'text' }];
+  return [type === 'boolean' ? { ...field, kind: 'flag' } : { ...field, kind: 'json' }];
+}
+
+/** `maxItems` and `max_items` as a person would write them. */
+function labelOf(key: string): string {
+  const words = key
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replaceAll(/[_-]+/g, ' ')
+    .toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

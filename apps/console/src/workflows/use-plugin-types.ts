@@ -1,0 +1,12 @@
+import { useMemo } from 'react';
+import { get } from '../api/http.js';
+import { useResource } from '../api/use-resource.js';
+import { type PluginType, pluginTypes } from '../nodes/plugin-types.js';
+
+const SCHEMA = '/schemas/workflow.json';
+
+/** The node types that plugins of the service define; none until that is known. */
+export function usePluginTypes(): readonly PluginType[] {
+  const { data } = useResource<unknown>(SCHEMA, (signal) => get(SCHEMA, signal));
+  return useMemo(() => pluginTypes(data), [data]);
+}
