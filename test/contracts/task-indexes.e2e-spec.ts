@@ -58,6 +58,7 @@ async function askEverything(): Promise<void> {
   await store.claims('r1');
   await store.overdue(0, 10);
   await store.lastSequences([one.taskId]);
+  await store.headers([one.taskId]);
   await store.keyed(SCOPE, 'workflows/a7', 'k7');
   await new TaskCounts(database).of({ scope: SCOPE });
   const questions = new TaskQuestions(database);

@@ -380,19 +380,17 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
     });
 
     describe('children and lastSequences', () => {
-      it('finds the Tasks that a parent called for, and how far logs reach', async () => {
+      it('finds the Tasks that a parent called for, several at once, and how far logs reach', async () => {
         const parent = newDraft();
         const child = newDraft({ parentTaskId: parent.taskId, parentReference: 'n#1' });
         await store.write([parent.created(), child.created(child.status('TASK_STATE_WORKING'))]);
         expect(await store.children(parent.taskId)).toMatchObject([{ taskId: child.taskId, parentReference: 'n#1' }]);
         expect(await store.children(child.taskId)).toEqual([]);
+        const headers = await store.headers([parent.taskId, child.taskId, 'no-such-task']);
+        expect([...headers.keys()].sort()).toEqual([parent.taskId, child.taskId].sort());
+        expect(headers.get(child.taskId)).toEqual(await store.header(child.taskId));
         const reached = await store.lastSequences([parent.taskId, child.taskId, 'no-such-task']);
-        expect([...reached].sort()).toEqual(
-          [
-            [parent.taskId, 1],
-            [child.taskId, 2],
-          ].sort(),
-        );
+        expect(Object.fromEntries(reached)).toEqual({ [parent.taskId]: 1, [child.taskId]: 2 });
       });
     });
   });

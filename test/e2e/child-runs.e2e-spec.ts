@@ -114,6 +114,36 @@ describe('a workflow node in a run', () => {
     const { nodes } = await stage.api.reached(runId, ['input-required']);
     expect((await stage.api.call('POST', `/runs/${nodes['c']?.taskId}/cancel`)).status).toBe(200);
     expect(await stage.api.run(nodes['c']?.taskId ?? '')).toMatchObject({ status: 'canceled' });
+    expect(await stage.api.ended(runId)).toMatchObject({ status: 'failed', error: { kind: 'aborted', node: 'c' } });
+  });
+
+  it('a child that nobody answers in time goes on, and its parent with it', async () => {
+    const name = unique('late');
+    const late = { ...node('q', 'human', { prompt: 'Well?' }), onWait: { deadline: '200ms', default: 'nobody' } };
+    await stage.api.save(linear(`${name}_child`, late, output('out')));
+    await stage.api.save(linear(name, runs('c', `${name}_child`), output('out')));
+    const run = await stage.api.ended(await stage.api.start(name));
+    expect([run.error, textOf(run.result)]).toEqual([undefined, 'nobody']);
+  });
+
+  it('a child that is answered by itself goes on, and its parent with it, also where that is answered as well', async () => {
+    const name = unique('itself');
+    await stage.api.save(linear(`${name}_child`, node('q', 'human', { prompt: 'Well?' }), output('out')));
+    await stage.api.save(linear(name, runs('c', `${name}_child`), output('out')));
+    const answered = (runId: string, asking: string) =>
+      stage.api.call('POST', `/runs/${runId}/answers`, { node: asking, parts: [{ text: asking }] });
+    const asked = async (): Promise<[parent: string, child: string]> => {
+      const runId = await stage.api.start(name);
+      return [runId, (await stage.api.reached(runId, ['input-required'])).nodes['c']?.taskId ?? ''];
+    };
+    const [alone, child] = await asked();
+    expect((await answered(child, 'q')).status).toBe(202);
+    expect(textOf((await stage.api.ended(alone)).result)).toBe('q');
+    const [both, itsChild] = await asked();
+    await Promise.all([answered(both, 'c'), answered(itsChild, 'q')]);
+    const run = await stage.api.ended(both);
+    expect([run.error, run.nodes['c']?.attempts]).toEqual([undefined, 1]);
+    expect(['c', 'q']).toContain(textOf(run.result));
   });
 
   it('a question of a child is answered at the parent', async () => {

@@ -90,6 +90,25 @@ describe('the event gateway', () => {
     expect(its.events.every((it) => it.contextId === run.contextId)).toBe(true);
   });
 
+  it('shows a run that is a node as a Task, and among runs no more than their list does', async () => {
+    const name = unique('nested');
+    await stage.api.save(linear(`${name}_child`, output('out', { prompt: 'said' })));
+    await stage.api.save(
+      linear(name, { id: 'c', type: 'workflow', config: { workflow: `${name}_child` } }, output('out')),
+    );
+    const runs = await watch(second.url, { streams: 'run' });
+    const tasks = await watch(second.url, { streams: 'task', since: runs.frames[0]!.cursor });
+    const runId = await stage.api.start(name);
+    const child = (await stage.api.ended(runId)).nodes['c']?.taskId ?? '';
+    const its = await watch(second.url, { streams: 'run,task', runId, since: runs.frames[0]!.cursor });
+    const done = (client: GatewayClient): boolean =>
+      client.events.some((it) => it.runId === runId && it.type === 'done');
+    await until(() => done(runs) && done(its) && sequences(tasks.events).has(child), { what: 'all frames' });
+    expect(runs.events.filter((it) => it.runId === child)).toEqual([]);
+    expect(new Set(its.events.filter((it) => it.stream === 'run').map((it) => it.runId))).toEqual(new Set([runId]));
+    expect(sequences(its.events).get(child)?.[0]).toBe(1);
+  });
+
   it('cut again and again and back at any replica: no gap, no duplicate, under concurrent commits of both', async () => {
     const whole = await watch(stage.parley.url);
     const start = whole.frames[0]!.cursor;

@@ -8,6 +8,8 @@ import type { WorkflowNode } from './workflow.js';
 export type ChildEnding =
   | { kind: 'completed'; status: string; artifacts: Artifact[] }
   | { kind: 'waiting'; status: string; question: Part[]; asks?: FormQuestion }
+  // Its Task had gone on when the answer to what it asked came.
+  | { kind: 'moved-on'; status?: undefined }
   | FailedEnding;
 
 export interface FailedEnding {

@@ -20,6 +20,14 @@ export const nodeRetrying = new NodeStep<{ attempt: number; failure: Failure; re
   },
 );
 
+/** What its Task asked is answered there, or asked no more: the agent is at work without the run. */
+export const nodeResumed = new NodeStep<{ taskId?: string }>('node.resumed', (node, _payload, at, run) => {
+  run.progress.send(node, at);
+  delete node.question;
+  delete node.wantsAuth;
+  delete node.answer;
+});
+
 /** A `wait` node has begun to wait. */
 export const nodeWaiting = new NodeStep<{ until: string }>('node.waiting', (node, { until }, _at, run) => {
   run.progress.wait(node, { state: 'timer', until });

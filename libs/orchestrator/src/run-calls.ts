@@ -1,15 +1,25 @@
 import { Logger } from '@nestjs/common';
-import type { AgentCall, CallOutcome, CallTarget } from '#libs/agent-calls';
+import { AgentCallError } from '#libs/a2a-client';
+import type { AgentCall, CallFailure, CallOutcome, CallTarget } from '#libs/agent-calls';
 import type { Job } from '#libs/jobs';
 import { throughOutage } from '#libs/postgres';
 import { type CalledAgent, type PlannedCall, ProcessCalls, type ProcessStart } from '#libs/process';
-import { ContentTooLarge, isJsonObject, type Part, type RunEventNote, shownUrl, TextBudget } from '#libs/protocol';
+import {
+  A2A_ERRORS,
+  ContentTooLarge,
+  isJsonObject,
+  type Part,
+  type RunEventNote,
+  shownUrl,
+  TextBudget,
+} from '#libs/protocol';
 import { cancelJob } from './child-cancel.js';
 import { type ChildEnding, childEnding } from './child-ending.js';
 import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl, refuseUserinfo, workflowPath } from './node-address.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
 import { nodeParts } from './node-message.js';
+import { movedOn } from './moved-on.js';
 import { NodeProgress } from './node-progress.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { InvalidOutput, OutputRules } from './output-rules.js';
@@ -102,6 +112,17 @@ export class RunCalls {
       this.announced.delete(node);
       void this.follow(node, call);
     }
+  }
+
+  /** The Task of a node that asked goes on without an answer of the run: it is followed. */
+  resume(node: NodeRun): void {
+    this.close(node);
+    this.announced.add(node);
+  }
+
+  /** Of nodes that ask, those whose Tasks do not wait for an answer of the run any more. */
+  movedOn(waiting: readonly NodeRun[]): Promise<NodeRun[]> {
+    return throughOutage(() => movedOn(this.services.tasks, waiting), this.run.context.signal);
   }
 
   /** Forgets a call that has reported its end. */
@@ -236,6 +257,7 @@ export class RunCalls {
 
   private endingOf(node: NodeRun, url: string, outcome: CallOutcome): ChildEnding {
     const definition = this.run.graph.node(node.id);
+    if (outcome.kind === 'failed' && this.isLate(node, outcome.failure)) return { kind: 'moved-on' };
     if (outcome.kind === 'failed' && outcome.failure.kind === 'internal') {
       const { cause } = outcome.failure;
       if (cause instanceof FailedExpression) return { kind: 'failed', error: cause.message, failure: 'expression' };
@@ -243,6 +265,12 @@ export class RunCalls {
     }
     const ending = childEnding(definition, url, outcome);
     return ending.kind === 'completed' ? this.checked(definition, ending) : ending;
+  }
+
+  /** Whether an own agent takes no answer any more. In a definition without new keys that is the node's failure. */
+  private isLate({ type, answer }: NodeRun, { cause }: CallFailure): boolean {
+    if (answer === undefined || type === 'external' || this.run.graph.isPlain) return false;
+    return cause instanceof AgentCallError && cause.code === A2A_ERRORS.UNSUPPORTED_OPERATION.code;
   }
 
   /** A result that is not what the definition says is none. */

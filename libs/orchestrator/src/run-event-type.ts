@@ -16,6 +16,7 @@ export const RUN_EVENT_TYPES = [
   'node.skipped',
   'node.retrying',
   'node.waiting',
+  'node.resumed',
   'node.reused',
   'edge.error',
   'each.started',

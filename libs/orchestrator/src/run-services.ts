@@ -1,5 +1,6 @@
 import type { ProcessServices } from '#libs/process';
 import type { ContentLimits } from '#libs/service';
+import type { TaskStore } from '#libs/tasks';
 import type { CancelOutcomes } from './cancel-outcomes.js';
 import type { RunClock } from './run-clock.js';
 import type { RerunOrigins } from './rerun/rerun-origins.js';
@@ -8,6 +9,7 @@ import type { RunChildStore } from './run-child-store.js';
 
 /** What every run needs of the process it runs in. */
 export interface RunServices extends ProcessServices {
+  tasks: Pick<TaskStore, 'recordedChildren' | 'headers' | 'load'>;
   children: RunChildStore;
   cancels: Pick<CancelOutcomes, 'keep'>;
   origins: RerunOrigins;

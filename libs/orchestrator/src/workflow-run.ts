@@ -3,7 +3,7 @@ import { durationOf } from '#libs/expressions';
 import { Inbox, Process, type ProcessStart, type Steps } from '#libs/process';
 import { briefText, ContentTooLarge, dataPart, type RunEventNote, textPart } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { nodeSkipped, runDeadline, runEnding } from './control-steps.js';
+import { nodeResumed, nodeSkipped, runDeadline, runEnding } from './control-steps.js';
 import { childSteps } from './child-steps.js';
 import { NodeOutcomes } from './node-outcomes.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
@@ -110,7 +110,7 @@ export class WorkflowRun extends Process<RunState> {
     const unmade = calls.unmade.filter((node) => !stop.includes(node));
     if (stop.length > 0) return this.stop(stop, unmade);
     if (unmade.length > 0 || outcome === undefined) return this.listen(unmade, wakeAt);
-    return this.end(outcome, { wakeAt });
+    return outcome === 'input-required' ? this.rest(wakeAt) : this.end(outcome, { wakeAt });
   }
 
   protected override async *cancel(): AsyncGenerator<TaskEvent> {
@@ -254,8 +254,23 @@ export class WorkflowRun extends Process<RunState> {
 
   private *apply(news: ChildNews): Generator<TaskEvent> {
     const { node, ending } = news;
+    if (ending?.kind === 'moved-on') return yield* this.resume([node]);
     if (ending) this.calls.close(node);
     yield* this.settling(node, childSteps(this.context, this.outcomes, news), ending === undefined);
+  }
+
+  /** The end of the turn, unless something that was asked is asked no more. */
+  private async *rest(wakeAt: number | undefined): AsyncGenerator<TaskEvent> {
+    const movedOn = await this.calls.movedOn(this.state.frontier.waiting);
+    if (movedOn.length > 0) yield* this.resume(movedOn);
+    else yield* this.end('input-required', { wakeAt });
+  }
+
+  private *resume(nodes: readonly NodeRun[]): Generator<TaskEvent> {
+    for (const node of nodes) {
+      yield this.note(nodeResumed.note(node, { ...(node.taskId !== undefined && { taskId: node.taskId }) }));
+      this.calls.resume(node);
+    }
   }
 
   /** @param unmade calls that are not to wait for that */

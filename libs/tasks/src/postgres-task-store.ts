@@ -269,6 +269,15 @@ export class PostgresTaskStore extends TaskStore {
     return Map.groupBy(found, ({ parentTaskId = '' }) => parentTaskId);
   }
 
+  async headers(taskIds: readonly string[]): Promise<Map<string, TaskHeader>> {
+    const result = await this.pool.query<HeaderRow>({
+      name: 'task-headers',
+      text: `SELECT ${HEADER_COLUMNS} FROM task WHERE task_id = ANY($1::text[])`,
+      values: [taskIds],
+    });
+    return new Map(result.rows.map((row) => [row.task_id, toHeader(row)]));
+  }
+
   async lastSequences(taskIds: readonly string[]): Promise<Map<string, number>> {
     const result = await this.pool.query<{ task_id: string; last_sequence: number }>({
       name: 'task-last-sequences',

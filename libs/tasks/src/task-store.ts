@@ -169,6 +169,9 @@ export abstract class TaskStore {
   /** Only the header. */
   abstract header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined>;
 
+  /** Those of several Tasks, by their ids; unknown ids are left out. */
+  abstract headers(taskIds: readonly string[]): Promise<Map<string, TaskHeader>>;
+
   /** At most `limit` events after `afterSequence`, in order. */
   abstract events(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]>;
 

@@ -17,6 +17,7 @@ const LINES: Readonly<Record<string, (payload: Payload) => string>> = {
   'node.retrying': ({ attempt, failure, retryAt }) =>
     `attempt ${word(attempt)} failed, the next one at ${clock(retryAt)}: ${messageOf(failure)}`,
   'node.waiting': ({ until }) => `waits until ${clock(until)}`,
+  'node.resumed': () => 'goes on without an answer of the run',
   'node.reused': ({ origin }) => `taken over from run ${word(origin)}`,
   'node.progress': ({ text, artifact }) => word(text) || textOf(artifact),
   'edge.error': ({ edge, failure }) => `edge ${word(edge)}: ${messageOf(failure)}`,

@@ -18,6 +18,7 @@ const CHANGES = new Set([
   'input.received',
   'a2a.received',
   'a2a.sending',
+  'node.resumed',
   'workflow.canceled',
   'done',
 ]);

@@ -77,7 +77,8 @@ export function nodeAfter(node: NodePicture, { type, payload, timestamp }: RunEv
   switch (type) {
     case 'node.started':
       return started(node, Number(payload['attempt'] ?? node.attempts.length + 1), timestamp);
-    case 'a2a.sending': {
+    case 'a2a.sending':
+    case 'node.resumed': {
       const { question: _answered, asks: _asks, ...rest } = node;
       return withStatus({ ...rest, ...texts(payload, 'url') }, 'running');
     }

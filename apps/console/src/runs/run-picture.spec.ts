@@ -61,6 +61,9 @@ describe('the picture of a run', () => {
     expect(answered.status).toBe('running');
     expect(answered.nodes.get('a')).not.toHaveProperty('question');
     expect(folded(waiting, events(['run.woken'])).status).toBe('running');
+    const resumed = folded(waiting, events(['run.woken'], ['node.resumed', 'a', { taskId: 't1' }]));
+    expect(resumed.nodes.get('a')).toMatchObject({ status: 'running', taskId: 't1' });
+    expect(resumed.nodes.get('a')).not.toHaveProperty('question');
   });
 
   it('skips everything after the first failure, and stops what was under way when the run ends', () => {

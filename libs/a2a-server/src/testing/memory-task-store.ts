@@ -87,6 +87,11 @@ export class MemoryTaskStore extends TaskStore {
       .toSorted((a, b) => comparePlaces(b.header, a.header));
   }
 
+  override async headers(taskIds: readonly string[]): Promise<Map<string, TaskHeader>> {
+    const known = taskIds.flatMap((taskId) => this.rows.get(taskId)?.header ?? []);
+    return new Map(known.map((header) => [header.taskId, header]));
+  }
+
   override async lastSequences(taskIds: readonly string[]): Promise<Map<string, number>> {
     return new Map(taskIds.map((taskId) => [taskId, this.logs.get(taskId)?.length ?? 0]));
   }

@@ -113,7 +113,10 @@ function refuseInner({ header, task }: StoredTask): void {
   const { parentTaskId, parentReference = '' } = header;
   const [, node] = /^(.+)#\d+$/.exec(parentReference) ?? [];
   if (parentTaskId === undefined || node === undefined)
-    throw new ProblemError(409, 'the run is one of a node that was called by itself: send the node its message again');
+    throw new ProblemError(
+      409,
+      'the run is one of a node: rerun the run that called it from the node, or call it again',
+    );
   throw new ProblemError(409, `the run is one of node "${node}" of run ${parentTaskId}: rerun that from the node`);
 }
 

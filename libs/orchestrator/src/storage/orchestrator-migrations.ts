@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { IndexRunChildTask1700000000944, WakeAskingRuns1700000000370 } from './child-news-migration.js';
 import { FillRunQuestions1700000000330 } from './question-migration.js';
 
 /** The tables of workflows. Names and ids are compared as bytes. */
@@ -173,4 +174,6 @@ export const ORCHESTRATOR_MIGRATIONS = [
   CreateWorkflowPin1700000000340,
   ViewNewestWorkflow1700000000350,
   CreateWorkflowMark1700000000360,
+  WakeAskingRuns1700000000370,
+  IndexRunChildTask1700000000944,
 ];

@@ -201,7 +201,7 @@ export class DrivenRun {
       [...this.own].map(([parentReference, taskId]) => ({ parentReference, taskId }) as TaskHeader);
     return {
       directory: this.agents,
-      tasks: { recordedChildren } as unknown as TaskStore,
+      tasks: { recordedChildren, headers: async () => new Map() } as unknown as TaskStore,
       children: this.children,
       cancels: { keep: async (outcome) => void this.keptCancels.push(outcome) },
       origins: { find: async (runId) => this.origins.get(runId) },

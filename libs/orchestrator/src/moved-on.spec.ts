@@ -1,0 +1,53 @@
+import { agentMessage, formMessage, type Message, type TaskState, textPart } from '#libs/protocol';
+import type { StoredTask, TaskHeader } from '#libs/tasks';
+import { movedOn } from './moved-on.js';
+import type { NodeRun } from './node-run.js';
+
+const [BEFORE, THEN, LATER] = [1_000, 2_000, 3_000].map((at) => new Date(at));
+const REFERENCE = { taskId: 't', contextId: 'c' };
+const FORM = { type: 'object' };
+const asked = (text: string): Message => agentMessage(REFERENCE, [textPart(text)]);
+
+/** A node whose Task asked `Well?` as far as its run knows. */
+function waiting(fields: Partial<NodeRun> = {}): NodeRun {
+  const question = [textPart('Well?')];
+  return { id: 'n', type: 'workflow', taskId: 't', askedAt: THEN?.toISOString(), question, ...fields } as NodeRun;
+}
+
+/** The ids of those nodes that have moved on, where the Task is as told. */
+async function found(node: NodeRun, state: TaskState, updatedAt = BEFORE, message = asked('Well?')): Promise<string[]> {
+  const header = { taskId: 't', state, updatedAt } as TaskHeader;
+  const task = { status: { state, message } } as StoredTask['task'];
+  const tasks = {
+    headers: async (ids: readonly string[]) => new Map(ids.includes('t') ? [['t', header]] : []),
+    load: async () => ({ header, task }),
+  };
+  return (await movedOn(tasks, [node])).map(({ id }) => id);
+}
+
+describe('movedOn', () => {
+  it.each<TaskState>(['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED'])(
+    'tells of a Task that is %s',
+    async (state) => expect(await found(waiting(), state)).toEqual(['n']),
+  );
+
+  it.each<TaskState>(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'])(
+    'not of one that is %s still',
+    async (it) => expect(await found(waiting(), it)).toEqual([]),
+  );
+
+  it('tells of one that has asked something else since, and of no other, whatever the clocks say', async () => {
+    const ask = (node: NodeRun, message: Message) => found(node, 'TASK_STATE_INPUT_REQUIRED', LATER, message);
+    expect(await ask(waiting(), asked('And now?'))).toEqual(['n']);
+    expect(await ask(waiting(), asked('Well?'))).toEqual([]);
+    const withForm = formMessage(REFERENCE, [textPart('Well?')], { form: FORM });
+    expect(await ask(waiting(), withForm)).toEqual(['n']);
+    expect(await ask(waiting({ asks: { form: FORM } }), withForm)).toEqual([]);
+  });
+
+  it('looks at no agent outside, nor at Tasks that nobody knows', async () => {
+    expect(await found(waiting({ type: 'external' }), 'TASK_STATE_COMPLETED')).toEqual([]);
+    expect(await found(waiting({ taskId: undefined }), 'TASK_STATE_COMPLETED')).toEqual([]);
+    expect(await found(waiting({ taskId: 'another' }), 'TASK_STATE_COMPLETED')).toEqual([]);
+  });
+});

@@ -1,0 +1,55 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+const WAITING = `('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
+
+/** The way from a Task to the runs that called for it over the wire. */
+export class IndexRunChildTask1700000000944 implements MigrationInterface {
+  readonly name = 'IndexRunChildTask1700000000944';
+  readonly transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX CONCURRENTLY IF EXISTS run_child_task');
+    await runner.query('CREATE INDEX CONCURRENTLY run_child_task ON run_child (task_id)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX CONCURRENTLY run_child_task');
+  }
+}
+
+/**
+ * A Task that waits no more is news to the run that asks for it, where nobody executes that: it is due, in the statement
+ * that moves the Task, whoever answered that and in whatever replica. A run that somebody writes just now sees it itself.
+ */
+export class WakeAskingRuns1700000000370 implements MigrationInterface {
+  readonly name = 'WakeAskingRuns1700000000370';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE FUNCTION task_moves_on() RETURNS trigger LANGUAGE plpgsql AS $$
+      DECLARE asking text;
+      BEGIN
+        FOR asking IN
+          UPDATE task SET wake_at = least(wake_at, now()) WHERE task_id IN (
+            SELECT task_id FROM task
+            WHERE task_id = ANY (ARRAY(SELECT run_id FROM run_child WHERE task_id = NEW.task_id) || NEW.parent_task_id)
+              AND replica_id IS NULL AND state IN ${WAITING} AND agent LIKE 'workflows/%'
+            FOR NO KEY UPDATE SKIP LOCKED)
+          RETURNING task_id
+        LOOP
+          PERFORM graphile_worker.add_job('tasks.wake', json_build_object('taskId', asking),
+                                          job_key => 'tasks.wake/' || asking);
+        END LOOP;
+        RETURN NULL;
+      END $$`);
+    await runner.query(`
+      CREATE TRIGGER task_moved_on AFTER UPDATE OF state ON task FOR EACH ROW
+      WHEN (OLD.state IN ${WAITING} AND NEW.state NOT IN ${WAITING} AND NEW.agent LIKE 'workflows/%')
+      EXECUTE FUNCTION task_moves_on()`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TRIGGER task_moved_on ON task');
+    await runner.query('DROP FUNCTION task_moves_on');
+  }
+}
