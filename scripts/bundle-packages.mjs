@@ -5,7 +5,8 @@ import { ROOT } from './prepare.mjs';
 
 const MODULES = join(ROOT, 'node_modules');
 const SWAGGER = join(MODULES, 'swagger-ui-dist');
-const SWAGGER_FILE = /^(?:swagger-ui(?:-bundle|-standalone-preset)?\.(?:js|css)|favicon-.*\.png|oauth2-redirect\..*)$/;
+const SWAGGER_FILE =
+  /^(?:swagger-ui-(?:bundle|standalone-preset)\.js|swagger-ui\.css|favicon-.*\.png|oauth2-redirect\..*)$/;
 const HEALTH_PROTO = 'proto/health/v1/health.proto';
 
 /** Where the files of packages lie, seen from the folder of chunks. */
@@ -34,16 +35,13 @@ export const packageFiles = {
   },
   transform: {
     filter: { id: /grpc-health-check[\\/]build[\\/]src[\\/]health\.js$/ },
-    handler(code) {
-      const written = '`${__dirname}/../../proto`';
-      if (!code.includes(written)) this.error('grpc-health-check finds its proto in another way than before');
-      return { code: code.replace(written, pathInBundle('proto')), map: null };
-    },
+    // As if it were in the folder of files, as deep as in its package.
+    handler: (code) => ({ code: code.replaceAll('__dirname', pathInBundle('build/src')), map: null }),
   },
   generateBundle() {
     const emit = (fileName, path) =>
       this.emitFile({ type: 'asset', fileName: `${FOLDER}/${fileName}`, source: readFileSync(path) });
-    for (const file of readdirSync(SWAGGER).filter((it) => SWAGGER_FILE.test(it) && it !== 'swagger-ui.js')) {
+    for (const file of readdirSync(SWAGGER).filter((it) => SWAGGER_FILE.test(it))) {
       emit(`swagger-ui/${file}`, join(SWAGGER, file));
     }
     emit(HEALTH_PROTO, join(MODULES, 'grpc-health-check', HEALTH_PROTO));

@@ -42,6 +42,7 @@ import { EarlyStop } from './early-stop.js';
 import { drainOversizedBodies } from './oversized-bodies.js';
 import { addRetryAfter } from './retry-after.js';
 import { startLines } from './start-lines.js';
+import { returnStartMemory } from './start-memory.js';
 import { answerUnreadableRequest } from './unreadable-requests.js';
 
 /** Node ids and run ids are in paths: longer than the router's default of 100 characters allows. */
@@ -74,6 +75,7 @@ export async function start(environment: Environment): Promise<void> {
     process.stdout.on('error', () => undefined);
     const more = TALKATIVE.has(config.logLevel) ? startLines(config, url, grpcPort) : [];
     process.stdout.write([`Parley is ready on ${url}`, ...more, ''].join('\n'));
+    returnStartMemory();
   } catch (error) {
     const lines = error instanceof ConfigError ? error.lines : [`Parley could not start: ${(error as Error).message}`];
     process.stderr.write(`${lines.join('\n')}\n`);

