@@ -41,7 +41,7 @@ const FULL: JsonObject = {
 
 /** The JSON of code blocks that is a definition. */
 function definitionsIn(markdown: string): JsonObject[] {
-  const blocks = [...markdown.matchAll(/```\w*\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+  const blocks = [...markdown.matchAll(/```[\w ]*\n([\s\S]*?)```/g)].map(([, block = '']) => block);
   return blocks.flatMap((block) =>
     [block, ...[...block.matchAll(/'(\{[\s\S]*?\})'/g)].map(([, quoted = '']) => quoted)].flatMap((text) => {
       try {

@@ -401,7 +401,7 @@ export interface paths {
         /** Replaces a credential, its secret too: a secret that is kept cannot be given another destination. */
         put: operations["replaceCredential"];
         post?: never;
-        /** Deletes a credential that no workflow and no model names. */
+        /** Deletes a credential that no workflow, no model and no MCP server names. */
         delete: operations["deleteCredential"];
         options?: never;
         head?: never;
@@ -4335,7 +4335,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A workflow or a model names it. */
+            /** @description A workflow, a model or an MCP server names it. */
             409: {
                 headers: {
                     [name: string]: unknown;
