@@ -13,6 +13,31 @@ const skipped: typeof it = it['skip'];
 
 /** The pages of a context share a process: to start one for every site that a page leads to takes longer than the page. */
 const ONE_RENDERER = ['--disable-site-isolation-trials', '--renderer-process-limit=1'];
+/**
+ * Parts of a window that nobody looks at, and that a whole Chromium starts two processes for with each context. Of several
+ * such lists it takes the last: those that Playwright turns off are said again.
+ */
+const WITHOUT = [
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxFullPopup',
+  'InitialWebUI',
+  'WebUIReloadButton',
+  'PreloadTopChromeWebUI',
+  'AimEnabled',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+];
 /** Nothing is drawn that the processor would not draw in any case. */
 const WITHOUT_GPU = ['--disable-gpu', '--in-process-gpu'];
 
@@ -45,8 +70,11 @@ export function useBrowser(names: readonly string[] = []): Tab {
   beforeAll(async () => {
     const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(', ');
     const resolver = rules === '' ? [] : [`--host-resolver-rules=${rules}`];
-    const args = ['--no-sandbox', '--disable-dev-shm-usage', ...ONE_RENDERER, ...WITHOUT_GPU, ...resolver];
-    browser = await chromium.launch({ executablePath: PATH, args });
+    const args = ['--no-sandbox', '--disable-dev-shm-usage', ...ONE_RENDERER, ...WITHOUT_GPU];
+    browser = await chromium.launch({
+      executablePath: PATH,
+      args: [...args, `--disable-features=${WITHOUT.join(',')}`, ...resolver],
+    });
   });
   afterEach(async () => {
     const [open, faults] = [contexts, thrown];
@@ -78,26 +106,42 @@ interface WithAxe {
   axe: typeof axe;
 }
 
+/** The rules that a theme decides on. */
+const OF_COLORS = ['color-contrast', 'link-in-text-block'];
+
+interface Look {
+  /** A selector of the part that is looked at; the whole page unless told otherwise. */
+  within?: string;
+  /** Of axe's rules; all unless told otherwise. */
+  rules?: string[];
+}
+
 /** What axe finds serious or critical on a page, one line each. */
-export async function seriousFaults(page: Page): Promise<string[]> {
+export async function seriousFaults(page: Page, look: Look = {}): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
-  const violations = await page.evaluate(async () => {
+  const violations = await page.evaluate(async ({ within, rules }: Look) => {
     // What is well would be told in detail, too.
-    const results = await (globalThis as unknown as WithAxe).axe.run({ resultTypes: ['violations'] });
+    const options = { resultTypes: ['violations' as const], ...(rules && { runOnly: rules }) };
+    const { axe: onPage } = globalThis as unknown as WithAxe;
+    const results = await (within === undefined ? onPage.run(options) : onPage.run(within, options));
     return results.violations;
-  });
+  }, look);
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) => nodes.map(({ html, any }) => `${id}: ${help}: ${html} ${any[0]?.message ?? ''}`));
 }
 
-/** The same in light and in dark, of a page that follows its system. */
-export async function seriousFaultsInEitherTheme(page: Page): Promise<string[]> {
+/**
+ * The same in light, and what colors are to blame for in dark, of a page that follows its system.
+ * @param within where the rest of the page was looked at before
+ */
+export async function seriousFaultsInEitherTheme(page: Page, within?: string): Promise<string[]> {
   const faults: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.locator(`html${colorScheme === 'dark' ? '.dark' : ':not(.dark)'}`).waitFor();
-    faults.push(...(await seriousFaults(page)).map((fault) => `${colorScheme}: ${fault}`));
+    const look = { ...(within && { within }), ...(colorScheme === 'dark' && { rules: OF_COLORS }) };
+    faults.push(...(await seriousFaults(page, look)).map((fault) => `${colorScheme}: ${fault}`));
   }
   return faults;
 }
