@@ -8,6 +8,9 @@ import { SAFETY_NET_MS, before, until } from './until.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
+/** As Parley is run (scripts/prepare.mjs): a smaller one is collected three times while it starts. */
+const YOUNG_GENERATION = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
+
 export interface ParleyOptions {
   /** A database to use; otherwise the service runs its embedded one under `dataDir`. */
   databaseUrl?: string;
@@ -103,7 +106,7 @@ function spawnParley(options: ParleyOptions): { child: ChildProcess; logs(): str
   if (main === undefined) throw new Error('The service is not built: run npm run build first');
   let all = '';
   let out = '';
-  const child = spawn(pinnedNode(), [main], {
+  const child = spawn(pinnedNode(), [...YOUNG_GENERATION, main], {
     cwd: tmpdir(),
     env: environment(options),
     stdio: ['ignore', 'pipe', 'pipe'],
