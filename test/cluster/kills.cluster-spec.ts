@@ -6,16 +6,15 @@ import type { Parley } from '../support/parley.js';
 import { testRandom } from '../support/seeded-random.js';
 import { range } from '../support/sse.js';
 import { logProblems, type StoredLog, storedLog, storedLogs } from '../support/stored-log.js';
-import { takeTurns } from '../support/turns.js';
 import { until } from '../support/until.js';
 import { nodeHistories } from './chaos/node-history.js';
 import { echo, external, input, output, script, unique, type Workflow } from '../support/workflow.js';
 
-takeTurns();
-
 const stage = useCluster({ replicas: 3 });
 
-const KILLS = 30;
+/** As many at least; more until one came while an agent was answering. */
+const KILLS = 12;
+const MOST_KILLS = 40;
 const NODE_MS = 150;
 
 /** Ten nodes: agents that answer whole, agents that stream, and own nodes, all slow, in two branches that meet. */
@@ -49,7 +48,7 @@ const slowly = (call: FakeCall): FakeBehaviour => ({
   ],
 });
 
-describe(`the replica that executes a run of ten nodes is killed, ${KILLS} times by chance`, () => {
+describe(`the replica that executes a run of ten nodes is killed, ${KILLS} times or more by chance`, () => {
   let whole: FakeAgent;
   let streaming: FakeAgent;
   let runIds: string[];
@@ -62,7 +61,7 @@ describe(`the replica that executes a run of ten nodes is killed, ${KILLS} times
     const { name } = await stage.api.save(tenNodes(whole.url, streaming.url));
     runIds = [];
     const starts: Promise<unknown>[] = [];
-    for (let kill = 0; kill < KILLS; kill += 1) {
+    for (let kill = 0; kill < KILLS || (kill < MOST_KILLS && cuts().length === 0); kill += 1) {
       const runId = await stage.api.start(name, { in: `run ${kill}` });
       runIds.push(runId);
       await delay(random.between(0, 4 * NODE_MS));
@@ -87,18 +86,18 @@ describe(`the replica that executes a run of ten nodes is killed, ${KILLS} times
     recoveries.push(performance.now() - from);
   }
 
-  it(`${KILLS} of ${KILLS} runs complete, and every log is gap-free with exactly one end`, async () => {
+  it('all runs complete, and every log is gap-free with exactly one end', async () => {
     const runs = await Promise.all(runIds.map((runId) => stage.api.run(runId)));
-    expect(runs.map(({ status }) => status)).toEqual(Array(KILLS).fill('completed'));
+    expect(runs.map(({ status }) => status)).toEqual(runIds.map(() => 'completed'));
     expect(runs.map(({ result }) => result?.[0]?.parts[0]?.text)).toEqual(
-      range(0, KILLS - 1).map((n) => `did w2 of run ${n} and did s2 of run ${n}`),
+      range(0, runIds.length - 1).map((n) => `did w2 of run ${n} and did s2 of run ${n}`),
     );
     const logs = await storedLogs(stage.database.query);
     expect(logs.flatMap(logProblems)).toEqual([]);
     expect(logs.filter(({ state }) => state !== 'TASK_STATE_COMPLETED')).toEqual([]);
     recoveries.sort((a, b) => a - b);
     const at = (quantile: number) => Math.round(recoveries[Math.ceil(quantile * recoveries.length) - 1] ?? 0);
-    process.stderr.write(`${KILLS} kills: taken over after p50 ${at(0.5)} ms, p99 ${at(0.99)} ms\n`);
+    process.stderr.write(`${runIds.length} kills: taken over after p50 ${at(0.5)} ms, p99 ${at(0.99)} ms\n`);
   });
 
   it('no finished node ran twice', async () => {
@@ -125,9 +124,14 @@ describe(`the replica that executes a run of ten nodes is killed, ${KILLS} times
         }
       }
     }
-    process.stderr.write(`${KILLS} kills: ${cut} dispatches were cut\n`);
+    process.stderr.write(`${runIds.length} kills: ${cut} dispatches were cut\n`);
     expect(cut).toBeGreaterThan(0);
   });
+
+  /** Calls that the end of their caller broke off. */
+  function cuts(): FakeCall[] {
+    return [...whole.sends, ...streaming.sends].filter(({ aborted }) => aborted);
+  }
 
   function sendsOf(node: string, index: number): FakeCall[] {
     return [...whole.sends, ...streaming.sends].filter(({ text }) => text === `${node} of run ${index}`);
