@@ -8,7 +8,8 @@ takeTurns();
 
 const LIMIT = 300_000;
 const TASKS = 100;
-const CHUNKS = 10_000;
+/** All at once, those of all Tasks take some 300 megabytes. */
+const CHUNKS = 5_000;
 
 const stage = useStage({ env: { NODE_OPTIONS: '--max-old-space-size=256' } });
 let base: string;
@@ -71,7 +72,7 @@ describe('a replica with a heap of 256 MiB', () => {
     ['working', 'TASK_STATE_WORKING', async () => undefined],
     ['ended', 'TASK_STATE_COMPLETED', end],
   ])(
-    'lists a hundred %s Tasks of ten thousand chunks each, and reads one of them again and again',
+    'lists a hundred %s Tasks of five thousand chunks each, and reads one of them again and again',
     async (_what, state, prepare) => {
       await prepare();
       const { tasks, totalSize, nextPageToken } = await list({ status: state, pageSize: 100 });
@@ -82,7 +83,7 @@ describe('a replica with a heap of 256 MiB', () => {
         const { artifacts, status } = await get('large-7');
         expect(status.state).toBe(state);
         expect(artifacts?.[0]?.parts).toHaveLength(CHUNKS);
-        expect(artifacts?.[0]?.parts.at(-1)?.text).toMatch(/^10002 $/);
+        expect(artifacts?.[0]?.parts.at(-1)?.text).toBe(`${CHUNKS + 2} `);
       }
       const every = await list({ status: state, pageSize: 100, includeArtifacts: true });
       expect(every.totalSize).toBe(100);

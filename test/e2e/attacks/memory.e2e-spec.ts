@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import type { JsonObject } from '#libs/protocol';
 import { detail, rpc, type RpcReply, sendParams, sendTask, VERSION } from '../../support/a2a.js';
@@ -18,7 +19,8 @@ const PATIENCE_MS = 300_000;
 
 /** As large as BODY_LIMIT lets it be. */
 const LARGE = 'x'.repeat(4 * 1024 ** 2 - 1000);
-const AT_ONCE = 80;
+/** Unbounded, each byte of them takes four of a heap of at most 512 megabytes. */
+const AT_ONCE = 48;
 
 const greeting = (name: string) =>
   linear(
@@ -27,6 +29,9 @@ const greeting = (name: string) =>
     echo('writer', { prompt: 'Good day, {{name}}!' }),
     output('result', { prompt: '{{writer}}' }),
   );
+
+/** Between two Messages of who goes on beside a flood, which needs the processor. */
+const PAUSE_MS = 50;
 
 type Reply = RpcReply<{ task?: { id: string; status: { state: string } } }>;
 
@@ -60,7 +65,10 @@ describe('a caller that sends as much as it can', () => {
       let flooding = true;
       const served: string[] = [];
       const others = Array.from({ length: 4 }, async () => {
-        while (flooding) served.push((await sendTask(api.base(name), 'Ada', { headers: small.headers })).status.state);
+        while (flooding) {
+          served.push((await sendTask(api.base(name), 'Ada', { headers: small.headers })).status.state);
+          await delay(PAUSE_MS);
+        }
       });
       const outcomes = (await flood(api.base(name), large.headers)).map(outcome);
       flooding = false;
