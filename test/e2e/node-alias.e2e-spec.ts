@@ -1,6 +1,6 @@
 import type { Part, Task } from '#libs/protocol';
 import { firstText, rest, rpc, sendParams, sendTask } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import {
   declaring,
   echo,
@@ -13,7 +13,7 @@ import {
   type WorkflowNode,
 } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 const NO_TEXT: [string, Part[]][] = [
   ['an empty text', [{ text: '' }]],
   ['data alone', [{ data: { no: 'text' } }]],

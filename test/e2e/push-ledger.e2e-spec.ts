@@ -1,11 +1,11 @@
 import { rpc, sendTask } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { linear, script, unique } from '../support/workflow.js';
 import { notificationVerifier } from '../../docs/push/verify-notification.mjs';
 
-const stage = useStage();
+const stage = useSharedStage();
 interface Delivery {
   id: string;
   taskId: string;
