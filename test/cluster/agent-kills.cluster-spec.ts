@@ -7,11 +7,8 @@ import { McpHttpServer } from '../support/mcp-http-server.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { ReplicaCluster } from '../support/replica-cluster.js';
 import { range } from '../support/sse.js';
-import { takeTurns } from '../support/turns.js';
 import { until } from '../support/until.js';
 import { Api, echo, input, linear, unique } from '../support/workflow.js';
-
-takeTurns();
 
 const STEPS = 5;
 /** Where a run is when its replica dies: the model is asked, or one of its two tools is called, in a step. */

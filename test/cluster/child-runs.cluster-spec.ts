@@ -6,7 +6,6 @@ import { useCluster } from '../support/cluster-stage.js';
 import { testRandom } from '../support/seeded-random.js';
 import { logProblems, storedLogs } from '../support/stored-log.js';
 import { orphans, TraceCollector } from '../support/trace-collector.js';
-import { takeTurns } from '../support/turns.js';
 import { until } from '../support/until.js';
 import {
   echo,
@@ -19,8 +18,6 @@ import {
   type Workflow,
   type WorkflowNode,
 } from '../support/workflow.js';
-
-takeTurns();
 
 const env: Record<string, string> = {};
 let collector: TraceCollector;

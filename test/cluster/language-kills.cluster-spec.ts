@@ -1,9 +1,6 @@
 import { useCluster } from '../support/cluster-stage.js';
-import { takeTurns } from '../support/turns.js';
 import { killAtEvents, type TrialResult } from './events/kill-trial.js';
 import { behaviour, scenarios } from './events/scenarios.js';
-
-takeTurns();
 
 const stage = useCluster({ replicas: 3 });
 

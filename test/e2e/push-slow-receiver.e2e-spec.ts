@@ -3,12 +3,9 @@ import { sendTask } from '../support/a2a.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { useStage } from '../support/stage.js';
-import { takeTurns } from '../support/turns.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { Api, linear, script, unique } from '../support/workflow.js';
-
-takeTurns();
 
 /** Tasks that wait for the slow receiver. */
 const WAITING = 5_000;

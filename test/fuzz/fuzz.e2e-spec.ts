@@ -2,9 +2,6 @@ import { jest } from '@jest/globals';
 import { freshDatabase } from '../support/postgres.js';
 import type { AuthMode } from './options.js';
 import { runFuzz } from './run-fuzz.js';
-import { takeTurns } from '../support/turns.js';
-
-takeTurns();
 
 jest.setTimeout(240_000);
 
