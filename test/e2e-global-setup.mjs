@@ -14,8 +14,9 @@ export default async function setup() {
   const main = copyBuiltService();
   if (main === undefined) return;
   process.env.PARLEY_TEST_MAIN = main;
-  // Kept beside the copy, and gone with it: what the first start compiles, no other compiles again.
-  process.env.NODE_COMPILE_CACHE ??= join(dirname(main), 'compiled');
+  // Kept beside the copy, and gone with it: what the first start compiles, no other compiles again. By a name that Node
+  // does not know: a worker of Jest would write down all that it compiled when it is to end, until Jest kills it for that.
+  process.env.PARLEY_TEST_COMPILED = join(dirname(main), 'compiled');
   const template = await migrateTemplate(process.env.PARLEY_TEST_POSTGRES, main);
   if (template !== undefined) process.env.PARLEY_TEST_TEMPLATE = template;
   process.env.PARLEY_TEST_SERVICES = await lendServices();

@@ -143,7 +143,7 @@ export function appMain(app: string): string {
 
 /** What lets a process begin with what another one compiled. */
 export function compileCache(): Record<string, string> {
-  const folder = process.env.NODE_COMPILE_CACHE;
+  const folder = process.env.PARLEY_TEST_COMPILED;
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
 }
 

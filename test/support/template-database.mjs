@@ -20,7 +20,7 @@ export async function migrateTemplate(serverUrl, main) {
       HOST: '127.0.0.1',
       DATABASE_URL: url.href,
       LOG_LEVEL: 'error',
-      ...(process.env.NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }),
+      ...(process.env.PARLEY_TEST_COMPILED && { NODE_COMPILE_CACHE: process.env.PARLEY_TEST_COMPILED }),
     },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
