@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { PassingSet } from '#libs/service';
 import { Authentication } from './authentication.js';
 import type { Caller } from './caller.js';
 
@@ -16,7 +17,7 @@ interface OpenCall {
  */
 @Injectable()
 export class OpenCalls implements OnModuleDestroy {
-  private readonly open = new Set<OpenCall>();
+  private readonly open = new PassingSet<OpenCall>();
   private readonly timer: NodeJS.Timeout;
 
   constructor(private readonly authentication: Authentication) {
@@ -29,9 +30,8 @@ export class OpenCalls implements OnModuleDestroy {
    */
   watch(caller: Caller, end: () => boolean): () => void {
     if (!caller.proof) return NOTHING;
-    const call = { caller, end };
-    this.open.add(call);
-    return () => void this.open.delete(call);
+    const call = this.open.add({ caller, end });
+    return () => call.leave();
   }
 
   onModuleDestroy(): void {
@@ -40,11 +40,11 @@ export class OpenCalls implements OnModuleDestroy {
 
   /** Never rejects: where it cannot be found out, everything stays open. */
   private async look(): Promise<void> {
-    const callers = Map.groupBy(this.open, ({ caller }) => caller.proof);
+    const callers = Map.groupBy(this.open, ({ value }) => value.caller.proof);
     for (const [proof, calls] of callers) {
       const holds = await Promise.resolve(proof === undefined || this.authentication.holds(proof)).catch(() => true);
       if (holds) continue;
-      for (const call of calls) if (this.open.has(call) && call.end()) this.open.delete(call);
+      for (const call of calls) if (call.isThere && call.value.end()) call.leave();
     }
   }
 }

@@ -13,7 +13,7 @@ import {
   type Task,
   userMessage,
 } from '#libs/protocol';
-import { Metrics, ownTraceId, Shutdown, TraceIds } from '#libs/service';
+import { Metrics, ownTraceId, PassingMap, Shutdown, TraceIds } from '#libs/service';
 import {
   type Idempotency,
   type StoredTask,
@@ -58,7 +58,7 @@ export interface RecoveredTurn {
 @Injectable()
 export class ExecutionRegistry {
   private readonly logger = new Logger(ExecutionRegistry.name);
-  private readonly executions = new Map<string, TaskExecution>();
+  private readonly executions = new PassingMap<TaskExecution>();
   private readonly requests: IdempotentRequests;
   private readonly cancels: TaskCancels;
   private readonly leaving = new AbortController();
@@ -98,7 +98,10 @@ export class ExecutionRegistry {
 
   /** The claims of the executions under way, as far as the store knows of them. */
   claims(): TaskClaim[] {
-    return [...this.executions.values()].filter(({ holdsClaim }) => holdsClaim).map(({ claim }) => claim);
+    return this.executions
+      .values()
+      .filter(({ holdsClaim }) => holdsClaim)
+      .map(({ claim }) => claim);
   }
 
   /** Ends an execution whose claim is another replica's by now, unless it has ended meanwhile. */
@@ -266,7 +269,7 @@ export class ExecutionRegistry {
   /** Waits for the executions under way until the signal, then leaves the rest to whoever adopts them. */
   async stop(signal: AbortSignal): Promise<void> {
     this.drain();
-    const running = Promise.allSettled([...this.executions.values()].map((execution) => execution.settled));
+    const running = Promise.allSettled(this.executions.values().map((execution) => execution.settled));
     const late = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     if (!signal.aborted) await Promise.race([running, late]);
     this.leaving.abort();

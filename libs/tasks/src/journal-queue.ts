@@ -18,13 +18,18 @@ export interface JournalSource {
 
 /** The events of all Tasks that wait for a batch. */
 export class JournalQueue {
-  private readonly sources = new Set<JournalSource>();
+  private sources = new Set<JournalSource>();
   private lastMark = 0;
   private waiting = 0;
 
   /** Of what waits; also of what was given up since the last batch. */
   get bytes(): number {
     return this.waiting;
+  }
+
+  /** How many Tasks have something that waits. */
+  get tasks(): number {
+    return this.sources.size;
   }
 
   get isEmpty(): boolean {
@@ -45,10 +50,13 @@ export class JournalQueue {
   take(limit: number): Map<JournalSource, JournalEntry> {
     const upTo = this.waiting > limit ? this.lastThatFits(limit) : undefined;
     const batch = new Map<JournalSource, JournalEntry>();
-    for (const source of this.sources) {
+    const { sources } = this;
+    // A new one: see PassingMap for what one and the same would keep.
+    this.sources = new Set();
+    for (const source of sources) {
       const entry = source.drain(upTo);
       if (entry) batch.set(source, entry);
-      if (upTo === undefined || source.waitingEvents.length === 0) this.sources.delete(source);
+      if (source.waitingEvents.length > 0) this.sources.add(source);
     }
     if (upTo === undefined) this.waiting = 0;
     return batch;

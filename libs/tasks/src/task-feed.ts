@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
 import { isDatabaseAway, ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/postgres';
 import { isTerminalState, isWaitingState } from '#libs/protocol';
+import { PassingMap } from '#libs/service';
 import { RecentEvents } from './recent-events.js';
 import type { RecordedEvent } from './task-event.js';
 import { TaskStore } from './task-store.js';
@@ -43,7 +44,7 @@ interface Follower {
 @Injectable()
 export class TaskFeed implements OnModuleDestroy {
   private readonly recent = new RecentEvents();
-  private readonly followers = new Map<string, Set<Follower>>();
+  private readonly followers = new PassingMap<Set<Follower>>();
   private readonly others: SignalSubscription | undefined;
   private poll: NodeJS.Timeout | undefined;
 
@@ -164,7 +165,7 @@ export class TaskFeed implements OnModuleDestroy {
 
   /** The slow way that a signal cannot be lost on: one question for all followed Tasks that others may be writing. */
   private async wakeBehind(): Promise<void> {
-    const foreign = [...this.followers.keys()].filter((taskId) => !this.recent.isOpen(taskId));
+    const foreign = this.followers.keys().filter((taskId) => !this.recent.isOpen(taskId));
     if (foreign.length === 0) return;
     const reached = await this.store.lastSequences(foreign).catch(() => new Map<string, number>());
     for (const [taskId, sequence] of reached) {

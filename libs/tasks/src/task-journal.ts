@@ -12,6 +12,8 @@ import { TASKS_COMMITTED } from './tasks-committed.js';
  * them one after the other, on one session.
  */
 const BATCHES_UNDER_WAY = 2;
+/** A batch that takes longer than that is not waited for by a smaller one. */
+const PATIENCE_MS = 5;
 
 /**
  * Writes the events of all Tasks in flight: one statement and one commit for whatever arrived while the last commit was
@@ -31,7 +33,10 @@ export class TaskJournal {
   private readonly writer: JournalWriter;
   private underWay = 0;
   private bytesUnderWay = 0;
+  /** Of the newest batch. */
+  private tasksUnderWay = 0;
   private gathering = false;
+  private patience: NodeJS.Timeout | undefined;
   /** When a batch was settled last, or the first event came after there was nothing to write. */
   private movedAt = 0;
   /** Resolves when the batch before has been settled; whether it needed more than one try. */
@@ -81,22 +86,34 @@ export class TaskJournal {
   private gather(): void {
     if (this.gathering || this.underWay === BATCHES_UNDER_WAY) return;
     this.gathering = true;
-    setImmediate(() => this.begin());
+    setImmediate(() => {
+      this.gathering = false;
+      this.look();
+    });
+  }
+
+  private look(): void {
+    if (this.queue.isEmpty || this.underWay === BATCHES_UNDER_WAY) return;
+    if (this.isWorthwhile) this.begin();
+    else this.patience ??= setTimeout(() => this.begin(), PATIENCE_MS);
+  }
+
+  /** The store writes one batch after the other: a second one only waits there, and had better be no smaller than it. */
+  private get isWorthwhile(): boolean {
+    return this.underWay === 0 || this.queue.tasks >= this.tasksUnderWay;
   }
 
   private begin(): void {
-    this.gathering = false;
+    clearTimeout(this.patience);
+    this.patience = undefined;
     const waiting = this.queue.bytes;
     const batch = this.queue.take(this.config.memory.journalBatchBytes);
     if (batch.size === 0) return;
     const bytes = waiting - this.queue.bytes;
     this.underWay += 1;
+    this.tasksUnderWay = batch.size;
     this.bytesUnderWay += bytes;
-    this.last = this.writeBatch(batch, this.last).finally(() => {
-      this.underWay -= 1;
-      this.bytesUnderWay -= bytes;
-      if (!this.queue.isEmpty) this.gather();
-    });
+    this.last = this.writeBatch(batch, this.last).finally(() => void (this.bytesUnderWay -= bytes));
     if (!this.queue.isEmpty) this.gather();
   }
 
@@ -106,6 +123,9 @@ export class TaskJournal {
     const { outcomes, troubled } = await this.writer.write(entries, before);
     this.movedAt = performance.now();
     this.metrics.batchWritten(entries.length, (this.movedAt - started) / 1000);
+    this.underWay -= 1;
+    // The database works on while answers are given.
+    this.look();
     let index = 0;
     for (const [source, entry] of batch) this.settle(source, entry, outcomes[index++]);
     if (outcomes.includes('written')) this.emitCommitted();

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { admitStream } from '#libs/access';
 import { SseStream } from '#libs/http';
 import type { A2AError } from '#libs/protocol';
+import { PassingSet } from '#libs/service';
 import { publicError } from '../public-error.js';
 import type { StreamItem } from '../stream-item.js';
 
@@ -19,7 +20,7 @@ const ENDED_FOR_ALL = new Error('Every stream is ended');
 
 /** The streams that are open, so that a shutdown can end them. */
 export class EventStreams {
-  private readonly open = new Set<AbortController>();
+  private readonly open = new PassingSet<AbortController>();
 
   /**
    * Answers with a stream and resolves once it has begun; it goes on by itself, so that a stream of hours keeps nothing
@@ -41,14 +42,14 @@ export class EventStreams {
       headers: reply.getHeaders() as OutgoingHttpHeaders,
       onClose: () => abort.abort(READER_LEFT),
     });
-    this.open.add(abort);
+    const opened = this.open.add(abort);
     const begun = first.done ? undefined : sendItem(first.value, stream, framing);
-    void forward(begun, items, stream, framing).finally(() => this.open.delete(abort));
+    void forward(begun, items, stream, framing).finally(() => opened.leave());
   }
 
   /** Ends every stream; readers come back with the last id they saw, here or at another replica. */
   endAll(): void {
-    for (const abort of this.open) abort.abort(ENDED_FOR_ALL);
+    for (const { value: abort } of this.open) abort.abort(ENDED_FOR_ALL);
   }
 }
 
