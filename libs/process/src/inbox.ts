@@ -30,11 +30,12 @@ export class Inbox<T> {
 
   private arrival(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      this.wake = () => {
-        signal.removeEventListener('abort', this.wake);
+      const wake = (): void => {
+        signal.removeEventListener('abort', wake);
         resolve();
       };
-      signal.addEventListener('abort', this.wake, { once: true });
+      this.wake = wake;
+      signal.addEventListener('abort', wake, { once: true });
     });
   }
 }

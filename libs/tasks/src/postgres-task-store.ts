@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { BatchLoader, Database } from '#libs/postgres';
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import { WRITER_SETTING } from './journal-sql.js';
 import { batchStatement, JOURNAL_SETTINGS } from './journal-statement.js';
 import { StoredTaskReader } from './stored-task-reader.js';
@@ -64,7 +64,7 @@ export class PostgresTaskStore extends TaskStore {
    * with it, and none overtakes on the next session the one that was lost.
    */
   async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
-    const { rows } = await this.inJournal((client) => client.query<{ task_id: string }>(batchStatement(batch)));
+    const { rows } = await this.inJournal((client) => answerOf(client, batchStatement(batch)));
     const written = new Set(rows.map((row) => row.task_id));
     return batch.map((entry) => (written.has(entry.taskId) ? 'written' : 'fenced'));
   }
@@ -286,6 +286,13 @@ export class PostgresTaskStore extends TaskStore {
     });
     return new Map(result.rows.map((row) => [row.task_id, row.last_sequence]));
   }
+}
+
+/** As `client.query` gives it, which without a callback has V8 keep the batch for long (see PassingMap). */
+function answerOf(client: PoolClient, statement: QueryConfig): Promise<QueryResult<{ task_id: string }>> {
+  return new Promise((resolve, reject) => {
+    client.query<{ task_id: string }>(statement, (error, result) => (error ? reject(error) : resolve(result)));
+  });
 }
 
 async function eventsOver(pool: Pool, taskId: string, after: number, limit: number): Promise<RecordedEvent[]> {

@@ -2,6 +2,9 @@
  * A map for entries that come and go with requests. `Map` and `Set` link each of their tables that became too small, or
  * full of what was deleted, to the next one: what such tables hold, with all that it refers to, outlives the young
  * generation until a full collection. That is kilobytes of every request, copied twice. This one links nothing.
+ *
+ * The same comes of `thing.property = () => …` for every request: V8 makes a function that is assigned in place among the
+ * old things at once, with what it refers to. One that has a name first, or is bound, is young like all the rest.
  */
 export class PassingMap<V> {
   private readonly entries: Record<string, V | undefined> = Object.create(null) as Record<string, V | undefined>;
