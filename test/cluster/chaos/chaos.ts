@@ -20,10 +20,12 @@ import { Load } from './load.js';
 import { type ChaosOptions, commandOf, FAILOVER, readOptions, USAGE } from './options.js';
 import { ReplicaErrors } from './replica-errors.js';
 import { ReplicaMemory } from './replica-memory.js';
-import { eventReport, report, type Trial } from './report.js';
+import { agentReport, eventReport, report, type Trial } from './report.js';
 import { SdkCallers } from './sdk-callers.js';
 import { setStage } from './stage.js';
-import { killAtEvents } from '../events/kill-trial.js';
+import { killAgents } from '../agents/agent-trial.js';
+import { ToolWorld } from '../agents/tool-world.js';
+import { killAtEvents, type TrialOptions } from '../events/kill-trial.js';
 import { behaviour, scenarios } from '../events/scenarios.js';
 import { TriedDatabase } from './tried-database.js';
 import { verdict } from './verdict.js';
@@ -48,7 +50,7 @@ process.stdin.once('close', () => void endAll().then(() => process.exit(1))).res
 try {
   const options = parsed();
   say(commandOf(options));
-  process.exitCode = (await (options.eachEvent ? tryEachEvent(options) : tryByChance(options))) ? 0 : 1;
+  process.exitCode = (await tried(options)) ? 0 : 1;
 } catch (error) {
   if (!(error instanceof NoClusterHere)) throw error;
   say(error.message);
@@ -73,6 +75,30 @@ async function endAll(): Promise<void> {
 }
 
 /** @returns whether every promise was kept */
+function tried(options: ChaosOptions): Promise<boolean> {
+  if (!options.eachEvent) return tryByChance(options);
+  return options.agents ? tryAgents(options) : tryEachEvent(options);
+}
+
+/** @returns whether every promise was kept */
+async function tryAgents({ replicas, http, places }: ChaosOptions): Promise<boolean> {
+  process.env.PARLEY_TEST_MAIN = copyBuiltService();
+  const database = await TriedDatabase.start(false, say);
+  ends.push(() => database.stop());
+  const world = await ToolWorld.start();
+  ends.push(() => world.stop());
+  const env = { LOG_LEVEL: 'error', ...world.env, ...(http && { NODE_DISPATCH: 'http' }) };
+  const cluster = await ReplicaCluster.start(database, { replicas, env });
+  ends.push(() => cluster.stop());
+  const idle = await FakeAgent.start();
+  ends.push(() => idle.stop());
+  const stage = { cluster, api: new Api(cluster.balancer.url), world, idle };
+  const result = await killAgents(stage, eachEventOptions(replicas, places));
+  process.stdout.write(`\n${agentReport(result)}\n`);
+  return result.problems.length === 0;
+}
+
+/** @returns whether every promise was kept */
 async function tryByChance(options: ChaosOptions): Promise<boolean> {
   const trial = await tryOut(options);
   process.stdout.write(`\n${report(trial)}\n`);
@@ -91,8 +117,13 @@ async function tryEachEvent({ replicas, http, places }: ChaosOptions): Promise<b
   ends.push(() => agent.stop());
   agent.always(behaviour(agent));
   const stage = { cluster, api: new Api(cluster.balancer.url), agent };
-  const result = await killAtEvents(stage, {
-    scenarios: scenarios(PARKED),
+  const result = await killAtEvents(stage, { scenarios: scenarios(PARKED), ...eachEventOptions(replicas, places) });
+  process.stdout.write(`\n${eventReport(result)}\n`);
+  return result.problems.length === 0;
+}
+
+function eachEventOptions(replicas: number, places: string[]): Omit<TrialOptions, 'scenarios'> {
+  return {
     side: 2 * replicas,
     ...(places.length > 0 && { places }),
     say,
@@ -101,9 +132,7 @@ async function tryEachEvent({ replicas, http, places }: ChaosOptions): Promise<b
       await writeFile(file, JSON.stringify(logs, null, 1));
       say(`The logs of all Tasks: ${file}`);
     },
-  });
-  process.stdout.write(`\n${eventReport(result)}\n`);
-  return result.problems.length === 0;
+  };
 }
 
 async function tryOut(options: ChaosOptions): Promise<Trial> {

@@ -13,13 +13,15 @@ export interface ChaosOptions {
   kills: number;
   /** Instead of faults by chance: a replica is killed at each event of runs with every construct. */
   eachEvent: boolean;
+  /** With that: of runs with an agent that has tools. */
+  agents: boolean;
   /** Only at these of its places; empty: all. */
   places: string[];
 }
 
 export const USAGE = `npm run chaos -- [--minutes 2] [--seed S] [--replicas 3] [--faults kill,database] [--http]
 npm run chaos -- --faults failover [--kills 10] [--seed S] [--replicas 2]
-npm run chaos -- --each-event [--replicas 4] [--places child,whole:12,late:3:before]
+npm run chaos -- --each-event [--agents] [--replicas 4] [--places child,whole:12,late:3:before]
 
 --minutes   how long the faults go on; about one more to recover and to check
 --seed      the plan of faults to repeat; one by chance otherwise
@@ -31,6 +33,8 @@ npm run chaos -- --each-event [--replicas 4] [--places child,whole:12,late:3:bef
             executes the run is killed; it lasts as long as that takes. Where something is broken, the logs of all Tasks are
             kept in a file, and said where
 --places    with each-event: only the events of these kinds of runs (whole, child, rerun, late), or these events of them
+--agents    with each-event: of runs with an agent of five steps (agent, run), which calls a tool over HTTP and one of a
+            program in each; on two replicas unless it says otherwise
 --http      NODE_DISPATCH=http: a run's own nodes are called through the balancer`;
 
 /** The fault that needs another PostgreSQL than the others. */
@@ -44,34 +48,36 @@ export function readOptions(args: string[]): ChaosOptions {
       minutes: { type: 'string' },
       kills: { type: 'string' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-      replicas: { type: 'string', default: '3' },
+      replicas: { type: 'string' },
       faults: { type: 'string', default: '' },
       http: { type: 'boolean', default: false },
       'each-event': { type: 'boolean', default: false },
+      agents: { type: 'boolean', default: false },
       places: { type: 'string', default: '' },
     },
   });
   const faults = listed(values.faults);
   if (values.kills !== undefined && !faults.includes(FAILOVER)) throw new Error('--kills goes with --faults failover');
   if (values.places !== '' && !values['each-event']) throw new Error('--places goes with --each-event');
+  if (values.agents && !values['each-event']) throw new Error('--agents goes with --each-event');
   if (faults.includes(FAILOVER) && faults.includes('database')) throw new Error('--faults: failover, or database');
   return {
     minutes: above(0, 'minutes', values.minutes ?? (values.kills === undefined ? '2' : 'Infinity')),
     seed: above(-1, 'seed', values.seed),
-    replicas: above(1, 'replicas', values.replicas),
+    replicas: above(1, 'replicas', values.replicas ?? (values.agents ? '2' : '3')),
     faults,
     http: values.http,
     kills: above(0, 'kills', values.kills ?? 'Infinity'),
     eachEvent: values['each-event'],
+    agents: values.agents,
     places: listed(values.places),
   };
 }
 
 /** The command that repeats the trial. */
-export function commandOf({ minutes, seed, replicas, faults, http, kills, eachEvent, places }: ChaosOptions): string {
+export function commandOf({ minutes, seed, replicas, faults, http, kills, ...each }: ChaosOptions): string {
   const dispatch = http ? ['--http'] : [];
-  const chosen = places.length > 0 ? ['--places', places.join(',')] : [];
-  if (eachEvent) return ['npm run chaos -- --each-event --replicas', replicas, ...chosen, ...dispatch].join(' ');
+  if (each.eachEvent) return ['npm run chaos -- --each-event', ...chosenOf(each, replicas), ...dispatch].join(' ');
   return [
     'npm run chaos --',
     ...(Number.isFinite(minutes) ? ['--minutes', minutes] : []),
@@ -84,6 +90,11 @@ export function commandOf({ minutes, seed, replicas, faults, http, kills, eachEv
 
 function listed(text: string): string[] {
   return text.split(',').filter((it) => it !== '');
+}
+
+function chosenOf({ agents, places }: Pick<ChaosOptions, 'agents' | 'places'>, replicas: number): string[] {
+  const chosen = places.length > 0 ? ['--places', places.join(',')] : [];
+  return [...(agents ? ['--agents'] : []), '--replicas', String(replicas), ...chosen];
 }
 
 function above(least: number, name: string, text: string): number {

@@ -2,6 +2,7 @@ import type { StoredLog } from '../../support/stored-log.js';
 import type { ClientLog } from './client-log.js';
 import type { Failover, Loss } from './failover-driver.js';
 import type { Fault } from './fault-plan.js';
+import type { AgentTrialResult } from '../agents/agent-trial.js';
 import type { TrialResult } from '../events/kill-trial.js';
 import type { MemoryOfLife } from './replica-memory.js';
 import { settlingMs } from './settling.js';
@@ -38,13 +39,19 @@ export function report({ log, faults, failovers, stored, lives, errors, verdict 
 }
 
 /** What kills at every event came to. */
-export function eventReport({ scenarios, kills, calls, problems }: TrialResult): string {
+export function eventReport({ scenarios, kills, calls, problems }: TrialResult, called = 'agents'): string {
   const rows = scenarios.map(({ name, events, runs, hits }) => [name, ...[events, runs, hits].map(String)]);
   return [
     table(['run', 'events', 'runs', 'killed at their place'], rows),
-    `${kills} replicas were killed; agents were called ${calls} times; ${problems.length} promises were broken.`,
+    `${kills} replicas were killed; ${called} were called ${calls} times; ${problems.length} promises were broken.`,
     ...shown('broken', problems, Infinity),
   ].join('\n\n');
+}
+
+/** The same of agents with tools. */
+export function agentReport({ counts: { calls, repeated, asked }, ...result }: AgentTrialResult): string {
+  const told = `Of ${calls} calls ${repeated} were cut off and made again; ${asked} questions were asked about that.`;
+  return `${eventReport(result, 'tools')}\n\n${told}`;
 }
 
 /** Seconds without a leader by how it was lost, and the longest that a Task then took. */

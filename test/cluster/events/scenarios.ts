@@ -22,7 +22,7 @@ export interface Scenario {
 const itself = (workflow: string): string => `workflows/${workflow}`;
 
 /** The run starts once, however often it has to be asked for. */
-function start(api: Api, workflow: string, about: string): Promise<string> {
+export function startOnce(api: Api, workflow: string, about: string): Promise<string> {
   return insistently(() => api.start(workflow, { in: about }, { 'idempotency-key': about }));
 }
 
@@ -45,13 +45,13 @@ function everything({ status, error, nodes, state }: Run): unknown {
 export function scenarios(waits: string): Scenario[] {
   const define = (workflow: string, url: string): Workflow => everyConstruct(workflow, url, waits);
   return [
-    { name: 'whole', define, watched: itself, begin: start, outcome: everything },
-    { name: 'child', define, watched: (it) => `${itself(it)}/nodes/child`, begin: start, outcome: everything },
+    { name: 'whole', define, watched: itself, begin: startOnce, outcome: everything },
+    { name: 'child', define, watched: (it) => `${itself(it)}/nodes/child`, begin: startOnce, outcome: everything },
     {
       name: 'rerun',
       define: failingOnce,
       watched: itself,
-      prepare: async (api, workflow, about) => (await endOf(api, await start(api, workflow, about))).runId,
+      prepare: async (api, workflow, about) => (await endOf(api, await startOnce(api, workflow, about))).runId,
       begin: (api, _workflow, _about, origin) => rerun(api, origin),
       outcome: everything,
     },
@@ -59,7 +59,7 @@ export function scenarios(waits: string): Scenario[] {
       name: 'late',
       define: tooLate,
       watched: itself,
-      begin: start,
+      begin: startOnce,
       // What was under way by then hangs on how long a take-over takes.
       outcome: ({ status, error, nodes }) => ({ status, error, exit: nodes['exit']?.status }),
     },
