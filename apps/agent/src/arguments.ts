@@ -27,15 +27,15 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-export const USAGE = `A stand-alone A2A agent.
+export const USAGE = `A stand-alone A2A agent (in the repository: npm run agent -- …).
 
-  npm run agent -- --script file.json [--port 4001] [--name researcher]
-  npm run agent -- --llm [--model name] [--system-prompt text]
-  npm run agent -- --order
-  npm run agent -- --role review [--port 4003]
-  npm run agent -- serve file.ts [--port 4004] [--host address] [--data-dir folder]
+  parley agent serve file.ts [--port 4001]
+  parley agent --script file.json [--port 4001] [--name researcher]
+  parley agent --llm [--model name] [--system-prompt text]
+  parley agent --order
+  parley agent --role review [--port 4003]
 
-  serve file            serve the agent that a module exports as its default (defineAgent)
+  serve file            serve the agent that a module exports as its default (defineAgent), with --port, --host, --data-dir
   --script file         answer by the rules of a JSON file
   --llm                 answer with a model: LLM_BASE_URL, LLM_API_KEY, LLM_MODEL; without an endpoint, the echo model
   --order               take orders in a café, asking for what is missing: with a model where LLM_BASE_URL names an

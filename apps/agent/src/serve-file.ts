@@ -12,25 +12,29 @@ const OPTIONS = {
   port: { type: 'string', default: '4001' },
   host: { type: 'string', default: '127.0.0.1' },
   'data-dir': { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
 } as const;
 
 /**
- * `serve FILE`: serves the agent that a module exports as its default.
+ * `serve FILE`: serves the agent that a module exports as its default; `undefined` where help is asked for.
  * @throws UsageError, and as startAgent does
  */
 export async function serveFile(
   argv: readonly string[],
   environment: Environment,
-): Promise<{ name: string; url: string }> {
-  const { file, port, host, dataDir } = parse(argv);
+): Promise<{ name: string; url: string } | undefined> {
+  const wanted = parse(argv);
+  if (wanted === undefined) return undefined;
+  const { file, port, host, dataDir } = wanted;
   const agent = await agentIn(file);
   const options = { port, host, ...(dataDir !== undefined && { dataDir }) };
   const { url } = await serveDefined(agent, options, environment);
   return { name: agent.name, url };
 }
 
-function parse(argv: readonly string[]): { file: string; port: number; host: string; dataDir?: string } {
+function parse(argv: readonly string[]): { file: string; port: number; host: string; dataDir?: string } | undefined {
   const { values, positionals } = parsed(argv);
+  if (values.help) return undefined;
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new UsageError('serve takes one file');
   const { port, host, 'data-dir': dataDir } = values;

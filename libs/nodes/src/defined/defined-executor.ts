@@ -23,8 +23,9 @@ export class DefinedExecutor extends AgentExecutor {
   }
 
   override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
-    if (context.task === null && context.recovered === 0) yield statusUpdate(context, 'TASK_STATE_WORKING');
+    // Read first: a log that has only begun is known without a look into the store.
     const log = new WorkLog(await context.log(), this.work.name);
+    if (context.task === null && context.recovered === 0) yield statusUpdate(context, 'TASK_STATE_WORKING');
     const leaving = new AbortController();
     const signal = AbortSignal.any([context.signal, leaving.signal]);
     const outbox = new Outbox<WorkItem>();

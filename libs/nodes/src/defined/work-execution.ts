@@ -52,7 +52,11 @@ export class WorkExecution {
     private readonly work: DefinedWork,
     private readonly services: ExecutionServices,
   ) {
-    this.points = new WorkPoints({ ...services, emit: (event) => this.emit(event) });
+    this.points = new WorkPoints({
+      ...services,
+      emit: (event) => this.emit(event),
+      now: () => performance.now(),
+    });
   }
 
   /** Never rejects. */

@@ -16,14 +16,19 @@ interface Outcome {
 }
 
 export interface PointServices {
-  context: Pick<RequestContext, 'taskId' | 'contextId' | 'flush'>;
+  context: Pick<RequestContext, 'taskId' | 'contextId' | 'flush' | 'prove'>;
   log: WorkLog;
   sealer: Sealer;
   /** Of the execution. */
   signal: AbortSignal;
   /** Resolves when the event is in the log. */
   emit(event: NodeEvent): Promise<void>;
+  /** Milliseconds of a clock that only goes forward. */
+  now(): number;
 }
+
+/** So long after the store has last confirmed the claim, it is asked again before something is done. */
+const CLAIM_HELD_MS = 1_000;
 
 /** The key of the step whose function is under way. */
 const inStep = new AsyncLocalStorage<string>();
@@ -34,8 +39,12 @@ export class WorkPoints {
   /** What cannot go on; there where the work caught it, too. */
   fault: RunFault | undefined;
   private readonly open = new Set<Promise<unknown>>();
+  /** When the store has last confirmed that the Task is this execution's. */
+  private confirmedAt: number;
 
-  constructor(private readonly services: PointServices) {}
+  constructor(private readonly services: PointServices) {
+    this.confirmedAt = services.now();
+  }
 
   /** @throws StepError, Failure, RunFault, and what the signal was aborted with */
   async step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
@@ -93,6 +102,7 @@ export class WorkPoints {
 
   private async perform(at: number, key: string, work: (step: Step) => unknown): Promise<Json | undefined> {
     const { context, signal, sealer } = this.services;
+    await this.confirm();
     const idempotencyKey = derivedId('step', context.taskId, at, key);
     let outcome: Outcome;
     let cause: unknown;
@@ -107,7 +117,16 @@ export class WorkPoints {
     }
     await this.services.emit(stepDone(context, at, key, sealer.seal(JSON.stringify(outcome), this.placeOf(at))));
     await context.flush();
+    this.confirmedAt = this.services.now();
     return given(key, outcome, cause);
+  }
+
+  /** A process that stood still may have been taken over: what it did then would be done twice. */
+  private async confirm(): Promise<void> {
+    const { context } = this.services;
+    if (this.services.now() - this.confirmedAt < CLAIM_HELD_MS) return;
+    await context.prove();
+    this.confirmedAt = this.services.now();
   }
 
   /** What is given now is what would be given after a crash. */
