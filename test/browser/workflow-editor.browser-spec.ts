@@ -1,10 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
+import { writeDocumentedFiles } from '../support/documented-files.js';
 import { useStage } from '../support/stage.js';
 import { external, input, linear, output, unique, type Workflow } from '../support/workflow.js';
 
 describe('the workflow editor', () => {
-  const stage = useStage();
+  const folder = mkdtempSync(join(tmpdir(), 'parley-editor-'));
+  writeDocumentedFiles('PLUGINS.md', folder);
+  const stage = useStage({ env: { PARLEY_PLUGINS: join(folder, 'shop.ts') } });
+  stage.defer(() => rmSync(folder, { recursive: true, force: true }));
   const browser = useBrowser();
 
   const edit = async (workflow: Workflow): Promise<Page> => {
@@ -42,6 +49,28 @@ describe('the workflow editor', () => {
     await page.locator('[data-node="external1"]').getByText('External Agent').waitFor();
     await page.getByText('External A2A-compatible agent').waitFor();
   });
+
+  inBrowser(
+    'the palette offers node types of plugins, whose panels are made of the schema of their config',
+    async () => {
+      const workflow = linear(unique('plugin'), input('item'));
+      const page = await edit(workflow);
+      await page.getByRole('group', { name: 'Plugins' }).getByRole('button', { name: 'quote' }).click();
+      await page.locator('[data-node="quote1"]').waitFor();
+      const panel = page.locator('[data-panel="quote"]');
+      await panel.getByText('Says what an item costs.').waitFor();
+      await panel.getByText('Percent that are taken off.').waitFor();
+      await panel.getByLabel('Prompt').fill('tea');
+      await panel.getByLabel('Discount').fill('10');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Not saved').waitFor({ state: 'detached' });
+      expect((await saved(workflow.name)).nodes[1]).toMatchObject({
+        type: 'quote',
+        config: { prompt: 'tea', discount: 10 },
+      });
+      expect(await seriousFaults(page)).toEqual([]);
+    },
+  );
 
   inBrowser('row G2: an external agent is a purple globe, on the canvas and in its panel', async () => {
     const page = await edit(linear(unique('globe'), external('ext', 'http://127.0.0.1:1')));

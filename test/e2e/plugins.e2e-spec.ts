@@ -23,8 +23,19 @@ const run = async (ctx) => {
   return ctx.step('second', () => (appendFileSync(notes, 'second\\n'), \`done \${first}\`));
 };
 const configSchema = { type: 'object', properties: { notes: { type: 'string' } }, required: ['notes'] };
-export default ['restart', 'fail'].map((recovery) => defineNode({ type: 'noting_' + recovery, configSchema, recovery, run }));
+const asking = defineNode({
+  type: 'asking',
+  configSchema: { type: 'object', properties: {} },
+  recovery: 'fail',
+  run: async (ctx) => 'so ' + JSON.stringify(await ctx.ask(ctx.text, { type: 'boolean' })),
+});
+const noting = ['restart', 'fail'].map((recovery) => defineNode({ type: 'noting_' + recovery, configSchema, recovery, run }));
+export default [asking, ...noting];
 `;
+
+/** A name that no tool may have. */
+const WRONG_NAME = `import { defineTool } from 'parley-a2a/plugin';
+export default defineTool({ name: 'a b', description: 'X', inputSchema: { type: 'object', properties: {} }, run: () => 1 });`;
 
 let folder: string;
 let database: TestDatabase;
@@ -103,6 +114,20 @@ describe('the plugins of the documentation', () => {
   });
 });
 
+describe('a node of a plugin that asks', () => {
+  it('lets its run wait for an answer that fits', async () => {
+    const workflow = linear(unique('asking'), { id: 'q', type: 'asking', config: { prompt: 'Is it?' } });
+    await api.save(workflow);
+    const runId = await api.start(workflow.name);
+    const { nodes } = await api.reached(runId, ['input-required']);
+    expect(nodes['q']).toMatchObject({ waitsFor: { message: 'Is it?' } });
+    const answer = async (data: unknown): Promise<number> =>
+      (await api.call('POST', `/runs/${runId}/answers`, { node: 'q', parts: [{ data }] })).status;
+    expect([await answer('perhaps'), await answer(true)]).toEqual([422, 202]);
+    expect(await api.ended(runId)).toMatchObject({ status: 'completed', result: [{ parts: [{ text: 'so true' }] }] });
+  });
+});
+
 describe('a node of a plugin, after kill -9', () => {
   it('goes on behind its last step, or fails where its type says so', async () => {
     const runs = ['restart', 'fail'].map((recovery) => ({ recovery, notes: join(folder, recovery), runId: '' }));
@@ -128,14 +153,8 @@ describe('a node of a plugin, after kill -9', () => {
 });
 
 describe('a plugin that cannot be used', () => {
-  const tool = (name: string): string =>
-    `import { defineTool } from 'parley-a2a/plugin';
-export default defineTool({ name: '${name}', description: 'X', inputSchema: { type: 'object', properties: {} }, run: () => 1 });`;
-
   it.each([
-    ['throws', `throw new Error('out of order');`, 'out of order'],
-    ['has the name of a tool that there is', tool('calculator'), 'there is a tool "calculator" already'],
-    ['has a wrong name', tool('a b'), 'defineTool: name must be 1 to 64 letters, digits, underscores or hyphens'],
+    ['has a wrong name', WRONG_NAME, 'defineTool: name must be 1 to 64 letters, digits, underscores or hyphens'],
     [
       'has the name of a node type that there is',
       `import { defineNode } from 'parley-a2a/plugin';

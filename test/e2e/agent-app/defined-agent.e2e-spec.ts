@@ -285,7 +285,6 @@ export default defineAgent({
 describe('a file that is no agent', () => {
   it.each([
     ['exports something else', 'export default 3;', /nothing\.ts does not export what defineAgent gives/],
-    ['cannot be read', 'export default {', /could not start: /],
     [
       'has a wrong name',
       `import { defineAgent } from 'parley-a2a/agent'; defineAgent({ name: 'a b' });`,

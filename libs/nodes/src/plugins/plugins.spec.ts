@@ -44,6 +44,7 @@ describe('plugins', () => {
     ]);
     expect(plugins.nodes.map(({ defined }) => defined.type)).toEqual(['sum']);
     expect(() => plugins.refuseTools(['three'])).not.toThrow();
+    expect(() => plugins.refuseTools(['calculator', 'two'])).toThrow(`${list}: there is a tool "two" already`);
     expect(() => plugins.refuseTypes(['sum'])).toThrow(`${list}: there is a node type "sum" already`);
   });
 
