@@ -29,11 +29,23 @@ const COPIED = [
 ];
 const LEFT_OUT = /\.map$|^docs\/(?:adr|console)\//;
 
-/** `parley-a2a/client` imports nothing, so that browsers can use it as well. */
-const CLIENT = 'libs/client/src';
+/** What others import, and where it is declared: the client and plugins stand alone, so that they run anywhere. */
+const EXPORTS = {
+  client: { types: 'client/index.d.ts', from: 'libs/client/src/index.ts' },
+  plugin: { types: 'authoring/plugin.d.ts', from: 'libs/authoring/src/plugin.ts' },
+  agent: { types: 'agent.d.ts', file: 'dist/apps/agent/src/index.js' },
+};
+const DECLARED = {
+  client: ['libs/client/src/index.ts'],
+  authoring: ['libs/authoring/src/index.ts', 'libs/authoring/src/plugin.ts'],
+};
+/** What agents are written with, all of it, and how they are served. */
+const AGENT_TYPES = `export * from './authoring/index.js';
+export declare const serve: import('./authoring/index.js').Serve;
+`;
 const DECLARATIONS = [
   ...['--ignoreConfig', '--declaration', '--emitDeclarationOnly', '--strict', '--skipLibCheck', '--types', ''],
-  ...['--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023,dom,dom.iterable', '--rootDir', CLIENT],
+  ...['--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023,dom,dom.iterable'],
 ];
 
 ensureInstalled();
@@ -44,7 +56,7 @@ try {
   rmSync(PACKAGES, { recursive: true, force: true });
   mkdirSync(PACKAGES, { recursive: true });
   await fill();
-  console.log([pack(folder), pack(POSTGRES)].join('\n'));
+  console.log([pack(folder), pack(withoutScripts(POSTGRES))].join('\n'));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -54,7 +66,8 @@ async function fill() {
   cpSync(join(ROOT, 'apps/cli/bin'), join(folder, 'bin'), { recursive: true });
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licenses());
-  await writeClient();
+  for (const name of Object.keys(EXPORTS)) await writeModule(name);
+  writeTypes();
   const schema = run(join(folder, 'bin/parley.mjs'), 'schema');
   mkdirSync(join(folder, 'schemas'));
   writeFileSync(join(folder, 'schemas/workflow.json'), schema);
@@ -85,7 +98,7 @@ function manifest() {
     engines,
     bin: { parley: 'bin/parley.mjs' },
     exports: {
-      './client': { types: './types/client/index.d.ts', default: './client/index.js' },
+      ...Object.fromEntries(Object.keys(EXPORTS).map((name) => [`./${name}`, exported(name)])),
       './schemas/*': './schemas/*',
       './package.json': './package.json',
     },
@@ -99,12 +112,38 @@ function licenses() {
   return texts.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
 }
 
-async function writeClient() {
-  const bundle = await rolldown({ cwd: ROOT, platform: 'neutral', input: join(CLIENT, 'index.ts') });
-  await bundle.write({ file: join(folder, 'client/index.js') });
+function exported(name) {
+  const { types, file = `${name}/index.js` } = EXPORTS[name];
+  return { types: `./types/${types}`, default: `./${file}` };
+}
+
+async function writeModule(name) {
+  const { from } = EXPORTS[name];
+  if (from === undefined) return;
+  const bundle = await rolldown({ cwd: ROOT, platform: 'neutral', input: from });
+  await bundle.write({ file: join(folder, name, 'index.js') });
   await bundle.close();
-  const to = join(folder, 'types/client');
-  run(tool('typescript7/bin/tsc'), ...DECLARATIONS, '--outDir', to, join(CLIENT, 'index.ts'));
+}
+
+function writeTypes() {
+  for (const [name, files] of Object.entries(DECLARED)) {
+    const to = ['--outDir', join(folder, 'types', name), '--rootDir', join('libs', name, 'src')];
+    run(tool('typescript7/bin/tsc'), ...DECLARATIONS, ...to, ...files);
+  }
+  writeFileSync(join(folder, 'types/agent.d.ts'), AGENT_TYPES);
+}
+
+/** What its own script does once it is installed, Parley does at the start; npm asks whether scripts may run. */
+function withoutScripts(from) {
+  const to = join(folder, 'node_modules/postgres');
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+  const {
+    scripts: _scripts,
+    devDependencies: _dev,
+    ...kept
+  } = JSON.parse(readFileSync(join(to, 'package.json'), 'utf8'));
+  writeFileSync(join(to, 'package.json'), `${JSON.stringify(kept, null, 2)}\n`);
+  return to;
 }
 
 /** Runs a program of Node to its end, and gives what it said. */

@@ -114,11 +114,34 @@ describe('parley-a2a, installed from tarballs into an empty folder without a reg
       console.log((await client.wait(runId)).status, await client.run('nope').catch((it) => it instanceof ParleyError && it.status));`;
     writeFileSync(join(stranger.folder, 'program.mjs'), program);
     expect(await ran(stranger.folder, process.execPath, 'program.mjs')).toBe('completed 404\n');
-    const types = join(stranger.folder, 'node_modules/parley-a2a/types/client/index.d.ts');
-    expect(readFileSync(types, 'utf8')).toContain('createClient');
     for (const path of ['/', '/docs', '/docs/swagger-ui-bundle.js']) {
       expect([path, (await fetch(url + path, { headers: { accept: 'text/html' } })).status]).toEqual([path, 200]);
     }
+  });
+
+  it('is what agents, plugins and programs are written with, by types that a strict project takes', async () => {
+    const program = `import { defineAgent, serve, type Serving } from 'parley-a2a/agent';
+      import { createClient, verifyWebhook } from 'parley-a2a/client';
+      import { defineNode, defineTool } from 'parley-a2a/plugin';
+      export const agent = defineAgent({ name: 'echo', async run(ctx) { return await ctx.step('said', () => ctx.text); } });
+      export const served = (): Promise<Serving> => serve(agent, { port: 0 });
+      export const all = [createClient, verifyWebhook, defineNode, defineTool];`;
+    writeFileSync(join(stranger.folder, 'agent.ts'), program);
+    const options = {
+      module: 'nodenext',
+      target: 'es2023',
+      strict: true,
+      noEmit: true,
+      types: [],
+      lib: ['es2023', 'dom'],
+    };
+    const config = { compilerOptions: options, files: ['agent.ts'] };
+    writeFileSync(join(stranger.folder, 'package.json'), JSON.stringify({ type: 'module' }));
+    writeFileSync(join(stranger.folder, 'tsconfig.json'), JSON.stringify(config));
+    const tsc = join(ROOT, 'node_modules/typescript7/bin/tsc');
+    expect(await ran(stranger.folder, process.execPath, tsc, '-p', '.')).toBe('');
+    const imports = `import('./agent.ts').then(({ agent, all }) => console.log(typeof agent, all.length))`;
+    expect(await ran(stranger.folder, process.execPath, '-e', imports)).toBe('object 4\n');
   });
 
   it('ends at Ctrl-C with 0, its database as well', async () => {
