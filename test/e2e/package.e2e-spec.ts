@@ -20,7 +20,8 @@ let dev: ReturnType<ParleyCommand['start']>;
 /** Runs a program to its end; gives what it said. */
 async function ran(cwd: string, file: string, ...args: string[]): Promise<string> {
   const PATH = [dirname(process.execPath), process.env.PATH].join(process.platform === 'win32' ? ';' : ':');
-  const env = { HOME: cwd, npm_config_cache: join(cwd, '.npm'), ...NO_REGISTRY, PATH };
+  const home = stranger.folder;
+  const env = { HOME: home, npm_config_cache: join(home, '.npm'), ...NO_REGISTRY, PATH };
   const options = { cwd, env, shell: process.platform === 'win32', maxBuffer: 1e7 };
   return (await promisify(execFile)(file, args, options)).stdout;
 }
