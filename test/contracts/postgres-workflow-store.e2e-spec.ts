@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import { ORCHESTRATOR_MIGRATIONS, PostgresRunChildStore, PostgresWorkflowStore } from '#libs/orchestrator';
-import { Database } from '#libs/postgres';
+import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
-import { TaskRetention } from '#libs/tasks';
+import { TASK_MIGRATIONS, TaskRetention } from '#libs/tasks';
 import { describeWorkflowStore } from './workflow-store.contract.js';
 
 let server: TestDatabase;
@@ -10,7 +10,8 @@ let database: Database;
 
 beforeAll(async () => {
   server = await freshDatabase({ empty: true });
-  database = await Database.open({ url: server.url, migrations: ORCHESTRATOR_MIGRATIONS });
+  const migrations = [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS, ...ORCHESTRATOR_MIGRATIONS];
+  database = await Database.open({ url: server.url, migrations });
 });
 
 afterAll(async () => {
