@@ -8,8 +8,7 @@ takeTurns();
 
 const LIMIT = 300_000;
 const TASKS = 100;
-/** All at once, those of all Tasks take some 300 megabytes. */
-const CHUNKS = 5_000;
+const CHUNKS = 10_000;
 
 const stage = useStage({ env: { NODE_OPTIONS: '--max-old-space-size=256' } });
 let base: string;
@@ -72,7 +71,7 @@ describe('a replica with a heap of 256 MiB', () => {
     ['working', 'TASK_STATE_WORKING', async () => undefined],
     ['ended', 'TASK_STATE_COMPLETED', end],
   ])(
-    'lists a hundred %s Tasks of five thousand chunks each, and reads one of them again and again',
+    'lists a hundred %s Tasks of ten thousand chunks each, and reads one of them again and again',
     async (_what, state, prepare) => {
       await prepare();
       const { tasks, totalSize, nextPageToken } = await list({ status: state, pageSize: 100 });
