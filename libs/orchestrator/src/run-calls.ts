@@ -62,6 +62,8 @@ export class RunCalls {
   private readonly calls: ProcessCalls;
   /** Nodes whose current call is announced and not made here. */
   private readonly announced: Set<NodeRun>;
+  /** Nodes whose Tasks were found to go on by themselves: those are followed, and sent nothing. */
+  private readonly resumed = new WeakSet<NodeRun>();
   /** Characters that this execution has put together for the run's nodes. */
   private rendered = 0;
 
@@ -92,6 +94,7 @@ export class RunCalls {
     const url = this.urlOf(node);
     if (url === undefined) return undefined;
     this.calls.announce(referenceOf(node));
+    this.resumed.delete(node);
     this.announced.add(node);
     // The Message that led to the question names the question.
     const answer = parts ? `deadline/${node.messageId ?? ''}` : waiting ? state.received?.messageId : undefined;
@@ -118,6 +121,7 @@ export class RunCalls {
   resume(node: NodeRun): void {
     this.close(node);
     this.announced.add(node);
+    this.resumed.add(node);
   }
 
   /** Of nodes that ask, those whose Tasks do not wait for an answer of the run any more. */
@@ -217,6 +221,7 @@ export class RunCalls {
     const resends = definition.retry && 0;
     return {
       ...this.called(node),
+      ...(this.resumed.has(node) && node.taskId !== undefined && { seen: node.taskId }),
       request: nodeRequest(definition, run, node.messageId ?? '', parts, waiting),
       target: () => this.target(node, fault),
       callsNobody: !callsOthers(node),

@@ -1,5 +1,6 @@
-import { textPart, userMessage } from '#libs/protocol';
-import type { TaskEvent } from '#libs/tasks';
+import { AgentCallError } from '#libs/a2a-client';
+import { A2A_ERRORS, textPart, userMessage } from '#libs/protocol';
+import type { TaskEvent, TaskHeader } from '#libs/tasks';
 import { useFakeTime } from '../../../test/support/fake-time.js';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
 import { FakeAgents } from './testing/fake-agents.js';
@@ -151,5 +152,72 @@ describe('A run that asks and waits for a time', () => {
     expect(await run.cancelWaiting()).toBe('TASK_STATE_CANCELED');
     expect(run.state.nodes.get('pause')?.status).toBe('canceled');
     expect(last(run).event.parks).toBeUndefined();
+  });
+});
+
+describe('A run that was asked what is asked no more', () => {
+  const went = (taskId: string): [string, TaskHeader] => [
+    taskId,
+    { taskId, state: 'TASK_STATE_WORKING' } as TaskHeader,
+  ];
+
+  test('follows the Task when it is woken, and goes on with what comes of it', async () => {
+    const run = driven('child b', 'child>b', [], { language: 2 });
+    const asked = run.start();
+    (await run.agents.called('child')).task().finish('TASK_STATE_INPUT_REQUIRED', 'Well?');
+    expect(await asked).toBe('TASK_STATE_INPUT_REQUIRED');
+    run.headers.set(...went('task-of-child'));
+    const woken = run.wake();
+    const call = await run.agents.called('child', 2);
+    expect([call.kind, call.taskId]).toEqual(['follow', 'task-of-child']);
+    call.complete('by itself');
+    (await run.agents.called('b')).complete('B');
+    expect(await woken).toBe('TASK_STATE_COMPLETED');
+    expect(run.payloads('node.resumed', 'child')).toEqual([{ taskId: 'task-of-child' }]);
+    expect(run.sent).toEqual(['child#1', 'b#1']);
+  });
+
+  test('looks before it waits, and does not ask', async () => {
+    const run = driven('child', '', [], { language: 2 });
+    run.headers.set(...went('task-of-child'));
+    const whole = run.start();
+    (await run.agents.called('child')).task().finish('TASK_STATE_INPUT_REQUIRED', 'Well?');
+    (await run.agents.called('child', 2)).complete('by itself');
+    expect(await whole).toBe('TASK_STATE_COMPLETED');
+    expect(run.steps).not.toContain('input.required child');
+  });
+
+  test('looks while something else is at work, less often each time', async () => {
+    const run = driven('child slow', '', [], { language: 2 });
+    const whole = run.start();
+    const slow = await run.agents.called('slow');
+    (await run.agents.called('child')).task().finish('TASK_STATE_INPUT_REQUIRED', 'Well?');
+    const pauses: number[] = [];
+    for (let looks = 0; looks < 4; looks += 1) {
+      pauses.push(Math.round((await run.clock.awaited()) / 1_000));
+      await run.clock.pass();
+    }
+    expect([...pauses, Math.round((await run.clock.awaited()) / 1_000)]).toEqual([2, 2, 4, 8, 16]);
+    run.headers.set(...went('task-of-child'));
+    await run.clock.pass();
+    (await run.agents.called('child', 2)).complete('by itself');
+    await run.until('node.completed child');
+    slow.complete('at last');
+    expect(await whole).toBe('TASK_STATE_COMPLETED');
+  });
+
+  test('takes an answer that its Task does not take any more for none, and follows it', async () => {
+    const run = driven('child', '', [], { language: 2 });
+    const asked = run.start();
+    (await run.agents.called('child')).task().finish('TASK_STATE_INPUT_REQUIRED', 'Well?');
+    await asked;
+    const answered = run.answer(userMessage('late', { messageId: 'm-2' }));
+    const refusal = await run.agents.called('child', 2);
+    refusal.throw(new AgentCallError('rpc-error', 'it has ended', { code: A2A_ERRORS.UNSUPPORTED_OPERATION.code }));
+    const followed = await run.agents.called('child', 3);
+    expect([followed.kind, followed.taskId]).toEqual(['follow', 'task-of-child']);
+    followed.complete('by itself');
+    expect(await answered).toBe('TASK_STATE_COMPLETED');
+    expect(run.payloads('node.error')).toEqual([]);
   });
 });

@@ -10,6 +10,7 @@ import type { CanceledChild, NodeRun } from './node-run.js';
 import { isOwn } from './node-sets.js';
 import type { Decision, Plan, RunOutcome, Skips } from './plan.js';
 import { isBeingCanceled, planNext } from './plan-next.js';
+import { QuestionWatch } from './question-watch.js';
 import { type ChildNews, RunCalls } from './run-calls.js';
 import { RunDecisions } from './run-decisions.js';
 import {
@@ -47,6 +48,7 @@ export class WorkflowRun extends Process<RunState> {
   protected override calls: RunCalls;
   private readonly logger = new Logger('Runs');
   private readonly inbox = new Inbox<News>();
+  private readonly questions = new QuestionWatch();
   private readonly graph: WorkflowGraph;
   private readonly evaluation: RunEvaluation;
   private readonly outcomes: NodeOutcomes;
@@ -222,8 +224,12 @@ export class WorkflowRun extends Process<RunState> {
   /** Makes the calls that are announced, and waits for what comes of any, or until it is time. */
   private async *listen(unmade: readonly NodeRun[], wakeAt: number | undefined): AsyncGenerator<TaskEvent> {
     if (unmade.length > 0) await this.calls.launch(unmade);
-    this.wakeAt(wakeAt);
-    yield* this.applyAll(await this.inbox.take(this.signal));
+    const { clock } = this.services;
+    const lookAt = this.questions.next(this.state.frontier.has('input-required'), clock.now());
+    this.wakeAt(lookAt === undefined ? wakeAt : Math.min(lookAt, wakeAt ?? lookAt));
+    const news = await this.inbox.take(this.signal);
+    if (this.questions.isDue(clock.now())) yield* this.resume(await this.movedOn());
+    yield* this.applyAll(news);
   }
 
   private wakeAt(at: number | undefined): void {
@@ -261,9 +267,13 @@ export class WorkflowRun extends Process<RunState> {
 
   /** The end of the turn, unless something that was asked is asked no more. */
   private async *rest(wakeAt: number | undefined): AsyncGenerator<TaskEvent> {
-    const movedOn = await this.calls.movedOn(this.state.frontier.waiting);
+    const movedOn = await this.movedOn();
     if (movedOn.length > 0) yield* this.resume(movedOn);
     else yield* this.end('input-required', { wakeAt });
+  }
+
+  private movedOn(): Promise<NodeRun[]> {
+    return this.calls.movedOn(this.state.frontier.waiting);
   }
 
   private *resume(nodes: readonly NodeRun[]): Generator<TaskEvent> {

@@ -53,6 +53,8 @@ export class DrivenRun {
   /** Children in the service's own store: `node#attempt` to Task id. */
   readonly own = new Map<string, string>();
   readonly clock = new FakeClock();
+  /** What the service's own store says of Tasks that asked. */
+  readonly headers = new Map<string, TaskHeader>();
   /** Runs that it may begin with. */
   readonly origins = new Map<string, RerunOrigin>();
   localDispatch = true;
@@ -201,7 +203,7 @@ export class DrivenRun {
       [...this.own].map(([parentReference, taskId]) => ({ parentReference, taskId }) as TaskHeader);
     return {
       directory: this.agents,
-      tasks: { recordedChildren, headers: async () => new Map() } as unknown as TaskStore,
+      tasks: { recordedChildren, headers: async () => this.headers } as unknown as TaskStore,
       children: this.children,
       cancels: { keep: async (outcome) => void this.keptCancels.push(outcome) },
       origins: { find: async (runId) => this.origins.get(runId) },
