@@ -34,7 +34,7 @@ export function reusedResults(request: RerunRequest, origin: RerunOrigin, now: F
     isDeepStrictEqual([state.inputs, state.text], [now.state.inputs, now.state.text]);
   const before = { state, evaluation: new RunEvaluation(state, knownRun(request.origin, workflow, log)) };
   const compared = { before: comparedRun(before), now: comparedRun(now) };
-  return new ReusedResults({ origin: request.origin, results, anew, ...(!isSame && { compared }) });
+  return new ReusedResults({ origin: request.origin, results, anew, run: now.state, ...(!isSame && { compared }) });
 }
 
 function comparedRun({ state, evaluation }: FoldedRun): ComparedRun {

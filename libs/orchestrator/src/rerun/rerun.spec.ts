@@ -79,6 +79,13 @@ describe('a rerun', () => {
     expect((await rerun(origin, {}, changed)).called).toEqual(['b', 'c']);
   });
 
+  it('calls what runs at the end again where anything else is run anew', async () => {
+    const origin = await ran(workflowOf('a b end bye', 'a>b', { onExit: [{ node: 'end' }, { node: 'bye' }] }));
+    expect((await rerun(origin, { from: ['b'] })).called).toEqual(['b', 'end', 'bye']);
+    expect((await rerun(origin, { from: ['bye'] })).called).toEqual(['bye']);
+    expect((await rerun(origin, {})).called).toEqual([]);
+  });
+
   it('fails by name where the run that it begins with is not kept any more', async () => {
     const run = new DrivenRun(CHAIN, echoing());
     await run.start('hello', rerunMetadata({ origin: 'gone', from: ['a'] }));

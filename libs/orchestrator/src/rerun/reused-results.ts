@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Artifact, Part } from '#libs/protocol';
 import type { NodeRun } from '../node-run.js';
+import type { RunState } from '../run-state.js';
 import type { WorkflowNode } from '../workflow.js';
 import type { WorkflowGraph } from '../workflow-graph.js';
 import type { AnewInstances } from './anew-instances.js';
@@ -25,13 +26,15 @@ interface ReusedSource {
   origin: string;
   results: OriginResults;
   anew: AnewInstances;
+  /** The run that takes them over, as far as it has come. */
+  run: Pick<RunState, 'graph' | 'instances'>;
   /** Where the definition or the inputs are others: both runs, to tell what that changes nothing for. */
   compared?: { before: ComparedRun; now: ComparedRun };
 }
 
 /**
  * The results that a rerun takes over: of every instance that has completed in the run it began with and is not to be run
- * anew. With other inputs or another definition only those of nodes that are what they were, are sent what they were
+ * anew; nodes of `onExit` only where nothing else was. With other inputs or another definition only those of nodes that are what they were, are sent what they were
  * sent, and come after nodes alone for which that holds; in loops and lists none.
  */
 export class ReusedResults {
@@ -41,8 +44,16 @@ export class ReusedResults {
   of(node: NodeRun): ReusedResult | undefined {
     const { origin, results, anew } = this.source;
     const artifacts = results.of(node.instance);
-    if (artifacts === undefined || anew.has(node) || !this.isUnchanged(node)) return undefined;
+    if (artifacts === undefined || anew.has(node) || this.comesAfterAnew(node) || !this.isUnchanged(node))
+      return undefined;
     return { origin, artifacts };
+  }
+
+  /** What runs at the end comes after everything, and may have another outcome to tell of. */
+  private comesAfterAnew({ id }: NodeRun): boolean {
+    const { graph, instances } = this.source.run;
+    if (!graph.exits.has(id)) return false;
+    return [...instances.values()].some((it) => it.attempts > 0 && !graph.exits.has(it.id));
   }
 
   private isUnchanged({ id, path, list }: NodeRun): boolean {
