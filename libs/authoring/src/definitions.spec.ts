@@ -12,12 +12,17 @@ describe('definitions', () => {
     [defineAgent, { name: 'a', run }, { name: 'a b' }, 'defineAgent: name must be 1 to 64 letters'],
     [defineAgent, { name: 'a', run }, { run: undefined }, 'defineAgent: run must be a function'],
     [defineNode, node, { type: '' }, 'defineNode: type must be 1 to 64 letters'],
-    [defineNode, node, { configSchema: { type: 'object' } }, 'defineNode sum: configSchema must be a JSON Schema'],
+    [
+      defineNode,
+      node,
+      { configSchema: { type: 'array' } },
+      'defineNode sum: configSchema must be the JSON Schema of an object',
+    ],
     [defineNode, node, { recovery: 'retry' }, 'defineNode sum: recovery must be restart or fail'],
     [defineNode, node, { run: 'x' }, 'defineNode sum: run must be a function'],
     [defineTool, tool, { name: 5 }, 'defineTool: name must be 1 to 64 letters'],
     [defineTool, tool, { description: '' }, 'defineTool sum: description must be a text'],
-    [defineTool, tool, { inputSchema: [] }, 'defineTool sum: inputSchema must be a JSON Schema'],
+    [defineTool, tool, { inputSchema: [] }, 'defineTool sum: inputSchema must be the JSON Schema of an object'],
     [defineTool, tool, { run: undefined }, 'defineTool sum: run must be a function'],
   ])('%p: %j with %j is refused by name', (define, whole, wrong, sentence) => {
     const made = define as (definition: object) => unknown;

@@ -5,9 +5,11 @@ const PLUGIN = Symbol.for('parley-a2a/plugin');
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 /** The JSON Schema of an object. */
-export interface ObjectSchema extends JsonMembers {
-  type: 'object';
-  properties: { [member: string]: JsonMembers };
+export interface ObjectSchema {
+  type?: 'object';
+  properties?: { [member: string]: JsonMembers };
+  required?: string[];
+  [keyword: string]: Json | undefined;
 }
 
 /** What the function of a node works with. */
@@ -93,16 +95,20 @@ export function pluginKind(value: unknown): 'node' | 'tool' | undefined {
   return value[PLUGIN] === 'node' || value[PLUGIN] === 'tool' ? value[PLUGIN] : undefined;
 }
 
-const OBJECT_SCHEMA = 'a JSON Schema with type "object" and properties';
+const OBJECT_SCHEMA = 'the JSON Schema of an object';
 
 function isName(value: unknown): boolean {
   return typeof value === 'string' && NAME.test(value);
 }
 
 function isObjectSchema(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { type, properties } = value as { type?: unknown; properties?: unknown };
-  return type === 'object' && typeof properties === 'object' && properties !== null && !Array.isArray(properties);
+  if (!isObject(value)) return false;
+  const { type = 'object', properties = {} } = value as { type?: unknown; properties?: unknown };
+  return type === 'object' && isObject(properties);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refuseUnless(holds: boolean, sentence: string): void {

@@ -37,6 +37,15 @@ describe('a node type of a plugin', () => {
     expect(repeat.problems({ id: 'r', type: 'repeat', config })).toEqual(problems);
   });
 
+  it('needs no config', () => {
+    const bare = new PluginNode(
+      defineNode({ type: 'bare', configSchema: {}, recovery: 'fail', run: async () => 1 }),
+      sealer,
+    );
+    expect(bare.configSchema).toMatchObject({ type: 'object', properties: { prompt: {}, data: {} } });
+    expect(bare.problems({ id: 'b', type: 'bare', config: {} })).toEqual([]);
+  });
+
   it('answers a Message with what it returns', async () => {
     const config = { times: 2 };
     const executor = repeat.executor({ id: 'r', type: 'repeat', config });

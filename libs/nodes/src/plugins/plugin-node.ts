@@ -21,10 +21,11 @@ export class PluginNode implements NodeType {
     private readonly sealer: Sealer,
   ) {
     this.name = defined.type;
-    const { configSchema: own, description } = defined;
-    const properties = { prompt: PROMPT, data: DATA, ...own.properties };
-    this.configSchema = { ...(description !== undefined && { description }), ...own, properties };
-    const schema = { ...own, properties: { ...GENERAL, ...properties } };
+    const { configSchema, description } = defined;
+    const own = configSchema as JsonObject;
+    const properties = { prompt: PROMPT, data: DATA, ...configSchema.properties };
+    this.configSchema = { ...(description !== undefined && { description }), ...own, type: 'object', properties };
+    const schema = { ...own, type: 'object', properties: { ...GENERAL, ...properties } };
     this.validate = new Ajv({ allErrors: true, strict: false }).compile(schema);
   }
 

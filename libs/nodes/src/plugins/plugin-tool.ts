@@ -16,7 +16,8 @@ export class PluginTool implements Tool {
     const { name, description, inputSchema, readOnly = false, idempotent = false } = defined;
     this.name = name;
     this.description = description;
-    this.parameters = inputSchema;
+    // Models are told of nothing else than an object with members.
+    this.parameters = { properties: {}, ...(inputSchema as JsonObject), type: 'object' };
     this.repeatable = readOnly || idempotent;
   }
 
