@@ -20,6 +20,13 @@ describe('a chat', () => {
     expect(texts(after(chunk('Hello', false), chunk('Bye', false)))).toEqual(['Bye']);
   });
 
+  it('shows once what an agent makes and says again at its end', () => {
+    const made = [chunk('Hel', false), chunk('lo', true)];
+    expect(texts(after(...made, status('TASK_STATE_COMPLETED', 'Hello')))).toEqual(['Hello']);
+    expect(texts(after(...made, status('TASK_STATE_COMPLETED', 'That is all')))).toEqual(['Hello', 'That is all']);
+    expect(texts(after(...made, status('TASK_STATE_INPUT_REQUIRED', 'Hello')))).toEqual(['Hello', 'Hello']);
+  });
+
   it('shows a Message once, also where the Task and its update both bring it', () => {
     expect(texts(after(status('TASK_STATE_WORKING', 'on it'), status('TASK_STATE_WORKING', 'on it')))).toEqual([
       'on it',

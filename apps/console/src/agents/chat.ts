@@ -1,3 +1,4 @@
+import { joinedParts, partsText } from '../api/parts.js';
 import {
   type Artifact,
   isEnded,
@@ -58,9 +59,15 @@ export function withAnswer(chat: Chat, { task, message, statusUpdate, artifactUp
   return made({ ...fromContext(chat, contextId), taskId }, taskId, artifact, append);
 }
 
+/** What an agent says at the end is often what it has made: that is shown once. */
 function inStatus(chat: Chat, { state, message }: TaskStatus): Chat {
   const at = { ...chat, state };
-  return message ? said(at, message) : at;
+  return message && !(isEnded(state) && isMade(chat, message.parts)) ? said(at, message) : at;
+}
+
+function isMade({ entries, taskId }: Chat, parts: readonly Part[]): boolean {
+  const text = partsText(parts);
+  return entries.some((entry) => entry.key.startsWith(`${taskId}/`) && partsText(entry.parts) === text);
 }
 
 function said(chat: Chat, { messageId, parts }: Message): Chat {
@@ -72,16 +79,8 @@ function made(chat: Chat, taskId: string, { artifactId, name = artifactId, parts
   const key = `${taskId}/${artifactId}`;
   const known = chat.entries.find((entry) => entry.key === key);
   if (!known) return { ...chat, entries: [...chat.entries, { key, from: 'agent', name, parts }] };
-  const changed = { ...known, parts: append ? joined(known.parts, parts) : parts };
+  const changed = { ...known, parts: append ? joinedParts([...known.parts, ...parts]) : parts };
   return { ...chat, entries: chat.entries.map((entry) => (entry === known ? changed : entry)) };
-}
-
-/** A text that is streamed in pieces is one text. */
-function joined(before: readonly Part[], added: readonly Part[]): Part[] {
-  const last = before.at(-1);
-  const [first, ...rest] = added;
-  if (last?.text === undefined || first?.text === undefined) return [...before, ...added];
-  return [...before.slice(0, -1), { ...last, text: last.text + first.text }, ...rest];
 }
 
 function fromContext(chat: Chat, contextId: string | undefined): Chat {

@@ -64,6 +64,13 @@ export interface StreamResponse {
   artifactUpdate?: ArtifactUpdate;
 }
 
+/** One event of a Task's log. */
+export interface TaskEvent {
+  /** From 1 without a gap. */
+  sequence: number;
+  item: StreamResponse;
+}
+
 export const TASK_STATES = [
   'TASK_STATE_SUBMITTED',
   'TASK_STATE_WORKING',

@@ -1,13 +1,14 @@
 import { FileDown, Link2 } from 'lucide-react';
+import { joinedParts } from '../api/parts.js';
 import type { Part } from '../api/task.js';
-import { JsonView } from './json-view.js';
+import { DataTree } from './data-tree.js';
 import { Markdown } from './markdown.js';
 
 /** What a Message or an Artifact holds: text, data, files, addresses. */
 export function PartsView({ parts }: { parts: readonly Part[] }) {
   return (
     <div className="space-y-2">
-      {parts.map((part, index) => (
+      {joinedParts(parts).map((part, index) => (
         <PartView key={index} part={part} />
       ))}
     </div>
@@ -19,21 +20,31 @@ function PartView({ part }: { part: Part }) {
   if (text !== undefined) return <Markdown text={text} />;
   if (raw !== undefined) return <File raw={raw} mediaType={mediaType} name={filename ?? 'file'} />;
   if (url !== undefined) {
-    const web = /^https?:/i.test(url);
-    return (
-      <p className="flex items-center gap-1.5 text-sm break-all">
-        <Link2 className="size-4 shrink-0" aria-hidden />
-        {web ? (
-          <a href={url} target="_blank" rel="noreferrer noopener nofollow" className="text-primary underline">
-            {filename ?? url}
-          </a>
-        ) : (
-          url
-        )}
-      </p>
-    );
+    const inline = INLINE.exec(url);
+    if (inline) return <File raw={inline[2] ?? ''} mediaType={inline[1] ?? mediaType} name={filename ?? 'file'} />;
+    return <Address url={url} name={filename ?? url} />;
   }
-  return <JsonView value={data} label="Data" />;
+  return <DataTree value={data} />;
+}
+
+/** A file that an address holds itself. */
+const INLINE = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/]*={0,2})$/;
+
+/** Only a link: to load what is there would tell its server who reads. */
+function Address({ url, name }: { url: string; name: string }) {
+  const isWeb = /^https?:/i.test(url);
+  return (
+    <p className="flex items-center gap-1.5 text-sm break-all">
+      <Link2 className="size-4 shrink-0" aria-hidden />
+      {isWeb ? (
+        <a href={url} target="_blank" rel="noreferrer noopener nofollow" className="text-primary underline">
+          {name}
+        </a>
+      ) : (
+        url
+      )}
+    </p>
+  );
 }
 
 /** A file as a download: what an agent sends is never opened as a page of this address. */
@@ -42,7 +53,7 @@ function File({ raw, mediaType, name }: { raw: string; mediaType: string; name: 
   const picture = /^image\/(png|jpeg|gif|webp)$/.test(mediaType);
   return (
     <div className="space-y-2">
-      {picture && <img src={`data:${mediaType};base64,${raw}`} alt={name} className="max-h-64 max-w-full rounded" />}
+      {picture && <img src={`data:${mediaType};base64,${raw}`} alt={name} className="max-h-96 max-w-full rounded" />}
       <a
         href={`data:application/octet-stream;base64,${raw}`}
         download={name}

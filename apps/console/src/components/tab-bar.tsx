@@ -30,7 +30,7 @@ export function TabBar({ label, tabs }: { label: string; tabs: readonly Tab[] })
           <Tabs.Trigger
             key={tab.name}
             value={tab.name}
-            className="border-b-2 border-transparent px-2.5 py-2 text-sm text-muted-foreground hover:text-foreground data-[state=active]:border-primary data-[state=active]:font-medium data-[state=active]:text-foreground"
+            className="shrink-0 border-b-2 border-transparent px-2.5 py-2 text-sm text-muted-foreground hover:text-foreground data-[state=active]:border-primary data-[state=active]:font-medium data-[state=active]:text-foreground"
           >
             {tab.label}
           </Tabs.Trigger>

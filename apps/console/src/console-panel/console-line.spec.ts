@@ -23,6 +23,15 @@ describe('lines of the console', () => {
     expect(filterLines(LINES, { ...NO_FILTER, ...filter }).map(({ key }) => key)).toEqual(keys);
   });
 
+  it('tell a run that failed by its colour', () => {
+    const color = (status: string) => lineOf(event('done', { status, payload: {} }), '1').color;
+    expect([color('completed'), color('failed'), color('canceled')]).toEqual([
+      expect.stringContaining('node-output'),
+      expect.stringContaining('destructive'),
+      expect.stringContaining('muted'),
+    ]);
+  });
+
   it('are copied with their time and type', () => {
     expect(copyOf(LINES.slice(2))).toMatch(/^\d\d:\d\d:\d\d[.,]123 node\.completed \[b\] output: Done$/);
   });

@@ -40,9 +40,15 @@ export function lineOf(event: EventData & { type: string; timestamp: string }, k
     ...(typeof node === 'string' && { node }),
     // An event without any of the row's parts tells what it carries.
     text: text === '{}' ? JSON.stringify(event['payload'] ?? {}) : text,
-    color: eventColor(type),
+    color: (type === 'done' && ENDS[String(status)]) || eventColor(type),
   };
 }
+
+/** The end of a run that did not complete is not good news. */
+const ENDS: Readonly<Record<string, string>> = {
+  failed: 'text-destructive font-semibold',
+  canceled: 'text-muted-foreground font-semibold',
+};
 
 export function filterLines(lines: readonly ConsoleLine[], filter: LineFilter): readonly ConsoleLine[] {
   const words = filter.search.trim().toLowerCase();

@@ -1,9 +1,11 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
-import { useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { ConsoleLine } from './console-line.js';
 
 const LINE_HEIGHT = 20;
+/** Characters of a line that are drawn: a tool may have said a great deal. */
+const MOST_TEXT = 2_000;
 /** How near to the end, in pixels, still counts as the end. */
 const NEAR = 2 * LINE_HEIGHT;
 
@@ -21,6 +23,14 @@ export function LineList({ lines }: { lines: readonly ConsoleLine[] }) {
   useLayoutEffect(() => {
     if (pausedAt === undefined) box.current?.scrollTo({ top: box.current.scrollHeight });
   }, [count, pausedAt]);
+  useEffect(() => {
+    const element = box.current;
+    if (!element || pausedAt !== undefined) return;
+    // The end goes out of sight as well where the box gets smaller.
+    const observer = new ResizeObserver(() => element.scrollTo({ top: element.scrollHeight }));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [pausedAt]);
   const scrolled = (): void => {
     const { scrollTop = 0, clientHeight = 0, scrollHeight = 0 } = box.current ?? {};
     const atEnd = scrollHeight - scrollTop - clientHeight < NEAR;
@@ -68,7 +78,7 @@ function Line({ line: { time, type, text, color }, top }: { line: ConsoleLine; t
     >
       <span className="text-muted-foreground">{time}</span>
       <span className={`${color} w-30 shrink-0`}>{type}</span>
-      <span className={color}>{text}</span>
+      <span className={color}>{text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text}</span>
     </div>
   );
 }

@@ -12,10 +12,10 @@ import { PageHeader } from '../components/page-header.js';
 import { PagedTable } from '../components/paged-table.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { Time } from '../components/time.js';
-import { type ConversationSummary, outcomeLabel, statusOf } from './conversation.js';
+import { type ConversationSummary, outcomeLabel, statusOf, titleOf } from './conversation.js';
 
 const COLUMNS: readonly Column<ConversationSummary>[] = [
-  { title: 'Who with whom', cell: ({ requester, target }) => `${requester} → ${target}` },
+  { title: 'Who with whom', cell: titleOf },
   {
     title: 'Status',
     className: 'w-52',

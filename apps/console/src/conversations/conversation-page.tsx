@@ -1,19 +1,24 @@
+import { useMemo } from 'react';
 import { call, get } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
 import { useLiveResource } from '../api/use-live-resource.js';
+import { useTaskEvents } from '../api/use-task-events.js';
 import { CommandButton } from '../components/command-button.js';
 import { ConnectionNote } from '../components/connection-note.js';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { StatusBadge } from '../components/status-badge.js';
-import { type Conversation, nextSpeaker, outcomeLabel, statusOf } from './conversation.js';
+import { type Conversation, nextSpeaker, outcomeLabel, statusOf, titleOf } from './conversation.js';
 import { ConversationThread } from './conversation-thread.js';
 import { InjectTurn } from './inject-turn.js';
+import { turnNotes } from './turn-notes.js';
 
 /** One conversation as a thread, live, with what a person can do about it. */
 export function ConversationPage({ id }: { id: string }) {
   const path = `/api/conversations/${encodeURIComponent(id)}`;
   const resource = useLiveResource(id, (signal) => get<Conversation>(path, signal), { streams: ['task'], taskId: id });
+  const { events } = useTaskEvents(id);
+  const notes = useMemo(() => turnNotes(events), [events]);
   const action = useAction();
   const command = (name: string) => async (): Promise<void> => {
     await call('POST', `${path}/${name}`);
@@ -23,7 +28,7 @@ export function ConversationPage({ id }: { id: string }) {
   return (
     <div className="flex h-full flex-col">
       <PageHeader
-        title={it ? `${it.requester} → ${it.target}` : 'Conversation'}
+        title={it ? titleOf(it) : 'Conversation'}
         up={{ label: 'Conversations', href: '~/conversations' }}
         aside={
           <>
@@ -55,7 +60,7 @@ export function ConversationPage({ id }: { id: string }) {
       <ResourceView resource={resource}>
         {(conversation) => (
           <>
-            <ConversationThread conversation={conversation} />
+            <ConversationThread conversation={conversation} notes={notes} />
             {nextSpeaker(conversation) && <InjectTurn path={path} conversation={conversation} />}
           </>
         )}

@@ -9,12 +9,20 @@ import {
   endingSentence,
   nextSpeaker,
   type Side,
+  shownName,
   sideOf,
   type Turn,
 } from './conversation.js';
+import type { TurnNotes } from './turn-notes.js';
+import { TurnTranscript, TurnUnderWay } from './turn-work.js';
+
+interface ConversationThreadProps {
+  conversation: Conversation;
+  notes: TurnNotes;
+}
 
 /** What was said, the requester on the right. Follows what is added until the reader scrolls up. */
-export function ConversationThread({ conversation }: { conversation: Conversation }) {
+export function ConversationThread({ conversation, notes: { tasks, injected } }: ConversationThreadProps) {
   const { turns, paused } = conversation;
   const named = location.hash.slice(1);
   const box = useRef<HTMLDivElement>(null);
@@ -26,10 +34,22 @@ export function ConversationThread({ conversation }: { conversation: Conversatio
       <div ref={box} role="log" aria-label="Turns" tabIndex={0} className="h-full overflow-auto px-4 py-4">
         <ol className="mx-auto flex max-w-3xl flex-col gap-4">
           {turns.map((turn) => (
-            <Bubble key={turn.turn} turn={turn} />
+            <Bubble
+              key={turn.turn}
+              turn={turn}
+              isInjected={injected.has(turn.turn)}
+              taskId={ownTask(turn.fromAgent, tasks.get(turn.turn))}
+            />
           ))}
-          {speaker && !paused && <Typing side={speaker.side} name={speaker.name} />}
-          {speaker && paused && <Note text={`Paused. ${speaker.name} speaks next.`} />}
+          {speaker && !paused && (
+            <Typing
+              side={speaker.side}
+              name={shownName(speaker.name)}
+              taskId={ownTask(speaker.name, tasks.get((turns.at(-1)?.turn ?? -1) + 1))}
+              onGrow={() => follows && toEnd()}
+            />
+          )}
+          {speaker && paused && <Note text={`Paused. ${shownName(speaker.name)} speaks next.`} />}
           <Note text={endingSentence(conversation)} />
           <Note text={announcementSentence(conversation)} />
         </ol>
@@ -43,14 +63,28 @@ export function ConversationThread({ conversation }: { conversation: Conversatio
   );
 }
 
-function Bubble({ turn }: { turn: Turn }) {
+/** The Task of an agent elsewhere is not kept here. */
+function ownTask(agent: string, taskId: string | undefined): string | undefined {
+  return /^https?:/i.test(agent) ? undefined : taskId;
+}
+
+interface BubbleProps {
+  turn: Turn;
+  /** Whether a person said it in place of the agent. */
+  isInjected: boolean;
+  taskId: string | undefined;
+}
+
+function Bubble({ turn, isInjected, taskId }: BubbleProps) {
   const { turn: number, fromAgent, text, ts } = turn;
   const side = sideOf(number);
   const at = new Date(ts);
   return (
     <li id={`turn-${number}`} data-turn={number} data-side={side} className={placeOf(side)}>
       <p className="mb-1 flex flex-wrap items-baseline gap-x-2 px-1 text-xs text-muted-foreground">
-        <span className="font-medium break-all text-foreground">{fromAgent}</span>
+        <span className="font-medium break-all text-foreground">
+          {isInjected ? `A person, in place of ${shownName(fromAgent)}` : shownName(fromAgent)}
+        </span>
         <a href={`#turn-${number}`} className="hover:underline">
           turn {number}
         </a>
@@ -59,15 +93,27 @@ function Bubble({ turn }: { turn: Turn }) {
         </time>
       </p>
       <div
-        className={`rounded-lg border px-3.5 py-2.5 ${side === 'requester' ? 'border-primary/30 bg-primary/8' : 'bg-card'}`}
+        className={`rounded-lg border px-3.5 py-2.5 ${isInjected ? 'border-dashed' : ''} ${side === 'requester' ? 'border-primary/30 bg-primary/8' : 'bg-card'}`}
       >
         <Markdown text={text} />
       </div>
+      {taskId !== undefined && (
+        <div className="mt-1 px-1">
+          <TurnTranscript key={taskId} taskId={taskId} />
+        </div>
+      )}
     </li>
   );
 }
 
-function Typing({ side, name }: { side: Side; name: string }) {
+interface TypingProps {
+  side: Side;
+  name: string;
+  taskId: string | undefined;
+  onGrow: () => void;
+}
+
+function Typing({ side, name, taskId, onGrow }: TypingProps) {
   return (
     <li data-typing={side} className={placeOf(side)}>
       <p
@@ -85,6 +131,11 @@ function Typing({ side, name }: { side: Side; name: string }) {
         </span>
         {name} is at work …
       </p>
+      {taskId !== undefined && (
+        <div className="mt-1">
+          <TurnUnderWay key={taskId} taskId={taskId} name={name} onGrow={onGrow} />
+        </div>
+      )}
     </li>
   );
 }

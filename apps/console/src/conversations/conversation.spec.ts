@@ -1,4 +1,4 @@
-import { type Conversation, endingSentence, nextSpeaker, statusOf } from './conversation.js';
+import { type Conversation, endingSentence, nextSpeaker, statusOf, titleOf } from './conversation.js';
 
 const NOW = '2026-11-22T12:00:00Z';
 const turn = (number: number) => ({ turn: number, fromAgent: '', toAgent: '', text: '', ts: 0 });
@@ -12,6 +12,13 @@ const talk = (fields: Partial<Conversation> = {}): Conversation => ({
   updatedAt: NOW,
   turns: [],
   ...fields,
+});
+
+describe('who talks', () => {
+  it('is told by name, and a requester that is no agent as somebody', () => {
+    expect(titleOf({ requester: 'ann', target: 'bob' })).toBe('ann → bob');
+    expect(titleOf({ requester: 'unknown', target: 'bob' })).toBe('Somebody → bob');
+  });
 });
 
 describe('nextSpeaker', () => {

@@ -32,6 +32,19 @@ export interface Conversation extends ConversationSummary {
 
 export type Side = 'requester' | 'target';
 
+/** What the service calls a requester that is no agent. */
+const NOBODY = 'unknown';
+
+/** Who is meant by a name. */
+export function shownName(name: string): string {
+  return name === NOBODY ? 'Somebody' : name;
+}
+
+/** A conversation by who talks. */
+export function titleOf({ requester, target }: Pick<ConversationSummary, 'requester' | 'target'>): string {
+  return `${shownName(requester)} → ${target}`;
+}
+
 /** The requester speaks in even turns. */
 export function sideOf(turn: number): Side {
   return turn % 2 === 0 ? 'requester' : 'target';

@@ -20,9 +20,15 @@ export function useInSight(
     const { x, y } = flow.flowToScreenPosition(place);
     const inside = x > frame.left && x < frame.right - SEEN.x && y > frame.top && y < frame.bottom - SEEN.y;
     const center = { x: place.x + NODE_WIDTH / 2, y: place.y + NODE_HEIGHT / 2 };
-    if (!inside) void flow.setCenter(center.x, center.y, { zoom: flow.getZoom(), duration: MOVE_MS });
+    if (!inside)
+      void flow.setCenter(center.x, center.y, { zoom: flow.getZoom(), duration: wantsStillness() ? 0 : MOVE_MS });
   });
   useEffect(() => {
     if (selected !== undefined && flow.viewportInitialized) bring(selected);
   }, [selected, flow.viewportInitialized]);
+}
+
+/** Whether the person wants nothing to move. */
+function wantsStillness(): boolean {
+  return matchMedia('(prefers-reduced-motion: reduce)').matches;
 }

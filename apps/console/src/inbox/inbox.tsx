@@ -144,7 +144,7 @@ function Question({ item, open, onOpen, onAnswered }: QuestionProps) {
           {open ? 'Close' : 'Answer'}
         </Button>
       </div>
-      {open && <AnswerForm question={{ runId, instance, text: '', form }} onAnswered={onAnswered} />}
+      {open && <AnswerForm question={{ runId, instance, text, form }} isAsked onAnswered={onAnswered} />}
     </>
   );
 }

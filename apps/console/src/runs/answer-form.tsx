@@ -31,12 +31,15 @@ export interface Violation {
 
 interface AnswerFormProps {
   question: Question;
+  /** Whether its words stand above already. */
+  isAsked?: boolean;
   onAnswered?: () => void;
 }
 
 /** Answers a node that asks: with the fields of its form, or with a text. */
-export function AnswerForm({ question, onAnswered }: AnswerFormProps) {
-  const { runId, instance, text, form, assignee, deadline } = question;
+export function AnswerForm({ question, isAsked = false, onAnswered }: AnswerFormProps) {
+  const { runId, instance, form, assignee, deadline } = question;
+  const text = isAsked ? '' : question.text;
   const action = useAction();
   const send = async (answer: Answer): Promise<boolean> => {
     let taken = false;
@@ -59,8 +62,10 @@ export function AnswerForm({ question, onAnswered }: AnswerFormProps) {
           )}
         </p>
       )}
-      {isSchema(form) ? (
-        <FormAnswer question={question} form={form} action={action} onSend={send} />
+      {isYesOrNo(question.text) && form === undefined ? (
+        <YesOrNo instance={instance} text={text} action={action} onSend={send} />
+      ) : isSchema(form) ? (
+        <FormAnswer question={{ ...question, text }} form={form} action={action} onSend={send} />
       ) : (
         <TextAnswer label={`Answer to ${instance}`} hint={text} action={action} onSend={send} />
       )}
@@ -72,6 +77,28 @@ interface SendProps {
   action: ReturnType<typeof useAction>;
   /** @returns whether the service took it */
   onSend: (answer: Answer) => Promise<boolean>;
+}
+
+/** Whether a question takes one of two words: so do those about calls of tools. */
+function isYesOrNo(text: string): boolean {
+  return text.endsWith('Answer yes or no.');
+}
+
+function YesOrNo({ instance, text, action, onSend }: SendProps & { instance: string; text: string }) {
+  return (
+    <div role="group" aria-label={`Answer to ${instance}`} className="space-y-2">
+      {text !== '' && <p className="text-sm break-words whitespace-pre-wrap">{text}</p>}
+      <FieldError error={action.error} />
+      <p className="flex gap-2">
+        <Button kind="primary" disabled={action.pending} onClick={() => void onSend({ text: 'yes' })}>
+          Yes
+        </Button>
+        <Button disabled={action.pending} onClick={() => void onSend({ text: 'no' })}>
+          No
+        </Button>
+      </p>
+    </div>
+  );
 }
 
 function TextAnswer({ label, hint, action, onSend }: SendProps & { label: string; hint: string }) {

@@ -2,8 +2,10 @@ import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { rpc } from '../api/json-rpc.js';
+import { partsText } from '../api/parts.js';
 import { useResource } from '../api/use-resource.js';
 import { Button } from '../components/button.js';
+import { LiveText } from '../components/live-text.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { Coming, Elapsed } from '../components/time.js';
 import { nodeLook } from '../nodes/node-looks.js';
@@ -15,10 +17,10 @@ import { InstanceList } from './instance-list.js';
 import { placeOf } from './instance-name.js';
 import { IterationStepper } from './iteration-stepper.js';
 import type { NodePicture } from './node-picture.js';
+import { NodeTranscript } from './node-transcript.js';
 import { questionOf } from './questions.js';
 import { RerunFrom } from './rerun-from.js';
 import { getRunNode, type NodeDetail } from './run-api.js';
-import { partsText } from './run-event.js';
 import { Cause } from './run-overview.js';
 import type { RunPicture } from './run-picture.js';
 
@@ -41,7 +43,9 @@ export function NodeDetails({ run, node, picture, onSelect }: NodeDetailsProps) 
       <Head node={node} onClose={() => onSelect(undefined)} />
       <Around node={node} picture={picture} onSelect={onSelect} />
       {cause !== undefined && <Cause status={node.status}>{cause}</Cause>}
-      {node.status === 'input-required' && <AnswerForm key={name} question={questionOf(run.runId, node)} />}
+      {node.status === 'input-required' && (
+        <AnswerForm key={name} question={questionOf(run.runId, node)} isAsked={!node.asks?.form} />
+      )}
       {node.until !== undefined && (
         <p className="text-sm">
           Goes on at <Coming at={node.until} />
@@ -50,8 +54,10 @@ export function NodeDetails({ run, node, picture, onSelect }: NodeDetailsProps) 
       {node.origin !== undefined && <Origin node={node} origin={node.origin} />}
       {node.list && <InstanceList key={name} runId={run.runId} node={node} list={node.list} onSelect={onSelect} />}
       <Progress node={node} />
+      {resource.data && <ArtifactsView title="Output" artifacts={resource.data.artifacts} file={name} />}
+      <NodeTranscript key={`${name} ${node.taskId}`} node={node} />
+      <Input detail={resource.data} />
       <Attempts node={node} />
-      <Exchange detail={resource.data} />
       <Whereabouts node={node} detail={resource.data} />
       {picture.finishedAt !== undefined && <RerunFrom runId={run.runId} name={name} />}
     </div>
@@ -117,12 +123,13 @@ function Origin({ node, origin }: { node: NodePicture; origin: string }) {
 }
 
 /** What its agent says while it works; what it has made is shown as its output once it has completed. */
-function Progress({ node: { progress, status } }: { node: NodePicture }) {
-  if (!progress || status !== 'running') return null;
+function Progress({ node: { progress, status, work } }: { node: NodePicture }) {
+  // A transcript has it as well.
+  if (!progress || status !== 'running' || work) return null;
   return (
     <Section title="So far">
       {progress.text !== undefined && <p className="text-sm break-words">{progress.text}</p>}
-      {progress.made !== undefined && <Said>{progress.made}</Said>}
+      {progress.made !== undefined && <LiveText text={progress.made} label="What it has made" />}
     </Section>
   );
 }
@@ -154,18 +161,12 @@ function Attempts({ node: { attempts, retryAt } }: { node: NodePicture }) {
   );
 }
 
-function Exchange({ detail }: { detail: NodeDetail | undefined }) {
-  if (!detail) return null;
-  const { input, artifacts } = detail;
+function Input({ detail }: { detail: NodeDetail | undefined }) {
+  if (!detail?.input) return null;
   return (
-    <>
-      {input && (
-        <Section title="Input">
-          <Said>{partsText(input)}</Said>
-        </Section>
-      )}
-      <ArtifactsView title="Output" artifacts={artifacts} />
-    </>
+    <Section title="Input">
+      <Said>{partsText(detail.input)}</Said>
+    </Section>
   );
 }
 

@@ -1,4 +1,7 @@
-import { type Part, partsText, type RunEvent } from './run-event.js';
+import { joinedParts, partsText } from '../api/parts.js';
+import type { Part } from '../api/task.js';
+import { END, isStep, QUESTION, TEXT, type WorkEvent, withWork } from '../transcript/work-event.js';
+import type { RunEvent } from './run-event.js';
 
 /** One start of a node. */
 export interface Attempt {
@@ -44,6 +47,8 @@ export interface NodePicture {
   until?: string;
   /** What its agent says while it works, and what it has made so far. */
   progress?: Progress;
+  /** The steps of its agent in the last attempt, as far as it tells of them. */
+  work?: readonly WorkEvent[];
   /** Whether its fallback stands for its result. */
   fallback?: boolean;
   /** The run that its result was taken over from. */
@@ -65,15 +70,31 @@ export interface Asked {
 
 export interface Progress {
   text?: string;
-  /** The end of what it has made. */
+  /** What it has made, joined. */
   made?: string;
 }
 
-/** Characters of what a node has made so far that are kept. */
-const MOST_MADE = 4000;
-
 /** A node after an event of its own. */
-export function nodeAfter(node: NodePicture, { type, payload, timestamp }: RunEvent): NodePicture {
+export function nodeAfter(node: NodePicture, event: RunEvent): NodePicture {
+  const after = changed(node, event);
+  const work = workIn(event);
+  // What is no step belongs to a transcript that has begun.
+  const isKept = work && (isStep(work.type) || (after.work?.length ?? 0) > 0);
+  return isKept ? { ...after, work: withWork(after.work ?? [], work) } : after;
+}
+
+/** What an event of the run tells of the work of a node's agent. */
+function workIn({ type, payload, timestamp: at }: RunEvent): WorkEvent | undefined {
+  if (isStep(type)) return { type, payload, at };
+  const chunk = type === 'node.progress' ? chunkIn(payload) : undefined;
+  if (chunk?.parts) return { type: TEXT, payload: { parts: chunk.parts, append: chunk.append === true }, at };
+  if (type === 'a2a.received' && Array.isArray(payload['question']))
+    return { type: QUESTION, payload: { text: questionText(payload['question'] as Part[]) }, at };
+  const isEnd = ['node.completed', 'node.error', 'node.canceled', 'node.retrying'].includes(type);
+  return isEnd ? { type: END, payload: {}, at } : undefined;
+}
+
+function changed(node: NodePicture, { type, payload, timestamp }: RunEvent): NodePicture {
   switch (type) {
     case 'node.started':
       return started(node, Number(payload['attempt'] ?? node.attempts.length + 1), timestamp);
@@ -140,15 +161,25 @@ function received(node: NodePicture, payload: RunEvent['payload']): NodePicture 
   const { question, asks } = payload;
   if (!Array.isArray(question)) return node;
   const form = typeof asks === 'object' && asks !== null ? { asks: asks as Asked } : {};
-  return withStatus({ ...node, question: partsText(question as Part[]), ...form }, 'input-required');
+  return withStatus({ ...node, question: questionText(question as Part[]), ...form }, 'input-required');
+}
+
+/** What an agent asks in words; what it says beside them is for programs. */
+function questionText(question: readonly Part[]): string {
+  const words = joinedParts(question).filter(({ text }) => text !== undefined);
+  return partsText(words.length > 0 ? words : question);
 }
 
 function progressAfter(last: Progress | undefined, payload: RunEvent['payload']): Progress {
-  const { artifact } = payload;
-  const chunk = typeof artifact === 'object' && artifact !== null ? (artifact as Chunk) : undefined;
-  const parts = Array.isArray(chunk?.parts) ? partsText(chunk.parts) : undefined;
+  const chunk = chunkIn(payload);
+  const parts = chunk?.parts && partsText(chunk.parts);
   const made = parts === undefined ? last?.made : `${chunk?.append ? (last?.made ?? '') : ''}${parts}`;
-  return { ...last, ...texts(payload, 'text'), ...(made !== undefined && { made: made.slice(-MOST_MADE) }) };
+  return { ...last, ...texts(payload, 'text'), ...(made !== undefined && { made }) };
+}
+
+function chunkIn({ artifact }: RunEvent['payload']): Chunk | undefined {
+  const chunk = typeof artifact === 'object' && artifact !== null ? (artifact as Chunk) : undefined;
+  return Array.isArray(chunk?.parts) ? chunk : undefined;
 }
 
 interface Chunk {
@@ -157,7 +188,7 @@ interface Chunk {
 }
 
 function started(node: NodePicture, attempt: number, startedAt: string): NodePicture {
-  const { retryAt: _retryAt, progress: _progress, ...rest } = node;
+  const { retryAt: _retryAt, progress: _progress, work: _work, ...rest } = node;
   return { ...rest, status: 'running', attempts: [...node.attempts, { attempt, startedAt, status: 'running' }] };
 }
 

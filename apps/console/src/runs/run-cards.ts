@@ -2,6 +2,7 @@ import type { CardBadge, CardData } from '../graph/card-data.js';
 import { badgesOf } from '../graph/node-badges.js';
 import { nodeById } from '../graph/node-index.js';
 import { localTime } from '../components/local-time.js';
+import { toolCalled } from '../transcript/work-event.js';
 import { SKIPPED } from './causes.js';
 import { barOf, listNote } from './list-bar.js';
 import type { NodePicture } from './node-picture.js';
@@ -36,7 +37,7 @@ export function runCard(picture: RunPicture, id: string, shown: Shown): Partial<
 
 /** What a card says in place of how long it took. */
 function noteOf(node: NodePicture): string | undefined {
-  const { status, list, retryAt, until, progress, because, origin, asks } = node;
+  const { status, list, retryAt, until, progress, work, because, origin, asks } = node;
   if (status === 'skipped') return because && `Skipped: ${SKIPPED[because]}`;
   if (list) return listNote(list);
   if (status === 'input-required' && asks?.deadline !== undefined)
@@ -45,7 +46,7 @@ function noteOf(node: NodePicture): string | undefined {
   if (status !== 'running') return undefined;
   if (retryAt !== undefined) return 'Retry';
   if (until !== undefined) return `Waits until ${localTime(until, Date.now())}`;
-  const said = progress?.text ?? progress?.made?.trim().split('\n').at(-1);
+  const said = progress?.text ?? toolCalled(work ?? []) ?? progress?.made?.trim().split('\n').at(-1);
   return said === undefined || said === '' ? undefined : said.slice(0, LONGEST_NOTE);
 }
 

@@ -1,4 +1,3 @@
-import type { Part } from '../api/task.js';
 import type { EventData } from '../console-panel/format-event.js';
 
 export type { Artifact, Part } from '../api/task.js';
@@ -13,14 +12,4 @@ export interface RunEvent extends EventData {
   /** Which of the node's instances, where it is not the only one. */
   instance?: string;
   payload: Readonly<Record<string, unknown>>;
-}
-
-/** The texts of Parts, one under the other; data as JSON. */
-export function partsText(parts: readonly Part[]): string {
-  return parts
-    .map(
-      ({ text, url, filename, data, raw }) =>
-        text ?? url ?? (raw === undefined ? JSON.stringify(data) : (filename ?? 'a file')),
-    )
-    .join('\n');
 }

@@ -5,6 +5,7 @@ import { lookOf, StatusBadge } from '../components/status-badge.js';
 import { Time } from '../components/time.js';
 import { AnswerForm } from './answer-form.js';
 import { ArtifactsView } from './artifacts-view.js';
+import { AtWork } from './at-work.js';
 import { nameOf, runCause, waitingNodes } from './causes.js';
 import { questionOf } from './questions.js';
 import { type CanceledChild, getRun, listForks, type Run } from './run-api.js';
@@ -31,18 +32,23 @@ export function RunOverview({ run, picture, onSelect }: RunOverviewProps) {
     <div className="space-y-4">
       <h2 className="font-semibold">{run.workflow}</h2>
       {cause !== undefined && <Cause status={status}>{cause}</Cause>}
-      {data?.result && <ArtifactsView title="Result" artifacts={data.result} tall />}
+      {data?.result && <ArtifactsView title="Result" artifacts={data.result} file={run.workflow} tall />}
       {status === 'completed' && data?.status === 'completed' && !data.result && (
         <p className="text-sm text-muted-foreground">The run completed without a result.</p>
       )}
       {waiting.slice(0, MOST_QUESTIONS).map((node) => (
-        <AnswerForm key={nameOf(node)} question={questionOf(run.runId, node)} />
+        <AnswerForm
+          key={nameOf(node)}
+          question={questionOf(run.runId, node)}
+          isAsked={waiting.length === 1 && !node.asks?.form}
+        />
       ))}
       {waiting.length > MOST_QUESTIONS && (
         <Link href="~/inbox" className="text-sm underline">
           {waiting.length - MOST_QUESTIONS} more in the inbox
         </Link>
       )}
+      <AtWork picture={picture} onSelect={onSelect} />
       <ul className="text-sm">
         {[...counts].map(([word, of]) => (
           <li key={word}>

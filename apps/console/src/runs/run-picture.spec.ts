@@ -66,6 +66,27 @@ describe('the picture of a run', () => {
     expect(resumed.nodes.get('a')).not.toHaveProperty('question');
   });
 
+  it('keeps the steps of an agent in its last attempt, and asks in its words', () => {
+    const question = [{ text: 'May it?' }, { data: { tool: 'erase' } }];
+    const picture = after(
+      events(
+        ['node.started', 'a', { attempt: 1 }],
+        ['model.request', 'a', { model: 'house', step: 1 }],
+        ['node.retrying', 'a', {}],
+        ['node.started', 'a', { attempt: 2 }],
+        ['model.request', 'a', { model: 'house', step: 1 }],
+        ['node.progress', 'a', { artifact: { artifactId: 'a', parts: [{ text: 'one ' }] } }],
+        ['node.progress', 'a', { artifact: { artifactId: 'a', parts: [{ text: 'two' }], append: true } }],
+        ['a2a.received', 'a', { question, taskId: 't1' }],
+      ),
+    );
+    const { work, question: asked } = picture.nodes.get('a') ?? {};
+    expect(asked).toBe('May it?');
+    expect(work?.map(({ type }) => type)).toEqual(['model.request', 'text', 'question']);
+    expect(work?.[1]?.payload['parts']).toEqual([{ text: 'one two' }]);
+    expect(after(events(['node.started', 'b'], ['node.completed', 'b'])).nodes.get('b')).not.toHaveProperty('work');
+  });
+
   it('skips everything after the first failure, and stops what was under way when the run ends', () => {
     const failure = events(
       ['node.started', 'a', { attempt: 1 }],

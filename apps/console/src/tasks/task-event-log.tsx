@@ -1,13 +1,14 @@
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
+import type { TaskEvent } from '../api/task.js';
+import { useTaskEvents } from '../api/use-task-events.js';
 import { ConnectionNote } from '../components/connection-note.js';
 import { ErrorState } from '../components/error-state.js';
 import { JsonView } from '../components/json-view.js';
 import { Loading } from '../components/loading.js';
 import { lookOf } from '../components/status-badge.js';
 import { VirtualList } from '../components/virtual-list.js';
-import { eventLine, type TaskEvent } from './task-event.js';
-import { useTaskEvents } from './use-task-events.js';
+import { eventLine } from './task-event.js';
 
 const LINE_HEIGHT = 33;
 const keyOf = ({ sequence }: TaskEvent): number => sequence;

@@ -1,11 +1,4 @@
-import type { Message, Part, StreamResponse } from '../api/task.js';
-
-/** One event of a Task's log. */
-export interface TaskEvent {
-  /** From 1 without a gap. */
-  sequence: number;
-  item: StreamResponse;
-}
+import type { Message, Part, TaskEvent } from '../api/task.js';
 
 export interface EventLine {
   kind: 'task' | 'status' | 'artifact' | 'message';

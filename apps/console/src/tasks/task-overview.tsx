@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { Message, Task } from '../api/task.js';
+import { partsText } from '../api/parts.js';
+import { isEnded, type Message, type Task } from '../api/task.js';
 import { PartsView } from '../components/parts-view.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { Time } from '../components/time.js';
@@ -30,7 +31,7 @@ export function TaskOverview({ task }: { task: Task }) {
           </Link>
         </Fact>
       </dl>
-      {status.message && (
+      {status.message && !isMade(task, status.message) && (
         <Section title="Last word">
           <PartsView parts={status.message.parts} />
         </Section>
@@ -53,6 +54,12 @@ export function TaskOverview({ task }: { task: Task }) {
       </Section>
     </div>
   );
+}
+
+/** What an agent says at the end is often what it has made: that is shown once. */
+function isMade({ status, artifacts = [] }: Task, { parts }: Message): boolean {
+  const text = partsText(parts);
+  return isEnded(status.state) && artifacts.some((artifact) => partsText(artifact.parts) === text);
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

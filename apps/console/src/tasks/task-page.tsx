@@ -16,6 +16,7 @@ import { TaskDeliveries } from './task-deliveries.js';
 import { TaskEventLog } from './task-event-log.js';
 import { originOf } from './task-origin.js';
 import { TaskOverview } from './task-overview.js';
+import { TaskTranscript } from './task-transcript.js';
 
 /** One Task, live: what came of it, its log, its push notifications. */
 export function TaskPage({ id }: { id: string }) {
@@ -67,6 +68,9 @@ export function TaskPage({ id }: { id: string }) {
             label="Parts of the Task"
             tabs={[
               { name: 'overview', label: 'Overview', content: () => <TaskOverview task={shown} /> },
+              ...(origin?.href === undefined
+                ? [{ name: 'transcript', label: 'Transcript', content: () => <TaskTranscript key={id} taskId={id} /> }]
+                : []),
               { name: 'events', label: 'Events', content: () => <TaskEventLog taskId={id} /> },
               { name: 'push', label: 'Push notifications', content: () => <TaskDeliveries taskId={id} /> },
               { name: 'json', label: 'JSON', content: () => <TaskJson task={shown} /> },

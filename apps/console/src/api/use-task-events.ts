@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
-import type { Connection } from '../api/gateway.js';
-import { followTaskLog } from '../api/task-log.js';
-import type { TaskEvent } from './task-event.js';
+import type { Connection } from './gateway.js';
+import type { TaskEvent } from './task.js';
+import { followTaskLog } from './task-log.js';
 
 /** What comes within this time is drawn at once, in milliseconds. */
 const GATHER = 30;

@@ -1,0 +1,46 @@
+import { joinedParts, partsText } from '../api/parts.js';
+import type { Artifact, Part } from '../api/task.js';
+
+/** A file as a person gets it. */
+export interface FileContent {
+  name: string;
+  content: Blob;
+}
+
+/** Gives the person a file. What an agent sent is never opened as a page of this address. */
+export function download({ name, content }: FileContent): void {
+  const url = URL.createObjectURL(content);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+/** A file that stands in a Part. */
+function fileOf(name: string, base64: string): FileContent {
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  return { name, content: new Blob([bytes], { type: 'application/octet-stream' }) };
+}
+
+/** What a run or a node gave as one file: its one file or its data as they are, texts as markdown, and else JSON. */
+export function artifactsFile(name: string, artifacts: readonly Artifact[]): FileContent {
+  const parts = artifacts.flatMap((artifact) => joinedParts(artifact.parts));
+  const [first] = parts;
+  if (parts.length === 1 && first?.raw !== undefined) return fileOf(first.filename ?? name, first.raw);
+  if (parts.length === 1 && first?.data !== undefined) return json(name, first.data);
+  if (parts.length > 0 && parts.every(isText)) {
+    const text = artifacts.map((artifact) => partsText(artifact.parts)).join('\n\n');
+    return { name: `${name}.md`, content: new Blob([text], { type: 'text/plain;charset=utf-8' }) };
+  }
+  return json(name, artifacts);
+}
+
+function json(name: string, value: unknown): FileContent {
+  const text = JSON.stringify(value, undefined, 2);
+  return { name: `${name}.json`, content: new Blob([text], { type: 'application/json' }) };
+}
+
+function isText({ text }: Part): boolean {
+  return text !== undefined;
+}

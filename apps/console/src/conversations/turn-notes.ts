@@ -1,0 +1,26 @@
+import type { TaskEvent } from '../api/task.js';
+
+/** What the log of a conversation tells of its turns beside what was said. */
+export interface TurnNotes {
+  /** By turn the Task in which it is, or was, made. */
+  tasks: ReadonlyMap<number, string>;
+  /** Turns that a person said in place of an agent. */
+  injected: ReadonlySet<number>;
+}
+
+export function turnNotes(events: readonly TaskEvent[]): TurnNotes {
+  const tasks = new Map<number, string>();
+  const injected = new Set<number>();
+  for (const { item } of events) {
+    const { metadata = {} } = item.statusUpdate ?? {};
+    const { call, taskId, command } = membersOf(metadata['parley/step']);
+    if (typeof call === 'number' && typeof taskId === 'string') tasks.set(call, taskId);
+    const { phase, turn } = membersOf(membersOf(metadata['parley/stream'])['data']);
+    if (command !== undefined && phase === 'turn' && typeof turn === 'number') injected.add(turn);
+  }
+  return { tasks, injected };
+}
+
+function membersOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,39 @@
+import { useEffectEvent, useLayoutEffect } from 'react';
+import { partsText } from '../api/parts.js';
+import { LiveText } from '../components/live-text.js';
+import { Loading } from '../components/loading.js';
+import { doingNow } from '../transcript/transcript.js';
+import { Fold } from '../transcript/fold.js';
+import { TranscriptView } from '../transcript/transcript-view.js';
+import { useTaskWork } from '../transcript/use-task-work.js';
+
+/** What the one who speaks next has said so far, as it comes. Of an agent elsewhere nothing is known before its turn. */
+export function TurnUnderWay({ taskId, name, onGrow }: { taskId: string; name: string; onGrow: () => void }) {
+  const { transcript } = useTaskWork(taskId);
+  const text = partsText(transcript.parts);
+  const grown = useEffectEvent(onGrow);
+  useLayoutEffect(() => grown(), [text]);
+  const doing = doingNow(transcript);
+  return (
+    <>
+      {doing !== undefined && <p className="mb-1 px-1 text-xs text-muted-foreground">{doing}</p>}
+      {text.trim() !== '' && <LiveText text={text} label={`What ${name} says`} />}
+    </>
+  );
+}
+
+/** What an agent did for its turn; read when it is opened. */
+export function TurnTranscript({ taskId }: { taskId: string }) {
+  return (
+    <Fold title="Steps" summary="">
+      <Read taskId={taskId} />
+    </Fold>
+  );
+}
+
+function Read({ taskId }: { taskId: string }) {
+  const { transcript, isRead, error } = useTaskWork(taskId);
+  if (!isRead && error === undefined) return <Loading />;
+  if (transcript.steps.length === 0) return <p className="text-xs text-muted-foreground">It reported no step.</p>;
+  return <TranscriptView transcript={transcript} />;
+}

@@ -1,0 +1,42 @@
+import { LiveText } from '../components/live-text.js';
+import { doingNow, transcriptOf } from '../transcript/transcript.js';
+import { nameOf } from './causes.js';
+import type { NodePicture } from './node-picture.js';
+import type { RunPicture } from './run-picture.js';
+
+/** So many nodes are shown at once: the graph has them all. */
+const MOST = 4;
+
+/** What nodes that are under way have said and made, as it comes. */
+export function AtWork({ picture, onSelect }: { picture: RunPicture; onSelect: (name: string) => void }) {
+  if (picture.finishedAt !== undefined) return null;
+  const busy = [...picture.nodes.values()].filter(
+    ({ status, progress, work }) => status === 'running' && (progress ?? work) !== undefined,
+  );
+  if (busy.length === 0) return null;
+  return (
+    <section aria-label="At work" className="space-y-2">
+      <h3 className="text-sm font-medium">At work</h3>
+      {busy.slice(0, MOST).map((node) => (
+        <Node key={nameOf(node)} node={node} onSelect={onSelect} />
+      ))}
+    </section>
+  );
+}
+
+function Node({ node, onSelect }: { node: NodePicture; onSelect: (name: string) => void }) {
+  const { progress, work } = node;
+  const name = nameOf(node);
+  const doing = progress?.text ?? (work && doingNow(transcriptOf(work)));
+  return (
+    <div className="space-y-1">
+      <p className="flex flex-wrap gap-x-2 text-sm">
+        <button type="button" className="underline" onClick={() => onSelect(name)}>
+          {name}
+        </button>
+        {doing !== undefined && <span className="min-w-0 break-words text-muted-foreground">{doing}</span>}
+      </p>
+      {progress?.made !== undefined && <LiveText text={progress.made} label={`What ${name} has made`} />}
+    </div>
+  );
+}

@@ -1,0 +1,26 @@
+import { EmptyState } from '../components/empty-state.js';
+import { ErrorState } from '../components/error-state.js';
+import { Loading } from '../components/loading.js';
+import { TranscriptView } from '../transcript/transcript-view.js';
+import { useTaskWork } from '../transcript/use-task-work.js';
+
+/** What the agent of a Task did, live. */
+export function TaskTranscript({ taskId }: { taskId: string }) {
+  const { transcript, isRead, error } = useTaskWork(taskId);
+  if (error !== undefined) return <ErrorState error={error} />;
+  if (!isRead) return <Loading />;
+  if (transcript.steps.length === 0) {
+    return (
+      <EmptyState title="Its agent reports no step">
+        What models are asked, and which tools they call, is here where an agent reports it. The events have the rest.
+      </EmptyState>
+    );
+  }
+  return (
+    <div className="overflow-auto p-4 md:p-6" tabIndex={0} role="region" aria-label="Steps">
+      <div className="mx-auto max-w-4xl">
+        <TranscriptView transcript={transcript} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+import { Bot } from 'lucide-react';
+import { partsText } from '../api/parts.js';
+import { PartsView } from '../components/parts-view.js';
+import { Fold } from './fold.js';
+import { StepHead } from './step-head.js';
+import { type ModelStep, tokens } from './transcript.js';
+
+/** What a model said, with its tokens. What it says now and its last answer stand elsewhere as well. */
+export function ModelStepView({ step, isLast }: { step: ModelStep; isLast: boolean }) {
+  const { model, step: number, state, from, to, usage, parts, error, next } = step;
+  const text = partsText(parts);
+  return (
+    <>
+      <StepHead
+        Icon={Bot}
+        color="text-node-agent"
+        title={
+          <>
+            {model} <span className="font-normal text-muted-foreground">step {number}</span>
+          </>
+        }
+        note={usage ? tokens(usage) : ''}
+        state={state}
+        from={from}
+        to={to}
+      />
+      {error !== undefined && (
+        <p className="text-sm break-words text-destructive">
+          {error}
+          {next !== undefined && <span className="text-foreground"> So {next} is asked in its place.</span>}
+        </p>
+      )}
+      {text.trim() !== '' &&
+        state !== 'running' &&
+        (isLast && state === 'completed' ? (
+          <Fold title="Answer" summary={text}>
+            <PartsView parts={parts} />
+          </Fold>
+        ) : (
+          <div className={state === 'completed' ? '' : 'opacity-60'}>
+            <PartsView parts={parts} />
+          </div>
+        ))}
+    </>
+  );
+}

@@ -1,0 +1,79 @@
+import { Wrench } from 'lucide-react';
+import { DataTree } from '../components/data-tree.js';
+import { Elapsed } from '../components/time.js';
+import { Fold } from './fold.js';
+import { StepHead } from './step-head.js';
+import type { Question, ToolStep } from './transcript.js';
+
+/** A call of a tool: with what, what somebody was asked about it, and what came of it. */
+export function ToolStepView({ step }: { step: ToolStep }) {
+  const { tool, args, state, from, to, result, error, truncated, made, question } = step;
+  const isEmpty = typeof args === 'object' && args !== null && Object.keys(args).length === 0;
+  return (
+    <>
+      <StepHead
+        Icon={Wrench}
+        color="text-node-tool"
+        title={<code>{tool}</code>}
+        note={truncated ? 'result cut' : ''}
+        state={state}
+        from={from}
+        to={made > 0 ? to : undefined}
+      />
+      {question && <Asked question={question} />}
+      {made > 1 && <p className="text-xs text-warning">It was cut off, and called {made} times.</p>}
+      {!isEmpty && (
+        <Fold title="Arguments" summary={JSON.stringify(args)}>
+          <DataTree value={args} label={`Arguments of ${tool}`} />
+        </Fold>
+      )}
+      {error !== undefined && <p className="text-sm break-words text-destructive">{error}</p>}
+      {result !== undefined && error === undefined && (
+        <Fold title={truncated ? 'Result, cut' : 'Result'} summary={said(result)}>
+          {truncated && (
+            <p className="text-xs text-warning">There was more than a result may have: this is its beginning.</p>
+          )}
+          {typeof result === 'string' ? (
+            <Text text={result} />
+          ) : (
+            <DataTree value={result} label={`Result of ${tool}`} />
+          )}
+        </Fold>
+      )}
+    </>
+  );
+}
+
+function Asked({ question: { at, answer, answeredAt } }: { question: Question }) {
+  if (answer === undefined) return <p className="text-xs text-warning">Somebody is asked whether it may be called.</p>;
+  return (
+    <p className="text-xs text-muted-foreground">
+      Somebody was asked, and said {answer}
+      {at !== undefined && answeredAt !== undefined && (
+        <>
+          {' after '}
+          <Elapsed from={at} to={answeredAt} />
+        </>
+      )}
+      .
+    </p>
+  );
+}
+
+/** What a tool said is shown as it is: nothing of it is believed. */
+function Text({ text }: { text: string }) {
+  return (
+    <pre
+      tabIndex={0}
+      role="region"
+      aria-label="Text"
+      className="max-h-72 overflow-auto rounded-md border bg-muted/50 p-2 font-mono text-xs break-words whitespace-pre-wrap"
+    >
+      {text}
+    </pre>
+  );
+}
+
+function said(result: unknown): string {
+  return typeof result === 'string' ? result : JSON.stringify(result);
+}

@@ -1,0 +1,201 @@
+import { joinedParts } from '../api/parts.js';
+import type { Part } from '../api/task.js';
+import { END, partsIn, QUESTION, TEXT, type WorkEvent } from './work-event.js';
+
+/** A call of a model: what it said, or why it did not. */
+export interface ModelStep {
+  kind: 'model';
+  key: string;
+  step: number;
+  model: string;
+  from?: string | undefined;
+  to?: string | undefined;
+  state: 'running' | 'completed' | 'failed' | 'canceled';
+  /** What it said, so far. */
+  parts: readonly Part[];
+  usage?: Usage;
+  error?: string;
+  /** The model that was asked in its place. */
+  next?: string;
+}
+
+/** A call of a tool, from when the model asked for it. */
+export interface ToolStep {
+  kind: 'tool';
+  key: string;
+  tool: string;
+  args: unknown;
+  /** `pending`: it was asked for, and its turn has not come. */
+  state: 'pending' | 'input-required' | 'running' | 'completed' | 'failed' | 'canceled';
+  from?: string | undefined;
+  to?: string | undefined;
+  result?: unknown;
+  error?: string;
+  truncated?: boolean;
+  /** How often it was made. */
+  made: number;
+  /** What somebody was asked about it, when, and what came of that. */
+  question?: Question;
+}
+
+export interface Question {
+  text: string;
+  at?: string | undefined;
+  answeredAt?: string | undefined;
+  answer?: 'yes' | 'no';
+}
+
+export interface Usage {
+  inputTokens: number;
+  outputTokens: number;
+}
+
+export type WorkStep = ModelStep | ToolStep;
+
+/** What an agent did, step by step. */
+export interface Transcript {
+  steps: readonly WorkStep[];
+  usage: Usage;
+  /** What it has made of its answer so far. */
+  parts: readonly Part[];
+}
+
+/** Folds what an agent told of its work. The same events always give the same transcript. */
+export function transcriptOf(work: readonly WorkEvent[]): Transcript {
+  const fold = new Fold();
+  for (const event of work) fold.take(event);
+  return { steps: fold.steps, usage: fold.usage, parts: fold.parts };
+}
+
+class Fold {
+  readonly steps: WorkStep[] = [];
+  readonly usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  parts: Part[] = [];
+
+  take(event: WorkEvent): void {
+    const { type, payload, at } = event;
+    if (type === 'model.request') this.request(payload, at);
+    else if (type === TEXT) this.say(event);
+    else if (type === 'model.response') this.respond(payload, at);
+    else if (type === 'model.error') this.fail(payload, at);
+    else if (type === 'tool.call') this.call(payload, at);
+    else if (type === 'tool.result') this.result(payload, at);
+    else if (type === QUESTION) this.ask(payload, at);
+    else if (type === END) this.end(at);
+  }
+
+  private request({ model, step }: WorkEvent['payload'], at: string | undefined): void {
+    // A step that was cut off is made again: the one before has no end of its own.
+    const open = this.open();
+    if (open) Object.assign(open, { state: 'canceled', to: at });
+    this.parts = [];
+    this.steps.push({
+      kind: 'model',
+      key: `model ${this.steps.length}`,
+      step: Number(step),
+      model: String(model),
+      from: at,
+      state: 'running',
+      parts: [],
+    });
+  }
+
+  private say(event: WorkEvent): void {
+    const added = partsIn(event);
+    this.parts = event.payload['append'] === true ? joinedParts([...this.parts, ...added]) : joinedParts(added);
+    const open = this.open();
+    if (open) open.parts = this.parts;
+  }
+
+  private respond({ usage, toolCalls }: WorkEvent['payload'], at: string | undefined): void {
+    const open = this.open();
+    if (!open) return;
+    Object.assign(open, { state: 'completed', to: at });
+    if (isUsage(usage)) {
+      open.usage = usage;
+      this.usage.inputTokens += usage.inputTokens;
+      this.usage.outputTokens += usage.outputTokens;
+    }
+    for (const asked of Array.isArray(toolCalls) ? (toolCalls as WorkEvent['payload'][]) : []) this.plan(asked);
+  }
+
+  private fail({ message, next }: WorkEvent['payload'], at: string | undefined): void {
+    const open = this.open();
+    if (!open) return;
+    Object.assign(open, { state: 'failed', to: at, error: String(message) });
+    if (typeof next === 'string') open.next = next;
+  }
+
+  private plan({ tool, args, id }: WorkEvent['payload']): ToolStep {
+    const key = typeof id === 'string' ? `call ${id}` : `tool ${this.steps.length}`;
+    const step: ToolStep = { kind: 'tool', key, tool: String(tool), args, state: 'pending', made: 0 };
+    this.steps.push(step);
+    return step;
+  }
+
+  private call(payload: WorkEvent['payload'], at: string | undefined): void {
+    const step = this.found(payload) ?? this.plan(payload);
+    this.answer(step, 'yes', at);
+    Object.assign(step, { state: 'running', from: step.from ?? at, made: step.made + 1 });
+  }
+
+  private result(payload: WorkEvent['payload'], at: string | undefined): void {
+    const step = this.found(payload) ?? this.plan(payload);
+    this.answer(step, 'no', at);
+    const { result, error, truncated } = payload;
+    const outcome = typeof error === 'string' ? { error } : { result };
+    Object.assign(step, { state: 'error' in outcome ? 'failed' : 'completed', to: at, ...outcome });
+    if (truncated === true) step.truncated = true;
+  }
+
+  /** Calls are made one after the other, and so are the questions about them. */
+  private ask({ text }: WorkEvent['payload'], at: string | undefined): void {
+    const next = this.steps.find((it) => it.kind === 'tool' && isOpen(it));
+    if (next?.kind !== 'tool') return;
+    next.state = 'input-required';
+    next.question = { text: typeof text === 'string' ? text : '', at };
+  }
+
+  private answer({ question }: ToolStep, answer: 'yes' | 'no', at: string | undefined): void {
+    if (question && question.answer === undefined) Object.assign(question, { answer, answeredAt: at });
+  }
+
+  private end(at: string | undefined): void {
+    for (const step of this.steps) if (isOpen(step)) Object.assign(step, { state: 'canceled', to: at });
+  }
+
+  private open(): ModelStep | undefined {
+    const last = this.steps.findLast((it) => it.kind === 'model');
+    return last?.kind === 'model' && last.state === 'running' ? last : undefined;
+  }
+
+  /** Tool nodes give their one call no id. */
+  private found({ id, tool }: WorkEvent['payload']): ToolStep | undefined {
+    const calls = this.steps.filter((it): it is ToolStep => it.kind === 'tool' && isOpen(it));
+    return typeof id === 'string'
+      ? calls.find(({ key }) => key === `call ${id}`)
+      : calls.find((it) => it.tool === tool);
+  }
+}
+
+function isOpen({ state }: WorkStep): boolean {
+  return state === 'pending' || state === 'input-required' || state === 'running';
+}
+
+function isUsage(value: unknown): value is Usage {
+  const { inputTokens, outputTokens } = (value ?? {}) as Partial<Usage>;
+  return typeof inputTokens === 'number' && typeof outputTokens === 'number';
+}
+
+/** What the agent does just now, in a word or two; nothing where it does nothing that it told of. */
+export function doingNow({ steps }: Transcript): string | undefined {
+  const last = steps.findLast(({ state }) => state === 'running' || state === 'input-required');
+  if (last?.kind === 'tool') return last.state === 'running' ? `calls ${last.tool}` : `asks about ${last.tool}`;
+  return last && (last.parts.length > 0 ? 'writes' : `asks ${last.model}`);
+}
+
+/** What was read and written, as providers count it. */
+export function tokens({ inputTokens, outputTokens }: Usage): string {
+  if (inputTokens + outputTokens === 0) return '';
+  return `${inputTokens.toLocaleString()} → ${outputTokens.toLocaleString()} tokens`;
+}
