@@ -4,7 +4,7 @@ import type { Config } from '../graph/graph.js';
 export interface NodeField {
   key: string;
   label: string;
-  /** `wait` and `child` set several members of the config, which go together. */
+  /** `wait`, `child` and `agent` set several members of the config, which go together. */
   kind:
     | 'text'
     | 'long-text'
@@ -17,7 +17,8 @@ export interface NodeField {
     | 'form'
     | 'values'
     | 'wait'
-    | 'child';
+    | 'child'
+    | 'agent';
   placeholder?: string;
   hint?: string;
   /** Of a number: the least, and what stands for what is no number. */
@@ -57,7 +58,7 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
   agent: [
     PROMPT,
     { key: 'system_prompt', label: 'System prompt', kind: 'long-text' },
-    { key: 'model', label: 'Model', kind: 'text', placeholder: 'echo', hint: 'Empty: the default of the service.' },
+    { key: 'model', label: 'Model', kind: 'agent' },
     DATA,
   ],
   tool: [
@@ -133,8 +134,12 @@ export const FIRST_CONFIG: Readonly<Record<string, Config>> = {
   wait: { for: '1m' },
 };
 
-/** Tools that every service has; others can be typed in. */
-export const KNOWN_TOOLS = ['calculator', 'current_time', 'http_get'];
+/** Tools that every service has, with what they do; others can be typed in. */
+export const KNOWN_TOOLS: Readonly<Record<string, string>> = {
+  calculator: 'The value of an arithmetic expression',
+  current_time: 'The current date and time',
+  http_get: 'Reads a web resource by HTTP GET',
+};
 
 /** A number as it is kept: what is no number, or too small, counts as the fallback. */
 export function numberOf(text: string, { min = Number.NEGATIVE_INFINITY, fallback = 0 }: NodeField): number {

@@ -7,7 +7,8 @@ import { FormPage, textOf, textsOf } from '../components/form-page.js';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { CredentialField } from './credential-field.js';
-import { keep, listMcpServers, type McpServer } from './settings-api.js';
+import { listMcpServers, type McpServer } from '../api/mcp-servers.js';
+import { keep } from './settings-api.js';
 
 const UP = { label: 'MCP servers', href: '~/settings/mcp-servers' };
 

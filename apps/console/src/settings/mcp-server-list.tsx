@@ -6,7 +6,7 @@ import { type Column, DataTable } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
 import { ResourceView } from '../components/resource-view.js';
 import { StatusBadge } from '../components/status-badge.js';
-import { getMcpServer, listMcpServers, type McpServer } from './settings-api.js';
+import { getMcpServer, listMcpServers, type McpServer } from '../api/mcp-servers.js';
 import { SettingsPage } from './settings-page.js';
 
 /** So many servers are asked while a list of them is looked at; of the others it shows what is known. */

@@ -12,7 +12,7 @@ import { StatusBadge } from '../components/status-badge.js';
 import { Time } from '../components/time.js';
 import { McpToolView } from './mcp-tool-view.js';
 import { RemoveButton } from './remove-button.js';
-import { acceptTools, getMcpServer, type McpServerDetail } from './settings-api.js';
+import { acceptTools, getMcpServer, type McpServerDetail } from '../api/mcp-servers.js';
 import { ToolChanges } from './tool-changes.js';
 
 const UP = { label: 'MCP servers', href: '~/settings/mcp-servers' };

@@ -1,5 +1,5 @@
 import { CopyButton, JsonView } from '../components/json-view.js';
-import type { McpTool } from './settings-api.js';
+import type { McpTool } from '../api/mcp-servers.js';
 
 /** A tool as its server tells of it, by the name that agents call it by, and whether they may. */
 export function McpToolView({ server, tool }: { server: string; tool: McpTool }) {

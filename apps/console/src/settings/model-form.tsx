@@ -9,7 +9,8 @@ import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { CredentialField } from './credential-field.js';
 import { RemoveButton } from './remove-button.js';
-import { keep, type Model, PROVIDERS } from './settings-api.js';
+import { type Model, PROVIDERS } from '../api/models.js';
+import { keep } from './settings-api.js';
 
 const UP = { label: 'Models', href: '~/settings/models' };
 

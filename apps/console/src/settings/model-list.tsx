@@ -5,7 +5,7 @@ import { buttonClass } from '../components/button.js';
 import { type Column, DataTable } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
 import { ResourceView } from '../components/resource-view.js';
-import { listModels, type Model, PROVIDERS } from './settings-api.js';
+import { listModels, type Model, PROVIDERS } from '../api/models.js';
 import { SettingsPage } from './settings-page.js';
 
 const COLUMNS: readonly Column<Model>[] = [

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { McpTool, ToolChange } from './settings-api.js';
+import type { McpTool, ToolChange } from '../api/mcp-servers.js';
 
 interface ToolChangesProps {
   changes: readonly ToolChange[];

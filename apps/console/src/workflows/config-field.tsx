@@ -2,6 +2,7 @@ import { CheckField } from '../components/choice-fields.js';
 import { Field, Input, TextArea } from '../components/field.js';
 import { KNOWN_TOOLS, type NodeField } from '../nodes/node-fields.js';
 import { SchemaField } from '../schema/schema-field.js';
+import { AgentFields } from './config/agent/agent-fields.js';
 import { ChildFields } from './config/child-fields.js';
 import type { ConfigMember } from './config/config-member.js';
 import { ValuesField } from './config/values-field.js';
@@ -59,6 +60,8 @@ export function ConfigField({ field, ...member }: ConfigFieldProps) {
       return <WaitFields {...member} />;
     case 'child':
       return <ChildFields {...member} />;
+    case 'agent':
+      return <AgentFields {...member} />;
     default:
       return <TextField field={field} value={textOf(value)} onChange={onChange} />;
   }
@@ -87,9 +90,9 @@ function TextField({ field: { label, kind, placeholder, hint }, value, onChange 
             />
             {kind === 'tool' && (
               <datalist id={`${id}-tools`}>
-                {KNOWN_TOOLS.map((name) => (
+                {Object.entries(KNOWN_TOOLS).map(([name, about]) => (
                   <option key={name} value={name}>
-                    {name}
+                    {about}
                   </option>
                 ))}
               </datalist>

@@ -2,12 +2,14 @@
 export function ProblemNotes({ problems }: { problems: readonly string[] }) {
   if (problems.length === 0) return null;
   return (
-    <ul role="alert" className="space-y-1 rounded-md border border-destructive/50 bg-destructive/5 p-2 text-sm">
-      {problems.map((problem) => (
-        <li key={problem} className="break-words">
-          {problem}
-        </li>
-      ))}
-    </ul>
+    <div role="alert" className="rounded-md border border-destructive/50 bg-destructive/5 p-2 text-sm">
+      <ul className="space-y-1">
+        {problems.map((problem) => (
+          <li key={problem} className="break-words">
+            {problem}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }

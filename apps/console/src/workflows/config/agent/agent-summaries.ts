@@ -1,0 +1,39 @@
+import type { Config } from '../../../graph/graph.js';
+import { patternsIn } from './patterns.js';
+
+/** What is set of an agent, each in a few words; `undefined` where nothing is. */
+
+export function toolsSummary({ tools, approve }: Config): string | undefined {
+  const [used, asked] = [patternsIn(tools), patternsIn(approve)];
+  if (used.length === 0) return undefined;
+  const list = used.length > 2 ? `${used.slice(0, 2).join(', ')}, …` : used.join(', ');
+  return asked.length === 0 ? list : `${list}; asks first`;
+}
+
+export function fallbacksSummary({ fallbacks }: Config): string | undefined {
+  const names = patternsIn(fallbacks);
+  return names.length === 0 ? undefined : names.join(', then ');
+}
+
+export function answerSummary({ output, temperature }: Config): string | undefined {
+  const words = [
+    ...(output === undefined ? [] : ['data of a schema']),
+    ...(typeof temperature === 'number' ? [`temperature ${temperature}`] : []),
+  ];
+  return words.length === 0 ? undefined : words.join(', ');
+}
+
+export function memorySummary({ history, historyTokens }: Config): string | undefined {
+  if (history === 'none') return 'nothing';
+  return typeof historyTokens === 'number' ? `${historyTokens.toLocaleString()} tokens` : undefined;
+}
+
+export function limitsSummary({ maxSteps, budget, onUncertain }: Config): string | undefined {
+  const { tokens } = (typeof budget === 'object' && budget !== null ? budget : {}) as { tokens?: unknown };
+  const words = [
+    ...(typeof maxSteps === 'number' ? [`${maxSteps} model calls`] : []),
+    ...(typeof tokens === 'number' ? [`${tokens.toLocaleString()} tokens`] : []),
+    ...(onUncertain === 'fail' || onUncertain === 'repeat' ? [`in doubt ${onUncertain}`] : []),
+  ];
+  return words.length === 0 ? undefined : words.join(', ');
+}

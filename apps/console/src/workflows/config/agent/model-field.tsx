@@ -1,0 +1,68 @@
+import { useId } from 'react';
+import { Link } from 'wouter';
+import { listModels, type Model, PROVIDERS } from '../../../api/models.js';
+import { useResource } from '../../../api/use-resource.js';
+import { Field, Input } from '../../../components/field.js';
+
+/** What the echo does, which every service has. */
+const ECHO = { echo: 'says what it is told' };
+
+/** By name the models that are kept, with a word about each; and the echo. */
+export function useModels(): Readonly<Record<string, string>> {
+  const { data = [] } = useResource('models', listModels);
+  return { ...Object.fromEntries(data.map((model) => [model.name, about(model)])), ...ECHO };
+}
+
+function about({ provider, model }: Model): string {
+  return `${model}, ${PROVIDERS[provider]}`;
+}
+
+interface ModelFieldProps {
+  value: string;
+  onChange: (model: string) => void;
+}
+
+/** Which model answers: one that is kept, one at the service's own endpoint by its name there, or the service's own. */
+export function ModelField({ value, onChange }: ModelFieldProps) {
+  const models = useModels();
+  const list = useId();
+  const known = models[value];
+  return (
+    <Field
+      label="Model"
+      hint={
+        <>
+          {value === ''
+            ? "Empty: the service's own."
+            : known === undefined
+              ? "None of this name is kept: it is one at the service's own endpoint."
+              : known}{' '}
+          <Link href="~/settings/models" target="_blank" className="underline">
+            Models
+          </Link>
+        </>
+      }
+    >
+      {(id) => (
+        <>
+          <Input
+            id={id}
+            list={list}
+            value={value}
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="the service's own"
+            onChange={({ target }) => onChange(target.value)}
+          />
+          <datalist id={list}>
+            {Object.entries(models).map(([name, word]) => (
+              <option key={name} value={name}>
+                {word}
+              </option>
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  );
+}

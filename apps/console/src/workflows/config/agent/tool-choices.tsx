@@ -1,0 +1,110 @@
+import { useState } from 'react';
+import { getMcpServer, type McpTool } from '../../../api/mcp-servers.js';
+import { sentenceOf } from '../../../api/problem.js';
+import { useResource } from '../../../api/use-resource.js';
+import { Disclosure } from '../../../components/disclosure.js';
+import { KNOWN_TOOLS } from '../../../nodes/node-fields.js';
+import { patternFor, toggled } from './patterns.js';
+
+interface ChosenTools {
+  tools: readonly string[];
+  onTools: (tools: readonly string[]) => void;
+}
+
+/** The tools that every service has, to be chosen from. */
+export function BuiltInTools(chosen: ChosenTools) {
+  const count = chosen.tools.filter((it) => it in KNOWN_TOOLS).length;
+  return (
+    <Disclosure title="Built-in tools" summary={summary(count)}>
+      <ul aria-label="Built-in tools" className="space-y-2">
+        {Object.entries(KNOWN_TOOLS).map(([name, description]) => (
+          <Choice key={name} {...chosen} pattern={name} name={name} description={description} notes={[]} />
+        ))}
+      </ul>
+    </Disclosure>
+  );
+}
+
+/** The tools of a server, to be chosen from; it is asked when this is opened. */
+export function ServerTools({ server, ...chosen }: ChosenTools & { server: string }) {
+  const count = chosen.tools.filter((it) => it.startsWith(`${server}/`)).length;
+  return (
+    <Disclosure title={`Tools of ${server}`} summary={summary(count)}>
+      <Found server={server} {...chosen} />
+    </Disclosure>
+  );
+}
+
+function summary(count: number): string | undefined {
+  return count === 0 ? undefined : `${count} chosen`;
+}
+
+function Found({ server, ...chosen }: ChosenTools & { server: string }) {
+  const { data, error } = useResource(server, (signal) => getMcpServer(server, signal));
+  if (error !== undefined) return <p className="text-xs text-destructive">{sentenceOf(error)}</p>;
+  if (!data) return <p className="text-xs text-muted-foreground">Asking {server} …</p>;
+  return (
+    <>
+      {data.error !== undefined && <p className="text-xs text-destructive">It cannot be reached: {data.error}</p>}
+      <ul aria-label={`Tools of ${server}`} className="max-h-72 space-y-2 overflow-y-auto">
+        {data.tools.map((tool) => (
+          <Choice
+            key={tool.name}
+            {...chosen}
+            pattern={`${server}/${tool.name}`}
+            name={tool.name}
+            description={tool.description}
+            notes={notesOf(tool)}
+          />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function notesOf({ allowed, blocked, needsApproval }: McpTool): string[] {
+  return [
+    ...(allowed ? [] : ['not allowed here']),
+    ...(blocked ? ['blocked until a change is accepted'] : []),
+    ...(needsApproval ? ['somebody is asked'] : []),
+  ];
+}
+
+interface ChoiceProps extends ChosenTools {
+  /** What a config calls it. */
+  pattern: string;
+  name: string;
+  description: string;
+  /** What stands in its way. */
+  notes: readonly string[];
+}
+
+function Choice({ tools, onTools, pattern, name, description, notes }: ChoiceProps) {
+  const [whole, setWhole] = useState(false);
+  const by = patternFor(pattern, tools);
+  return (
+    <li className="text-sm">
+      <label className="flex items-center gap-2">
+        <input
+          type="checkbox"
+          checked={by !== undefined}
+          // What a glob names is taken away with the glob.
+          disabled={by !== undefined && by !== pattern}
+          onChange={({ target }) => onTools(toggled(tools, pattern, target.checked))}
+        />
+        <code className="min-w-0 break-all">{name}</code>
+      </label>
+      {notes.length > 0 && <p className="pl-5.5 text-xs text-warning">{notes.join(', ')}</p>}
+      {description !== '' && (
+        <button
+          type="button"
+          aria-expanded={whole}
+          onClick={() => setWhole(!whole)}
+          className={`block w-full pl-5.5 text-left text-xs break-words text-muted-foreground ${whole ? 'whitespace-pre-wrap' : 'line-clamp-2'}`}
+        >
+          {description}
+        </button>
+      )}
+    </li>
+  );
+}

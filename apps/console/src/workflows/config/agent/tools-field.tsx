@@ -1,0 +1,68 @@
+import { listMcpServers } from '../../../api/mcp-servers.js';
+import { useResource } from '../../../api/use-resource.js';
+import { KNOWN_TOOLS } from '../../../nodes/node-fields.js';
+import { NamesField } from './names-field.js';
+import { toggled } from './patterns.js';
+import { BuiltInTools, ServerTools } from './tool-choices.js';
+
+interface ToolsFieldProps {
+  tools: readonly string[];
+  /** Those that somebody is asked about before each call. */
+  approve: readonly string[];
+  onTools: (tools: readonly string[]) => void;
+  onApprove: (approve: readonly string[]) => void;
+}
+
+/** Which tools a model may call, by name or by glob, and about which of them somebody is asked first. */
+export function ToolsField({ tools, approve, onTools, onApprove }: ToolsFieldProps) {
+  const { data: servers = [], error } = useResource('mcp-servers', listMcpServers);
+  const offered = {
+    ...KNOWN_TOOLS,
+    ...Object.fromEntries(servers.map(({ name }) => [`${name}/*`, 'all tools of this server'])),
+  };
+  return (
+    <>
+      <NamesField
+        label="Tools"
+        adding="Add a tool"
+        hint="A built-in one, or server/tool, with * and ?."
+        names={tools}
+        offered={offered}
+        beside={(name) => (
+          <label className="flex shrink-0 items-center gap-1 text-xs">
+            <input
+              type="checkbox"
+              aria-label={`Ask before ${name} is called`}
+              checked={approve.includes(name)}
+              onChange={({ target }) => onApprove(toggled(approve, name, target.checked))}
+            />
+            ask first
+          </label>
+        )}
+        onChange={(next) => {
+          onTools(next);
+          // Nobody is asked about what is not called any more.
+          const gone = tools.filter((it) => !next.includes(it));
+          if (approve.some((it) => gone.includes(it))) onApprove(approve.filter((it) => !gone.includes(it)));
+        }}
+      />
+      <BuiltInTools tools={tools} onTools={onTools} />
+      {servers.map(({ name }) => (
+        <ServerTools key={name} server={name} tools={tools} onTools={onTools} />
+      ))}
+      {error !== undefined && (
+        <p className="text-xs text-muted-foreground">
+          The MCP servers cannot be listed with this key; their tools can be named all the same.
+        </p>
+      )}
+      <NamesField
+        label="Asked about first"
+        adding="Ask first about"
+        hint="More of them by name or glob, such as server/delete_*: a person says yes or no before each call."
+        names={approve.filter((it) => !tools.includes(it))}
+        offered={{}}
+        onChange={(others) => onApprove([...approve.filter((it) => tools.includes(it)), ...others])}
+      />
+    </>
+  );
+}
