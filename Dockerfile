@@ -26,4 +26,4 @@ EXPOSE 3000
 VOLUME /var/lib/parley
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --start-interval=2s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/ready`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--min-semi-space-size=16", "--max-semi-space-size=32", "dist/src/main.js"]
+CMD ["node", "--min-semi-space-size=16", "--max-semi-space-size=32", "--no-allocation-site-pretenuring", "dist/src/main.js"]
