@@ -3,7 +3,6 @@ import { Injectable, Logger, Optional } from '@nestjs/common';
 import { NO_KEY, ReplicaLife, ReplicaSignals, type SignalTopic, throughOutage } from '#libs/postgres';
 import {
   A2AError,
-  ContentTooLarge,
   isTerminalState,
   isWaitingState,
   type Message,
@@ -28,7 +27,7 @@ import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import type { Execution } from './execution.js';
 import { IdempotentRequests } from './idempotent-requests.js';
-import { newHeader, taskMetadata } from './new-task.js';
+import { accept, newHeader, taskMetadata } from './new-task.js';
 import { keptTrace } from './spans/kept-trace.js';
 import { TaskTracing } from './spans/task-tracing.js';
 import { TaskCancels } from './task-cancels.js';
@@ -277,12 +276,17 @@ export class ExecutionRegistry {
   }
 
   private run(agent: ServedAgent, start: Omit<ExecutionStart, 'executor' | 'readLog' | 'confirm'>): TaskExecution {
+    const execution = this.enter(agent, start);
+    void execution.run().then(() => this.finish(execution, start.recording));
+    return execution;
+  }
+
+  private enter(agent: ServedAgent, start: Omit<ExecutionStart, 'executor' | 'readLog' | 'confirm'>): TaskExecution {
     const { recording } = start;
     const readLog = (): Promise<readonly TaskEvent[]> => this.readLog(recording);
     const confirm = (): Promise<void> => this.confirm(recording);
     const execution = new TaskExecution({ ...start, executor: agent.executor, readLog, confirm });
     this.executions.set(recording.taskId, execution);
-    void execution.run().then(() => this.finish(execution, recording));
     return execution;
   }
 
@@ -366,11 +370,8 @@ export class ExecutionRegistry {
     const turn = { recording, call, userMessage: last, metadata: undefined, task: stored.task, recovered: 0 };
     const start = { ...turn, canceled: true, traced: this.tracing?.next(agent, stored, []) };
     if (agent.executor.cancelGrace > 0) return this.run(agent, start);
-    const readLog = (): Promise<readonly TaskEvent[]> => this.readLog(recording);
-    const confirm = (): Promise<void> => this.confirm(recording);
-    const execution = new TaskExecution({ ...start, executor: agent.executor, readLog, confirm });
     // It has nothing to execute, and is an execution until its end is durable all the same.
-    this.executions.set(taskId, execution);
+    const execution = this.enter(agent, start);
     void execution.settled.catch(() => undefined).then(() => this.finish(execution, recording));
     return execution;
   }
@@ -387,16 +388,5 @@ export class ExecutionRegistry {
   private refuseWhileDraining({ parent }: CallContext): void {
     if (this.leaving.signal.aborted || (this.draining && !parent))
       throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
-  }
-}
-
-/** Records what a Message begins with. @throws A2AError INVALID_REQUEST with status 413 where it is too large */
-function accept(recording: TaskRecording, event: TaskEvent): void {
-  try {
-    recording.record(event);
-  } catch (error) {
-    if (!(error instanceof ContentTooLarge)) throw error;
-    const options = { message: error.message, detailReason: 'MESSAGE_TOO_LARGE', status: 413, cause: error };
-    throw new A2AError('INVALID_REQUEST', options);
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject, SendMessageRequest } from '#libs/protocol';
-import { newTaskId, type TaskHeader } from '#libs/tasks';
+import { A2AError, ContentTooLarge, type JsonObject, type SendMessageRequest } from '#libs/protocol';
+import { newTaskId, type TaskEvent, type TaskHeader, type TaskRecording } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import { keptTrace } from './spans/kept-trace.js';
@@ -28,4 +28,15 @@ export function newHeader(agent: ServedAgent, request: SendMessageRequest, call:
 /** What a caller may read of how its Task was accepted. */
 export function taskMetadata(agent: ServedAgent, request: SendMessageRequest, call: CallContext): JsonObject {
   return { ...agent.executor.taskMetadata?.(request), ...keptTrace(request, call), [REVISION_KEY]: agent.version };
+}
+
+/** Records what a Message begins with. @throws A2AError INVALID_REQUEST with status 413 where it is too large */
+export function accept(recording: TaskRecording, event: TaskEvent): void {
+  try {
+    recording.record(event);
+  } catch (error) {
+    if (!(error instanceof ContentTooLarge)) throw error;
+    const options = { message: error.message, detailReason: 'MESSAGE_TOO_LARGE', status: 413, cause: error };
+    throw new A2AError('INVALID_REQUEST', options);
+  }
 }
