@@ -1,24 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { useCluster } from '../support/cluster-stage.js';
+import { FakeLlm } from '../support/fake-llm.js';
 import { logProblems, storedLogs } from '../support/stored-log.js';
 import { range } from '../support/sse.js';
 import { until } from '../support/until.js';
-import { diamond, input, linear, output, script, unique, type Workflow } from '../support/workflow.js';
+import { diamond, echo, input, linear, output, script, unique, type Workflow } from '../support/workflow.js';
 
-const stage = useCluster({ replicas: 3, env: { NODE_DISPATCH: 'http' } });
+const llm = await FakeLlm.start();
+const stage = useCluster({
+  replicas: 3,
+  env: { NODE_DISPATCH: 'http', LLM_BASE_URL: llm.url, LLM_MODEL: 'm' },
+});
+
+afterAll(() => llm.stop());
 
 const WIDTH = 9;
 
-function wide(sleep: number): Workflow {
-  const worker = (n: number) =>
-    script(
-      `w${n}`,
-      { status: 'working' },
-      { sleep },
-      { artifact: { parts: [{ text: `did ${n}` }] } },
-      { complete: '' },
-    );
-  return diamond(unique('wide'), input('in'), range(1, WIDTH).map(worker), output('out'));
+/** Nodes side by side whose model answers none of them before it is let. */
+function wide(): { workflow: Workflow; letAnswer: () => void } {
+  const { promise: begins, resolve: letAnswer } = Promise.withResolvers<void>();
+  llm.answer = () => ({ begins, text: 'did it' });
+  const workers = range(1, WIDTH).map((n) => echo(`w${n}`, { model: 'm' }));
+  return { workflow: diamond(unique('wide'), input('in'), workers, output('out')), letAnswer };
 }
 
 /** The replicas that claim the children of a run, each with how many. */
@@ -50,11 +53,13 @@ const working = (runId: string): Promise<number[]> =>
 
 describe('NODE_DISPATCH=http with the balancer as INTERNAL_URL', () => {
   it("spreads one run's nodes over all replicas, by A2A alone", async () => {
-    const workflow = await stage.api.save(wide(1_500));
+    const { workflow, letAnswer } = wide();
+    await stage.api.save(workflow);
     const runId = await stage.api.start(workflow.name, { in: 'x' });
     const counts = await working(runId);
     expect(counts).toHaveLength(3);
     expect(Math.min(...counts)).toBeGreaterThan(0);
+    letAnswer();
     const run = await stage.api.ended(runId);
     expect(run.status).toBe('completed');
     const { contextId } = run;
@@ -87,21 +92,25 @@ describe('NODE_DISPATCH=http with the balancer as INTERNAL_URL', () => {
   });
 
   it('a replica that dies under the nodes of another one loses none of them', async () => {
-    const workflow = await stage.api.save(wide(1_500));
+    const { workflow, letAnswer } = wide();
+    await stage.api.save(workflow);
     const runId = await stage.api.start(workflow.name, { in: 'x' });
     await working(runId);
     const owner = await stage.cluster.owned(runId);
     await stage.cluster.kill(stage.cluster.replicas.find((replica) => replica !== owner)!);
+    letAnswer();
     const run = await stage.api.ended(runId);
     expect([run.status, run.error]).toEqual(['completed', undefined]);
     expect(run.result?.[0]?.parts).toHaveLength(1);
   });
 
   it('the replica that drives the run dies: no node under way is worked on again', async () => {
-    const workflow = await stage.api.save(wide(1_500));
+    const { workflow, letAnswer } = wide();
+    await stage.api.save(workflow);
     const runId = await stage.api.start(workflow.name, { in: 'x' });
     await working(runId);
     await stage.cluster.kill(await stage.cluster.owned(runId));
+    letAnswer();
     const run = await stage.api.ended(runId);
     expect([run.status, run.error]).toEqual(['completed', undefined]);
     expect(await doubled(run.contextId)).toEqual([]);
