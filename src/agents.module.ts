@@ -9,7 +9,7 @@ import {
   isOfService,
   type LocalAgents,
 } from '#libs/a2a-client';
-import { RequestHandler } from '#libs/a2a-server';
+import { InProcessHandler } from '#libs/a2a-server';
 import { Authentication } from '#libs/access';
 import { RemoteAgentsModule } from '#libs/remote-agents';
 import { CredentialsModule } from '#libs/credentials';
@@ -66,10 +66,10 @@ import { AppConfig, Metrics } from '#libs/service';
 })
 export class AgentsModule {}
 
-/** Calls to our own agents stay in the process, through the request handler that also serves HTTP. */
+/** Calls to our own agents stay in the process. */
 function localAgents(modules: ModuleRef, address: ServiceAddress): LocalAgents {
   // Looked up late: it serves agents that are built with clients of the directory.
-  return { address, handler: () => modules.get<RequestHandler>(RequestHandler, { strict: false }) };
+  return { address, handler: () => modules.get<InProcessHandler>(InProcessHandler, { strict: false }) };
 }
 
 /**

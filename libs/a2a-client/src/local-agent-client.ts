@@ -60,20 +60,21 @@ class LocalTransport implements AgentTransport {
     const { path, handler } = this.agent;
     const call = callTo(path, options);
     const { signal } = options;
-    const items = handler.subscribeToTask(await handler.agent(call), { id }, call, { signal });
+    const items = handler.subscribeToTask(await handler.agent(call, signal), { id }, call, { signal });
     for await (const { response } of items) yield response;
   }
 
   async getTask(id: string, options: TransportOptions): Promise<Task> {
     const { path, handler } = this.agent;
     const call = callTo(path, options);
-    return handler.getTask(await handler.agent(call), { id }, call);
+    const { signal } = options;
+    return handler.getTask(await handler.agent(call, signal), { id }, call, signal);
   }
 
   async cancelTask(id: string, options: TransportOptions): Promise<Task> {
     const { path, handler } = this.agent;
     const call = callTo(path, options);
-    return handler.cancelTask(await handler.agent(call), { id }, call);
+    return handler.cancelTask(await handler.agent(call, options.signal), { id }, call);
   }
 }
 

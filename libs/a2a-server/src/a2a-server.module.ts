@@ -6,6 +6,7 @@ import { AppConfig } from '#libs/service';
 import { cardSecurity } from './cards/card-security.js';
 import { CardSigner } from './cards/card-signer.js';
 import { ServedCards } from './cards/served-cards.js';
+import { InProcessHandler } from './in-process-handler.js';
 import { RequestHandler } from './request-handler.js';
 
 const CARDS: FactoryProvider<ServedCards> = {
@@ -41,8 +42,8 @@ export class A2aServerModule {
     return {
       module: A2aServerModule,
       imports,
-      providers: [CARDS, RequestHandler],
-      exports: [RequestHandler],
+      providers: [CARDS, RequestHandler, InProcessHandler],
+      exports: [RequestHandler, InProcessHandler],
     };
   }
 }

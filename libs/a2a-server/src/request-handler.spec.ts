@@ -1,6 +1,5 @@
 import { ExecutionInterrupted } from '#libs/executor';
 import {
-  A2AError,
   type SendMessageRequest,
   type SendMessageResponse,
   statusUpdate,
@@ -230,48 +229,6 @@ describe('SubscribeToTask', () => {
     await expect(subscribe('workflows/echo', 'live', 4)).rejects.toMatchObject({ code: -32602 });
     service.record('live', statusUpdate(reference, 'TASK_STATE_COMPLETED'));
     await expect(subscribe('workflows/echo', 'live')).rejects.toMatchObject({ code: -32004 });
-  });
-});
-
-describe('a call in the process', () => {
-  const sent = (path: string, call = callTo(path)) => service.handler.sendInProcess(textRequest('hi'), call);
-
-  it('tells the task and its events as values', async () => {
-    const kinds = (await collect(sent('workflows/echo'))).flatMap((response) => Object.keys(response));
-    expect(kinds).toEqual(['task', 'statusUpdate', 'artifactUpdate', 'statusUpdate']);
-  });
-
-  it('shows no task that is not durable to a caller that follows the log', async () => {
-    const { begin } = service.executions;
-    let keep: () => void = () => undefined;
-    const kept = new Promise<void>((resolve) => (keep = resolve));
-    service.executions.begin = (...args) => {
-      const execution = begin.apply(service.executions, args);
-      return Object.defineProperty(execution, 'accepted', { value: kept.then(() => execution.begunAs) });
-    };
-    const stream = sent('workflows/echo');
-    const first = stream.next();
-    await new Promise((resolve) => setImmediate(resolve));
-    await expect(Promise.race([first, Promise.resolve('nothing yet')])).resolves.toBe('nothing yet');
-    keep();
-    expect((await first).value).toHaveProperty('task');
-  });
-
-  it('passes on who calls', async () => {
-    let seen: unknown;
-    service.executions.begin = (_agent, _request, call) => {
-      seen = call;
-      throw new A2AError('INTERNAL');
-    };
-    const call = { ...callTo('workflows/echo'), parent: { taskId: 'run', reference: 'node#1' } };
-    await expect(collect(sent('workflows/echo', call))).rejects.toThrow(A2AError);
-    expect(seen).toEqual(call);
-  });
-
-  it('is told of an unknown agent as HTTP tells it', async () => {
-    const unknown = { name: 'A2AError', code: -32001, detailReason: 'AGENT_NOT_FOUND' };
-    await expect(service.handler.agent(callTo('workflows/nope'))).rejects.toMatchObject(unknown);
-    await expect(collect(sent('workflows/nope'))).rejects.toMatchObject(unknown);
   });
 });
 

@@ -5,7 +5,6 @@ import {
   type Execution,
   ExecutionInterrupted,
   ExecutionRegistry,
-  type LocalRequestHandler,
   RevisionClaims,
   type ServedAgent,
   UnknownAgent,
@@ -16,26 +15,16 @@ import {
   type AgentCard,
   type CancelTaskRequest,
   type GetTaskRequest,
-  isActiveState,
   isTerminalState,
   type ListTasksRequest,
   type ListTasksResponse,
   type SendMessageRequest,
   type SendMessageResponse,
-  type StreamResponse,
   type SubscribeToTaskRequest,
   type Task,
 } from '#libs/protocol';
 import { PushConfigs } from '#libs/push';
-import {
-  PremiseFailed,
-  type RecordedEvent,
-  TaskFeed,
-  type TaskFilter,
-  type TaskHeader,
-  TaskStore,
-  toStreamResponse,
-} from '#libs/tasks';
+import { PremiseFailed, TaskFeed, type TaskFilter, type TaskHeader, TaskStore } from '#libs/tasks';
 import { isFoundAt, MessageIntake, ownerOf, taskNotFound } from './message-intake.js';
 import type { Accepted } from './accepted.js';
 import { AnswerAdmission } from './answer-admission.js';
@@ -55,7 +44,7 @@ type AddressedCall = Pick<CallContext, 'agent' | 'scope' | 'revision' | 'revisio
  * them. Operations throw A2AError, or UnknownAgent where a Task's own agent is gone; anything else is a fault of ours that no caller may see.
  */
 @Injectable()
-export class RequestHandler implements LocalRequestHandler {
+export class RequestHandler {
   /** The operations on push notification configs. */
   readonly push: PushNotifications;
   private readonly intake: MessageIntake;
@@ -105,6 +94,11 @@ export class RequestHandler implements LocalRequestHandler {
     return act(await this.agent(call));
   }
 
+  /** What becomes of a Message, before it is durable. @throws as MessageIntake does */
+  accept(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
+    return this.intake.accept(agent, request, call);
+  }
+
   /** Answers when the Task has ended or waits, or at once with `returnImmediately` (section 3.2.2). */
   async sendMessage(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<SendMessageResponse> {
     const accepted = await this.intake.accept(agent, request, call);
@@ -132,34 +126,6 @@ export class RequestHandler implements LocalRequestHandler {
     yield taskItem(withHistoryLength(task, request.configuration?.historyLength), sequence);
     for await (const event of this.feed.follow(execution.taskId, sequence, { signal, until: 'waiting' })) {
       yield eventItem(event);
-    }
-  }
-
-  /**
-   * The same for a caller in this process that records what it concludes in the same journal: it sees events before they
-   * are durable (see LiveEvents).
-   */
-  async *sendInProcess(
-    request: SendMessageRequest,
-    call: CallContext,
-    signal?: AbortSignal,
-  ): AsyncGenerator<StreamResponse, void, undefined> {
-    const accepted = await this.accepted(request, call);
-    if ('reply' in accepted) return yield { message: accepted.reply };
-    const { taskId, begunAs, live } = accepted.execution;
-    // Who follows the log alone is given nothing that is not in it yet.
-    if (!live) await durable(accepted.execution);
-    yield { task: begunAs.task };
-    let { sequence } = begunAs;
-    for await (const recorded of live?.until(signal) ?? []) {
-      if (signal?.aborted) return;
-      sequence = recorded.sequence;
-      yield toStreamResponse(recorded.event);
-      if (endsTurn(recorded)) return;
-    }
-    // This process stopped working on the Task, or was not asked for its events: the log tells the rest.
-    for await (const recorded of this.feed.follow(taskId, sequence, { signal, until: 'waiting' })) {
-      yield toStreamResponse(recorded.event);
     }
   }
 
@@ -222,14 +188,6 @@ export class RequestHandler implements LocalRequestHandler {
     return this.cards.extendedCard(agent, call);
   }
 
-  private async accepted(request: SendMessageRequest, call: CallContext): Promise<Accepted> {
-    try {
-      return await this.intake.accept(await this.agent(call), request, call);
-    } catch (error) {
-      throw known(error);
-    }
-  }
-
   private async find(agent: ServedAgent, taskId: string, call: CallContext): Promise<TaskHeader> {
     const header = await this.tasks.header(taskId, call.scope);
     if (!header || !isFoundAt(agent, header)) throw taskNotFound(taskId);
@@ -260,19 +218,6 @@ function isPlain({ revision, revisionClaim, idempotencyKey, extensions }: CallCo
 /** What a caller may know of an error, as HTTP tells it; anything else is a fault of ours and stays what it is. */
 function known(error: unknown): unknown {
   return error instanceof A2AError || error instanceof UnknownAgent ? publicError(error) : error;
-}
-
-/** @throws A2AError where the Message was not kept */
-async function durable(execution: Execution): Promise<void> {
-  try {
-    await execution.accepted;
-  } catch (error) {
-    throw publicError(error);
-  }
-}
-
-function endsTurn({ event }: RecordedEvent): boolean {
-  return 'statusUpdate' in event && !isActiveState(event.statusUpdate.status.state);
 }
 
 /** The Task with at most `historyLength` of its newest Messages; absent: all; 0: no `history` (section 3.2.4). */

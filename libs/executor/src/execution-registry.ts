@@ -332,7 +332,8 @@ export class ExecutionRegistry {
 
   private async readLog(recording: TaskRecording): Promise<readonly TaskEvent[]> {
     await recording.flush();
-    const events = await this.store.events(recording.taskId, 0, recording.lastSequence);
+    const { taskId, lastSequence } = recording;
+    const events = await throughOutage(() => this.store.events(taskId, 0, lastSequence), this.leaving.signal);
     return events.map((recorded) => recorded.event);
   }
 

@@ -35,6 +35,8 @@ class EventNotWritable extends Error {
 export class JournalWriter {
   /** Batches that are being written again. */
   private inTrouble = 0;
+  /** Resolves when the newest batch is on its way to the store for the first time. */
+  private sent = Promise.resolve();
   /** Errors of writes: what is looked up goes other ways than what is written, and fails for its own reasons. */
   private readonly ofWrites = new WeakSet<object>();
 
@@ -48,10 +50,16 @@ export class JournalWriter {
    * @param before the batch before this one: resolves when it was settled, with whether it needed more than one try
    */
   async write(entries: readonly JournalEntry[], before: Promise<boolean>): Promise<Written> {
-    // What came first is first also now: it is still being tried again.
+    const { promise, resolve: sent } = Promise.withResolvers<void>();
+    const inTurn = this.sent;
+    this.sent = promise;
+    // What came first is first also now: it is still being tried again, or waits for what is.
     if (this.inTrouble > 0) await before;
+    await inTurn;
     try {
-      const outcomes = await this.store.write(entries);
+      const written = this.store.write(entries);
+      sent();
+      const outcomes = await written;
       const troubled = await before;
       return troubled ? await this.rewriteFenced(entries, outcomes) : { outcomes, troubled };
     } catch (error) {
@@ -154,16 +162,28 @@ export class JournalWriter {
     );
   }
 
-  /** The answer to the first try was lost, so some entries may be committed already: their logs hold what we wrote. */
+  /**
+   * The answer to the first try was lost, so some entries may be committed already: their logs hold what we wrote. Or it
+   * is under way still, at a server that has not noticed the broken connection: then this try waits for it, and is fenced
+   * by what is our own.
+   */
   private async rewrite(entries: readonly JournalEntry[]): Promise<JournalOutcome[]> {
-    const found = new Map<JournalEntry, RecordedEvent[]>();
-    for (const entry of entries) {
-      found.set(entry, await this.store.recorded(entry.taskId, entry.after, entry.events.length + 1));
-    }
-    const missing = entries.filter((entry) => found.get(entry)?.length === 0);
+    const known = new Map<JournalEntry, JournalOutcome | undefined>();
+    for (const entry of entries) known.set(entry, await this.look(entry));
+    const missing = entries.filter((entry) => known.get(entry) === undefined);
     const outcomes = missing.length === 0 ? [] : await this.writeMissing(missing);
-    const written = new Map(missing.map((entry, index) => [entry, outcomes[index]]));
-    return entries.map((entry) => written.get(entry) ?? (isCommitted(entry, found.get(entry)) ? 'written' : 'fenced'));
+    for (const [index, entry] of missing.entries()) {
+      const isWritten = outcomes[index] === 'written' || (await this.look(entry)) === 'written';
+      known.set(entry, isWritten ? 'written' : 'fenced');
+    }
+    return entries.map((entry) => known.get(entry) ?? 'fenced');
+  }
+
+  /** What the log says of an entry; `undefined` where it ends before it. */
+  private async look(entry: JournalEntry): Promise<JournalOutcome | undefined> {
+    const stored = await this.store.recorded(entry.taskId, entry.after, entry.events.length + 1);
+    if (stored.length === 0) return undefined;
+    return isCommitted(entry, stored) ? 'written' : 'fenced';
   }
 
   private async writeMissing(missing: readonly JournalEntry[]): Promise<JournalOutcome[]> {
@@ -180,7 +200,7 @@ export class JournalWriter {
  * Whether the log holds these very events. Its length proves nothing: whoever took the Task over in the meantime may
  * have written just as much.
  */
-function isCommitted({ events }: JournalEntry, stored: readonly RecordedEvent[] = []): boolean {
+function isCommitted({ events }: JournalEntry, stored: readonly RecordedEvent[]): boolean {
   return stored.length === events.length && stored.every(({ json }, index) => json === events[index]?.json);
 }
 

@@ -202,6 +202,19 @@ describe('TaskJournal', () => {
     expect(await foreign.outcome(0)).toBe('fenced');
   });
 
+  it('is not fenced by its own first try, where that comes through while it is tried again', async () => {
+    const { store, source } = setUp();
+    const [ours, foreign] = [source('ours'), source('foreign')];
+    ours.record();
+    foreign.record();
+    (await store.batch(0)).answer(new Error('Connection terminated unexpectedly'));
+    const again = await store.batch(1);
+    expect(reported(again.entries)).toEqual(['ours +1', 'foreign +1']);
+    store.logs = { ours: ['{}'], foreign: ['{"by":"another"}'] };
+    again.answer(['fenced', 'fenced']);
+    expect([await ours.outcome(0), await foreign.outcome(0)]).toEqual(['written', 'fenced']);
+  });
+
   it('does not take as much of another writer for its own', async () => {
     const { store, source } = setUp();
     const task = source('taken over');
@@ -225,6 +238,23 @@ describe('TaskJournal', () => {
     expect(next.entries.map((entry) => entry.taskId)).toEqual(['later']);
     next.answer(['written']);
     expect(await later.outcome(0)).toBe('written');
+  });
+
+  it('lets nothing overtake a batch that waits for one in trouble', async () => {
+    const { store, source } = setUp();
+    const [lost, waits, later, last] = [source('lost'), source('waits'), source('later'), source('last')];
+    lost.record();
+    (await store.batch(0)).answer(new Error('Connection terminated unexpectedly'));
+    await new Promise((resolve) => setImmediate(resolve));
+    waits.record();
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const it of [later, last]) it.record();
+    (await store.batch(1)).answer(['written']);
+    const [second, third] = [await store.batch(2), await store.batch(3)];
+    expect([reported(second.entries), reported(third.entries)]).toEqual([['waits +1'], ['later +1', 'last +1']]);
+    second.answer(['written']);
+    third.answer(['written', 'written']);
+    expect(await last.outcome(0)).toBe('written');
   });
 
   describe('with more bytes than one batch takes', () => {

@@ -2,6 +2,7 @@ import type { SendMessageRequest } from '#libs/protocol';
 import type { CallContext, ExecutionRegistry, ServedAgent } from '#libs/executor';
 import { ANONYMOUS_SCOPE, type TaskEvent, TaskFeed, type TaskHeader } from '#libs/tasks';
 import { ServedCards } from '../cards/served-cards.js';
+import { InProcessHandler } from '../in-process-handler.js';
 import { RequestHandler } from '../request-handler.js';
 import { askOnce, echo, fail, FakeCatalog, FakeExecutor, greeting, hang, servedAgent } from './fake-agents.js';
 import { FakeExecutions } from './fake-executions.js';
@@ -9,6 +10,7 @@ import { MemoryTaskStore } from './memory-task-store.js';
 
 export interface FakeService {
   handler: RequestHandler;
+  inProcess: InProcessHandler;
   store: MemoryTaskStore;
   executions: FakeExecutions;
   catalog: FakeCatalog;
@@ -35,7 +37,8 @@ export function fakeService(more: readonly ServedAgent[] = []): FakeService {
   const cards = new ServedCards({ address: { publicBaseUrl: () => 'http://parley.test' } });
   const handler = new RequestHandler(catalog, executions as unknown as ExecutionRegistry, store, feed, cards);
   const record: FakeService['record'] = (taskId, event, header) => feed.publish([store.append(taskId, event, header)]);
-  return { handler, store, executions, catalog, record };
+  const inProcess = new InProcessHandler(handler, feed);
+  return { handler, inProcess, store, executions, catalog, record };
 }
 
 export function callTo(agent: string): CallContext {

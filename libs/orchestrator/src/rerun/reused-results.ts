@@ -34,8 +34,9 @@ interface ReusedSource {
 
 /**
  * The results that a rerun takes over: of every instance that has completed in the run it began with and is not to be run
- * anew; nodes of `onExit` only where nothing else was. With other inputs or another definition only those of nodes that are what they were, are sent what they were
- * sent, and come after nodes alone for which that holds; in loops and lists none.
+ * anew; of nodes of `onExit` only where nothing else is run anew. With other inputs or another definition only those of
+ * nodes that are what they were, are sent what they were sent, and come after nodes alone for which that holds; in loops
+ * and lists none.
  */
 export class ReusedResults {
   constructor(private readonly source: ReusedSource) {}

@@ -1,0 +1,102 @@
+import { jest } from '@jest/globals';
+import { A2AError, type Task } from '#libs/protocol';
+import { callTo, type FakeService, fakeService, textRequest } from './testing/fake-service.js';
+
+let service: FakeService;
+
+beforeEach(() => {
+  service = fakeService();
+});
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+describe('a call in the process', () => {
+  const sent = (path: string, call = callTo(path)) => service.inProcess.sendInProcess(textRequest('hi'), call);
+
+  it('tells the task and its events as values', async () => {
+    const kinds = (await collect(sent('workflows/echo'))).flatMap((response) => Object.keys(response));
+    expect(kinds).toEqual(['task', 'statusUpdate', 'artifactUpdate', 'statusUpdate']);
+  });
+
+  it('shows no task that is not durable to a caller that follows the log', async () => {
+    const { begin } = service.executions;
+    let keep: () => void = () => undefined;
+    const kept = new Promise<void>((resolve) => (keep = resolve));
+    service.executions.begin = (...args) => {
+      const execution = begin.apply(service.executions, args);
+      return Object.defineProperty(execution, 'accepted', { value: kept.then(() => execution.begunAs) });
+    };
+    const stream = sent('workflows/echo');
+    const first = stream.next();
+    await new Promise((resolve) => setImmediate(resolve));
+    await expect(Promise.race([first, Promise.resolve('nothing yet')])).resolves.toBe('nothing yet');
+    keep();
+    expect((await first).value).toHaveProperty('task');
+  });
+
+  it('passes on who calls', async () => {
+    let seen: unknown;
+    service.executions.begin = (_agent, _request, call) => {
+      seen = call;
+      throw new A2AError('INTERNAL');
+    };
+    const call = { ...callTo('workflows/echo'), parent: { taskId: 'run', reference: 'node#1' } };
+    await expect(collect(sent('workflows/echo', call))).rejects.toThrow(A2AError);
+    expect(seen).toEqual(call);
+  });
+
+  it('is told of an unknown agent as HTTP tells it', async () => {
+    const unknown = { name: 'A2AError', code: -32001, detailReason: 'AGENT_NOT_FOUND' };
+    await expect(service.inProcess.agent(callTo('workflows/nope'))).rejects.toMatchObject(unknown);
+    await expect(collect(sent('workflows/nope'))).rejects.toMatchObject(unknown);
+  });
+
+  describe('while the database is out of reach', () => {
+    const away = Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' });
+
+    it('waits for its agent, and is made then', async () => {
+      const resolve = service.catalog.resolve.bind(service.catalog);
+      const asked = jest.spyOn(service.catalog, 'resolve').mockRejectedValueOnce(away).mockImplementation(resolve);
+      expect(await collect(sent('workflows/echo'))).toHaveLength(4);
+      expect(asked).toHaveBeenCalledTimes(2);
+    });
+
+    it('waits for the Task that it follows or reads, and fails nothing', async () => {
+      const [first] = await collect(sent('workflows/ask'));
+      const { id } = (first as { task: Task }).task;
+      const call = callTo('workflows/ask');
+      const agent = await service.inProcess.agent(call);
+      const { header, load } = service.store;
+      service.store.header = jest.fn(header.bind(service.store)).mockRejectedValueOnce(away);
+      service.store.load = jest.fn(load.bind(service.store)).mockRejectedValueOnce(away);
+      const followed = service.inProcess.subscribeToTask(agent, { id }, call)[Symbol.asyncIterator]();
+      expect((await followed.next()).value).toMatchObject({ response: { task: { id } } });
+      await followed.return?.(undefined);
+      service.store.load = jest.fn(load.bind(service.store)).mockRejectedValueOnce(away);
+      expect(await service.inProcess.getTask(agent, { id }, call)).toMatchObject({ id });
+    });
+
+    it('says so where what it did may have been done', async () => {
+      service.executions.begin = () => {
+        throw away;
+      };
+      await expect(collect(sent('workflows/echo'))).rejects.toMatchObject({
+        detailReason: 'DATABASE_UNAVAILABLE',
+        status: 503,
+      });
+    });
+
+    it('waits no longer than its caller', async () => {
+      const over = new AbortController();
+      jest.spyOn(service.catalog, 'resolve').mockImplementation(() => {
+        over.abort(new Error('enough'));
+        return Promise.reject(away);
+      });
+      await expect(service.inProcess.agent(callTo('workflows/echo'), over.signal)).rejects.toThrow('enough');
+    });
+  });
+});

@@ -1,0 +1,137 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type CallContext,
+  type Execution,
+  type LocalRequestHandler,
+  type ServedAgent,
+  UnknownAgent,
+} from '#libs/executor';
+import { isDatabaseAway, throughOutage } from '#libs/postgres';
+import {
+  A2AError,
+  type CancelTaskRequest,
+  type GetTaskRequest,
+  isActiveState,
+  type SendMessageRequest,
+  type StreamResponse,
+  type SubscribeToTaskRequest,
+  type Task,
+} from '#libs/protocol';
+import { type RecordedEvent, TaskFeed, toStreamResponse } from '#libs/tasks';
+import type { Accepted } from './accepted.js';
+import { publicError } from './public-error.js';
+import { RequestHandler } from './request-handler.js';
+import type { StreamItem } from './stream-item.js';
+
+/** Of calls that nobody ends. */
+const NEVER = new AbortController().signal;
+
+/**
+ * The request handler for callers in this process, which record what they conclude in the same journal: they see events
+ * before those are durable (see LiveEvents), and wait while the database is out of reach, which says nothing of whom they
+ * call.
+ */
+@Injectable()
+export class InProcessHandler implements LocalRequestHandler {
+  constructor(
+    private readonly handler: RequestHandler,
+    private readonly feed: TaskFeed,
+  ) {}
+
+  agent(call: CallContext, signal = NEVER): Promise<ServedAgent> {
+    return reached(() => this.handler.agent(call), signal);
+  }
+
+  async *sendInProcess(
+    request: SendMessageRequest,
+    call: CallContext,
+    signal?: AbortSignal,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    const accepted = await this.accepted(request, call, signal);
+    if ('reply' in accepted) return yield { message: accepted.reply };
+    const { taskId, begunAs, live } = accepted.execution;
+    // Who follows the log alone is given nothing that is not in it yet.
+    if (!live) await durable(accepted.execution);
+    yield { task: begunAs.task };
+    let { sequence } = begunAs;
+    for await (const recorded of live?.until(signal) ?? []) {
+      if (signal?.aborted) return;
+      sequence = recorded.sequence;
+      yield toStreamResponse(recorded.event);
+      if (endsTurn(recorded)) return;
+    }
+    // This process stopped working on the Task, or was not asked for its events: the log tells the rest.
+    for await (const recorded of this.feed.follow(taskId, sequence, { signal, until: 'waiting' })) {
+      yield toStreamResponse(recorded.event);
+    }
+  }
+
+  async *subscribeToTask(
+    agent: ServedAgent,
+    request: SubscribeToTaskRequest,
+    call: CallContext,
+    options: { signal?: AbortSignal } = {},
+  ): AsyncGenerator<StreamItem, void, undefined> {
+    // Only until it begins: what follows waits by itself.
+    const opened = async () => {
+      const items = this.handler.subscribeToTask(agent, request, call, options);
+      return { items, first: await items.next() };
+    };
+    const { items, first } = await reached(opened, options.signal ?? NEVER);
+    try {
+      for (let next = first; !next.done; next = await items.next()) yield next.value;
+    } finally {
+      await items.return();
+    }
+  }
+
+  getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext, signal = NEVER): Promise<Task> {
+    return reached(() => this.handler.getTask(agent, request, call), signal);
+  }
+
+  cancelTask(agent: ServedAgent, request: CancelTaskRequest, call: CallContext): Promise<Task> {
+    return this.handler.cancelTask(agent, request, call);
+  }
+
+  private async accepted(request: SendMessageRequest, call: CallContext, signal?: AbortSignal): Promise<Accepted> {
+    const agent = await this.agent(call, signal);
+    try {
+      return await this.handler.accept(agent, request, call);
+    } catch (error) {
+      throw known(error);
+    }
+  }
+}
+
+/** Asks again while the database is out of reach. @throws what else comes of it, and the signal's reason */
+async function reached<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const answer = await throughOutage(async () => {
+    try {
+      return { value: await ask() };
+    } catch (error) {
+      if (isDatabaseAway(error)) throw error;
+      return { error };
+    }
+  }, signal);
+  if ('error' in answer) throw answer.error;
+  return answer.value;
+}
+
+/** What a caller may know of an error, as HTTP says it; anything else is a fault of ours and stays what it is. */
+function known(error: unknown): unknown {
+  const isPublic = error instanceof A2AError || error instanceof UnknownAgent || isDatabaseAway(error);
+  return isPublic ? publicError(error) : error;
+}
+
+/** @throws A2AError where the Message was not kept */
+async function durable(execution: Execution): Promise<void> {
+  try {
+    await execution.accepted;
+  } catch (error) {
+    throw publicError(error);
+  }
+}
+
+function endsTurn({ event }: RecordedEvent): boolean {
+  return 'statusUpdate' in event && !isActiveState(event.statusUpdate.status.state);
+}
