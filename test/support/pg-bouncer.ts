@@ -1,23 +1,19 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { describeWithPackages } from './debian-install.js';
 import { freePort } from './parley.js';
 import { until } from './until.js';
 
 const PROGRAM = '/usr/sbin/pgbouncer';
 const asRoot = process.getuid?.() === 0;
 
-/**
- * A group of tests with Debian's PgBouncer, which is installed where it is missing and this process may; elsewhere they
- * are reported as skipped, with the reason.
- */
+/** A group of tests with Debian's PgBouncer. */
 export function describeWithPgBouncer(name: string, tests: () => void): void {
-  const reason = whyNone();
-  if (reason === undefined) describe(name, tests);
-  else describe['skip'](`${name} (skipped: ${reason})`, tests);
+  describeWithPackages(['pgbouncer'], () => existsSync(PROGRAM), name, tests);
 }
 
 export type PoolMode = 'session' | 'transaction' | 'statement';
@@ -107,18 +103,4 @@ async function answers(url: string): Promise<boolean> {
   } finally {
     await client.end().catch(() => undefined);
   }
-}
-
-function whyNone(): string | undefined {
-  if (existsSync(PROGRAM)) return undefined;
-  if (process.platform !== 'linux' || !asRoot || !runs('--version'))
-    return 'no PgBouncer here, nor may it be installed';
-  process.stdout.write('Installing PgBouncer for tests (only the first time) …\n');
-  const installed = runs('update') && runs('install', '-y', '--no-install-recommends', 'pgbouncer');
-  return installed && existsSync(PROGRAM) ? undefined : 'no PgBouncer here, and apt-get could not install it';
-}
-
-function runs(...args: string[]): boolean {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  return spawnSync('apt-get', args, { stdio: 'ignore', env }).status === 0;
 }

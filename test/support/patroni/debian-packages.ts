@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { installPackages } from '../debian-install.js';
 
 /** Each of Debian's packages, and the program that is needed of it. */
 const PROGRAMS = { patroni: '/usr/bin/patroni', 'etcd-server': '/usr/bin/etcd', haproxy: '/usr/sbin/haproxy' } as const;
 const VERSIONS = '/usr/lib/postgresql';
-/** With this, packages that are installed start no services. */
-const POLICY = '/usr/sbin/policy-rc.d';
 
 /** Where the programs of a cluster are, and the account that runs them. */
 export interface ClusterPrograms {
@@ -49,24 +48,15 @@ function postgresPrograms(): string | undefined {
 }
 
 function install(packages: readonly string[]): void {
-  const own = !existsSync(POLICY);
-  if (own) writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
   try {
-    aptGet('update');
-    aptGet('install', '-y', '--no-install-recommends', '--no-upgrade', ...packages);
-  } finally {
-    if (own) rmSync(POLICY);
+    installPackages(packages);
+  } catch (error) {
+    throw new NoClusterHere((error as Error).message);
   }
   const left = Object.values(PROGRAMS).filter((path) => !existsSync(path));
   if (left.length > 0 || postgresPrograms() === undefined) {
     throw new NoClusterHere(`Not there after the installation: ${left.join(', ') || 'PostgreSQL 15 or newer'}.`);
   }
-}
-
-function aptGet(...args: string[]): void {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const { status, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8', stdio: ['ignore', 'ignore', 'pipe'] });
-  if (status !== 0) throw new NoClusterHere(`apt-get ${args.join(' ')} failed: ${stderr.trim()}`);
 }
 
 /** PostgreSQL refuses to run as root; its packages bring this account. */
