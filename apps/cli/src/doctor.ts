@@ -1,10 +1,11 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { NatsWire, probeDatabase } from '#libs/postgres';
 import { type AppConfig, ConfigError, loadConfig } from '#libs/service';
-import { EXIT } from './exit-code.js';
+import { databaseError, databaseSession } from './database-session.js';
+import { CommandError, EXIT } from './exit-code.js';
 import { packageFolder } from './package-version.js';
 import type { Session } from './session.js';
 
@@ -113,16 +114,17 @@ function writable(folder: string): Finding {
 }
 
 async function database({ databaseUrl: url = '', databasePoolUrl: poolUrl }: AppConfig): Promise<Finding[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS });
+  let client: pg.Client | undefined;
   try {
-    await client.connect();
+    client = await databaseSession(url, ANSWER_MS, { query_timeout: ANSWER_MS });
     const { rows } = await client.query<Server>(SERVER);
     const { now } = rows[0]!;
     return [...judged(rows[0]!), clocks(now), await pooling(url, poolUrl)];
   } catch (error) {
-    return [{ what: 'database', state: 'error', detail: `DATABASE_URL: ${(error as Error).message}` }];
+    const { message } = error instanceof CommandError ? error : databaseError(error);
+    return [{ what: 'database', state: 'error', detail: message }];
   } finally {
-    await client.end().catch(() => undefined);
+    await client?.end().catch(() => undefined);
   }
 }
 

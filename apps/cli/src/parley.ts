@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { failure } from './failure.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { addAgentCommands } from './commands/agents.js';
+import { addBackupCommands } from './commands/backup.js';
 import { addCompletion } from './commands/completion.js';
 import { addDoctor } from './commands/doctor.js';
 import { addFileCommands } from './commands/files.js';
@@ -55,6 +56,7 @@ function programOf(session: Session): Command {
   addRunCommands(program, session);
   addAgentCommands(program, session);
   addDoctor(program, session);
+  addBackupCommands(program, session);
   addCompletion(program, session);
   for (const command of [program, ...program.commands]) {
     if (!terminal.json) command.showHelpAfterError();

@@ -61,14 +61,20 @@ export async function takeMigrationLock(session: pg.Client): Promise<void> {
   await takeLock(session, MIGRATION_LOCK);
 }
 
+/** Whether this session alone may migrate from now on, until it ends; at once. */
+export function tryMigrationLock(session: pg.Client): Promise<boolean> {
+  return tryLock(session, MIGRATION_LOCK);
+}
+
 async function takeLock(session: pg.Client, lock: string): Promise<void> {
   // It is idle while others run the migrations.
   await session.query('SET idle_session_timeout = 0');
-  const taken = async (): Promise<boolean> => {
-    const { rows } = await session.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [lock]);
-    return rows[0]?.taken ?? false;
-  };
-  while (!(await taken())) await delay(LOCK_LOOK_MS);
+  while (!(await tryLock(session, lock))) await delay(LOCK_LOOK_MS);
+}
+
+async function tryLock(session: pg.Client, lock: string): Promise<boolean> {
+  const { rows } = await session.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [lock]);
+  return rows[0]?.taken ?? false;
 }
 
 async function runMissing(dataSource: DataSource, runner: QueryRunner, session: pg.Client): Promise<void> {

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { prepareCluster } from './cluster-home.js';
 import { ensureCluster, SUPERUSER } from './cluster.js';
 import { withHomeLock } from './home-lock.js';
-import { postgresPrograms } from './postgres-programs.js';
+import { installedMajorVersion, postgresPrograms } from './postgres-programs.js';
 import { accountWarning } from './server-account.js';
 import {
   databaseUrl,
@@ -55,6 +55,11 @@ export class EmbeddedPostgres {
     private readonly listening: Listening,
     private readonly onRevival: (problem?: Error) => void,
   ) {}
+
+  /** Of the server that npm installed here. Throws `PostgresRefusal` where there is none. */
+  static majorVersion(): number {
+    return Number(installedMajorVersion());
+  }
 
   /** Throws `PostgresRefusal` where the operator must change something first. Leaves no server behind when it throws. */
   static async start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {

@@ -42,6 +42,11 @@ export function postgresPrograms(account: ServerAccount | undefined, ownDirector
   return programsIn(inPlace ? installed.root : copyOnce(installed, copiesDirectory(account, ownDirectory)), installed);
 }
 
+/** Throws `PostgresRefusal` where npm installed none. */
+export function installedMajorVersion(): string {
+  return majorOf(installedPackage());
+}
+
 interface InstalledPackage {
   name: string;
   root: string;
@@ -64,13 +69,17 @@ function installedPackage(): InstalledPackage {
   }
 }
 
-function programsIn(root: string, { version }: InstalledPackage): PostgresPrograms {
+function majorOf({ version }: InstalledPackage): string {
+  return version.split('.')[0]!;
+}
+
+function programsIn(root: string, installed: InstalledPackage): PostgresPrograms {
   const program = (name: string) => join(root, 'native', 'bin', name + EXE);
   return {
     initdb: program('initdb'),
     postgres: program('postgres'),
     pgCtl: program('pg_ctl'),
-    majorVersion: version.split('.')[0]!,
+    majorVersion: majorOf(installed),
   };
 }
 

@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import type { Session } from '../session.js';
+
+/** `backup`, `restore`: all that a service keeps, by PostgreSQL's own programs. */
+export function addBackupCommands(program: Command, session: Session): void {
+  program
+    .command('backup')
+    .argument('[file]', 'where it goes; otherwise one is named by the time')
+    .description('write all that a service keeps into a file, with pg_dump; the service may go on meanwhile')
+    .option(
+      '--without-keys',
+      'leave out the keys that the service made for itself: what they sealed cannot be opened again',
+    )
+    .addHelpText(
+      'after',
+      '\nThe database is that of DATABASE_URL, else the one under DATA_DIR.\n\nExamples:\n  parley backup\n  DATABASE_URL=postgres://… parley backup monday.dump',
+    )
+    .action(async (file: string | undefined, options: { withoutKeys?: boolean }) =>
+      (await import('../backup.js')).backup(session, file, options),
+    );
+  program
+    .command('restore')
+    .argument('<file>', 'a backup')
+    .description('fill an empty database from a backup, with pg_restore: all of it or nothing')
+    .addHelpText(
+      'after',
+      '\nThe database is that of DATABASE_URL, else the one under DATA_DIR.\n\nExample:\n  DATABASE_URL=postgres://… parley restore monday.dump',
+    )
+    .action(async (file: string) => (await import('../restore.js')).restore(session, file));
+}

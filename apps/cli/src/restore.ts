@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { tryMigrationLock } from '#libs/postgres';
+import { CommandError, EXIT } from './exit-code.js';
+import { type PostgresProgram, programsHere, runProgram } from './postgres-programs.js';
+import { sealedSecrets } from './sealed-secrets.js';
+import { type ServiceDatabase, withServiceDatabase } from './service-database.js';
+import type { Session } from './session.js';
+
+/**
+ * Fills an empty database from a backup, all of it or nothing. A service that starts there meanwhile waits. Refuses a
+ * database that has anything in it.
+ */
+export async function restore(session: Session, name: string): Promise<void> {
+  const { terminal, signal } = session;
+  const file = resolve(name);
+  if (!existsSync(file)) throw new CommandError(`${file} is not there.`);
+  const restored = await withServiceDatabase(session, { program: 'pg_restore', mayBeNew: true }, async (database) => {
+    const program = await readerOf(file, database.program, signal);
+    await refuseOccupied(database);
+    terminal.note(`Reading ${file} …`);
+    const flags = ['--no-owner', '--no-privileges', '--no-comments', '--exit-on-error', '--single-transaction'];
+    await runProgram(program, [...flags, file], database.url, signal);
+    const { unreadable } = await sealedSecrets(database);
+    return { file, tables: await tables(database), unreadable };
+  });
+  terminal.result(restored, () => `${restored.tables} tables restored from ${file}.`);
+  terminal.note(advice(restored.unreadable));
+}
+
+/** The oldest program that reads the file and works with the server. */
+async function readerOf(file: string, oldest: PostgresProgram, signal: AbortSignal): Promise<PostgresProgram> {
+  let refusal = '';
+  for (const program of programsHere('pg_restore').filter(({ version }) => version >= oldest.version)) {
+    try {
+      const list = await runProgram(program, ['--list', file], undefined, signal);
+      if (/ TABLE (DATA )?\S+ task /.test(list)) return program;
+      refusal = 'is no backup of Parley';
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      refusal = error.message;
+    }
+  }
+  throw new CommandError(`${file}: ${refusal}`);
+}
+
+/** The lock is this session's: until its end no service begins to make its tables. */
+async function refuseOccupied(database: ServiceDatabase): Promise<void> {
+  if (!(await tryMigrationLock(database.client)))
+    throw new CommandError('A service is starting on this database: stop it first.', EXIT.failed);
+  const found = await tables(database);
+  if (found === 0) return;
+  throw new CommandError(
+    `The database is not empty (${found} tables), and nothing was changed. Make an empty one and name it in DATABASE_URL; ` +
+      'without that, name a new folder in DATA_DIR.',
+    EXIT.failed,
+  );
+}
+
+/** Those of extensions do not count: a server may have them in every new database. */
+async function tables({ client }: ServiceDatabase): Promise<number> {
+  const { rows } = await client.query<{ n: number }>(
+    `SELECT count(*)::int AS n FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND nspname !~ '^pg_' AND nspname <> 'information_schema' AND NOT EXISTS (
+       SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')`,
+  );
+  return rows[0]!.n;
+}
+
+function advice(unreadable: number): string {
+  const keys =
+    unreadable > 0
+      ? `No key that is known here opens ${unreadable} secrets: set the CREDENTIALS_KEY that sealed them, or replace them.\n`
+      : '';
+  return (
+    `${keys}A service that starts on it goes on with what was under way when the backup was made, and calls agents for it: ` +
+    'start none beside the one that was backed up.'
+  );
+}

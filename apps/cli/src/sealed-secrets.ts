@@ -1,0 +1,50 @@
+import { SecretBox, sqlState } from '#libs/postgres';
+import type { ServiceDatabase } from './service-database.js';
+
+/** How many secrets there are by what opens them. */
+export interface SealedSecrets {
+  /** `CREDENTIALS_KEY`. */
+  withKey: number;
+  /** The key that lies in the database beside them. */
+  withDatabase: number;
+  /** None that is known here. */
+  unreadable: number;
+}
+
+/** Counts the secrets of a service's database, of whatever version it is. */
+export async function sealedSecrets({ client, credentialsKeys }: ServiceDatabase): Promise<SealedSecrets> {
+  const read = async <T extends object>(sql: string): Promise<T[]> => {
+    try {
+      return (await client.query<T>(sql)).rows;
+    } catch (error) {
+      if (NOT_YET.has(sqlState(error) ?? '')) return [];
+      throw error;
+    }
+  };
+  const keys = await read<{ value: Buffer }>(`SELECT value FROM service_secret WHERE name = 'secrets'`);
+  const marks = (given: readonly Buffer[]): string[] => given.map((key) => new SecretBox([key]).mark);
+  const [own, beside] = [marks(credentialsKeys), marks(keys.map(({ value }) => value))];
+  const found: SealedSecrets = { withKey: 0, withDatabase: 0, unreadable: 0 };
+  for (const sql of SEALED) {
+    for (const { mark, n } of await read<{ mark: string; n: number }>(sql)) {
+      if (own.includes(mark)) found.withKey += n;
+      else if (beside.includes(mark)) found.withDatabase += n;
+      else found.unreadable += n;
+    }
+  }
+  return found;
+}
+
+/** An earlier version had no such table, or no such column. */
+const NOT_YET: ReadonlySet<string> = new Set(['42P01', '42703']);
+
+/** Which keys sealed how many secrets. */
+const SEALED = [
+  ['credential', 'secret', 'true'],
+  ['push_config', 'secrets', 'true'],
+  ['signing_key', 'sealed_private_key', 'signs'],
+].map(
+  ([table, column, counts]) => `
+    SELECT substring(${column} from '^[^.]*[.][^.]*[.]') AS mark, count(*)::int AS n
+    FROM ${table} WHERE ${column} IS NOT NULL AND ${counts} GROUP BY 1`,
+);

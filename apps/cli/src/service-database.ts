@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { EmbeddedPostgres, isDatabaseAway, PostgresRefusal } from '#libs/postgres';
+import { type AppConfig, ConfigError, loadConfig, requiredAuth } from '#libs/service';
+import { databaseError, databaseSession } from './database-session.js';
+import { CommandError, EXIT } from './exit-code.js';
+import { postgresProgram, type PostgresProgram, type ProgramName, type ProgramNeed } from './postgres-programs.js';
+import type { Session } from './session.js';
+
+const ANSWER_MS = 10_000;
+/** The first libpq that can ask a server to prove itself. */
+const PROVING_VERSION = 16;
+
+/** The database of the service that this environment describes, while something is done with it. */
+export interface ServiceDatabase {
+  url: string;
+  client: pg.Client;
+  /** The major version of its server. */
+  version: number;
+  /** PostgreSQL's own, for this server. */
+  program: PostgresProgram;
+  /** Those of `CREDENTIALS_KEY`. */
+  credentialsKeys: readonly Buffer[];
+}
+
+interface Purpose {
+  program: ProgramName;
+  /** Whether a database under `DATA_DIR` is made where there is none. */
+  mayBeNew: boolean;
+}
+
+/**
+ * Works on the database of `DATABASE_URL`, else on the one under `DATA_DIR`: with the server that runs there, or with one
+ * that runs as long as it takes. Nothing is started or made where the program is missing.
+ */
+export async function withServiceDatabase<T>(
+  { terminal }: Session,
+  purpose: Purpose,
+  work: (database: ServiceDatabase) => Promise<T>,
+): Promise<T> {
+  const { databaseUrl, dataDir, credentialsKeys } = configured(terminal.env);
+  const at = (url: string): Promise<T> => connected(url, purpose, credentialsKeys, work);
+  if (databaseUrl !== undefined) return at(databaseUrl);
+  if (!purpose.mayBeNew && !existsSync(join(dataDir, 'postgres')))
+    throw new CommandError(
+      `No service has kept anything under ${dataDir}: DATA_DIR or DATABASE_URL names its database.`,
+    );
+  const embedded = await startEmbedded(dataDir, purpose.program);
+  try {
+    return await at(embedded.url);
+  } finally {
+    await embedded.stop();
+  }
+}
+
+async function connected<T>(
+  url: string,
+  { program }: Purpose,
+  credentialsKeys: readonly Buffer[],
+  work: (database: ServiceDatabase) => Promise<T>,
+): Promise<T> {
+  const client = await databaseSession(url, ANSWER_MS);
+  try {
+    // A backup may take hours, in which this session has nothing to do.
+    await client.query('SET idle_session_timeout = 0');
+    const { rows } = await client.query<{ version: number }>(
+      `SELECT current_setting('server_version_num')::int / 10000 AS version`,
+    );
+    const { version } = rows[0]!;
+    const found = postgresProgram(program, needOf(version, url));
+    return await work({ url, client, version, program: found, credentialsKeys });
+  } catch (error) {
+    if (error instanceof pg.DatabaseError || isDatabaseAway(error)) throw databaseError(error);
+    throw error;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function needOf(version: number, url: string): ProgramNeed {
+  if (requiredAuth(url) !== undefined && version < PROVING_VERSION)
+    return { version: PROVING_VERSION, because: 'require_auth in DATABASE_URL' };
+  return { version, because: `PostgreSQL ${version}` };
+}
+
+async function startEmbedded(dataDir: string, program: ProgramName): Promise<EmbeddedPostgres> {
+  try {
+    const version = EmbeddedPostgres.majorVersion();
+    postgresProgram(program, { version, because: `The database under DATA_DIR, PostgreSQL ${version},` });
+    return await EmbeddedPostgres.start({ dataDir });
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    const { message } = error as Error;
+    throw new CommandError(error instanceof PostgresRefusal ? message : `DATA_DIR: ${message}`, EXIT.failed);
+  }
+}
+
+function configured(env: Session['terminal']['env']): AppConfig {
+  try {
+    return loadConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CommandError(error.lines.join('\n'));
+    throw error;
+  }
+}
