@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeWithPackages } from './debian-install.js';
+import { until } from './until.js';
+
+const PROGRAM = '/usr/sbin/haproxy';
+
+/** A group of tests with Debian's HAProxy. */
+export function describeWithHaproxy(name: string, tests: () => void): void {
+  describeWithPackages(['haproxy'], () => existsSync(PROGRAM), name, tests);
+}
+
+/** A running HAProxy. */
+export class Haproxy {
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly folder: string,
+  ) {}
+
+  /** @param url where it listens, as the configuration says */
+  static async start(configuration: string, url: string): Promise<Haproxy> {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-haproxy-'));
+    const file = join(folder, 'haproxy.cfg');
+    writeFileSync(file, configuration);
+    const child = spawn(PROGRAM, ['-db', '-f', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let log = '';
+    for (const output of [child.stdout, child.stderr]) output.on('data', (chunk: Buffer) => (log += chunk));
+    const haproxy = new Haproxy(child, folder);
+    const answers = async (): Promise<boolean> => {
+      if (child.exitCode !== null) throw new Error(`HAProxy ended with ${child.exitCode}: ${log}`);
+      const reply = await fetch(url).catch(() => undefined);
+      await reply?.body?.cancel();
+      return reply !== undefined;
+    };
+    await until(answers, { what: 'HAProxy' }).catch(async (error: Error) => {
+      await haproxy.stop();
+      throw error;
+    });
+    return haproxy;
+  }
+
+  async stop(): Promise<void> {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
+      const exit = once(this.child, 'exit');
+      this.child.kill('SIGKILL');
+      await exit;
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
