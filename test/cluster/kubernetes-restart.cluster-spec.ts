@@ -4,6 +4,7 @@ import { message, VERSION } from '../support/a2a.js';
 import { testCaller } from '../support/callers.js';
 import { deploymentOf, describeWithKustomize, rendered } from '../support/kubernetes/kustomize.js';
 import { RolledDeployment } from '../support/kubernetes/rolled-deployment.js';
+import { natsOfThisRun, type NatsServer } from '../support/nats-server.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { hasEnded, logProblems, storedLogs } from '../support/stored-log.js';
 import { before, until } from '../support/until.js';
@@ -16,6 +17,7 @@ const AGAIN = [429, 502, 503, 504];
 describeWithKustomize('a rolling restart on Kubernetes, with the settings of the manifests', () => {
   const caller = testCaller('ann');
   let database: TestDatabase;
+  let nats: NatsServer | undefined;
   let rolled: RolledDeployment;
   let going = true;
   const accepted: { id: string; state: string }[] = [];
@@ -23,13 +25,14 @@ describeWithKustomize('a rolling restart on Kubernetes, with the settings of the
   let again = 0;
 
   beforeAll(async () => {
-    database = await freshDatabase();
+    [database, nats] = await Promise.all([freshDatabase(), natsOfThisRun()]);
     rolled = await RolledDeployment.start(
       deploymentOf(rendered('overlays/small')),
       {
         'database-url': database.url,
         'credentials-key': randomBytes(32).toString('base64'),
         'api-keys': `ann:${caller.key}`,
+        ...(nats && { 'signals-url': nats.url }),
       },
       // What is of a cluster alone: addresses, and folders that an image has.
       { HOST: '127.0.0.1', PORT: '0', DATA_DIR: '/tmp', INTERNAL_URL: 'http://127.0.0.1:9', LOG_LEVEL: 'warn' },
@@ -39,6 +42,7 @@ describeWithKustomize('a rolling restart on Kubernetes, with the settings of the
   afterAll(async () => {
     going = false;
     await rolled?.stop();
+    await nats?.stop();
     await database?.drop();
   });
 

@@ -29,6 +29,7 @@ describe('every replica is stopped and replaced, one after the other, under load
         headers: { 'content-type': 'application/json', ...VERSION, ...headers },
         body: JSON.stringify(body),
       });
+      if (reply.status === 502) throw new Error(await reply.text());
       if (reply.status !== 503) return reply;
       await reply.body?.cancel();
       await delay(50);

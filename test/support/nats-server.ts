@@ -13,6 +13,11 @@ export function describeWithNats(name: string, tests: () => void): void {
   describeWithProgram(PROGRAM, name, tests);
 }
 
+/** What signals of this run go over, where its environment says `PARLEY_TEST_SIGNALS=nats`: the database otherwise. */
+export async function natsOfThisRun(): Promise<NatsServer | undefined> {
+  return process.env.PARLEY_TEST_SIGNALS === 'nats' ? NatsServer.start() : undefined;
+}
+
 /** A NATS server on loopback that asks for a password, and can be stopped, frozen and started again on its port. */
 export class NatsServer {
   private child: ChildProcess | undefined;

@@ -1,5 +1,5 @@
 import { Balancer } from './balancer.js';
-import { NatsServer } from './nats-server.js';
+import { natsOfThisRun, type NatsServer } from './nats-server.js';
 import { type Parley, type ParleyOptions, startParley } from './parley.js';
 import type { TestDatabase } from './postgres.js';
 import { until } from './until.js';
@@ -27,11 +27,12 @@ export class ReplicaCluster {
   ) {}
 
   static async start(database: ClusterDatabase, { replicas, ...options }: ClusterOptions): Promise<ReplicaCluster> {
-    const nats = process.env.PARLEY_TEST_SIGNALS === 'nats' ? await NatsServer.start() : undefined;
+    const nats = options.env?.['SIGNALS_URL'] === undefined ? await natsOfThisRun() : undefined;
     const cluster = new ReplicaCluster(database, await Balancer.start(), options, nats);
     try {
       await Promise.all(Array.from({ length: replicas }, () => cluster.add()));
       await cluster.balanced();
+      if (nats) await cluster.heardOverNats();
     } catch (error) {
       await cluster.stop();
       throw error;
@@ -83,6 +84,19 @@ export class ReplicaCluster {
     for (const replica of this.replicas) replica.thaw();
     await Promise.all(this.replicas.map((replica) => replica.stop()));
     await this.nats?.stop();
+  }
+
+  /** Otherwise they would look for what they do not hear, and no test would tell. */
+  private async heardOverNats(): Promise<void> {
+    for (const { url } of this.replicas) {
+      const heard = async (): Promise<boolean> => {
+        const { details } = (await (await fetch(`${url}/health/ready`)).json()) as {
+          details: { signals?: { degraded?: boolean } };
+        };
+        return details.signals !== undefined && details.signals.degraded !== true;
+      };
+      await until(heard, { what: `signals over NATS at ${url}` });
+    }
   }
 
   private urls(): string[] {

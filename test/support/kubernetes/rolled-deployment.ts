@@ -40,14 +40,19 @@ export class RolledDeployment {
     return this.pods.map((pod) => pod.logs()).join('\n');
   }
 
-  /** Replaces every replica: one more is ready and has stayed so, then an old one is ended, and so on. */
+  /**
+   * Replaces every replica: one more is ready and has stayed so, then an old one is told to end, and so on. While that one
+   * ends the next one starts: a pod that is ending does not count any more.
+   */
   async restart(): Promise<void> {
     const { minReadySeconds = 0 } = this.deployment.spec;
+    const endings: Promise<void>[] = [];
     for (const old of [...this.pods]) {
       await this.add();
       await delay(minReadySeconds * 1000);
-      await this.end(old);
+      endings.push(this.end(old));
     }
+    await Promise.all(endings);
   }
 
   async stop(): Promise<void> {
