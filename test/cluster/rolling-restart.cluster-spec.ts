@@ -21,16 +21,19 @@ describe('every replica is stopped and replaced, one after the other, under load
   const failures: string[] = [];
   let going = true;
 
-  /** Sends again what was not accepted: 503, which also the balancer says where nobody took the connection. */
-  async function accepted(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  /**
+   * Sends again what was not accepted: 503, which also the balancer says where nobody took the connection; and under the
+   * same key what was sent to a replica that had just closed: 502.
+   */
+  async function accepted(url: string, body: unknown): Promise<Response> {
+    const headers = { 'idempotency-key': unique('key') };
     for (;;) {
       const reply = await fetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...VERSION, ...headers },
         body: JSON.stringify(body),
       });
-      if (reply.status === 502) throw new Error(await reply.text());
-      if (reply.status !== 503) return reply;
+      if (![502, 503].includes(reply.status)) return reply;
       await reply.body?.cancel();
       await delay(50);
     }
@@ -95,6 +98,9 @@ describe('every replica is stopped and replaced, one after the other, under load
     expect(told.filter(({ taskId, state }) => stored.get(taskId)?.state !== state)).toEqual([]);
     await until(async () => (await storedLogs(stage.database.query)).every(hasEnded), { what: 'every Task to end' });
     expect((await storedLogs(stage.database.query)).flatMap(logProblems)).toEqual([]);
+    const taken = 'SELECT count(*)::int AS n FROM task WHERE agent = ANY($1)';
+    const agents = [`workflows/${short}/nodes/s`, `workflows/${chain}`, `workflows/${long}`];
+    expect(await stage.database.query(taken, [agents])).toEqual([{ n: told.length }]);
     process.stderr.write(`rolling restart: ${told.length} requests and runs acknowledged and completed\n`);
   });
 });
