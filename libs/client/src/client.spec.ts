@@ -95,6 +95,35 @@ describe('createClient', () => {
       fetch: () => Promise.reject(new TypeError('fetch failed')),
     });
     await expect(lost.answer('r', { node: 'n', parts: [] })).rejects.toBeInstanceOf(ParleyUnreachable);
+    const gone = createServer();
+    await new Promise<void>((listening) => gone.listen(0, '127.0.0.1', listening));
+    const none = createClient({ url: urlOf(gone) });
+    await new Promise((closed) => gone.close(closed));
+    const refused = none.call('/api/apply', { method: 'POST', body: {} });
+    await expect(refused).rejects.toThrow('cannot be reached (ECONNREFUSED)');
+  });
+
+  it('says that something else answers, and that an answer broke off', async () => {
+    handler = (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
+    const foreign = { status: 200, reason: 'UNKNOWN', message: expect.stringContaining('is there a Parley') };
+    await expect(client.get('r')).rejects.toMatchObject(foreign);
+    await expect(sequences(client.events('r'))).rejects.toMatchObject(foreign);
+    await expect(sequences(client.events('r', { live: false }))).rejects.toMatchObject(foreign);
+    handler = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '99' });
+      response.write('{"runId"', () => response.destroy());
+    };
+    await expect(client.get('r')).rejects.toBeInstanceOf(ParleyUnreachable);
+  });
+
+  it('follows a run past a service that is busy for longer than a request waits', async () => {
+    let asks = 0;
+    handler = (_, response) => {
+      asks += 1;
+      if (asks <= 7) json(response, 503, { detail: 'not now' }, { 'retry-after': '0' });
+      else response.writeHead(200, { 'content-type': 'text/event-stream' }).end(frame(1, 'done'));
+    };
+    expect(await sequences(client.events('r'))).toEqual([1]);
   });
 
   it('reads a stream that is cut twenty times: each event once, in order', async () => {

@@ -35,6 +35,12 @@ export class ParleyError extends Error {
     this.requestId = requestId;
   }
 
+  /** An answer that no Parley gives: something else is at the URL. */
+  static foreign({ status }: Response, expected: string): ParleyError {
+    const message = `the service answered ${status} with something else than ${expected}: is there a Parley at this URL?`;
+    return new ParleyError({ status, reason: 'UNKNOWN', message });
+  }
+
   /** The error that an answer of `/api` is, whatever stands before the service and answers in its place. */
   static async of(response: Response): Promise<ParleyError> {
     const text = await response.text().catch(() => '');
@@ -54,8 +60,14 @@ export class ParleyUnreachable extends ParleyError {
   override readonly name = 'ParleyUnreachable';
 
   constructor(url: string, cause: unknown) {
-    super({ status: 0, reason: 'UNREACHABLE', message: `${url} cannot be reached`, cause });
+    super({ status: 0, reason: 'UNREACHABLE', message: `${url} cannot be reached${codeOf(cause)}`, cause });
   }
+}
+
+/** Why `fetch` failed, where it says so: browsers do not. */
+function codeOf(error: unknown): string {
+  const { cause } = (error ?? {}) as { cause?: { code?: unknown } };
+  return typeof cause?.code === 'string' ? ` (${cause.code})` : '';
 }
 
 function problemOf(text: string): Record<string, unknown> {

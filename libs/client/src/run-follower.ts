@@ -1,7 +1,7 @@
 import { eventFrames } from './event-frames.js';
-import { ParleyUnreachable } from './parley-error.js';
+import { ParleyError, ParleyUnreachable } from './parley-error.js';
 import type { RunEvent } from './run-event.js';
-import { pause, type ServiceCalls } from './service-calls.js';
+import { PASSING, pause, type ServiceCalls } from './service-calls.js';
 
 /** Milliseconds until a stream is opened again that broke before it told anything new; doubled each time. */
 const FIRST_PAUSE = 100;
@@ -37,8 +37,7 @@ export class RunFollower {
 
   /** The events after `since` that there are by now. @throws as `events`, and where the connection breaks */
   async *known(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
-    const { body } = await this.#calls.answer(this.#path, { query: { since, live: false }, signal });
-    if (!body) return;
+    const body = bodyOf(await this.#calls.answer(this.#path, { query: { since, live: false }, signal }));
     for await (const { data } of eventFrames(body, () => undefined)) yield JSON.parse(data) as RunEvent;
   }
 
@@ -48,13 +47,12 @@ export class RunFollower {
     const either = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
     try {
       const headers = { accept: 'text/event-stream' };
-      const { body } = await this.#calls.answer(this.#path, { query: { since }, headers, signal: either });
-      if (!body) return;
+      const body = bodyOf(await this.#calls.answer(this.#path, { query: { since }, headers, signal: either }));
       for await (const { data } of eventFrames(body, () => silence.broken())) yield JSON.parse(data) as RunEvent;
     } catch (error) {
       signal?.throwIfAborted();
       // Who follows a run waits for a service that is away: the run does too.
-      if (!silence.signal.aborted && !(error instanceof ParleyUnreachable) && !cut(error)) throw error;
+      if (!silence.signal.aborted && !isAway(error) && !cut(error)) throw error;
     } finally {
       silence.end();
     }
@@ -82,6 +80,17 @@ class Silence {
   #start(): ReturnType<typeof setTimeout> {
     return setTimeout(() => this.#control.abort(), LONGEST_SILENCE);
   }
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof ParleyUnreachable || (error instanceof ParleyError && PASSING.has(error.status));
+}
+
+/** @throws ParleyError where the answer is no stream of events */
+function bodyOf(response: Response): ReadableStream<Uint8Array> {
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (!isStream || !response.body) throw ParleyError.foreign(response, 'a stream of events');
+  return response.body;
 }
 
 /** What `fetch` throws while it reads a body whose connection is gone: a TypeError, in Node and in browsers. */

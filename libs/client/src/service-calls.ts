@@ -21,7 +21,8 @@ export interface ServiceRequest {
 /** How long it waits before it asks again, in milliseconds. What the service asks for itself is waited, up to a limit. */
 const PAUSES = [200, 500, 1_000, 2_000, 4_000];
 const LONGEST_PAUSE = 30_000;
-const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** Statuses of a service that is away for a moment, or has too much to do. */
+export const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** Calls one service. What may be said twice is said again while the service is away or has too much to do. */
 export class ServiceCalls {
@@ -41,8 +42,15 @@ export class ServiceCalls {
    */
   async json<T>(path: string, request: ServiceRequest = {}): Promise<T> {
     const response = await this.answer(path, request);
-    const text = await response.text();
-    return (text === '' ? undefined : JSON.parse(text)) as T;
+    const text = await response.text().catch((failure: unknown) => {
+      request.signal?.throwIfAborted();
+      throw new ParleyUnreachable(this.#base, failure);
+    });
+    try {
+      return (text === '' ? undefined : JSON.parse(text)) as T;
+    } catch {
+      throw ParleyError.foreign(response, 'JSON');
+    }
   }
 
   /** An answer whose status is no error. @throws as `json` does */
