@@ -2776,6 +2776,17 @@ export interface components {
             }[];
             /** @example 1 */
             attempts: number;
+            /**
+             * @description Of a node that runs more than once: how many instances of it there are, and how many in each status.
+             * @example {
+             *       "total": 3,
+             *       "completed": 2,
+             *       "failed": 1
+             *     }
+             */
+            counts?: {
+                [key: string]: number;
+            };
             /** @example the model gave no answer */
             error?: string;
             /**
@@ -2783,6 +2794,11 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             finishedAt?: string;
+            /**
+             * @description The run that its result was taken over from.
+             * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
+             */
+            origin?: string;
             /**
              * Format: date-time
              * @example 2026-01-31T09:30:00.000Z
@@ -2804,6 +2820,17 @@ export interface components {
             }[];
             /** @example 1 */
             attempts: number;
+            /**
+             * @description Of a node that runs more than once: how many instances of it there are, and how many in each status.
+             * @example {
+             *       "total": 3,
+             *       "completed": 2,
+             *       "failed": 1
+             *     }
+             */
+            counts?: {
+                [key: string]: number;
+            };
             /** @example the model gave no answer */
             error?: string;
             /**
@@ -2824,6 +2851,11 @@ export interface components {
             input?: {
                 [key: string]: unknown;
             }[];
+            /**
+             * @description The run that its result was taken over from.
+             * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
+             */
+            origin?: string;
             /**
              * Format: date-time
              * @example 2026-01-31T09:30:00.000Z

@@ -5,7 +5,7 @@ import { type Artifact, isJsonObject, type JsonObject, type Part, type TaskState
 import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsOptional, IsString } from 'class-validator';
 import type { FailureKind } from '../failure.js';
 import type { CanceledChild, NodeStatus, RunError, RunStatus, SkipReason } from '../node-run.js';
-import type { InstanceView } from '../run-instances.js';
+import type { InstanceCounts, InstanceView } from '../run-instances.js';
 import type { NodeDetail, NodeView, NodeWait, RunView } from '../run-view.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 
@@ -240,6 +240,14 @@ export class RunNode implements NodeView {
   waitsFor?: RunNodeWait;
   @ApiProperty(ARTIFACTS) artifacts!: Artifact[];
   @ApiPropertyOptional({ example: 'the model gave no answer' }) error?: string;
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: { type: 'integer' },
+    description: 'Of a node that runs more than once: how many instances of it there are, and how many in each status.',
+    example: { total: 3, completed: 2, failed: 1 },
+  })
+  counts?: InstanceCounts;
+  @ApiPropertyOptional({ ...RUN_ID, description: 'The run that its result was taken over from.' }) origin?: string;
   @ApiPropertyOptional(TIME) startedAt?: string;
   @ApiPropertyOptional(TIME) finishedAt?: string;
 }
