@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../support/parley.js';
@@ -76,6 +76,20 @@ describe('parley-a2a, installed from tarballs into an empty folder without a reg
     expect(JSON.parse(readFileSync(join(folder, 'schemas/workflow.json'), 'utf8'))).toEqual(schema);
   });
 
+  it('has every file that one of its programs imports', () => {
+    const folder = join(stranger.folder, 'node_modules/parley-a2a');
+    const missing = globSync('{bin,dist,client}/**/*.{js,mjs}', { cwd: folder }).flatMap((file) => {
+      const text = readFileSync(join(folder, file), 'utf8');
+      const imported = [...text.matchAll(/\b(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"']+\.m?js)["']/g)].map(
+        ([, path = '']) => path,
+      );
+      return imported
+        .filter((path) => !existsSync(join(folder, dirname(file), path)))
+        .map((path) => `${file}: ${path}`);
+    });
+    expect(missing).toEqual([]);
+  });
+
   it('leads from a template to the result of a run that asked somebody', async () => {
     expect((await stranger.run('init', 'approval')).out).toContain('workflows/approval.json');
     await until(() => dev.out().includes('approval created'), { what: 'the workflow to be applied' });
@@ -106,6 +120,11 @@ describe('parley-a2a, installed from tarballs into an empty folder without a reg
     }
     expect(await stranger.run('apply', '--force')).toMatchObject({ code: 0, out: 'approval updated\n' });
     expect((await workflow('GET')).description).not.toBe('from the console');
+  });
+
+  it('shows the card of an agent', async () => {
+    const { code, out } = await stranger.run('card', `${url}/a2a/workflows/approval/`);
+    expect([code, out]).toEqual([0, expect.stringContaining('The card has all that A2A asks for.')]);
   });
 
   it('is a client for programs, and has console and documentation', async () => {

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ParleyCommand } from '../support/parley-command.js';
+import { freshDatabase } from '../support/postgres.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { linear, script, unique } from '../support/workflow.js';
@@ -204,6 +205,26 @@ describe('parley', () => {
     const { out } = await parley.run('card', agent.url, '--json');
     expect(JSON.parse(out)).toMatchObject({ card: { name: 'waiter' }, version: '1.0' });
     expect(await parley.run('card', 'http://127.0.0.1:9')).toMatchObject({ code: 1 });
+    const slow = await stage.fake({ streaming: true });
+    slow.always({
+      steps: [
+        { status: 'TASK_STATE_WORKING', text: 'Boiling' },
+        { status: 'TASK_STATE_COMPLETED', text: 'tea' },
+      ],
+    });
+    expect(await parley.run('send', slow.url, 'tea')).toMatchObject({ code: 0, out: 'tea\n', err: '… Boiling\n' });
+  });
+
+  it('serves an agent until it is told to end, in order', async () => {
+    const database = await freshDatabase();
+    stage.defer(() => database.drop());
+    const alone = new ParleyCommand({ DATABASE_URL: database.url });
+    stage.defer(() => alone.end());
+    const serving = alone.start('agent', '--order', '--port', '0');
+    await until(() => /^Agent order is ready on \S+$/m.test(serving.out()), { what: 'the agent' });
+    serving.child.kill('SIGINT');
+    expect(await serving.ended()).toMatchObject({ code: 0, err: '' });
+    expect(await alone.run('agent')).toMatchObject({ code: 2, err: expect.stringContaining('Give serve and a file') });
   });
 
   it('says what is wrong with a call, and how it ended', async () => {

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import type { NodeSpec } from '#libs/executor';
 import { scriptProblems } from '#libs/nodes';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
-import { type AgentArguments, UsageError } from './arguments.js';
+import type { AgentArguments } from './arguments.js';
 
 /**
  * The node that does the agent's work, standing alone: a `script`, an `order` or an `agent` node.
- * @throws UsageError where the script cannot be used
+ * @throws Error where the script cannot be used; its message says why
  */
 export async function agentNode(wanted: AgentArguments): Promise<NodeSpec> {
   if (wanted.script !== undefined) {
@@ -22,12 +22,12 @@ export async function agentNode(wanted: AgentArguments): Promise<NodeSpec> {
 
 async function readScript(path: string): Promise<JsonObject> {
   const text = await readFile(path, 'utf8').catch(() => {
-    throw new UsageError(`${path} cannot be read`);
+    throw new Error(`${path} cannot be read`);
   });
   const script = parse(text);
-  if (!isJsonObject(script)) throw new UsageError(`${path} is not a JSON object`);
+  if (!isJsonObject(script)) throw new Error(`${path} is not a JSON object`);
   const problems = scriptProblems(script);
-  if (problems.length > 0) throw new UsageError(problems.map((problem) => `${path}: ${problem}`).join('\n'));
+  if (problems.length > 0) throw new Error(problems.map((problem) => `${path}: ${problem}`).join('\n'));
   return script;
 }
 

@@ -79,7 +79,7 @@ export function parseArguments(argv: readonly string[]): AgentArguments | undefi
   if (values.help) return undefined;
   const { role } = values;
   const kinds = [values.script, values.llm, values.order, role].filter((it) => it !== undefined && it !== false);
-  if (kinds.length !== 1) throw new UsageError('Give one of --script, --llm, --order and --role');
+  if (kinds.length !== 1) throw new UsageError('Give serve and a file, or one of --script, --llm, --order and --role');
   if (role !== undefined && !isRole(role)) throw new UsageError(`--role must be one of ${ROLES.join(', ')}`);
   const name = values.name ?? role ?? (values.order ? 'order' : nameOf(values.script));
   if (!/^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/.test(name)) {

@@ -11,17 +11,22 @@ interface Started {
 }
 
 /**
- * Starts the agent and says so in one line on standard output. What is wrong with the command line or the environment
- * ends the process with a line per problem on standard error, and exit code 1.
+ * Starts the agent and says so on standard output, in the first line. What is wrong with the command line or the environment
+ * ends the process with a line per problem on standard error: the former with exit code 2, all else with 1.
  */
 export async function start(argv: readonly string[], environment: Environment): Promise<void> {
   try {
     const started = argv[0] === 'serve' ? await serveFile(argv.slice(1), environment) : await served(argv, environment);
-    process.stdout.write(started ? `Agent ${started.name} is ready on ${started.url}\n` : `${USAGE}\n`);
+    process.stdout.write(started ? readyLines(started) : `${USAGE}\n`);
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`);
-    process.exit(1);
+    process.exit(error instanceof UsageError ? 2 : 1);
   }
+}
+
+/** Clients look for a card below the base URL, and the last word of one without a slash is a file to many of them. */
+function readyLines({ name, url }: Started): string {
+  return `Agent ${name} is ready on ${url}\n  base URL  ${url}/a2a/\n  card      ${url}/a2a/.well-known/agent-card.json\n`;
 }
 
 /** The agent that flags describe; `undefined` where help is asked for. */

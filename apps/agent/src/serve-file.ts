@@ -49,9 +49,22 @@ function parsed(argv: readonly string[]) {
   }
 }
 
+/** With the line, where what was thrown says it. */
+function placeOf(file: string, error: unknown): string {
+  const { stack = '' } = (error ?? {}) as { stack?: string };
+  const [, line] = stack.split(file)[1]?.match(/^:(\d+)/) ?? [];
+  return line === undefined ? file : `${file}:${line}`;
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'it throws what is no error';
+}
+
 async function agentIn(file: string): Promise<DefinedAgent> {
   if (!existsSync(file)) throw new Error(`there is no file ${file}`);
-  const agent = await importDefault(file, { 'parley-a2a/agent': authored });
+  const agent = await importDefault(file, { 'parley-a2a/agent': authored }).catch((error: unknown) => {
+    throw new Error(`${placeOf(file, error)} cannot be loaded: ${reason(error)}`, { cause: error });
+  });
   if (!isDefinedAgent(agent)) throw new Error(`${file} does not export what defineAgent gives as its default`);
   return agent;
 }

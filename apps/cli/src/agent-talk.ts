@@ -1,22 +1,38 @@
 import { type AgentClient, AgentCallError, HttpAgentDirectory } from '#libs/a2a-client';
 import { shownUrl } from '#libs/protocol';
 import { createInterface } from 'node:readline';
-import { cardReport } from './card-report.js';
-import { ChatSession } from './chat-session.js';
+import { type ChatAnswer, ChatSession } from './chat-session.js';
 import { CommandError, EXIT } from './exit-code.js';
-import type { Session } from './session.js';
+import { Interrupted, type Session } from './session.js';
 
 /** The operator named the agent by hand: no address is out of bounds. */
-function directory(): HttpAgentDirectory {
-  return new HttpAgentDirectory({ http: { fetch, cachedFetch: fetch }, onCardless: () => undefined });
+function directory(session: Session): HttpAgentDirectory {
+  return new HttpAgentDirectory({
+    http: { fetch, cachedFetch: fetch },
+    credentials: (url) => () => keyFor(session, url),
+    onCardless: () => undefined,
+  });
 }
 
-async function connected(url: string): Promise<AgentClient> {
-  try {
-    return await directory().client(url, { timeouts: { refused: 0 } });
-  } catch (error) {
+/** The key of the service is for its own agents alone. */
+function keyFor({ apiKey, url }: Session, agentUrl: string): Record<string, string> {
+  const isOwn = new URL(agentUrl).origin === new URL(url).origin;
+  return isOwn && apiKey !== undefined ? { authorization: `Bearer ${apiKey}` } : {};
+}
+
+async function connected(session: Session, url: string): Promise<AgentClient> {
+  requireUrl(url);
+  const found = directory(session).client(url, { timeouts: { refused: 0 }, signal: session.signal });
+  return found.catch((error: unknown) => {
+    session.signal.throwIfAborted();
     throw new CommandError(`${shownUrl(url)} cannot be called: ${reason(error)}`, EXIT.failed);
-  }
+  });
+}
+
+/** @throws CommandError */
+function requireUrl(url: string): void {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new CommandError(`${shownUrl(url)}: must be an http or https URL, of an agent or of its card`);
 }
 
 /** Says one thing to an agent. */
@@ -26,53 +42,76 @@ export async function send(
   text: string,
   { context, task }: { context?: string; task?: string },
 ): Promise<void> {
-  const talk = new ChatSession(await connected(url));
+  const talk = new ChatSession(await connected(session, url));
   talk.ids = { ...(context !== undefined && { contextId: context }), ...(task !== undefined && { taskId: task }) };
-  try {
-    const { text: said, state, taskId, contextId } = await talk.say(text, session.signal);
-    if (state !== undefined && state !== 'TASK_STATE_COMPLETED' && state !== 'TASK_STATE_INPUT_REQUIRED')
-      session.code = EXIT.failed;
-    session.terminal.result({ text: said, state, taskId, contextId }, () => said);
-    if (state === 'TASK_STATE_INPUT_REQUIRED') session.terminal.note(`It waits: answer with --task ${taskId}`);
-  } catch (error) {
+  const answer = await talk.say(text, session.signal, working(session)).catch((error: unknown) => {
     session.signal.throwIfAborted();
     throw new CommandError(reason(error), EXIT.failed);
-  }
+  });
+  const { state, taskId } = answer;
+  if (state !== undefined && state !== 'TASK_STATE_COMPLETED' && state !== 'TASK_STATE_INPUT_REQUIRED')
+    session.code = EXIT.failed;
+  session.terminal.result(answer, () => said(session, answer));
+  if (state === 'TASK_STATE_INPUT_REQUIRED') session.terminal.note(`It waits: answer with --task ${taskId}`);
 }
 
 /** Talks with an agent until the input ends. */
-export async function chat({ terminal }: Session, url: string): Promise<void> {
-  const agent = await connected(url);
+export async function chat(session: Session, url: string): Promise<void> {
+  const { terminal, signal } = session;
+  const agent = await connected(session, url);
   const talk = new ChatSession(agent);
-  const lines = createInterface({ input: terminal.input, output: process.stdout, prompt: 'you> ' });
-  terminal.line(`Talking with ${agent.card?.name ?? agent.agentUrl}. /new begins again, /quit ends.`);
+  const { input, json } = terminal;
+  const lines = createInterface({ input, ...(!json && { output: process.stdout }), prompt: json ? '' : 'you> ' });
+  if (!json) terminal.line(`Talking with ${agent.card?.name ?? agent.agentUrl}. /new begins again, /quit ends.`);
+  const stop = (): void => lines.close();
+  signal.addEventListener('abort', stop, { once: true });
+  // On a terminal Ctrl-C is a key, and no signal.
+  lines.on('SIGINT', () => session.interrupt());
   lines.prompt();
   let over = false;
   lines.on('close', () => (over = true));
   for await (const line of lines) {
+    if (signal.aborted) break;
     const text = line.trim();
     if (text === '/quit') break;
     if (text === '/new') talk.forget();
-    else if (text !== '') terminal.line(await exchange(talk, text));
+    else if (text !== '') await exchange(session, talk, text);
     // What was typed ahead is answered after the input has ended.
     if (!over) lines.prompt();
   }
   lines.close();
+  if (signal.reason instanceof Interrupted) terminal.note('');
+  signal.throwIfAborted();
 }
 
-async function exchange(talk: ChatSession, text: string): Promise<string> {
+async function exchange(session: Session, talk: ChatSession, text: string): Promise<void> {
+  const { terminal, signal } = session;
   try {
-    const { text: said, state } = await talk.say(text);
-    const word = state?.slice('TASK_STATE_'.length).toLowerCase().replace('_', '-');
-    return `agent> ${said}${word === undefined || word === 'input-required' ? '' : ` [${word}]`}`;
+    const answer = await talk.say(text, signal, working(session));
+    const word = answer.state?.slice('TASK_STATE_'.length).toLowerCase().replace('_', '-');
+    const end = word === undefined || word === 'input-required' ? '' : ` [${word}]`;
+    terminal.entry(answer, () => `agent> ${said(session, answer)}${end}`);
   } catch (error) {
-    return `error> ${reason(error)}`;
+    signal.throwIfAborted();
+    terminal.entry({ error: { message: reason(error) } }, () => `error> ${terminal.foreign(reason(error))}`);
   }
+}
+
+/** What an agent says while it works is no result. */
+function working({ terminal }: Session): (text: string) => void {
+  return (text) => terminal.note(`… ${text}`);
+}
+
+function said({ terminal }: Session, { text }: ChatAnswer): string {
+  return terminal.foreign(text);
 }
 
 /** Shows a card, and what is wrong with it. */
 export async function card(session: Session, url: string): Promise<void> {
-  const report = await cardReport(url);
+  requireUrl(url);
+  // It knows a service's rules for cards, of which who only talks needs nothing.
+  const { cardReport } = await import('./card-report.js');
+  const report = await cardReport(url, keyFor(session, url));
   const wrong = report.problems.some(({ level }) => level === 'error');
   if (wrong) session.code = EXIT.differs;
   session.terminal.result(report, () =>

@@ -1,5 +1,5 @@
 import { type components, ParleyError } from '#libs/client';
-import { CommandError } from './exit-code.js';
+import { CommandError, EXIT } from './exit-code.js';
 import type { Session } from './session.js';
 import { shownPlace, type WorkflowFile } from './workflow-files.js';
 
@@ -50,13 +50,22 @@ export async function applyFiles(
     });
   } catch (error) {
     if (!(error instanceof ParleyError) || error.errors.length === 0) throw error;
-    throw new CommandError(error.errors.map(({ path, detail }) => `${placeOf(files, path)}: ${detail}`).join('\n'));
+    throw refusal(error, files);
   }
 }
 
+/** What the service refuses, by file and line. */
+function refusal({ status, reason, errors }: ParleyError, files: readonly WorkflowFile[]): CommandError {
+  const found = errors.map((entry) => ({ ...entry, ...placeOf(files, entry.path) }));
+  const message = found.map(({ shown, detail }) => `${shown}: ${detail}`).join('\n');
+  const code = status === 422 || status === 400 ? EXIT.differs : EXIT.failed;
+  return new CommandError(message, code, { status, reason, errors: found.map(({ shown: _shown, ...entry }) => entry) });
+}
+
 /** `workflows[2].definition.nodes[0].id` as the place in the file that was sent third. */
-function placeOf(files: readonly WorkflowFile[], path: string): string {
+function placeOf(files: readonly WorkflowFile[], path: string): { shown: string; path: string; file?: string } {
   const [, index, member = ''] = /^workflows\[(\d+)\](?:\.definition\.?)?(.*)$/.exec(path) ?? [];
   const file = files[Number(index)];
-  return file ? shownPlace(file, member) : path;
+  if (!file) return { shown: path, path };
+  return { shown: shownPlace(file, member), file: file.path, ...file.placeOf(member), path: member };
 }

@@ -1,3 +1,6 @@
+import { CARD_PATH, hostCardUrl, ownCardUrl } from '#libs/a2a-client';
+import { isJsonObject } from '#libs/protocol';
+import { cardProblems, isLegacyCard } from '#libs/remote-agents';
 import { CommandError, EXIT } from './exit-code.js';
 
 /** A card as it came, and what is wrong with it. */
@@ -12,15 +15,16 @@ export interface CardReport {
 const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
 const LONGEST_MS = 10_000;
 
-/** Reads the card of an agent: at its URL where that names a card, else below it, else at the origin. @throws CommandError */
-export async function cardReport(url: string): Promise<CardReport> {
-  const { CARD_PATH, hostCardUrl, ownCardUrl } = await import('#libs/a2a-client');
-  const { cardProblems, isLegacyCard } = await import('#libs/remote-agents');
-  const { isJsonObject } = await import('#libs/protocol');
-  const places = CARD_PATH.test(pathOf(url)) ? [url] : [...new Set([ownCardUrl(url), hostCardUrl(url)])];
+/**
+ * Reads the card of an agent: at its URL where that names a card, else below it, else at the origin.
+ * @param key what says who asks, where that is anybody
+ * @throws CommandError
+ */
+export async function cardReport(url: string, key: Readonly<Record<string, string>>): Promise<CardReport> {
+  const places = CARD_PATH.test(new URL(url).pathname) ? [url] : [...new Set([ownCardUrl(url), hostCardUrl(url)])];
   const misses: string[] = [];
   for (const cardUrl of places) {
-    const { status, text } = await read(cardUrl);
+    const { status, text } = await read(cardUrl, key);
     const card = status === 200 ? parsed(text) : undefined;
     if (isJsonObject(card)) {
       const problems = cardProblems(card);
@@ -33,18 +37,13 @@ export async function cardReport(url: string): Promise<CardReport> {
   throw new CommandError(misses.join('\n'), EXIT.failed);
 }
 
-async function read(url: string): Promise<{ status: number; text: string }> {
+async function read(url: string, key: Readonly<Record<string, string>>): Promise<{ status: number; text: string }> {
   try {
-    const response = await fetch(url, { headers: HEADERS, signal: AbortSignal.timeout(LONGEST_MS) });
+    const response = await fetch(url, { headers: { ...HEADERS, ...key }, signal: AbortSignal.timeout(LONGEST_MS) });
     return { status: response.status, text: await response.text() };
   } catch {
     throw new CommandError(`${url} cannot be reached`, EXIT.failed);
   }
-}
-
-function pathOf(url: string): string {
-  if (!URL.canParse(url) || !/^https?:/i.test(url)) throw new CommandError(`${url}: must be an http or https URL`);
-  return new URL(url).pathname;
 }
 
 function parsed(text: string): unknown {

@@ -25,11 +25,20 @@ export class ChatSession {
 
   constructor(private readonly agent: AgentClient) {}
 
-  /** @throws AgentCallError; the ids are as they were */
-  async say(text: string, signal?: AbortSignal): Promise<ChatAnswer> {
+  /**
+   * @param working is told what the agent says while it works
+   * @throws AgentCallError; the ids are as they were
+   */
+  async say(text: string, signal: AbortSignal, working: (text: string) => void): Promise<ChatAnswer> {
     const message = userMessage([textPart(text)], this.ids);
     const answer = new CalledTask();
-    for await (const response of this.agent.send({ message }, { signal })) answer.apply(response);
+    let last: string | undefined;
+    for await (const response of this.agent.send({ message }, { signal })) {
+      answer.apply(response);
+      const said = answer.state === 'TASK_STATE_WORKING' ? partsText(answer.status?.message?.parts ?? []) : '';
+      if (said !== '' && said !== last) working(said);
+      last = said;
+    }
     const { reply, state } = answer;
     const isOver = state !== undefined && isTerminalState(state);
     this.ids = reply ? idsOf(reply) : idsOf(isOver ? { contextId: answer.contextId } : answer);

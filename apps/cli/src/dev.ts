@@ -1,4 +1,5 @@
-import { mkdirSync, watch } from 'node:fs';
+import { existsSync, mkdirSync, statSync, watch } from 'node:fs';
+import { join } from 'node:path';
 import { CommandError, EXIT } from './exit-code.js';
 import { becomeEntry } from './entry.js';
 import { failure } from './failure.js';
@@ -20,18 +21,26 @@ const PLACES = [
 export async function dev(session: Session, { folder, port }: { folder: string; port?: string }): Promise<void> {
   const { terminal } = session;
   const wanted = port === undefined ? (terminal.env['PORT'] ?? '3000') : portOf(port);
+  if (existsSync(folder) && !statSync(folder).isDirectory()) throw new CommandError(`--folder ${folder}: is no folder`);
   session.at(`http://127.0.0.1:${wanted}`);
   if (await answers(session.url)) {
     throw new CommandError(`Somebody serves at ${session.url} already; --port names another place`, EXIT.failed);
   }
   // Its log lines are for machines; what a person wants to know is said below.
   const level = terminal.env['LOG_LEVEL'] ?? 'warn';
+  if (isFirst(terminal.env)) terminal.note('A database of its own is made here, once …');
   await becomeEntry('src/main', { LOG_LEVEL: level, HOST: '127.0.0.1', PORT: wanted });
+  session.end();
   terminal.note(PLACES.map(([what, path]) => `  ${what.padEnd(10)}${session.url}${path}`).join('\n'));
   mkdirSync(folder, { recursive: true });
   await keep(session, folder);
   terminal.note(`The workflows in ${folder}/ are applied whenever they change. Ctrl-C ends.`);
-  watchFolder(folder, () => keep(session, folder));
+  watchFolder(session, folder, () => keep(session, folder));
+}
+
+/** Whether the database has to be made before the service can start, which takes a while. */
+function isFirst({ DATABASE_URL = '', DATA_DIR = '.data' }: Session['terminal']['env']): boolean {
+  return DATABASE_URL === '' && !existsSync(join(DATA_DIR, 'postgres'));
 }
 
 function answers(url: string): Promise<boolean> {
@@ -54,7 +63,10 @@ async function keep(session: Session, folder: string): Promise<void> {
     });
     state.see(new Map(answer.workflows.map(({ name, revision }) => [name, revision])));
     const changed = answer.workflows.filter(({ action }) => action !== 'unchanged');
-    if (changed.length > 0) session.terminal.line(applied(session, changed));
+    if (changed.length > 0) {
+      const reported = changed.map(({ name, action }) => ({ name, action }));
+      session.terminal.entry({ workflows: reported }, () => applied(session, changed));
+    }
   } catch (error) {
     report(error, session);
   }
@@ -75,16 +87,18 @@ function report(error: unknown, session: Session): void {
   }
 }
 
-function watchFolder(folder: string, change: () => Promise<void>): void {
+function watchFolder({ terminal }: Session, folder: string, change: () => Promise<void>): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let work = Promise.resolve();
-  watch(folder, { recursive: true }, (_, name) => {
+  const watcher = watch(folder, { recursive: true }, (_, name) => {
     if (name?.toString().includes('.parley')) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
       work = work.then(change);
     }, SETTLE_MS);
   });
+  // What is gone is watched no more; the service stays.
+  watcher.on('error', ({ message }) => terminal.note(`parley: ${folder} is watched no more: ${message}`));
 }
 
 function portOf(text: string): string {

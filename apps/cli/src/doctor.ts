@@ -28,7 +28,7 @@ export async function doctor(session: Session): Promise<void> {
   const findings: Finding[] = [nodeVersion()];
   const config = configured(terminal.env, findings);
   if (config) {
-    findings.push(await port(config));
+    findings.push(...(await ports(config)));
     findings.push(...(config.databaseUrl === undefined ? embedded(config) : await database(config)));
     findings.push(...(await signals(config)), outbound(config));
   }
@@ -65,13 +65,20 @@ function configured(env: Session['terminal']['env'], findings: Finding[]): AppCo
   }
 }
 
-function port({ port: wanted, host }: AppConfig): Promise<Finding> {
+function ports({ port: http, grpcPort, host }: AppConfig): Promise<Finding[]> {
+  const grpc = grpcPort === undefined ? [] : [port('GRPC_PORT', grpcPort, host)];
+  return Promise.all([port('PORT', http, host), ...grpc]);
+}
+
+function port(variable: string, wanted: number, host: string): Promise<Finding> {
   const what = `port ${wanted}`;
   const server = createServer();
   return new Promise((found) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = error.code === 'EADDRINUSE';
-      const detail = taken ? `somebody listens there already, perhaps a service: PORT names another` : error.message;
+      const detail = taken
+        ? `somebody listens there already, perhaps a service: ${variable} names another`
+        : error.message;
       found({ what, state: taken ? 'warning' : 'error', detail });
     });
     server.listen(wanted, host, () => server.close(() => found({ what, state: 'ok', detail: `free on ${host}` })));

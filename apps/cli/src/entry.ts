@@ -22,8 +22,12 @@ export async function becomeEntry(entry: string, env: Readonly<Record<string, st
   await import(pathToFileURL(file).href);
 }
 
+/** In a group of its own, where there are groups, it gets each signal once: from here, and not from a terminal as well. */
+const OWN_GROUP = process.platform !== 'win32';
+
 function started(entry: string, args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [...NODE_FLAGS, fileOf(entry), ...args], { stdio: 'inherit' });
+  const stdio = ['ignore', 'inherit', 'inherit'] as const;
+  return spawn(process.execPath, [...NODE_FLAGS, fileOf(entry), ...args], { stdio: [...stdio], detached: OWN_GROUP });
 }
 
 /** Compiled, this file is in a folder of chunks or in that of the command; the programs stand beside both. */
@@ -34,19 +38,23 @@ function fileOf(entry: string): string {
   return file;
 }
 
+const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
 /** Waits for the end of a program, and hands it the signals that this one gets. Ctrl-C is an orderly end. */
 async function ended(child: ChildProcess): Promise<ExitCode> {
-  const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
-  // The terminal gives Ctrl-C to the program as well: this one only has to stay until it has ended.
-  const stay = (): void => undefined;
-  process.on('SIGTERM', pass);
-  process.on('SIGINT', stay);
+  const passed = new Set<NodeJS.Signals>();
+  const pass = (signal: NodeJS.Signals): void => {
+    // Under npm both the terminal and npm's script say it.
+    if (passed.has(signal) || (signal === 'SIGINT' && !OWN_GROUP)) return;
+    passed.add(signal);
+    child.kill(signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, pass);
   const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
     child.on('exit', (...how) => resolve(how));
     child.on('error', (error) => reject(new CommandError(`Node could not be started: ${error.message}`, EXIT.failed)));
   });
-  process.off('SIGTERM', pass);
-  process.off('SIGINT', stay);
+  for (const signal of SIGNALS) process.off(signal, pass);
   const number = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
   return (number === EXIT.interrupted ? EXIT.done : number) as ExitCode;
 }

@@ -37,5 +37,39 @@ describe('An event as a line', () => {
       { type: 'tool.call', node_id: 'x', payload: { tool: 'calculator', args: { expression: '1+1' } } },
       'tool.call       [x] tool=calculator {"expression":"1+1"}',
     ],
+    [
+      'which workflow a run is of',
+      { type: 'node.started', workflow: 'tea', payload: { workflow: 'tea', inputs: {} } },
+      'node.started    tea',
+    ],
+    [
+      'what went wrong once',
+      { type: 'node.error', node_id: 'x', payload: { error: 'no tea', message: 'node "x": no tea' } },
+      'node.error      [x] error: no tea',
+    ],
+    [
+      'why an attempt failed, and when the next one is',
+      {
+        type: 'node.retrying',
+        node_id: 'x',
+        payload: { attempt: 1, failure: { kind: 'failed', message: 'no tea' }, retryAt: '2026-01-01T00:00:01.000Z' },
+      },
+      'node.retrying   [x] error: no tea until 2026-01-01T00:00:01.000Z',
+    ],
+    [
+      'how long a list is',
+      { type: 'each.started', node_id: 'x', payload: { items: ['a', 'b'] } },
+      'each.started    [x] items=2',
+    ],
+    [
+      'which iteration comes next',
+      { type: 'loop.next', node_id: 'x', payload: { edge: 3, iteration: 2 } },
+      'loop.next       [x] iteration=2',
+    ],
+    [
+      'what became of a cancel',
+      { type: 'node.canceled', node_id: 'x', payload: { taskId: 't', outcome: 'acknowledged' } },
+      'node.canceled   [x] acknowledged',
+    ],
   ])('tells %s', (_what, event, expected) => expect(line(event)).toBe(expected));
 });

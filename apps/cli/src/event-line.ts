@@ -24,15 +24,25 @@ export function eventLine(event: RunEvent, terminal: Terminal): string {
 
 function said({ type, payload, ...event }: RunEvent): string {
   const { question, text, error, message, status, tool, model, url, reason, because, until, instances } = payload;
+  const { failure, retryAt, items, iteration, outcome } = payload;
+  // What went wrong is in the message of a failed node as well.
+  const words = error === undefined ? textOf(message) : undefined;
   const named: [string, unknown][] = [
-    ['', textOf(question) ?? text ?? textOf(message)],
+    ['', textOf(question) ?? text ?? words],
+    ['', type === 'node.started' && event.node_id === undefined ? payload['workflow'] : undefined],
     ['', Array.isArray(instances) ? instances.join(', ') : undefined],
     ['', type === 'a2a.sending' ? `→ ${shown(url ?? event['url'])}` : undefined],
     ['model=', model],
     ['tool=', tool],
     ['status=', type === 'done' || type === 'a2a.received' ? status : undefined],
-    ['error: ', error],
-    ['until ', until],
+    [
+      'error: ',
+      error ?? (type === 'node.retrying' ? (failure as { message?: string } | undefined)?.message : undefined),
+    ],
+    ['until ', until ?? retryAt],
+    ['items=', Array.isArray(items) ? items.length : undefined],
+    ['iteration=', iteration],
+    ['', outcome],
     ['', reason ?? because],
     ['', payload['args'] ?? payload['result']],
     ['', type === 'node.completed' || type === 'node.reused' ? result(payload) : undefined],

@@ -15,9 +15,11 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 
+  /** @param members what programs are told beside the message; its `reason` is REFUSED unless named */
   constructor(
     message: string,
     readonly code: ExitCode = EXIT.differs,
+    readonly members: object = {},
   ) {
     super(message);
   }

@@ -1,6 +1,6 @@
 import { ParleyError, ParleyUnreachable } from '#libs/client';
 import { CommandError, EXIT, type ExitCode } from './exit-code.js';
-import { Interrupted, type Session } from './session.js';
+import { Interrupted, ReaderGone, type Session } from './session.js';
 
 /** What to do about answers of the service, by status. */
 const HINTS: Readonly<Record<number, string>> = {
@@ -9,19 +9,24 @@ const HINTS: Readonly<Record<number, string>> = {
   412: 'See what differs with `parley diff`, take it with `parley export`, or replace it with `parley apply --force`.',
 };
 
+const NOBODY = '`parley dev` starts a service; --url or PARLEY_URL names another.';
+
 /** Tells why a command could not do what was asked, and what may help; gives the exit code. */
-export function failure(error: unknown, { terminal, url }: Session): ExitCode {
+export function failure(error: unknown, { terminal }: Session): ExitCode {
   if (error instanceof Interrupted) return EXIT.interrupted;
+  if (error instanceof ReaderGone) return EXIT.done;
   if (error instanceof CommandError) {
-    terminal.error({ error: { reason: 'REFUSED', message: error.message } }, `parley: ${error.message}`);
-    return error.code;
+    const { message, code, members } = error;
+    terminal.error({ error: { reason: 'REFUSED', message, ...members } }, `parley: ${message}`);
+    return code;
+  }
+  if (isOfSystem(error)) {
+    terminal.error({ error: { reason: error.code, message: error.message } }, `parley: ${error.message}`);
+    return EXIT.failed;
   }
   if (!(error instanceof ParleyError)) throw error;
   const { status, reason, message, errors, requestId } = error;
-  const hint =
-    error instanceof ParleyUnreachable
-      ? `Nobody answers at ${url}. \`parley dev\` starts a service; --url or PARLEY_URL names another.`
-      : HINTS[status];
+  const hint = error instanceof ParleyUnreachable ? NOBODY : HINTS[status];
   const details = errors
     .filter(({ detail }) => !message.includes(detail))
     .map(({ path, detail }) => `  ${path}: ${detail}`);
@@ -30,4 +35,9 @@ export function failure(error: unknown, { terminal, url }: Session): ExitCode {
     [`parley: ${message}`, ...details, ...(hint ? [hint] : [])].join('\n'),
   );
   return status === 422 || status === 400 ? EXIT.differs : EXIT.failed;
+}
+
+/** Files that cannot be read or written, and their like: the message names the file. */
+function isOfSystem(error: unknown): error is NodeJS.ErrnoException & { code: string } {
+  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 }

@@ -56,7 +56,7 @@ async function questions({ client, signal }: Session): Promise<Question[]> {
 
 function partOf(question: Question, text: string | undefined, { input, data }: AnswerOptions): Record<string, unknown> {
   const given = [text, data, input.length > 0 ? input : undefined].filter((it) => it !== undefined);
-  if (given.length !== 1) throw new CommandError(`${asking(question)}\nAnswer with a text, with -i or with --data.`);
+  if (given.length !== 1) throw new CommandError(`${asking(question)}\n${how(question)}`);
   if (data !== undefined) return { data: jsonOf(data) };
   if (text === undefined) return { data: typed(readInputs(input), question.form as Form | undefined) };
   return question.form === undefined ? { text } : { data: typed(ofOneField(text, question), question.form as Form) };
@@ -67,7 +67,7 @@ function ofOneField(text: string, question: Question): Record<string, unknown> {
   const { required } = question.form as { required?: string[] };
   const [only, another] = required ?? [];
   if (only !== undefined && another === undefined) return { [only]: text };
-  throw new CommandError(`${asking(question)}\nAnswer its form with -i field=value.`);
+  throw new CommandError(`${asking(question)}\n${how(question)}`);
 }
 
 /** Texts as what the form asks for, where they can be read so. */
@@ -104,4 +104,10 @@ function asking({ instance, text, form }: Question): string {
       `    ${name}: ${words?.map(String).join(' | ') ?? type ?? 'any'}${title ? ` (${title})` : ''}`,
   );
   return [`${instance} asks: ${text}`, ...fields].join('\n');
+}
+
+function how({ runId, form }: Question): string {
+  return form === undefined
+    ? `Answer with a text: parley answer ${runId} "…"`
+    : `Answer its form with -i field=value, or with --data.`;
 }

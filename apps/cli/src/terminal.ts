@@ -11,6 +11,8 @@ interface TerminalOptions {
   err: TerminalStream;
   input: NodeJS.ReadableStream & { isTTY?: boolean };
   env: Readonly<Record<string, string | undefined>>;
+  /** Aborts when whoever read the output has left. */
+  gone?: AbortSignal;
 }
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const;
@@ -21,27 +23,27 @@ type Colour = keyof typeof CODES;
 export class Terminal {
   readonly env: TerminalOptions['env'];
   readonly input: TerminalOptions['input'];
+  readonly gone: AbortSignal;
   /** One JSON document, or one a line while something is followed, in place of texts. */
   json = false;
   readonly #out: TerminalStream;
   readonly #err: TerminalStream;
 
-  constructor({ out, err, input, env }: TerminalOptions) {
+  constructor({ out, err, input, env, gone = new AbortController().signal }: TerminalOptions) {
     this.#out = out;
     this.#err = err;
+    this.gone = gone;
     this.input = input;
     this.env = env;
   }
 
   static ofProcess(): Terminal {
-    // Whoever reads may leave: `parley logs | head`.
-    process.stdout.on('error', () => undefined);
-    return new Terminal({ out: process.stdout, err: process.stderr, input: process.stdin, env: process.env });
-  }
-
-  /** Whether a person reads, and may be asked. */
-  get interactive(): boolean {
-    return !this.json && this.#out.isTTY === true && this.input.isTTY === true;
+    const { stdout: out, stderr: err, stdin: input, env } = process;
+    const gone = new AbortController();
+    // Whoever reads may leave: `parley logs -f … | head`.
+    out.on('error', () => gone.abort());
+    err.on('error', () => undefined);
+    return new Terminal({ out, err, input, env, gone: gone.signal });
   }
 
   /** The result: as JSON where that is wanted, else as the text says it. */
@@ -62,11 +64,17 @@ export class Terminal {
 
   /** What is said beside the result; nothing where a program reads. */
   note(text: string): void {
-    if (!this.json) this.#err.write(`${text}\n`);
+    if (!this.json) this.#err.write(`${harmless(text, this.#err)}\n`);
   }
 
+  /** What went wrong. */
   error(value: object, text: string): void {
-    this.#err.write(`${this.json ? JSON.stringify(value) : text}\n`);
+    this.#err.write(`${this.json ? JSON.stringify(value) : harmless(text, this.#err)}\n`);
+  }
+
+  /** What somebody else wrote: on a terminal without the characters that it would act on. */
+  foreign(text: string): string {
+    return harmless(text, this.#out);
   }
 
   /** Characters in a line; absent where nobody looks. */
@@ -91,4 +99,9 @@ export class Terminal {
         .join('  ');
     return [this.paint('dim', lineOf(titles)), ...rows.map(lineOf)].map((line) => line.trimEnd()).join('\n');
   }
+}
+
+function harmless(text: string, { isTTY }: TerminalStream): string {
+  // oxlint-disable-next-line no-control-regex
+  return isTTY === true ? text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '') : text;
 }

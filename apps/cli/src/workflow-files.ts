@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { CommandError } from './exit-code.js';
+import { jsonFault } from './json-fault.js';
 
 /** A workflow as a file says it. */
 export interface WorkflowFile {
@@ -27,14 +28,17 @@ const SKIPPED = new Set(['node_modules', '.git', '.parley']);
  * @throws CommandError naming each file that is no workflow, and each variable that is not set
  */
 export function readWorkflowFiles(where: string, env: Readonly<Record<string, string | undefined>>): WorkflowFile[] {
-  if (!existsSync(where)) throw new CommandError(`${where} is not there`);
-  const paths = statSync(where).isDirectory() ? filesUnder(where) : [where];
+  if (!existsSync(where))
+    throw new CommandError(`${where} is not there; \`parley init\` writes workflows to begin with`);
+  const isFolder = statSync(where).isDirectory();
+  const paths = isFolder ? filesUnder(where) : [where];
   const wrong: string[] = [];
   const files = paths.flatMap((path): WorkflowFile[] => {
     const read = readFile(path, env);
     if ('wrong' in read) wrong.push(...read.wrong);
     return 'file' in read ? [read.file] : [];
   });
+  if (!isFolder && files.length === 0 && wrong.length === 0) wrong.push(`${where}: a workflow has a name and nodes`);
   wrong.push(...repeated(files));
   if (wrong.length > 0) throw new CommandError(wrong.join('\n'));
   return files;
@@ -61,13 +65,14 @@ function readFile(
   env: Readonly<Record<string, string | undefined>>,
 ): { file: WorkflowFile } | { wrong: string[] } | Record<string, never> {
   const shown = relative('.', path) || path;
-  const text = readFileSync(path, 'utf8');
+  const text = textOf(path);
+  if (typeof text !== 'string') return { wrong: [`${shown}: ${text.unreadable}`] };
   const broken = /\.json$/i.test(path) ? jsonFault(text) : undefined;
   if (broken !== undefined) return { wrong: [`${shown}: ${broken}`] };
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   if (document.errors.length > 0)
-    return { wrong: document.errors.map(({ message }) => `${shown}: ${message.split('\n')[0]}`) };
+    return { wrong: document.errors.map(({ message }) => `${shown}: ${firstLine(message)}`) };
   const unset = new Set<string>();
   visit(document, {
     Scalar(key, node) {
@@ -81,20 +86,36 @@ function readFile(
   });
   if (unset.size > 0)
     return { wrong: [...unset].map((name) => `${shown}: the environment variable ${name} is not set`) };
-  const definition: unknown = document.toJS();
-  if (!isWorkflow(definition)) return looksMeant(definition) ? { wrong: [`${shown}: a workflow needs a name`] } : {};
+  const definition = valueOf(document);
+  if (definition instanceof ReferenceError) return { wrong: [`${shown}: ${firstLine(definition.message)}`] };
+  if (!isWorkflow(definition))
+    return looksMeant(definition) ? { wrong: [`${shown}: a workflow needs a name and a list of nodes`] } : {};
   const placeOf = (member: string): Place | undefined => placeIn(document, lines, member);
   return { file: { path: shown, definition, placeOf } };
 }
 
-/** YAML takes more than JSON does. */
-function jsonFault(text: string): string | undefined {
+/** Editors of some systems begin a file with a mark that JSON does not know. */
+function textOf(path: string): string | { unreadable: string } {
   try {
-    JSON.parse(text);
-    return undefined;
+    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
-    return (error as Error).message;
+    return { unreadable: `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})` };
   }
+}
+
+/** What a document says, or why that cannot be had: `*name` stands for what `&name` has said before, and nothing has. */
+function valueOf(document: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return document.toJS() as unknown;
+  } catch (error) {
+    if (error instanceof ReferenceError) return error;
+    throw error;
+  }
+}
+
+/** Without the lines that the parser shows of the text, and the colon before them. */
+function firstLine(message: string): string {
+  return (message.split('\n')[0] ?? '').replace(/:$/, '');
 }
 
 function isWorkflow(value: unknown): value is WorkflowFile['definition'] {
@@ -102,7 +123,7 @@ function isWorkflow(value: unknown): value is WorkflowFile['definition'] {
 }
 
 function looksMeant(value: unknown): boolean {
-  return isObject(value) && Array.isArray(value['nodes']);
+  return isObject(value) && (Array.isArray(value['nodes']) || Array.isArray(value['edges']));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

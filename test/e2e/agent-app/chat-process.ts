@@ -49,6 +49,11 @@ export class ChatProcess {
     return this.child.exitCode;
   }
 
+  /** Ctrl-C. */
+  interrupt(): void {
+    this.child.kill('SIGINT');
+  }
+
   kill(): void {
     this.child.kill('SIGKILL');
   }

@@ -3,6 +3,7 @@ import { FakeAgent } from '../../support/fake-agent.js';
 import { answers, ends } from '../../support/fake-behaviour.js';
 import { FakeLlm } from '../../support/fake-llm.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { until } from '../../support/until.js';
 import { AgentProcess } from './agent-process.js';
 import { ChatProcess } from './chat-process.js';
 
@@ -68,6 +69,32 @@ describe('npm run chat', () => {
     expect([taskId, contextId]).toEqual([undefined, undefined]);
     client.type('/quit');
     expect(await client.ended()).toBe(0);
+  });
+
+  it('gives a program one JSON document a line', async () => {
+    const fake = await FakeAgent.start();
+    cleanups.push(() => fake.stop());
+    fake.next(ends('TASK_STATE_INPUT_REQUIRED', 'What?'), { rpcError: { code: -32000, message: 'not now' } });
+    const client = chat(fake.url, '--json');
+    client.type('one');
+    client.type('two');
+    expect(await client.end()).toBe(0);
+    const said = client.output.trim().split('\n');
+    expect(said.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { text: 'What?', state: 'TASK_STATE_INPUT_REQUIRED', taskId: fake.taskIds()[0] },
+      { error: { message: expect.stringContaining('not now') } },
+    ]);
+  });
+
+  it('ends at Ctrl-C with 130, also while the agent thinks', async () => {
+    const fake = await FakeAgent.start();
+    cleanups.push(() => fake.stop());
+    fake.always({ hang: true });
+    const client = chat(fake.url);
+    client.type('one');
+    await until(() => fake.sends.length === 1, { what: 'the Message' });
+    client.interrupt();
+    expect(await client.ended()).toBe(130);
   });
 
   it('says how it is used, and that an agent cannot be reached', async () => {

@@ -25,6 +25,7 @@ describe('the check of forbidden words', () => {
     ['a comment', 'chain.ts', '/** The hops that led here. */\n', '1: "hop"'],
     ['a message', 'log.ts', "logger.warn('The callee is away');\n", '1: "callee"'],
     ['a page', 'PAGE.md', '# Page\n\nAn agent of the founding dialect.\n', '3: "founding"'],
+    ['a package that others own', 'PAGE.md', 'Run `npx parley dev`.\n', '1: a package of somebody else'],
     ['a comment that cites a row', 'rule.ts', '// As row K8 says.\n', '1: a number that only its author can look up'],
   ])('fails on a word in %s', (_where, name, text, breach) => {
     const { status, output } = check(name, text);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { runEntry } from '../entry.js';
+import { examples } from '../examples.js';
 import type { Session } from '../session.js';
 
 /** `send`, `chat`, `card`, `agent`: any A2A agent, here or elsewhere. */
@@ -11,6 +12,7 @@ export function addAgentCommands(program: Command, session: Session): void {
     .description('send a Message to an A2A agent, and show its answer')
     .option('--context <contextId>', 'of the conversation that it belongs to')
     .option('--task <taskId>', 'of the Task that it answers')
+    .addHelpText('after', examples('parley send http://127.0.0.1:3000/a2a/workflows/greeting/ "Ada"'))
     .action(async (url: string, text: string, options: { context?: string; task?: string }) =>
       (await import('../agent-talk.js')).send(session, url, text, options),
     );
@@ -18,11 +20,13 @@ export function addAgentCommands(program: Command, session: Session): void {
     .command('chat')
     .argument('<agent>', "the agent's URL, or that of its card")
     .description('talk with an A2A agent, line by line; /new begins again, /quit ends')
+    .addHelpText('after', examples('parley chat http://127.0.0.1:4001/a2a/'))
     .action(async (url: string) => (await import('../agent-talk.js')).chat(session, url));
   program
     .command('card')
     .argument('<agent>', "the agent's URL, or that of its card")
     .description("show an agent's card, and what is wrong with it; 2 where something is")
+    .addHelpText('after', examples('parley card https://agent.example/.well-known/agent-card.json'))
     .action(async (url: string) => (await import('../agent-talk.js')).card(session, url));
   program
     .command('agent')

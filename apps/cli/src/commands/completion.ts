@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander';
+import { examples } from '../examples.js';
 import type { Session } from '../session.js';
 
 /** `completion`: what a shell reads to know the commands. */
@@ -6,33 +7,40 @@ export function addCompletion(program: Command, { terminal }: Session): void {
   program
     .command('completion')
     .addArgument(new Argument('<shell>', 'which shell').choices(['bash', 'zsh', 'fish']))
-    .description('print a completion script: source <(parley completion bash)')
+    .description('print a completion script')
+    .addHelpText(
+      'after',
+      examples(
+        'source <(parley completion bash)      # in ~/.bashrc; alike for zsh',
+        'parley completion fish > ~/.config/fish/completions/parley.fish',
+      ),
+    )
     .action((shell: 'bash' | 'zsh' | 'fish') => terminal.line(SCRIPTS[shell](program.commands)));
 }
 
 const SCRIPTS: Record<'bash' | 'zsh' | 'fish', (commands: readonly Command[]) => string> = { bash, zsh, fish };
 
+/** Of the program that `agent` is, which says its options itself. */
+const AGENT_WORDS = ['serve', '--script', '--llm', '--order', '--role', '--port', '--host', '--data-dir', '--name'];
+
+/** Files are offered where no word fits. */
 function bash(commands: readonly Command[]): string {
-  const cases = commands.map((it) => `    ${it.name()}) words="${options(it).join(' ')}" ;;`);
+  const cases = commands.map((it) => `    ${it.name()}) words="${words(it).join(' ')}" ;;`);
   return `_parley() {
-  local words="${commands.map((it) => it.name()).join(' ')}"
+  local words=""
   case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
   esac
-  [ "$COMP_CWORD" -eq 1 ] && words="${commands.map((it) => it.name()).join(' ')}"
-  COMPREPLY=($(compgen -o default -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  [ "$COMP_CWORD" -eq 1 ] && words="${commands.map((it) => it.name()).join(' ')} --help --version"
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  [ "\${#COMPREPLY[@]}" -eq 0 ] && compopt -o default 2> /dev/null
 }
 complete -F _parley parley`;
 }
 
 function zsh(commands: readonly Command[]): string {
-  const named = commands.map((it) => `    '${it.name()}:${quoted(it.description())}'`);
-  const cases = commands.map(
-    (it) =>
-      `    ${it.name()}) _values option ${options(it)
-        .map((word) => `'${word}'`)
-        .join(' ')} ;;`,
-  );
+  const named = commands.map((it) => `    '${it.name()}:${quoted(it.description()).replaceAll(':', '\\:')}'`);
+  const cases = commands.map((it) => `    ${it.name()}) compadd -- ${words(it).join(' ')} ;;`);
   return `#compdef parley
 _parley() {
   local -a commands
@@ -43,6 +51,7 @@ ${named.join('\n')}
   case "$words[2]" in
 ${cases.join('\n')}
   esac
+  _files
 }
 compdef _parley parley`;
 }
@@ -51,19 +60,24 @@ function fish(commands: readonly Command[]): string {
   const first = commands.map(
     (it) => `complete -c parley -n __fish_use_subcommand -f -a ${it.name()} -d '${quoted(it.description())}'`,
   );
-  const rest = commands.flatMap((it) =>
-    it.options.map(
-      ({ long, description }) =>
-        `complete -c parley -n '__fish_seen_subcommand_from ${it.name()}' -l ${(long ?? '').slice(2)} -d '${quoted(description)}'`,
-    ),
-  );
+  const rest = commands.flatMap((it) => {
+    const seen = `complete -c parley -n '__fish_seen_subcommand_from ${it.name()}'`;
+    const plain = words(it).filter((word) => !word.startsWith('--'));
+    return [
+      ...plain.map((word) => `${seen} -a ${word}`),
+      ...it.options.map(({ long, description }) => `${seen} -l ${(long ?? '').slice(2)} -d '${quoted(description)}'`),
+    ];
+  });
   return [...first, ...rest].join('\n');
 }
 
-function options(command: Command): string[] {
-  return [...command.options.flatMap(({ long }) => long ?? []), '--url', '--json', '--help'];
+/** What may follow a command: its options, and the words that it knows. */
+function words(command: Command): string[] {
+  if (command.name() === 'agent') return AGENT_WORDS;
+  const known = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);
+  return [...known, ...command.options.flatMap(({ long }) => long ?? []), '--url', '--json', '--help'];
 }
 
 function quoted(text: string): string {
-  return text.replaceAll("'", '’').replaceAll(':', '\\:').replaceAll('`', '');
+  return text.replaceAll("'", '’').replaceAll('`', '');
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { examples } from '../examples.js';
 import type { Session } from '../session.js';
 
 /** `doctor`: what would keep a service from working here. */
@@ -7,6 +8,10 @@ export function addDoctor(program: Command, session: Session): void {
     .command('doctor')
     .description(
       'look at what a service needs: Node, ports, the database and how many sessions it has, clocks, the service itself',
+    )
+    .addHelpText(
+      'after',
+      examples('parley doctor', 'DATABASE_URL=postgres://parley@db.internal/parley parley doctor --json'),
     )
     .action(async () => (await import('../doctor.js')).doctor(session));
 }

@@ -1,10 +1,11 @@
 import type { components } from '#libs/client';
 import type { Command } from 'commander';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { applied, applyFiles } from '../apply.js';
 import { type Difference, differences } from '../differences.js';
+import { examples } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
 import { FolderState } from '../folder-state.js';
 import type { Session } from '../session.js';
@@ -29,16 +30,21 @@ export function addFileCommands(program: Command, session: Session): void {
     .command('check')
     .description('say what is wrong with the files, without a service; 2 where something is')
     .option(...folder)
-    .addHelpText('after', '\nExamples:\n  parley check\n  parley check -f workflows/greeting.yaml --json')
+    .addHelpText('after', examples('parley check', 'parley check -f workflows/greeting.yaml --json'))
     .action(async (options: FolderOptions) => (await import('../check.js')).check(session, options));
   program
     .command('schema')
-    .description('print the JSON Schema of workflows, for editors: parley schema > workflow.schema.json')
+    .description('print the JSON Schema of workflows, for editors')
+    .addHelpText('after', examples('parley schema > workflow.schema.json'))
     .action(async () => (await import('../check.js')).schema(session));
   program
     .command('diff')
     .description('say how the service differs from the files; 2 where it does')
     .option(...folder)
+    .addHelpText(
+      'after',
+      examples('parley diff', 'parley diff -f workflows/greeting.yaml --url https://parley.example'),
+    )
     .action((options: FolderOptions) => diff(session, options));
   program
     .command('apply')
@@ -47,6 +53,7 @@ export function addFileCommands(program: Command, session: Session): void {
     .option('--prune', 'delete workflows that were applied from this folder before and are in none of its files')
     .option('--dry-run', 'only say what would be done; 2 where anything would')
     .option('--force', 'also replace what others have changed since')
+    .addHelpText('after', examples('parley apply --dry-run', 'parley apply --prune', 'parley apply -f flows/ --json'))
     .action((options: ApplyOptions) => apply(session, options));
   program
     .command('export')
@@ -54,6 +61,7 @@ export function addFileCommands(program: Command, session: Session): void {
     .description('write workflows of the service into files')
     .option('-f, --folder <folder>', 'where to', 'workflows')
     .option('--format <format>', 'yaml or json', 'yaml')
+    .addHelpText('after', examples('parley export', 'parley export greeting --format json'))
     .action((names: string[], options: FolderOptions & { format: string }) => exportFiles(session, names, options));
 }
 
@@ -67,9 +75,11 @@ async function diff(session: Session, { folder }: FolderOptions): Promise<void> 
     .map(({ name, action }) => ({ name, action, differences: differencesOf(files, saved, name) }));
   if (changes.length > 0) session.code = EXIT.differs;
   terminal.result({ workflows: changes }, () =>
-    changes.length === 0
-      ? `${url} has all workflows of ${folder} as they are in the files.`
-      : changes.map(({ name, action, differences: found }) => described(session, name, action, found)).join('\n'),
+    files.length === 0
+      ? noWorkflows(folder)
+      : changes.length === 0
+        ? `Nothing differs: ${url} has the workflows of ${folder} as the files say.`
+        : changes.map(({ name, action, differences: found }) => described(session, name, action, found)).join('\n'),
   );
 }
 
@@ -100,6 +110,8 @@ function short(value: unknown): string {
 
 async function apply(session: Session, options: ApplyOptions): Promise<void> {
   const { terminal, url } = session;
+  if (options.prune && isFile(options.folder))
+    throw new CommandError(`--prune needs the whole folder: beside ${options.folder} there may be more workflows`);
   const files = readWorkflowFiles(options.folder, terminal.env);
   const state = new FolderState(folderOf(options.folder), url);
   const answer = await applyFiles(session, files, { ...options, mark: state.mark(), seen: state.seen() });
@@ -107,7 +119,7 @@ async function apply(session: Session, options: ApplyOptions): Promise<void> {
   if (options.dryRun && changed) session.code = EXIT.differs;
   if (!options.dryRun) state.see(new Map(answer.workflows.map(({ name, revision }) => [name, revision])));
   terminal.result({ workflows: answer.workflows.map(({ name, action }) => ({ name, action })) }, () =>
-    applied(session, answer.workflows, options.dryRun),
+    answer.workflows.length === 0 ? noWorkflows(options.folder) : applied(session, answer.workflows, options.dryRun),
   );
 }
 
@@ -136,14 +148,13 @@ async function exportFiles(
   );
 }
 
-/** The files that are there already: a workflow that has one is written there. */
+/** The files that are there already: a workflow that has one is written there. @throws CommandError where one is broken */
 function existing(folder: string, { terminal }: Session): WorkflowFile[] {
-  try {
-    return readWorkflowFiles(folder, terminal.env);
-  } catch (error) {
-    if (error instanceof CommandError) return [];
-    throw error;
-  }
+  return existsSync(folder) ? readWorkflowFiles(folder, terminal.env) : [];
+}
+
+function noWorkflows(folder: string): string {
+  return `There are no workflows in ${folder}.`;
 }
 
 function textOf(definition: object, format: 'yaml' | 'json'): string {
@@ -168,5 +179,9 @@ function comparable(definition: Record<string, unknown>): Record<string, unknown
 }
 
 function folderOf(where: string): string {
-  return /\.(ya?ml|json)$/i.test(where) ? dirname(where) : where;
+  return isFile(where) ? dirname(where) : where;
+}
+
+function isFile(where: string): boolean {
+  return /\.(ya?ml|json)$/i.test(where);
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { examples } from '../examples.js';
 import { CommandError } from '../exit-code.js';
 import { packageFolder } from '../package-version.js';
 import type { Session } from '../session.js';
@@ -12,17 +13,29 @@ export function addInit(program: Command, session: Session): void {
     .argument('[template]', 'what to begin with; without it the templates are listed')
     .description('write the workflows of a template into a folder')
     .option('-f, --folder <folder>', 'where to', 'workflows')
+    .addHelpText('after', examples('parley init', 'parley init approval'))
     .action((template: string | undefined, { folder }: { folder: string }) => init(session, template, folder));
 }
 
-function init({ terminal }: Session, template: string | undefined, folder: string): void {
-  const templates = new Map(
-    readdirSync(examples(), { withFileTypes: true })
-      .filter((it) => it.isDirectory())
-      .map(({ name }) => [name, describe(name)]),
-  );
-  if (template === undefined) {
-    const list = [...templates].map(([name, description]) => ({ name, description }));
+/** A folder of the examples that has a workflow; the other JSON files in it are scripts of agents that it calls. */
+interface Template {
+  name: string;
+  file: string;
+  workflow: Workflow;
+  scripts: string[];
+}
+
+interface Workflow {
+  description?: string;
+  nodes: { id: string; type: string; config?: { schema?: { type?: string }; default?: unknown; optional?: boolean } }[];
+}
+
+function init({ terminal }: Session, wanted: string | undefined, folder: string): void {
+  const templates = readdirSync(templatesFolder(), { withFileTypes: true })
+    .filter((it) => it.isDirectory())
+    .flatMap(({ name }) => templateIn(name) ?? []);
+  if (wanted === undefined) {
+    const list = templates.map(({ name, workflow: { description = '' } }) => ({ name, description }));
     terminal.result({ templates: list }, () =>
       terminal.table(
         ['TEMPLATE', 'WHAT IT DOES'],
@@ -31,38 +44,71 @@ function init({ terminal }: Session, template: string | undefined, folder: strin
     );
     return;
   }
-  if (!templates.has(template)) {
-    throw new CommandError(`There is no template "${template}"; there are ${[...templates.keys()].join(', ')}`);
+  const template = templates.find(({ name }) => name === wanted);
+  if (!template) {
+    const names = templates.map(({ name }) => name).join(', ');
+    throw new CommandError(`There is no template "${wanted}"; there are ${names}`);
   }
   const written = copy(template, folder);
-  terminal.result({ files: written }, () =>
-    [...written, '', 'Next: `parley dev` in one terminal, `parley apply` and `parley run` in another.'].join('\n'),
-  );
+  terminal.result({ files: written }, () => [...written, '', ...next(template, folder)].join('\n'));
+}
+
+function templateIn(name: string): Template | undefined {
+  const files = readdirSync(join(templatesFolder(), name)).filter((file) => file.endsWith('.json'));
+  for (const file of files) {
+    const workflow = JSON.parse(readFileSync(join(templatesFolder(), name, file), 'utf8')) as Partial<Workflow>;
+    if (isWorkflow(workflow)) return { name, file, workflow, scripts: files.filter((it) => it !== file) };
+  }
+  return undefined;
+}
+
+function isWorkflow(value: Partial<Workflow>): value is Workflow {
+  return value.nodes !== undefined;
 }
 
 /** @throws CommandError before anything is written, where a file is there already */
-function copy(template: string, folder: string): string[] {
-  const from = join(examples(), template);
-  const names = readdirSync(from).filter((name) => name.endsWith('.json') || name.endsWith('.yaml'));
-  // One that is alone is called like its template: another template goes beside it.
-  const targets = names.map((name) => join(folder, name.replace(/^workflow(?=\.)/, template)));
+function copy({ name, file, scripts }: Template, folder: string): string[] {
+  const copies = [
+    // It is called like its template: another template goes beside it.
+    { from: file, to: join(folder, `${name}.json`) },
+    ...scripts.map((script) => ({ from: script, to: placeOf(script, folder) })),
+  ];
+  const targets = copies.map(({ to }) => to);
   const there = targets.filter((path) => existsSync(path));
   if (there.length > 0) throw new CommandError(`${there.join(', ')}: there already`);
-  mkdirSync(folder, { recursive: true });
-  names.forEach((name, index) => cpSync(join(from, name), targets[index] ?? ''));
+  for (const { from, to } of copies) {
+    mkdirSync(dirname(to), { recursive: true });
+    cpSync(join(templatesFolder(), name, from), to);
+  }
   return targets;
 }
 
-function describe(template: string): string {
-  const folder = join(examples(), template);
-  for (const name of readdirSync(folder)) {
-    if (!name.endsWith('.json')) continue;
-    const { description } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { description?: string };
-    if (description !== undefined) return description;
-  }
-  return '';
+function placeOf(script: string, folder: string): string {
+  return join(folder, 'agents', script);
 }
 
-function examples(): string {
+/** Where the workflow finds the agents whose scripts are beside it. */
+const PORTS: Readonly<Record<string, number>> = { 'researcher.json': 4001, 'critic.json': 4002 };
+
+/** What to do now. */
+function next({ name, workflow, scripts }: Template, folder: string): string[] {
+  const where = folder === 'workflows' ? '' : ` -f ${folder}`;
+  const agents = scripts.map((it) => `  parley agent --script ${placeOf(it, folder)} --port ${PORTS[it] ?? 4001}`);
+  const commands = [`  parley dev${where}`, ...agents, `  parley run ${name}${inputs(workflow)} --follow`];
+  return ['Next, each in a terminal of its own:', ...commands];
+}
+
+function inputs({ nodes }: Workflow): string {
+  const needed = nodes.filter(
+    ({ type, config }) => type === 'input' && config?.default === undefined && config?.optional !== true,
+  );
+  return needed.map(({ id, config }) => ` -i ${exampleOf(id, config?.schema?.type)}`).join('');
+}
+
+function exampleOf(id: string, type = 'string'): string {
+  return type === 'string' ? `${id}='…'` : `${id}:='${type === 'object' ? '{…}' : '…'}'`;
+}
+
+function templatesFolder(): string {
   return join(packageFolder(), 'examples');
 }

@@ -1,13 +1,20 @@
-import type { components, RunEvent } from '#libs/client';
+import { type components, ParleyError } from '#libs/client';
 import type { Command } from 'commander';
 import { eventLine } from '../event-line.js';
+import { examples } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
 import { readInputs, several } from '../inputs.js';
-import type { Session } from '../session.js';
+import { Interrupted, type Session } from '../session.js';
 import { ask } from '../question.js';
 
 type Run = components['schemas']['RunDetail'];
 
+/** Without another event a run rests. */
+const REST_MS = 300;
+/** Of what the service lists at once. */
+const LARGEST_PAGE = 100;
+/** Of workflows that are named where one was not found. */
+const MOST_NAMES = 20;
 const INPUT = 'an input: key=text, key:=json, or key=@file';
 
 /** `run`, `runs`, `logs`, `cancel`, `rerun`, `answer`. */
@@ -21,7 +28,11 @@ export function addRunCommands(program: Command, session: Session): void {
     .option('--key <key>', 'the same key and inputs: the same run, however often this is called')
     .addHelpText(
       'after',
-      '\nExamples:\n  parley run greeting -i topic=tea --follow\n  parley run approval -i change:=\'{"title":"x","risk":"high"}\'',
+      examples(
+        'parley run greeting -i topic=tea --follow',
+        `parley run approval -i change:='{"title":"x","risk":"high"}'`,
+        'parley run summary -i text=@report.txt --key report-42',
+      ),
     )
     .action((name: string, options: { input: string[]; follow?: boolean; key?: string }) =>
       startRun(session, name, options),
@@ -33,6 +44,10 @@ export function addRunCommands(program: Command, session: Session): void {
     .option('-s, --status <status>', 'running, input-required, completed, failed or canceled')
     .option('-q, --query <text>', 'whose workflow has this in its name, or whose id begins with it')
     .option('-n, --limit <number>', 'how many', '20')
+    .addHelpText(
+      'after',
+      examples('parley runs', 'parley runs -s input-required', 'parley runs -w greeting -n 5 --json'),
+    )
     .action((options: Record<string, string>) => listRuns(session, options));
   program
     .command('logs')
@@ -40,11 +55,13 @@ export function addRunCommands(program: Command, session: Session): void {
     .description('show the events of a run')
     .option('-f, --follow', 'and those that come, until it has ended')
     .option('--since <sequence>', 'after this one', '0')
+    .addHelpText('after', examples('parley logs 019a…', 'parley logs -f 019a… --since 12'))
     .action((runId: string, options: { follow?: boolean; since: string }) => showLogs(session, runId, options));
   program
     .command('cancel')
     .argument('<run>', 'its id')
     .description('cancel a run, and say what became of its agents')
+    .addHelpText('after', examples('parley cancel 019a…'))
     .action((runId: string) => cancelRun(session, runId));
   program
     .command('rerun')
@@ -54,7 +71,11 @@ export function addRunCommands(program: Command, session: Session): void {
     .option('--failed', 'run anew what failed, with everything after it')
     .option('-i, --input <input>', `${INPUT}; all of them, where any is given`, several, [])
     .option('--revision <revision>', "another revision of the workflow; otherwise the run's own")
-    .option('-f, --follow', 'show its events until it has ended')
+    .option('-f, --follow', 'show its events until it has ended; its outcome is the exit code')
+    .addHelpText(
+      'after',
+      examples('parley rerun 019a… --failed --follow', 'parley rerun 019a… --from draft --revision 3'),
+    )
     .action((runId: string, options: RerunOptions) => startRerun(session, runId, options));
   program
     .command('answer')
@@ -64,7 +85,7 @@ export function addRunCommands(program: Command, session: Session): void {
     .option('--node <node>', 'the node that asks; needed where several do')
     .option('-i, --input <field>', 'a field of the form: key=text, or key:=json', several, [])
     .option('--data <json>', 'the whole answer as JSON')
-    .addHelpText('after', '\nExamples:\n  parley answer 019a… -i decision=yes\n  parley answer 019a… "the second one"')
+    .addHelpText('after', examples('parley answer 019a… -i decision=yes', 'parley answer 019a… "the second one"'))
     .action((runId: string, text: string | undefined, options: { node?: string; input: string[]; data?: string }) =>
       ask(session, runId, text, options),
     );
@@ -84,7 +105,10 @@ async function startRun(
   { input, follow, key }: { input: string[]; follow?: boolean; key?: string },
 ): Promise<void> {
   const { client, signal } = session;
-  const started = await client.run(name, readInputs(input), { signal, idempotencyKey: key });
+  const inputs = readInputs(input);
+  const started = await client.run(name, inputs, { signal, idempotencyKey: key }).catch(async (error: unknown) => {
+    throw error instanceof ParleyError && error.status === 404 ? await unknown(session, name, error) : error;
+  });
   if (follow) await followed(session, started.runId);
   else session.terminal.result(started, () => startedText(started.runId));
 }
@@ -102,6 +126,22 @@ async function startRerun(session: Session, runId: string, options: RerunOptions
   else session.terminal.result(started, () => startedText(started.runId));
 }
 
+/** There is no such workflow; says which there are. */
+async function unknown({ client, url, signal }: Session, name: string, error: ParleyError): Promise<CommandError> {
+  const views = await client.call<{ name: string }[]>('/api/workflows', { signal }).catch(() => []);
+  const names = views.slice(0, MOST_NAMES).map((view) => view.name);
+  const more = views.length > names.length ? `, … (${views.length})` : '';
+  const there =
+    names.length === 0 ? 'it has none; `parley apply` saves those of a folder' : `it has ${names.join(', ')}`;
+  const { status, reason, message, requestId } = error;
+  return new CommandError(`There is no workflow "${name}" at ${url}: ${there}${more}`, EXIT.failed, {
+    status,
+    reason,
+    message,
+    ...(requestId !== undefined && { requestId }),
+  });
+}
+
 function startedText(runId: string): string {
   return `Run ${runId} started. \`parley logs -f ${runId}\` shows it.`;
 }
@@ -110,21 +150,28 @@ function startedText(runId: string): string {
 async function followed(session: Session, runId: string, since = 0): Promise<void> {
   const { client, terminal, signal } = session;
   terminal.note(`Run ${runId}`);
+  let waits: ReturnType<typeof setTimeout> | undefined;
   try {
-    for await (const event of client.events(runId, { since, signal })) show(session, event);
+    for await (const event of client.events(runId, { since, signal })) {
+      clearTimeout(waits);
+      terminal.entry(event, () => eventLine(event, terminal));
+      // What was answered long ago is followed by what came of it.
+      if (event.type === 'input.required') waits = setTimeout(() => terminal.note(hint(runId)), REST_MS);
+    }
   } catch (error) {
-    if (signal.aborted) terminal.note(`\nThe run goes on; \`parley logs -f ${runId}\` shows it again.`);
+    if (signal.reason instanceof Interrupted)
+      terminal.note(`\nThe run goes on; \`parley logs -f ${runId}\` shows it again.`);
     throw error;
+  } finally {
+    clearTimeout(waits);
   }
   const run = await client.get(runId, { signal });
   if (run.status !== 'completed') session.code = EXIT.failed;
-  if (!terminal.json) terminal.line(outcome(run));
+  if (!terminal.json) terminal.line(terminal.foreign(outcome(run)));
 }
 
-function show({ terminal }: Session, event: RunEvent): void {
-  terminal.entry(event, () => eventLine(event, terminal));
-  if (event.type === 'input.required')
-    terminal.note(`It waits for an answer: \`parley answer ${event.runId}\` gives one.`);
+function hint(runId: string): string {
+  return `It waits for an answer: \`parley answer ${runId}\` gives one.`;
 }
 
 function outcome({ status, result, error }: Run): string {
@@ -138,15 +185,22 @@ function outcome({ status, result, error }: Run): string {
 
 async function listRuns(session: Session, { workflow, status, query, limit }: Record<string, string>): Promise<void> {
   const { client, terminal, signal } = session;
-  const filter = { workflow, status, q: query, pageSize: positive('--limit', limit ?? '20') };
-  const known = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
-  const page = await client.list(known, { signal });
-  terminal.result(page.runs, () =>
-    page.runs.length === 0
-      ? 'There is no such run.'
+  const most = positive('--limit', limit ?? '20');
+  const filter = Object.entries({ workflow, status, q: query }).filter(([, value]) => value !== undefined);
+  const runs: components['schemas']['RunSummary'][] = [];
+  for (let pageToken = ''; ;) {
+    const pageSize = Math.min(most - runs.length, LARGEST_PAGE);
+    const page = await client.list({ ...Object.fromEntries(filter), pageSize, pageToken }, { signal });
+    runs.push(...page.runs);
+    pageToken = page.nextPageToken;
+    if (pageToken === '' || runs.length >= most) break;
+  }
+  terminal.result(runs, () =>
+    runs.length === 0
+      ? `There are no ${filter.length > 0 ? 'such ' : ''}runs.`
       : terminal.table(
           ['RUN', 'WORKFLOW', 'STATUS', 'STARTED', 'LAST CHANGE'],
-          page.runs.map((run) => [
+          runs.map((run) => [
             run.runId,
             run.workflow,
             coloured(session, run.status),
@@ -172,9 +226,9 @@ async function showLogs(session: Session, runId: string, options: { follow?: boo
     await followed(session, runId, since);
     return;
   }
-  for await (const event of session.client.events(runId, { since, live: false, signal: session.signal })) {
-    session.terminal.entry(event, () => eventLine(event, session.terminal));
-  }
+  const { client, signal, terminal } = session;
+  const events = await Array.fromAsync(client.events(runId, { since, live: false, signal }));
+  terminal.result(events, () => events.map((event) => eventLine(event, terminal)).join('\n'));
 }
 
 async function cancelRun(session: Session, runId: string): Promise<void> {

@@ -1,0 +1,36 @@
+/** Why a text is no JSON, and where: `Unexpected token … at line 2, column 11`; `undefined` where it is. */
+export function jsonFault(text: string): string | undefined {
+  const message = messageOf(text);
+  if (message === undefined) return undefined;
+  const before = text.slice(0, firstFault(text)).split('\n');
+  const [what = ''] = message.split(/,? (?:\.\.\.)?"| in JSON at| after JSON at| at position/);
+  return `${what} at line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+}
+
+/** Where the first character is that nothing could mend which came after it; not all messages of the parser say that. */
+function firstFault(text: string): number {
+  let [fine, broken] = [0, text.length + 1];
+  while (broken - fine > 1) {
+    const middle = (fine + broken) >> 1;
+    if (isBegun(text.slice(0, middle))) fine = middle;
+    else broken = middle;
+  }
+  return fine;
+}
+
+/** Whether a text is JSON, or what JSON may begin with: the parser came to its end without a fault. */
+function isBegun(text: string): boolean {
+  const message = messageOf(text);
+  if (message === undefined || message.startsWith('Unexpected end')) return true;
+  const [, position] = /at position (\d+)/.exec(message) ?? [];
+  return position !== undefined && Number(position) >= text.length;
+}
+
+function messageOf(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

@@ -1,0 +1,251 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { parley } from './parley.js';
+import { Terminal } from './terminal.js';
+
+let server: Server;
+let url: string;
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+let folder: string;
+
+beforeAll(async () => {
+  server = createServer((request, response) => answer(request, response));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-command-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+interface Seen {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** Gives a command in this process. */
+async function command(args: string[], env: Record<string, string> = {}, gone?: AbortSignal): Promise<Seen> {
+  const seen = { out: '', err: '' };
+  const terminal = new Terminal({
+    out: { write: (text) => (seen.out += text) },
+    err: { write: (text) => (seen.err += text) },
+    input: new PassThrough(),
+    env: { PARLEY_URL: url, ...env },
+    ...(gone && { gone }),
+  });
+  const code = await parley(args, terminal);
+  return { code, ...seen };
+}
+
+function json(response: ServerResponse, value: unknown, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+function frames(...sequences: number[]): string {
+  const event = (sequence: number): object => ({
+    sequence,
+    type: 'node.progress',
+    runId: 'r',
+    timestamp: '2026-01-31T09:30:00.000Z',
+    payload: {},
+  });
+  return sequences.map((it) => `id: ${it}\ndata: ${JSON.stringify(event(it))}\n\n`).join('');
+}
+
+const STREAM = { 'content-type': 'text/event-stream' };
+
+describe('a command and the service', () => {
+  it('does not wait for a service that was never there, and says why it cannot be reached', async () => {
+    const other = createServer();
+    await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+    const { port } = other.address() as AddressInfo;
+    await new Promise((closed) => other.close(closed));
+    const { code, err } = await command(['runs', '--url', `http://127.0.0.1:${port}`]);
+    expect({ code, lines: err.trim().split('\n') }).toEqual({
+      code: 1,
+      lines: [
+        `parley: http://127.0.0.1:${port} cannot be reached (ECONNREFUSED)`,
+        '`parley dev` starts a service; --url or PARLEY_URL names another.',
+      ],
+    });
+  });
+
+  it('says when a service goes away in the middle, and goes on when it is back', async () => {
+    let asks = 0;
+    answer = ({ url: path }, response) => {
+      asks += 1;
+      if (path?.includes('/events') !== true) json(response, { runId: 'r', status: 'completed', result: [] });
+      else if (asks === 1) response.writeHead(200, STREAM).write(frames(1), () => response.destroy());
+      else if (asks === 2) response.destroy();
+      else
+        response
+          .writeHead(200, STREAM)
+          .end(frames(2, 3).replace('"sequence":3,"type":"node.progress"', '"sequence":3,"type":"done"'));
+    };
+    const { code, out, err } = await command(['logs', '-f', 'r', '--json']);
+    expect([
+      code,
+      err,
+      out
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { sequence: number }).sequence),
+    ]).toEqual([0, '', [1, 2, 3]]);
+    asks = 0;
+    const reported = await command(['logs', '-f', 'r']);
+    expect(reported.err).toBe(`Run r\n${url} is away; waiting for it …\n${url} answers again.\n`);
+  });
+
+  it.each<[string, string[], Record<string, string>]>([
+    ['an address that is none', ['--url', 'parley.example'], {}],
+    ['an address with a password', ['--url', 'http://me:hush@127.0.0.1:3000'], {}],
+    ['a key that no header takes', [], { PARLEY_API_KEY: 'hush\n' }],
+  ])('refuses %s without saying it', async (_, args, env) => {
+    const { code, err } = await command(['runs', ...args], env);
+    expect([code, err]).toEqual([2, expect.stringMatching(/^parley: (the service's URL|PARLEY_API_KEY)/)]);
+    expect(err).not.toContain('hush');
+  });
+
+  it('says so where something else than a service answers', async () => {
+    answer = (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
+    for (const args of [['runs'], ['logs', 'r'], ['logs', '-f', 'r']]) {
+      expect(await command(args)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('is there a Parley at this URL?'),
+      });
+    }
+  });
+
+  it('ends quietly when nobody reads any more', async () => {
+    const reader = new AbortController();
+    answer = (_, response) => response.writeHead(200, STREAM).write(frames(1), () => reader.abort());
+    expect(await command(['logs', '-f', 'r'], {}, reader.signal)).toMatchObject({ code: 0, err: 'Run r\n' });
+  });
+});
+
+describe('talking with an agent', () => {
+  it.each([
+    ['to an agent of the service', '', 'Bearer secret'],
+    ['to no other agent', 'http://127.0.0.1:3000', undefined],
+  ])('shows the key %s', async (_, service, expected) => {
+    const shown = new Set<string | undefined>();
+    answer = ({ headers, method }, response) => {
+      if (method === 'POST') shown.add(headers.authorization);
+      json(response, {}, method === 'POST' ? 401 : 404);
+    };
+    const env = { PARLEY_API_KEY: 'secret', ...(service !== '' && { PARLEY_URL: service }) };
+    expect(await command(['send', `${url}/a2a/`, 'hi'], env)).toMatchObject({ code: 1 });
+    expect([...shown]).toEqual([expected]);
+  });
+
+  it.each(['send', 'chat', 'card'])('%s asks for a URL', async (name) => {
+    const { code, err } = await command([name, 'greeting', ...(name === 'send' ? ['hi'] : [])]);
+    expect([code, err]).toEqual([2, expect.stringContaining('must be an http or https URL')]);
+  });
+});
+
+describe('what a command prints', () => {
+  it('is one JSON document, unless something is followed', async () => {
+    answer = (_, response) => response.writeHead(200, STREAM).end(frames(1, 2));
+    const { code, out } = await command(['logs', 'r', '--json']);
+    expect([code, JSON.parse(out)]).toMatchObject([0, [{ sequence: 1 }, { sequence: 2 }]]);
+  });
+
+  it('is as many runs as were asked for, however many the service gives at once', async () => {
+    const asked: string[] = [];
+    answer = (request, response) => {
+      const query = new URL(request.url ?? '', url).searchParams;
+      asked.push(`${query.get('pageToken')}:${query.get('pageSize')}`);
+      const [from, size] = [Number(query.get('pageToken')), Number(query.get('pageSize'))];
+      const runs = Array.from({ length: size }, (_, it) => ({
+        runId: `r${from + it}`,
+        workflow: 'w',
+        status: 'failed',
+      }));
+      json(response, { runs, nextPageToken: String(from + size) });
+    };
+    const { out } = await command(['runs', '-n', '150', '--json']);
+    expect((JSON.parse(out) as { runId: string }[]).map(({ runId }) => runId)).toEqual(
+      Array.from({ length: 150 }, (_, it) => `r${it}`),
+    );
+    expect(asked).toEqual([':100', '100:50']);
+  });
+
+  it('names what a service refuses of files by file and line, for programs as well', async () => {
+    await command(['init', 'approval', '-f', folder]);
+    const errors = [{ path: 'workflows[0].definition.nodes[1].type', detail: 'is odd', code: 'UNKNOWN_TYPE' }];
+    answer = (_, response) =>
+      json(response, { status: 422, detail: 'is odd', reason: 'INVALID_WORKFLOW', errors }, 422);
+    const { code, err } = await command(['apply', '-f', folder, '--json']);
+    expect([code, JSON.parse(err)]).toMatchObject([
+      2,
+      {
+        error: {
+          status: 422,
+          reason: 'INVALID_WORKFLOW',
+          errors: [
+            {
+              file: expect.stringMatching(/approval\.json$/),
+              line: expect.any(Number),
+              path: 'nodes[1].type',
+              detail: 'is odd',
+            },
+          ],
+        },
+      },
+    ]);
+  });
+
+  it('deletes nothing because one file was named', async () => {
+    await command(['init', 'approval', '-f', folder]);
+    const { code, err } = await command(['apply', '--prune', '-f', join(folder, 'approval.json')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('--prune needs the whole folder')]);
+  });
+});
+
+describe('parley init', () => {
+  it('writes templates beside one another, and the scripts of their agents beside them', async () => {
+    const { out } = await command(['init']);
+    expect(out).not.toContain('github-actions');
+    for (const template of ['briefing', 'critic']) {
+      expect(await command(['init', template, '-f', folder])).toMatchObject({ code: 0 });
+    }
+    expect(readdirSync(folder).toSorted()).toEqual(['agents', 'briefing.json', 'critic.json']);
+    expect(existsSync(join(folder, 'agents/critic.json'))).toBe(true);
+    expect(await command(['init', 'critic', '-f', folder])).toMatchObject({ code: 2 });
+  });
+
+  it('says what to do next, with the inputs that are needed', async () => {
+    const { out } = await command(['init', 'approval', '-f', folder]);
+    expect(out).toContain(`parley dev -f ${folder}\n  parley run approval -i change:='{…}' --follow`);
+  });
+});
+
+describe('parley completion bash', () => {
+  it.each([
+    [['ru'], 'run runs'],
+    [['apply', '--pr'], '--prune'],
+    [['completion', 'z'], 'zsh'],
+    [['agent', 'se'], 'serve'],
+    [['run', 'greeting', '--fo'], '--follow'],
+  ])('completes parley %j', async (words, found) => {
+    const { out } = await command(['completion', 'bash']);
+    const line = ['parley', ...words].map((word) => `'${word}'`).join(' ');
+    const asked = `COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _parley; echo "\${COMPREPLY[@]}"; complete -p parley`;
+    const { stdout, stderr } = spawnSync('bash', ['-c', `${out}\n${asked}`], { encoding: 'utf8' });
+    expect([stderr, stdout]).toEqual(['', `${found}\ncomplete -F _parley parley\n`]);
+  });
+});

@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readWorkflowFiles } from './workflow-files.js';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-files-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function written(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const read = (where = folder) => readWorkflowFiles(where, {});
+
+describe('readWorkflowFiles', () => {
+  it.each([
+    ['YAML that is none', 'a.yaml', 'name: x\nnodes:\n- {id: a\n', /a\.yaml: .+ at line \d+, column \d+$/],
+    ['JSON that is none', 'a.json', '{"name":"x",\n"nodes": [}', /a\.json: Unexpected token '}' at line 2, column 11$/],
+    [
+      'a star that names nothing',
+      'a.yaml',
+      'name: x\ndescription: *soon\nnodes: []\n',
+      /a\.yaml: Unresolved alias .*soon/,
+    ],
+    ['no name', 'a.yaml', 'nodes: [{ id: a, type: input }]\n', /a\.yaml: a workflow needs a name and a list of nodes$/],
+    ['edges without nodes', 'a.yaml', 'name: x\nedges: [{ from: a, to: b }]\n', /a workflow needs a name/],
+  ])('says in one line what is wrong with %s', (_, name, text, sentence) => {
+    written(name, text);
+    expect(() => read()).toThrow(sentence);
+    expect(() => read()).toThrow(/^[^\n]+$/);
+  });
+
+  it('names a file that cannot be read', () => {
+    symlinkSync(join(folder, 'nowhere'), join(folder, 'a.yaml'));
+    expect(() => read()).toThrow(/a\.yaml: cannot be read \(ENOENT\)/);
+  });
+
+  it('passes over what is no workflow, unless it was named', () => {
+    const other = written('script.json', '{"rules":[]}');
+    written('flow.json', '\uFEFF{"name":"flow","nodes":[]}');
+    expect(read().map(({ definition }) => definition.name)).toEqual(['flow']);
+    expect(() => read(other)).toThrow(/script\.json: a workflow has a name and nodes$/);
+    expect(() => read(join(folder, 'nope'))).toThrow(/nope is not there; `parley init`/);
+  });
+});
