@@ -31,12 +31,17 @@ export const FORBIDDEN_WORDS = [
   { phrase: 'answer room', in: 'names', instead: 'ResponseBudget' },
 ];
 
-/** A comment says the rule, and cites no table that its reader does not have. */
+/** A comment says the rule, and cites no table that its reader does not have; the package is called by its own name. */
 export const FORBIDDEN_PATTERNS = [
   {
     pattern: /\b(?:[Rr]ows? [A-Z]|[Ff]indings? #?)\d+\b/,
     what: 'a number that only its author can look up',
     instead: 'the rule itself',
+  },
+  {
+    pattern: /\bnpx (?:-\S+ )*parley(?!-a2a)\b/,
+    what: 'a package of somebody else',
+    instead: 'npx parley-a2a',
   },
 ];
 

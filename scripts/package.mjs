@@ -27,7 +27,8 @@ const COPIED = [
   'LICENSE',
   'README.md',
 ];
-const LEFT_OUT = /\.map$|^docs\/(?:adr|console)\//;
+/** Pictures are for the web, but for those of the first page. */
+const LEFT_OUT = /\.map$|^docs\/console\/(?!run-(?:light|dark)\.png$)./;
 
 /** What others import, and where it is declared: the client and plugins stand alone, so that they run anywhere. */
 const EXPORTS = {
