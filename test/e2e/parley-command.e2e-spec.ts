@@ -215,13 +215,19 @@ describe('parley', () => {
     expect(await parley.run('send', slow.url, 'tea')).toMatchObject({ code: 0, out: 'tea\n', err: '… Boiling\n' });
   });
 
-  it('serves an agent until it is told to end, in order', async () => {
+  it('serves an agent until it is told to end, in order, in a folder as npm makes it', async () => {
     const database = await freshDatabase();
     stage.defer(() => database.drop());
     const alone = new ParleyCommand({ DATABASE_URL: database.url });
     stage.defer(() => alone.end());
-    const serving = alone.start('agent', '--order', '--port', '0');
-    await until(() => /^Agent order is ready on \S+$/m.test(serving.out()), { what: 'the agent' });
+    writeFileSync(join(alone.folder, 'package.json'), '{"type":"commonjs"}');
+    const agent = `import { defineAgent } from 'parley-a2a/agent';
+import { words } from './words.ts';
+export default defineAgent({ name: 'echo', run: async (ctx) => words(ctx.text) });`;
+    writeFileSync(join(alone.folder, 'echo.ts'), agent);
+    writeFileSync(join(alone.folder, 'words.ts'), 'export const words = (text: string): string => text;');
+    const serving = alone.start('agent', 'serve', 'echo.ts', '--port', '0');
+    await until(() => /^Agent echo is ready on \S+$/m.test(serving.out()), { what: 'the agent' });
     serving.child.kill('SIGINT');
     expect(await serving.ended()).toMatchObject({ code: 0, err: '' });
     expect(await alone.run('agent')).toMatchObject({ code: 2, err: expect.stringContaining('Give serve and a file') });

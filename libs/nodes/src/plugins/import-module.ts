@@ -27,13 +27,21 @@ function hook(): void {
   isHooked = true;
   Object.assign(globalThis, { [OFFERED]: offered });
   registerHooks({
-    resolve: (specifier, context, next) =>
-      offered.has(specifier) ? { url: SCHEME + specifier, shortCircuit: true } : next(specifier, context),
+    resolve: (specifier, context, next) => {
+      if (offered.has(specifier)) return { url: SCHEME + specifier, shortCircuit: true };
+      const found = next(specifier, context);
+      return isOwnTypeScript(found.url) ? { ...found, format: 'module-typescript' } : found;
+    },
     load: (url, context, next) => {
       if (!url.startsWith(SCHEME)) return next(url, context);
       return { format: 'module', source: sourceOf(url.slice(SCHEME.length)), shortCircuit: true };
     },
   });
+}
+
+/** Authors write modules, whatever the package.json of their folder says, and where there is none. */
+function isOwnTypeScript(url: string): boolean {
+  return /^file:.*\.ts$/.test(url) && !url.includes('/node_modules/');
 }
 
 function sourceOf(name: string): string {
