@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { statusUpdate, userMessage } from '#libs/protocol';
 import type { TaskEvent, TaskStore } from '#libs/tasks';
 import { newDraft, REPLICA } from './task-draft.js';
 
@@ -108,6 +109,28 @@ export function describeTaskReads(name: string, open: () => TaskStore): void {
         expect(after.header.size!.log).toBeGreaterThan(size!.log + 5_000);
         expect(after.header.size!.artifacts).toBe(size!.artifacts);
         expect(after.bytes).toBe(after.header.size!.log);
+      });
+    });
+
+    describe('log', () => {
+      it('gives a short log with its header, and of a long one that alone', async () => {
+        const [short, many, large] = [newDraft({ owner: 'alice' }), newDraft(), newDraft()];
+        const chunks = Array.from({ length: 100 }, (_, index) => many.chunk(String(index)));
+        await store.write([short.created(short.status('TASK_STATE_INPUT_REQUIRED', '?'))]);
+        await store.write([many.created(...chunks), large.created(large.chunk('a'.repeat(200_000)))]);
+        await store.claim(short.taskId, REPLICA, 'mine');
+        const answer = userMessage('answer \u0000\u001e\u001f', { messageId: 'm2' });
+        const answered = { ...statusUpdate(short, 'TASK_STATE_WORKING'), received: answer };
+        await store.write([short.continued('mine', 2, answered, short.status('TASK_STATE_COMPLETED'))]);
+        const log = await store.log(short.taskId, { tenant: '', owner: 'alice' });
+        expect(log?.header).toMatchObject({ lastSequence: 4, state: 'TASK_STATE_COMPLETED' });
+        expect(log?.events).toEqual(await store.events(short.taskId, 0, 10));
+        expect(log?.events?.[2]?.event).toMatchObject({ received: answer });
+        expect(await store.log(short.taskId, { tenant: '', owner: 'bob' })).toBeUndefined();
+        for (const draft of [many, large]) {
+          const { header, events } = (await store.log(draft.taskId))!;
+          expect([header.taskId, events]).toEqual([draft.taskId, undefined]);
+        }
       });
     });
 

@@ -215,6 +215,20 @@ describe('SubscribeToTask', () => {
     expect(items[0]?.response).toHaveProperty('task');
   });
 
+  it.each([0, 1, 2, 4])('asks once for a short log after %d, and shows what a long one would', async (since) => {
+    const reference = startTask();
+    service.record('live', statusUpdate(reference, 'TASK_STATE_COMPLETED'));
+    const { store } = service;
+    const log = (await store.log('live'))!;
+    store.log = async () => ({ header: log.header });
+    const long = await subscribe('workflows/echo', 'live', since);
+    const more = () => Promise.reject(new Error('The store was asked again'));
+    Object.assign(store, { log: async () => log, header: more, load: more, events: more });
+    const short = await subscribe('workflows/echo', 'live', since);
+    const shown = (items: StreamItem[]) => items.map(({ sequence, response }) => [sequence, response]);
+    expect(shown(short)).toEqual(shown(long));
+  });
+
   it('shows the task as it stood at the cursor', async () => {
     const reference = startTask();
     service.record('live', statusUpdate(reference, 'TASK_STATE_COMPLETED'));

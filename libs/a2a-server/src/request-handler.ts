@@ -180,7 +180,11 @@ export class RequestHandler {
     call: CallContext,
     options: SubscriptionOptions = {},
   ): AsyncGenerator<StreamItem, void, undefined> {
-    return this.subscription.follow(() => this.find(agent, request.id, call), options);
+    return this.subscription.follow(async () => {
+      const log = await this.tasks.log(request.id, call.scope);
+      if (!log || !isFoundAt(agent, log.header)) throw taskNotFound(request.id);
+      return log;
+    }, options);
   }
 
   /** What the caller may know of the agent beyond its public card (section 3.1.11). */

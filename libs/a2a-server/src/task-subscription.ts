@@ -1,5 +1,5 @@
 import { A2AError, invalidParams, isTerminalState, type Task } from '#libs/protocol';
-import { foldLog, type TaskFeed, type TaskHeader, type TaskStore } from '#libs/tasks';
+import { foldEvents, foldLog, type TaskFeed, type TaskHeader, type TaskLog, type TaskStore } from '#libs/tasks';
 import { eventItem, type StreamItem, taskItem } from './stream-item.js';
 
 export interface SubscriptionOptions {
@@ -11,8 +11,10 @@ export interface SubscriptionOptions {
 
 interface Opening {
   taskId: string;
-  since: number;
+  /** What is known already, the last of it first. */
   opening: StreamItem[];
+  /** The event that it reaches. */
+  reached: number;
   /** Whether nothing follows. */
   replayed: boolean;
 }
@@ -33,22 +35,23 @@ export class TaskSubscription {
     private readonly feed: TaskFeed,
   ) {}
 
-  /** @param find gives the Task; its refusal is thrown by the first `next()` */
+  /** @param find gives the Task's log; its refusal is thrown by the first `next()` */
   async *follow(
-    find: () => Promise<TaskHeader>,
+    find: () => Promise<TaskLog>,
     options: SubscriptionOptions,
   ): AsyncGenerator<StreamItem, void, undefined> {
-    const { taskId, since, opening, replayed } = await this.open(await find(), options.since);
+    const { taskId, opening, reached, replayed } = await this.open(await find(), options.since);
     // Taken out: a stream may be open for hours, and keeps nothing of what it has sent.
     for (let item = opening.pop(); item; item = opening.pop()) yield item;
     if (replayed) return;
-    for await (const event of this.feed.follow(taskId, since, { signal: options.signal, until: 'terminal' })) {
+    for await (const event of this.feed.follow(taskId, reached, { signal: options.signal, until: 'terminal' })) {
       yield eventItem(event);
     }
   }
 
   /** Where the stream begins, and with what. */
-  private async open(header: TaskHeader, cursor: number | undefined): Promise<Opening> {
+  private async open(log: TaskLog, cursor: number | undefined): Promise<Opening> {
+    const { header, events = [] } = log;
     const { taskId, lastSequence, state } = header;
     const since = cursor ?? lastSequence;
     const ended = isTerminalState(state);
@@ -56,17 +59,25 @@ export class TaskSubscription {
     if (since > lastSequence) {
       throw invalidParams({ field: 'since', description: `is beyond the task's last event, ${lastSequence}` });
     }
-    const replayed = ended && since === lastSequence;
-    if (since === 0) return { taskId, since, opening: [], replayed };
-    return { taskId, since, opening: [taskItem(await this.taskAt(header, since), since)], replayed };
+    const opening = events.slice(since).map(eventItem);
+    if (since > 0) opening.unshift(await this.taskAt(log, since));
+    const reached = log.events ? lastSequence : since;
+    return { taskId, opening: opening.reverse(), reached, replayed: ended && reached === lastSequence };
   }
 
-  private async taskAt({ taskId, lastSequence }: TaskHeader, sequence: number): Promise<Task> {
+  private async taskAt({ header, events }: TaskLog, sequence: number): Promise<StreamItem> {
+    // A log begins with the Task.
+    if (events?.[0] && sequence === 1) return eventItem(events[0]);
+    const { taskId } = header;
+    const task = events ? foldEvents(events.slice(0, sequence))?.task() : await this.foldedTask(header, sequence);
+    if (!task) throw new Error(`The log of task ${taskId} ends before ${sequence}`);
+    return taskItem(task, sequence);
+  }
+
+  private async foldedTask({ taskId, lastSequence }: TaskHeader, sequence: number): Promise<Task | undefined> {
     const stored = sequence === lastSequence ? await this.tasks.load(taskId) : undefined;
     if (stored?.header.lastSequence === sequence) return stored.task;
-    const fold = await foldLog(this.tasks, taskId, sequence);
-    if (!fold) throw new Error(`The log of task ${taskId} ends before ${sequence}`);
-    return fold.task();
+    return (await foldLog(this.tasks, taskId, sequence))?.task();
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Task } from '#libs/protocol';
+import type { RecordedEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
 import type { TaskStore } from './task-store.js';
 
@@ -23,11 +24,18 @@ export async function foldLog(
   for (let folded = 0; folded < sequence;) {
     const events = await store.events(taskId, folded, Math.min(PAGE, sequence - folded));
     if (events.length === 0) return undefined;
-    for (const { event } of events) {
-      if (fold) fold.apply(event);
-      else fold = TaskFold.begin(event);
-    }
+    fold = foldEvents(events, fold);
     folded += events.length;
   }
   return fold;
+}
+
+/** What events make of a Task: from the first one on, or after what was folded before. */
+export function foldEvents(events: readonly RecordedEvent[], fold?: TaskFold): TaskFold | undefined {
+  let folded = fold;
+  for (const { event } of events) {
+    if (folded) folded.apply(event);
+    else folded = TaskFold.begin(event);
+  }
+  return folded;
 }

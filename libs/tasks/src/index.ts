@@ -1,7 +1,7 @@
 export { parkedUntil, type RecordedEvent, type TaskEvent, type TaskQuestion, toStreamResponse } from './task-event.js';
 export { readWakePayload, WAKE } from './wake-job.js';
 export { applyTaskEvent, TaskEventRefused, TaskFold } from './task-fold.js';
-export { begunTask, foldLog } from './fold-log.js';
+export { begunTask, foldEvents, foldLog } from './fold-log.js';
 export { firstTaskIdOf, newTaskId } from './task-id.js';
 export {
   ANONYMOUS_SCOPE,
@@ -14,6 +14,7 @@ export {
   type TaskClaim,
   type TaskFilter,
   type TaskHeader,
+  type TaskLog,
   type TaskPage,
   type TaskQuery,
   type TaskScope,

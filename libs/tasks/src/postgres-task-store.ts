@@ -19,6 +19,7 @@ import {
   type TaskClaim,
   type TaskFilter,
   type TaskHeader,
+  type TaskLog,
   type TaskPage,
   type TaskQuery,
   type TaskScope,
@@ -98,6 +99,10 @@ export class PostgresTaskStore extends TaskStore {
 
   load(taskId: string, scope?: TaskScope, admission?: LogAdmission): Promise<StoredTask | undefined> {
     return this.reader.load(taskId, scope, admission);
+  }
+
+  log(taskId: string, scope?: TaskScope): Promise<TaskLog | undefined> {
+    return this.reader.log(taskId, scope);
   }
 
   async header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {

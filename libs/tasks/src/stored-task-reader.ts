@@ -6,9 +6,10 @@ import { pageStatement } from './task-list-statement.js';
 import {
   type EventRow,
   HEADER_COLUMNS,
-  parseTaskEvent,
+  LOG_TEXT,
   type StoredRow,
   toHeader,
+  toLog,
   toRecordedEvent,
 } from './task-rows.js';
 import { fromSnapshot, LONG_LOG } from './task-snapshot.js';
@@ -19,6 +20,7 @@ import type {
   PageAdmission,
   StoredTask,
   TaskHeader,
+  TaskLog,
   TaskPage,
   TaskQuery,
   TaskScope,
@@ -67,6 +69,11 @@ export class StoredTaskReader {
     const row = await this.wanted.get({ taskId, scope });
     if (row && isLarge(row)) await admission?.admit(bytesOf(row, true));
     return row && this.stored(row, { artifacts: true });
+  }
+
+  async log(taskId: string, scope?: TaskScope): Promise<TaskLog | undefined> {
+    const row = await this.wanted.get({ taskId, scope });
+    return row && { header: toHeader(row), ...(row.events !== null && { events: toLog(taskId, row.events) }) };
   }
 
   private async readWanted(wanted: readonly WantedTask[]): Promise<Map<WantedTask, StoredRow>> {
@@ -163,9 +170,7 @@ export class StoredTaskReader {
     }
     if (row.events === null) return this.fold(header, options);
     let fold: TaskFold | undefined;
-    for (const [response, received] of JSON.parse(`[${row.events}]`) as [unknown, unknown][]) {
-      fold = applied(fold, parseTaskEvent(response, received));
-    }
+    for (const { event } of toLog(row.task_id, row.events)) fold = applied(fold, event);
     return fold && { header, task: fold.task(), bytes: header.size?.log };
   }
 }
@@ -196,7 +201,7 @@ const STORED_COLUMNS = `${HEADER_COLUMNS}, size.log_bytes, size.artifact_bytes, 
 /** Rows of before the column was there tell by their text. */
 const OF_ARTIFACT = `coalesce(artifact, starts_with(payload::text, '{"artifactUpdate"'))`;
 
-/** Sizes that are not kept are measured, and a log that is short comes along as pairs of an event and what it received. */
+/** Sizes that are not kept are measured, and a log that is short comes along. */
 function withLog(fewBytes: number, artifacts: boolean): string {
   const bytes = 'octet_length(payload::text) + coalesce(octet_length(received::text), 0)';
   const sum = (filter: string): string =>
@@ -209,8 +214,7 @@ function withLog(fewBytes: number, artifacts: boolean): string {
       OFFSET 0
     ) AS size
     CROSS JOIN LATERAL (
-      SELECT string_agg('[' || payload::text || ',' || coalesce(received::text, 'null') || ']', ',' ORDER BY sequence)
-             AS events
+      SELECT ${LOG_TEXT} AS events
       FROM task_event
       WHERE task.last_sequence <= ${LONG_LOG} AND ${isSmall}
         AND task_event.task_id = task.task_id AND sequence <= task.last_sequence

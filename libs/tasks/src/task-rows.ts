@@ -22,7 +22,7 @@ export interface HeaderRow {
   artifact_bytes?: number | null;
 }
 
-/** A Task with its snapshot, or with its log: pairs of an event and the Message that it received, as JSON in a row. */
+/** A Task with its snapshot, or with its log, as LOG_TEXT makes one of it. */
 export interface StoredRow extends HeaderRow {
   /** Whether its sizes are those of the log as it was read, because none are kept. */
   measured: boolean;
@@ -30,6 +30,14 @@ export interface StoredRow extends HeaderRow {
   artifacts: string | null;
   events: string | null;
 }
+
+/** JSON has no control characters: these part events, and an event from the Message that it received. */
+const EVENT_END = '\x1e';
+const RECEIVED = '\x1f';
+
+/** Rows of `task_event` as one text, for `toLog`. */
+export const LOG_TEXT = `
+  string_agg(payload::text || coalesce(E'\\x1f' || received::text, ''), E'\\x1e' ORDER BY sequence)`;
 
 export interface EventRow {
   task_id: string;
@@ -70,18 +78,21 @@ export function toRecordedEvent(row: EventRow): RecordedEvent {
   };
 }
 
+/** The events of a log, or of what was asked of it, from its beginning. */
+export function toLog(taskId: string, text: string): RecordedEvent[] {
+  return text.split(EVENT_END).map((event, index) => {
+    const [payload = '', received = null] = event.split(RECEIVED);
+    return toRecordedEvent({ task_id: taskId, sequence: index + 1, payload, received });
+  });
+}
+
 function sizeOf({ log_bytes: log, artifact_bytes: artifacts }: HeaderRow): Pick<TaskHeader, 'size'> {
   return typeof log === 'number' && typeof artifacts === 'number' ? { size: { log, artifacts } } : {};
 }
 
-function parseEvent(row: EventRow): TaskEvent {
-  return parseTaskEvent(JSON.parse(row.payload), row.received === null ? null : JSON.parse(row.received));
-}
-
-/** An event of a log as it is stored, and the Message that it received. */
-export function parseTaskEvent(payload: unknown, received: unknown): TaskEvent {
-  const response = payload as StreamResponse;
+function parseEvent({ payload, received }: EventRow): TaskEvent {
+  const response = JSON.parse(payload) as StreamResponse;
   if ('message' in response) throw new Error('A log holds something that is no task event');
   if (!('statusUpdate' in response) || received === null) return response;
-  return { statusUpdate: response.statusUpdate, received: received as Message };
+  return { statusUpdate: response.statusUpdate, received: JSON.parse(received) as Message };
 }

@@ -37,6 +37,12 @@ export interface StoredTask {
   bytes?: number;
 }
 
+/** A Task's header and, where that is short, its log up to `header.lastSequence`. */
+export interface TaskLog {
+  header: TaskHeader;
+  events?: readonly RecordedEvent[];
+}
+
 /** The right to write one Task, until someone else claims it. `token` is new with every claim and fences its writes. */
 export interface TaskClaim {
   taskId: string;
@@ -165,6 +171,9 @@ export abstract class TaskStore {
 
   /** The Task and its header, or `undefined` where it is unknown or out of scope. No scope: any Task (internal callers). */
   abstract load(taskId: string, scope?: TaskScope, admission?: LogAdmission): Promise<StoredTask | undefined>;
+
+  /** The header and, where it is short, the log: both as they were at one moment. Scope as for `load`. */
+  abstract log(taskId: string, scope?: TaskScope): Promise<TaskLog | undefined>;
 
   /** Only the header. */
   abstract header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined>;

@@ -6,6 +6,7 @@ import {
   type TaskEvent,
   type TaskFilter,
   type TaskHeader,
+  type TaskLog,
   type TaskPage,
   type TaskQuery,
   type TaskScope,
@@ -51,6 +52,11 @@ export class MemoryTaskStore extends TaskStore {
   override async load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined> {
     const row = this.rows.get(taskId);
     return row && (!scope || inScope(row.header, scope)) ? row : undefined;
+  }
+
+  override async log(taskId: string, scope?: TaskScope): Promise<TaskLog | undefined> {
+    const header = await this.header(taskId, scope);
+    return header && { header, events: this.logs.get(taskId) ?? [] };
   }
 
   override async header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {
