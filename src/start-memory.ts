@@ -2,14 +2,14 @@ import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-const LOOK_MS = 1_000;
+const LOOK_MS = 10_000;
 /** Of the time since the last look. */
 const QUIET = 0.1;
 
 type CollectGarbage = (how: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
 
 /**
- * Gives back what only the start needed, a quarter of what the process takes, in the first second in which there is
+ * Gives back what only the start needed, a quarter of what the process takes, in the first ten seconds in which there is
  * little to do: nothing else would look through what is old before the heap has doubled.
  */
 export function returnStartMemory(): void {

@@ -1,8 +1,8 @@
 export { BatchLoader } from './database/batch-loader.js';
 export { clientOf } from './database/connection-options.js';
 export { probeDatabase } from './database/database-probe.js';
-export { Database, type MigrationClass } from './database/database.js';
-export { takeMigrationLock, tryMigrationLock } from './database/migrate.js';
+export { Database } from './database/database.js';
+export { type MigrationClass, takeMigrationLock, tryMigrationLock } from './database/migrate.js';
 export { isDatabaseAway, isOutage, sqlState, throughOutage } from './database/outage.js';
 export { inTransaction } from './database/transaction.js';
 export { ScramClient } from './database/scram-client.js';

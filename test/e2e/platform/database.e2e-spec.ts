@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { Database, EmbeddedPostgres, type MigrationClass, POSTGRES_MIGRATIONS, ReplicaLife } from '#libs/postgres';
+import { Database, type MigrationClass, POSTGRES_MIGRATIONS, ReplicaLife } from '#libs/postgres';
 import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { until } from '../../support/until.js';
+import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { before, until } from '../../support/until.js';
 
 class CreateThing1800000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -68,33 +66,20 @@ const MIGRATION_LOCK = '123563833845113';
 
 const MIGRATIONS = [...POSTGRES_MIGRATIONS, CreateThing1800000000000];
 
-let dataDir: string;
-let server: EmbeddedPostgres;
+let server: TestDatabase;
 let url: string;
 const databases: Database[] = [];
 const lives: ReplicaLife[] = [];
 
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'parley-database-'));
-  server = await EmbeddedPostgres.start({ dataDir });
-});
-
 beforeEach(async () => {
-  const name = `test_${process.hrtime.bigint()}`;
-  url = Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
-  const admin = await Database.open({ url: server.url, migrations: POSTGRES_MIGRATIONS });
-  await admin.pool.query(`CREATE DATABASE ${name}`);
-  await admin.close();
+  server = await freshDatabase({ empty: true });
+  url = server.url;
 });
 
 afterEach(async () => {
   await Promise.all(lives.splice(0).map((life) => life.end()));
   await Promise.all(databases.splice(0).map((database) => database.close()));
-});
-
-afterAll(async () => {
-  await server?.stop();
-  rmSync(dataDir, { recursive: true, force: true });
+  await server.drop();
 });
 
 describe('Database', () => {
@@ -104,6 +89,17 @@ describe('Database', () => {
     expect(rows).toEqual([{ things: 1 }]);
     const done = await opened[1]!.dataSource.query('SELECT name FROM schema_migration ORDER BY id');
     expect(done).toEqual(MIGRATIONS.map((Migration) => ({ name: Migration.name })));
+  });
+
+  it('opens what is up to date while somebody else migrates', async () => {
+    const { pool } = await open(MIGRATIONS);
+    const other = await pool.connect();
+    try {
+      await other.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+      await before(open(MIGRATIONS), { what: 'a database with nothing to migrate' });
+    } finally {
+      other.release(true);
+    }
   });
 
   it('leaves nothing of a migration that failed, and lets the next one in', async () => {

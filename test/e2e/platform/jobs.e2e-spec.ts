@@ -8,10 +8,10 @@ import {
   migrateJobQueue,
   PermanentJobError,
 } from '#libs/jobs';
-import { Database, POSTGRES_MIGRATIONS, ReplicaLife } from '#libs/postgres';
+import { Database, POSTGRES_MIGRATIONS, ReplicaLife, takeMigrationLock } from '#libs/postgres';
 import { AppConfig, loadConfig, Metrics, Readiness, Shutdown } from '#libs/service';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
-import { until } from '../../support/until.js';
+import { before, until } from '../../support/until.js';
 
 interface Replica {
   database: Database;
@@ -27,7 +27,7 @@ const replicas: Replica[] = [];
 beforeAll(() => Logger.overrideLogger(false));
 
 beforeEach(async () => {
-  server = await freshDatabase({ empty: true });
+  server = await freshDatabase();
 });
 
 afterEach(async () => {
@@ -206,6 +206,23 @@ describe('Jobs', () => {
     await until(() => done.length > 0, { what: 'what was due' });
     await until(async () => (await queued()) === 0, { what: 'an empty queue' });
     expect(done).toEqual([{ _cron: { ts: due.toISOString(), backfilled: true } }]);
+  });
+
+  it('brings its schema about where there is none, and has nothing to wait for where it is up to date', async () => {
+    const empty = await freshDatabase({ empty: true });
+    const database = await Database.open({ url: empty.url, migrations: POSTGRES_MIGRATIONS });
+    const migrating = database.session('another');
+    try {
+      await migrateJobQueue(database);
+      await migrating.connect();
+      await takeMigrationLock(migrating);
+      await before(migrateJobQueue(database), { what: 'a schema that is up to date' });
+      expect(await empty.query('SELECT FROM graphile_worker.jobs')).toEqual([]);
+    } finally {
+      await migrating.end();
+      await database.close();
+      await empty.drop();
+    }
   });
 
   it('refuses handlers that nobody would call', async () => {

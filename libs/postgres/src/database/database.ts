@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import {
   clientOf,
   CONNECT_TIMEOUT_MS,
@@ -7,11 +7,9 @@ import {
   KEEP_ALIVE_DELAY_MS,
   withoutNames,
 } from './connection-options.js';
-import { migrate } from './migrate.js';
+import { isUpToDate, migrate, type MigrationClass, MIGRATIONS } from './migrate.js';
 import { ReadOnlySessions, watchedPools } from './read-only-sessions.js';
 import { openRepositories, PLAIN_ERRORS } from './repositories.js';
-
-export type MigrationClass = new () => MigrationInterface;
 
 export interface DatabaseOptions {
   /** Direct, or pooled by session. */
@@ -49,15 +47,12 @@ export class Database {
     const Pool = watchedPools(sessions);
     const pool = new Pool({ ...plainQueryOptions(options), max: POOL_SIZE, idleTimeoutMillis: 60_000 });
     surviveErrors(pool, options.onError);
-    const migrations = new DataSource(migrationOptions(options, Pool));
     try {
-      await migrate(options.url, migrations);
+      if (!(await isUpToDate(pool, options.migrations))) await bringUpToDate(options, Pool);
       return new Database(pool, await openRepositories(pool), options, sessions);
     } catch (error) {
       await pool.end().catch(() => undefined);
       throw error;
-    } finally {
-      if (migrations.isInitialized) await migrations.destroy().catch(() => undefined);
     }
   }
 
@@ -116,6 +111,15 @@ export class Database {
   }
 }
 
+async function bringUpToDate(options: DatabaseOptions, Pool: typeof pg.Pool): Promise<void> {
+  const migrations = new DataSource(migrationOptions(options, Pool));
+  try {
+    await migrate(options.url, migrations);
+  } finally {
+    if (migrations.isInitialized) await migrations.destroy().catch(() => undefined);
+  }
+}
+
 function plainQueryOptions({ url, poolUrl }: DatabaseOptions): pg.PoolConfig {
   if (poolUrl === undefined) return connectionOptions(url);
   return { ...connectionOptions(poolUrl), Client: withoutNames(clientOf(poolUrl)) };
@@ -142,7 +146,7 @@ function migrationOptions(options: DatabaseOptions, Pool: typeof pg.Pool): DataS
     installExtensions: false,
     synchronize: false,
     migrations: [...options.migrations],
-    migrationsTableName: 'schema_migration',
+    migrationsTableName: MIGRATIONS,
     logger: PLAIN_ERRORS,
   };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type pg from 'pg';
-import { type DataSource, type Migration, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { type DataSource, type Migration, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { clientOf, connectionOptions } from './connection-options.js';
 import { sqlState } from './outage.js';
 
@@ -12,6 +12,8 @@ export const MIGRATION_LOCK = '123563833845113';
  * whose snapshot an index that is made concurrently waits for: whoever makes one must not hold what they wait for.
  */
 const SLOW_MIGRATION_LOCK = '123563833845114';
+/** The table in which they are recorded. */
+export const MIGRATIONS = 'schema_migration';
 const OLDEST_VERSION = 150_000;
 const LOCK_LOOK_MS = 50;
 /** Whoever waits for a table has everyone queue up behind him, so nobody waits longer; and how long they are let by then. */
@@ -25,6 +27,19 @@ const UNLIMITED = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_ses
 const BEHIND_OTHERS = new Set(['55P03', '40P01']);
 
 const LOGGER = new Logger('Migration');
+
+export type MigrationClass = new () => MigrationInterface;
+
+/** Whether every migration has been run. Needs no lock: one is recorded when it is done. */
+export async function isUpToDate(pool: pg.Pool, migrations: readonly MigrationClass[]): Promise<boolean> {
+  const { rows } = await pool.query<{ number: number; known: boolean }>(
+    `SELECT current_setting('server_version_num')::int AS number, to_regclass('${MIGRATIONS}') IS NOT NULL AS known`,
+  );
+  if (rows[0]!.number < OLDEST_VERSION || !rows[0]!.known) return false;
+  const recorded = await pool.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS}`);
+  const names = new Set(recorded.rows.map(({ name }) => name));
+  return migrations.every((Migration) => names.has(new Migration().name ?? Migration.name));
+}
 
 /**
  * Connects the data source and runs its missing migrations, each in a transaction of its own, then those that must not

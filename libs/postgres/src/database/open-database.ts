@@ -2,7 +2,8 @@ import { Logger } from '@nestjs/common';
 import type { Logger as PinoLogger } from 'nestjs-pino';
 import type { AppConfig, Readiness, Shutdown } from '#libs/service';
 import { probeDatabase } from './database-probe.js';
-import { Database, type MigrationClass } from './database.js';
+import { Database } from './database.js';
+import type { MigrationClass } from './migrate.js';
 import { EmbeddedPostgres } from '../embedded/embedded-postgres.js';
 
 /**
