@@ -69,12 +69,14 @@ function serverUrl(): string {
   return url;
 }
 
+/** One session for all files of a process, which may end nevertheless. */
+const sessions = new Map<string, pg.Pool>();
+
 async function administer(server: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
+  const known = sessions.get(server);
+  const session =
+    known ?? new pg.Pool({ connectionString: server, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true });
+  if (!known) session.on('error', () => undefined);
+  sessions.set(server, session);
+  await session.query(sql);
 }
