@@ -1,7 +1,13 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import ts from 'typescript';
 import type { Manifest } from './kustomize.js';
+
+const TSC = join(process.cwd(), 'node_modules/typescript7/bin/tsc');
+const OPTIONS = [
+  ...['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--types', ''],
+  ...['--module', 'nodenext', '--pretty', 'false'],
+];
 
 interface ModelClass {
   new (data: object): { validate(): void };
@@ -46,17 +52,8 @@ function fieldProblems(manifests: readonly Manifest[]): string[] {
       return `export const ${it.kind}${index}: ${type} = ${JSON.stringify(it)};`;
     });
     writeFileSync(file, lines.join('\n'));
-    const program = ts.createProgram([file], {
-      noEmit: true,
-      strict: true,
-      skipLibCheck: true,
-      types: [],
-      module: ts.ModuleKind.NodeNext,
-      moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    });
-    return ts
-      .getPreEmitDiagnostics(program)
-      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' ').split('\n')[0] ?? '');
+    const { stdout } = spawnSync(process.execPath, [TSC, ...OPTIONS, file], { encoding: 'utf8' });
+    return [...stdout.matchAll(/^\S+: error TS\d+: (.*)$/gm)].map(([, problem = '']) => problem);
   } finally {
     rmSync(folder, { recursive: true });
   }
