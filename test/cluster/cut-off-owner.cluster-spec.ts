@@ -28,7 +28,11 @@ describe('an owner that is cut off from the database', () => {
 
   it('loses its claims within seconds; what it writes afterwards is refused, and its readers see the log alone', async () => {
     const name = unique('cut');
-    const steps: JsonObject[] = [{ status: 'working' }, { sleep: 700 }, { artifact: { parts: [{ text: 'worked' }] } }];
+    const steps: JsonObject[] = [
+      { status: 'working' },
+      { sleep: 3_000 },
+      { artifact: { parts: [{ text: 'worked' }] } },
+    ];
     await stage.api.save(linear(name, script('s', ...steps, { complete: 'done' })));
     const base = new Api(lonely.url).base(name, 's');
     const reader = await stream(base, 'streamed');

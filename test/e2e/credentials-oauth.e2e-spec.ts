@@ -79,7 +79,7 @@ describe('OAuth 2.0 client credentials', () => {
     const agent = (await guarded(tokens)).always(after(250, answers('ok')));
     const auth = await client(tokens);
     const calls = Array.from({ length: 40 }, (_, index) => external(`e${index}`, agent.url, { auth }));
-    const run = await stage.api.finish(linear(unique('w'), ...calls), {}, 25_000);
+    const run = await stage.api.finish(linear(unique('w'), ...calls));
     expect(run.status).toBe('completed');
     expect(tokens.requests.length).toBeGreaterThan(5);
     expect(tokens.requests.length).toBeLessThan(calls.length);

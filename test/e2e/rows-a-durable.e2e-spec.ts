@@ -88,7 +88,7 @@ describe('kill -9 of the replica that a conversation runs in', () => {
       what: 'another replica to take over',
     });
     herald.release();
-    const done = await new Talks(stage.api).reached(id, ({ announcement }) => announcement !== undefined, 30_000);
+    const done = await new Talks(stage.api).reached(id, ({ announcement }) => announcement !== undefined);
     expect(done).toMatchObject({ announcement: 'delivered', outcome: 'done' });
     expect(herald.sends).toHaveLength(1);
     expect(b.sends).toHaveLength(1);

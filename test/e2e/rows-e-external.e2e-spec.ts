@@ -139,7 +139,8 @@ describe('rows E: the external node', () => {
     expect(run.status).toBe('failed');
     expect(run.error?.message).toMatch(/time(d )?[ -]?out/i);
     expect(took).toBeGreaterThan(950);
-    expect(took).toBeLessThan(2_500);
+    // A node that says none waits for half a minute.
+    expect(took).toBeLessThan(20_000);
   });
 
   it('E8 the timeout counts for the whole call, also while events keep coming', async () => {
