@@ -1,9 +1,9 @@
 import type { JsonObject } from '#libs/protocol';
 import { blamedFields, detail, rest, rpc, sendParams, sendTask } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { echo, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let base: string;
 let counts: Record<string, number>;
 

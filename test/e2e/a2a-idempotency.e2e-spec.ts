@@ -13,13 +13,13 @@ import {
   subscribe,
 } from '../support/a2a.js';
 import { type Parley, startParley } from '../support/parley.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { ids } from '../support/sse.js';
-import { useStage } from '../support/stage.js';
 import { Api, echo, ruled, unique } from '../support/workflow.js';
 
 type Answer = RpcReply<{ task: Task }>;
 
-const stage = useStage();
+const stage = useSharedStage();
 let second: Parley;
 let name: string;
 const at = (node: string): string => stage.api.base(name, node);
@@ -27,6 +27,7 @@ const elsewhere = (node: string): string => new Api(second.url).base(name, node)
 
 beforeAll(async () => {
   second = await startParley({ databaseUrl: stage.database.url });
+  stage.defer(() => second.stop());
   name = unique('once');
   const [ask, slow] = [{ ask: 'more?' }, { sleep: 300 }];
   await stage.api.save({
@@ -46,8 +47,6 @@ beforeAll(async () => {
     edges: [],
   });
 });
-
-afterAll(() => second?.stop());
 
 describe('Idempotency-Key on a follow-up Message', () => {
   it('the same one again is the same turn, also after later turns and at another replica', async () => {

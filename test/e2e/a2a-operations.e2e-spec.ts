@@ -11,11 +11,11 @@ import {
   sendParams,
   sendTask,
 } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { echo, input, linear, output, ruled, script, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let base: string;
 let workflow: string;
 const at = (node: string): string => `${base}/nodes/${node}`;

@@ -1,22 +1,20 @@
 import { rpc, sendParams, VERSION } from '../support/a2a.js';
-import { apiKeyEnv, testCaller } from '../support/callers.js';
+import { ANN, EVE, KNOWS_CALLERS } from '../support/callers.js';
 import { GatewayClient } from '../support/gateway-client.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { SseReader } from '../support/sse.js';
 import { nobodys } from '../support/stranger.js';
 import { until } from '../support/until.js';
 import { Api, input, linear, output, says, script, unique } from '../support/workflow.js';
 
-const ann = testCaller('ann');
-const eve = testCaller('eve');
-const stage = useStage({ env: apiKeyEnv(ann, eve) });
+const stage = useSharedStage(KNOWS_CALLERS);
 let anns: Api;
 let eves: Api;
 let waiting: string;
 
 beforeAll(async () => {
-  anns = new Api(stage.parley.url, ann.headers);
-  eves = new Api(stage.parley.url, eve.headers);
+  anns = new Api(stage.parley.url, ANN.headers);
+  eves = new Api(stage.parley.url, EVE.headers);
   const { name } = await anns.save(linear(unique('asks'), input('in'), script('q', { ask: 'Which?' }), output('out')));
   waiting = await anns.start(name, { in: 'hi' });
   await anns.reached(waiting, ['input-required']);
@@ -30,25 +28,25 @@ describe('what a caller has', () => {
     expect(await anns.start(done.name, { in: 'a' }, headers)).toBe(first);
     expect(await eves.start(done.name, { in: 'b' }, headers)).not.toBe(first);
     const params = sendParams('x');
-    const send = async (caller: typeof ann): Promise<unknown> =>
+    const send = async (caller: typeof ANN): Promise<unknown> =>
       (
         await rpc<{ task: { id: string } }>(anns.base(done.name), 'SendMessage', params, {
           headers: { ...caller.headers, ...headers, 'idempotency-key': 'same' },
         })
       ).body.result?.task.id;
-    expect(await send(ann)).toBe(await send(ann));
-    expect(await send(eve)).not.toBe(await send(ann));
+    expect(await send(ANN)).toBe(await send(ANN));
+    expect(await send(EVE)).not.toBe(await send(ANN));
   });
 
   it('is in no stream of the gateway, while one’s own is, with all that its runs call', async () => {
     const sse = await SseReader.open<{ taskId?: string; runId?: string }>(
       `${stage.parley.url}/api/events?streams=task,run`,
       {
-        headers: eve.headers,
+        headers: EVE.headers,
       },
     );
-    const socket = await GatewayClient.open(stage.parley.url, { streams: 'task,run' }, { headers: eve.headers });
-    const only = await GatewayClient.open(stage.parley.url, { runId: waiting }, { headers: eve.headers });
+    const socket = await GatewayClient.open(stage.parley.url, { streams: 'task,run' }, { headers: EVE.headers });
+    const only = await GatewayClient.open(stage.parley.url, { runId: waiting }, { headers: EVE.headers });
     const done = await anns.save(linear(unique('w'), input('in'), script('s', ...says('x')), output('out')));
     const foreign = await anns.start(done.name, { in: 'a' });
     await anns.ended(foreign);

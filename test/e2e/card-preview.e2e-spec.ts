@@ -3,10 +3,10 @@ import type { JsonObject } from '#libs/protocol';
 import { CardAgent, cardSigning, sendJson } from '../support/card-agent.js';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { freePort, type Parley, startParley } from '../support/parley.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { Api, type ApiReply, external, linear, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 const agents: CardAgent[] = [];
 
 afterAll(async () => {

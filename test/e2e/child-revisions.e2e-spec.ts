@@ -1,8 +1,8 @@
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { input, linear, output, textOf, unique, type Workflow } from '../support/workflow.js';
 
-const stage = useStage({ env: { TASK_RETENTION: '1s' } });
+const stage = useSharedStage({ env: { TASK_RETENTION: '1s' } });
 
 async function revisionsOf(name: string): Promise<string[]> {
   const rows = await stage.database.query<{ revision: string }>(

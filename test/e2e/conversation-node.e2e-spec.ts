@@ -4,11 +4,11 @@ import { outlines, Talks } from '../support/conversation.js';
 import type { FakeAgent } from '../support/fake-agent.js';
 import { answers, holds } from '../support/fake-behaviour.js';
 import { startParley } from '../support/parley.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { Api, echo, input, linear, output, textOf, unique, type WorkflowNode } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let a: FakeAgent;
 let b: FakeAgent;
 

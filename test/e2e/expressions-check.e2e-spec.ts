@@ -1,10 +1,9 @@
 import type { JsonObject } from '#libs/protocol';
-import { apiKeyEnv, testCaller } from '../support/callers.js';
-import { useStage } from '../support/stage.js';
+import { ANN, KNOWS_CALLERS } from '../support/callers.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { Api } from '../support/workflow.js';
 
-const ann = testCaller('ann');
-const stage = useStage({ env: apiKeyEnv(ann) });
+const stage = useSharedStage(KNOWS_CALLERS);
 
 const definition: JsonObject & { nodes: JsonObject[]; edges: JsonObject[] } = {
   name: 'w',
@@ -26,7 +25,7 @@ interface Answer {
 }
 
 function check(body: JsonObject): ReturnType<typeof Api.prototype.call<Answer & { errors: { path: string }[] }>> {
-  return new Api(stage.parley.url, ann.headers).call('POST', '/expressions/check', body);
+  return new Api(stage.parley.url, ANN.headers).call('POST', '/expressions/check', body);
 }
 
 describe('POST /api/expressions/check', () => {

@@ -1,23 +1,14 @@
-import { type Parley, startParley } from '../support/parley.js';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
-import { Api, echo, external, input, linear, output, ruled, script, unique } from '../support/workflow.js';
+import { type Api, echo, external, input, linear, output, ruled, script, unique } from '../support/workflow.js';
 
 const stage = useSharedStage();
-let database: TestDatabase;
-let other: Parley;
+/** On a database of its own, as each that is lent. */
+const other = useSharedStage();
 let remote: Api;
 
-beforeAll(async () => {
-  database = await freshDatabase();
-  other = await startParley({ databaseUrl: database.url });
-  remote = new Api(other.url);
-});
-
-afterAll(async () => {
-  await other?.stop();
-  await database?.drop();
+beforeAll(() => {
+  remote = other.api;
 });
 
 describe("federation: a node that is another Parley's workflow", () => {

@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import type { JsonObject, Task } from '#libs/protocol';
 import { blamedFields, getTask, rest, rpc, sendParams, VERSION } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { echo, linear, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let base: string;
 let counts: Record<string, number>;
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import type { JsonObject } from '#libs/protocol';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { echo, input, linear, unique, type Workflow } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let counts: Record<string, number>;
 let name: string;
 

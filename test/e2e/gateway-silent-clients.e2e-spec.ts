@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { startParley } from '../support/parley.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { before, until } from '../support/until.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 /** Asks for a WebSocket, says something at once, and never closes. */
 function silentClient(url: string, path: string): { socket: Socket; text(): string } {

@@ -1,21 +1,20 @@
 import { status } from '@grpc/grpc-js';
 import { sendParams } from '../support/a2a.js';
-import { apiKeyEnv, testCaller } from '../support/callers.js';
+import { ANN, KNOWS_CALLERS } from '../support/callers.js';
 import { GrpcWire } from '../support/grpc-wire.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { before } from '../support/until.js';
 import type { Endpoints, Headers, OpenStream } from '../support/wire-binding.js';
 import { Api, echo, script, unique } from '../support/workflow.js';
 
-const ann = testCaller('ann');
-const stage = useStage({ env: { ...apiKeyEnv(ann), GRPC_PORT: '0' } });
+const stage = useSharedStage(KNOWS_CALLERS);
 const endpoints: Endpoints = { url: '', grpc: '' };
 const wire = new GrpcWire(() => endpoints);
 let api: Api;
 let workflow: string;
 
 beforeAll(async () => {
-  api = new Api(stage.parley.url, ann.headers);
+  api = new Api(stage.parley.url, ANN.headers);
   workflow = unique('grpc');
   const slow = script('slow', { status: 'working' }, { sleep: 60_000 }, { complete: 'done' });
   await api.save({ name: workflow, nodes: [echo('echo'), slow], edges: [] });
@@ -63,7 +62,7 @@ describe.each(OPERATIONS)('gRPC %s', (operation, params) => {
 
 describe('gRPC', () => {
   it('takes a key as either metadata', async () => {
-    for (const headers of [ann.headers, { 'x-api-key': ann.key }]) {
+    for (const headers of [ANN.headers, { 'x-api-key': ANN.key }]) {
       expect(await wire.call(at('echo'), 'SendMessage', sendParams('hi'), headers)).toMatchObject({
         result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } },
       });
@@ -76,7 +75,7 @@ describe('gRPC', () => {
       const jane = await makeKey();
       const begun = await wire.open(at('slow'), 'SendStreamingMessage', sendParams('go'), jane.headers);
       const { task } = (await begun.items[Symbol.asyncIterator]().next()).value as { task: { id: string } };
-      const mine = await wire.open(at('slow'), 'SendStreamingMessage', sendParams('go'), ann.headers);
+      const mine = await wire.open(at('slow'), 'SendStreamingMessage', sendParams('go'), ANN.headers);
       const stream =
         operation === 'SubscribeToTask' ? await wire.open('', operation, { id: task.id }, jane.headers) : begun;
       expect((await api.call('DELETE', `/keys/${jane.id}`)).status).toBe(204);

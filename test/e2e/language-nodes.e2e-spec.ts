@@ -3,7 +3,7 @@ import { type Client, ClientFactory } from '@a2a-js/sdk/client';
 import type { AgentCard, JsonObject, Part, Task as WireTask } from '#libs/protocol';
 import { detail, firstText, getTask, message, rpc, sendParams, sendTask } from '../support/a2a.js';
 import { startParley } from '../support/parley.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import {
   Api,
@@ -17,7 +17,7 @@ import {
   type WorkflowNode,
 } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 const FORM = 'urn:parley:extension:form:v1';
 
 const node = (id: string, type: string, config: JsonObject): WorkflowNode => ({ id, type, config });

@@ -1,9 +1,9 @@
 import { rpc } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { echo, external, input, linear, output, script, step, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 
 describe('answers of the service', () => {
   it('a problem says what it is about, and names the request that the log names', async () => {
@@ -111,11 +111,9 @@ describe('answers of the service', () => {
       [away, 'far', '127.0.0.1:1'],
     ] as const) {
       const run = await stage.api.finish(workflow, {}, 60_000);
-      const lines = await until(() => {
-        const found = stage.parley
-          .logs()
-          .split('\n')
-          .filter((it) => it.includes(run.runId) && it.includes('A run failed'));
+      const lines = await until(async () => {
+        const said = (await stage.written()).split('\n');
+        const found = said.filter((it) => it.includes(run.runId) && it.includes('A run failed'));
         return found.length > 0 && found;
       });
       expect(lines).toHaveLength(1);

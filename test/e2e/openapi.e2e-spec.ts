@@ -1,5 +1,5 @@
-import { apiKeyEnv, testCaller } from '../support/callers.js';
-import { useStage } from '../support/stage.js';
+import { KNOWS_CALLERS } from '../support/callers.js';
+import { useSharedStage } from '../support/shared-stage.js';
 
 interface Schema {
   $ref?: string;
@@ -109,8 +109,7 @@ const NAMES: Record<string, string> = {
   'PUT /api/workflows/{name}': 'saveWorkflow',
 };
 
-const ann = testCaller('ann');
-const stage = useStage({ env: apiKeyEnv(ann) });
+const stage = useSharedStage(KNOWS_CALLERS);
 let document: Document;
 let operations: [route: string, operation: Operation][];
 

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startParley } from '../support/parley.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { Api, external, linear, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let server: Server;
 let seen: string[] = [];
 

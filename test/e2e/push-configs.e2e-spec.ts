@@ -1,12 +1,12 @@
 import type { JsonObject, Task } from '#libs/protocol';
 import { rest, rpc, sendTask } from '../support/a2a.js';
 import { startParley } from '../support/parley.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { linear, script, unique } from '../support/workflow.js';
 
 const NOWHERE = 'no-such-task';
-const stage = useStage();
+const stage = useSharedStage();
 let hook: WebhookReceiver;
 let base: string;
 let task: Task;

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '#libs/protocol';
 import { getTask, rpc, sendTask } from '../support/a2a.js';
 import { type Parley, startParley } from '../support/parley.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { linear, script, unique } from '../support/workflow.js';
 
 const TASKS = 40;
-const stage = useStage();
+const stage = useSharedStage();
 let second: Parley;
 
 beforeAll(async () => {

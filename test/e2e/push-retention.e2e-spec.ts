@@ -1,10 +1,10 @@
 import { sendTask } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { linear, script, unique } from '../support/workflow.js';
 
-const stage = useStage({ env: { TASK_RETENTION: '1s' } });
+const stage = useSharedStage({ env: { TASK_RETENTION: '1s' } });
 
 it('configs and the ledger of a Task go with it', async () => {
   const hook = await WebhookReceiver.start();

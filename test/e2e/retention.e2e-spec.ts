@@ -1,10 +1,10 @@
 import { getTask, rpc, sendTask } from '../support/a2a.js';
 import { holds } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { echo, external, input, linear, output, script, unique } from '../support/workflow.js';
 
-const stage = useStage({ env: { TASK_RETENTION: '1s' } });
+const stage = useSharedStage({ env: { TASK_RETENTION: '1s' } });
 
 const TASK_NOT_FOUND = -32_001;
 

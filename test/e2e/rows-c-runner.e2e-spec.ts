@@ -1,9 +1,9 @@
 import { answers, answersParts } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { rewriteStored } from '../support/stored-definition.js';
 import { echo, external, input, linear, textOf, unique, type Workflow } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 const cycle = 'cycle detected in workflow graph (excluding back-edges)';
 
 function triangle(name: string): Workflow {

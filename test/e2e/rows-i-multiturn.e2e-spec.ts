@@ -1,9 +1,9 @@
 import type { JsonObject, Task } from '#libs/protocol';
 import { detail, getTask, message, rest, rpc, sendParams, sendTask } from '../support/a2a.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { echo, ruled, script, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let base: string;
 
 beforeAll(async () => {

@@ -3,11 +3,11 @@ import { type Brainstorm, BrainstormApi, STEP, transforms } from '../support/bra
 import type { FakeAgent } from '../support/fake-agent.js';
 import { ends, holds } from '../support/fake-behaviour.js';
 import { ids, range } from '../support/sse.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { script, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let brainstorms: BrainstormApi;
 let a: FakeAgent;
 let b: FakeAgent;

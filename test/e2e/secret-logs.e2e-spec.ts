@@ -4,14 +4,19 @@ import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { FakeLlm } from '../support/fake-llm.js';
 import { IdentityProvider } from '../support/identity-provider.js';
 import { type Parley, startParley, startRefused } from '../support/parley.js';
-import { freshDatabase } from '../support/postgres.js';
-import { useStage } from '../support/stage.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { Api, echo, external, linear, script, unique } from '../support/workflow.js';
 
-const stage = useStage();
+let database: TestDatabase;
 const secret = (what: string): string => `${what}-${randomBytes(12).toString('hex')}`;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+
+afterAll(() => database?.drop());
 
 /** Fails with the line that has a secret in it. */
 function expectNone(parley: Pick<Parley, 'logs'>, secrets: Record<string, string>): void {
@@ -44,7 +49,7 @@ describe.each(['debug', 'trace'])('LOG_LEVEL=%s', (level) => {
     const hook = await WebhookReceiver.start();
     const llmKey = secret('llm-key');
     const parley = await startParley({
-      databaseUrl: stage.database.url,
+      databaseUrl: database.url,
       env: { ...apiKeyEnv(caller), LOG_LEVEL: level, LLM_BASE_URL: llm.url, LLM_API_KEY: llmKey, LLM_MODEL: 'm' },
     });
     const api = new Api(parley.url, caller.headers);
@@ -91,7 +96,7 @@ describe.each(['debug', 'trace'])('LOG_LEVEL=%s', (level) => {
 
   it('has no token of an identity provider', async () => {
     const provider = await IdentityProvider.start();
-    const parley = await startParley({ databaseUrl: stage.database.url, env: { ...provider.env(), LOG_LEVEL: level } });
+    const parley = await startParley({ databaseUrl: database.url, env: { ...provider.env(), LOG_LEVEL: level } });
     const good = await provider.token({ sub: 'ann', org: 'acme' });
     const late = await provider.token({ sub: 'ann', org: 'acme', exp: 1 });
     for (const token of [good, late]) await mistakes(parley.url, { authorization: `Bearer ${token}` });
@@ -104,27 +109,27 @@ describe.each(['debug', 'trace'])('LOG_LEVEL=%s', (level) => {
   });
 
   it('has no password of the database, also where the database goes away', async () => {
-    const database = await freshDatabase();
+    const own = await freshDatabase();
     const password = secret('password');
     const role = unique('role');
-    await database.query(`CREATE ROLE "${role}" LOGIN SUPERUSER PASSWORD '${password}'`);
-    const url = new URL(database.url);
+    await own.query(`CREATE ROLE "${role}" LOGIN SUPERUSER PASSWORD '${password}'`);
+    const url = new URL(own.url);
     url.username = role;
     url.password = password;
     const parley = await startParley({ databaseUrl: url.href, env: { LOG_LEVEL: level } });
     const api = new Api(parley.url);
     const { name } = await api.save(linear(unique('w'), echo('a')));
-    await database.query(`ALTER ROLE "${role}" NOLOGIN`);
+    await own.query(`ALTER ROLE "${role}" NOLOGIN`);
     const sessions =
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND usename = $1';
-    await database.query(sessions, [role]);
+    await own.query(sessions, [role]);
     await api.call('POST', `/workflows/${name}/runs`, { inputs: {} });
     await until(() => /"level":"(warn|error)"/.test(parley.logs()), { what: 'the log to tell of it' });
     await parley.kill9();
     expectNone(parley, { password });
     const refused = await startRefused({ databaseUrl: url.href, env: { LOG_LEVEL: level } });
     expect([refused.code, refused.logs.includes(password)]).toEqual([1, false]);
-    await database.query(`DROP OWNED BY "${role}" CASCADE`).catch(() => undefined);
-    await database.drop();
+    await own.query(`DROP OWNED BY "${role}" CASCADE`).catch(() => undefined);
+    await own.drop();
   });
 });

@@ -6,10 +6,10 @@ import { request } from 'undici';
 import { cardVerifier } from '../../docs/cards/verify-card.mjs';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { type Parley, startParley } from '../support/parley.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { echo, input, linear, output, unique } from '../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let other: Parley;
 let places: string[];
 
@@ -18,11 +18,10 @@ beforeAll(async () => {
   jest.spyOn(console, 'debug').mockImplementation(() => undefined);
   const env = apiKeyEnv(testCaller('ann'));
   other = await startParley({ databaseUrl: stage.database.url, env });
+  stage.defer(() => other.stop());
   const { name } = await stage.api.save(linear(unique('signed'), input('in'), echo('a'), output('out')));
   places = ['/a2a', `/a2a/workflows/${name}`, `/a2a/workflows/${name}/nodes/a`];
 });
-
-afterAll(() => other?.stop());
 
 describe('the signature of a card (section 8.4)', () => {
   it("passes the official SDK's verifier with the key that its header names", async () => {

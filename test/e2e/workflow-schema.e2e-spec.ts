@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { apiKeyEnv, testCaller } from '../support/callers.js';
-import { useStage } from '../support/stage.js';
+import { ANN, KNOWS_CALLERS } from '../support/callers.js';
+import { useSharedStage } from '../support/shared-stage.js';
 import { Api, unique } from '../support/workflow.js';
 
-const ann = testCaller('ann');
-const stage = useStage({ env: apiKeyEnv(ann) });
+const stage = useSharedStage(KNOWS_CALLERS);
 const ROOT = join(import.meta.dirname, '..', '..');
 
 let api: Api;
@@ -16,7 +15,7 @@ let schema: JsonObject;
 let fits: ValidateFunction;
 
 beforeAll(async () => {
-  api = new Api(stage.parley.url, ann.headers);
+  api = new Api(stage.parley.url, ANN.headers);
   schema = (await (await fetch(`${stage.parley.url}/schemas/workflow.json`)).json()) as JsonObject;
   fits = new Ajv2020({ strict: true }).compile(schema);
 });

@@ -2,12 +2,12 @@ import type { JsonObject, Task } from '#libs/protocol';
 import { outline, sendParams } from './a2a.js';
 import { bindingsOf } from './bindings.js';
 import type { Endpoints, OpenStream, WireBinding } from './wire-binding.js';
-import { type Stage, useStage } from './stage.js';
+import { type SharedStage, useSharedStage } from './shared-stage.js';
 import { declaring, echo, ruled, script, unique, type Workflow } from './workflow.js';
 
 /** A service with gRPC on, and one agent for each way in which a Task may go. */
 export interface BindingsStage {
-  readonly stage: Stage;
+  readonly stage: SharedStage;
   readonly endpoints: Endpoints;
   readonly workflow: string;
   /** Rows for `describe.each`. */
@@ -26,7 +26,7 @@ interface Card {
 }
 
 export function useBindings(): BindingsStage {
-  const stage = useStage({ env: { GRPC_PORT: '0' } });
+  const stage = useSharedStage({ env: { GRPC_PORT: '0' } });
   const endpoints: Endpoints = { url: '', grpc: '' };
   const workflow = unique('bind');
   const at = (node: string): string => `workflows/${workflow}/nodes/${node}`;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 
 /** A caller of a service with AUTH_MODE=api-key. */
 export interface TestCaller {
@@ -10,7 +10,11 @@ export interface TestCaller {
 
 /** A caller with a key that nobody else has. */
 export function testCaller(name: string): TestCaller {
-  const key = `key-of-${name}-${randomBytes(16).toString('hex')}`;
+  return callerWith(name, randomBytes(16).toString('hex'));
+}
+
+function callerWith(name: string, secret: string): TestCaller {
+  const key = `key-of-${name}-${secret}`;
   return { name, key, headers: { authorization: `Bearer ${key}` } };
 }
 
@@ -22,3 +26,11 @@ export function apiKeyEnv(...callers: TestCaller[]): Record<string, string> {
   const keys = callers.map(({ name, key }) => `${name}:${key}`).join(',');
   return { AUTH_MODE: 'api-key', AUTH_API_KEYS: keys, ...LOOPBACK_ALLOWED };
 }
+
+/** Callers with the same key in every file, so that files share services that know them. */
+const knownCaller = (name: string): TestCaller => callerWith(name, createHash('sha256').update(name).digest('hex'));
+export const ANN = knownCaller('ann');
+export const EVE = knownCaller('eve');
+
+/** A service that knows these two, and speaks gRPC. */
+export const KNOWS_CALLERS = { env: { ...apiKeyEnv(ANN, EVE), GRPC_PORT: '0' } };

@@ -9,7 +9,8 @@ import type { Lent, SharedOptions, TakenBack } from './shared-stage.js';
 import { SAFETY_NET_MS } from './until.js';
 
 // Lends services to test files, each to one at a time, until standard input closes. The first line it prints is its URL:
-// `POST /` with SharedOptions lends one, `DELETE /<lease>` gives it back (see shared-stage.ts).
+// `POST /` with SharedOptions lends one, `GET /<lease>` gives what it wrote since then, and `DELETE /<lease>` gives it back
+// (see shared-stage.ts).
 
 interface Service {
   /** As it was asked for. */
@@ -38,12 +39,16 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   // Between two files a connection that is kept is closed as the next request comes.
   response.setHeader('connection', 'close');
   try {
-    const answer =
-      request.method === 'POST' ? await lend(await text(request)) : await takeBack((request.url ?? '').slice(1));
-    response.end(JSON.stringify(answer));
+    response.end(JSON.stringify(await answer(request)));
   } catch (error) {
     response.writeHead(500).end(String(error));
   }
+}
+
+async function answer(request: IncomingMessage): Promise<Lent | TakenBack | string> {
+  const lease = (request.url ?? '').slice(1);
+  if (request.method === 'POST') return lend(await text(request));
+  return request.method === 'GET' ? writtenBy(loanOf(lease)) : takeBack(lease);
 }
 
 async function lend(options: string): Promise<Lent> {
@@ -56,14 +61,23 @@ async function lend(options: string): Promise<Lent> {
 
 /** Whether it may be lent again, if not, why; and what it wrote while it was lent. */
 async function takeBack(lease: string): Promise<TakenBack> {
-  const loan = loans.get(lease);
-  if (loan === undefined) throw new Error(`Nothing is lent as ${lease}`);
+  const loan = loanOf(lease);
   loans.delete(lease);
   const unwell = await ailmentOf(loan);
-  const written = loan.parley.logs().slice(loan.from);
+  const written = writtenBy(loan);
   if (unwell === undefined) keep(loan);
   else await strike(loan);
   return { written, ...(unwell !== undefined && { unwell }) };
+}
+
+function loanOf(lease: string): Loan {
+  const loan = loans.get(lease);
+  if (loan === undefined) throw new Error(`Nothing is lent as ${lease}`);
+  return loan;
+}
+
+function writtenBy({ parley, from }: Loan): string {
+  return parley.logs().slice(from);
 }
 
 /** It stands still until somebody wants it: twenty that look for work, with their databases, take a fifth of a processor. */

@@ -8,8 +8,10 @@ import { Api } from './workflow.js';
 /** What a test file works with that needs no service of its own. */
 export type SharedStage = Pick<Stage, 'api' | 'fake' | 'defer'> & {
   parley: Pick<Parley, 'url'>;
-  /** Other files' rows are in it as well. */
-  database: Pick<TestDatabase, 'query'>;
+  /** Other files' rows are in it as well; they do not count, nor what goes on of them. */
+  database: Pick<TestDatabase, 'query' | 'url' | 'counts'>;
+  /** What the service wrote since it was lent. */
+  written(): Promise<string>;
 };
 
 export interface SharedOptions {
@@ -35,8 +37,8 @@ export interface TakenBack {
 
 /**
  * Lends a file a service with its database, which other files use before and after it, never at the same time.
- * A file takes unique names, and looks at nothing that others leave: counts and lists of everything, logs. Nor does it
- * stop, freeze or overload the service: a file that leaves it unwell fails, and the next one gets another.
+ * A file takes unique names, and looks at nothing that others leave, such as lists of everything. Nor does it stop, freeze
+ * or overload the service: a file that leaves it unwell fails, and the next one gets another.
  */
 export function useSharedStage(options: SharedOptions = {}): SharedStage {
   const ends: (() => unknown)[] = [];
@@ -47,6 +49,7 @@ export function useSharedStage(options: SharedOptions = {}): SharedStage {
       return agent;
     },
     defer: (end: () => unknown) => void ends.push(end),
+    written: () => written(lease ?? ''),
   } as SharedStage;
   let lease: string | undefined;
   beforeAll(async () => {
@@ -54,23 +57,42 @@ export function useSharedStage(options: SharedOptions = {}): SharedStage {
     lease = lent.lease;
     stage.parley = { url };
     const database = openDatabase(databaseUrl);
-    stage.database = database;
+    stage.database = { query: database.query, url: databaseUrl, counts: await counting(database.query) };
     ends.unshift(database.end);
     stage.api = new Api(url);
   });
   afterAll(async () => {
     for (const end of ends.reverse()) await end();
     if (lease === undefined) return;
-    const { unwell, written } = await giveBack(lease);
-    if (unwell !== undefined) throw new Error(`This file left the shared service unwell. ${unwell}\n${written}`);
+    const { unwell, written: said } = await giveBack(lease);
+    if (unwell !== undefined) throw new Error(`This file left the shared service unwell. ${unwell}\n${said}`);
     // Beside the failures themselves, where they are read.
-    if (hasFailedTests() && written !== '') throw new Error(`The shared service wrote meanwhile:\n${written}`);
+    if (hasFailedTests() && said !== '') throw new Error(`The shared service wrote meanwhile:\n${said}`);
   });
   return stage;
 }
 
+/** Counts the rows of what begins from now on. */
+async function counting(query: TestDatabase['query']): Promise<TestDatabase['counts']> {
+  const [row] = await query<{ lent: string }>('SELECT now()::text AS lent');
+  return async () => (await query<Record<string, number>>(COUNTS, [row?.lent]))[0] ?? {};
+}
+
+const COUNTS = `
+  WITH begun AS (
+    SELECT task_id FROM task WHERE created_at >= $1 AND NOT EXISTS (
+      SELECT FROM task earlier WHERE earlier.context_id = task.context_id AND earlier.created_at < $1))
+  SELECT (SELECT count(*)::int FROM begun) AS task,
+         (SELECT count(*)::int FROM task_event WHERE task_id IN (SELECT task_id FROM begun)) AS task_event,
+         (SELECT count(*)::int FROM workflow) AS workflow`;
+
 export function lend(options: SharedOptions = {}, lender = process.env.PARLEY_TEST_SERVICES): Promise<Lent> {
   return ask(lender, 'POST', '', JSON.stringify(options));
+}
+
+/** What a service that is lent wrote since then. */
+export function written(lease: string, lender = process.env.PARLEY_TEST_SERVICES): Promise<string> {
+  return ask(lender, 'GET', lease);
 }
 
 export function giveBack(lease: string, lender = process.env.PARLEY_TEST_SERVICES): Promise<TakenBack> {

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { message, rest, rpc, type RpcError } from '../../support/a2a.js';
-import { useStage } from '../../support/stage.js';
+import { useSharedStage } from '../../support/shared-stage.js';
 import { input, linear, ruled, says, script, unique, type WorkflowNode } from '../../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let base: string;
 
 beforeAll(async () => {

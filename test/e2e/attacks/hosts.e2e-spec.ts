@@ -1,11 +1,11 @@
 import { refusedUpgrade } from '../../support/gateway-client.js';
 import { type Parley, startParley } from '../../support/parley.js';
 import { exchangeRaw, sendRaw } from '../../support/raw-request.js';
-import { useStage } from '../../support/stage.js';
+import { useSharedStage } from '../../support/shared-stage.js';
 import { until } from '../../support/until.js';
 import { echo, linear, unique } from '../../support/workflow.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 const workflow = unique('hosts');
 
 beforeAll(() => stage.api.save(linear(workflow, echo('a'))));

@@ -1,9 +1,9 @@
 import { status } from '@grpc/grpc-js';
 import { rpc, sendParams, VERSION } from '../../support/a2a.js';
-import { apiKeyEnv, testCaller } from '../../support/callers.js';
+import { ANN, KNOWS_CALLERS } from '../../support/callers.js';
 import { refusedUpgrade } from '../../support/gateway-client.js';
 import { GrpcWire } from '../../support/grpc-wire.js';
-import { useStage } from '../../support/stage.js';
+import { useSharedStage } from '../../support/shared-stage.js';
 import { Api, input, linear, output, unique } from '../../support/workflow.js';
 
 const SCOPES = ['agents', 'workflows', 'admin'] as const;
@@ -130,8 +130,7 @@ const METHODS = [
   ['GetExtendedAgentCard', {}],
 ] as const;
 
-const ann = testCaller('ann');
-const stage = useStage({ env: { ...apiKeyEnv(ann), GRPC_PORT: '0' } });
+const stage = useSharedStage(KNOWS_CALLERS);
 const grpc = { url: '', grpc: '' };
 const wire = new GrpcWire(() => grpc);
 const callers = new Map<string, Record<string, string>>([['nothing', {}]]);
@@ -139,7 +138,7 @@ let api: Api;
 let workflow: string;
 
 beforeAll(async () => {
-  api = new Api(stage.parley.url, ann.headers);
+  api = new Api(stage.parley.url, ANN.headers);
   workflow = (await api.save(linear(unique('w'), input('in'), output('out')))).name;
   for (const scopes of [...SCOPES.map((it) => [it]), ['workflows', 'admin'], [...SCOPES]]) {
     const { body } = await api.call<{ key: string }>('POST', '/keys', { name: 'carl', scopes });
