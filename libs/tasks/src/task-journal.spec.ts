@@ -1,115 +1,20 @@
 import { loadConfig, Readiness } from '#libs/service';
-import type { JournalSource, WaitingEvent } from './journal-queue.js';
 import { TaskJournal } from './task-journal.js';
-import type { JournalEntry, JournalOutcome, TaskStore } from './task-store.js';
-
-/** A store whose statements the test lets through one by one. */
-class HeldStore {
-  readonly batches: { entries: readonly JournalEntry[]; answer(outcome: unknown): void }[] = [];
-  /** What the logs hold, as the JSON of their events. */
-  logs: Record<string, string[]> = {};
-  /** Whether it takes no writes at all. */
-  away = false;
-  /** How many times more the logs cannot be looked at. */
-  unreadable = 0;
-  private notify: (() => void) | undefined;
-
-  write(entries: readonly JournalEntry[]): Promise<JournalOutcome[]> {
-    return new Promise((resolve, reject) => {
-      const answer = (outcome: unknown): void => {
-        if (outcome instanceof Error) reject(outcome);
-        else resolve(outcome as JournalOutcome[]);
-      };
-      this.batches.push({ entries, answer });
-      this.notify?.();
-    });
-  }
-
-  probe(): Promise<void> {
-    return this.away ? Promise.reject(new Error('Connection refused')) : Promise.resolve();
-  }
-
-  recorded(taskId: string, after: number, limit: number): Promise<{ json: string }[]> {
-    if (this.unreadable > 0) {
-      this.unreadable -= 1;
-      return Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
-    }
-    return Promise.resolve((this.logs[taskId] ?? []).slice(after, after + limit).map((json) => ({ json })));
-  }
-
-  /** Of a reader that is behind. */
-  async events(): Promise<[]> {
-    return [];
-  }
-
-  async lastSequences(): Promise<Map<string, number>> {
-    return new Map();
-  }
-
-  async batch(index: number): Promise<(typeof this.batches)[number]> {
-    while (this.batches.length <= index) {
-      await new Promise<void>((resolve) => {
-        this.notify = resolve;
-      });
-    }
-    return this.batches[index]!;
-  }
-}
-
-/** A task whose events are mere counts. */
-class Source implements JournalSource {
-  readonly outcomes: unknown[] = [];
-  waitingEvents: WaitingEvent[] = [];
-  private drained = 0;
-  private readonly waiters: (() => void)[] = [];
-
-  constructor(
-    readonly taskId: string,
-    private readonly journal: TaskJournal,
-  ) {}
-
-  record(bytes = 2): void {
-    this.waitingEvents.push({ mark: this.journal.enqueue(this, bytes), bytes });
-  }
-
-  drain(upTo = Number.POSITIVE_INFINITY): JournalEntry | undefined {
-    const count = this.waitingEvents.filter(({ mark }) => mark <= upTo).length;
-    if (count === 0) return undefined;
-    const after = this.drained;
-    this.drained += count;
-    this.waitingEvents = this.waitingEvents.slice(count);
-    const events = Array.from({ length: count }, (_, index) => ({
-      taskId: this.taskId,
-      sequence: after + index + 1,
-      event: { artifactUpdate: { taskId: this.taskId, contextId: 'c', artifact: { artifactId: 'a', parts: [] } } },
-      json: '{}',
-    }));
-    return { taskId: this.taskId, token: 'k', after, events, state: 'TASK_STATE_WORKING', updatedAt: new Date() };
-  }
-
-  settle(_entry: JournalEntry, outcome: unknown): void {
-    this.outcomes.push(outcome);
-    for (const wake of this.waiters.splice(0)) wake();
-  }
-
-  async outcome(index: number): Promise<unknown> {
-    while (this.outcomes.length <= index) await new Promise<void>((resolve) => this.waiters.push(resolve));
-    return this.outcomes[index];
-  }
-}
+import type { JournalEntry, TaskStore } from './task-store.js';
+import { HeldStore, JournaledTask } from './testing/held-store.js';
 
 function setUp(env: Record<string, string> = {}): {
   store: HeldStore;
   journal: TaskJournal;
   readiness: Readiness;
-  source(taskId: string): Source;
+  source(taskId: string): JournaledTask;
 } {
   const store = new HeldStore();
   const readiness = new Readiness();
   const ignore = (): void => undefined;
   const metrics = { batchWritten: ignore, reached: ignore, writeRefused: ignore, watchJournal: ignore };
   const journal = new TaskJournal(store as unknown as TaskStore, metrics as never, loadConfig(env), readiness);
-  return { store, journal, readiness, source: (taskId) => new Source(taskId, journal) };
+  return { store, journal, readiness, source: (taskId) => new JournaledTask(taskId, journal) };
 }
 
 function reported(entries: readonly JournalEntry[]): string[] {
