@@ -102,6 +102,7 @@ describe(`the replica of a run with runs in it is killed, ${KILLS} times by chan
   }, 400_000);
 
   it('a cancel reaches the agent at the bottom also where the child is executed by another replica', async () => {
+    fake.always(holds());
     const runId = await stage.api.start(`${name}_top`, { in: 'canceled' });
     await until(() => fake.sends.some(({ text }) => text === 'c of canceled'), { what: 'the first agent' });
     const owner = await stage.cluster.owned(runId);
