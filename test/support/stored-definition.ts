@@ -18,7 +18,7 @@ export async function rewriteStored(
   let rewritten = 0;
   for (const { table, column } of await jsonColumns(database)) {
     const rows = await database.query<{ place: string; value: unknown }>(
-      `SELECT ctid::text AS place, "${column}" AS value FROM "${table}" AS kept WHERE to_jsonb(kept)::text LIKE $1`,
+      `SELECT ctid::text AS place, "${column}" AS value FROM "${table}" AS kept WHERE to_json(kept)::text LIKE $1`,
       [`%"${workflow}"%`],
     );
     for (const { place, value } of rows) {
