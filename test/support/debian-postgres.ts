@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import pg from 'pg';
 import { describeWithPackages } from './debian-install.js';
 import { freePort } from './parley.js';
 import { until } from './until.js';
+import { endChild } from './end-child.js';
 
 const VERSIONS = '/usr/lib/postgresql';
 
@@ -65,11 +65,7 @@ export class DebianPostgres {
   }
 
   async stop(): Promise<void> {
-    if (this.child.exitCode === null && this.child.signalCode === null) {
-      const exit = once(this.child, 'exit');
-      this.child.kill('SIGQUIT');
-      await exit;
-    }
+    await endChild(this.child, 'SIGQUIT');
     rmSync(this.folder, { recursive: true, force: true });
   }
 

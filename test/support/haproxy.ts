@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeWithPackages } from './debian-install.js';
 import { until } from './until.js';
+import { endChild } from './end-child.js';
 
 const PROGRAM = '/usr/sbin/haproxy';
 
@@ -43,11 +43,7 @@ export class Haproxy {
   }
 
   async stop(): Promise<void> {
-    if (this.child.exitCode === null && this.child.signalCode === null) {
-      const exit = once(this.child, 'exit');
-      this.child.kill('SIGKILL');
-      await exit;
-    }
+    await endChild(this.child, 'SIGKILL');
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -56,10 +56,10 @@ export class JournalWriter {
     // What came first is first also now: it is still being tried again, or waits for what is.
     if (this.inTrouble > 0) await before;
     await inTurn;
+    // Who waits for its turn goes on after the call below, whatever comes of that.
+    sent();
     try {
-      const written = this.store.write(entries);
-      sent();
-      const outcomes = await written;
+      const outcomes = await this.store.write(entries);
       const troubled = await before;
       return troubled ? await this.rewriteFenced(entries, outcomes) : { outcomes, troubled };
     } catch (error) {
