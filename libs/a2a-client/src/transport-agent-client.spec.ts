@@ -318,8 +318,12 @@ describe('a client over HTTP', () => {
     await events.next();
     const [id = ''] = agent.taskIds();
     expect(await client.cancel('nope')).toBe('refused');
-    expect(await client.cancel(id)).toBe('acknowledged');
+    agent.options.cancel = 'refuse';
     expect(await client.cancel(id)).toBe('refused');
+    agent.options.cancel = 'acknowledge';
+    expect(await client.cancel(id)).toBe('acknowledged');
+    // It refuses by now, and the Task is canceled all the same.
+    expect(await client.cancel(id)).toBe('acknowledged');
     await events.return?.();
     agent.options.cancel = 'hang';
     expect(await client.cancel(id, { timeouts: { total: 100 } })).toBe('unreachable');

@@ -68,8 +68,15 @@ export class TransportAgentClient extends AgentClient {
       );
       return 'acknowledged';
     } catch (error) {
-      return cancelOutcome(error as AgentCallError);
+      const outcome = cancelOutcome(error as AgentCallError);
+      return outcome === 'refused' && (await this.#isCanceled(taskId, options, limits)) ? 'acknowledged' : outcome;
     }
+  }
+
+  /** Some agents cancel a Task whose caller closes the connection, and then refuse to cancel it. */
+  async #isCanceled(taskId: string, options: CallOptions, limits: CallDeadlines): Promise<boolean> {
+    const task = await this.#getTask(taskId, options, limits).catch(() => undefined);
+    return task?.status.state === 'TASK_STATE_CANCELED';
   }
 
   async *#call(
