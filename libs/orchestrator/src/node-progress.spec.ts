@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { artifactUpdate, type JsonObject, statusUpdate, textPart } from '#libs/protocol';
+import { artifactUpdate, type JsonObject, statusUpdate, submittedTask, textPart, userMessage } from '#libs/protocol';
 import { NodeProgress } from './node-progress.js';
 
 const REFERENCE = { taskId: 't', contextId: 'c' };
@@ -29,6 +29,13 @@ describe('what an agent says while it works', () => {
     jest.advanceTimersByTime(250);
     jest.advanceTimersByTime(10_000);
     expect(reported).toEqual([{ text: 'three' }, { text: 'four' }]);
+  });
+
+  test('is reported also where each step tells of the whole Task', () => {
+    const task = { ...submittedTask(REFERENCE, userMessage('tea')), status: working('one').statusUpdate.status };
+    progress.take({ task });
+    jest.advanceTimersByTime(250);
+    expect(reported).toEqual([{ text: 'one' }]);
   });
 
   test('is not reported where it is done before', () => {

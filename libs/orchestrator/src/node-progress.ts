@@ -9,6 +9,7 @@ import {
   type RunEventNote,
   type StreamResponse,
   type TaskArtifactUpdateEvent,
+  type TaskStatus,
 } from '#libs/protocol';
 
 /** How long what an agent says is held, so that a run tells of it once: in milliseconds. */
@@ -35,17 +36,21 @@ export class NodeProgress implements Disposable {
 
   take(response: StreamResponse): void {
     if ('artifactUpdate' in response) this.takeArtifact(response.artifactUpdate);
-    else if ('statusUpdate' in response && response.statusUpdate.status.state === 'TASK_STATE_WORKING') {
-      const said = firstText(response.statusUpdate.status.message?.parts ?? []);
-      if (said === undefined || said === '') return;
-      this.text = briefText(said);
-      this.hold();
-    }
+    else if ('statusUpdate' in response) this.takeStatus(response.statusUpdate.status);
+    // Some agents tell of all they do by the whole Task, anew each time.
+    else if ('task' in response) this.takeStatus(response.task.status);
   }
 
   /** What is held then is not reported: the agent is done. */
   [Symbol.dispose](): void {
     clearTimeout(this.timer);
+  }
+
+  private takeStatus({ state, message }: TaskStatus): void {
+    const said = firstText(message?.parts ?? []);
+    if (state !== 'TASK_STATE_WORKING' || said === undefined || said === '') return;
+    this.text = briefText(said);
+    this.hold();
   }
 
   private takeArtifact({ taskId, artifact, append = false }: TaskArtifactUpdateEvent): void {

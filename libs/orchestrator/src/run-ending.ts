@@ -14,7 +14,7 @@ import type { TaskEvent } from '#libs/tasks';
 import { nodeReused } from './control-steps.js';
 import { outputText } from './node-output.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
-import { askingMessage, openQuestion, question, waitingMetadata } from './run-questions.js';
+import { askingMessage, openQuestion, questionText, waitingMetadata } from './run-questions.js';
 import type { ReusedResult } from './rerun/reused-results.js';
 import { runStatus, type RunState } from './run-state.js';
 import { runParked } from './control-steps.js';
@@ -167,7 +167,7 @@ export function shortened(event: TaskEvent): TaskEvent {
 function askNote(node: NodeRun): ReturnType<typeof inputRequired.note> {
   const { taskId } = node;
   return inputRequired.note(node, {
-    question: firstText(question(node)) ?? '',
+    question: questionText(node),
     ...(taskId !== undefined && { taskId }),
     ...(node.wantsAuth && { state: AUTH_REQUIRED }),
   });

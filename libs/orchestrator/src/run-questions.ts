@@ -3,6 +3,7 @@ import {
   agentMessage,
   briefText,
   type FieldViolation,
+  firstData,
   firstText,
   formMessage,
   type JsonObject,
@@ -46,9 +47,18 @@ interface WaitingQuestion {
 /** What a waiting node's agent asks for, in its own words where it said any. */
 export function question(node: NodeRun): Part[] {
   const asked = node.question ?? [];
-  return asked.length > 0
-    ? asked
-    : [textPart(`Node "${node.id}" waits for ${node.wantsAuth ? 'authentication' : 'input'}`)];
+  return asked.length > 0 ? asked : [textPart(whatIsWaitedFor(node))];
+}
+
+/** The same as a text: an agent may ask by data alone, such as the call of a tool that a person is to make. */
+export function questionText(node: NodeRun): string {
+  const parts = question(node);
+  const data = firstData(parts);
+  return firstText(parts) ?? (data === undefined ? whatIsWaitedFor(node) : JSON.stringify(data));
+}
+
+function whatIsWaitedFor({ id, wantsAuth }: NodeRun): string {
+  return `Node "${id}" waits for ${wantsAuth ? 'authentication' : 'input'}`;
 }
 
 /** A node's question as the run asks it. @param more said of it: who only asks for the Task sees nothing else */
@@ -89,7 +99,7 @@ function waitingQuestion(graph: WorkflowGraph, node: NodeRun): WaitingQuestion {
   return {
     node: node.id,
     instance: node.instance,
-    text: briefText(firstText(question(node)) ?? ''),
+    text: briefText(questionText(node)),
     ...(form && JSON.stringify(form).length <= LONGEST_FORM && { form }),
     ...(assignee !== undefined && LABEL.test(assignee) && { assignee }),
     ...(deadline !== undefined && { deadline }),

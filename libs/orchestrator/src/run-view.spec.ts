@@ -1,5 +1,7 @@
-import { dataPart, statusUpdate, textPart } from '#libs/protocol';
+import { dataPart, type Part, statusUpdate, textPart } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type TaskHeader } from '#libs/tasks';
+import type { NodeRun } from './node-run.js';
+import { questionText } from './run-questions.js';
 import { nodeDetail, runView } from './run-view.js';
 import { answering } from './testing/answering-agents.js';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
@@ -114,6 +116,15 @@ describe('runView', () => {
     await run.start();
     expect(detailOf(run, 'a')).toMatchObject({ attempts: 1, input: [{ text: '2: {}' }] });
     expect(detailOf(run, 'b')).not.toHaveProperty('input');
+  });
+
+  test('shows what an agent asks for by data alone', () => {
+    const asks = (question: Part[]) => questionText({ id: 'a', question } as NodeRun);
+    expect(asks([{ data: { name: 'ask', args: { question: 'Which tea?' } } }])).toBe(
+      '{"name":"ask","args":{"question":"Which tea?"}}',
+    );
+    expect(asks([{ data: {} }, { text: 'Which?' }])).toBe('Which?');
+    expect(asks([{ url: 'https://example.com/form' }])).toBe('Node "a" waits for input');
   });
 
   test('shows until when a node does nothing', async () => {

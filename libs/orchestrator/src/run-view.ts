@@ -1,4 +1,4 @@
-import { type Artifact, firstText, type JsonObject, type Part, withoutUserinfo } from '#libs/protocol';
+import { type Artifact, type JsonObject, type Part, withoutUserinfo } from '#libs/protocol';
 import type { CallCancelOutcome } from '#libs/agent-calls';
 import type { TaskEvent, TaskHeader } from '#libs/tasks';
 import { FailedExpression } from './expressions/failed-expression.js';
@@ -11,7 +11,7 @@ import { isOwn } from './node-sets.js';
 import { RunEvaluation } from './run-evaluation.js';
 import { knownRun } from './run-known.js';
 import { readRunMetadata } from './run-metadata.js';
-import { question } from './run-questions.js';
+import { questionText } from './run-questions.js';
 import { type InstanceCounts, instanceCounts } from './run-instances.js';
 import { whenCalled, whenCompleted } from './run-moments.js';
 import { RunState } from './run-state.js';
@@ -191,5 +191,5 @@ function nodeView(
 }
 
 function waitsFor(node: NodeRun): NodeWait {
-  return { state: node.wantsAuth ? AUTH_REQUIRED : 'input-required', message: firstText(question(node)) ?? '' };
+  return { state: node.wantsAuth ? AUTH_REQUIRED : 'input-required', message: questionText(node) };
 }
