@@ -20,8 +20,8 @@ export class TaskTraces {
     if (known) return known;
     const task = sequence === 1 && 'task' in event ? event.task : await begunTask(this.tasks, taskId);
     const { traceparent, tracestate } = task?.metadata ?? {};
-    const kept = readTraceContext(traceparent, tracestate);
-    const headers = this.tracing.turn({ taskId, began: 1, ...(kept && { kept }) })?.headers(...turnKey(1)) ?? {};
+    const parent = readTraceContext(traceparent, tracestate);
+    const headers = this.tracing.turn({ taskId, began: 1, ...(parent && { parent }) })?.headers(...turnKey(1)) ?? {};
     if (this.kept.size >= MOST_KEPT) this.kept.delete(this.kept.keys().next().value!);
     this.kept.set(taskId, headers);
     return headers;

@@ -14,10 +14,8 @@ export interface TracedTurn {
   taskId: string;
   /** The sequence of the event that it begins with. */
   began: number;
-  /** What the call that began it said; absent where it said nothing. */
-  inbound?: TraceContext;
-  /** What the call that made the Task said. */
-  kept?: TraceContext;
+  /** What the call that began it said, else what the call that made the Task said; absent where neither did. */
+  parent?: TraceContext;
 }
 
 /** Traces of this process's turns, and where their spans go. Without `OTEL_EXPORTER_OTLP_ENDPOINT` there are no spans. */
@@ -51,8 +49,7 @@ export class Tracing {
   }
 
   /** The trace of a turn; `undefined` where nobody traces, here or where the call came from. */
-  turn({ taskId, began, inbound, kept }: TracedTurn): TurnTrace | undefined {
-    const parent = inbound ?? kept;
+  turn({ taskId, began, parent }: TracedTurn): TurnTrace | undefined {
     if (!this.exporter) return parent && new PassedTrace(parent);
     const traceId = parent?.traceId ?? ownTraceId(taskId);
     const sampled = this.sampler(traceId, parent);

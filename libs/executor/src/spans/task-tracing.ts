@@ -62,8 +62,8 @@ export class TaskTracing {
   }
 
   private traceOf({ task: { taskId }, metadata, began, events }: TurnStart): TurnTrace | undefined {
-    const [inbound, kept] = [inboundOf(events[0]), readKept(metadata)];
-    return this.tracing.turn({ taskId, began, ...(inbound && { inbound }), ...(kept && { kept }) });
+    const parent = inboundOf(events[0]) ?? readKept(metadata);
+    return this.tracing.turn({ taskId, began, ...(parent && { parent }) });
   }
 
   private async export(turn: TurnStart, spans: TurnSpans): Promise<void> {
