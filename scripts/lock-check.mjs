@@ -1,6 +1,7 @@
 /**
  * Whether `npm ci` takes package-lock.json on every platform, without asking the network: npm drops the optional packages
- * of other platforms from a lock where it finds only its own installed, and `npm ci` refuses such a lock everywhere.
+ * of other platforms from a lock where it finds only its own installed, and `npm ci` refuses such a lock everywhere. And
+ * whether all locks are the same for every registry, and what only tests install is under licences that ask for little.
  * Prints one line per breach and exits 1 when there is one.
  */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -8,8 +9,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT, runNpm } from './prepare.mjs';
 
-const packages = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages;
-const breaches = [...missing(), ...addressed()];
+/** Of what is installed for a test alone. */
+const TEST_LOCKS = ['test/bench/package-lock.json', 'test/interop/package-lock.json'];
+const PERMISSIVE = /^(MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|CC0-1\.0|Python-2\.0|Unlicense)$/;
+/** Those whose licence is a file that comes with them, and not a word in their package.json. */
+const LICENSED_BY_FILE = new Set(['@a2a-js/sdk']);
+
+const packages = packagesOf('package-lock.json');
+const breaches = [...missing(), ...addressed('package-lock.json')];
+for (const lock of TEST_LOCKS) breaches.push(...addressed(lock), ...licensed(lock));
 if (breaches.length === 0) breaches.push(...refusal());
 if (breaches.length > 0) {
   breaches.push(
@@ -32,10 +40,29 @@ function missing() {
 }
 
 /** The lock is the same for every registry that has the packages: it names none. */
-function addressed() {
-  return Object.entries(packages)
+function addressed(lock) {
+  return Object.entries(packagesOf(lock))
     .filter(([, { resolved }]) => /^https?:/.test(resolved ?? ''))
-    .map(([path, { resolved }]) => `package-lock.json names an address for ${path}: ${resolved}`);
+    .map(([path, { resolved }]) => `${lock} names an address for ${path}: ${resolved}`);
+}
+
+/** Of the licences that a package may be had under, one has to be permissive; of those that all hold, each. */
+function licensed(lock) {
+  return Object.entries(packagesOf(lock)).flatMap(([path, { license, link }]) => {
+    const name = path.split('node_modules/').at(-1);
+    if (link || !path.includes('node_modules/') || (license === undefined && LICENSED_BY_FILE.has(name))) return [];
+    const [either, both] = [' OR ', ' AND '].map((word) => String(license).replaceAll(/[()]/g, '').split(word));
+    const isPermissive = both.length > 1 ? both.every(isFree) : either.some(isFree);
+    return isPermissive ? [] : [`${lock} has ${path}, whose licence is not known to be permissive: ${license}`];
+  });
+}
+
+function isFree(license) {
+  return PERMISSIVE.test(license);
+}
+
+function packagesOf(lock) {
+  return JSON.parse(readFileSync(join(ROOT, lock), 'utf8')).packages;
 }
 
 /** What `npm ci` says against the lock, in a folder of its own: beside node_modules it would look at what is there. */

@@ -7,16 +7,25 @@ import { runNpm, say } from './prepare.mjs';
  * none of it comes near the product's dependencies.
  * @param {string} folder
  * @param {string} whose as the person who waits is told
+ * @param {number} [limit] milliseconds until it is given up
+ * @returns {string | undefined} why it could not be done
  */
-export function ensureOwnPackages(folder, whose) {
+export function installOwnPackages(folder, whose, limit) {
   const stamp = join(folder, 'node_modules', '.own-stamp');
   const wanted = readFileSync(join(folder, 'package-lock.json'), 'utf8');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return undefined;
   say(`Installing ${whose} (only the first time; about a minute) …`);
-  const outcome = runNpm(['ci', '--no-audit', '--no-fund', '--loglevel=error'], folder);
-  if (outcome.status !== 0) {
-    say(`Installing ${whose} failed.\n${outcome.stdout ?? ''}${outcome.stderr ?? outcome.error}`);
-    process.exit(1);
-  }
+  const outcome = runNpm(['ci', '--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline'], folder, limit);
+  if (outcome.status !== 0)
+    return `${outcome.stdout ?? ''}${outcome.stderr ?? ''}${outcome.error?.message ?? ''}`.trim();
   writeFileSync(stamp, wanted);
+  return undefined;
+}
+
+/** The same, or the end of this process. */
+export function ensureOwnPackages(folder, whose) {
+  const failure = installOwnPackages(folder, whose);
+  if (failure === undefined) return;
+  say(`Installing ${whose} failed.\n${failure}`);
+  process.exit(1);
 }

@@ -82,9 +82,9 @@ export function tool(path) {
 }
 
 /** Runs the npm that runs this script, else the one on the PATH, to its end; gives what `spawnSync` gives. */
-export function runNpm(args, cwd) {
+export function runNpm(args, cwd, timeout) {
   const npm = process.env.npm_execpath;
-  const options = { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] };
+  const options = { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout };
   return npm?.endsWith('.js')
     ? spawnSync(process.env.npm_node_execpath ?? process.execPath, [npm, ...args], options)
     : spawnSync('npm', args, { ...options, shell: process.platform === 'win32' });

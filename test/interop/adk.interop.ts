@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { echo, external, input, linear, output, script, textOf, unique } from '../support/workflow.js';
-import { FakeModel, serveAdk } from './adk/adk-agents.js';
+import { serveAdk } from './adk/adk-agents.js';
 import { AdkCaller, textsOf } from './adk/adk-caller.js';
+import { cell, noCell } from './cell-tests.js';
+import { type Answer, silent } from './fake-model.js';
+import { ParleySide } from './parley-side.js';
 import { useInteropStage } from './interop-stage.js';
 
 const CARD = '.well-known/agent-card.json';
@@ -10,11 +13,31 @@ const CARD = '.well-known/agent-card.json';
 describe('Parley calls an agent of ADK', () => {
   const stage = useInteropStage();
 
-  async function agent(answer: ConstructorParameters<typeof FakeModel>[0], basePath?: string): Promise<string> {
-    const { base, stop } = await serveAdk(new FakeModel(answer), basePath);
+  const parley = new ParleySide(stage);
+
+  async function agent(answer: Answer, options?: Parameters<typeof serveAdk>[1]): Promise<string> {
+    const { base, stop } = await serveAdk(answer, options);
     stage.defer(stop);
     return base;
   }
+
+  cell(['adk', 'called', 'send'], '✓', async () => {
+    assert.equal(await parley.answerOf(await agent((text) => [`heard ${text}`])), 'heard about tea');
+  });
+
+  cell(['adk', 'called', 'as a tool'], '✓', async () => {
+    const agentUrl = await agent((text) => [`heard ${text}`]);
+    assert.match((await parley.asATool(agentUrl)) ?? '', /heard tea/);
+  });
+
+  cell(['adk', 'called', 'ask'], '✓ by a function response', async () => {
+    const base = await agent((text) => [`told ${text}`], { asks: true });
+    const answer = () => ({
+      data: { id: 'call', name: 'ask', response: { tea: 'green' } },
+      metadata: { adk_type: 'function_response' },
+    });
+    assert.match(await parley.answered(base, answer), /told {"tea":"green"}/);
+  });
 
   const asked = (url: string, topic = 'tea') =>
     stage.api.finish(linear(unique('adk'), input('in'), external('adk', url), output('out')), { in: topic });
@@ -26,7 +49,7 @@ describe('Parley calls an agent of ADK', () => {
       ['the URL of its card', `/${CARD}`],
     ] as const) {
       it(`by ${what}, served at "${basePath}/"`, async () => {
-        const base = await agent((text) => [`about ${text}`], basePath);
+        const base = await agent((text) => [`about ${text}`], { basePath });
         const run = await asked(`${base}${ending}`);
         assert.equal(run.error?.message, undefined);
         assert.equal(textOf(run.result), 'about tea');
@@ -34,9 +57,8 @@ describe('Parley calls an agent of ADK', () => {
     }
   }
 
-  it('takes all that its model streams, once', async () => {
-    const base = await agent((text) => ['one ', `${text} `, 'three']);
-    assert.equal(textOf((await asked(base)).result), 'one tea three');
+  cell(['adk', 'called', 'stream'], '– all comes at once', async () => {
+    assert.equal(textOf((await asked(await agent((text) => ['one ', `${text} `, 'three']))).result), 'one tea three');
   });
 
   it('tells its failure', async () => {
@@ -48,20 +70,10 @@ describe('Parley calls an agent of ADK', () => {
     assert.match(run.error?.message ?? '', /external agent .* failed/);
   });
 
-  it('is told that it cannot be canceled', async () => {
-    const begun = Promise.withResolvers<void>();
-    const released = Promise.withResolvers<string[]>();
-    const base = await agent(() => {
-      begun.resolve();
-      return released.promise;
-    });
-    const { name } = await stage.api.save(linear(unique('adk'), external('adk', base)));
-    const runId = await stage.api.start(name);
-    await begun.promise;
-    const { body } = await stage.api.call<{ status: string; children: object[] }>('POST', `/runs/${runId}/cancel`);
-    released.resolve(['too late']);
-    assert.deepEqual([body.status, body.children.length], ['canceled', 1]);
-    assert.deepEqual(body.children[0], { ...body.children[0], node: 'adk', outcome: 'refused' });
+  cell(['adk', 'called', 'cancel'], '– refused', async () => {
+    const { answer, asked: begun, release } = silent();
+    assert.equal(await parley.canceled(await agent(answer), begun), 'refused');
+    release();
   });
 });
 
@@ -73,6 +85,26 @@ describe('ADK calls Parley', () => {
     return name;
   }
 
+  const parley = new ParleySide(stage);
+
+  cell(['adk', 'calls', 'send'], '✓', async () => {
+    const events = await new AdkCaller(`${await parley.answering()}/`).say('tea');
+    assert.equal(last(textsOf(events)), 'about tea');
+  });
+
+  cell(['adk', 'calls', 'stream'], '✓', async () => {
+    const { base, text, release } = await parley.telling();
+    const seen: string[] = [];
+    for await (const event of new AdkCaller(`${base}/`).events(text)) {
+      const [said = ''] = textsOf([event]);
+      seen.push(said);
+      if (said.includes('one ')) release();
+    }
+    assert.match(seen.join('|'), /one .*two/);
+  });
+
+  noCell(['adk', 'calls', 'cancel'], '– no such call');
+
   const last = (texts: string[]): string | undefined => texts.filter((text) => text !== '').at(-1);
 
   it('a workflow, by its base URL', async () => {
@@ -82,7 +114,7 @@ describe('ADK calls Parley', () => {
       events.flatMap(({ errorMessage }) => errorMessage ?? []),
       [],
     );
-    assert.equal(last(textsOf(events)), 'tea');
+    assert.equal(last(textsOf(events)), 'about tea');
   });
 
   for (const [what, ending] of [
@@ -108,7 +140,7 @@ describe('ADK calls Parley', () => {
     const id = unique('alias');
     await workflow(input('in'), echo(id));
     const events = await new AdkCaller(`${stage.parley.url}/a2a/nodes/${id}/`).say('tea');
-    assert.equal(last(textsOf(events)), 'tea');
+    assert.equal(last(textsOf(events)), 'about tea');
   });
 
   it('hears why a workflow failed', async () => {
@@ -117,7 +149,7 @@ describe('ADK calls Parley', () => {
     assert.match(JSON.stringify(events), /no tea left/);
   });
 
-  it('hears a question, and begins anew with what is said then: it names no Task', async () => {
+  cell(['adk', 'calls', 'ask'], '– hears it; what it says then begins a new Task', async () => {
     const name = await workflow(script('a', { ask: 'Which tea?' }));
     const caller = new AdkCaller(`${stage.api.base(name)}/`);
     for (const text of ['tea', 'green']) assert.match(JSON.stringify(textsOf(await caller.say(text))), /Which tea\?/);
@@ -133,7 +165,7 @@ describe('ADK calls Parley', () => {
     const caller = new AdkCaller(`${stage.api.base(name)}/`);
     await caller.say('one');
     const events = await caller.say('two');
-    assert.equal(last(textsOf(events)), 'two');
+    assert.equal(last(textsOf(events)), 'about two');
     const { body } = await stage.api.call<{ runs: { contextId: string }[] }>('GET', `/runs?workflow=${name}`);
     assert.equal(body.runs.length, 2);
     assert.equal(new Set(body.runs.map(({ contextId }) => contextId)).size, 1);

@@ -1,21 +1,55 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { A2AAgent } from '@mastra/core/a2a';
-import { echo, external, input, linear, output, ruled, script, textOf, unique } from '../support/workflow.js';
+import { until } from '../support/until.js';
+import { echo, external, input, linear, output, textOf, unique } from '../support/workflow.js';
+import { cell } from './cell-tests.js';
+import { type Answer, halting, silent } from './fake-model.js';
 import { useInteropStage } from './interop-stage.js';
 import { serveMastra } from './mastra/mastra-agents.js';
+import { ParleySide } from './parley-side.js';
 
 describe('Parley calls an agent of Mastra', () => {
   const stage = useInteropStage();
 
-  async function served(answer: (text: string) => string[]): Promise<{ card: string; rpc: string }> {
-    const agent = await serveMastra(answer);
+  const parley = new ParleySide(stage);
+
+  async function served(
+    answer: Answer,
+    options?: Parameters<typeof serveMastra>[1],
+  ): Promise<{ card: string; rpc: string }> {
+    const agent = await serveMastra(answer, options);
     stage.defer(agent.stop);
     return agent;
   }
 
   const asked = (url: string) =>
     stage.api.finish(linear(unique('mastra'), input('in'), external('x', url), output('out')), { in: 'tea' });
+
+  cell(['mastra', 'called', 'send'], '✓', async () => {
+    assert.equal(await parley.answerOf((await served((text) => [`heard ${text}`])).card), 'heard about tea');
+  });
+
+  cell(['mastra', 'called', 'stream'], '✓', async () => {
+    const { answer, release } = halting();
+    assert.equal(await parley.readAsItComes((await served(answer)).card, 'one ', release), 'one two three');
+  });
+
+  cell(['mastra', 'called', 'as a tool'], '✓', async () => {
+    const agentUrl = (await served((text) => [`heard ${text}`])).card;
+    assert.match((await parley.asATool(agentUrl)) ?? '', /heard tea/);
+  });
+
+  cell(['mastra', 'called', 'ask'], '✓', async () => {
+    const { card } = await served(() => ['it was told'], { asks: true });
+    assert.equal(await parley.answered(card, () => ({ data: { tea: 'green' } })), 'it was told');
+  });
+
+  cell(['mastra', 'called', 'cancel'], '✓', async () => {
+    const { answer, asked: begun, release } = silent();
+    assert.equal(await parley.canceled((await served(answer)).card, begun), 'acknowledged');
+    release();
+  });
 
   it('by the URL of its card', async () => {
     const run = await asked((await served((text) => [`about ${text}`])).card);
@@ -43,6 +77,7 @@ describe('Parley calls an agent of Mastra', () => {
 
 describe('Mastra calls Parley', () => {
   const stage = useInteropStage();
+  const parley = new ParleySide(stage);
   const agentAt = (url: string, protocolVersion: '0.3' | '1.0' = '0.3') =>
     new A2AAgent({ url, protocolVersion, retries: 0 });
 
@@ -62,31 +97,31 @@ describe('Mastra calls Parley', () => {
         const { text, task } = await agentAt(`${base}${ending}`, version).generate('tea');
         assert.deepEqual(
           task?.artifacts?.map(({ parts }) => parts.map((part) => ('text' in part ? part.text : undefined))),
-          [['tea']],
+          [['about tea']],
         );
         // Mastra counts the Message that a Task ended with beside its Artifacts.
-        assert.equal(text, 'tea\ntea');
+        assert.equal(text, 'about tea\nabout tea');
       });
     }
 
-    it(`a node, streaming, in ${version}`, async () => {
-      const chunks = ['one ', 'two'].map((text, index) => ({
-        artifact: { artifactId: 'a', append: index > 0, parts: [{ text }] },
-      }));
-      const base = await workflow(script('a', ...chunks, { complete: true }));
-      const answer = await agentAt(`${base}/nodes/a/`, version).stream('tea');
-      assert.equal(await answer.text, 'one two');
+    cell(['mastra', 'calls', 'send'], '✓', async () => {
+      const { text } = await agentAt(`${await parley.answering()}/`, version).generate('tea');
+      assert.match(text, /about tea/);
     });
 
-    it(`hears a question and answers it, in ${version}`, async () => {
-      const base = await workflow(
-        ruled(
-          'a',
-          [{ when: { turn: 1 }, steps: [{ ask: 'Which tea?' }] }],
-          [{ artifact: { parts: [{ text: '[{{text}}]' }] } }, { complete: true }],
-        ),
-      );
-      const agent = agentAt(`${base}/nodes/a/`, version);
+    cell(['mastra', 'calls', 'stream'], '✓', async () => {
+      const { base, text, release } = await parley.telling();
+      const answer = await agentAt(`${base}/`, version).stream(text);
+      let said = '';
+      for await (const chunk of answer.fullStream) {
+        if (chunk.type === 'text-delta') said += chunk.payload.text;
+        if (said.includes('one ')) release();
+      }
+      assert.equal(said, 'one two');
+    });
+
+    cell(['mastra', 'calls', 'ask'], '✓', async () => {
+      const agent = agentAt(`${await parley.curious()}/`, version);
       const options = { runId: unique('run') } as Parameters<A2AAgent['resumeGenerate']>[1];
       const asked = await agent.generate('tea', options);
       assert.equal(asked.task?.status.state, 'input-required');
@@ -94,4 +129,15 @@ describe('Mastra calls Parley', () => {
       assert.equal(answered.text, '[green]');
     });
   }
+
+  cell(['mastra', 'calls', 'cancel'], '– leaves the Task at work', async () => {
+    const { base, states } = await parley.slow();
+    const given = new AbortController();
+    const options = { abortSignal: given.signal } as Parameters<A2AAgent['generate']>[1];
+    const call = agentAt(`${base}/`).generate('wait', options);
+    await until(async () => (await states()).includes('TASK_STATE_WORKING'), { what: 'the Task to be at work' });
+    given.abort();
+    await assert.rejects(call);
+    assert.deepEqual(await states(), ['TASK_STATE_WORKING']);
+  });
 });

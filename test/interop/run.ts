@@ -1,8 +1,18 @@
-import { globSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from 'node:test';
+import { filledCells } from './cell-tests.js';
+import { openPlaces, outcomesOf } from './cells.js';
+import { withTables } from './page.js';
 
-/** Runs the tests of all frameworks, or of those that are named, and tells how many passed and failed. */
+/**
+ * Runs the tests of all frameworks, or of those that are named. Each test says what its cell says; where all ran, the
+ * cells and the page of them are written. Exits 0 only where every test passed and every cell is filled; in CI only
+ * where the cells and the page that are there were right already.
+ */
+const CELLS = join(import.meta.dirname, 'cells.json');
+const PAGE = join(import.meta.dirname, '../../docs/INTEROP.md');
+
 const wanted = process.argv.slice(2);
 const files = globSync('*.interop.ts', { cwd: import.meta.dirname })
   .filter((file) => wanted.length === 0 || wanted.some((name) => file.startsWith(name)))
@@ -28,7 +38,31 @@ tests.on('test:fail', ({ name, details }) => {
   say(`✗ ${name}\n${cause instanceof Error ? cause.stack : String(cause ?? details.error)}`);
 });
 tests.on('end', () => {
+  const isAsExpected = wanted.length > 0 || cellsAreFilled();
   say(`${passed} passed, ${failed} failed`);
-  process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+  process.exitCode = failed > 0 || passed === 0 || !isAsExpected ? 1 : 0;
 });
 tests.resume();
+
+/** Writes what the cells say, and tells which say nothing. */
+function cellsAreFilled(): boolean {
+  const outcomes = outcomesOf(filledCells());
+  const open = openPlaces(outcomes);
+  for (const { framework, direction, operation } of open)
+    say(`✗ ${framework} ${direction}, ${operation}: it says nothing, or failed`);
+  const written = [
+    isNew(CELLS, () => `${JSON.stringify(outcomes, undefined, 2)}\n`),
+    isNew(PAGE, (page) => withTables(page, outcomes)),
+  ];
+  const isWrong = written.includes(true) && process.env['CI'] !== undefined;
+  if (isWrong) say('✗ What is committed of the cells and of docs/INTEROP.md is not what ran: npm run interop');
+  return open.length === 0 && !isWrong;
+}
+
+/** Whether a file was another one before. */
+function isNew(file: string, text: (before: string) => string): boolean {
+  const before = readFileSync(file, 'utf8');
+  const after = text(before);
+  if (after !== before) writeFileSync(file, after);
+  return after !== before;
+}

@@ -9,10 +9,10 @@ import {
 } from 'a2a-sdk-v0/server';
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from 'a2a-sdk-v0/server/express';
 import type { RequestHandler, Router } from 'express';
-import { askingTurn, type ServedAgent } from './asking-turn.js';
+import { type AskingAgentOptions, askingTurn, type ServedAgent } from './asking-turn.js';
 
 /** The same on the server of the SDK for A2A 0.3. */
-export function askingAgent03({ url, binding, streaming, onWait }: ServedAgent): {
+export function askingAgent03({ url, binding, streaming, ...options }: ServedAgent): {
   card: RequestHandler;
   routes: RequestHandler | Router;
 } {
@@ -28,7 +28,7 @@ export function askingAgent03({ url, binding, streaming, onWait }: ServedAgent):
     defaultOutputModes: ['text/plain'],
     skills: [],
   };
-  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new AskingExecutor(onWait));
+  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new AskingExecutor(options));
   const handler = binding === 'JSONRPC' ? jsonRpcHandler : restHandler;
   return {
     card: agentCardHandler({ agentCardProvider: requestHandler }),
@@ -42,7 +42,7 @@ class AskingExecutor implements AgentExecutor {
   readonly #told = new Map<string, string[]>();
   readonly #waiting = new Map<string, () => void>();
 
-  constructor(private readonly onWait: () => void = () => undefined) {}
+  constructor(private readonly options: Pick<AskingAgentOptions, 'onWait' | 'between'>) {}
 
   async execute({ taskId, contextId, userMessage, task }: RequestContext, bus: ExecutionEventBus): Promise<void> {
     const [part] = userMessage.parts;
@@ -61,12 +61,13 @@ class AskingExecutor implements AgentExecutor {
     const turn = askingTurn(told);
     if ('wait' in turn) {
       const canceled = new Promise<void>((resolve) => this.#waiting.set(taskId, resolve));
-      this.onWait();
+      this.options.onWait?.();
       await canceled;
       status('canceled', true);
     } else if ('question' in turn) status('input-required', true, turn.question);
     else {
       for (const [index, text] of turn.pieces.entries()) {
+        if (index > 0) await this.options.between;
         const artifact = { artifactId: 'a', parts: [{ kind: 'text' as const, text }] };
         bus.publish({ kind: 'artifact-update', taskId, contextId, artifact, append: index > 0 });
       }

@@ -43,7 +43,7 @@ export async function startAskingAgent(options: AskingAgentOptions): Promise<Ask
   };
 }
 
-function askingAgent10({ url, binding, streaming, onWait }: ServedAgent): {
+function askingAgent10({ url, binding, streaming, ...options }: ServedAgent): {
   card: RequestHandler;
   routes: RequestHandler | Router;
 } {
@@ -62,7 +62,7 @@ function askingAgent10({ url, binding, streaming, onWait }: ServedAgent): {
     documentationUrl: '',
     signatures: [],
   };
-  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new AskingExecutor(onWait));
+  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new AskingExecutor(options));
   const handler = binding === 'JSONRPC' ? jsonRpcHandler : restHandler;
   return {
     card: agentCardHandler({ agentCardProvider: requestHandler }),
@@ -74,7 +74,7 @@ class AskingExecutor implements AgentExecutor {
   readonly #told = new Map<string, string[]>();
   readonly #waiting = new Map<string, () => void>();
 
-  constructor(private readonly onWait: () => void = () => undefined) {}
+  constructor(private readonly options: Pick<AskingAgentOptions, 'onWait' | 'between'>) {}
 
   async execute(context: RequestContext, bus: ExecutionEventBus): Promise<void> {
     const { taskId, contextId, userMessage, task } = context;
@@ -88,12 +88,14 @@ class AskingExecutor implements AgentExecutor {
     const turn = askingTurn(told);
     if ('wait' in turn) {
       const canceled = new Promise<void>((resolve) => this.#waiting.set(taskId, resolve));
-      this.onWait();
+      this.options.onWait?.();
       await canceled;
       bus.publish(statusOf(context, TaskState.TASK_STATE_CANCELED));
     } else if ('question' in turn) bus.publish(statusOf(context, TaskState.TASK_STATE_INPUT_REQUIRED, turn.question));
     else {
-      for (const [index, text] of turn.pieces.entries()) bus.publish(pieceOf(context, text, index > 0));
+      bus.publish(pieceOf(context, turn.pieces[0], false));
+      await this.options.between;
+      bus.publish(pieceOf(context, turn.pieces[1], true));
       bus.publish(statusOf(context, TaskState.TASK_STATE_COMPLETED));
     }
     bus.finished();

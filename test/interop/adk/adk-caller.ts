@@ -11,14 +11,16 @@ export class AdkCaller {
   }
 
   /** Says something, and gives every event of the answer. */
-  async say(text: string): Promise<Event[]> {
+  say(text: string): Promise<Event[]> {
+    return Array.fromAsync(this.events(text));
+  }
+
+  /** The same, each event as it comes. */
+  async *events(text: string): AsyncGenerator<Event, void> {
     const userId = 'user';
     this.session ??= this.runner.sessionService.createSession({ appName: 'interop', userId });
     const { id: sessionId } = await this.session;
-    const events: Event[] = [];
-    const newMessage = { role: 'user', parts: [{ text }] };
-    for await (const event of this.runner.runAsync({ userId, sessionId, newMessage })) events.push(event);
-    return events;
+    yield* this.runner.runAsync({ userId, sessionId, newMessage: { role: 'user', parts: [{ text }] } });
   }
 }
 

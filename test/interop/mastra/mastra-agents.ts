@@ -1,52 +1,49 @@
 import { Agent } from '@mastra/core/agent';
 import { Mastra } from '@mastra/core/mastra';
+import { InMemoryStore } from '@mastra/core/storage';
+import { createTool } from '@mastra/core/tools';
 import { MastraServer } from '@mastra/hono';
 import { InMemoryTaskStore } from '@mastra/server/a2a/store';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
+import { z } from 'zod';
+import { aiModel } from '../ai-model.js';
+import type { Answer } from '../fake-model.js';
 import { serve } from '../interop-stage.js';
 
 type Model = NonNullable<ConstructorParameters<typeof Agent>[0]['model']>;
-interface Prompt {
-  prompt: { role: string; content: string | { type: string; text?: string }[] }[];
-}
 
-/** A model without a network: it says what `answer` makes of the last text, in as many chunks as there are. */
-function fakeModel(answer: (text: string) => string[]): Model {
-  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
-  const said = ({ prompt }: Prompt): string[] => {
-    const content = prompt.at(-1)?.content ?? '';
-    return answer(typeof content === 'string' ? content : content.map(({ text }) => text ?? '').join(''));
-  };
-  return {
-    specificationVersion: 'v2',
-    provider: 'fake',
-    modelId: 'fake',
-    supportedUrls: {},
-    doGenerate: async (options: Prompt) => {
-      const content = [{ type: 'text', text: said(options).join('') }];
-      return { content, finishReason: 'stop', usage, warnings: [] };
-    },
-    doStream: async (options: Prompt) => {
-      const deltas = said(options).map((delta) => ({ type: 'text-delta', id: 't', delta }));
-      const parts = [
-        { type: 'stream-start', warnings: [] },
-        { type: 'text-start', id: 't' },
-        ...deltas,
-        { type: 'text-end', id: 't' },
-        { type: 'finish', finishReason: 'stop', usage },
-      ];
-      return { stream: ReadableStream.from(parts) };
-    },
-  } as unknown as Model;
-}
+/** Waits for whoever is asked. */
+const ask = createTool({
+  id: 'ask',
+  description: 'Asks somebody',
+  inputSchema: z.object({ question: z.string() }),
+  suspendSchema: z.object({ message: z.string() }),
+  resumeSchema: z.object({ tea: z.string() }),
+  execute: async ({ question }, context) => {
+    const told = context.agent?.resumeData as { tea: string } | undefined;
+    if (told) return { tea: told.tea };
+    await context.agent?.suspend({ message: question });
+    return undefined;
+  },
+});
 
 /** Serves an agent as Mastra does. @returns its card's URL and the URL that its card names */
 export async function serveMastra(
-  answer: (text: string) => string[],
+  answer: Answer,
+  { asks = false } = {},
 ): Promise<{ card: string; rpc: string; stop(): void }> {
-  const agent = new Agent({ id: 'fake', name: 'fake', instructions: 'Answer.', model: fakeModel(answer) });
-  const mastra = new Mastra({ logger: false, agents: { fake: agent } });
+  const model = aiModel(answer, (roles) =>
+    asks && !roles.includes('tool') ? { name: 'ask', args: { question: 'Which tea?' } } : undefined,
+  ) as Model;
+  const agent = new Agent({
+    id: 'fake',
+    name: 'fake',
+    instructions: 'Answer.',
+    model,
+    ...(asks && { tools: { ask } }),
+  });
+  const mastra = new Mastra({ logger: false, agents: { fake: agent }, storage: new InMemoryStore() });
   const { url, stop } = await serve(async () => {
     const app = new Hono();
     await new MastraServer({ app, mastra, taskStore: new InMemoryTaskStore() } as ConstructorParameters<

@@ -1,0 +1,45 @@
+import { type Direction, OPERATIONS, type Outcomes } from './cells.js';
+import { type Framework, FRAMEWORKS } from './frameworks.js';
+
+const BEGIN = '<!-- written by npm run interop -->';
+const END = '<!-- until here -->';
+const NAMES = Object.keys(FRAMEWORKS) as Framework[];
+
+/** docs/INTEROP.md with the tables of these outcomes; all that stands around them stays. */
+export function withTables(page: string, outcomes: Outcomes): string {
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`The page has no place for its tables: ${BEGIN} … ${END}`);
+  return `${page.slice(0, begin)}${BEGIN}\n\n${tables(outcomes)}\n\n${page.slice(end)}`;
+}
+
+function tables(outcomes: Outcomes): string {
+  const rows = (direction: Direction): string[][] =>
+    NAMES.map((it) => [
+      FRAMEWORKS[it].title,
+      ...OPERATIONS[direction].map((operation) => outcomes[it][direction][operation] ?? ''),
+    ]);
+  return [
+    table(
+      ['', 'tested', 'speaks'],
+      NAMES.map((it) => [FRAMEWORKS[it].title, packagesOf(it, outcomes), FRAMEWORKS[it].speaks]),
+    ),
+    '## Parley calls its agent',
+    table(['', ...OPERATIONS.called], rows('called')),
+    '## It calls an agent of Parley',
+    table(['', ...OPERATIONS.calls], rows('calls')),
+  ].join('\n\n');
+}
+
+function packagesOf(framework: Framework, outcomes: Outcomes): string {
+  return Object.entries(outcomes[framework].packages)
+    .map(([name, version]) => `\`${name}\` ${version}`)
+    .join(', ');
+}
+
+/** As the formatter of this repository writes tables. */
+function table(header: readonly string[], rows: readonly string[][]): string {
+  const widths = header.map((it, column) => Math.max(3, it.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((it, column) => it.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [line(header), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
