@@ -80,6 +80,27 @@ describe('SpanExporter', () => {
     expect(outcomes).toEqual({ exported: 701 });
   });
 
+  it('lets what comes while it sends wait for more', async () => {
+    const bodies: Body[] = [];
+    const answered = Promise.withResolvers<number>();
+    const begun = Promise.withResolvers<void>();
+    const send = (body: string): Promise<number> => {
+      bodies.push(JSON.parse(body) as Body);
+      begun.resolve();
+      return bodies.length === 1 ? answered.promise : Promise.resolve(200);
+    };
+    const counted = Promise.withResolvers<void>();
+    const exporter = new SpanExporter(send, {}, () => counted.resolve(), 1);
+    exporter.add([SPAN]);
+    await begun.promise;
+    exporter.add([SPAN]);
+    answered.resolve(200);
+    await counted.promise;
+    exporter.add([SPAN]);
+    await exporter.close();
+    expect(bodies.map((body) => body.resourceSpans[0].scopeSpans[0].spans.length)).toEqual([1, 2]);
+  });
+
   it('drops what is too much, and what the receiver refuses, and complains once', async () => {
     const { exporter, outcomes, sent } = stage(400, 500);
     exporter.add(Array.from({ length: 9000 }, () => SPAN));

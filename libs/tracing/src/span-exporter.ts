@@ -10,14 +10,14 @@ export type SpanOutcome = 'exported' | 'refused' | 'dropped';
 
 const MOST_AT_ONCE = 512;
 const MOST_WAITING = 8192;
-const PAUSE_MS = 250;
+const PAUSE_MS = 500;
 /** So often an export is tried where the receiver is away or too busy. */
 const TRIES = 4;
 const FIRST_RETRY_MS = 500;
 
 /**
- * Sends spans in batches, a quarter of a second after the first of them, one batch after the other. Whoever makes spans never waits: what
- * the receiver does not take in time is dropped and counted.
+ * Sends spans in batches, half a second after the first of them, one batch after the other. Whoever makes spans never
+ * waits: what the receiver does not take in time is dropped and counted.
  */
 export class SpanExporter {
   private readonly logger = new Logger('Tracing');
@@ -45,6 +45,8 @@ export class SpanExporter {
   async close(): Promise<void> {
     this.hurried = true;
     await this.flush();
+    // What came while another flush ended.
+    await this.flush();
   }
 
   private flush(): Promise<void> {
@@ -57,8 +59,9 @@ export class SpanExporter {
     return this.sending;
   }
 
+  /** What comes meanwhile waits for its own time, unless that is a whole batch: an export costs more than its spans. */
   private async sendAll(): Promise<void> {
-    while (this.waiting.length > 0) {
+    for (let least = 1; this.waiting.length >= least; least = this.hurried ? 1 : MOST_AT_ONCE) {
       const batch = this.waiting.splice(0, MOST_AT_ONCE);
       this.counted(await this.export(batch), batch.length);
     }
