@@ -49,10 +49,21 @@ async function parked(runIds: readonly string[]): Promise<void> {
   await until(asleep, { what: 'all runs to be parked' });
 }
 
+/** How many of them have ended: asked of the database at once, since it takes long. */
+async function endedOf(runIds: readonly string[]): Promise<number> {
+  const ended = await stage.database.query(
+    `SELECT FROM task WHERE task_id = ANY($1) AND state IN
+       ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`,
+    [runIds],
+  );
+  return ended.length;
+}
+
 /** Each has completed, did nothing twice, and nothing is left behind. */
 async function expectDoneOnce(runIds: readonly string[], agent: FakeAgent, done: string): Promise<void> {
   const api = stage.at(0);
-  const runs = await Promise.all(runIds.map((runId) => api.ended(runId, WITHIN.within)));
+  await until(async () => (await endedOf(runIds)) === runIds.length, { ...WITHIN, what: 'all runs to end' });
+  const runs = await Promise.all(runIds.map((runId) => api.ended(runId)));
   expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['completed']));
   expect(agent.sends).toHaveLength(runIds.length);
   const logs = await storedLogs(stage.database.query, runIds);
