@@ -382,7 +382,7 @@ async function eachStatement(
   for (let at = 1; at <= MOST_STATEMENTS; at += 1) {
     let failed = false;
     await scenario(() =>
-      owner.faults.fail(at, fault, /\btask\b|replica/, () => {
+      owner.faults.fail(at, fault, /\btask(_event|_log)?\b|replica/, () => {
         failed = true;
         return new Error('Connection terminated unexpectedly');
       }),
