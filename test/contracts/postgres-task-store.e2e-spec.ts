@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import { type Job, migrateJobQueue } from '#libs/jobs';
 import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
 import { PostgresTaskStore, type StoredTask, TASK_MIGRATIONS, TaskCounts } from '#libs/tasks';
+import { asEarlierVersion } from '../support/earlier-log.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { StatementFaults } from '../support/statement-faults.js';
 import { newDraft, REPLICA } from './task-draft.js';
@@ -30,7 +31,7 @@ describeTaskReads('PostgresTaskStore', () => new PostgresTaskStore(database));
 describeParkedTasks('PostgresTaskStore', () => new PostgresTaskStore(database));
 
 describe('PostgresTaskStore when a statement fails', () => {
-  it.each(['UPDATE', 'FROM task_event'])('gives a claim back: %s', async (statement) => {
+  it.each(['UPDATE', 'FROM task_log'])('gives a claim back: %s', async (statement) => {
     const faults = new StatementFaults(database);
     const store = new PostgresTaskStore(database);
     const draft = newDraft();
@@ -51,13 +52,15 @@ describe('PostgresTaskStore and what it reads', () => {
     const owner = randomUUID();
     const [short, long] = [newDraft({ owner }), newDraft({ owner })];
     const chunks = Array.from({ length: 200 }, (_, index) => long.chunk(String(index)));
-    await store.write([short.created(short.chunk('a')), long.created(...chunks)]);
-    await server.query(`UPDATE task_event SET payload = '"unreadable"' WHERE artifact AND task_id = ANY($1)`, [
+    await store.write([short.created(), long.created()]);
+    await store.write([short.continued(short.token, 1, short.chunk('a')), long.continued(long.token, 1, ...chunks)]);
+    await server.query(`UPDATE task_log SET events = '"unreadable"' WHERE artifact AND task_id = ANY($1)`, [
       [short.taskId, long.taskId],
     ]);
     const told = await store.list({ scope: scope(owner), artifacts: false, limit: 10 });
     expect(told.map(({ task }) => task.artifacts)).toEqual([undefined, undefined]);
     await expect(store.load(short.taskId)).rejects.toThrow();
+    await expect(store.load(long.taskId)).rejects.toThrow();
   });
 
   it('reads what an earlier version has written, which says nothing of sizes and Artifacts', async () => {
@@ -134,7 +137,7 @@ describe('PostgresTaskStore and what it reads', () => {
   /** As it was before the columns were there. */
   async function forget(taskIds: string[]): Promise<void> {
     await server.query('UPDATE task SET log_bytes = NULL, artifact_bytes = NULL WHERE task_id = ANY($1)', [taskIds]);
-    await server.query('UPDATE task_event SET artifact = NULL WHERE task_id = ANY($1)', [taskIds]);
+    await asEarlierVersion(server.query, taskIds);
   }
 });
 
@@ -144,7 +147,7 @@ describe('Snapshots in PostgreSQL', () => {
     Array.from({ length: CHUNKS }, (_, index) => draft.chunk(`${index} `));
   const kept = (taskId: string) => server.query('SELECT sequence FROM task_snapshot WHERE task_id = $1', [taskId]);
   const unreadable = (taskId: string, from: number) =>
-    server.query(`UPDATE task_event SET payload = '"unreadable"' WHERE task_id = $1 AND sequence > $2`, [taskId, from]);
+    server.query(`UPDATE task_log SET events = '"unreadable"' WHERE task_id = $1 AND sequence > $2`, [taskId, from]);
 
   it('are made by the first reader of a settled Task with a long log, and read by the others', async () => {
     const store = new PostgresTaskStore(database);
@@ -188,7 +191,7 @@ describe('Snapshots in PostgreSQL', () => {
     expect((await store.claim(draft.taskId, REPLICA, token))?.task.artifacts?.[0]?.parts).toHaveLength(CHUNKS);
     const more = [draft.status('TASK_STATE_WORKING'), ...chunksOf(draft)];
     await store.write([draft.continued(token, at, ...more, draft.status('TASK_STATE_COMPLETED', 'done'))]);
-    await server.query(`UPDATE task_event SET payload = '"unreadable"' WHERE task_id = $1 AND sequence <= $2`, [
+    await server.query(`UPDATE task_log SET events = '"unreadable"' WHERE task_id = $1 AND sequence <= $2`, [
       draft.taskId,
       at,
     ]);
@@ -235,8 +238,8 @@ describe('Snapshots in PostgreSQL', () => {
     const token = randomUUID();
     await store.claim(taskId, REPLICA, token);
     await store.write([draft.continued(token, CHUNKS + 2, draft.status('TASK_STATE_COMPLETED', 'done'))]);
-    faults.before(/sequence <= \$4/, async () => {
-      await server.query('DELETE FROM task_event WHERE task_id = $1', [taskId]);
+    faults.before(/sequence <= \$3/, async () => {
+      await server.query('DELETE FROM task_log WHERE task_id = $1', [taskId]);
       await server.query('DELETE FROM task WHERE task_id = $1', [taskId]);
     });
     expect(await store.load(taskId)).toBeUndefined();
@@ -317,9 +320,9 @@ describe('Counts of Tasks in PostgreSQL', () => {
     const [made, refused] = [newDraft({ owner }), newDraft({ owner })];
     await store.write([made.created()]);
     const broken = refused.created();
-    const unreadable = { ...broken, events: broken.events.map((event) => ({ ...event, json: 'not JSON' })) };
+    const unreadable = { ...broken, events: broken.events.map((event) => ({ ...event, json: 'no \u0000 text' })) };
     const end = made.continued(made.token, 1, made.status('TASK_STATE_COMPLETED'));
-    await expect(store.write([end, unreadable])).rejects.toThrow('json');
+    await expect(store.write([end, unreadable])).rejects.toThrow('invalid byte sequence');
     expect(await count(owner)).toBe(1);
     expect(await store.count({ scope: { tenant: '', owner }, state: 'TASK_STATE_SUBMITTED' })).toBe(1);
   });

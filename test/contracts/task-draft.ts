@@ -44,7 +44,7 @@ export function newDraft(options: DraftOptions = {}) {
     updatedAt: at,
   };
   const entry = (entryToken: string, after: number, events: TaskEvent[]): JournalEntry => ({
-    taskId: reference.taskId,
+    ...reference,
     token: entryToken,
     after,
     events: events.map((event, index) => recorded(reference.taskId, after + index + 1, event)),

@@ -35,7 +35,7 @@ async function store(): Promise<void> {
     INSERT INTO task (task_id, context_id, tenant, owner, agent, state, last_sequence, created_at, updated_at)
     SELECT ${ID}, 'large', '', '', '${owner}', 'TASK_STATE_WORKING', ${CHUNKS + 2}, now(), now()
     FROM generate_series(1, ${TASKS}) AS n;
-    INSERT INTO task_event (task_id, sequence, payload, recorded_at)
+    INSERT INTO task_log (task_id, sequence, payload, recorded_at)
     SELECT ${ID}, s, (CASE s WHEN 1 THEN ${begun} WHEN 2 THEN ${working} ELSE ${chunk} END)::json, now()
     FROM generate_series(1, ${TASKS}) AS n, generate_series(1, ${CHUNKS + 2}) AS s;
     RESET parley.journal`);
@@ -47,7 +47,7 @@ async function end(): Promise<void> {
   await stage.database.query(`
     SET parley.journal = 'on';
     UPDATE task SET state = 'TASK_STATE_COMPLETED', last_sequence = ${CHUNKS + 3} WHERE context_id = 'large';
-    INSERT INTO task_event (task_id, sequence, payload, recorded_at)
+    INSERT INTO task_log (task_id, sequence, payload, recorded_at)
     SELECT ${ID}, ${CHUNKS + 3}, (${ended})::json, now() FROM generate_series(1, ${TASKS}) AS n;
     RESET parley.journal`);
 }

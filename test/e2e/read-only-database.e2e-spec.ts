@@ -119,7 +119,7 @@ describe('a server that only reads for a while, as a primary does that is being 
     };
     const holder = new pg.Client({ connectionString: postgres.url });
     await holder.connect();
-    await holder.query('BEGIN; LOCK TABLE task_event IN EXCLUSIVE MODE');
+    await holder.query('BEGIN; LOCK TABLE task_log IN EXCLUSIVE MODE');
     const sent = sendTask(api.base(name, 's'), 'x');
     for (const n of range(1, 7)) await until(cancel, { ...LONG, what: `cancel ${n} of the statement` });
     await holder.end();

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { AGREED, BrainstormApi, payloadOf, STEP, transforms } from '../support/brainstorm.js';
 import { type FakeStep, holds } from '../support/fake-behaviour.js';
+import { asEarlierVersion } from '../support/earlier-log.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { ids, range } from '../support/sse.js';
@@ -120,7 +121,6 @@ async function cutBefore(database: TestDatabase, taskId: string, step: string): 
     'SELECT min(sequence) AS sequence FROM task_event WHERE task_id = $1 AND payload::text LIKE $2',
     [taskId, `%${step}%`],
   );
-  const values = [taskId, event?.sequence];
-  await database.query('DELETE FROM task_event WHERE task_id = $1 AND sequence >= $2', values);
-  await database.query('UPDATE task SET last_sequence = $2::int - 1 WHERE task_id = $1', values);
+  await asEarlierVersion(database.query, [taskId], event?.sequence);
+  await database.query('UPDATE task SET last_sequence = $2::int - 1 WHERE task_id = $1', [taskId, event?.sequence]);
 }

@@ -21,8 +21,8 @@ export class EventGate {
         RETURN NEW;
       END $$`);
     await session.query(`
-      CREATE TRIGGER held_event BEFORE INSERT ON task_event FOR EACH ROW
-      WHEN (NEW.payload::text LIKE ${session.escapeLiteral(`%${text}%`)}) EXECUTE FUNCTION held_event()`);
+      CREATE TRIGGER held_event BEFORE INSERT ON task_log FOR EACH ROW
+      WHEN (NEW.events LIKE ${session.escapeLiteral(`%${text}%`)}) EXECUTE FUNCTION held_event()`);
     return new EventGate(session);
   }
 
@@ -36,7 +36,7 @@ export class EventGate {
     if (this.ended) return;
     this.ended = true;
     await this.session.query('SELECT pg_advisory_unlock($1)', [LOCK]);
-    await this.session.query('DROP TRIGGER held_event ON task_event');
+    await this.session.query('DROP TRIGGER held_event ON task_log');
     await this.session.query('DROP FUNCTION held_event');
     await this.session.end();
   }

@@ -1,16 +1,11 @@
 import { isTerminalState, isWaitingState } from '#libs/protocol';
 import { BinaryArray } from './binary-array.js';
+import type { LogRow } from './log-row.js';
 import { eventBytes } from './log-size.js';
 import type { Idempotency, JournalEntry, Premise, TaskHeader } from './task-store.js';
 
 // In the order in which the statements count their parameters.
-export const EVENT_COLUMNS = {
-  taskId: 'text',
-  sequence: 'integer',
-  payload: 'json',
-  received: 'json',
-  artifact: 'boolean',
-} as const;
+export const LOG_COLUMNS = { taskId: 'text', sequence: 'integer', events: 'text', artifact: 'boolean' } as const;
 
 export const CREATED_COLUMNS = {
   taskId: 'text',
@@ -93,15 +88,15 @@ export type CreatedValue = string | number | Date | undefined;
 
 export type Columns<T> = { [name in keyof T]: BinaryArray };
 
-export function addEvents(columns: Columns<typeof EVENT_COLUMNS>, { taskId, events }: JournalEntry): void {
-  for (const { sequence, event, json } of events) {
+export function logColumns(rows: readonly LogRow[]): Columns<typeof LOG_COLUMNS> {
+  const columns = newColumns(LOG_COLUMNS);
+  for (const { taskId, sequence, events, artifact } of rows) {
     columns.taskId.text(taskId);
     columns.sequence.integer(sequence);
-    columns.payload.text(json);
-    const received = 'statusUpdate' in event ? event.received : undefined;
-    columns.received.optional(received && JSON.stringify(received));
-    columns.artifact.boolean('artifactUpdate' in event);
+    columns.events.text(events);
+    columns.artifact.boolean(artifact);
   }
+  return columns;
 }
 
 /** A new Task's row, in the order of the columns. */

@@ -5,7 +5,7 @@ export const WRITER_SETTING = 'parley.writer';
 
 /** What a batch holds beside events and new Tasks; each is a section of the statement's parameters. */
 export interface BatchShape {
-  /** One new Task and nothing else: its columns come as they are, not as arrays, which are dear to begin. */
+  /** One new Task with one row of its log: its columns come as they are, not as arrays, which are dear to begin. */
   one: boolean;
   continued: boolean;
   keyed: boolean;
@@ -33,7 +33,7 @@ export function batchText({
   questions,
   premises,
 }: BatchShape): string {
-  const from = { keys: 22 + (continued ? 10 : 0), children: 0, jobs: 0, snapshots: 0, questions: 0, premises: 0 };
+  const from = { keys: 21 + (continued ? 10 : 0), children: 0, jobs: 0, snapshots: 0, questions: 0, premises: 0 };
   from.children = from.keys + (keyed ? 7 : 0);
   from.jobs = from.children + (children ? 3 : 0);
   from.snapshots = from.jobs + (jobs ? 7 : 0);
@@ -53,7 +53,7 @@ export function batchText({
     `created AS (${CREATED}${one ? ONE : MANY}${made && ` WHERE ${made}`}${MADE})`,
     ...(continued ? [`continued AS (${CONTINUED}${moved.map((it) => ` AND ${it}`).join('')}${MOVED})`] : []),
     `written AS (${WRITTEN}${continued ? ` UNION ALL ${ALSO_CONTINUED}` : ''})`,
-    `logged AS (${LOGGED})`,
+    `logged AS (${one ? LOGGED_ONE : LOGGED})`,
     POSITIONED,
     ...(snapshots ? [FOLDED(from.snapshots)] : []),
     ...(questions ? [ASKED(from.questions)] : []),
@@ -70,13 +70,13 @@ const CREATED = `
   SELECT * FROM`;
 
 const MANY = `
-  unnest($6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
-         $14::text[], $15::text[], $16::int[], $17::timestamptz[], $18::timestamptz[], $19::int[], $20::int[],
-         $21::timestamptz[]) AS fresh (task_id)`;
+  unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
+         $13::text[], $14::text[], $15::int[], $16::timestamptz[], $17::timestamptz[], $18::int[], $19::int[],
+         $20::timestamptz[]) AS fresh (task_id)`;
 
 const ONE = `
-  (VALUES ($6::text, $7::text, $8::text, $9::text, $10::text, $11::text, $12::text, $13::text, $14::text, $15::text,
-           $16::int, $17::timestamptz, $18::timestamptz, $19::int, $20::int, $21::timestamptz)) AS fresh (task_id)`;
+  (VALUES ($5::text, $6::text, $7::text, $8::text, $9::text, $10::text, $11::text, $12::text, $13::text, $14::text,
+           $15::int, $16::timestamptz, $17::timestamptz, $18::int, $19::int, $20::timestamptz)) AS fresh (task_id)`;
 
 const MADE = `
   ON CONFLICT (task_id) DO NOTHING
@@ -93,8 +93,8 @@ const CONTINUED = `
     replica_id = CASE WHEN entry.settled THEN NULL ELSE task.replica_id END,
     claim_token = CASE WHEN entry.settled THEN NULL ELSE task.claim_token END,
     wake_at = CASE WHEN entry.wake_at > now() AND task.cancel_requested_at IS NOT NULL THEN now() ELSE entry.wake_at END
-  FROM unnest($22::text[], $23::text[], $24::int[], $25::int[], $26::text[], $27::timestamptz[], $28::boolean[],
-              $29::int[], $30::int[], $31::timestamptz[])
+  FROM unnest($21::text[], $22::text[], $23::int[], $24::int[], $25::text[], $26::timestamptz[], $27::boolean[],
+              $28::int[], $29::int[], $30::timestamptz[])
     AS entry (task_id, token, after, last_sequence, state, updated_at, settled, log_bytes, artifact_bytes, wake_at)
   WHERE task.task_id = entry.task_id AND task.claim_token = entry.token AND task.last_sequence = entry.after
     AND task.state NOT IN ${ENDED}`;
@@ -107,11 +107,14 @@ const ALSO_CONTINUED = 'SELECT task_id, after, last_sequence FROM continued';
 
 // IS TRUE keeps the planner from making a join of it: the ids that were written are hashed once.
 const LOGGED = `
-  INSERT INTO task_event (task_id, sequence, payload, received, artifact, recorded_at)
-  SELECT task_id, sequence, payload, received, artifact, now()
-  FROM unnest($1::text[], $2::int[], $3::json[], $4::json[], $5::boolean[])
-    AS event (task_id, sequence, payload, received, artifact)
-  WHERE (event.task_id IN (SELECT task_id FROM written)) IS TRUE`;
+  INSERT INTO task_log (task_id, sequence, events, artifact, recorded_at)
+  SELECT task_id, sequence, events, artifact, now()
+  FROM unnest($1::text[], $2::int[], $3::text[], $4::boolean[]) AS entry (task_id, sequence, events, artifact)
+  WHERE (entry.task_id IN (SELECT task_id FROM written)) IS TRUE`;
+
+const LOGGED_ONE = `
+  INSERT INTO task_log (task_id, sequence, events, artifact, recorded_at)
+  SELECT $1::text, $2::int, $3::text, $4::boolean, now() FROM written`;
 
 // A writer's positions grow in the order of its commits: its row is locked until the commit, so that of two commits the
 // one with the smaller position is always seen first, which holds for no sequence and no clock. A new row begins at the
@@ -135,7 +138,7 @@ committed AS (
 const KEPT = (at: number): string => `
 held AS (
   SELECT task.task_id
-  FROM task JOIN unnest($22::text[], $23::text[], $24::int[]) AS entry (task_id, token, after) USING (task_id)
+  FROM task JOIN unnest($21::text[], $22::text[], $23::int[]) AS entry (task_id, token, after) USING (task_id)
   WHERE task.task_id = ANY ($${at}::text[]) AND task.claim_token = entry.token AND task.last_sequence = entry.after
     AND task.state NOT IN ${ENDED}
   FOR UPDATE OF task
@@ -173,7 +176,7 @@ parents AS MATERIALIZED (
 ),
 disowned AS MATERIALIZED (
   SELECT task_id FROM called
-  WHERE parent_id <> ALL ($6) AND ((parent_id, holder) IN (
+  WHERE parent_id <> ALL ($5) AND ((parent_id, holder) IN (
     SELECT task_id, claim_token FROM parents UNION ALL SELECT task_id, replica_id FROM parents)) IS NOT TRUE
 )`;
 

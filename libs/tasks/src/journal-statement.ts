@@ -2,17 +2,16 @@ import type { QueryConfig } from 'pg';
 import {
   addContinued,
   addCreated,
-  addEvents,
   buffersOf,
   childColumns,
   CONTINUED_COLUMNS,
   CREATED_COLUMNS,
   createdRow,
   type CreatedValue,
-  EVENT_COLUMNS,
   jobColumns,
   keyColumns,
   keyOf,
+  logColumns,
   newColumns,
   premiseColumns,
   premiseRow,
@@ -20,6 +19,7 @@ import {
   snapshotColumns,
 } from './journal-columns.js';
 import { type BatchShape, batchText } from './journal-sql.js';
+import { type LogRow, toLogRows } from './log-row.js';
 import type { JournalEntry } from './task-store.js';
 
 /**
@@ -47,9 +47,11 @@ const texts = new Map<string, string>();
 
 /** The statement for a batch and its columns; one for each shape of a batch, so that each is planned once. */
 export function batchStatement(batch: readonly JournalEntry[]): QueryConfig {
-  const shape = shapeOf(batch);
+  const rows = batch.flatMap(toLogRows);
+  const shape = shapeOf(batch, rows.length);
   const values = [
-    ...eventsAndTasks(batch, shape),
+    ...(shape.one ? valuesOf(rows[0]!) : buffersOf(logColumns(rows))),
+    ...tasks(batch, shape),
     ...(shape.keyed ? buffersOf(keyColumns(batch.flatMap((entry) => keyOf(entry) ?? []))) : []),
     ...(shape.children ? buffersOf(childColumns(batch)) : []),
     ...(shape.jobs ? buffersOf(jobColumns(batch)) : []),
@@ -62,23 +64,21 @@ export function batchStatement(batch: readonly JournalEntry[]): QueryConfig {
   return { ...named(shape), values };
 }
 
-function eventsAndTasks(batch: readonly JournalEntry[], shape: BatchShape): unknown[] {
-  const events = newColumns(EVENT_COLUMNS);
+function valuesOf({ taskId, sequence, events, artifact }: LogRow): unknown[] {
+  return [taskId, sequence, events, artifact];
+}
+
+function tasks(batch: readonly JournalEntry[], shape: BatchShape): unknown[] {
   const created = newColumns(CREATED_COLUMNS);
   const continued = newColumns(CONTINUED_COLUMNS);
   const rows: CreatedValue[][] = [];
   for (const entry of batch) {
-    addEvents(events, entry);
     if (entry.create) rows.push(createdRow(entry, entry.create));
     else addContinued(continued, entry);
   }
   const [first = []] = rows;
   if (!shape.one) for (const row of rows) addCreated(created, row);
-  return [
-    ...buffersOf(events),
-    ...(shape.one ? first : buffersOf(created)),
-    ...(shape.continued ? buffersOf(continued) : []),
-  ];
+  return [...(shape.one ? first : buffersOf(created)), ...(shape.continued ? buffersOf(continued) : [])];
 }
 
 function premises(batch: readonly JournalEntry[], { one }: BatchShape): unknown[] {
@@ -86,7 +86,7 @@ function premises(batch: readonly JournalEntry[], { one }: BatchShape): unknown[
   return one && premise ? premiseRow(premise) : buffersOf(premiseColumns(batch));
 }
 
-function shapeOf(batch: readonly JournalEntry[]): BatchShape {
+function shapeOf(batch: readonly JournalEntry[], logRows: number): BatchShape {
   const shape = {
     one: false,
     continued: false,
@@ -109,7 +109,7 @@ function shapeOf(batch: readonly JournalEntry[]): BatchShape {
   // The other sections come after that of the continued Tasks, but for premises, which the commonest batch has alone.
   if (shape.keyed || shape.children || shape.jobs || shape.snapshots || shape.questions) shape.continued = true;
   // Half of the batches under light load. Nothing is gained where there is more to do.
-  shape.one = batch.length === 1 && batch[0]?.create !== undefined && !shape.continued;
+  shape.one = logRows === 1 && batch[0]?.create !== undefined && !shape.continued;
   return shape;
 }
 

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/postgres';
 import type { Pool } from 'pg';
 import { type Commit, CommitLog, type CommitPosition, type CommittedEvent } from './commit-log.js';
-import { type EventRow, HEADER_COLUMNS, type HeaderRow, toHeader, toRecordedEvent } from './task-rows.js';
+import { ROW_TEXT, toEvents } from './log-row.js';
+import type { RecordedEvent } from './task-event.js';
+import { HEADER_COLUMNS, type HeaderRow, toHeader } from './task-rows.js';
 import type { TaskHeader } from './task-store.js';
 
 const FORGOTTEN_AT_ONCE = 1000;
@@ -33,7 +35,8 @@ export class PostgresCommitLog extends CommitLog {
     });
     const merged = mergeByTime(rows, limit);
     if (merged.length === 0) return [];
-    const [events, headers] = await Promise.all([this.events(merged), this.headers(merged)]);
+    const [logged, headers] = await Promise.all([this.logged(merged), this.headers(merged)]);
+    const events = eventsOf(logged, headers);
     return merged.map((row) => toCommit(row, events, headers));
   }
 
@@ -47,9 +50,8 @@ export class PostgresCommitLog extends CommitLog {
     }
   }
 
-  /** By Task and sequence. */
-  private async events(commits: readonly CommitRow[]): Promise<Map<string, EventRow>> {
-    const { rows } = await this.pool.query<EventRow>({
+  private async logged(commits: readonly CommitRow[]): Promise<LoggedRow[]> {
+    const { rows } = await this.pool.query<LoggedRow>({
       name: 'commit-events',
       text: EVENTS,
       values: [
@@ -58,7 +60,7 @@ export class PostgresCommitLog extends CommitLog {
         commits.flatMap((it) => it.last_sequences),
       ],
     });
-    return new Map(rows.map((row) => [eventKey(row.task_id, row.sequence), row]));
+    return rows;
   }
 
   private async headers(commits: readonly CommitRow[]): Promise<Map<string, TaskHeader>> {
@@ -78,6 +80,12 @@ interface CommitRow {
   afters: number[];
   last_sequences: number[];
   committed_at: Date;
+}
+
+interface LoggedRow {
+  task_id: string;
+  sequence: number;
+  text: string;
 }
 
 /**
@@ -100,7 +108,18 @@ function mergeByTime(rows: readonly CommitRow[], limit: number): CommitRow[] {
   return merged;
 }
 
-function toCommit(row: CommitRow, events: Map<string, EventRow>, headers: Map<string, TaskHeader>): Commit {
+/** By Task and sequence; of a Task that is gone there are none. */
+function eventsOf(rows: readonly LoggedRow[], headers: Map<string, TaskHeader>): Map<string, RecordedEvent> {
+  const found = new Map<string, RecordedEvent>();
+  for (const { task_id, sequence, text } of rows) {
+    const header = headers.get(task_id);
+    if (!header) continue;
+    for (const event of toEvents(header, text, sequence)) found.set(eventKey(task_id, event.sequence), event);
+  }
+  return found;
+}
+
+function toCommit(row: CommitRow, events: Map<string, RecordedEvent>, headers: Map<string, TaskHeader>): Commit {
   const committed: CommittedEvent[] = [];
   row.task_ids.forEach((taskId, index) => {
     const header = headers.get(taskId);
@@ -113,8 +132,8 @@ function toCommit(row: CommitRow, events: Map<string, EventRow>, headers: Map<st
   return { writer: row.writer, position: BigInt(row.position), committedAt: row.committed_at, events: committed };
 }
 
-function withHeader(row: EventRow, header: TaskHeader): CommittedEvent {
-  return Object.defineProperty(toRecordedEvent(row), 'header', { value: header }) as CommittedEvent;
+function withHeader(event: RecordedEvent, header: TaskHeader): CommittedEvent {
+  return Object.defineProperty(event, 'header', { value: header }) as CommittedEvent;
 }
 
 function eventKey(taskId: string, sequence: number): string {
@@ -138,12 +157,12 @@ const READ = `
   ORDER BY found.writer, found.position`;
 
 const EVENTS = `
-  SELECT task_id, sequence, payload::text, received::text
+  SELECT task_id, sequence, text
   FROM unnest($1::text[], $2::int[], $3::int[]) AS moved (task_id, after, last_sequence)
   CROSS JOIN LATERAL (
-    SELECT sequence, payload, received FROM task_event
-    WHERE task_event.task_id = moved.task_id AND sequence > moved.after AND sequence <= moved.last_sequence
-  ) AS event`;
+    SELECT sequence, ${ROW_TEXT} AS text FROM task_log
+    WHERE task_log.task_id = moved.task_id AND sequence > moved.after AND sequence <= moved.last_sequence
+  ) AS logged`;
 
 const FORGET = `
   DELETE FROM task_commit USING (

@@ -7,7 +7,8 @@ import { batchStatement, JOURNAL_SETTINGS } from './journal-statement.js';
 import { StoredTaskReader } from './stored-task-reader.js';
 import { TaskCounts } from './task-counts.js';
 import type { RecordedEvent } from './task-event.js';
-import { type EventRow, HEADER_COLUMNS, type HeaderRow, toHeader, toRecordedEvent } from './task-rows.js';
+import { MOST_EVENTS, ROW_TEXT, toEvents } from './log-row.js';
+import { HEADER_COLUMNS, type HeaderRow, toHeader } from './task-rows.js';
 import {
   type ClaimCondition,
   type JournalEntry,
@@ -301,14 +302,21 @@ function answerOf(client: PoolClient, statement: QueryConfig): Promise<QueryResu
 }
 
 async function eventsOver(pool: Pool, taskId: string, after: number, limit: number): Promise<RecordedEvent[]> {
-  const result = await pool.query<EventRow>({
+  const { rows } = await pool.query<{ sequence: number; text: string; context_id: string }>({
     name: 'task-events',
-    text: `SELECT task_id, sequence, payload::text, received::text FROM task_event
-           WHERE task_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`,
+    text: EVENTS,
     values: [taskId, after, limit],
   });
-  return result.rows.map(toRecordedEvent);
+  const events = rows.flatMap((row) => toEvents({ taskId, contextId: row.context_id }, row.text, row.sequence));
+  const first = events.findIndex(({ sequence }) => sequence > after);
+  return first < 0 ? [] : events.slice(first, first + limit);
 }
+
+/** The first row may begin before what is asked for, the last one end after it. */
+const EVENTS = `
+  SELECT sequence, ${ROW_TEXT} AS text, (SELECT context_id FROM task WHERE task_id = $1) AS context_id
+  FROM task_log
+  WHERE task_id = $1 AND sequence > $2 AND sequence < $2::bigint + $3 + ${MOST_EVENTS} ORDER BY sequence LIMIT $3`;
 
 async function childrenOver(
   sessions: Pick<PoolClient, 'query'>,

@@ -1,17 +1,10 @@
 import { BatchLoader } from '#libs/postgres';
 import type { Pool } from 'pg';
+import { eventTexts, LOG_TEXT, OF_ARTIFACTS, parseEvent, ROW_TEXT, toEvents } from './log-row.js';
 import type { TaskEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
 import { pageStatement } from './task-list-statement.js';
-import {
-  type EventRow,
-  HEADER_COLUMNS,
-  LOG_TEXT,
-  type StoredRow,
-  toHeader,
-  toLog,
-  toRecordedEvent,
-} from './task-rows.js';
+import { HEADER_COLUMNS, type StoredRow, toHeader } from './task-rows.js';
 import { fromSnapshot, LONG_LOG } from './task-snapshot.js';
 import { TaskSizes } from './task-sizes.js';
 import { TaskSnapshots } from './task-snapshots.js';
@@ -29,7 +22,7 @@ import type {
 /** A short log of at most so many bytes comes with its Task's row; of a page of many Tasks, the smaller ones do. */
 const FEW_BYTES = 64 * 1024;
 const FEW_BYTES_IN_LIST = 8 * 1024;
-/** Longer logs are folded page by page: about so many bytes, and at most so many events, are here at once. */
+/** Longer logs are folded page by page: about so many bytes, and about so many events at most, are here at once. */
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_EVENTS = 1000;
 
@@ -40,6 +33,11 @@ const MOST_AT_ONCE = 3;
 interface WantedTask {
   taskId: string;
   scope: TaskScope | undefined;
+}
+
+interface PageRow {
+  sequence: number;
+  text: string;
 }
 
 interface ReadOptions {
@@ -73,7 +71,8 @@ export class StoredTaskReader {
 
   async log(taskId: string, scope?: TaskScope): Promise<TaskLog | undefined> {
     const row = await this.wanted.get({ taskId, scope });
-    return row && { header: toHeader(row), ...(row.events !== null && { events: toLog(taskId, row.events) }) };
+    const header = row && toHeader(row);
+    return header && { header, ...(row.events !== null && { events: toEvents(header, row.events) }) };
   }
 
   private async readWanted(wanted: readonly WantedTask[]): Promise<Map<WantedTask, StoredRow>> {
@@ -128,23 +127,25 @@ export class StoredTaskReader {
 
   /** The Task as it stands at `header.lastSequence`; `undefined` where it was purged in between. */
   async fold(header: TaskHeader, { artifacts }: ReadOptions = { artifacts: true }): Promise<StoredTask | undefined> {
-    const limit = pageEvents(header);
+    const limit = pageEvents(header, artifacts);
     // Where nobody knows how large the log is, reading the whole of it tells.
     const snapshot = header.size && (await this.snapshots.read(header, artifacts));
     const from = snapshot?.sequence ?? 0;
     if (snapshot && from === header.lastSequence)
       return { header, task: fromSnapshot(snapshot), bytes: header.size?.log };
     let fold = snapshot && TaskFold.from(fromSnapshot(snapshot));
-    let [bytes, after, pages] = [0, from, 0];
-    for (let found = limit; found === limit; pages += 1) {
-      const values = [header.taskId, after, limit, header.lastSequence];
-      const { rows } = await this.pool.query<EventRow>({ ...(artifacts ? PAGE : PAGE_WITHOUT_ARTIFACTS), values });
-      for (const row of rows) {
-        bytes += row.payload.length + (row.received?.length ?? 0);
-        fold = applied(fold, toRecordedEvent(row).event);
-        after = row.sequence;
+    let [bytes, folded, pages] = [0, from, 0];
+    for (let after = from; after < header.lastSequence; after += limit, pages += 1) {
+      const values = [header.taskId, after, Math.min(after + limit, header.lastSequence)];
+      const { rows } = await this.pool.query<PageRow>({ ...(artifacts ? PAGE : PAGE_WITHOUT_ARTIFACTS), values });
+      for (const { sequence, text } of rows) {
+        // A snapshot may end within a row.
+        for (const it of eventTexts(header, text).slice(folded - sequence)) {
+          bytes += it.length;
+          fold = applied(fold, parseEvent(it), artifacts);
+        }
+        folded = sequence;
       }
-      found = rows.length;
     }
     // A purge deletes a whole log at once: where the Task is still there after several answers, none was missing.
     if (!fold || ((snapshot || pages > 1) && !(await this.isThere(header.taskId)))) return undefined;
@@ -170,7 +171,7 @@ export class StoredTaskReader {
     }
     if (row.events === null) return this.fold(header, options);
     let fold: TaskFold | undefined;
-    for (const { event } of toLog(row.task_id, row.events)) fold = applied(fold, event);
+    for (const text of eventTexts(header, row.events)) fold = applied(fold, parseEvent(text), options.artifacts);
     return fold && { header, task: fold.task(), bytes: header.size?.log };
   }
 }
@@ -184,41 +185,38 @@ function bytesOf({ log_bytes: log, artifact_bytes: artifacts }: StoredRow, withA
   return (log ?? 0) - (withArtifacts ? 0 : (artifacts ?? 0));
 }
 
-function applied(fold: TaskFold | undefined, event: TaskEvent): TaskFold {
+function applied(fold: TaskFold | undefined, event: TaskEvent, artifacts: boolean): TaskFold {
   if (!fold) return TaskFold.begin(event);
-  fold.apply(event);
+  if (artifacts || !('artifactUpdate' in event)) fold.apply(event);
   return fold;
 }
 
-function pageEvents({ size, lastSequence }: TaskHeader): number {
-  const usual = size ? size.log / lastSequence : 0;
-  return Math.min(Math.max(Math.floor(PAGE_BYTES / Math.max(usual, 1)), 1), PAGE_EVENTS);
+/** Sequences of a page: where Artifacts are left out, their places are, too. */
+function pageEvents({ size, lastSequence }: TaskHeader, artifacts: boolean): number {
+  if (!size) return PAGE_EVENTS;
+  const usual = (size.log - (artifacts ? 0 : size.artifacts)) / lastSequence;
+  const fitting = Math.max(Math.floor(PAGE_BYTES / Math.max(usual, 1)), 1);
+  return artifacts ? Math.min(fitting, PAGE_EVENTS) : fitting;
 }
 
 const STORED_COLUMNS = `${HEADER_COLUMNS}, size.log_bytes, size.artifact_bytes, log.events,
   task.log_bytes IS NULL AS measured, snapshot.folded, snapshot.artifacts`;
 
-/** Rows of before the column was there tell by their text. */
-const OF_ARTIFACT = `coalesce(artifact, starts_with(payload::text, '{"artifactUpdate"'))`;
-
 /** Sizes that are not kept are measured, and a log that is short comes along. */
 function withLog(fewBytes: number, artifacts: boolean): string {
-  const bytes = 'octet_length(payload::text) + coalesce(octet_length(received::text), 0)';
-  const sum = (filter: string): string =>
-    `(SELECT coalesce(sum(${bytes}) ${filter}, 0)::int FROM task_event WHERE task_event.task_id = task.task_id)`;
   const isSmall = `size.log_bytes ${artifacts ? '' : '- size.artifact_bytes'} <= ${fewBytes}`;
   return `
     CROSS JOIN LATERAL (
-      SELECT coalesce(task.log_bytes, ${sum('')}) AS log_bytes,
-             coalesce(task.artifact_bytes, ${sum(`FILTER (WHERE ${OF_ARTIFACT})`)}) AS artifact_bytes
+      SELECT coalesce(task.log_bytes, task_log_bytes(task.task_id)) AS log_bytes,
+             coalesce(task.artifact_bytes, task_log_bytes(task.task_id, true)) AS artifact_bytes
       OFFSET 0
     ) AS size
     CROSS JOIN LATERAL (
       SELECT ${LOG_TEXT} AS events
-      FROM task_event
+      FROM task_log
       WHERE task.last_sequence <= ${LONG_LOG} AND ${isSmall}
-        AND task_event.task_id = task.task_id AND sequence <= task.last_sequence
-        ${artifacts ? '' : `AND NOT ${OF_ARTIFACT}`}
+        AND task_log.task_id = task.task_id AND sequence <= task.last_sequence
+        ${artifacts ? '' : `AND NOT ${OF_ARTIFACTS}`}
     ) AS log
     LEFT JOIN LATERAL (
       SELECT kept.task::text AS folded, ${artifacts ? 'kept.artifacts::text' : 'NULL'} AS artifacts
@@ -236,8 +234,8 @@ const WANTED = `
   ${withLog(FEW_BYTES, true)}`;
 
 const events = (which: string): string => `
-  SELECT task_id, sequence, payload::text, received::text FROM task_event
-  WHERE task_id = $1 AND sequence > $2 AND sequence <= $4 ${which} ORDER BY sequence LIMIT $3`;
+  SELECT sequence, ${ROW_TEXT} AS text FROM task_log
+  WHERE task_id = $1 AND sequence > $2 AND sequence <= $3 ${which} ORDER BY sequence`;
 
 const PAGE = { name: 'task-log', text: events('') };
-const PAGE_WITHOUT_ARTIFACTS = { name: 'task-log-told', text: events(`AND NOT ${OF_ARTIFACT}`) };
+const PAGE_WITHOUT_ARTIFACTS = { name: 'task-log-told', text: events(`AND NOT ${OF_ARTIFACTS}`) };

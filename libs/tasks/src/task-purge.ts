@@ -128,7 +128,7 @@ const FIND_ENDED = findEnded('');
 /** The version of a UUID stands at its fifteenth character; those of version 7 begin with the time. */
 const FIND_ENDED_UNTIMED = findEnded(`AND substr(task_id, 15, 1) <> '7'`);
 
-const DELETE_EVENTS = 'DELETE FROM task_event WHERE task_id = ANY($1::text[])';
+const DELETE_EVENTS = 'DELETE FROM task_log WHERE task_id = ANY($1::text[])';
 const DELETE_TASKS = `DELETE FROM task WHERE task_id = ANY($1::text[]) AND state IN ${ENDED}`;
 
 const DELETE_KEYS = `

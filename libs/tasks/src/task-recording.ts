@@ -252,6 +252,7 @@ export class TaskRecording implements JournalSource {
     const questions = last && this.questionsOf(last.event);
     return {
       taskId: this.taskId,
+      contextId: this.contextId,
       token: this.token,
       ...(create && { create }),
       ...(keyed && { keyed }),

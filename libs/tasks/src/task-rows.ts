@@ -1,5 +1,4 @@
-import type { Message, StreamResponse, TaskState } from '#libs/protocol';
-import type { RecordedEvent, TaskEvent } from './task-event.js';
+import type { TaskState } from '#libs/protocol';
 import type { TaskHeader } from './task-store.js';
 
 export const HEADER_COLUMNS = `task.task_id, task.context_id, task.tenant, task.owner, task.agent, task.state,
@@ -31,21 +30,6 @@ export interface StoredRow extends HeaderRow {
   events: string | null;
 }
 
-/** JSON has no control characters: these part events, and an event from the Message that it received. */
-const EVENT_END = '\x1e';
-const RECEIVED = '\x1f';
-
-/** Rows of `task_event` as one text, for `toLog`. */
-export const LOG_TEXT = `
-  string_agg(payload::text || coalesce(E'\\x1f' || received::text, ''), E'\\x1e' ORDER BY sequence)`;
-
-export interface EventRow {
-  task_id: string;
-  sequence: number;
-  payload: string;
-  received: string | null;
-}
-
 export function toHeader(row: HeaderRow): TaskHeader {
   return {
     taskId: row.task_id,
@@ -64,35 +48,6 @@ export function toHeader(row: HeaderRow): TaskHeader {
   };
 }
 
-/** Parses the event only when it is looked at: a stream that forwards a row needs its text alone. */
-export function toRecordedEvent(row: EventRow): RecordedEvent {
-  let event: TaskEvent | undefined;
-  return {
-    taskId: row.task_id,
-    sequence: row.sequence,
-    json: row.payload,
-    get event(): TaskEvent {
-      event ??= parseEvent(row);
-      return event;
-    },
-  };
-}
-
-/** The events of a log, or of what was asked of it, from its beginning. */
-export function toLog(taskId: string, text: string): RecordedEvent[] {
-  return text.split(EVENT_END).map((event, index) => {
-    const [payload = '', received = null] = event.split(RECEIVED);
-    return toRecordedEvent({ task_id: taskId, sequence: index + 1, payload, received });
-  });
-}
-
 function sizeOf({ log_bytes: log, artifact_bytes: artifacts }: HeaderRow): Pick<TaskHeader, 'size'> {
   return typeof log === 'number' && typeof artifacts === 'number' ? { size: { log, artifacts } } : {};
-}
-
-function parseEvent({ payload, received }: EventRow): TaskEvent {
-  const response = JSON.parse(payload) as StreamResponse;
-  if ('message' in response) throw new Error('A log holds something that is no task event');
-  if (!('statusUpdate' in response) || received === null) return response;
-  return { statusUpdate: response.statusUpdate, received: JSON.parse(received) as Message };
 }

@@ -77,6 +77,7 @@ export interface Premise {
 /** One Task's share of a journal batch: consecutive events that continue its log. */
 export interface JournalEntry {
   taskId: string;
+  contextId: string;
   token: string;
   /**
    * Present when the events begin with `task`: the row to insert, unless its idempotency key has a Task already, or its

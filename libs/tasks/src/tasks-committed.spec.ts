@@ -23,7 +23,8 @@ function recorded(taskId: string, journal: TaskJournal): Promise<unknown> {
   return new Promise((settled) => {
     const event = { artifactUpdate: { taskId, contextId: 'c', artifact: { artifactId: 'a', parts: [] } } };
     const events = [{ taskId, sequence: 1, event, json: '{}' }];
-    const entry = { taskId, token: 't', after: 0, events, state: 'TASK_STATE_WORKING' as const, updatedAt: new Date() };
+    const [token, state, updatedAt] = ['t', 'TASK_STATE_WORKING' as const, new Date()];
+    const entry = { taskId, contextId: 'c', token, after: 0, events, state, updatedAt };
     const source: JournalSource = {
       waitingEvents: [],
       drain: () => entry,

@@ -27,7 +27,7 @@ export const PARLEY_TABLES: CopiedTable[] = [
       updated_at: `updated_at + n * interval '1 ms'`,
     },
   },
-  { table: 'task_event', key: 'task_id', columns: { task_id: NEW_ID, payload: `${RENAMED('payload')}::json` } },
+  { table: 'task_log', key: 'task_id', columns: { task_id: NEW_ID, events: RENAMED('events') } },
 ];
 
 /** The official SDK's. */

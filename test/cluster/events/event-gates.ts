@@ -26,7 +26,7 @@ const TRIGGER = `
     END IF;
     RETURN NEW;
   END $$;
-  CREATE TRIGGER event_gate BEFORE INSERT ON task_event FOR EACH ROW EXECUTE FUNCTION event_gate();`;
+  CREATE TRIGGER event_gate BEFORE INSERT ON task_log FOR EACH ROW EXECUTE FUNCTION event_gate();`;
 
 /** Who has come to a gate: the process id of a replica. */
 export interface Comer {

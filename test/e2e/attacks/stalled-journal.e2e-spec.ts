@@ -36,7 +36,7 @@ it('a journal that stands still makes the replica not ready, which says why, and
   const blocker = new pg.Client({ connectionString: database.url });
   await blocker.connect();
   try {
-    await blocker.query('BEGIN; LOCK TABLE task_event IN ACCESS EXCLUSIVE MODE');
+    await blocker.query('BEGIN; LOCK TABLE task_log IN ACCESS EXCLUSIVE MODE');
     const sent = sendTask(base, 'waits');
     const refused = await until(
       async () => {

@@ -83,7 +83,8 @@ export class JournaledTask implements JournalSource {
       event: { artifactUpdate: { taskId: this.taskId, contextId: 'c', artifact: { artifactId: 'a', parts: [] } } },
       json: '{}',
     }));
-    return { taskId: this.taskId, token: 'k', after, events, state: 'TASK_STATE_WORKING', updatedAt: new Date() };
+    const [token, state] = ['k', 'TASK_STATE_WORKING' as const];
+    return { taskId: this.taskId, contextId: 'c', token, after, events, state, updatedAt: new Date() };
   }
 
   settle(_entry: JournalEntry, outcome: unknown): void {

@@ -1,0 +1,93 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * `task_event` becomes `task_log`, whose rows may have several events of a Task (see log-row.ts). The name stays with a view
+ * that shows each event as it always was: to people, and to replicas of the version before, which read and write it
+ * beside this one as if nothing had changed. Both layouts are in one log, and nothing is rewritten.
+ */
+export class ShareLogRows1700000000142 implements MigrationInterface {
+  readonly name = 'ShareLogRows1700000000142';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE task_event RENAME TO task_log');
+    await runner.query('ALTER INDEX task_event_pkey RENAME TO task_log_pkey');
+    await runner.query('ALTER TABLE task_log ALTER COLUMN payload DROP NOT NULL, ADD COLUMN events text');
+    await runner.query(EVENTS);
+    await runner.query(TAKE_EVENT);
+    await runner.query(`
+      CREATE TRIGGER task_event_taken INSTEAD OF INSERT ON task_event FOR EACH ROW EXECUTE FUNCTION task_event_take()`);
+    await runner.query(DROP_EVENT);
+    await runner.query(`
+      CREATE TRIGGER task_event_dropped INSTEAD OF DELETE ON task_event FOR EACH ROW EXECUTE FUNCTION task_event_drop()`);
+    await runner.query(LOG_BYTES);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`SET LOCAL parley.journal = 'on'`);
+    await runner.query(`
+      CREATE TEMPORARY TABLE told ON COMMIT DROP AS
+      SELECT * FROM task_event WHERE task_id IN (SELECT task_id FROM task_log WHERE events IS NOT NULL)`);
+    await runner.query('DROP VIEW task_event');
+    await runner.query('DROP FUNCTION task_event_take, task_event_drop, task_log_bytes');
+    await runner.query('DELETE FROM task_log WHERE task_id IN (SELECT task_id FROM told)');
+    await runner.query(`
+      INSERT INTO task_log (task_id, sequence, payload, received, artifact, recorded_at)
+      SELECT task_id, sequence, payload, received, artifact, recorded_at FROM told`);
+    await runner.query('ALTER TABLE task_log ALTER COLUMN payload SET NOT NULL, DROP COLUMN events');
+    await runner.query('ALTER TABLE task_log RENAME TO task_event');
+    await runner.query('ALTER INDEX task_log_pkey RENAME TO task_event_pkey');
+  }
+}
+
+/** Joins alone, so that a statement that looks for many Tasks at once finds each by the index. */
+const EVENTS = `
+  CREATE VIEW task_event AS
+  SELECT log.task_id, (log.sequence - cardinality(shared.texts) + event.place)::int AS sequence,
+         split_part(event.text, E'\\x1f', 1)::json AS payload,
+         nullif(split_part(event.text, E'\\x1f', 2), '')::json AS received,
+         log.recorded_at, starts_with(event.text, '{"artifactUpdate"') AS artifact
+  FROM task_log AS log
+  LEFT JOIN task USING (task_id)
+  CROSS JOIN LATERAL (
+    SELECT string_to_array(
+      replace(replace(coalesce(log.events, log.payload::text || coalesce(E'\\x1f' || log.received::text, '')),
+                      E'\\x02', coalesce(task.context_id, '')), E'\\x01', log.task_id), E'\\x1e') AS texts
+    OFFSET 0
+  ) AS shared
+  CROSS JOIN LATERAL unnest(shared.texts) WITH ORDINALITY AS event (text, place)`;
+
+/** An event of an earlier version: a row of its own, as it was. */
+const TAKE_EVENT = `
+  CREATE FUNCTION task_event_take() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO task_log (task_id, sequence, payload, received, artifact, recorded_at)
+    VALUES (NEW.task_id, NEW.sequence, NEW.payload, NEW.received, NEW.artifact, NEW.recorded_at);
+    RETURN NEW;
+  END $$`;
+
+/** Events that share a row go together: nobody deletes less than a log. */
+const DROP_EVENT = `
+  CREATE FUNCTION task_event_drop() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    DELETE FROM task_log
+    WHERE task_id = OLD.task_id
+      AND sequence = (SELECT min(sequence) FROM task_log WHERE task_id = OLD.task_id AND sequence >= OLD.sequence)
+      AND sequence - coalesce(cardinality(string_to_array(events, E'\\x1e')), 1) < OLD.sequence;
+    RETURN OLD;
+  END $$`;
+
+/** Of a Task whose sizes nobody has kept: the bytes of its log, or those of Artifacts. */
+const LOG_BYTES = `
+  CREATE FUNCTION task_log_bytes(of_task text, of_artifacts boolean DEFAULT false) RETURNS int LANGUAGE sql STABLE AS $$
+    SELECT coalesce(sum(CASE
+      WHEN events IS NOT NULL THEN (
+        SELECT sum(octet_length(translate(event, E'\\x1f', '')))
+        FROM unnest(string_to_array(
+          replace(replace(events, E'\\x02', (SELECT context_id FROM task WHERE task_id = of_task)), E'\\x01', of_task),
+          E'\\x1e')) AS event
+        WHERE NOT of_artifacts OR starts_with(event, '{"artifactUpdate"'))
+      WHEN NOT of_artifacts OR coalesce(artifact, starts_with(payload::text, '{"artifactUpdate"'))
+        THEN octet_length(payload::text) + coalesce(octet_length(received::text), 0)
+      END), 0)::int
+    FROM task_log WHERE task_id = of_task
+  $$`;

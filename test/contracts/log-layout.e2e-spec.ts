@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+import fc from 'fast-check';
+import { migrateJobQueue } from '#libs/jobs';
+import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
+import { statusUpdate, userMessage } from '#libs/protocol';
+import { PostgresTaskStore, type RecordedEvent, TASK_MIGRATIONS, type TaskEvent } from '#libs/tasks';
+import pg from 'pg';
+import type { QueryRunner } from 'typeorm';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { range } from '../support/sse.js';
+import { newDraft } from './task-draft.js';
+
+/** What the version before asks of the log, with names, so that the database keeps how it answers. */
+const OF_BEFORE = {
+  write: {
+    name: 'write',
+    text: `
+      WITH continued AS (
+        UPDATE task SET last_sequence = $3 WHERE task_id = $1 AND last_sequence = $2 RETURNING task_id
+      ),
+      logged AS (
+        INSERT INTO task_event (task_id, sequence, payload, received, artifact, recorded_at)
+        SELECT task_id, sequence, payload, received, artifact, now()
+        FROM unnest($4::text[], $5::int[], $6::json[], $7::json[], $8::boolean[])
+          AS event (task_id, sequence, payload, received, artifact)
+        WHERE (event.task_id IN (SELECT task_id FROM continued)) IS TRUE
+      )
+      SELECT task_id FROM continued`,
+  },
+  read: {
+    name: 'read',
+    text: `SELECT task_id, sequence, payload::text, received::text FROM task_event
+           WHERE task_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`,
+  },
+  commits: `
+    SELECT task_id, sequence, payload::text, received::text
+    FROM unnest($1::text[], $2::int[], $3::int[]) AS moved (task_id, after, last_sequence)
+    CROSS JOIN LATERAL (
+      SELECT sequence, payload, received FROM task_event
+      WHERE task_event.task_id = moved.task_id AND sequence > moved.after AND sequence <= moved.last_sequence
+    ) AS event`,
+  purge: { name: 'purge', text: 'DELETE FROM task_event WHERE task_id = ANY($1::text[])' },
+};
+
+/** The migration that lets events share rows. */
+const SHARED_ROWS = 'ShareLogRows1700000000142';
+
+let server: TestDatabase;
+let database: Database;
+let store: PostgresTaskStore;
+/** A session of the version before, which was there first. */
+let before: pg.Client;
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  server = await freshDatabase({ empty: true });
+  const older = TASK_MIGRATIONS.filter(({ name }) => name !== SHARED_ROWS);
+  const first = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...older] });
+  await migrateJobQueue(first);
+  await first.close();
+  before = new pg.Client({ connectionString: server.url });
+  await before.connect();
+});
+
+afterAll(async () => {
+  await before.end();
+  await database.close();
+  await server.drop();
+});
+
+type Draft = ReturnType<typeof newDraft>;
+
+/** An event as the version before writes it. */
+async function writeAsBefore({ taskId }: Draft, after: number, event: TaskEvent): Promise<void> {
+  const received = 'statusUpdate' in event ? event.received : undefined;
+  const { received: _, ...told } = event as { received?: unknown };
+  const columns = [
+    [taskId],
+    [after + 1],
+    [JSON.stringify(told)],
+    [received && JSON.stringify(received)],
+    ['artifactUpdate' in event],
+  ];
+  const { rowCount } = await before.query({ ...OF_BEFORE.write, values: [taskId, after, after + 1, ...columns] });
+  expect(rowCount).toBe(1);
+}
+
+async function readAsBefore({ taskId }: Draft, after = 0, limit = 1_000): Promise<unknown[]> {
+  return (await before.query({ ...OF_BEFORE.read, values: [taskId, after, limit] })).rows;
+}
+
+/** What the version before shows of events. */
+function asRows(events: readonly RecordedEvent[]): unknown[] {
+  return events.map(({ taskId, sequence, json, event }) => {
+    const received = 'statusUpdate' in event && event.received ? JSON.stringify(event.received) : null;
+    return { task_id: taskId, sequence, payload: json, received };
+  });
+}
+
+const HARD = 'NUL \u0000, surrogate \ud800, controls \u0001\u0002\u001e\u001f, quotes " \\ and 🙂';
+
+function answered(draft: Draft): TaskEvent {
+  return { ...statusUpdate(draft, 'TASK_STATE_WORKING', HARD), received: userMessage(HARD, { messageId: 'm2' }) };
+}
+
+it('a session of the version before reads and writes on while the schema changes', async () => {
+  const old = newDraft();
+  await before.query(
+    `INSERT INTO task (task_id, context_id, tenant, owner, agent, state, last_sequence, created_at, updated_at)
+     VALUES ($1, $2, '', '', 'workflows/w', 'TASK_STATE_WORKING', 1, now(), now())`,
+    [old.taskId, old.contextId],
+  );
+  const [begun] = old.created().events;
+  await before.query(`INSERT INTO task_event (task_id, sequence, payload, recorded_at) VALUES ($1, 1, $2, now())`, [
+    old.taskId,
+    begun?.json,
+  ]);
+  for (const after of [1, 2, 3, 4, 5, 6]) await writeAsBefore(old, after, old.status('TASK_STATE_WORKING', HARD));
+  const read = await readAsBefore(old);
+  database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
+  store = new PostgresTaskStore(database);
+  expect(await readAsBefore(old)).toEqual(read);
+  await writeAsBefore(old, 7, answered(old));
+  const events = await store.events(old.taskId, 0, 100);
+  expect(events).toHaveLength(8);
+  expect(events.at(-1)?.event).toMatchObject({ received: { messageId: 'm2' } });
+  expect(await readAsBefore(old)).toEqual(asRows(events));
+});
+
+it('both versions go on with one log and read the same of it, from wherever they are', async () => {
+  const draft = newDraft();
+  const { taskId, token } = draft;
+  await store.write([draft.created(draft.status('TASK_STATE_WORKING', HARD), draft.chunk(HARD))]);
+  await writeAsBefore(draft, 3, draft.chunk('before'));
+  const asks = draft.status('TASK_STATE_INPUT_REQUIRED', HARD);
+  const more = [asks, answered(draft), draft.chunk('x'.repeat(9_000)), draft.chunk(HARD), draft.chunk('b')];
+  await store.write([draft.continued(token, 4, ...more)]);
+  await writeAsBefore(draft, 9, asks);
+  await writeAsBefore(draft, 10, answered(draft));
+  await store.write([draft.continued(token, 11, draft.status('TASK_STATE_COMPLETED', HARD))]);
+  const events = await store.events(taskId, 0, 100);
+  expect(events.map(({ sequence }) => sequence)).toEqual(range(1, 12));
+  for (let after = 0; after <= 12; after += 1) {
+    for (const limit of [1, 2, 5, 100]) {
+      expect(await readAsBefore(draft, after, limit)).toEqual(asRows(events.slice(after, after + limit)));
+    }
+  }
+  const stored = await store.load(taskId);
+  const { artifacts, ...told } = stored!.task;
+  expect(artifacts?.[0]?.parts.map(({ text }) => text?.length)).toEqual([HARD.length, 6, 9_000, HARD.length, 1]);
+  const [listed] = await store.list({
+    scope: { tenant: '', owner: '' },
+    artifacts: false,
+    contextId: draft.contextId,
+    limit: 1,
+  });
+  expect(listed?.task).toEqual(told);
+  const [size] = await server.query<{ log: number; artifacts: number }>(
+    `SELECT sum(octet_length(payload::text) + coalesce(octet_length(received::text), 0))::int AS log,
+            (sum(octet_length(payload::text)) FILTER (WHERE artifact))::int AS artifacts
+     FROM task_event WHERE task_id = $1`,
+    [taskId],
+  );
+  expect(stored?.header.size).toEqual(size);
+});
+
+it('the version before finds the events of its commits by the index, those that share a row too', async () => {
+  const [one, two] = [newDraft(), newDraft()];
+  await store.write([one.created(one.chunk('a'), one.chunk('b')), two.created(two.chunk('c'))]);
+  await store.write([one.continued(one.token, 3, one.chunk('d'), one.chunk('e'))]);
+  const moved = [
+    [one.taskId, two.taskId],
+    [3, 1],
+    [5, 2],
+  ];
+  await before.query('BEGIN; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off');
+  await before.query('SET LOCAL enable_seqscan = off');
+  const { rows: plan } = await before.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${OF_BEFORE.commits}`, moved);
+  const { rows } = await before.query(`${OF_BEFORE.commits} ORDER BY moved.after DESC, sequence`, moved);
+  await before.query('ROLLBACK');
+  const steps = plan.map((step) => step['QUERY PLAN']).join('\n');
+  expect(steps).toMatch(/task_log_pkey[^\n]*\n\s+Index Cond: \(task_id = \(?moved\.task_id/);
+  const events = [await store.events(one.taskId, 3, 10), await store.events(two.taskId, 1, 10)];
+  expect(rows).toEqual(events.flatMap(asRows));
+});
+
+it('the purge of the version before deletes whole logs, and no others', async () => {
+  const [gone, kept] = [newDraft(), newDraft()];
+  await store.write([gone.created(gone.status('TASK_STATE_WORKING')), kept.created()]);
+  await store.write([gone.continued(gone.token, 2, gone.chunk('a'), gone.status('TASK_STATE_COMPLETED'))]);
+  await before.query({ ...OF_BEFORE.purge, values: [[gone.taskId]] });
+  expect(await server.query('SELECT FROM task_log WHERE task_id = $1', [gone.taskId])).toEqual([]);
+  expect(await store.events(kept.taskId, 0, 10)).toHaveLength(1);
+});
+
+it('whatever is asked of a log comes whole, in whatever pieces it was written and is read', async () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.constantFrom('y'.repeat(2_900), 'z'.repeat(5_000)),
+  );
+  const batches = fc.array(fc.array(text, { minLength: 1, maxLength: 40 }), { minLength: 1, maxLength: 6 });
+  const cuts = fc.array(fc.tuple(fc.nat(150), fc.integer({ min: 1, max: 60 })), { minLength: 1, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(batches, cuts, async (all, asked) => {
+      const draft = newDraft();
+      const written = [draft.created()];
+      await store.write(written);
+      let after = 1;
+      for (const texts of all) {
+        const events = texts.map((it, index) => (index % 3 ? draft.chunk(it) : draft.status('TASK_STATE_WORKING', it)));
+        const entry = draft.continued(draft.token, after, ...events);
+        await store.write([entry]);
+        written.push(entry);
+        after += events.length;
+      }
+      const log = written.flatMap(({ events }) => events).map(({ sequence, json }) => [sequence, json]);
+      for (const [from, limit] of asked) {
+        const events = await store.events(draft.taskId, from, limit);
+        expect(events.map(({ sequence, json }) => [sequence, json])).toEqual(log.slice(from, from + limit));
+      }
+      const texts = all.flatMap((it) => it.flatMap((said, index) => (index % 3 ? [said] : [])));
+      const parts = (await store.load(draft.taskId))?.task.artifacts?.[0]?.parts ?? [];
+      expect(parts.map(({ text: said }) => said)).toEqual(texts);
+      const owned = { tenant: '', owner: '' };
+      const [listed] = await store.list({ scope: owned, contextId: draft.contextId, artifacts: false, limit: 1 });
+      expect([listed?.task.artifacts, listed?.header.lastSequence]).toEqual([undefined, after]);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+it('the schema of before comes back with all that was written since', async () => {
+  const draft = newDraft({ owner: randomUUID() });
+  await store.write([draft.created(draft.status('TASK_STATE_WORKING', HARD), draft.status('TASK_STATE_COMPLETED'))]);
+  const events = await store.events(draft.taskId, 0, 10);
+  const Migration = TASK_MIGRATIONS.find(({ name }) => name === SHARED_ROWS)!;
+  await before.query('BEGIN');
+  await new Migration().down({ query: (sql: string) => before.query(sql) } as unknown as QueryRunner);
+  expect(await readAsBefore(draft)).toEqual(asRows(events));
+  await before.query('ROLLBACK');
+});
