@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type RefObject, useState } from 'react';
+import { flushSync } from 'react-dom';
 import type { Completion } from './templates.js';
 
 /** Knows what may stand in a text. */
@@ -39,12 +40,13 @@ export function useCompletion(
     if (!open || !area.current) return;
     const { value, selectionStart } = area.current;
     const next = completer.put(value, selectionStart, open.from, word);
-    onChange(next.text);
-    close();
-    requestAnimationFrame(() => {
-      area.current?.focus();
-      area.current?.setSelectionRange(next.caret, next.caret);
+    // At once: a key that follows in the same frame belongs behind the word.
+    flushSync(() => {
+      onChange(next.text);
+      close();
     });
+    area.current.focus();
+    area.current.setSelectionRange(next.caret, next.caret);
   };
   const press = (event: KeyboardEvent): void => {
     const chosen = candidates[active];
