@@ -66,6 +66,7 @@ export class PostgresTaskStore extends TaskStore {
    * with it, and none overtakes on the next session the one that was lost.
    */
   async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
+    refuseDoubles(batch);
     const { rows } = await this.inJournal((client) => answerOf(client, batchStatement(batch)));
     const written = new Set(rows.map((row) => row.task_id));
     return batch.map((entry) => (written.has(entry.taskId) ? 'written' : 'fenced'));
@@ -292,6 +293,17 @@ export class PostgresTaskStore extends TaskStore {
     });
     return new Map(result.rows.map((row) => [row.task_id, row.last_sequence]));
   }
+}
+
+/**
+ * What a process writes that has lost a Task and got it anew may come together. The statement would take the events of
+ * both, and as they share rows no key of the log would meet another.
+ */
+function refuseDoubles(batch: readonly JournalEntry[]): void {
+  if (batch.length === 1) return;
+  const taskIds = new Set<string>();
+  for (const { taskId } of batch) taskIds.add(taskId);
+  if (taskIds.size < batch.length) throw new TypeError('A Task occurs twice in a batch');
 }
 
 /** As `client.query` gives it, which without a callback has V8 keep the batch for long (see PassingMap). */

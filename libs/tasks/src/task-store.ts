@@ -163,7 +163,8 @@ export interface TaskPage {
 export abstract class TaskStore {
   /**
    * Writes a batch in one commit; a Task occurs in it once. Batches are written in the order in which they come. An entry that is fenced does not touch the others.
-   * @throws whatever the database says if nothing of the batch could be written, or if that is unknown
+   * @throws whatever the database says if nothing of the batch could be written, or if that is unknown; TypeError for a
+   * Task that occurs twice
    */
   abstract write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]>;
 
