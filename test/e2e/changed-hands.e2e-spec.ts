@@ -61,6 +61,19 @@ describe('an owner that another replica took for dead', () => {
     });
   });
 
+  it('stops its executor when it takes the Task over itself', async () => {
+    const executing = new LedExecutor('restart');
+    await withOwner(async ({ owner, taskId, executor }) => {
+      const { signal } = await executor.begun();
+      await server.query(`UPDATE task SET replica_id = 'gone', claim_token = 'lost' WHERE task_id = $1`, [taskId]);
+      await owner.recovery.sweep();
+      const begun = () => executor.contexts.filter((context) => context.taskId === taskId);
+      await until(() => begun().length === 2, { what: 'the execution that goes on' });
+      expect(signal.reason).toBeInstanceOf(ExecutionInterrupted);
+      expect(begun()[1]?.signal.aborted).toBe(false);
+    }, executing);
+  });
+
   it('answers a cancel with what its adopter makes of it', async () => {
     await withOwner(async ({ owner, taskId, agent }) => {
       await takeOver(owner);
@@ -152,8 +165,10 @@ interface Owned {
 }
 
 /** A second replica that executes a Task. */
-async function withOwner(scenario: (owned: Owned) => Promise<void>): Promise<void> {
-  const executor = new LedExecutor();
+async function withOwner(
+  scenario: (owned: Owned) => Promise<void>,
+  executor: LedExecutor = new LedExecutor(),
+): Promise<void> {
   const agent = { ...AGENT, executor };
   const owner = await innerReplica(server.url, [agent], LOOK_MS);
   try {

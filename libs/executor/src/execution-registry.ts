@@ -286,7 +286,10 @@ export class ExecutionRegistry {
     const readLog = (): Promise<readonly TaskEvent[]> => this.readLog(recording);
     const confirm = (): Promise<void> => this.confirm(recording);
     const execution = new TaskExecution({ ...start, executor: agent.executor, readLog, confirm });
+    const stale = this.executions.get(recording.taskId);
     this.executions.set(recording.taskId, execution);
+    // Another replica had the Task meanwhile. Nobody would look for the one that does not know.
+    if (stale?.holdsClaim) stale.interrupt();
     return execution;
   }
 
