@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@nestjs/common';
 import { isOutage, sqlState } from '#libs/postgres';
+import { ClaimLost } from './claim-lost.js';
 import type { RecordedEvent } from './task-event.js';
 import type { JournalEntry, JournalOutcome, TaskStore } from './task-store.js';
 
@@ -167,23 +168,24 @@ export class JournalWriter {
    * is under way still, at a server that has not noticed the broken connection: then this try waits for it, and is fenced
    * by what is our own.
    */
-  private async rewrite(entries: readonly JournalEntry[]): Promise<JournalOutcome[]> {
-    const known = new Map<JournalEntry, JournalOutcome | undefined>();
+  private async rewrite(entries: readonly JournalEntry[]): Promise<WriteOutcome[]> {
+    const known = new Map<JournalEntry, WriteOutcome | undefined>();
     for (const entry of entries) known.set(entry, await this.look(entry));
     const missing = entries.filter((entry) => known.get(entry) === undefined);
     const outcomes = missing.length === 0 ? [] : await this.writeMissing(missing);
     for (const [index, entry] of missing.entries()) {
-      const isWritten = outcomes[index] === 'written' || (await this.look(entry)) === 'written';
-      known.set(entry, isWritten ? 'written' : 'fenced');
+      known.set(entry, outcomes[index] === 'written' ? 'written' : await this.look(entry));
     }
     return entries.map((entry) => known.get(entry) ?? 'fenced');
   }
 
   /** What the log says of an entry; `undefined` where it ends before it. */
-  private async look(entry: JournalEntry): Promise<JournalOutcome | undefined> {
+  private async look(entry: JournalEntry): Promise<WriteOutcome | undefined> {
     const stored = await this.store.recorded(entry.taskId, entry.after, entry.events.length + 1);
     if (stored.length === 0) return undefined;
-    return isCommitted(entry, stored) ? 'written' : 'fenced';
+    if (isCommitted(entry, stored)) return 'written';
+    // Nobody else makes a Task of that id: it was made, and whoever took it over went on.
+    return entry.create ? { failed: new ClaimLost(`Task ${entry.taskId} is written elsewhere`) } : 'fenced';
   }
 
   private async writeMissing(missing: readonly JournalEntry[]): Promise<JournalOutcome[]> {

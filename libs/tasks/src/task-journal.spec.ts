@@ -1,6 +1,9 @@
+import { submittedTask, userMessage } from '#libs/protocol';
 import { loadConfig, Readiness } from '#libs/service';
+import { ClaimLost, PremiseFailed } from './claim-lost.js';
 import { TaskJournal } from './task-journal.js';
-import type { JournalEntry, TaskStore } from './task-store.js';
+import { TaskRecording } from './task-recording.js';
+import type { JournalEntry, TaskHeader, TaskStore } from './task-store.js';
 import { HeldStore, JournaledTask } from './testing/held-store.js';
 
 function setUp(env: Record<string, string> = {}): {
@@ -15,6 +18,22 @@ function setUp(env: Record<string, string> = {}): {
   const metrics = { batchWritten: ignore, reached: ignore, writeRefused: ignore, watchJournal: ignore };
   const journal = new TaskJournal(store as unknown as TaskStore, metrics as never, loadConfig(env), readiness);
   return { store, journal, readiness, source: (taskId) => new JournaledTask(taskId, journal) };
+}
+
+/** A Task that is being made of what nobody has asked the database for. */
+function madeOnPremise(journal: TaskJournal): { recording: TaskRecording; json: string } {
+  const ignore = (): void => undefined;
+  const limits = { event: Infinity, artifact: Infinity, log: Infinity };
+  const services = { journal, feed: { publish: ignore, lost: ignore }, inFlight: { add: ignore }, limits };
+  const at = new Date(0);
+  const header: TaskHeader = {
+    ...{ taskId: 't', contextId: 'c', tenant: '', owner: '', agent: 'workflows/w' },
+    ...{ state: 'TASK_STATE_SUBMITTED', lastSequence: 0, createdAt: at, updatedAt: at },
+  };
+  const premise = { relation: 'workflow_newest', tenant: '', name: 'w', version: '1' } as const;
+  const create = { header, replicaId: 'r', premise };
+  const recording = new TaskRecording(services as never, { header, token: 'k', create });
+  return { recording, json: recording.record({ task: submittedTask(header, userMessage('hi')) }).json };
 }
 
 function reported(entries: readonly JournalEntry[]): string[] {
@@ -118,6 +137,19 @@ describe('TaskJournal', () => {
     store.logs = { ours: ['{}'], foreign: ['{"by":"another"}'] };
     again.answer(['fenced', 'fenced']);
     expect([await ours.outcome(0), await foreign.outcome(0)]).toEqual(['written', 'fenced']);
+  });
+
+  it.each([
+    ['was made, and that another replica goes on with', ['{"status":"goes on"}'], ClaimLost],
+    ['was not made, as its premise failed', undefined, PremiseFailed],
+  ])('when the answer was lost, says of a Task that it %s', async (_what, goneOn, failure) => {
+    const { store, journal } = setUp();
+    const { recording, json } = madeOnPremise(journal);
+    (await store.batch(0)).answer(new Error('Connection terminated unexpectedly'));
+    if (goneOn) store.logs = { [recording.taskId]: [json, ...goneOn] };
+    else (await store.batch(1)).answer(['fenced']);
+    const failed = await recording.flush().catch((error: unknown) => error);
+    expect(failed).toHaveProperty('constructor', failure);
   });
 
   it('does not take as much of another writer for its own', async () => {

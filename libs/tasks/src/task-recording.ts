@@ -3,6 +3,7 @@ import { isActiveState, isTerminalState, isWaitingState, type Task, type TaskSta
 import type { InFlight } from '#libs/service';
 import type { JournalSource, WaitingEvent } from './journal-queue.js';
 import { RecordedBytes } from './recorded-bytes.js';
+import { ClaimLost, PremiseFailed } from './claim-lost.js';
 import { parkedUntil, type RecordedEvent, type TaskEvent, type TaskQuestion, toStreamResponse } from './task-event.js';
 import type { TaskFeed } from './task-feed.js';
 import { TaskEventRefused, TaskFold } from './task-fold.js';
@@ -12,14 +13,6 @@ import type { TaskEnds } from './task-ends.js';
 import type { TaskJournal } from './task-journal.js';
 import type { JournalEntry, JournalOutcome, TaskHeader } from './task-store.js';
 import { wakeJob } from './wake-job.js';
-
-/** The claim to the Task was lost: another replica writes it now, or it has ended. Nothing more can be recorded here. */
-export class ClaimLost extends Error {
-  override readonly name = 'ClaimLost';
-}
-
-/** A new Task was not made: what it was to be made on may not be so any more. Nothing was recorded. */
-export class PremiseFailed extends ClaimLost {}
 
 interface RecordingStart {
   header: TaskHeader;
