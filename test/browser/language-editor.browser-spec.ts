@@ -186,8 +186,13 @@ describe('the editor of the language', () => {
     await when.fill('');
     await when.pressSequentially('nodes.ga');
     await page.getByRole('option', { name: 'gate' }).waitFor();
-    await page.keyboard.press('Enter');
-    await when.pressSequentially(".data.decision == 'no'");
+    // Both in one frame, as of somebody who types fast.
+    await when.evaluate((area) => {
+      const { KeyboardEvent } = area.ownerDocument.defaultView!;
+      area.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }));
+      area.ownerDocument.execCommand('insertText', false, '.data.');
+    });
+    await when.pressSequentially("decision == 'no'");
     await page.locator('[data-expression="valid"]').waitFor();
     await page.getByLabel('After gate').selectOption('always');
     await save(page);
@@ -341,12 +346,25 @@ describe('the editor of the language', () => {
       await nodeOf(page, id).click();
       const closed = page.locator('aside button[aria-expanded="false"]');
       while ((await closed.count()) > 0) await closed.first().click();
+      await expressionsAreChecked(page);
       expect(await seriousFaultsInEitherTheme(page, index > 0 ? 'aside' : undefined)).toEqual([]);
     }
     await page.locator('[data-edge-label="review->draft"]').click();
+    await expressionsAreChecked(page);
     expect(await seriousFaultsInEitherTheme(page, 'aside')).toEqual([]);
     await page.getByRole('button', { name: 'JSON' }).click();
     await page.getByRole('textbox', { name: 'Definition' }).waitFor();
     expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
   });
 });
+
+/** What the service says of them appears when it answers, and would appear under the eyes of the checker. */
+async function expressionsAreChecked(page: Page): Promise<void> {
+  await page.waitForFunction(
+    (panel) =>
+      [...panel!.querySelectorAll('div:has(> [role="status"])')].every(
+        (field) => !field.querySelector('textarea')?.value || field.querySelector('[data-expression]'),
+      ),
+    await page.locator('aside').elementHandle(),
+  );
+}
