@@ -79,6 +79,17 @@ describe('runs of the management API', () => {
     });
   });
 
+  it('a failed run says the same of its failure in the list and by itself: the kind, the node, the message', async () => {
+    const fake = await stage.fake();
+    fake.always({ rpcError: { code: -32000, message: 'no luck' } });
+    const workflow = linear(unique('failed'), external('x', fake.url));
+    Object.assign(workflow.nodes[0]!, { retry: { attempts: 1 } });
+    const { runId, error } = await stage.api.finish(workflow);
+    expect(error).toEqual({ kind: 'rpc-error', node: 'x', message: expect.stringContaining('no luck') });
+    const { body } = await stage.api.call<{ runs: Run[] }>('GET', `/runs?workflow=${workflow.name}`);
+    expect(body.runs).toMatchObject([{ runId, status: 'failed', error }]);
+  });
+
   it("the list finds runs by a piece of their workflow's name or the beginning of their id, and by when they changed", async () => {
     const name = unique('Found');
     await stage.api.save(linear(name, input('in'), echo('a')));

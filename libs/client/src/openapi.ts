@@ -2699,7 +2699,7 @@ export interface components {
              * @description Why it failed, as `retry` names it.
              * @example timeout
              */
-            kind?: string;
+            kind: string;
             /** @example node "writer": the model gave no answer */
             message: string;
             /** @example writer */

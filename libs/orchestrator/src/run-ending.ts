@@ -13,12 +13,21 @@ import {
 import type { TaskEvent } from '#libs/tasks';
 import { nodeReused } from './control-steps.js';
 import { outputText } from './node-output.js';
-import type { CanceledChild, NodeRun } from './node-run.js';
+import type { CanceledChild, NodeRun, RunError } from './node-run.js';
 import { askingMessage, openQuestion, questionText, waitingMetadata } from './run-questions.js';
 import type { ReusedResult } from './rerun/reused-results.js';
 import { runStatus, type RunState } from './run-state.js';
 import { runParked } from './control-steps.js';
-import { AUTH_REQUIRED, done, inputRequired, nodeCompleted, workflowCanceled, workflowFailed } from './run-steps.js';
+import {
+  AUTH_REQUIRED,
+  done,
+  type FailedPayload,
+  inputRequired,
+  nodeCompleted,
+  runErrorOf,
+  workflowCanceled,
+  workflowFailed,
+} from './run-steps.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
 /** A step as an event of the run's Task that changes nothing else. */
@@ -95,6 +104,12 @@ export function failedEvents(
   const note = workflowFailed.note(payload);
   const end = endEvent(reference, state, 'TASK_STATE_FAILED', fault);
   return state.failureReported ? [end] : [stepEvent(reference, note), end];
+}
+
+/** Why a run failed, as the event right before its end tells it; `undefined` where it is another event. */
+export function reportedError(event: TaskEvent): RunError | undefined {
+  const note = 'statusUpdate' in event ? runEventNote(event.statusUpdate.metadata) : undefined;
+  return note?.type === workflowFailed.type ? runErrorOf(note.payload as unknown as FailedPayload) : undefined;
 }
 
 /** The end of a run that a caller canceled, and what became of its children. */

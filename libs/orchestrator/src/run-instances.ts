@@ -1,6 +1,8 @@
 import type { Failure } from './failure.js';
 import type { NodeRun, NodeStatus, SkipReason } from './node-run.js';
+import { instanceOf } from './progress.js';
 import type { RunState } from './run-state.js';
+import { shownFailure } from './shown-failure.js';
 
 /** One instance of a node, as a list of a run's instances shows it. */
 export interface InstanceView {
@@ -9,7 +11,7 @@ export interface InstanceView {
   status: NodeStatus;
   attempts: number;
   taskId?: string;
-  error?: Failure | { message: string };
+  error?: Failure;
   /** Why it is skipped. */
   because?: SkipReason;
   /** While nothing is done: for what, and until when (ISO 8601). */
@@ -80,7 +82,9 @@ function instanceView(node: NodeRun): InstanceView {
   };
 }
 
-function errorOf({ failure, error, status, waitsFor }: NodeRun): InstanceView['error'] {
+function errorOf(node: NodeRun): Failure | undefined {
+  const { id, failure, error, status, waitsFor } = node;
   if (status !== 'failed' && waitsFor?.state !== 'retry') return undefined;
-  return failure ?? (error === undefined ? undefined : { message: error });
+  if (failure !== undefined || error === undefined) return failure;
+  return shownFailure({ node: id, ...instanceOf(node), message: error });
 }

@@ -22,7 +22,7 @@ import {
   runParked,
 } from './control-steps.js';
 import type { Failure } from './failure.js';
-import type { CanceledChild } from './node-run.js';
+import type { CanceledChild, RunError } from './node-run.js';
 import { instanceOf } from './progress.js';
 import { NODE_KEY } from './run-answer.js';
 import type { RunFacts } from './run-facts.js';
@@ -149,13 +149,21 @@ export const inputRequired = new NodeStep<{ question: string; taskId?: string; s
 );
 
 /** `failure` is there where the definition says anything of failures. */
-export const workflowFailed = new RunStep<{ error: string; node?: string; failure?: Failure }>(
-  'workflow.failed',
-  (run, { error, node, failure }) => {
-    run.error ??= { ...(node !== undefined && { node }), ...failure, message: error };
-    run.failureReported = true;
-  },
-);
+export interface FailedPayload {
+  error: string;
+  node?: string;
+  failure?: Failure;
+}
+
+export const workflowFailed = new RunStep<FailedPayload>('workflow.failed', (run, payload) => {
+  run.error ??= runErrorOf(payload);
+  run.failureReported = true;
+});
+
+/** What `workflow.failed` says of the run. */
+export function runErrorOf({ error, node, failure }: FailedPayload): RunError {
+  return { ...(node !== undefined && { node }), ...failure, message: error };
+}
 
 export const workflowCanceled = new RunStep<{ children: CanceledChild[] }>('workflow.canceled', (run, { children }) => {
   run.children = children;

@@ -1,9 +1,10 @@
 import type { AgentCatalog, ExecutionRegistry } from '#libs/executor';
 import { ApiValidationPipe } from '#libs/http';
 import { Processes } from '#libs/process';
-import { submittedTask, type TaskState, userMessage, dataPart } from '#libs/protocol';
-import { ANONYMOUS_SCOPE, type StoredTask, type TaskQuery, type TaskStore } from '#libs/tasks';
+import { dataPart, runEventMetadata, statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
+import { ANONYMOUS_SCOPE, type RecordedEvent, type StoredTask, type TaskQuery, type TaskStore } from '#libs/tasks';
 import { runMetadata } from '../run-metadata.js';
+import { workflowFailed } from '../run-steps.js';
 import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
 import { RunQuery } from './run.dto.js';
 import { RunList } from './run-list.js';
@@ -18,7 +19,18 @@ function stored(id: string, state: TaskState, age: number, workflow = 'w'): Stor
   task.status = { state, ...(state === 'TASK_STATE_FAILED' && { message: text }) };
   const scope = { tenant: '', owner: '' };
   const times = { createdAt: new Date(NOW - 100_000), updatedAt: new Date(NOW - age) };
-  return { header: { ...reference, ...scope, agent: `workflows/${workflow}`, state, lastSequence: 1, ...times }, task };
+  return { header: { ...reference, ...scope, agent: `workflows/${workflow}`, state, lastSequence: 9, ...times }, task };
+}
+
+/** What the run `r4` tells right before its end. */
+const FAILURE = { kind: 'timeout', node: 'a', instance: 'a@2', message: 'node "a@2": broken' } as const;
+
+function recorded(taskId: string, sequence: number): RecordedEvent[] {
+  if (taskId !== 'r4' || sequence !== 8) return [];
+  const note = workflowFailed.note({ error: FAILURE.message, node: 'a', failure: FAILURE });
+  const reference = { taskId, contextId: `c-${taskId}` };
+  const event = statusUpdate(reference, 'TASK_STATE_WORKING', undefined, runEventMetadata(note));
+  return [{ taskId, sequence, event, json: '' }];
 }
 
 /** TaskStore.list over a few Tasks, as its contract says. */
@@ -37,7 +49,8 @@ function listOf(stored: StoredTask[]): RunList {
       });
     return found.slice(0, limit);
   };
-  const tasks = { list } as unknown as TaskStore;
+  const events = async (taskId: string, after: number) => recorded(taskId, after + 1);
+  const tasks = { list, events } as unknown as TaskStore;
   const processes = new Processes({} as AgentCatalog, {} as ExecutionRegistry, tasks);
   return new RunList(processes, new MemoryWorkflowStore(), tasks, {
     of: async () => [],
@@ -95,10 +108,15 @@ describe('RunList', () => {
       status: 'failed',
       contextId: 'c-r4',
       inputs: { a: 'r4' },
-      error: { message: 'node "a": broken' },
+      error: FAILURE,
       createdAt: new Date(NOW - 100_000).toISOString(),
       updatedAt: new Date(NOW - 5).toISOString(),
     });
     expect(completed).not.toHaveProperty('error');
+  });
+
+  it('shows the last words of a run that did not come to its end by itself', async () => {
+    const { runs } = await list.page(readRunQuery({ status: 'failed' }), ANONYMOUS_SCOPE);
+    expect(runs.find(({ runId }) => runId === 'r5')?.error).toEqual({ kind: 'failed', message: 'The run failed' });
   });
 });

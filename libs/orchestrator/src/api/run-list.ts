@@ -5,9 +5,12 @@ import { begunTask, type StoredTask, type TaskQuery, type TaskScope, TaskStore }
 import { revisionAt } from '../inline-workflow.js';
 import { nodePath } from '../node-address.js';
 import { RunChildStore } from '../run-child-store.js';
+import type { Failure } from '../failure.js';
+import { reportedError } from '../run-ending.js';
 import { inputsOf } from '../run-inputs.js';
 import { readRunMetadata } from '../run-metadata.js';
 import { runStatus } from '../run-state.js';
+import { shownFailure } from '../shown-failure.js';
 import { WorkflowStore } from '../workflow-store.js';
 import { type RunPage, type RunQuery, type RunSummary, STATES_OF } from './run.dto.js';
 import { revisionOf, workflowRunBy } from './run-task.js';
@@ -55,7 +58,6 @@ export class RunList {
     const workflow = workflowRunBy(header, task);
     if (workflow === undefined) return undefined;
     const status = runStatus(header.state);
-    const message = status === 'failed' ? firstText(task.status.message?.parts ?? []) : undefined;
     return {
       runId: header.taskId,
       workflow,
@@ -63,10 +65,17 @@ export class RunList {
       contextId: header.contextId,
       inputs: await this.inputs({ header, task }, workflow),
       ...(task.artifacts && { result: task.artifacts }),
-      ...(message !== undefined && { error: { message } }),
+      ...(status === 'failed' && { error: await this.failure({ header, task }) }),
       createdAt: header.createdAt.toISOString(),
       updatedAt: header.updatedAt.toISOString(),
     };
+  }
+
+  /** A run that fails says why with the event before its end; where its end came from elsewhere that has a text alone. */
+  private async failure({ header: { taskId, lastSequence }, task }: StoredTask): Promise<Failure> {
+    const [reported] = await this.tasks.events(taskId, Math.max(0, lastSequence - 2), 1);
+    const message = firstText(task.status.message?.parts ?? []) ?? 'The run failed';
+    return shownFailure((reported && reportedError(reported.event)) ?? { message });
   }
 
   private async inputs({ header, task }: StoredTask, workflow: string): Promise<JsonObject> {

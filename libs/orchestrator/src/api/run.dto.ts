@@ -3,8 +3,8 @@ import type { CallCancelOutcome } from '#libs/agent-calls';
 import { PageQuery, QueryFlag, QueryPageSize, QueryText, QueryTime, QueryWord, refuseTooDeep } from '#libs/http';
 import { type Artifact, isJsonObject, type JsonObject, type Part, type TaskState } from '#libs/protocol';
 import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsOptional, IsString } from 'class-validator';
-import type { FailureKind } from '../failure.js';
-import type { CanceledChild, NodeStatus, RunError, RunStatus, SkipReason } from '../node-run.js';
+import type { Failure, FailureKind } from '../failure.js';
+import type { CanceledChild, NodeStatus, RunStatus, SkipReason } from '../node-run.js';
 import type { InstanceCounts, InstanceView } from '../run-instances.js';
 import type { NodeDetail, NodeView, NodeWait, RunView } from '../run-view.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
@@ -200,9 +200,9 @@ export class CanceledRun extends StartedRun {
   @ApiProperty({ type: [CanceledNode] }) children!: CanceledNode[];
 }
 
-class RunFailure implements RunError {
-  @ApiPropertyOptional({ type: String, description: 'Why it failed, as `retry` names it.', example: 'timeout' })
-  kind?: FailureKind;
+class RunFailure implements Failure {
+  @ApiProperty({ type: String, description: 'Why it failed, as `retry` names it.', example: 'timeout' })
+  kind!: FailureKind;
   @ApiPropertyOptional({ example: 'writer' }) node?: string;
   @ApiPropertyOptional({ description: 'Where a node has more than one.', example: 'writer@2' }) instance?: string;
   @ApiProperty({ example: 'node "writer": the model gave no answer' }) message!: string;
@@ -215,7 +215,7 @@ export class RunSummary extends StartedRun {
   @ApiProperty({ example: '0d5f3a52-8c0e-4f0b-9a53-1f6f1c1d2e3f' }) contextId!: string;
   @ApiProperty({ ...OBJECT, example: { topic: 'hello world' } }) inputs!: JsonObject;
   @ApiPropertyOptional(ARTIFACTS) result?: Artifact[];
-  @ApiPropertyOptional({ type: RunFailure }) error?: RunError;
+  @ApiPropertyOptional({ type: RunFailure }) error?: RunFailure;
   @ApiProperty(TIME) createdAt!: string;
   @ApiProperty(TIME) updatedAt!: string;
 }

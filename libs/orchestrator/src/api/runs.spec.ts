@@ -160,6 +160,11 @@ describe('Runs', () => {
     });
   });
 
+  it('shows of which kind a failure is, also of a run whose log does not say it', async () => {
+    house.end('TASK_STATE_FAILED');
+    expect((await house.runs().show('r1', HERE)).error).toEqual({ kind: 'failed', message: 'The run failed' });
+  });
+
   it('shows a run of a workflow that was deleted since', async () => {
     await house.workflows.delete('w');
     expect((await house.runs().show('r1', HERE)).nodes).toHaveProperty('a');

@@ -7,11 +7,13 @@ import type { JsonObject, Task } from '#libs/protocol';
 import { taskTraceId } from '#libs/service';
 import { begunTask, type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import { CancelOutcomes } from '../cancel-outcomes.js';
+import type { Failure } from '../failure.js';
 import { revisionAt } from '../inline-workflow.js';
 import { RunChildStore } from '../run-child-store.js';
 import { instancePage } from '../run-instances.js';
 import { RunState } from '../run-state.js';
 import { type NodeDetail, nodeDetail, type RunSource, type RunView, runView } from '../run-view.js';
+import { shownFailure } from '../shown-failure.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { WorkflowStore } from '../workflow-store.js';
@@ -62,11 +64,12 @@ export class Runs {
   }
 
   /** @throws ProblemError 404 */
-  async show(runId: string, call: ApiCall): Promise<RunView & { trace_id: string }> {
+  async show(runId: string, call: ApiCall): Promise<RunView & { error?: Failure; trace_id: string }> {
     const source = await this.source(runId, call);
     const [first] = source.events;
     const trace_id = taskTraceId(runId, first && 'task' in first ? first.task.metadata : undefined);
-    return { ...runView(source), trace_id };
+    const { error, ...view } = runView(source);
+    return { ...view, ...(error && { error: shownFailure(error) }), trace_id };
   }
 
   /**
