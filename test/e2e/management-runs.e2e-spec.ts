@@ -79,11 +79,14 @@ describe('runs of the management API', () => {
     });
   });
 
-  it('a failed run says the same of its failure in the list and by itself: the kind, the node, the message', async () => {
+  it.each([
+    ['that says something of failures', { retry: { attempts: 1 } }],
+    ['that says nothing of them', {}],
+  ])('a failed run of a definition %s has its kind, node and message in the list and by itself', async (_, keys) => {
     const fake = await stage.fake();
     fake.always({ rpcError: { code: -32000, message: 'no luck' } });
     const workflow = linear(unique('failed'), external('x', fake.url));
-    Object.assign(workflow.nodes[0]!, { retry: { attempts: 1 } });
+    Object.assign(workflow.nodes[0]!, keys);
     const { runId, error } = await stage.api.finish(workflow);
     expect(error).toEqual({ kind: 'rpc-error', node: 'x', message: expect.stringContaining('no luck') });
     const { body } = await stage.api.call<{ runs: Run[] }>('GET', `/runs?workflow=${workflow.name}`);

@@ -90,7 +90,6 @@ export class NodeOutcomes {
   *ended(node: NodeRun, attempt: AttemptFailure): Generator<TaskEvent> {
     const { reference, state, evaluation } = this.run;
     const { error, message = `node "${node.instance}": ${error}` } = attempt;
-    if (state.graph.isPlain) return yield stepEvent(reference, nodeError.note(node, { error, message }));
     const failure = failureOf(node, attempt);
     const choices = choicesOf(state, node, 'failed');
     const choice = choices && evaluation.edges({ ...node, status: 'failed', error, failure }, choices);

@@ -88,7 +88,7 @@ export interface EachRun {
 
 /** The first failure of a run that nothing took care of; `node` is absent where no node is to blame. */
 export interface RunError {
-  /** Absent in logs of definitions that say nothing of failures. */
+  /** Absent in logs from before failures had kinds, and where the run did not come to its end by itself. */
   kind?: FailureKind;
   node?: string;
   instance?: string;

@@ -98,7 +98,7 @@ export function failedEvents(
   state: RunState,
   fault = state.error?.message ?? '',
 ): TaskEvent[] {
-  const { kind, node, instance, message = '' } = state.error ?? {};
+  const { kind, node, instance, message }: RunError = state.error ?? { kind: 'refused', message: fault };
   const failure = kind && { kind, message, ...(node !== undefined && { node }), ...(instance && { instance }) };
   const payload = { error: fault, ...(node !== undefined && { node }), ...(failure && { failure }) };
   const note = workflowFailed.note(payload);

@@ -115,8 +115,8 @@ export const nodeCompleted = new NodeStep<{ status: string; artifacts?: Artifact
 );
 
 /**
- * `error` is the cause; `message` is what the run says of it when it is the first failure. `failure` is there where the
- * definition says anything of failures.
+ * `error` is the cause; `message` is what the run says of it when it is the first failure. Logs from before failures had
+ * kinds lack `failure`.
  */
 export const nodeError = new NodeStep<{ error: string; message: string; failure?: Failure } & Taken>(
   'node.error',
@@ -148,7 +148,7 @@ export const inputRequired = new NodeStep<{ question: string; taskId?: string; s
   },
 );
 
-/** `failure` is there where the definition says anything of failures. */
+/** Logs from before failures had kinds lack `failure`. */
 export interface FailedPayload {
   error: string;
   node?: string;

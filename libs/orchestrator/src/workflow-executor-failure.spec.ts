@@ -17,7 +17,7 @@ describe('WorkflowExecutor after a failure', () => {
     expect(await ended).toBe('TASK_STATE_FAILED');
     expect(ext.aborted).toBe(true);
     expect(run.agents.cancels).toEqual([{ node: 'ext', taskId: 'task-of-ext' }]);
-    expect(run.state.error).toEqual({ node: 'b', message: 'node "b": boom' });
+    expect(run.state.error).toEqual({ kind: 'failed', node: 'b', message: 'node "b": boom' });
     expect(run.task.status.message?.parts[0]?.text).toBe('node "b": boom');
     expect(statuses(run)).toEqual({ a: 'completed', b: 'failed', ext: 'canceled', last: 'skipped' });
     expect(run.steps.slice(-5)).toEqual([
@@ -79,7 +79,7 @@ describe('WorkflowExecutor after a failure', () => {
     (await run.agents.called('d')).finish('TASK_STATE_REJECTED', 'no');
     expect(await ended).toBe('TASK_STATE_FAILED');
     expect(statuses(run)).toEqual({ a: 'failed', b: 'completed', c: 'skipped', d: 'failed', e: 'skipped' });
-    expect(run.state.error).toEqual({ node: 'a', message: 'node "a": boom' });
+    expect(run.state.error).toEqual({ kind: 'failed', node: 'a', message: 'node "a": boom' });
     expect(run.state.node('d').error).toBe('the node was rejected: no');
   });
 
@@ -88,7 +88,7 @@ describe('WorkflowExecutor after a failure', () => {
     if (definition.nodes[1]) definition.nodes[1].config = {};
     const run = new DrivenRun(definition, new FakeAgents());
     expect(await run.start()).toBe('TASK_STATE_FAILED');
-    expect(run.state.error).toEqual({ node: 'ext', message: 'no URL for node "ext"' });
+    expect(run.state.error).toEqual({ kind: 'refused', node: 'ext', message: 'no URL for node "ext"' });
     expect(statuses(run)).toEqual({ a: 'canceled', ext: 'failed', b: 'skipped' });
     expect(run.agents.calls).toEqual([]);
   });
@@ -118,6 +118,15 @@ describe('WorkflowExecutor after a failure', () => {
     };
     await run.start();
     expect(run.state.node('ext').error).toBe('external agent call to http://remote/ext: connection refused');
+  });
+
+  test('a definition without anything new says of which kind its failure is, beside the text', async () => {
+    const late = new AgentCallError('timeout', 'timeout: no answer');
+    const run = new DrivenRun(workflowOf('a b', 'a>b'), new FakeAgents((call) => call.throw(late)));
+    await run.start();
+    const failure = { kind: 'timeout', message: 'timeout: no answer', node: 'a' };
+    expect(run.payloads('node.error', 'a')).toEqual([{ error: failure.message, message: expect.any(String), failure }]);
+    expect(run.state.error).toEqual({ ...failure, message: 'node "a": timeout: no answer' });
   });
 
   test('an unexpected error of a call never shows its text', async () => {

@@ -196,7 +196,10 @@ describe('WorkflowExecutor', () => {
     const run = new DrivenRun(workflowOf('a b', 'a>b b>a'), echoing());
     expect(await run.start()).toBe('TASK_STATE_FAILED');
     expect(run.steps).toEqual(['node.started', 'workflow.failed', 'done']);
-    expect(run.state.error).toEqual({ message: 'build DAG: cycle detected in workflow graph (excluding back-edges)' });
+    expect(run.state.error).toEqual({
+      kind: 'refused',
+      message: 'build DAG: cycle detected in workflow graph (excluding back-edges)',
+    });
     expect(run.agents.calls).toEqual([]);
   });
 
