@@ -1,9 +1,10 @@
 import { type AgentClient, AgentCallError, HttpAgentDirectory } from '#libs/a2a-client';
 import { shownUrl } from '#libs/protocol';
 import { createInterface } from 'node:readline';
-import { type ChatAnswer, ChatSession } from './chat-session.js';
+import { ChatSession } from './chat-session.js';
 import { CommandError, EXIT } from './exit-code.js';
 import { Interrupted, type Session } from './session.js';
+import { ShownAnswer } from './shown-answer.js';
 
 /** The operator named the agent by hand: no address is out of bounds. */
 function directory(session: Session): HttpAgentDirectory {
@@ -44,15 +45,18 @@ export async function send(
 ): Promise<void> {
   const talk = new ChatSession(await connected(session, url));
   talk.ids = { ...(context !== undefined && { contextId: context }), ...(task !== undefined && { taskId: task }) };
-  const answer = await talk.say(text, session.signal, working(session)).catch((error: unknown) => {
+  const { terminal } = session;
+  // What it makes is the result, which is shown whole.
+  const listener = { working: (said: string) => terminal.note(`… ${said}`), piece: () => undefined };
+  const answer = await talk.say(text, session.signal, listener).catch((error: unknown) => {
     session.signal.throwIfAborted();
     throw new CommandError(reason(error), EXIT.failed);
   });
   const { state, taskId } = answer;
   if (state !== undefined && state !== 'TASK_STATE_COMPLETED' && state !== 'TASK_STATE_INPUT_REQUIRED')
     session.code = EXIT.failed;
-  session.terminal.result(answer, () => said(session, answer));
-  if (state === 'TASK_STATE_INPUT_REQUIRED') session.terminal.note(`It waits: answer with --task ${taskId}`);
+  terminal.result(answer, () => terminal.foreign(answer.text));
+  if (state === 'TASK_STATE_INPUT_REQUIRED') terminal.note(`It waits: answer with --task ${taskId}`);
 }
 
 /** Talks with an agent until the input ends. */
@@ -86,24 +90,16 @@ export async function chat(session: Session, url: string): Promise<void> {
 
 async function exchange(session: Session, talk: ChatSession, text: string): Promise<void> {
   const { terminal, signal } = session;
+  const shown = new ShownAnswer(terminal);
   try {
-    const answer = await talk.say(text, signal, working(session));
+    const answer = await talk.say(text, signal, shown);
     const word = answer.state?.slice('TASK_STATE_'.length).toLowerCase().replace('_', '-');
-    const end = word === undefined || word === 'input-required' ? '' : ` [${word}]`;
-    terminal.entry(answer, () => `agent> ${said(session, answer)}${end}`);
+    shown.finish(answer, word === undefined || word === 'input-required' ? '' : ` [${word}]`);
   } catch (error) {
+    shown.close();
     signal.throwIfAborted();
     terminal.entry({ error: { message: reason(error) } }, () => `error> ${terminal.foreign(reason(error))}`);
   }
-}
-
-/** What an agent says while it works is no result. */
-function working({ terminal }: Session): (text: string) => void {
-  return (text) => terminal.note(`… ${text}`);
-}
-
-function said({ terminal }: Session, { text }: ChatAnswer): string {
-  return terminal.foreign(text);
 }
 
 /** Shows a card, and what is wrong with it. */

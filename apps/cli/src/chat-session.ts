@@ -1,5 +1,6 @@
 import { type AgentClient, CalledTask } from '#libs/a2a-client';
 import { isTerminalState, type Part, type TaskState, textPart, userMessage } from '#libs/protocol';
+import { GrowingText } from './growing-text.js';
 
 /** All that a client of a conversation remembers; every Message carries both where they are known. */
 export interface ChatIds {
@@ -15,6 +16,14 @@ export interface ChatAnswer {
   contextId?: string;
 }
 
+/** Is told of an answer before it is whole. */
+export interface ChatListener {
+  /** What the agent says while it works. */
+  working(text: string): void;
+  /** The next piece of a text that it makes piece by piece. */
+  piece(text: string): void;
+}
+
 /**
  * A conversation with an agent as its client sees it: one Message at a time, and the two ids, which are replaced from
  * every response. When the Task has ended its id is forgotten: the next Message is another Task of the same context, of
@@ -25,18 +34,18 @@ export class ChatSession {
 
   constructor(private readonly agent: AgentClient) {}
 
-  /**
-   * @param working is told what the agent says while it works
-   * @throws AgentCallError; the ids are as they were
-   */
-  async say(text: string, signal: AbortSignal, working: (text: string) => void): Promise<ChatAnswer> {
+  /** @throws AgentCallError; the ids are as they were */
+  async say(text: string, signal: AbortSignal, listener: ChatListener): Promise<ChatAnswer> {
     const message = userMessage([textPart(text)], this.ids);
     const answer = new CalledTask();
+    const growing = new GrowingText();
     let last: string | undefined;
     for await (const response of this.agent.send({ message }, { signal })) {
       answer.apply(response);
+      const piece = growing.take(response);
+      if (piece !== '') listener.piece(piece);
       const said = answer.state === 'TASK_STATE_WORKING' ? partsText(answer.status?.message?.parts ?? []) : '';
-      if (said !== '' && said !== last) working(said);
+      if (said !== '' && said !== last) listener.working(said);
       last = said;
     }
     const { reply, state } = answer;

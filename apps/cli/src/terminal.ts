@@ -58,6 +58,11 @@ export class Terminal {
     else this.line(text());
   }
 
+  /** Part of a line. */
+  piece(text: string): void {
+    this.#out.write(text);
+  }
+
   line(text: string): void {
     this.#out.write(`${text}\n`);
   }

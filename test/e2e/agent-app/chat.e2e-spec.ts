@@ -1,6 +1,6 @@
 import { getTask, sendTask } from '../../support/a2a.js';
 import { FakeAgent } from '../../support/fake-agent.js';
-import { answers, ends } from '../../support/fake-behaviour.js';
+import { answers, ends, type FakeStep } from '../../support/fake-behaviour.js';
 import { FakeLlm } from '../../support/fake-llm.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { until } from '../../support/until.js';
@@ -69,6 +69,23 @@ describe('npm run chat', () => {
     expect([taskId, contextId]).toEqual([undefined, undefined]);
     client.type('/quit');
     expect(await client.ended()).toBe(0);
+  });
+
+  it('shows an answer while it grows, and once', async () => {
+    const fake = await FakeAgent.start({ name: 'teller', streaming: true });
+    cleanups.push(() => fake.stop());
+    const chunk = (text: string, append: boolean): FakeStep => ({
+      artifact: { artifactId: 'tale', parts: [{ text }] },
+      append,
+    });
+    const end: FakeStep = { status: 'TASK_STATE_COMPLETED', text: 'Once upon a time.' };
+    fake.always({ steps: [chunk('Once ', false), chunk('upon', true), { hold: true }, chunk(' a time', true), end] });
+    const client = chat(fake.url);
+    client.type('a tale');
+    await until(() => client.output.includes('agent> Once upon'), { what: 'the beginning' });
+    fake.release();
+    expect(await client.end()).toBe(0);
+    expect(client.output.match(/agent> .*/g)).toEqual(['agent> Once upon a time. [completed]']);
   });
 
   it('gives a program one JSON document a line', async () => {

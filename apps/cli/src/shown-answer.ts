@@ -1,0 +1,52 @@
+import type { ChatAnswer, ChatListener } from './chat-session.js';
+import type { Terminal } from './terminal.js';
+
+const PREFIX = 'agent> ';
+
+/** One answer of an agent on a terminal: what it says as it comes, then the rest. For programs it is one document. */
+export class ShownAnswer implements ChatListener {
+  readonly #terminal: Terminal;
+  #shown = '';
+  #isOpen = false;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  working(text: string): void {
+    // Only on a terminal does it come between.
+    if (this.#terminal.columns !== undefined) this.close();
+    this.#terminal.note(`… ${text}`);
+  }
+
+  piece(text: string): void {
+    if (this.#terminal.json) return;
+    this.#terminal.piece(`${this.#shown === '' ? PREFIX : ''}${this.#terminal.foreign(text)}`);
+    this.#shown += text;
+    this.#isOpen = true;
+  }
+
+  /** @param end what stands behind it */
+  finish(answer: ChatAnswer, end: string): void {
+    const rest = this.#restOf(answer.text);
+    const isSaid = rest === '' && end === '' && !this.#isOpen;
+    if (rest === undefined) this.close();
+    this.#isOpen = false;
+    if (!isSaid)
+      this.#terminal.entry(answer, () => `${rest ?? `${PREFIX}${this.#terminal.foreign(answer.text)}`}${end}`);
+  }
+
+  /** Ends the line that is not full. */
+  close(): void {
+    if (this.#isOpen) this.#terminal.line('');
+    this.#isOpen = false;
+  }
+
+  /** `undefined` where the answer is another one than was shown. */
+  #restOf(text: string): string | undefined {
+    if (this.#shown === '') return undefined;
+    if (text.startsWith(this.#shown)) return this.#terminal.foreign(text.slice(this.#shown.length));
+    // What was made in earlier turns of the Task stands before it.
+    return text.endsWith(`\n${this.#shown}`) ? '' : undefined;
+  }
+}
