@@ -2,11 +2,8 @@ import { existsSync, mkdirSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { CommandError, EXIT } from './exit-code.js';
 import { becomeEntry } from './entry.js';
-import { failure } from './failure.js';
-import { FolderState } from './folder-state.js';
-import { applyFiles, applied } from './apply.js';
+import { keepApplied } from './kept-folder.js';
 import type { Session } from './session.js';
-import { readWorkflowFiles } from './workflow-files.js';
 
 /** Editors write a file in several steps. */
 const SETTLE_MS = 100;
@@ -33,9 +30,9 @@ export async function dev(session: Session, { folder, port }: { folder: string; 
   session.end();
   terminal.note(PLACES.map(([what, path]) => `  ${what.padEnd(10)}${session.url}${path}`).join('\n'));
   mkdirSync(folder, { recursive: true });
-  await keep(session, folder);
+  await keepApplied(session, folder);
   terminal.note(`The workflows in ${folder}/ are applied whenever they change. Ctrl-C ends.`);
-  watchFolder(session, folder, () => keep(session, folder));
+  watchFolder(session, folder, () => keepApplied(session, folder));
 }
 
 /** Whether the database has to be made before the service can start, which takes a while. */
@@ -48,43 +45,6 @@ function answers(url: string): Promise<boolean> {
     ({ ok }) => ok,
     () => false,
   );
-}
-
-/** What is wrong is said, and waits for the next change. */
-async function keep(session: Session, folder: string): Promise<void> {
-  try {
-    const files = readWorkflowFiles(folder, session.terminal.env);
-    if (files.length === 0) return;
-    const state = new FolderState(folder, session.url);
-    const answer = await applyFiles(session, files, {
-      mark: state.mark(),
-      prune: true,
-      seen: await seen(session, state),
-    });
-    state.see(new Map(answer.workflows.map(({ name, revision }) => [name, revision])));
-    const changed = answer.workflows.filter(({ action }) => action !== 'unchanged');
-    if (changed.length > 0) {
-      const reported = changed.map(({ name, action }) => ({ name, action }));
-      session.terminal.entry({ workflows: reported }, () => applied(session, changed));
-    }
-  } catch (error) {
-    report(error, session);
-  }
-}
-
-/** What the console has changed meanwhile is not replaced; what a new database does not have is made again. */
-async function seen({ client }: Session, state: FolderState): Promise<ReadonlyMap<string, string>> {
-  const there = new Set((await client.call<{ name: string }[]>('/api/workflows')).map(({ name }) => name));
-  return new Map([...state.seen()].filter(([name]) => there.has(name)));
-}
-
-/** A file may go while it is read: nothing of that ends the service. */
-function report(error: unknown, session: Session): void {
-  try {
-    failure(error, session);
-  } catch {
-    session.terminal.note(`parley: ${(error as Error).message}`);
-  }
 }
 
 function watchFolder({ terminal }: Session, folder: string, change: () => Promise<void>): void {
