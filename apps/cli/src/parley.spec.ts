@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -207,6 +207,22 @@ describe('what a command prints', () => {
         },
       },
     ]);
+  });
+
+  it('goes on naming variables in the files that workflows are written into', async () => {
+    const file = join(folder, 'flow.yaml');
+    writeFileSync(
+      file,
+      'name: flow\nnodes:\n  - { id: a, type: agent, config: { model: "${env:MODEL}", prompt: old } }\n',
+    );
+    const config = { model: 'small', prompt: 'new' };
+    answer = (_, response) =>
+      json(response, [{ name: 'flow', revision: '2', nodes: [{ id: 'a', type: 'agent', config }], edges: [] }]);
+    expect(await command(['export', '-f', folder], { MODEL: 'small' })).toMatchObject({ code: 0, err: '' });
+    expect(readFileSync(file, 'utf8')).toMatch(/model: \$\{env:MODEL\}\n +prompt: new\n/);
+    const other = await command(['export', '-f', folder], { MODEL: 'large' });
+    expect(other.err).toMatch(/flow\.yaml:\d+ nodes\[0\]\.config\.model: the service has another value/);
+    expect(readFileSync(file, 'utf8')).toContain('model: small\n');
   });
 
   it('deletes nothing because one file was named', async () => {

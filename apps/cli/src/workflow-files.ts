@@ -8,6 +8,8 @@ import { jsonFault } from './json-fault.js';
 export interface WorkflowFile {
   path: string;
   definition: Record<string, unknown> & { name: string };
+  /** The same with the names of variables where their values stand in the definition. */
+  written: unknown;
   /** Where a member is, by its path (`nodes[0].config.prompt`); the nearest around it where it is not there. */
   placeOf(path: string): Place | undefined;
 }
@@ -73,6 +75,8 @@ function readFile(
   const document = parseDocument(text, { lineCounter: lines });
   if (document.errors.length > 0)
     return { wrong: document.errors.map(({ message }) => `${shown}: ${firstLine(message)}`) };
+  const written = valueOf(document);
+  if (written instanceof ReferenceError) return { wrong: [`${shown}: ${firstLine(written.message)}`] };
   const unset = new Set<string>();
   visit(document, {
     Scalar(key, node) {
@@ -86,12 +90,11 @@ function readFile(
   });
   if (unset.size > 0)
     return { wrong: [...unset].map((name) => `${shown}: the environment variable ${name} is not set`) };
-  const definition = valueOf(document);
-  if (definition instanceof ReferenceError) return { wrong: [`${shown}: ${firstLine(definition.message)}`] };
+  const definition = document.toJS() as unknown;
   if (!isWorkflow(definition))
     return looksMeant(definition) ? { wrong: [`${shown}: a workflow needs a name and a list of nodes`] } : {};
   const placeOf = (member: string): Place | undefined => placeIn(document, lines, member);
-  return { file: { path: shown, definition, placeOf } };
+  return { file: { path: shown, definition, written, placeOf } };
 }
 
 /** Editors of some systems begin a file with a mark that JSON does not know. */

@@ -8,8 +8,9 @@ import { type Difference, differences } from '../differences.js';
 import { examples } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
 import { FolderState } from '../folder-state.js';
+import { keepReferences } from '../kept-references.js';
 import type { Session } from '../session.js';
-import { readWorkflowFiles, type WorkflowFile } from '../workflow-files.js';
+import { readWorkflowFiles, shownPlace, type WorkflowFile } from '../workflow-files.js';
 
 type Saved = components['schemas']['WorkflowView'];
 
@@ -133,11 +134,12 @@ async function exportFiles(
   const unknown = names.filter((name) => !saved.has(name));
   if (unknown.length > 0) throw new CommandError(`${session.url} has no workflow ${unknown.join(', ')}`, EXIT.failed);
   const wanted = [...saved.values()].filter(({ name }) => names.length === 0 || names.includes(name));
-  const known = new Map(existing(folder, session).map((file) => [file.definition.name, file.path]));
+  const known = new Map(existing(folder, session).map((file) => [file.definition.name, file]));
   const written = wanted.map((view) => {
-    const path = known.get(view.name) ?? join(folder, `${view.name}.${format}`);
+    const file = known.get(view.name);
+    const path = file?.path ?? join(folder, `${view.name}.${format}`);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, textOf(definitionOf(view), path.endsWith('.json') ? 'json' : 'yaml'));
+    writeFileSync(path, textOf(exported(session, view, file), path.endsWith('.json') ? 'json' : 'yaml'));
     return { name: view.name, path };
   });
   new FolderState(folder, session.url).see(new Map(wanted.map(({ name, revision }) => [name, revision])));
@@ -146,6 +148,16 @@ async function exportFiles(
       ? `${session.url} has no workflows.`
       : written.map(({ name, path }) => `${name} → ${path}`).join('\n'),
   );
+}
+
+/** A saved workflow as its file is to say it. */
+function exported({ terminal }: Session, view: Saved, file: WorkflowFile | undefined): unknown {
+  const saved = definitionOf(view);
+  if (!file) return saved;
+  const { definition, replaced } = keepReferences(saved, file.written, file.definition);
+  for (const member of replaced)
+    terminal.note(`${shownPlace(file, member)}: the service has another value than the variable that stood there`);
+  return definition;
 }
 
 /** The files that are there already: a workflow that has one is written there. @throws CommandError where one is broken */
@@ -157,7 +169,7 @@ function noWorkflows(folder: string): string {
   return `There are no workflows in ${folder}.`;
 }
 
-function textOf(definition: object, format: 'yaml' | 'json'): string {
+function textOf(definition: unknown, format: 'yaml' | 'json'): string {
   return format === 'json' ? `${JSON.stringify(definition, null, 2)}\n` : stringify(definition, { lineWidth: 100 });
 }
 
