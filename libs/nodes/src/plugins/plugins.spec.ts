@@ -49,7 +49,8 @@ describe('plugins', () => {
   });
 
   it.each([
-    ['is not there', undefined, /^PARLEY_PLUGINS: \/gone\.mjs: .*gone\.mjs/],
+    ['is not there', undefined, /^PARLEY_PLUGINS: \/gone\.mjs: there is no such file$/],
+    ['imports what is not there', `import './none.mjs';`, /^PARLEY_PLUGINS: \/p\d+\.mjs: .*none\.mjs.*\/p\d+\.mjs$/],
     ['throws', `throw new TypeError('defineTool: name is wrong\\nand more');`, /: defineTool: name is wrong$/],
     ['exports nothing', '', /: its default export must be what defineNode or defineTool gives, or a list of that$/],
     ['exports something else', 'export default [3];', /: its default export must be/],

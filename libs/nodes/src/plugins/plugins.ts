@@ -1,6 +1,7 @@
 import { Ajv } from 'ajv';
 import { type DefinedNode, type DefinedTool, pluginKind } from '#libs/authoring';
 import { ConfigError } from '#libs/service';
+import { statSync } from 'node:fs';
 import { importDefault } from './import-module.js';
 
 /** What was defined, and the module that did. */
@@ -61,6 +62,8 @@ export class Plugins {
 }
 
 async function exported(path: string): Promise<readonly unknown[]> {
+  // What Node says of that names the file of ours that asks for it.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) throw refusal(path, 'there is no such file');
   try {
     const found = await importDefault(path);
     return Array.isArray(found) ? (found as unknown[]) : [found];
