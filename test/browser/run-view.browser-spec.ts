@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
 import { consoleCount, nodeOf, nodeReaches } from '../support/console-page.js';
-import { holds } from '../support/fake-behaviour.js';
+import { answers, holds } from '../support/fake-behaviour.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { echo, external, input, linear, output, script, unique, type Workflow } from '../support/workflow.js';
 
@@ -46,12 +46,30 @@ describe('the view of a run', () => {
     await cause(page)
       .getByText(/Cancelled/)
       .waitFor();
-    // The Task of an agent elsewhere is nowhere in this console.
-    const agent = page.getByRole('region', { name: 'Agent' });
-    await agent.getByText(fake.url).waitFor();
-    await agent.getByText(/^Task \S+/).waitFor();
-    expect(await agent.getByRole('link').count()).toBe(0);
     fake.release();
+  });
+
+  inBrowser('links the Task of a node, and no dead link stands for that of an agent elsewhere', async () => {
+    const fake = await stage.fake();
+    fake.always(answers('far'));
+    const runId = await run(linear(unique('far'), echo('near'), external('ext', fake.url)));
+    const { nodes } = await stage.api.ended(runId);
+    const page = await browser.open('about:blank');
+    const agent = page.getByRole('region', { name: 'Agent' });
+    const looked = page.waitForResponse((it) => it.request().postData()?.includes('"GetTask"') === true);
+    await page.goto(`${stage.parley.url}/runs/${runId}/nodes/ext`);
+    await agent.getByText(`Task ${fake.taskIds()[0]}`).waitFor();
+    await (await looked).finished();
+    // What came of the look is drawn by then.
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+    expect(await agent.getByRole('link').count()).toBe(0);
+    await page.goto(`${stage.parley.url}/runs/${runId}/nodes/near`);
+    await agent.locator(`a[href$="/tasks/${nodes['near']?.taskId}"]`).click();
+    await page
+      .getByText(nodes['near']?.taskId ?? '')
+      .first()
+      .waitFor();
+    expect(await page.getByText('Task not found').count()).toBe(0);
   });
 
   inBrowser('follows the child run where a node is a workflow', async () => {
