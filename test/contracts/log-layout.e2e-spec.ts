@@ -4,44 +4,12 @@ import fc from 'fast-check';
 import { migrateJobQueue } from '#libs/jobs';
 import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
 import { statusUpdate, userMessage } from '#libs/protocol';
-import { PostgresTaskStore, type RecordedEvent, TASK_MIGRATIONS, type TaskEvent } from '#libs/tasks';
-import pg from 'pg';
+import { PostgresTaskStore, TASK_MIGRATIONS, type TaskEvent } from '#libs/tasks';
 import type { QueryRunner } from 'typeorm';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { range } from '../support/sse.js';
 import { newDraft } from './task-draft.js';
-
-/** What the version before asks of the log, with names, so that the database keeps how it answers. */
-const OF_BEFORE = {
-  write: {
-    name: 'write',
-    text: `
-      WITH continued AS (
-        UPDATE task SET last_sequence = $3 WHERE task_id = $1 AND last_sequence = $2 RETURNING task_id
-      ),
-      logged AS (
-        INSERT INTO task_event (task_id, sequence, payload, received, artifact, recorded_at)
-        SELECT task_id, sequence, payload, received, artifact, now()
-        FROM unnest($4::text[], $5::int[], $6::json[], $7::json[], $8::boolean[])
-          AS event (task_id, sequence, payload, received, artifact)
-        WHERE (event.task_id IN (SELECT task_id FROM continued)) IS TRUE
-      )
-      SELECT task_id FROM continued`,
-  },
-  read: {
-    name: 'read',
-    text: `SELECT task_id, sequence, payload::text, received::text FROM task_event
-           WHERE task_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`,
-  },
-  commits: `
-    SELECT task_id, sequence, payload::text, received::text
-    FROM unnest($1::text[], $2::int[], $3::int[]) AS moved (task_id, after, last_sequence)
-    CROSS JOIN LATERAL (
-      SELECT sequence, payload, received FROM task_event
-      WHERE task_event.task_id = moved.task_id AND sequence > moved.after AND sequence <= moved.last_sequence
-    ) AS event`,
-  purge: { name: 'purge', text: 'DELETE FROM task_event WHERE task_id = ANY($1::text[])' },
-};
+import { asRows, OF_BEFORE, VersionBefore } from './version-before.js';
 
 /** The migration that lets events share rows. */
 const SHARED_ROWS = 'ShareLogRows1700000000142';
@@ -50,7 +18,7 @@ let server: TestDatabase;
 let database: Database;
 let store: PostgresTaskStore;
 /** A session of the version before, which was there first. */
-let before: pg.Client;
+let before: VersionBefore;
 
 beforeAll(async () => {
   Logger.overrideLogger(false);
@@ -59,8 +27,7 @@ beforeAll(async () => {
   const first = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...older] });
   await migrateJobQueue(first);
   await first.close();
-  before = new pg.Client({ connectionString: server.url });
-  await before.connect();
+  before = await VersionBefore.connect(server.url);
 });
 
 afterAll(async () => {
@@ -70,33 +37,6 @@ afterAll(async () => {
 });
 
 type Draft = ReturnType<typeof newDraft>;
-
-/** An event as the version before writes it. */
-async function writeAsBefore({ taskId }: Draft, after: number, event: TaskEvent): Promise<void> {
-  const received = 'statusUpdate' in event ? event.received : undefined;
-  const { received: _, ...told } = event as { received?: unknown };
-  const columns = [
-    [taskId],
-    [after + 1],
-    [JSON.stringify(told)],
-    [received && JSON.stringify(received)],
-    ['artifactUpdate' in event],
-  ];
-  const { rowCount } = await before.query({ ...OF_BEFORE.write, values: [taskId, after, after + 1, ...columns] });
-  expect(rowCount).toBe(1);
-}
-
-async function readAsBefore({ taskId }: Draft, after = 0, limit = 1_000): Promise<unknown[]> {
-  return (await before.query({ ...OF_BEFORE.read, values: [taskId, after, limit] })).rows;
-}
-
-/** What the version before shows of events. */
-function asRows(events: readonly RecordedEvent[]): unknown[] {
-  return events.map(({ taskId, sequence, json, event }) => {
-    const received = 'statusUpdate' in event && event.received ? JSON.stringify(event.received) : null;
-    return { task_id: taskId, sequence, payload: json, received };
-  });
-}
 
 const HARD = 'NUL \u0000, surrogate \ud800, controls \u0001\u0002\u001e\u001f, quotes " \\ and 🙂';
 
@@ -116,34 +56,35 @@ it('a session of the version before reads and writes on while the schema changes
     old.taskId,
     begun?.json,
   ]);
-  for (const after of [1, 2, 3, 4, 5, 6]) await writeAsBefore(old, after, old.status('TASK_STATE_WORKING', HARD));
-  const read = await readAsBefore(old);
+  for (const after of [1, 2, 3, 4, 5, 6])
+    expect(await before.write(old, after, old.status('TASK_STATE_WORKING', HARD))).toBe(true);
+  const read = await before.read(old);
   database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
   store = new PostgresTaskStore(database);
-  expect(await readAsBefore(old)).toEqual(read);
-  await writeAsBefore(old, 7, answered(old));
+  expect(await before.read(old)).toEqual(read);
+  expect(await before.write(old, 7, answered(old))).toBe(true);
   const events = await store.events(old.taskId, 0, 100);
   expect(events).toHaveLength(8);
   expect(events.at(-1)?.event).toMatchObject({ received: { messageId: 'm2' } });
-  expect(await readAsBefore(old)).toEqual(asRows(events));
+  expect(await before.read(old)).toEqual(asRows(events));
 });
 
 it('both versions go on with one log and read the same of it, from wherever they are', async () => {
   const draft = newDraft();
   const { taskId, token } = draft;
   await store.write([draft.created(draft.status('TASK_STATE_WORKING', HARD), draft.chunk(HARD))]);
-  await writeAsBefore(draft, 3, draft.chunk('before'));
+  expect(await before.write(draft, 3, draft.chunk('before'))).toBe(true);
   const asks = draft.status('TASK_STATE_INPUT_REQUIRED', HARD);
   const more = [asks, answered(draft), draft.chunk('x'.repeat(9_000)), draft.chunk(HARD), draft.chunk('b')];
   await store.write([draft.continued(token, 4, ...more)]);
-  await writeAsBefore(draft, 9, asks);
-  await writeAsBefore(draft, 10, answered(draft));
+  expect(await before.write(draft, 9, asks)).toBe(true);
+  expect(await before.write(draft, 10, answered(draft))).toBe(true);
   await store.write([draft.continued(token, 11, draft.status('TASK_STATE_COMPLETED', HARD))]);
   const events = await store.events(taskId, 0, 100);
   expect(events.map(({ sequence }) => sequence)).toEqual(range(1, 12));
   for (let after = 0; after <= 12; after += 1) {
     for (const limit of [1, 2, 5, 100]) {
-      expect(await readAsBefore(draft, after, limit)).toEqual(asRows(events.slice(after, after + limit)));
+      expect(await before.read(draft, after, limit)).toEqual(asRows(events.slice(after, after + limit)));
     }
   }
   const stored = await store.load(taskId);
@@ -176,7 +117,7 @@ it('the version before finds the events of its commits by the index, those that 
   ];
   await before.query('BEGIN; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off');
   await before.query('SET LOCAL enable_seqscan = off');
-  const { rows: plan } = await before.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${OF_BEFORE.commits}`, moved);
+  const { rows: plan } = await before.query(`EXPLAIN ${OF_BEFORE.commits}`, moved);
   const { rows } = await before.query(`${OF_BEFORE.commits} ORDER BY moved.after DESC, sequence`, moved);
   await before.query('ROLLBACK');
   const steps = plan.map((step) => step['QUERY PLAN']).join('\n');
@@ -189,7 +130,7 @@ it('the purge of the version before deletes whole logs, and no others', async ()
   const [gone, kept] = [newDraft(), newDraft()];
   await store.write([gone.created(gone.status('TASK_STATE_WORKING')), kept.created()]);
   await store.write([gone.continued(gone.token, 2, gone.chunk('a'), gone.status('TASK_STATE_COMPLETED'))]);
-  await before.query({ ...OF_BEFORE.purge, values: [[gone.taskId]] });
+  await before.purge(gone.taskId);
   expect(await server.query('SELECT FROM task_log WHERE task_id = $1', [gone.taskId])).toEqual([]);
   expect(await store.events(kept.taskId, 0, 10)).toHaveLength(1);
 });
@@ -237,6 +178,6 @@ it('the schema of before comes back with all that was written since', async () =
   const Migration = TASK_MIGRATIONS.find(({ name }) => name === SHARED_ROWS)!;
   await before.query('BEGIN');
   await new Migration().down({ query: (sql: string) => before.query(sql) } as unknown as QueryRunner);
-  expect(await readAsBefore(draft)).toEqual(asRows(events));
+  expect(await before.read(draft)).toEqual(asRows(events));
   await before.query('ROLLBACK');
 });

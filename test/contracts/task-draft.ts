@@ -15,6 +15,8 @@ import {
 export const REPLICA = 'replica-1';
 
 interface DraftOptions {
+  taskId?: string;
+  contextId?: string;
   owner?: string;
   agent?: string;
   replicaId?: string;
@@ -28,7 +30,8 @@ interface DraftOptions {
 
 /** A Task on its way into the store. */
 export function newDraft(options: DraftOptions = {}) {
-  const reference = { taskId: newTaskId(), contextId: randomUUID() };
+  const { taskId = newTaskId(), contextId = randomUUID() } = options;
+  const reference = { taskId, contextId };
   const token = randomUUID();
   const at = options.at ?? new Date();
   const header: TaskHeader = {

@@ -1,9 +1,11 @@
 import { Logger } from '@nestjs/common';
 import { migrateJobQueue } from '#libs/jobs';
 import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
+import { submittedTask, userMessage } from '#libs/protocol';
 import { InFlight, loadConfig, Metrics } from '#libs/service';
 import {
   ClaimLost,
+  type JournalEntry,
   PostgresTaskStore,
   TASK_MIGRATIONS,
   TaskFeed,
@@ -11,7 +13,10 @@ import {
   TaskMetrics,
   TaskRecorder,
 } from '#libs/tasks';
+import { EventGate } from '../support/event-gate.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { range } from '../support/sse.js';
+import { until } from '../support/until.js';
 import { newDraft } from './task-draft.js';
 
 let server: TestDatabase;
@@ -59,3 +64,67 @@ it.each([
   const texts = task.artifacts?.[0]?.parts.map(({ text }) => text);
   expect([texts, header.lastSequence]).toEqual([Array.from({ length: ofOwner }, () => 'owner'), 3 + ofOwner]);
 });
+
+type Outcomes = Awaited<ReturnType<PostgresTaskStore['write']>>;
+
+/** A store whose first batch commits late, at a server that has not noticed that its connection broke. */
+class LateStore extends PostgresTaskStore {
+  first: Promise<Outcomes> | undefined;
+  tries = 0;
+
+  constructor(
+    database: Database,
+    private readonly gate: EventGate,
+  ) {
+    super(database);
+  }
+
+  override write(batch: readonly JournalEntry[]): Promise<Outcomes> {
+    this.tries += 1;
+    if (this.first) return super.write(batch);
+    this.first = new PostgresTaskStore(database).write(batch);
+    return Promise.reject(new Error('Connection terminated unexpectedly'));
+  }
+
+  override probe(): Promise<void> {
+    return this.gate.reached();
+  }
+}
+
+it('a first try that commits late and its repetition write once', async () => {
+  const gate = await EventGate.holding(server, 'held back');
+  const store = new LateStore(database, gate);
+  const recorder = recorderOver(store);
+  const [draft, made] = [newDraft(), newDraft()];
+  await new PostgresTaskStore(database).write([draft.created(draft.status('TASK_STATE_WORKING'))]);
+  const going = recorder.continue((await store.load(draft.taskId))!, draft.token);
+  const { header } = made.created().create!;
+  const begun = recorder.create({ header, replicaId: 'replica' }, made.token);
+  begun.record({ task: submittedTask(made, userMessage('go')) });
+  for (const text of ['a', 'held back', 'b']) going.record(draft.chunk(text));
+  begun.record(made.chunk('c'));
+  const written = Promise.all([going.flush(), begun.flush()]);
+  await until(isWaitingForAnother, { what: 'the repetition to wait for the first try' });
+  await gate.end();
+  await written;
+  expect([await store.first, store.tries]).toEqual([['written', 'written'], 2]);
+  going.record(draft.status('TASK_STATE_COMPLETED'));
+  begun.record(made.status('TASK_STATE_COMPLETED'));
+  await Promise.all([going.flush(), begun.flush()]);
+  for (const [taskId, texts] of [
+    [draft.taskId, ['a', 'held back', 'b']],
+    [made.taskId, ['c']],
+  ] as const) {
+    const { task, header: stored } = (await store.load(taskId))!;
+    expect(task.artifacts?.[0]?.parts.map(({ text }) => text)).toEqual(texts);
+    const events = await store.events(taskId, 0, 100);
+    expect(events.map(({ sequence }) => sequence)).toEqual(range(1, stored.lastSequence));
+  }
+});
+
+async function isWaitingForAnother(): Promise<boolean> {
+  const waiting = await server.query(
+    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'transactionid'`,
+  );
+  return waiting.length > 0;
+}

@@ -1,0 +1,123 @@
+import { Logger } from '@nestjs/common';
+import fc from 'fast-check';
+import { migrateJobQueue } from '#libs/jobs';
+import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
+import { statusUpdate, userMessage } from '#libs/protocol';
+import { PostgresTaskStore, TASK_MIGRATIONS, type TaskEvent } from '#libs/tasks';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { range } from '../support/sse.js';
+import { newDraft } from './task-draft.js';
+import { asRows, VersionBefore } from './version-before.js';
+
+let server: TestDatabase;
+let database: Database;
+let store: PostgresTaskStore;
+let before: VersionBefore;
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  server = await freshDatabase({ empty: true });
+  database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
+  await migrateJobQueue(database);
+  store = new PostgresTaskStore(database);
+  before = await VersionBefore.connect(server.url);
+});
+
+afterAll(async () => {
+  await before.end();
+  await database.close();
+  await server.drop();
+});
+
+/** Ids that could be taken for something else in the text of a row, or in the statement that reads it. */
+const HOSTILE = fc.oneof(
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }).map((it) => it.replaceAll('\u0000', '0')),
+  fc.constantFrom(
+    'c',
+    '"parts":[{"text":"',
+    '"}}',
+    '{"artifactUpdate":{',
+    'TASK_STATE_WORKING',
+    '"taskId":"',
+    "$&$1$$$`$'",
+    "%_\\.*[a-z]+'--",
+    '\\u0001\\u001e',
+    '\u0001\u0002\u001e\u001f\u0001\u0002\u001e\u001f',
+    'é'.repeat(20),
+    '🙂'.repeat(64),
+  ),
+);
+
+it('the view shows what the log has, whatever the ids are and the texts say', async () => {
+  const said = fc.oneof(
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }),
+    HOSTILE,
+    fc.constantFrom('<task>', '<context>'),
+  );
+  const contexts = fc.constantFrom('another', 'the same', 'part of it', 'around it');
+  let made = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      HOSTILE,
+      HOSTILE,
+      contexts,
+      fc.array(said, { minLength: 1, maxLength: 40 }),
+      async (id, context, kind, all) => {
+        const taskId = `${id}#${(made += 1)}`;
+        const related = { another: context, 'the same': taskId, 'part of it': id, 'around it': `${context}${taskId}"` };
+        const contextId = related[kind];
+        const draft = newDraft({ taskId, contextId });
+        const texts = all.map((it) => (it === '<task>' ? `"${taskId}` : it === '<context>' ? `${contextId}\\` : it));
+        const [first = '', ...rest] = texts;
+        const told = (it: string): TaskEvent => draft.status('TASK_STATE_WORKING', it);
+        const more = rest.map((it, index) => (index % 2 ? told(it) : draft.chunk(it)));
+        const waits = draft.status('TASK_STATE_INPUT_REQUIRED', first);
+        const goesOn = {
+          ...statusUpdate(draft, 'TASK_STATE_WORKING', first),
+          received: userMessage(first, { messageId: 'm2' }),
+        };
+        const [begun, old] = [draft.created(told(first), draft.chunk(first)), told(first)];
+        await store.write([begun]);
+        expect(await before.write(draft, 3, old)).toBe(true);
+        const continued = draft.continued(draft.token, 4, ...more, waits, goesOn);
+        await store.write([continued]);
+        const log = [...begun.events, { json: JSON.stringify(old) }, ...continued.events];
+        const events = await store.events(taskId, 0, 1_000);
+        expect(events.map(({ sequence, json }) => [sequence, json])).toEqual(
+          log.map(({ json }, index) => [index + 1, json]),
+        );
+        expect(await before.read(draft)).toEqual(asRows(events));
+        const { task } = (await store.load(taskId))!;
+        const messages = 6 + Math.floor(rest.length / 2);
+        expect([task.id, task.contextId, task.history?.length]).toEqual([taskId, contextId, messages]);
+        const [bytes] = await server.query(
+          `SELECT task_log_bytes($1) AS log, task_log_bytes($1, true) AS artifacts,
+                  sum(octet_length(payload::text) + coalesce(octet_length(received::text), 0))::int AS "ofView",
+                  sum(octet_length(payload::text)) FILTER (WHERE artifact)::int AS "ofArtifacts"
+           FROM task_event WHERE task_id = $1`,
+          [taskId],
+        );
+        expect([bytes?.['log'], bytes?.['artifacts']]).toEqual([bytes?.['ofView'], bytes?.['ofArtifacts']]);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+it('of writers of both versions that go on from one place only one does', async () => {
+  const draft = newDraft();
+  const { taskId, token } = draft;
+  await store.write([draft.created()]);
+  const counts = Array.from({ length: 60 }, (_, index) => [1 + (index % 3), 1 + (Math.floor(index / 3) % 3)] as const);
+  let reached = 1;
+  for (const [ofBefore, ofNow] of counts) {
+    const earlier = Array.from({ length: ofBefore }, () => draft.chunk('before'));
+    const entry = draft.continued(token, reached, ...Array.from({ length: ofNow }, () => draft.chunk('now')));
+    const [old, [now]] = await Promise.all([before.write(draft, reached, ...earlier), store.write([entry])]);
+    expect([old, now === 'written'].filter(Boolean)).toHaveLength(1);
+    reached += old ? ofBefore : ofNow;
+  }
+  const events = await store.events(taskId, 0, 1_000);
+  expect(events.map(({ sequence }) => sequence)).toEqual(range(1, reached));
+  expect(await before.read(draft)).toEqual(asRows(events));
+});
