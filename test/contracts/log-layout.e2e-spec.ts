@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import fc from 'fast-check';
 import { migrateJobQueue } from '#libs/jobs';
@@ -169,6 +170,38 @@ it('whatever is asked of a log comes whole, in whatever pieces it was written an
     }),
     { numRuns: 25 },
   );
+});
+
+it.each([
+  ['a short log is read by itself then', 30],
+  ['a long log page by page', 2_000],
+])('a list without Artifacts reads few of those that share rows with others: %s', async (_of, more) => {
+  const owner = randomUUID();
+  const draft = newDraft({ owner });
+  const told = draft.status('TASK_STATE_WORKING', 'told');
+  await store.write([draft.created()]);
+  await store.write([draft.continued(draft.token, 1, told, draft.chunk('x'.repeat(2_000)))]);
+  await server.query(
+    `INSERT INTO task_log (task_id, sequence, events, artifact, recorded_at)
+     SELECT task_id, 3 + 2 * n, events, artifact, recorded_at FROM task_log, generate_series(1, $2::int) AS n
+     WHERE task_id = $1 AND sequence = 3`,
+    [draft.taskId, more],
+  );
+  await server.query(
+    `UPDATE task SET last_sequence = 3 + 2 * $2::int, log_bytes = 2500 * $2::int, artifact_bytes = 2250 * $2::int
+     WHERE task_id = $1`,
+    [draft.taskId, more],
+  );
+  const queries = jest.spyOn(database.pool, 'query');
+  const listed = await store.list({ scope: { tenant: '', owner }, artifacts: false, limit: 1 });
+  const answers = await Promise.all(
+    queries.mock.results.map((it) => it.value as unknown as Promise<{ rows: { text?: string; events?: string }[] }>),
+  );
+  queries.mockRestore();
+  const read = answers.map(({ rows }) => rows.reduce((sum, it) => sum + (it.text ?? it.events ?? '').length, 0));
+  expect(read[0]).toBeLessThanOrEqual(32 * 1024);
+  expect(Math.max(...read)).toBeLessThanOrEqual(1_000 * 3_000);
+  expect(listed.map(({ task }) => [task.artifacts, task.history?.length])).toEqual([[undefined, 2 + more]]);
 });
 
 it('the schema of before comes back with all that was written since', async () => {

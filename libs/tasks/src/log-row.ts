@@ -12,7 +12,7 @@ const RECEIVED = '\u001f';
 const TASK_ID = '\u0001';
 const CONTEXT_ID = '\u0002';
 
-/** What shares a row: without ids it stays in its page, and whoever reads half of it has read little more. */
+/** What shares a row: without ids it mostly stays in its page, and whoever reads half of it has read little more. */
 const MOST_CHARACTERS = 3_000;
 /** Readers count on it. */
 export const MOST_EVENTS = 32;

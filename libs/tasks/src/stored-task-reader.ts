@@ -22,7 +22,9 @@ import type {
 /** A short log of at most so many bytes comes with its Task's row; of a page of many Tasks, the smaller ones do. */
 const FEW_BYTES = 64 * 1024;
 const FEW_BYTES_IN_LIST = 8 * 1024;
-/** Longer logs are folded page by page: about so many bytes, and about so many events at most, are here at once. */
+/** Where no Artifacts are shown, those that share rows with something else come along: up to so many times as much. */
+const MOST_BESIDE = 4;
+/** Longer logs are folded page by page: about so many bytes, and so many rows at most, are here at once. */
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_EVENTS = 1000;
 
@@ -135,8 +137,9 @@ export class StoredTaskReader {
       return { header, task: fromSnapshot(snapshot), bytes: header.size?.log };
     let fold = snapshot && TaskFold.from(fromSnapshot(snapshot));
     let [bytes, folded, pages] = [0, from, 0];
-    for (let after = from; after < header.lastSequence; after += limit, pages += 1) {
-      const values = [header.taskId, after, Math.min(after + limit, header.lastSequence)];
+    for (let after = from; after < header.lastSequence; pages += 1) {
+      const upTo = Math.min(after + limit, header.lastSequence);
+      const values = [header.taskId, after, upTo];
       const { rows } = await this.pool.query<PageRow>({ ...(artifacts ? PAGE : PAGE_WITHOUT_ARTIFACTS), values });
       for (const { sequence, text } of rows) {
         // A snapshot may end within a row.
@@ -146,6 +149,7 @@ export class StoredTaskReader {
         }
         folded = sequence;
       }
+      after = rows.length === PAGE_EVENTS ? folded : upTo;
     }
     // A purge deletes a whole log at once: where the Task is still there after several answers, none was missing.
     if (!fold || ((snapshot || pages > 1) && !(await this.isThere(header.taskId)))) return undefined;
@@ -204,6 +208,7 @@ const STORED_COLUMNS = `${HEADER_COLUMNS}, size.log_bytes, size.artifact_bytes, 
 
 /** Sizes that are not kept are measured, and a log that is short comes along. */
 function withLog(fewBytes: number, artifacts: boolean): string {
+  const unlessMuchBeside = `CASE WHEN sum(octet_length(events)) > ${MOST_BESIDE * fewBytes} THEN NULL ELSE ${LOG_TEXT} END`;
   const isSmall = `size.log_bytes ${artifacts ? '' : '- size.artifact_bytes'} <= ${fewBytes}`;
   return `
     CROSS JOIN LATERAL (
@@ -212,7 +217,7 @@ function withLog(fewBytes: number, artifacts: boolean): string {
       OFFSET 0
     ) AS size
     CROSS JOIN LATERAL (
-      SELECT ${LOG_TEXT} AS events
+      SELECT ${artifacts ? LOG_TEXT : unlessMuchBeside} AS events
       FROM task_log
       WHERE task.last_sequence <= ${LONG_LOG} AND ${isSmall}
         AND task_log.task_id = task.task_id AND sequence <= task.last_sequence
@@ -235,7 +240,7 @@ const WANTED = `
 
 const events = (which: string): string => `
   SELECT sequence, ${ROW_TEXT} AS text FROM task_log
-  WHERE task_id = $1 AND sequence > $2 AND sequence <= $3 ${which} ORDER BY sequence`;
+  WHERE task_id = $1 AND sequence > $2 AND sequence <= $3 ${which} ORDER BY sequence LIMIT ${PAGE_EVENTS}`;
 
 const PAGE = { name: 'task-log', text: events('') };
 const PAGE_WITHOUT_ARTIFACTS = { name: 'task-log-told', text: events(`AND NOT ${OF_ARTIFACTS}`) };
