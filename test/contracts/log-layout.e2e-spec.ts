@@ -9,6 +9,7 @@ import { PostgresTaskStore, TASK_MIGRATIONS, type TaskEvent } from '#libs/tasks'
 import type { QueryRunner } from 'typeorm';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { range } from '../support/sse.js';
+import { until } from '../support/until.js';
 import { newDraft } from './task-draft.js';
 import { asRows, OF_BEFORE, VersionBefore } from './version-before.js';
 
@@ -204,13 +205,33 @@ it.each([
   expect(listed.map(({ task }) => [task.artifacts, task.history?.length])).toEqual([[undefined, 2 + more]]);
 });
 
-it('the schema of before comes back with all that was written since', async () => {
-  const draft = newDraft({ owner: randomUUID() });
-  await store.write([draft.created(draft.status('TASK_STATE_WORKING', HARD), draft.status('TASK_STATE_COMPLETED'))]);
+it('the schema of before comes back with all that was written since, also while it does', async () => {
+  const [draft, going] = [newDraft(), newDraft()];
+  const ended = [draft.status('TASK_STATE_WORKING', HARD), draft.status('TASK_STATE_COMPLETED')];
+  await store.write([draft.created(...ended), going.created(going.chunk('a'))]);
   const events = await store.events(draft.taskId, 0, 10);
+  let late: Promise<unknown> | undefined;
+  const runner = {
+    query: async (sql: string): Promise<void> => {
+      await before.query(sql);
+      if (!sql.includes('TEMPORARY TABLE')) return;
+      late = store.write([going.continued(going.token, 2, going.chunk('b'))]);
+      await Promise.race([late, until(isWaitingForLock, { what: 'the batch to be written or to wait' })]);
+    },
+  };
   const Migration = TASK_MIGRATIONS.find(({ name }) => name === SHARED_ROWS)!;
   await before.query('BEGIN');
-  await new Migration().down({ query: (sql: string) => before.query(sql) } as unknown as QueryRunner);
+  await new Migration().down(runner as unknown as QueryRunner);
   expect(await before.read(draft)).toEqual(asRows(events));
+  const { rows } = await before.query('SELECT last_sequence FROM task WHERE task_id = $1', [going.taskId]);
+  expect(rows).toEqual([{ last_sequence: (await before.read(going)).length }]);
   await before.query('ROLLBACK');
+  expect(await late).toEqual(['written']);
 });
+
+async function isWaitingForLock(): Promise<boolean> {
+  const waiting = await server.query(
+    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return waiting.length > 0;
+}

@@ -23,6 +23,8 @@ export class ShareLogRows1700000000142 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
+    // What came after it was read would be deleted.
+    await runner.query('LOCK TABLE task_log IN ACCESS EXCLUSIVE MODE');
     await runner.query(`SET LOCAL parley.journal = 'on'`);
     await runner.query(`
       CREATE TEMPORARY TABLE told ON COMMIT DROP AS
