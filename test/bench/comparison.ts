@@ -49,7 +49,15 @@ export interface FactTable {
 }
 
 /** Figures that goals are about and no row holds. */
-export type FactName = 'kilobytesPerStream' | 'chunkCostRatio';
+export interface Facts {
+  kilobytesBeyondFloor: number;
+  chunkCostRatio: number;
+  /** CPU of a Message, × with one. */
+  costOfFourReplicas: number;
+  /** Milliseconds. */
+  takeover: Pick<LoadResult, 'p50' | 'max'>;
+  takeoverFloor: Facts['takeover'];
+}
 
 /** What a case needs from the run that it is part of. */
 export interface Bench {
@@ -60,7 +68,7 @@ export interface Bench {
   using<T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T>;
   table(figures: FactTable): void;
   /** A figure that a goal is about. */
-  fact(name: FactName, value: number): void;
+  fact<Name extends keyof Facts>(name: Name, value: Facts[Name]): void;
   /** Tells something that no figure tells: above all, what could not be measured and why. */
   note(text: string): void;
   progress(text: string): void;

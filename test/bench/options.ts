@@ -14,6 +14,7 @@ export const CASES = [
   'outbound',
   'flood',
   'kill',
+  'takeover',
   'replicas',
   'soak',
 ] as const;
@@ -56,7 +57,7 @@ export const USAGE = `npm run bench [-- options]
 const GUARDED: CaseName[] = ['send', 'stream', 'read', 'dag', 'outbound'];
 
 /** What a quick run leaves out. */
-const SLOW: CaseName[] = ['kill', 'flood', 'dag-scale', 'parked', 'replicas'];
+const SLOW: CaseName[] = ['kill', 'takeover', 'flood', 'dag-scale', 'parked', 'replicas'];
 
 /** What runs only where it is named. */
 const NAMED: CaseName[] = ['soak'];

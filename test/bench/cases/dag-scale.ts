@@ -3,6 +3,7 @@ import type { RequestTemplate } from '../load/closed-loop.ts';
 import { type BenchServer, startParley } from '../servers/bench-server.ts';
 import { graphOf } from '../servers/graphs/shape.ts';
 import { saveWorkflow, type WorkflowDefinition } from './parley-workflows.ts';
+import { runningNodes } from './running-nodes.ts';
 
 /** A workflow, and what one run of it is asked with. */
 interface Size {
@@ -15,7 +16,7 @@ interface Size {
 /** Runs at once: a large one fills a replica by itself. */
 const AT_ONCE = 2;
 
-/** What a node costs in a small run and in one ten or a hundred times as large. */
+/** What a node costs in a small run and in one ten or a hundred times as large, and what it takes while it is at work. */
 export async function dagScaleCase(bench: Bench): Promise<Row[]> {
   const server = await bench.using(startParley(await bench.postgres.database('parley')));
   const sizes = [
@@ -35,6 +36,7 @@ export async function dagScaleCase(bench: Bench): Promise<Row[]> {
       ...(await compare(bench, { id: subject.name, title, unit: 'node', connections: [AT_ONCE], subjects: [subject] })),
     );
   }
+  await runningNodes(bench);
   return rows;
 }
 

@@ -3,7 +3,7 @@ import type { RequestTemplate } from '../load/closed-loop.ts';
 import { startParley, startPeer } from '../servers/bench-server.ts';
 import { graphOf, type Shape } from '../servers/graphs/shape.ts';
 import { saveWorkflow } from './parley-workflows.ts';
-import { PARLEY } from './subject-names.ts';
+import { BATCH_FLOOR, DURABLE_PEERS, PARLEY } from './subject-names.ts';
 
 interface Peer {
   name: string;
@@ -12,13 +12,14 @@ interface Peer {
   environment?: Record<string, string>;
 }
 
+const [LANGGRAPH, DBOS, MASTRA] = DURABLE_PEERS;
 const PEERS: Peer[] = [
-  { name: 'LangGraph, PostgreSQL', file: 'graphs/langgraph.ts', database: 'langgraph' },
+  { name: LANGGRAPH, file: 'graphs/langgraph.ts', database: 'langgraph' },
   { name: 'LangGraph, memory', file: 'graphs/langgraph.ts' },
-  { name: 'DBOS', file: 'graphs/dbos.ts', database: 'dbos' },
-  { name: 'Mastra, PostgreSQL', file: 'graphs/mastra.ts', database: 'mastra' },
+  { name: DBOS, file: 'graphs/dbos.ts', database: 'dbos' },
+  { name: MASTRA, file: 'graphs/mastra.ts', database: 'mastra' },
   { name: 'floor: a commit per node', file: 'graphs/floor.ts', database: 'each', environment: { COMMIT: 'each' } },
-  { name: 'floor: batched commits', file: 'graphs/floor.ts', database: 'batch', environment: { COMMIT: 'batch' } },
+  { name: BATCH_FLOOR, file: 'graphs/floor.ts', database: 'batch', environment: { COMMIT: 'batch' } },
 ];
 
 /** Runs of graphs of nodes that do nothing. */

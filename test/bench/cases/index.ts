@@ -13,6 +13,7 @@ import { replicasCase } from './replicas.ts';
 import { sendCase, streamCase } from './send.ts';
 import { soakCase } from './soak.ts';
 import { streamsCase } from './streams.ts';
+import { takeoverCase } from './takeover.ts';
 import { tracesCase } from './traces.ts';
 
 /** What each case does: it measures, and tells in notes and tables of its own what does not fit into rows. */
@@ -30,6 +31,7 @@ export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   outbound: outboundCase,
   flood: floodCase,
   kill: killCase,
+  takeover: takeoverCase,
   replicas: replicasCase,
   soak: soakCase,
 };

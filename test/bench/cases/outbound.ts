@@ -1,7 +1,7 @@
 import { type Bench, compare, type Row, type Subject } from '../comparison.ts';
 import type { LoadResult } from '../load/closed-loop.ts';
 import { type BenchServer, startPeer } from '../servers/bench-server.ts';
-import { PARLEY_CLIENT } from './subject-names.ts';
+import { PARLEY_CLIENT, UNDICI_FLOOR } from './subject-names.ts';
 
 const IN_FLIGHT = 32;
 const CLIENTS: Record<string, string> = {
@@ -10,7 +10,7 @@ const CLIENTS: Record<string, string> = {
   'sdk-resolved': "SDK's client, card resolved for each call",
   'sdk-kept': "SDK's client, kept",
   fetch: 'bare global fetch',
-  undici: 'floor: bare undici.request',
+  undici: UNDICI_FLOOR,
 };
 
 /** What a call to another agent costs the caller. */

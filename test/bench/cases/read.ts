@@ -5,7 +5,7 @@ import { sdkDatabase } from '../servers/sdk-database.ts';
 import { PARLEY_TABLES, SDK_TABLES, SEEDED_ID, storeCopies } from '../servers/stored-tasks.ts';
 import { A2A_HEADERS, rpc, userMessage } from './a2a-requests.ts';
 import { ECHO, ECHO_PATH, saveWorkflow } from './parley-workflows.ts';
-import { PARLEY, SDK_MEMORY, SDK_POSTGRES } from './subject-names.ts';
+import { PARLEY, SDK_MEMORY, SDK_POSTGRES, SELECT_FLOOR } from './subject-names.ts';
 
 const PAGE = 50;
 /** A prime: the Tasks that are read lie far from each other. */
@@ -18,7 +18,7 @@ export async function readCase(bench: Bench): Promise<Row[]> {
   const stores = await startStores(bench);
   const numbers = { modulo: storedTasks, stride: STRIDE };
   const anywhere = (template: RequestTemplate): RequestTemplate => ({ ...template, numbers });
-  const { parley, stored, memory } = stores;
+  const { parley, stored, memory, selecting } = stores;
   const stock = `${storedTasks.toLocaleString('en-US')} stored Tasks`;
   const get = (path: string, id = ID) => anywhere(rpc(path, 'GetTask', { id }, 'TASK_STATE_COMPLETED'));
   const list = (path: string) => rpc(path, 'ListTasks', { pageSize: PAGE }, 'TASK_STATE_COMPLETED');
@@ -31,6 +31,7 @@ export async function readCase(bench: Bench): Promise<Row[]> {
         { ...parley, template: get(ECHO_PATH) },
         { ...stored, template: get('/') },
         { ...memory, name: `${SDK_MEMORY} (1 Task)`, template: get('/', stores.memoryTask) },
+        { ...selecting, template: get('/') },
       ],
     },
     {
@@ -57,7 +58,15 @@ export async function readCase(bench: Bench): Promise<Row[]> {
 
 type Store = Omit<Subject, 'template'>;
 
-async function startStores(bench: Bench): Promise<{ parley: Store; stored: Store; memory: Store; memoryTask: string }> {
+interface Stores {
+  parley: Store;
+  stored: Store;
+  memory: Store;
+  memoryTask: string;
+  selecting: Store;
+}
+
+async function startStores(bench: Bench): Promise<Stores> {
   const { postgres, options, progress } = bench;
   const parleyUrl = await postgres.database('parley');
   const parley = await bench.using(startParley(parleyUrl));
@@ -65,6 +74,7 @@ async function startStores(bench: Bench): Promise<{ parley: Store; stored: Store
   const sdkUrl = await sdkDatabase(postgres);
   const stored = await bench.using(startPeer('sdk-postgres.ts', { DATABASE_URL: sdkUrl }));
   const memory = await bench.using(startPeer('sdk-memory.ts'));
+  const selecting = await bench.using(startPeer('stored-read.ts', { DATABASE_URL: parleyUrl }));
   progress(`Storing ${options.storedTasks} Tasks in each database …`);
   await storeCopies(parleyUrl, PARLEY_TABLES, await sendOne(`${parley.url}${ECHO_PATH}`), options.storedTasks);
   await storeCopies(sdkUrl, SDK_TABLES, await sendOne(`${stored.url}/`), options.storedTasks);
@@ -73,6 +83,7 @@ async function startStores(bench: Bench): Promise<{ parley: Store; stored: Store
     stored: { name: SDK_POSTGRES, server: stored, postgres },
     memory: { name: SDK_MEMORY, server: memory },
     memoryTask: await sendOne(`${memory.url}/`),
+    selecting: { name: SELECT_FLOOR, server: selecting, postgres },
   };
 }
 

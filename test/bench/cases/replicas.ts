@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Bench, Row } from '../comparison.ts';
 import type { LoadResult } from '../load/closed-loop.ts';
 import { median } from '../measure/measurement.ts';
@@ -11,64 +12,141 @@ const REPLICAS = [1, 2, 4];
 const CONNECTIONS = 32;
 /** What a machine that is full cannot do, so that replicas do not wait for a core. */
 const SHARE = 0.4;
+const WARM_UP_S = 2;
+/** After a start, and of a replica that has nothing to do. */
+const SETTLE_MS = 5_000;
+const IDLE_MS = 10_000;
 
-interface Cost {
+/** Microseconds, bytes and commits, of all replicas and of PostgreSQL. */
+interface Used {
   node: number;
   postgres: number;
   walBytes: number;
+  commits: number;
 }
 
-/** What a Message costs where several replicas share a database, at one rate that leaves the machine room. */
+interface Cost extends Used {
+  p99: number;
+}
+
+/** Who does which part of the work. */
+interface Part {
+  name: string;
+  loaded: BenchServer[];
+  share: number;
+}
+
+/** What replicas that share a database cost: each while nothing happens, and a Message by how many there are for it. */
 export async function replicasCase(bench: Bench): Promise<Row[]> {
-  const { rounds, seconds } = bench.options;
   const url = await bench.postgres.database('parley');
   const servers: BenchServer[] = [];
-  for (let started = 0; started < Math.max(...REPLICAS); started += 1)
-    servers.push(await bench.using(startParley(url)));
-  await saveWorkflow(servers[0]!.url, ECHO);
-  for (const server of servers) await load(bench, [server], 2);
-  const most = await load(bench, servers.slice(0, 1), seconds);
+  const start = async (count: number): Promise<void> => {
+    while (servers.length < count) servers.push(await bench.using(startParley(url)));
+    await delay(SETTLE_MS);
+  };
+  await start(1);
+  const [first] = servers as [BenchServer];
+  await saveWorkflow(first.url, ECHO);
+  await load(bench, [first], WARM_UP_S);
+  const most = await load(bench, [first], bench.options.seconds);
   const rate = (most.requests / most.seconds) * SHARE;
-  const costs = new Map<number, Cost[]>(REPLICAS.map((replicas) => [replicas, []]));
-  for (let round = 0; round < rounds; round += 1) {
-    for (const replicas of REPLICAS) {
-      costs.get(replicas)?.push(await costOf(bench, servers.slice(0, replicas), servers, seconds, rate));
-    }
+  const all = Math.max(...REPLICAS);
+  // The batches of each of so many replicas, at one that has nobody beside it.
+  const alone = [
+    { name: '1, alone', loaded: [first], share: 1 },
+    { name: `1, alone, 1/${all} of the load`, loaded: [first], share: 1 / all },
+  ];
+  const costs = await costsOf(bench, servers, rate, alone);
+  const idle: (string | number)[][] = [];
+  for (const count of REPLICAS) {
+    await start(count);
+    idle.push(await idleRow(bench, servers));
   }
-  const rows = [...costs].map(([replicas, of]) => {
-    const each = (key: keyof Cost): number => median(of.map((cost) => cost[key]));
-    return [String(replicas), each('node'), each('postgres'), each('node') + each('postgres'), each('walBytes')];
-  });
+  for (const server of servers.slice(1)) await load(bench, [server], WARM_UP_S);
+  const shared = REPLICAS.map((n) => ({ name: `${n} of ${all}`, loaded: servers.slice(0, n), share: 1 }));
+  costs.push(...(await costsOf(bench, servers, rate, shared)));
   bench.table({
-    title: `Replicas that share the load of ${Math.round(rate)} Messages a second (${servers.length} are up)`,
-    header: ['replicas', 'Node µs/Message', 'PostgreSQL µs/Message', 'together', 'WAL B/Message'],
-    rows,
+    title: 'Replicas with nothing to do',
+    header: ['replicas', 'Node ms/s each', 'PostgreSQL ms/s together', 'commits/s together'],
+    rows: idle,
   });
+  bench.table({ title: `Replicas that share ${Math.round(rate)} Messages a second`, ...costTable(costs) });
+  const together = costs.map(([, { node, postgres }]) => node + postgres);
+  bench.fact('costOfFourReplicas', together.at(-1)! / together[0]!);
   return [];
 }
 
+async function idleRow(bench: Bench, servers: BenchServer[]): Promise<(string | number)[]> {
+  const { node, postgres, commits } = await usedBy(bench, servers, () => delay(IDLE_MS));
+  // Microseconds in so many milliseconds.
+  return [String(servers.length), node / IDLE_MS / servers.length, postgres / IDLE_MS, (commits * 1000) / IDLE_MS];
+}
+
+/** Medians of all rounds, in which the parts take turns. */
+async function costsOf(bench: Bench, servers: BenchServer[], rate: number, parts: Part[]): Promise<[string, Cost][]> {
+  const rounds = new Map<Part, Cost[]>(parts.map((part) => [part, []]));
+  for (let round = 0; round < bench.options.rounds; round += 1) {
+    for (const [part, costs] of rounds) costs.push(await costOf(bench, servers, rate, part));
+  }
+  return [...rounds].map(([{ name }, costs]) => {
+    const of = (key: keyof Cost): number => median(costs.map((cost) => cost[key]));
+    const [node, postgres, walBytes, commits] = [of('node'), of('postgres'), of('walBytes'), of('commits')];
+    return [name, { node, postgres, walBytes, commits, p99: of('p99') }];
+  });
+}
+
 /** The CPU of all replicas counts, also of those that only hear what the others do. */
-async function costOf(
-  bench: Bench,
-  loaded: BenchServer[],
-  all: BenchServer[],
-  seconds: number,
-  rate: number,
-): Promise<Cost> {
-  const { postgres } = bench;
-  const node = (): number => all.reduce((sum, { pid }) => sum + cpuMicroseconds(pid), 0);
-  const before = { node: node(), postgres: familyCpuMicroseconds(postgres.pid), ...(await postgres.counters()) };
-  const { requests } = await load(bench, loaded, seconds, rate);
-  const after = { node: node(), postgres: familyCpuMicroseconds(postgres.pid), ...(await postgres.counters()) };
+async function costOf(bench: Bench, servers: BenchServer[], rate: number, { loaded, share }: Part): Promise<Cost> {
+  let [requests, p99] = [0, 0];
+  const { node, postgres, walBytes, commits } = await usedBy(bench, servers, async () => {
+    const { seconds } = bench.options;
+    ({ requests, p99 } = await load(bench, loaded, seconds, { rate: rate * share, connections: CONNECTIONS * share }));
+  });
   return {
-    node: (after.node - before.node) / requests,
-    postgres: (after.postgres - before.postgres) / requests,
-    walBytes: (after.walBytes - before.walBytes) / requests,
+    node: node / requests,
+    postgres: postgres / requests,
+    walBytes: walBytes / requests,
+    commits: commits / requests,
+    p99,
   };
 }
 
-function load(bench: Bench, servers: BenchServer[], seconds: number, rate?: number): Promise<LoadResult> {
+function costTable(costs: readonly [string, Cost][]) {
+  const header = ['replicas', 'Node µs/Message', 'PostgreSQL µs/Message', 'together', '× the first'];
+  header.push('WAL B/Message', 'commits/Message', 'p99 ms');
+  const first = costs[0]![1];
+  const rows = costs.map(([name, { node, postgres, walBytes, commits, p99 }]) => {
+    const together = node + postgres;
+    const times = together / (first.node + first.postgres);
+    return [name, node, postgres, together, times, walBytes, commits.toFixed(3), p99];
+  });
+  return { header, rows };
+}
+
+async function usedBy({ postgres }: Bench, servers: BenchServer[], work: () => Promise<void>): Promise<Used> {
+  const now = async (): Promise<Used> => ({
+    node: servers.reduce((sum, { pid }) => sum + cpuMicroseconds(pid), 0),
+    postgres: familyCpuMicroseconds(postgres.pid),
+    ...(await postgres.counters()),
+  });
+  const before = await now();
+  await work();
+  const after = await now();
+  return {
+    node: after.node - before.node,
+    postgres: after.postgres - before.postgres,
+    walBytes: after.walBytes - before.walBytes,
+    commits: after.commits - before.commits,
+  };
+}
+
+function load(
+  bench: Bench,
+  servers: BenchServer[],
+  seconds: number,
+  pace: { rate?: number; connections?: number } = {},
+): Promise<LoadResult> {
   const template = rpc(ECHO_PATH, 'SendMessage', userMessage(), 'TASK_STATE_COMPLETED');
   const urls = servers.map(({ url }) => url);
-  return bench.load.load({ url: urls[0]!, urls, connections: CONNECTIONS, seconds, template, rate });
+  return bench.load.load({ url: urls[0]!, urls, connections: CONNECTIONS, seconds, template, ...pace });
 }

@@ -5,7 +5,15 @@ import { startParley, startPeer } from '../servers/bench-server.ts';
 import { sdkDatabase } from '../servers/sdk-database.ts';
 import { rpc, userMessage } from './a2a-requests.ts';
 import { ECHO, ECHO_PATH, saveWorkflow } from './parley-workflows.ts';
-import { NEST_FLOOR, NODE_FLOOR, PARLEY, PARLEY_KEYS, SDK_MEMORY, SDK_POSTGRES } from './subject-names.ts';
+import {
+  COMMIT_FLOOR,
+  NEST_FLOOR,
+  NODE_FLOOR,
+  PARLEY,
+  PARLEY_KEYS,
+  SDK_MEMORY,
+  SDK_POSTGRES,
+} from './subject-names.ts';
 
 type Method = 'SendMessage' | 'SendStreamingMessage';
 
@@ -29,10 +37,12 @@ async function startSubjects(bench: Bench, method: Method): Promise<Subject[]> {
   const template = (path: string) => rpc(path, method, userMessage(), 'TASK_STATE_COMPLETED');
   const parleyUrl = await postgres.database('parley');
   const sdkUrl = await sdkDatabase(postgres);
-  const [parley, memory, stored, nest, node] = await Promise.all([
+  const floorUrl = await postgres.database('floor');
+  const [parley, memory, stored, committed, nest, node] = await Promise.all([
     bench.using(startParley(parleyUrl)),
     bench.using(startPeer('sdk-memory.ts')),
     bench.using(startPeer('sdk-postgres.ts', { DATABASE_URL: sdkUrl })),
+    bench.using(startPeer('stored-echo.ts', { DATABASE_URL: floorUrl })),
     bench.using(startPeer('nest-echo.ts')),
     bench.using(startPeer('node-echo.ts')),
   ]);
@@ -42,6 +52,7 @@ async function startSubjects(bench: Bench, method: Method): Promise<Subject[]> {
     ...(method === 'SendMessage' ? [await withKeys(bench, template(ECHO_PATH))] : []),
     { name: SDK_MEMORY, server: memory, template: template('/') },
     { name: SDK_POSTGRES, server: stored, postgres, template: template('/') },
+    { name: COMMIT_FLOOR, server: committed, postgres, template: template('/') },
     { name: NEST_FLOOR, server: nest, template: template('/') },
     { name: NODE_FLOOR, server: node, template: template('/') },
   ];

@@ -1,4 +1,4 @@
-import type { FactName, FactTable, Row } from '../comparison.ts';
+import type { Facts, FactTable, Row } from '../comparison.ts';
 import type { BenchOptions } from '../options.ts';
 
 /** Everything that one run found. */
@@ -8,7 +8,7 @@ export interface Report {
   seconds: number;
   rows: Row[];
   tables: FactTable[];
-  facts: Partial<Record<FactName, number>>;
+  facts: Partial<Facts>;
   notes: string[];
   /** A case could not be carried out, or lost something. */
   failed: boolean;

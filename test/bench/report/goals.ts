@@ -1,4 +1,16 @@
-import { PARLEY, PARLEY_CLIENT, PARLEY_TRACED, SDK_MEMORY, SDK_POSTGRES } from '../cases/subject-names.ts';
+import {
+  BATCH_FLOOR,
+  COMMIT_FLOOR,
+  DURABLE_PEERS,
+  PARLEY,
+  PARLEY_CLIENT,
+  PARLEY_KEYS,
+  PARLEY_TRACED,
+  SDK_MEMORY,
+  SDK_POSTGRES,
+  SELECT_FLOOR,
+  UNDICI_FLOOR,
+} from '../cases/subject-names.ts';
 import type { Row } from '../comparison.ts';
 import type { Measurement } from '../measure/measurement.ts';
 import type { Report } from './bench-report.ts';
@@ -11,87 +23,153 @@ interface Goal {
   wanted: number;
   /** Whether more is better, or less. */
   sense: 'at least' | 'at most';
+  /** The same of the floor under it, measured beside it: what does no more than what nobody can leave out. */
+  floor?: number | undefined;
 }
 
 /** Each goal that the run measured, met or not. */
 export function goalTable(report: Report): string[] {
   const goals = goalsOf(report).filter(({ measured }) => measured !== undefined && !Number.isNaN(measured));
   if (goals.length === 0) return [];
-  const rows = goals.map(({ text, measured = 0, wanted, sense }) => [
+  const rows = goals.map(({ text, measured = 0, wanted, sense, floor }) => [
     text,
     `${sense} ${number(wanted)}`,
     number(measured),
     (sense === 'at least' ? measured >= wanted : measured <= wanted) ? 'met' : '**missed**',
+    number(floor),
   ]);
-  return ['### Goals', table(['goal', 'wanted', 'measured', ''], rows)];
+  return ['### Goals', table(['goal', 'wanted', 'measured', '', 'its floor'], rows)];
 }
 
 function goalsOf({ rows, facts }: Report): Goal[] {
+  const { kilobytesBeyondFloor, costOfFourReplicas, chunkCostRatio } = facts;
   return [
-    ...sendingGoals(rows, 'send', 'SendMessage', [32, 128], { 32: 2.5, 128: 3.5 }),
-    ...sendingGoals(rows, 'stream', 'SendStreamingMessage', [32, 128], { 32: 2.5, 128: 2.5 }),
-    atMost('SendMessage at 32: Node µs', of(rows, 'send', PARLEY, 32)?.nodeCpu, 150),
-    atMost('SendMessage at 32: PostgreSQL µs', of(rows, 'send', PARLEY, 32)?.postgresCpu, 110),
+    ...sendGoals(rows),
+    ...streamGoals(rows),
+    ...readGoals(rows),
+    ...graphGoals(rows),
+    atMost('Open streams: kB per stream beyond bare node:http', kilobytesBeyondFloor, 2, 0),
+    ...takeoverGoals(facts),
+    atMost('CPU of a Message with four replicas, × with one', costOfFourReplicas, 1.1),
     atMost('Spans of one trace in ten: Node CPU of SendMessage at 32, × without', timesUntraced(rows), 1.03),
-    atMost('Outbound at 32 in flight: µs per call', of(rows, 'outbound', PARLEY_CLIENT, 32)?.nodeCpu, 120),
-    atLeast('DAG chain-100, one run: nodes/s', of(rows, 'chain', PARLEY, 1)?.perSecond, 1_700),
-    atLeast('DAG chain-100, one run, × a commit per node', timesFloor(rows), 0.5),
-    atLeast('DAG fan-100, one run: nodes/s', of(rows, 'fan', PARLEY, 1)?.perSecond, 9_000),
-    atLeast('DAG fan-100, one run, × the fastest durable peer', timesDurablePeers(rows), 10),
-    atMost('Open streams: kB per stream', facts.kilobytesPerStream, 20),
-    atMost('Chunks: cost of one among many, × one among few', facts.chunkCostRatio, 1.2),
+    atMost(
+      'Outbound at 32 in flight: µs per call',
+      of(rows, 'outbound', PARLEY_CLIENT, 32)?.nodeCpu,
+      120,
+      of(rows, 'outbound', UNDICI_FLOOR, 32)?.nodeCpu,
+    ),
+    atMost('Chunks: cost of one among many, × one among few', chunkCostRatio, 1.2),
   ];
 }
 
-function sendingGoals(
-  rows: readonly Row[],
-  id: string,
-  name: string,
-  connections: number[],
-  timesMemory: Record<number, number>,
-): Goal[] {
-  return connections.flatMap((at) => {
-    const [parley, memory, stored] = [PARLEY, SDK_MEMORY, SDK_POSTGRES].map((subject) => of(rows, id, subject, at));
-    const goals: Goal[] = [];
-    const wanted = timesMemory[at];
-    if (wanted !== undefined) {
-      goals.push(atLeast(`${name} at ${at}, × the SDK in memory`, ratio(parley, memory), wanted));
-      const lowest = Math.min(memory?.p99 ?? Number.NaN, stored?.p99 ?? Number.NaN);
-      goals.push(atMost(`${name} at ${at}: p99 ms, at most that of either SDK`, parley?.p99, lowest));
-    }
-    return [...goals, atLeast(`${name} at ${at}, × the SDK on PostgreSQL`, ratio(parley, stored), 10)];
+function sendGoals(rows: readonly Row[]): Goal[] {
+  const at = (connections: number, subject = PARLEY) => of(rows, 'send', subject, connections);
+  const [ours, memory, floor] = [at(32), at(32, SDK_MEMORY), at(32, COMMIT_FLOOR)];
+  const cpu = memory?.nodeCpu;
+  const keyed = at(32, PARLEY_KEYS);
+  const name = 'SendMessage at 32:';
+  return [
+    atMost(`${name} Node CPU × the SDK in memory`, times(ours?.nodeCpu, cpu), 0.33, times(floor?.nodeCpu, cpu)),
+    atMost(
+      `${name} PostgreSQL CPU × the SDK in memory`,
+      times(ours?.postgresCpu, cpu),
+      0.22,
+      times(floor?.postgresCpu, cpu),
+    ),
+    ...rates(rows, 'send', 'SendMessage', { 1: 0.6, 32: 2.5, 128: 3.5 }),
+    ...[32, 128].map((connections) => {
+      const p99 = at(connections, SDK_MEMORY)?.p99;
+      const [own, least] = [at(connections), at(connections, COMMIT_FLOOR)].map((it) => times(it?.p99, p99));
+      const text = `SendMessage at ${connections}: p99 × the SDK in memory`;
+      return atMost(text, own, connections === 32 ? 0.8 : 0.5, least);
+    }),
+    atMost('SendMessage at 1: µs of Node and PostgreSQL', cpuOf(at(1)), 495, cpuOf(at(1, COMMIT_FLOOR))),
+    atLeast(`${name} rate × the SDK on PostgreSQL`, faster(ours, at(32, SDK_POSTGRES)), 10),
+    atMost(`${name} Node CPU with an API key × without`, times(keyed?.nodeCpu, ours?.nodeCpu), 1.05),
+    atMost(`${name} bytes of WAL`, ours?.walBytes, 2_000, floor?.walBytes),
+  ];
+}
+
+function streamGoals(rows: readonly Row[]): Goal[] {
+  return rates(rows, 'stream', 'SendStreamingMessage', { 32: 2.5, 128: 3.5 });
+}
+
+/** @param wanted by the number of connections */
+function rates(rows: readonly Row[], id: string, name: string, wanted: Record<number, number>): Goal[] {
+  return Object.entries(wanted).map(([connections, least]) => {
+    const [ours, memory, floor] = [PARLEY, SDK_MEMORY, COMMIT_FLOOR].map((it) => of(rows, id, it, Number(connections)));
+    const text = `${name} at ${connections}: rate × the SDK in memory`;
+    return atLeast(text, faster(ours, memory), least, faster(floor, memory));
   });
+}
+
+function readGoals(rows: readonly Row[]): Goal[] {
+  const goals = [1, 32, 128].flatMap((connections) => {
+    const at = (id: string, subject = PARLEY) => of(rows, id, subject, connections);
+    const [get, stored, floor] = [at('get'), at('get', SDK_POSTGRES), at('get', SELECT_FLOOR)];
+    const what = `at ${connections}:`;
+    const p99 = stored?.p99;
+    return [
+      atLeast(`GetTask ${what} rate × the SDK on PostgreSQL`, faster(get, stored), 1.3, faster(floor, stored)),
+      atMost(`GetTask ${what} p99 × the SDK on PostgreSQL`, times(get?.p99, p99), 1, times(floor?.p99, p99)),
+      atLeast(`ListTasks ${what} rate × the SDK on PostgreSQL`, faster(at('list'), at('list', SDK_POSTGRES)), 10),
+    ];
+  });
+  const [get, subscribe] = ['get', 'subscribe'].map((id) => of(rows, id, PARLEY, 32)?.nodeCpu);
+  return [...goals, atMost('SubscribeToTask replay at 32: Node CPU × GetTask', times(subscribe, get), 1.3)];
+}
+
+function graphGoals(rows: readonly Row[]): Goal[] {
+  return [['chain', 8] as const, ['fan', 10] as const].flatMap(([id, wanted]) => {
+    const ours = of(rows, id, PARLEY, 1);
+    const floor = of(rows, id, BATCH_FLOOR, 1);
+    const peer = fastestDurablePeer(rows, id);
+    const name = `DAG ${id}-100, one run:`;
+    return [
+      atLeast(`${name} rate × the fastest durable peer`, faster(ours, peer), wanted, faster(floor, peer)),
+      atMost(`${name} bytes of WAL a node`, ours?.walBytes, 3_000, floor?.walBytes),
+    ];
+  });
+}
+
+function takeoverGoals({ takeover, takeoverFloor }: Report['facts']): Goal[] {
+  const name = 'kill -9 of the executing replica: the run goes on,';
+  return [
+    atMost(`${name} p50 ms`, takeover?.p50, 500, takeoverFloor?.p50),
+    atMost(`${name} longest ms`, takeover?.max, 1_000, takeoverFloor?.max),
+  ];
+}
+
+function fastestDurablePeer(rows: readonly Row[], id: string): Measurement | undefined {
+  const peers = DURABLE_PEERS.flatMap((name) => of(rows, id, name, 1) ?? []);
+  return peers.toSorted((a, b) => b.perSecond - a.perSecond)[0];
+}
+
+function timesUntraced(rows: readonly Row[]): number | undefined {
+  const [traced, plain] = [PARLEY_TRACED, PARLEY].map((subject) => of(rows, 'traces', subject, 32));
+  return times(traced?.nodeCpu, plain?.nodeCpu);
 }
 
 function of(rows: readonly Row[], id: string, subject: string, connections: number): Measurement | undefined {
   return rows.find((row) => row.id === id && row.subject === subject && row.connections === connections)?.measurement;
 }
 
-function ratio(one: Measurement | undefined, other: Measurement | undefined): number | undefined {
-  return one && other && one.perSecond / other.perSecond;
+function faster(one: Measurement | undefined, other: Measurement | undefined): number | undefined {
+  return times(one?.perSecond, other?.perSecond);
 }
 
-function timesUntraced(rows: readonly Row[]): number | undefined {
-  const [traced, plain] = [PARLEY_TRACED, PARLEY].map((subject) => of(rows, 'traces', subject, 32));
-  return traced && plain && traced.nodeCpu / plain.nodeCpu;
+function times(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? undefined : one / other;
 }
 
-function timesFloor(rows: readonly Row[]): number | undefined {
-  return ratio(of(rows, 'chain', PARLEY, 1), of(rows, 'chain', 'floor: a commit per node', 1));
+function cpuOf(measurement: Measurement | undefined): number | undefined {
+  return measurement && measurement.nodeCpu + (measurement.postgresCpu ?? 0);
 }
 
-function timesDurablePeers(rows: readonly Row[]): number | undefined {
-  const peers = ['LangGraph, PostgreSQL', 'DBOS', 'Mastra, PostgreSQL'].flatMap(
-    (name) => of(rows, 'fan', name, 1) ?? [],
-  );
-  const fastest = peers.toSorted((a, b) => b.perSecond - a.perSecond)[0];
-  return ratio(of(rows, 'fan', PARLEY, 1), fastest);
+function atLeast(text: string, measured: number | undefined, wanted: number, floor?: number): Goal {
+  return { text, measured, wanted, sense: 'at least', floor };
 }
 
-function atLeast(text: string, measured: number | undefined, wanted: number): Goal {
-  return { text, measured, wanted, sense: 'at least' };
-}
-
-function atMost(text: string, measured: number | undefined, wanted: number): Goal {
-  return { text, measured: Number.isNaN(wanted) ? undefined : measured, wanted, sense: 'at most' };
+function atMost(text: string, measured: number | undefined, wanted: number, floor?: number): Goal {
+  return { text, measured, wanted, sense: 'at most', floor };
 }

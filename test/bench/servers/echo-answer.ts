@@ -1,4 +1,4 @@
-// What the echo floors answer: what Parley answers, made with as little as possible and kept nowhere.
+// What the echo floors answer: what Parley answers, made with as little as possible.
 import { randomUUID } from 'node:crypto';
 
 export interface EchoRequest {
@@ -7,14 +7,29 @@ export interface EchoRequest {
   params: { message: { messageId: string; role: string; parts: unknown[] } };
 }
 
+/** What tells one Task from another. */
+export interface EchoIds {
+  taskId: string;
+  contextId: string;
+  /** That of the Message that answers. */
+  answerId: string;
+  timestamp: string;
+}
+
 export function isStreaming(request: EchoRequest): boolean {
   return request.method === 'SendStreamingMessage';
 }
 
-/** The Task of a blocking SendMessage. */
-export function echoTask({ id, params: { message } }: EchoRequest): object {
-  const [taskId, contextId, timestamp] = [randomUUID(), randomUUID(), new Date().toISOString()];
-  const answer = { messageId: randomUUID(), taskId, contextId, role: 'ROLE_AGENT', parts: message.parts };
+export function newIds(): EchoIds {
+  const timestamp = new Date().toISOString();
+  return { taskId: randomUUID(), contextId: randomUUID(), answerId: randomUUID(), timestamp };
+}
+
+/** The answer to a blocking SendMessage. */
+export function echoTask(request: EchoRequest, ids = newIds()): object {
+  const { message } = request.params;
+  const { taskId, contextId, timestamp } = ids;
+  const answer = answerOf(request, ids);
   const task = {
     id: taskId,
     contextId,
@@ -22,19 +37,33 @@ export function echoTask({ id, params: { message } }: EchoRequest): object {
     artifacts: [{ artifactId: 'echo', name: 'echo', parts: message.parts }],
     history: [{ ...message, taskId, contextId }, answer],
   };
-  return { jsonrpc: '2.0', id, result: { task } };
+  return { jsonrpc: '2.0', id: request.id, result: { task } };
 }
 
-/** The four events of a SendStreamingMessage, as server-sent events. */
-export function* echoFrames({ id, params: { message } }: EchoRequest): Generator<string> {
-  const [taskId, contextId, timestamp] = [randomUUID(), randomUUID(), new Date().toISOString()];
-  const answer = { messageId: randomUUID(), taskId, contextId, role: 'ROLE_AGENT', parts: message.parts };
+/** The four events of the Task. */
+export function echoEvents(request: EchoRequest, ids = newIds()): object[] {
+  const { message } = request.params;
+  const { taskId, contextId, timestamp } = ids;
+  const answer = answerOf(request, ids);
   const history = [{ ...message, taskId, contextId }];
-  const results = [
+  return [
     { task: { id: taskId, contextId, status: { state: 'TASK_STATE_SUBMITTED', timestamp }, history } },
     { statusUpdate: { taskId, contextId, status: { state: 'TASK_STATE_WORKING', timestamp } } },
     { artifactUpdate: { taskId, contextId, artifact: { artifactId: 'echo', name: 'echo', parts: message.parts } } },
     { statusUpdate: { taskId, contextId, status: { state: 'TASK_STATE_COMPLETED', message: answer, timestamp } } },
   ];
-  for (const result of results) yield `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`;
+}
+
+/** An event in the answer to a SendStreamingMessage. */
+export function echoFrame({ id }: EchoRequest, event: string): string {
+  return `data: {"jsonrpc":"2.0","id":${id},"result":${event}}\n\n`;
+}
+
+/** All frames of that answer. */
+export function echoFrames(request: EchoRequest): string[] {
+  return echoEvents(request).map((event) => echoFrame(request, JSON.stringify(event)));
+}
+
+function answerOf({ params: { message } }: EchoRequest, { taskId, contextId, answerId }: EchoIds): object {
+  return { messageId: answerId, taskId, contextId, role: 'ROLE_AGENT', parts: message.parts };
 }

@@ -2,6 +2,7 @@
 // COMMIT=each commits every row by itself; COMMIT=batch has one commit under way and puts all others into the next.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { SharedCommits } from '../shared-commits.ts';
 import { WIDTH } from './shape.ts';
 import { serveRuns } from './serve-runs.ts';
 
@@ -28,25 +29,10 @@ async function saveEach(id: string, node: string): Promise<void> {
 }
 
 function inBatches(): (id: string, node: string) => Promise<void> {
-  let waiting: { id: string; node: string; resolve(): void; reject(error: Error): void }[] = [];
-  let busy = false;
-  const flush = async (): Promise<void> => {
-    busy = true;
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      const values = [batch.map(({ id }) => id), batch.map(({ node }) => node), batch.map(() => EVENT)];
-      const text = 'INSERT INTO ended SELECT * FROM unnest($1::text[], $2::text[], $3::json[])';
-      await pool.query({ name: 'batch', text, values }).then(
-        () => batch.forEach(({ resolve }) => resolve()),
-        (error: Error) => batch.forEach(({ reject }) => reject(error)),
-      );
-    }
-    busy = false;
-  };
-  return (id, node) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ id, node, resolve, reject });
-      if (!busy) queueMicrotask(() => busy || void flush());
-    });
+  const commits = new SharedCommits<{ id: string; node: string }>((rows) => {
+    const values = [rows.map(({ id }) => id), rows.map(({ node }) => node), rows.map(() => EVENT)];
+    const text = 'INSERT INTO ended SELECT * FROM unnest($1::text[], $2::text[], $3::json[])';
+    return pool.query({ name: 'batch', text, values });
+  });
+  return (id, node) => commits.write({ id, node });
 }
