@@ -1,5 +1,6 @@
 import type { CallContext, ServedAgent } from '#libs/executor';
 import { A2AError } from '#libs/protocol';
+import { PremiseFailed } from '#libs/tasks';
 import type { RequestHandler } from './request-handler.js';
 import type { StreamItem } from './stream-item.js';
 import type { SubscriptionOptions } from './task-subscription.js';
@@ -43,6 +44,7 @@ export interface StreamOperation {
   /**
    * Checks at once whether the agent streams (section 3.3.4), and the parameters; what else is refused is thrown by the
    * first `next()`.
+   * @throws PremiseFailed where the agent has a premise and does not stream: its newest revision may
    */
   open(
     handler: RequestHandler,
@@ -130,6 +132,7 @@ function stream<T>(
     resumable,
     open: (handler, agent, params, call, options) => {
       if (agent.capabilities?.streaming === false) {
+        if (agent.premise) throw new PremiseFailed();
         throw new A2AError('UNSUPPORTED_OPERATION', { message: 'This agent does not stream' });
       }
       return run(handler, agent, parse(params), call, options);

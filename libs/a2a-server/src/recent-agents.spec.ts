@@ -1,6 +1,7 @@
 import type { ServedAgent } from '#libs/executor';
 import { A2AError, type SendMessageRequest, type SendMessageResponse } from '#libs/protocol';
 import { PremiseFailed } from '#libs/tasks';
+import { OPERATIONS } from './operations.js';
 import { echo, FakeExecutor, greeting, servedAgent } from './testing/fake-agents.js';
 import { callTo, type FakeService, fakeService, textRequest } from './testing/fake-service.js';
 
@@ -77,6 +78,20 @@ describe('a Message at an agent that is known of before', () => {
     serviceThatSaw({});
     await send(textRequest('hi', message), fields).catch(() => undefined);
     expect(at.at(-1)).toBe('2');
+  });
+
+  it('is streamed where the newest revision streams, though the one known of does not', async () => {
+    serviceThatSaw({ capabilities: { streaming: false } });
+    const call = callTo(PATH);
+    const events: unknown[] = [];
+    const operation = OPERATIONS.SendStreamingMessage;
+    await operation.at(service.handler, call, async (agent) => {
+      at.push(agent.version);
+      const items = operation.open(service.handler, agent, textRequest('hi'), call, {});
+      for await (const { response } of items) events.push(response);
+    });
+    expect(at).toEqual(['1', '2']);
+    expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } } });
   });
 
   it('does nothing twice where what was taken in fails', async () => {
