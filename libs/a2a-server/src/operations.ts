@@ -70,14 +70,11 @@ export const OPERATIONS = {
     (handler, agent, request, call, { signal }) => handler.sendStreamingMessage(agent, request, call, signal),
     atRecent,
   ),
-  GetTask: unary(parseGetTask, (handler, agent, request, call) => handler.getTask(agent, request, call), atRecent),
+  GetTask: unary(parseGetTask, (handler, agent, request, call) => handler.getTask(agent, request, call)),
   ListTasks: unary(parseListTasks, (handler, agent, request, call) => handler.listTasks(agent, request, call)),
   CancelTask: unary(parseCancelTask, (handler, agent, request, call) => handler.cancelTask(agent, request, call)),
-  SubscribeToTask: stream(
-    true,
-    parseSubscribeToTask,
-    (handler, agent, request, call, options) => handler.subscribeToTask(agent, request, call, options),
-    atRecent,
+  SubscribeToTask: stream(true, parseSubscribeToTask, (handler, agent, request, call, options) =>
+    handler.subscribeToTask(agent, request, call, options),
   ),
   CreateTaskPushNotificationConfig: unary(parseCreatePushConfig, (handler, agent, request, call) =>
     handler.push.create(agent, request, call),

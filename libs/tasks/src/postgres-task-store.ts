@@ -16,7 +16,6 @@ import {
   type KeyedRequest,
   type LogAdmission,
   type PageAdmission,
-  type Premise,
   type StoredTask,
   type TaskClaim,
   type TaskFilter,
@@ -100,17 +99,12 @@ export class PostgresTaskStore extends TaskStore {
     );
   }
 
-  load(
-    taskId: string,
-    scope?: TaskScope,
-    admission?: LogAdmission,
-    premise?: Premise,
-  ): Promise<StoredTask | undefined> {
-    return this.reader.load(taskId, scope, admission, premise);
+  load(taskId: string, scope?: TaskScope, admission?: LogAdmission): Promise<StoredTask | undefined> {
+    return this.reader.load(taskId, scope, admission);
   }
 
-  log(taskId: string, scope?: TaskScope, premise?: Premise): Promise<TaskLog | undefined> {
-    return this.reader.log(taskId, scope, premise);
+  log(taskId: string, scope?: TaskScope): Promise<TaskLog | undefined> {
+    return this.reader.log(taskId, scope);
   }
 
   async header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {

@@ -1,10 +1,9 @@
 import { BatchLoader } from '#libs/postgres';
-import type { Pool, QueryConfig } from 'pg';
+import type { Pool } from 'pg';
 import { eventTexts, LOG_TEXT, OF_ARTIFACTS, parseEvent, ROW_TEXT, toEvents } from './log-row.js';
 import type { TaskEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
 import { pageStatement } from './task-list-statement.js';
-import { PremiseFailed } from './claim-lost.js';
 import { HEADER_COLUMNS, type StoredRow, toHeader } from './task-rows.js';
 import { fromSnapshot, LONG_LOG } from './task-snapshot.js';
 import { TaskSizes } from './task-sizes.js';
@@ -12,7 +11,6 @@ import { TaskSnapshots } from './task-snapshots.js';
 import type {
   LogAdmission,
   PageAdmission,
-  Premise,
   StoredTask,
   TaskHeader,
   TaskLog,
@@ -37,14 +35,6 @@ const MOST_AT_ONCE = 3;
 interface WantedTask {
   taskId: string;
   scope: TaskScope | undefined;
-  premise: Premise | undefined;
-}
-
-interface WantedRow extends StoredRow {
-  /** Of the Tasks that were wanted, from 1. */
-  place: number;
-  /** Whether its premise does. */
-  holds?: boolean;
 }
 
 interface PageRow {
@@ -75,31 +65,28 @@ export class StoredTaskReader {
     this.sizes = new TaskSizes(pool);
   }
 
-  async load(
-    taskId: string,
-    scope?: TaskScope,
-    admission?: LogAdmission,
-    premise?: Premise,
-  ): Promise<StoredTask | undefined> {
-    const row = await this.row({ taskId, scope, premise });
+  async load(taskId: string, scope?: TaskScope, admission?: LogAdmission): Promise<StoredTask | undefined> {
+    const row = await this.wanted.get({ taskId, scope });
     if (row && isLarge(row)) await admission?.admit(bytesOf(row, true));
     return row && this.stored(row, { artifacts: true });
   }
 
-  async log(taskId: string, scope?: TaskScope, premise?: Premise): Promise<TaskLog | undefined> {
-    const row = await this.row({ taskId, scope, premise });
+  async log(taskId: string, scope?: TaskScope): Promise<TaskLog | undefined> {
+    const row = await this.wanted.get({ taskId, scope });
     const header = row && toHeader(row);
     return header && { header, ...(row.events !== null && { events: toEvents(header, row.events) }) };
   }
 
-  private async row(wanted: WantedTask): Promise<WantedRow | undefined> {
-    const row = await this.wanted.get(wanted);
-    if (wanted.premise && !row?.holds) throw new PremiseFailed();
-    return row;
-  }
-
-  private async readWanted(wanted: readonly WantedTask[]): Promise<Map<WantedTask, WantedRow>> {
-    const { rows } = await this.pool.query<WantedRow>(wantedStatement(wanted));
+  private async readWanted(wanted: readonly WantedTask[]): Promise<Map<WantedTask, StoredRow>> {
+    const { rows } = await this.pool.query<StoredRow & { place: number }>({
+      name: 'tasks-stored',
+      text: WANTED,
+      values: [
+        wanted.map(({ taskId }) => taskId),
+        wanted.map(({ scope }) => scope?.tenant ?? null),
+        wanted.map(({ scope }) => scope?.owner ?? null),
+      ],
+    });
     await this.sizes.keep(rows);
     return new Map(rows.map((row) => [wanted[row.place - 1]!, row]));
   }
@@ -244,41 +231,12 @@ function withLog(fewBytes: number, artifacts: boolean): string {
     ) AS snapshot ON true`;
 }
 
-function wantedStatement(wanted: readonly WantedTask[]): QueryConfig {
-  const tasks = [
-    wanted.map(({ taskId }) => taskId),
-    wanted.map(({ scope }) => scope?.tenant ?? null),
-    wanted.map(({ scope }) => scope?.owner ?? null),
-  ];
-  const premises = [...new Set(wanted.flatMap(({ premise }) => premise ?? []))];
-  if (premises.length === 0) return { name: 'tasks-stored', text: WANTED, values: tasks };
-  const values = [
-    ...tasks,
-    wanted.map(({ premise }) => (premise ? premises.indexOf(premise) + 1 : null)),
-    premises.map(({ tenant }) => tenant),
-    premises.map(({ name }) => name),
-    premises.map(({ version }) => version),
-  ];
-  return { name: 'tasks-stored-on', text: WANTED_ON, values };
-}
-
-const wantedText = (more: string): string => `
-  SELECT ${STORED_COLUMNS}, wanted.place::int${more}
+const WANTED = `
+  SELECT ${STORED_COLUMNS}, wanted.place::int
   FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS wanted (task_id, tenant, owner, place)
   JOIN task ON task.task_id = wanted.task_id
     AND (wanted.tenant IS NULL OR (task.tenant = wanted.tenant AND task.owner = wanted.owner))
   ${withLog(FEW_BYTES, true)}`;
-
-const WANTED = wantedText('');
-
-// Each premise is looked up once, by its key: OFFSET 0 keeps the planner from making a join of that.
-const WANTED_ON = wantedText(`,
-    (($4::int[])[wanted.place] = ANY (ARRAY(
-      SELECT premise.position::int
-      FROM unnest($5::text[], $6::text[], $7::text[]) WITH ORDINALITY AS premise (tenant, name, version, position)
-      WHERE EXISTS (SELECT FROM workflow_newest AS newest
-        WHERE newest.tenant = premise.tenant AND newest.name = premise.name AND newest.version = premise.version
-        OFFSET 0)))) IS TRUE AS holds`);
 
 const events = (which: string): string => `
   SELECT sequence, ${ROW_TEXT} AS text FROM task_log

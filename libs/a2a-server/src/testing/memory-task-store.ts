@@ -1,8 +1,6 @@
 import type { TaskState } from '#libs/protocol';
 import {
   applyTaskEvent,
-  type Premise,
-  PremiseFailed,
   type RecordedEvent,
   type StoredTask,
   type TaskEvent,
@@ -20,8 +18,6 @@ import {
 export class MemoryTaskStore extends TaskStore {
   private readonly rows = new Map<string, StoredTask>();
   private readonly logs = new Map<string, RecordedEvent[]>();
-  /** Whether what Tasks are read on is so. */
-  isNewest: (premise: Premise) => boolean = () => true;
 
   get size(): number {
     return this.rows.size;
@@ -53,26 +49,14 @@ export class MemoryTaskStore extends TaskStore {
     return Promise.resolve();
   }
 
-  override async load(
-    taskId: string,
-    scope?: TaskScope,
-    _admission?: unknown,
-    premise?: Premise,
-  ): Promise<StoredTask | undefined> {
+  override async load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined> {
     const row = this.rows.get(taskId);
-    const found = row && (!scope || inScope(row.header, scope)) ? row : undefined;
-    this.check(premise, found);
-    return found;
+    return row && (!scope || inScope(row.header, scope)) ? row : undefined;
   }
 
-  override async log(taskId: string, scope?: TaskScope, premise?: Premise): Promise<TaskLog | undefined> {
+  override async log(taskId: string, scope?: TaskScope): Promise<TaskLog | undefined> {
     const header = await this.header(taskId, scope);
-    this.check(premise, header);
     return header && { header, events: this.logs.get(taskId) ?? [] };
-  }
-
-  private check(premise: Premise | undefined, found: unknown): void {
-    if (premise && !(found && this.isNewest(premise))) throw new PremiseFailed();
   }
 
   override async header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {
