@@ -39,6 +39,7 @@ const HOSTILE = fc.oneof(
     '{"artifactUpdate":{',
     'TASK_STATE_WORKING',
     '"taskId":"',
+    '"taskId":"\u0001"',
     "$&$1$$$`$'",
     "%_\\.*[a-z]+'--",
     '\\u0001\\u001e',
