@@ -22,8 +22,8 @@ export interface InstanceView {
   finishedAt?: string;
 }
 
-/** How many instances of a node there are, and of each status that any has. */
-export type InstanceCounts = { total: number } & Partial<Record<NodeStatus, number>>;
+/** How many instances of a node there are, and of each status that any has: together as many as in all. */
+export type InstanceCounts = { total: number; completed: number; failed: number } & Partial<Record<NodeStatus, number>>;
 
 /** Which instances are asked for. */
 export interface InstanceQuery {
@@ -54,12 +54,17 @@ export function instancePage(
 /** Of the nodes that run more than once: the entries of a list by themselves, without the node that goes through it. */
 export function instanceCounts(run: Pick<RunState, 'instances'>): ReadonlyMap<string, InstanceCounts> {
   const counts = new Map<string, InstanceCounts>();
-  for (const instance of run.instances.values()) {
-    if (instance.each !== undefined || (instance.path.length === 0 && instance.list === undefined)) continue;
-    const count = counts.get(instance.id) ?? { total: 0 };
-    count.total += 1;
-    count[instance.status] = (count[instance.status] ?? 0) + 1;
-    counts.set(instance.id, count);
+  const add = (id: string, status: NodeStatus, number: number): void => {
+    const count = counts.get(id) ?? { total: 0, completed: 0, failed: 0 };
+    count.total += number;
+    if (number > 0) count[status] = (count[status] ?? 0) + number;
+    counts.set(id, count);
+  };
+  for (const { id, each, list, path, status, origin } of run.instances.values()) {
+    if (each === undefined && (path.length > 0 || list !== undefined)) add(id, status, 1);
+    // Entries whose turn has not come are no instances yet, or never will be.
+    const isKnown = each !== undefined && (each.total > 0 || (status === 'completed' && origin === undefined));
+    if (isKnown) add(id, status === 'running' ? 'pending' : 'skipped', each.total - each.runs.length);
   }
   return counts;
 }
