@@ -182,7 +182,9 @@ describe('the event gateway', () => {
     const threeDaysAgo = (Date.now() - 3 * 24 * 60 * 60 * 1000).toString(36);
     expect((await fetch(`${url}/api/events?since=${threeDaysAgo}`)).status).toBe(410);
     expect(await refusedUpgrade(`${url}/events?since=${threeDaysAgo}`)).toMatchObject({ status: 410 });
-    expect(await refusedUpgrade(`${url}/elsewhere`)).toMatchObject({ status: 404 });
+    const elsewhere = await refusedUpgrade(`${url}/elsewhere`);
+    expect(elsewhere.status).toBe(404);
+    expect(JSON.parse(elsewhere.body)).toMatchObject({ title: 'Not Found', status: 404, reason: 'NOT_FOUND' });
     expect(await refusedUpgrade(`${url}/events`, { origin: 'https://evil.example' })).toMatchObject({ status: 403 });
   });
 

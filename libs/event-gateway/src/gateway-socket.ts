@@ -13,7 +13,7 @@ import {
   retryAfter,
   upgradeCredentials,
 } from '#libs/access';
-import { readQuery } from '#libs/http';
+import { problem, readQuery } from '#libs/http';
 import { isDatabaseAway } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import { Metrics, Shutdown } from '#libs/service';
@@ -189,9 +189,10 @@ function parameters(search: URLSearchParams): Record<string, unknown> {
 }
 
 function refuse(socket: Duplex, status: number, detail: string, retrySeconds?: string): void {
-  const body = JSON.stringify({ type: 'about:blank', title: TITLES[status] ?? 'Error', status, detail });
+  const refusal = problem(status, detail);
+  const body = JSON.stringify(refusal);
   const head = [
-    `HTTP/1.1 ${status} ${TITLES[status] ?? 'Error'}`,
+    `HTTP/1.1 ${status} ${refusal.title}`,
     'Connection: close',
     'Content-Type: application/problem+json',
     `Content-Length: ${Buffer.byteLength(body)}`,
@@ -203,15 +204,3 @@ function refuse(socket: Duplex, status: number, detail: string, retrySeconds?: s
   const cut = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS).unref();
   socket.once('close', () => clearTimeout(cut));
 }
-
-const TITLES: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  410: 'Gone',
-  421: 'Misdirected Request',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-};
