@@ -224,6 +224,8 @@ function corsOptions(config: AppConfig) {
       'Mcp-Name',
       'Mcp-Protocol-Version',
       'Mcp-Session-Id',
+      'traceparent',
+      'tracestate',
     ],
     exposedHeaders: [
       'A2A-Extensions',
