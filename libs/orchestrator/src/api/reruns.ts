@@ -89,8 +89,7 @@ export class Reruns {
     { from, failed, inputs, revision }: RerunBody,
   ): Promise<RerunRequest> {
     const origin = header.taskId;
-    if (from === undefined && failed === undefined && inputs === undefined && revision === undefined)
-      return { origin, all: true };
+    if (from === undefined && !failed && inputs === undefined && revision === undefined) return { origin, all: true };
     const log = await this.processes.log(header);
     const then = await this.revision({ header, task }, undefined);
     const known = RunState.of(then.definition, log);
