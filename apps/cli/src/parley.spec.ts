@@ -251,6 +251,14 @@ describe('parley init', () => {
 });
 
 describe('parley completion bash', () => {
+  it('is a document for programs', async () => {
+    const { out } = await command(['completion', 'bash']);
+    expect(JSON.parse((await command(['completion', 'bash', '--json'])).out)).toEqual({
+      shell: 'bash',
+      script: out.slice(0, -1),
+    });
+  });
+
   it.each([
     [['ru'], 'run runs'],
     [['apply', '--pr'], '--prune'],

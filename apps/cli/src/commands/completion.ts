@@ -15,7 +15,10 @@ export function addCompletion(program: Command, { terminal }: Session): void {
         'parley completion fish > ~/.config/fish/completions/parley.fish',
       ),
     )
-    .action((shell: 'bash' | 'zsh' | 'fish') => terminal.line(SCRIPTS[shell](program.commands)));
+    .action((shell: 'bash' | 'zsh' | 'fish') => {
+      const script = SCRIPTS[shell](program.commands);
+      terminal.result({ shell, script }, () => script);
+    });
 }
 
 const SCRIPTS: Record<'bash' | 'zsh' | 'fish', (commands: readonly Command[]) => string> = { bash, zsh, fish };
