@@ -28,6 +28,7 @@ describe('the typed client', () => {
     const types: string[] = [];
     for await (const { type, sequence } of client().events(runId)) expect(types.push(type)).toBe(sequence);
     expect([types[0], types.at(-1)]).toEqual(['node.started', 'done']);
+    expect(await Array.fromAsync(client().events(runId, { since: types.length }))).toEqual([]);
     const run = await client().wait(runId);
     expect(run).toMatchObject({ status: 'completed', result: [{ parts: [{ text: 'about tea' }] }] });
     expect((await client().list({ workflow: name })).runs).toHaveLength(1);

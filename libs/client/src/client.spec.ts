@@ -177,6 +177,30 @@ describe('createClient', () => {
     await expect(reading).rejects.toThrow('at 1');
   });
 
+  it('ends where its reader has seen the end before, and not where a stream without news just ends', async () => {
+    let connections = 0;
+    handler = ({ url = '' }, response) => {
+      if (!url.includes('/events'))
+        return json(response, 200, { runId: 'r', status: connections > 1 ? 'failed' : 'running' });
+      connections += url.includes('live=false') ? 0 : 1;
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end();
+    };
+    expect(await sequences(client.events('r', { since: 7 }))).toEqual([]);
+    expect(connections).toBe(2);
+  });
+
+  it('misses nothing of a run that ends when it looks whether it has', async () => {
+    let connections = 0;
+    handler = ({ url = '' }, response) => {
+      if (!url.includes('/events')) return json(response, 200, { runId: 'r', status: 'completed' });
+      connections += 1;
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .end(connections === 1 ? '' : frame(8) + frame(9, 'done'));
+    };
+    expect(await sequences(client.events('r', { since: 7 }))).toEqual([8, 9]);
+  });
+
   it('waits for the end of a run', async () => {
     let ended = false;
     handler = ({ url }, response) => {

@@ -86,7 +86,7 @@ class HttpClient implements ParleyClient {
   }
 
   events(runId: string, { since = 0, live = true, signal }: EventsOptions = {}): AsyncGenerator<RunEvent, void, void> {
-    const follower = new RunFollower(this.#calls, `${path(runId)}/events`);
+    const follower = new RunFollower(this.#calls, path(runId));
     return live ? follower.events(since, signal) : follower.known(since, signal);
   }
 

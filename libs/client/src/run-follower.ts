@@ -8,14 +8,21 @@ const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 5_000;
 const LONGEST_SILENCE = 60_000;
 
+const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled']);
+
 /** Reads the stream of one run to its end, over as many connections as it takes. */
 export class RunFollower {
   readonly #calls: ServiceCalls;
+  readonly #run: `/${string}`;
   readonly #path: `/${string}`;
+  /** Whether the last connection was ended by the service, and not cut. */
+  #isWhole = false;
 
-  constructor(calls: ServiceCalls, path: `/${string}`) {
+  /** @param run its path in the API */
+  constructor(calls: ServiceCalls, run: `/${string}`) {
     this.#calls = calls;
-    this.#path = path;
+    this.#run = run;
+    this.#path = `${run}/events`;
   }
 
   /** The events after `since`, each once. @throws ParleyError where the run is not there; what aborts the signal */
@@ -23,6 +30,7 @@ export class RunFollower {
     let last = since;
     let wait = FIRST_PAUSE;
     for (;;) {
+      const before = last;
       for await (const event of this.#connection(last, signal)) {
         if (event.sequence <= last) continue;
         last = event.sequence;
@@ -30,6 +38,8 @@ export class RunFollower {
         yield event;
         if (event.type === 'done') return;
       }
+      // Whoever has seen the end is sent nothing more.
+      if (last === before && this.#isWhole && (await this.#isOver(last, signal))) return;
       await pause(wait, signal);
       wait = Math.min(wait * 2, LONGEST_PAUSE);
     }
@@ -41,18 +51,41 @@ export class RunFollower {
     for await (const { data } of eventFrames(body, () => undefined)) yield JSON.parse(data) as RunEvent;
   }
 
+  /** Whether the run has ended, and no event of it is after this one. */
+  async #isOver(last: number, signal?: AbortSignal): Promise<boolean> {
+    try {
+      const { status } = await this.#calls.json<{ status: string }>(this.#run, { signal });
+      if (!ENDED.has(status)) return false;
+      const rest = this.known(last, signal);
+      const { done } = await rest.next();
+      await rest.return();
+      return done === true;
+    } catch (error) {
+      this.#refuse(error, signal);
+      return false;
+    }
+  }
+
+  /** @throws what is no passing fault of the service or the way to it */
+  #refuse(error: unknown, signal?: AbortSignal): void {
+    signal?.throwIfAborted();
+    // Who follows a run waits for a service that is away: the run does too.
+    if (!isAway(error) && !cut(error)) throw error;
+  }
+
   /** What one connection tells; it ends where the stream does, or breaks, or is silent for too long. */
   async *#connection(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
     const silence = new Silence();
     const either = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
+    this.#isWhole = false;
     try {
       const headers = { accept: 'text/event-stream' };
       const body = bodyOf(await this.#calls.answer(this.#path, { query: { since }, headers, signal: either }));
       for await (const { data } of eventFrames(body, () => silence.broken())) yield JSON.parse(data) as RunEvent;
+      this.#isWhole = true;
     } catch (error) {
+      if (!silence.signal.aborted) this.#refuse(error, signal);
       signal?.throwIfAborted();
-      // Who follows a run waits for a service that is away: the run does too.
-      if (!silence.signal.aborted && !isAway(error) && !cut(error)) throw error;
     } finally {
       silence.end();
     }
