@@ -5945,6 +5945,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description An input is missing, unknown or invalid: one entry each. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     startRun: {
@@ -5993,6 +6002,15 @@ export interface operations {
             };
             /** @description Another run was started under this Idempotency-Key. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An input is missing, unknown or invalid: one entry each. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -27,6 +27,7 @@ export class WorkflowRunsController {
   @ApiAcceptedResponse({ type: StartedRun })
   @ApiIdempotent('run')
   @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(422, 'An input is missing, unknown or invalid: one entry each.')
   async startRun(
     @Param('name') name: string,
     @Body() { inputs }: RunBody,
@@ -48,6 +49,7 @@ export class WorkflowRunsController {
   @ApiEvents('`done`')
   @ApiIdempotent('run')
   @ApiProblem(400, 'The parameter is malformed, or the inputs are nested too deep.')
+  @ApiProblem(422, 'An input is missing, unknown or invalid: one entry each.')
   async runWorkflow(
     @Param('name') name: string,
     @Body() body: unknown,
