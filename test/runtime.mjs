@@ -1,4 +1,4 @@
-import { createRequire, registerHooks } from 'node:module';
+import { createRequire, registerHooks, setSourceMapsSupport } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import './support/typescript-hooks.mjs';
 
@@ -12,7 +12,8 @@ registerHooks({
       ? { url: new URL('jest-globals.mjs', import.meta.url).href, shortCircuit: true }
       : next(specifier, context),
 });
-process.setSourceMapsEnabled(true);
+// Those of packages are not read: there are thousands.
+setSourceMapsSupport(true);
 
 /** What jest-circus puts into a file's world. */
 const WORDS = ['describe', 'it', 'test', 'beforeAll', 'beforeEach', 'afterEach', 'afterAll'];
