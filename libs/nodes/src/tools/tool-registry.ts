@@ -6,7 +6,9 @@ import type { Tool, ToolContext } from './tool.js';
 /** The tools that nodes may name. */
 export class ToolRegistry {
   readonly #ajv = new Ajv({ allErrors: true, strict: false });
-  readonly #tools = new Map<string, { tool: Tool; validate: ValidateFunction }>();
+  readonly #tools = new Map<string, Tool>();
+  /** Made when a tool is run for the first time: what compiles them takes a while, and no start needs them. */
+  readonly #validators = new WeakMap<Tool, ValidateFunction>();
 
   constructor(tools: readonly Tool[]) {
     for (const tool of tools) this.register(tool);
@@ -14,7 +16,7 @@ export class ToolRegistry {
 
   /** Adds a tool; a tool of the same name is replaced. */
   register(tool: Tool): void {
-    this.#tools.set(tool.name, { tool, validate: this.#ajv.compile(tool.parameters) });
+    this.#tools.set(tool.name, tool);
   }
 
   get names(): string[] {
@@ -22,16 +24,25 @@ export class ToolRegistry {
   }
 
   find(name: string): Tool | undefined {
-    return this.#tools.get(name)?.tool;
+    return this.#tools.get(name);
   }
 
   /** @throws NodeFailure for an unknown tool, and for arguments that are not what the tool takes */
   async run(name: string, args: JsonObject, context: ToolContext): Promise<JsonValue> {
-    const entry = this.#tools.get(name);
-    if (!entry) throw new NodeFailure(`unknown tool "${name}"`);
-    if (!entry.validate(args)) {
-      throw new NodeFailure(`tool "${name}": ${this.#ajv.errorsText(entry.validate.errors, { dataVar: 'args' })}`);
+    const tool = this.#tools.get(name);
+    if (!tool) throw new NodeFailure(`unknown tool "${name}"`);
+    const validate = this.#validatorOf(tool);
+    if (!validate(args)) {
+      throw new NodeFailure(`tool "${name}": ${this.#ajv.errorsText(validate.errors, { dataVar: 'args' })}`);
     }
-    return entry.tool.run(args, context);
+    return tool.run(args, context);
+  }
+
+  #validatorOf(tool: Tool): ValidateFunction {
+    const known = this.#validators.get(tool);
+    if (known) return known;
+    const validate = this.#ajv.compile(tool.parameters);
+    this.#validators.set(tool, validate);
+    return validate;
   }
 }
