@@ -9,9 +9,8 @@ const SWAGGER_FILE =
   /^(?:swagger-ui-(?:bundle|standalone-preset)\.js|swagger-ui\.css|favicon-.*\.png|oauth2-redirect\..*)$/;
 const HEALTH_PROTO = 'proto/health/v1/health.proto';
 
-/** Where the files of packages lie, seen from the folder of chunks. */
+/** Where the files of packages lie, beside the folder of chunks. */
 const FOLDER = 'package-files';
-const CHUNKS_TO_FOLDER = `../${FOLDER}`;
 
 /** Packages of which little is used that would bring much: what stands in for them. */
 const STAND_INS = {
@@ -19,12 +18,29 @@ const STAND_INS = {
   'swagger-ui-dist/absolute-path.js': `module.exports = () => ${pathInBundle('swagger-ui')};`,
   // The job queue warns of a configuration file of its former versions; it gets its settings from here.
   cosmiconfig: 'export const cosmiconfigSync = () => ({ search: () => null });',
+  // What calls are made with: no browser's API, no proxies, nothing for tests.
+  undici: `
+    const Dispatcher = require('${inPackage('undici/lib/dispatcher/dispatcher.js')}');
+    Object.assign(Dispatcher.prototype, require('${inPackage('undici/lib/api/index.js')}'));
+    exports.Agent = require('${inPackage('undici/lib/dispatcher/agent.js')}');
+    exports.buildConnector = require('${inPackage('undici/lib/core/connect.js')}');
+    exports.cacheStores = { MemoryCacheStore: require('${inPackage('undici/lib/cache/memory-cache-store.js')}') };
+    exports.interceptors = { cache: require('${inPackage('undici/lib/interceptor/cache.js')}') };`,
 };
 const STAND_IN = '\0stand-in:';
 
-/** Brings along the files that packages read when they run. */
-export const packageFiles = {
-  name: 'package-files',
+/** Decorators that would bring half a megabyte, of the telephone numbers of the world: whoever needs one gives that up. */
+const NO_PHONE_NUMBERS = `
+  exports.IS_PHONE_NUMBER = 'isPhoneNumber';
+  exports.isPhoneNumber = exports.IsPhoneNumber = () => {
+    throw new Error('IsPhoneNumber is not in the bundle (scripts/bundle-packages.mjs)');
+  };`;
+/** Of TypeORM's drivers all but one: a megabyte. */
+const OTHER_DRIVER = /^const \w+ = require\("\.\/(?!postgres\/)[\w-]+\/\w+Driver"\);$/gm;
+
+/** Leaves out of packages what nobody uses and every process would read. */
+export const packageParts = {
+  name: 'package-parts',
   resolveId: {
     order: 'pre',
     handler: (id) => (Object.hasOwn(STAND_INS, id) ? { id: STAND_IN + id, moduleSideEffects: false } : undefined),
@@ -34,22 +50,43 @@ export const packageFiles = {
     handler: (id) => STAND_INS[id.slice(STAND_IN.length)],
   },
   transform: {
+    filter: { id: /(?:typeorm[\\/]driver[\\/]DriverFactory|class-validator[\\/]cjs[\\/].*[\\/]IsPhoneNumber)\.js$/ },
+    handler(code, id) {
+      if (id.endsWith('IsPhoneNumber.js')) return { code: NO_PHONE_NUMBERS, map: null };
+      const kept = code.replaceAll(OTHER_DRIVER, '');
+      if (kept === code) this.error(`${id} names its drivers in another way than OTHER_DRIVER`);
+      return { code: kept, map: null };
+    },
+  },
+};
+
+/**
+ * Brings along the files that packages read when they run, for chunks in a folder beside theirs.
+ * @param within what both folders are in: the whole bundle's, or one below it, with a slash at the end
+ */
+export const packageFiles = (within = '') => ({
+  name: 'package-files',
+  transform: {
     filter: { id: /grpc-health-check[\\/]build[\\/]src[\\/]health\.js$/ },
     // As if it were in the folder of files, as deep as in its package.
     handler: (code) => ({ code: code.replaceAll('__dirname', pathInBundle('build/src')), map: null }),
   },
   generateBundle() {
     const emit = (fileName, path) =>
-      this.emitFile({ type: 'asset', fileName: `${FOLDER}/${fileName}`, source: readFileSync(path) });
+      this.emitFile({ type: 'asset', fileName: `${within}${FOLDER}/${fileName}`, source: readFileSync(path) });
     for (const file of readdirSync(SWAGGER).filter((it) => SWAGGER_FILE.test(it))) {
       emit(`swagger-ui/${file}`, join(SWAGGER, file));
     }
     emit(HEALTH_PROTO, join(MODULES, 'grpc-health-check', HEALTH_PROTO));
   },
-};
+});
 
 function pathInBundle(name) {
-  return `require('node:path').join(import.meta.dirname, '${CHUNKS_TO_FOLDER}/${name}')`;
+  return `require('node:path').join(import.meta.dirname, '../${FOLDER}/${name}')`;
+}
+
+function inPackage(path) {
+  return join(MODULES, path).replaceAll('\\', '/');
 }
 
 /** Writes down what the packages in a bundle are licensed under, as their licences ask for. */

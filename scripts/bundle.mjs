@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { transform } from '@swc/core';
 import { rolldown } from 'rolldown';
-import { packageFiles, packageLicenses } from './bundle-packages.mjs';
+import { packageFiles, packageLicenses, packageParts } from './bundle-packages.mjs';
 import { ROOT } from './prepare.mjs';
 
 const MAINS = [
@@ -61,7 +61,7 @@ const bundle = await rolldown({
   tsconfig: false,
   input: Object.fromEntries([...MAINS, ...libs].map((entry) => [entry, `${entry}.ts`])),
   resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
-  plugins: [sources, requires, packageFiles, packageLicenses],
+  plugins: [sources, requires, packageParts, packageFiles(), packageLicenses],
   onLog: (level, log, report) => {
     // Nest and TypeORM load what is installed of what they can work with.
     if (log.code !== 'UNRESOLVED_IMPORT' || !log.id?.includes('node_modules')) report(level, log);
