@@ -7,22 +7,17 @@ import { join, resolve } from 'node:path';
 import { transform } from '@swc/core';
 import { rolldown } from 'rolldown';
 import { packageFiles, packageLicenses, packageParts } from './bundle-packages.mjs';
+import { loadedScripts } from './bundle-scripts.mjs';
 import { ROOT } from './prepare.mjs';
 
-const MAINS = [
-  'src/main',
-  'apps/agent/src/main',
-  'apps/agent/src/index',
-  'apps/cli/src/main',
-  'libs/authoring/src/plugin',
-];
+const PROGRAMS = ['src/main', 'apps/agent/src/main', 'apps/agent/src/index', 'apps/cli/src/main'];
+/** What measures a part of Parley (test/bench) takes it from here, and plugins of tests what they are written with. */
+const PARTS = [...readdirSync(join(ROOT, 'libs')).map((lib) => `libs/${lib}/src/index`), 'libs/authoring/src/plugin'];
 
 const NEST = /[\\/]node_modules[\\/]@nestjs[\\/]/;
 const OWN_REQUIRE = 'const require = createRequire(import.meta.url);';
+const OPTIONAL = new Set(['UNRESOLVED_IMPORT', 'EMPTY_IMPORT_META']);
 const ANY_REQUIRE = /^\s*(?:const|let|var)\b.*\bcreateRequire\(/m;
-
-/** Each lib as well: what measures a part of Parley (test/bench) takes it from here. */
-const libs = readdirSync(join(ROOT, 'libs')).map((lib) => `libs/${lib}/src/index`);
 
 /** The sources, as .swcrc says; what Nest injects by needs the types that swc writes down. */
 const sources = {
@@ -55,27 +50,40 @@ const requires = {
   },
 };
 
-const bundle = await rolldown({
-  cwd: ROOT,
-  platform: 'node',
-  tsconfig: false,
-  input: Object.fromEntries([...MAINS, ...libs].map((entry) => [entry, `${entry}.ts`])),
-  resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
-  plugins: [sources, requires, packageParts, packageFiles(), packageLicenses],
-  onLog: (level, log, report) => {
-    // Nest and TypeORM load what is installed of what they can work with.
-    if (log.code !== 'UNRESOLVED_IMPORT' || !log.id?.includes('node_modules')) report(level, log);
-  },
+await bundle(PROGRAMS, [packageFiles(), packageLicenses, loadedScripts], {
+  // As scripts, whose code is kept from one start to the next: see bundle-loader.mjs.
+  format: 'cjs',
+  strict: true,
+  entryFileNames: '[name]-[hash].cjs',
+  chunkFileNames: ({ moduleIds }) => `chunks/${placeOf(moduleIds)}-[hash].cjs`,
 });
-await bundle.write({
-  dir: resolve(process.argv[2]),
-  sourcemap: true,
-  keepNames: true,
-  // The licences of packages are in a file of their own.
-  comments: false,
-  chunkFileNames: ({ moduleIds }) => `chunks/${placeOf(moduleIds)}-[hash].js`,
+await bundle(PARTS, [packageFiles('libs/')], {
+  chunkFileNames: ({ moduleIds }) => `libs/chunks/${placeOf(moduleIds)}-[hash].js`,
 });
-await bundle.close();
+
+async function bundle(entries, plugins, output) {
+  const made = await rolldown({
+    cwd: ROOT,
+    platform: 'node',
+    tsconfig: false,
+    input: Object.fromEntries(entries.map((entry) => [entry, `${entry}.ts`])),
+    resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+    plugins: [sources, requires, packageParts, ...plugins],
+    onLog: (level, log, report) => {
+      // Nest and TypeORM look at what is installed of what they can work with.
+      if (!OPTIONAL.has(log.code) || !log.id?.includes('node_modules')) report(level, log);
+    },
+  });
+  await made.write({
+    dir: resolve(process.argv[2]),
+    sourcemap: true,
+    keepNames: true,
+    // The licences of packages are in a file of their own.
+    comments: false,
+    ...output,
+  });
+  await made.close();
+}
 
 /** Which lib or package the most of a file is from: what a line of a log without source maps begins with. */
 function placeOf(moduleIds) {

@@ -17,7 +17,7 @@ const DIST = join(ROOT, 'dist');
 const BUILD_STAMP = join(DIST, '.stamp');
 const COMPILED = ['src', 'apps/agent', 'apps/cli', 'libs'];
 const CONSOLE = 'apps/console';
-const BUNDLERS = ['scripts/bundle.mjs', 'scripts/bundle-packages.mjs'];
+const BUNDLERS = ['bundle', 'bundle-loader', 'bundle-packages', 'bundle-scripts'].map((name) => `scripts/${name}.mjs`);
 
 /** Makes node_modules match package-lock.json, with one line on standard error when there is something to do. */
 export function ensureInstalled() {

@@ -1,9 +1,12 @@
 import { start } from './bootstrap.js';
 import { answerTo } from './command-line.js';
 
-const answer = answerTo(process.argv.slice(2));
-if (answer === undefined) await start(process.env);
-else {
+/** Settles once the process does what it is for; whoever loads the program waits for that. */
+export const begun = begin();
+
+async function begin(): Promise<void> {
+  const answer = answerTo(process.argv.slice(2));
+  if (answer === undefined) return start(process.env);
   (answer.code === 0 ? process.stdout : process.stderr).write(answer.text);
   process.exitCode = answer.code;
 }

