@@ -13,7 +13,7 @@ export default {
   testSequencer: '<rootDir>/test/sequencer.mjs',
   // A safety net, which no test's outcome depends on; one wait (test/support/until.ts) is given up before it.
   testTimeout: 120_000,
-  workerIdleMemoryLimit: '512MB',
+  workerIdleMemoryLimit: '1GB',
   coverageProvider: 'v8',
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{libs,src,apps}/**/*.spec.ts'] },
