@@ -25,7 +25,7 @@ export async function until<T>(
     if (value !== undefined && value !== false) return value;
     const waited = performance.now() - begun;
     if (waited > within) throw new Error(`Waited ${within} ms for ${what}`);
-    await delay(Math.min(15 + waited / 10, 250));
+    await delay(Math.min(15 + waited / 5, 250));
   }
 }
 
