@@ -63,18 +63,19 @@ describeWithNats('signals over NATS', () => {
   });
 
   it('hears only those of its own database', async () => {
-    const heard: (string | undefined)[] = [];
-    const events = {
-      notified: (_: string, payload: string | undefined) => heard.push(payload),
+    const [heard, elsewhere]: (string | undefined)[][] = [[], []];
+    const into = (payloads: (string | undefined)[]) => ({
+      notified: (_: string, payload: string | undefined) => payloads.push(payload),
       ended: () => undefined,
-    };
+    });
     const [own, foreign] = [new NatsWire(nats.url, 'own'), new NatsWire(nats.url, 'foreign')];
-    const listener = await new NatsWire(nats.url, 'own').open(events);
-    await listener.listen(['parley_thing'], []);
-    const sessions = await Promise.all([own, foreign].map((it) => it.open({ ...events, notified: () => undefined })));
+    const listener = await new NatsWire(nats.url, 'own').open(into(heard!));
+    const sessions = await Promise.all([own.open(into([])), foreign.open(into(elsewhere!))]);
+    for (const it of [listener, sessions[1]]) await it.listen(['parley_thing'], []);
     await foreign.send(['parley_thing'], ['theirs']);
+    await until(() => elsewhere!.length > 0, { what: 'the signal of the other database' });
     await own.send(['parley_thing'], ['ours']);
-    await listener.listen([], ['parley_thing']);
+    await until(() => heard!.length > 0, { what: 'the signal of the own database' });
     expect(heard).toEqual(['ours']);
     await Promise.all([listener, ...sessions].map((it) => it.end()));
   });

@@ -85,13 +85,9 @@ describe.each(['both', 'legacy'] as const)('over HTTP, a server of the era "%s"'
     const server = await http(era);
     const connection = connections().of('', endpoint(server.url));
     const { tools } = await connection.tools(NEVER);
+    const hints = { annotations: { readOnlyHint: true } };
     expect(tools).toEqual([
-      {
-        name: 'echo',
-        description: 'Says what it is told',
-        inputSchema: { type: 'object' },
-        annotations: { readOnlyHint: true },
-      },
+      { name: 'echo', description: 'Says what it is told', inputSchema: { type: 'object' }, ...hints },
     ]);
     expect(await call(connection, 'echo', { text: 'hello' })).toEqual({ result: 'hello' });
     expect(server.calls).toHaveLength(1);
@@ -253,9 +249,8 @@ describe('over HTTP', () => {
   it('a server that does not answer is given up', async () => {
     const server = await http();
     server.instead = () => true;
-    expect(await failureOf(connections({ connect: 300 }).of('', endpoint(server.url)).tools(NEVER))).toMatch(
-      /^timeout/,
-    );
+    const connection = connections({ connect: 300 }).of('', endpoint(server.url));
+    expect(await failureOf(connection.tools(NEVER))).toMatch(/^timeout/);
   });
 
   it('a server that lists without end is given up', async () => {
@@ -362,17 +357,15 @@ describe('a program', () => {
   it('that floods its standard error is not held up', async () => {
     const flood = `process.stderr.write('x'.repeat(3_000_000)); await import(${JSON.stringify(join(SUPPORT, 'mcp-stdio-server.mjs'))})`;
     const at = { command: process.execPath, args: ['--input-type=module', '-e', flood], env: {} };
-    expect(await call(connections().of('', { name: 'loud', source: 'file', at }), 'echo')).toEqual({
-      result: 'echo done',
-    });
+    const connection = connections().of('', { name: 'loud', source: 'file', at });
+    expect(await call(connection, 'echo')).toEqual({ result: 'echo done' });
   });
 
   it('that writes what is no message is listened to further', async () => {
     const noise = `console.log('hello'); await import(${JSON.stringify(join(SUPPORT, 'mcp-stdio-server.mjs'))})`;
     const at = { command: process.execPath, args: ['--input-type=module', '-e', noise], env: {} };
-    expect(await call(connections().of('', { name: 'noisy', source: 'file', at }), 'echo')).toEqual({
-      result: 'echo done',
-    });
+    const connection = connections().of('', { name: 'noisy', source: 'file', at });
+    expect(await call(connection, 'echo')).toEqual({ result: 'echo done' });
   });
 });
 
