@@ -68,16 +68,17 @@ describeWithNats('signals over NATS', () => {
       notified: (_: string, payload: string | undefined) => payloads.push(payload),
       ended: () => undefined,
     });
-    const [own, foreign] = [new NatsWire(nats.url, 'own'), new NatsWire(nats.url, 'foreign')];
-    const listener = await new NatsWire(nats.url, 'own').open(into(heard!));
-    const sessions = await Promise.all([own.open(into([])), foreign.open(into(elsewhere!))]);
-    for (const it of [listener, sessions[1]]) await it.listen(['parley_thing'], []);
+    const wireOf = (scope: string): NatsWire => new NatsWire(nats.url, scope);
+    const [own, foreign] = [wireOf('own'), wireOf('foreign')];
+    const listeners = [await wireOf('own').open(into(heard!)), await wireOf('foreign').open(into(elsewhere!))];
+    for (const it of listeners) await it.listen(['parley_thing'], []);
+    const senders = await Promise.all([own, foreign].map((it) => it.open(into([]))));
     await foreign.send(['parley_thing'], ['theirs']);
     await until(() => elsewhere!.length > 0, { what: 'the signal of the other database' });
     await own.send(['parley_thing'], ['ours']);
     await until(() => heard!.length > 0, { what: 'the signal of the own database' });
     expect(heard).toEqual(['ours']);
-    await Promise.all([listener, ...sessions].map((it) => it.end()));
+    await Promise.all([...listeners, ...senders].map((it) => it.end()));
   });
 
   it('says what is wrong without the password', async () => {
