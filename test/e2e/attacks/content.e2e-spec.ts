@@ -1,4 +1,3 @@
-import type { JsonObject } from '#libs/protocol';
 import { rpc, sendParams } from '../../support/a2a.js';
 import { besides } from '../../support/beside.js';
 import { type Stage, useStage } from '../../support/stage.js';
@@ -43,7 +42,7 @@ interface Ending {
   status: unknown;
   /** The nodes that failed, and the first failure as the run tells it. */
   failed: (string | undefined)[];
-  fault: JsonObject | undefined;
+  fault: { node?: unknown; error?: unknown } | undefined;
 }
 
 /** Runs it to its end while another caller's Messages are answered, and gives what its events told. */
@@ -56,7 +55,7 @@ async function attacked(workflow: Workflow, inputs = {}): Promise<Ending> {
     for (let frame = await events.next(WITHIN); frame !== undefined; frame = await events.next(WITHIN)) {
       const { type, node_id: node, payload } = frame.data;
       if (type === 'node.error') ending.failed.push(node);
-      if (type === 'workflow.failed') ending.fault = payload;
+      if (type === 'workflow.failed') ending.fault = { node: payload.node, error: payload.error };
       if (type === 'done') ending.status = payload.status;
     }
     return ending;

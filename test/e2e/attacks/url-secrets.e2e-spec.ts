@@ -102,6 +102,7 @@ describe('a password in a URL that came another way', () => {
     const run = await stage.api.ended(await stage.api.start(name));
     const where = `http://127.0.0.1:${port()}/agent`;
     expect(run.error).toEqual({
+      kind: 'refused',
       node: 'x',
       message: `node "x": external agent call to ${where}: endpoint_url ${RULE}`,
     });
