@@ -37,6 +37,20 @@ it('tries what may pass every minute, and tells of it once as well', async () =>
   expect(errors).toHaveBeenCalledTimes(1);
 });
 
+it.each([
+  ['tells of a look that failed', false, 1],
+  ['says nothing of one that its end has cut off', true, 0],
+])('%s', async (_, ends, times) => {
+  const [warnings, look] = [jest.spyOn(Logger.prototype, 'warn').mockReturnValue(), Promise.withResolvers<string[]>()];
+  const recovery = recoveryOf({}, { deadReplicas: () => look.promise, onLoss: () => undefined });
+  recovery.start();
+  if (ends) recovery.stop();
+  look.reject(new Error('Cannot use a pool after calling end on the pool'));
+  await jest.advanceTimersByTimeAsync(0);
+  expect(warnings).toHaveBeenCalledTimes(times);
+  recovery.stop();
+});
+
 /** How often a Task that this replica claims is loaded in vain while the replica looks once a second. */
 async function loadsIn(milliseconds: number, failure: () => Error): Promise<number> {
   let loads = 0;
@@ -51,20 +65,23 @@ async function loadsIn(milliseconds: number, failure: () => Error): Promise<numb
       throw failure();
     },
   };
-  const registry = { has: () => false, claims: () => [], cancelRequested: async () => undefined };
-  const replica = { replicaId: 'r', deadReplicas: async () => [], unknownReplicas: async () => [] };
-  const recovery = new TaskRecovery(
-    store as unknown as TaskStore,
-    {} as TaskRecorder,
-    registry as unknown as ExecutionRegistry,
-    {} as AgentCatalog,
-    replica as unknown as ReplicaLife,
-    {} as ServiceAddress,
-    { register: () => undefined } as unknown as Shutdown,
-  );
+  const recovery = recoveryOf(store, { deadReplicas: async () => [], unknownReplicas: async () => [] });
   for (let passed = 0; passed < milliseconds; passed += 1_000) {
     await recovery.sweep();
     jest.advanceTimersByTime(1_000);
   }
   return loads;
+}
+
+function recoveryOf(store: object, replica: object): TaskRecovery {
+  const registry = { has: () => false, claims: () => [], cancelRequested: async () => undefined };
+  return new TaskRecovery(
+    store as TaskStore,
+    {} as TaskRecorder,
+    registry as unknown as ExecutionRegistry,
+    {} as AgentCatalog,
+    { replicaId: 'r', ...replica } as unknown as ReplicaLife,
+    {} as ServiceAddress,
+    { register: () => undefined } as unknown as Shutdown,
+  );
 }

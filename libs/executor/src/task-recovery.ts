@@ -137,6 +137,8 @@ export class TaskRecovery {
         const adopted = await this.sweep();
         if (adopted > 0) this.logger.log({ tasks: adopted }, 'Took over tasks of replicas that are gone');
       } catch (error) {
+        // A process that stops does not wait for a look that is under way: others look.
+        if (this.stopped) break;
         this.logger.warn({ err: error }, 'Looking for tasks without a replica failed; it is tried again');
       }
     }
