@@ -1,13 +1,12 @@
-import { Logger } from '@nestjs/common';
 import fc from 'fast-check';
-import { migrateJobQueue } from '#libs/jobs';
-import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
+import type { Database } from '#libs/postgres';
 import { statusUpdate, userMessage } from '#libs/protocol';
-import { PostgresTaskStore, TASK_MIGRATIONS, type TaskEvent } from '#libs/tasks';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { PostgresTaskStore, type TaskEvent } from '#libs/tasks';
+import type { TestDatabase } from '../support/postgres.js';
 import { range } from '../support/sse.js';
 import { newDraft } from './task-draft.js';
 import { asRows, VersionBefore } from './version-before.js';
+import { openTaskDatabase } from './task-database.js';
 
 let server: TestDatabase;
 let database: Database;
@@ -15,10 +14,7 @@ let store: PostgresTaskStore;
 let before: VersionBefore;
 
 beforeAll(async () => {
-  Logger.overrideLogger(false);
-  server = await freshDatabase({ empty: true });
-  database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
-  await migrateJobQueue(database);
+  ({ server, database } = await openTaskDatabase());
   store = new PostgresTaskStore(database);
   before = await VersionBefore.connect(server.url);
 });

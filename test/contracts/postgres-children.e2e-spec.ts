@@ -1,19 +1,15 @@
-import { Logger } from '@nestjs/common';
-import { migrateJobQueue } from '#libs/jobs';
-import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
-import { PostgresTaskStore, TASK_MIGRATIONS } from '#libs/tasks';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import type { Database } from '#libs/postgres';
+import { PostgresTaskStore } from '#libs/tasks';
+import type { TestDatabase } from '../support/postgres.js';
 import { newDraft } from './task-draft.js';
+import { openTaskDatabase } from './task-database.js';
 
 let server: TestDatabase;
 let database: Database;
 let store: PostgresTaskStore;
 
 beforeAll(async () => {
-  Logger.overrideLogger(false);
-  server = await freshDatabase({ empty: true });
-  database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
-  await migrateJobQueue(database);
+  ({ server, database } = await openTaskDatabase());
   store = new PostgresTaskStore(database);
 });
 

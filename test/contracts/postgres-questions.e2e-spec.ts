@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { Logger } from '@nestjs/common';
-import { migrateJobQueue } from '#libs/jobs';
-import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
+import type { Database } from '#libs/postgres';
 import { statusUpdate, userMessage } from '#libs/protocol';
-import { PostgresTaskStore, TASK_MIGRATIONS, type TaskEvent, type TaskQuestion, TaskQuestions } from '#libs/tasks';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { PostgresTaskStore, type TaskEvent, type TaskQuestion, TaskQuestions } from '#libs/tasks';
+import type { TestDatabase } from '../support/postgres.js';
 import { newDraft } from './task-draft.js';
+import { openTaskDatabase } from './task-database.js';
 
 type Draft = ReturnType<typeof newDraft>;
 
@@ -14,10 +13,7 @@ let database: Database;
 let store: PostgresTaskStore;
 
 beforeAll(async () => {
-  Logger.overrideLogger(false);
-  server = await freshDatabase({ empty: true });
-  database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
-  await migrateJobQueue(database);
+  ({ server, database } = await openTaskDatabase());
   store = new PostgresTaskStore(database);
 });
 

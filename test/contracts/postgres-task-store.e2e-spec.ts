@@ -1,24 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { Logger } from '@nestjs/common';
-import { type Job, migrateJobQueue } from '#libs/jobs';
-import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
-import { PostgresTaskStore, type StoredTask, TASK_MIGRATIONS, TaskCounts } from '#libs/tasks';
+import type { Job } from '#libs/jobs';
+import type { Database } from '#libs/postgres';
+import { PostgresTaskStore, type StoredTask, TaskCounts } from '#libs/tasks';
 import { asEarlierVersion } from '../support/earlier-log.js';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import type { TestDatabase } from '../support/postgres.js';
 import { StatementFaults } from '../support/statement-faults.js';
 import { newDraft, REPLICA } from './task-draft.js';
 import { describeParkedTasks } from './parked-tasks.contract.js';
 import { describeTaskReads } from './task-reads.contract.js';
 import { describeTaskStore } from './task-store.contract.js';
+import { openTaskDatabase } from './task-database.js';
 
 let server: TestDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  Logger.overrideLogger(false);
-  server = await freshDatabase({ empty: true });
-  database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
-  await migrateJobQueue(database);
+  ({ server, database } = await openTaskDatabase());
 });
 
 afterAll(async () => {

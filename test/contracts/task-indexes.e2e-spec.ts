@@ -1,10 +1,9 @@
-import { Logger } from '@nestjs/common';
-import { migrateJobQueue } from '#libs/jobs';
-import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
-import { PostgresTaskStore, TASK_MIGRATIONS, TaskCounts, TaskPurge, TaskQuestions, TaskRetention } from '#libs/tasks';
+import type { Database } from '#libs/postgres';
+import { PostgresTaskStore, TaskCounts, TaskPurge, TaskQuestions, TaskRetention } from '#libs/tasks';
 import type pg from 'pg';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import type { TestDatabase } from '../support/postgres.js';
 import { newDraft } from './task-draft.js';
+import { openTaskDatabase } from './task-database.js';
 
 const TASKS = 4_000;
 const SCOPE = { tenant: '', owner: 'o7' };
@@ -15,10 +14,7 @@ let database: Database;
 const asked: { text: string; values: unknown[] }[] = [];
 
 beforeAll(async () => {
-  Logger.overrideLogger(false);
-  server = await freshDatabase({ empty: true });
-  database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
-  await migrateJobQueue(database);
+  ({ server, database } = await openTaskDatabase());
   listen(database.pool);
   const tunedPool = database.tunedPool.bind(database);
   database.tunedPool = (...args) => listen(tunedPool(...args));

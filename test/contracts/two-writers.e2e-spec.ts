@@ -1,32 +1,27 @@
-import { Logger } from '@nestjs/common';
-import { migrateJobQueue } from '#libs/jobs';
-import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
+import type { Database } from '#libs/postgres';
 import { submittedTask, userMessage } from '#libs/protocol';
 import { InFlight, loadConfig, Metrics } from '#libs/service';
 import {
   ClaimLost,
   type JournalEntry,
   PostgresTaskStore,
-  TASK_MIGRATIONS,
   TaskFeed,
   TaskJournal,
   TaskMetrics,
   TaskRecorder,
 } from '#libs/tasks';
 import { EventGate } from '../support/event-gate.js';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import type { TestDatabase } from '../support/postgres.js';
 import { range } from '../support/sse.js';
 import { until } from '../support/until.js';
 import { newDraft } from './task-draft.js';
+import { openTaskDatabase } from './task-database.js';
 
 let server: TestDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  Logger.overrideLogger(false);
-  server = await freshDatabase({ empty: true });
-  database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS] });
-  await migrateJobQueue(database);
+  ({ server, database } = await openTaskDatabase());
 });
 
 afterAll(async () => {

@@ -1,0 +1,15 @@
+import { Logger } from '@nestjs/common';
+import { migrateJobQueue } from '#libs/jobs';
+import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
+import { TASK_MIGRATIONS } from '#libs/tasks';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+
+/** A new database with the tables of Tasks and of jobs; whoever opens it closes `database` and drops `server`. */
+export async function openTaskDatabase(): Promise<{ server: TestDatabase; database: Database }> {
+  Logger.overrideLogger(false);
+  const server = await freshDatabase({ empty: true });
+  const migrations = [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS];
+  const database = await Database.open({ url: server.url, migrations });
+  await migrateJobQueue(database);
+  return { server, database };
+}
