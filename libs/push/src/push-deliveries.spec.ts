@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import type { JobContext, JobHandler, Jobs } from '#libs/jobs';
 import type { Metrics } from '#libs/service';
 import type { RecordedEvent, TaskStore } from '#libs/tasks';
@@ -27,6 +29,8 @@ let backOffs: boolean[];
 let context: JobContext;
 let run: (payload: unknown) => Promise<void>;
 let log: number;
+
+afterEach(() => jest.restoreAllMocks());
 
 beforeEach(() => {
   reported = [];
@@ -183,7 +187,22 @@ it('goes on with others where one cannot be sent by a fault of ours', async () =
   const broken = { ...config, pushId: 'broken' };
   waiting = [broken, { ...config, deliveredSequence: 2 }];
   await run(JOB);
-  expect(reported).toEqual(['put back broken', 'sent 3', 'delivered 3', 'rest', 'left']);
+  expect(reported).toEqual([
+    expect.stringMatching(/^put back broken for \d{5}$/),
+    'sent 3',
+    'delivered 3',
+    'rest',
+    'left',
+  ]);
+});
+
+it('is soon at it again where a session with the database was lost', async () => {
+  const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+  const error = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+  waiting = [{ ...config, pushId: 'lost' }];
+  await run(JOB);
+  expect(reported).toEqual([expect.stringMatching(/^put back lost for (\d{1,3}|1000)$/), 'left']);
+  expect([warn.mock.calls.length, error.mock.calls.length]).toEqual([1, 0]);
 });
 
 it('counts no failure where the process stops', async () => {
@@ -212,6 +231,7 @@ function deliveries(): (payload: unknown) => Promise<void> {
   const sender = {
     send: async ({ pushId }: DueConfig, { sequence }: RecordedEvent) => {
       if (pushId === 'broken') throw new Error('a fault of ours');
+      if (pushId === 'lost') throw new Error('Client has encountered a connection error and is not queryable');
       reported.push(`sent ${sequence}`);
       await answering;
       return outcomes.shift() ?? TAKEN;
@@ -261,7 +281,8 @@ function fakeStore(): Partial<DeliveryStore> {
       reported.push(`disabled ${sequence}: ${reason}`);
     },
     putBack: async (given, until) => {
-      reported.push(`put back ${given.pushId}`);
+      const pause = until ? ` for ${until.getTime() - Date.now()}` : '';
+      reported.push(`put back ${given.pushId}${pause}`);
       if (until === undefined) waiting.push(given);
     },
     backOff: async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { type JobContext, Jobs } from '#libs/jobs';
+import { isDatabaseAway } from '#libs/postgres';
 import { Metrics } from '#libs/service';
 import { TaskStore } from '#libs/tasks';
 import { DELIVER, readDeliverPayload } from './deliver-job.js';
@@ -25,6 +26,8 @@ const ROOM_POLL_MS = 10;
 const COMMITTING_MS = 20;
 /** After a fault of ours, which is no attempt. */
 const FAULT_PAUSE_MS = 30_000;
+/** After the loss of a session with the database. */
+const LOSS_PAUSE_MS = 1_000;
 const REVIVE = { name: 'push.revive', match: '*/10 * * * *' };
 
 /**
@@ -93,9 +96,12 @@ export class PushDeliveries {
     } catch (error) {
       signal.throwIfAborted();
       // Others of the same receiver do not wait for it. Where the database is away, this fails as well, and the job.
-      await this.store.putBack(config, new Date(Date.now() + FAULT_PAUSE_MS));
+      const isLoss = isDatabaseAway(error);
+      await this.store.putBack(config, new Date(Date.now() + (isLoss ? LOSS_PAUSE_MS : FAULT_PAUSE_MS)));
       const { pushId, taskId } = config;
-      this.logger.error({ err: error, pushId, taskId }, 'A push notification could not be sent; it is tried again');
+      const line = { err: error, pushId, taskId };
+      if (isLoss) this.logger.warn(line, 'A session was lost while a push notification was sent; it is tried again');
+      else this.logger.error(line, 'A push notification could not be sent; it is tried again');
     }
   }
 
