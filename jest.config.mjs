@@ -12,7 +12,7 @@ export default {
   maxWorkers: Math.min(Math.max(availableParallelism() + 3, 3), 6),
   testSequencer: '<rootDir>/test/sequencer.mjs',
   // A safety net, which no test's outcome depends on; one wait (test/support/until.ts) is given up before it.
-  testTimeout: 120_000,
+  testTimeout: 600_000,
   workerIdleMemoryLimit: '1GB',
   coverageProvider: 'v8',
   projects: [

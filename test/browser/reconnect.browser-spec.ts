@@ -49,18 +49,18 @@ describe('a console whose service is killed', () => {
     await thread.getByText('Connection lost').waitFor({ state: 'detached' });
     agent.release();
 
-    await thread.locator('header [data-status="complete"]').waitFor({ timeout: 60_000 });
+    await thread.locator('header [data-status="complete"]').waitFor();
     const { turns } = await new Talks(new Api(parley.url)).get(id);
     expect(await thread.locator('[data-turn] .markdown').allInnerTexts()).toEqual(turns.map(({ text }) => text));
     expect(turns.map(({ text }) => text)).toEqual(['Hello', 'the answer']);
 
-    await log.locator('[data-sequence]').getByText('Completed').waitFor({ timeout: 60_000 });
+    await log.locator('[data-sequence]').getByText('Completed').waitFor();
     const numbers = await log
       .locator('[data-sequence]')
       .evaluateAll((all) => all.map((it) => Number(it.getAttribute('data-sequence'))));
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));
 
-    await chat.locator('[data-status="TASK_STATE_COMPLETED"]').waitFor({ timeout: 60_000 });
+    await chat.locator('[data-status="TASK_STATE_COMPLETED"]').waitFor();
     expect(await chat.locator('[data-from="person"]').count()).toBe(1);
     await chat.locator('[data-from="agent"]').filter({ hasText: 'the answer' }).first().waitFor();
   });

@@ -99,7 +99,7 @@ describe(`the replica of a run with runs in it is killed, ${KILLS} times by chan
       [`workflows/${name}_top/nodes/middle`, `workflows/${name}_middle/nodes/low`],
     );
     expect(children).toEqual([{ runs: 2 * KILLS }]);
-  }, 400_000);
+  });
 
   it('a cancel reaches the agent at the bottom also where the child is executed by another replica', async () => {
     fake.always(holds());

@@ -73,7 +73,7 @@ describe(`the replica that executes a run of ten nodes is killed, ${KILLS} times
     }
     await Promise.all(starts);
     await Promise.all(runIds.map((runId) => stage.api.ended(runId, 60_000)));
-  }, 400_000);
+  });
 
   /** Kills whoever executes the run, and measures until another one does. */
   async function killOwner(runId: string): Promise<void> {

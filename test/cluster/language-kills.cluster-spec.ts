@@ -19,7 +19,7 @@ describe('runs with every construct, whose replica is killed at their events', (
       { cluster, api, agent },
       { scenarios: kinds, most: KILLS, side: 4, say: () => undefined },
     );
-  }, 400_000);
+  });
 
   it('come to the same as without, call nobody again who has answered, and leave nothing behind', () => {
     expect(result.problems).toEqual([]);

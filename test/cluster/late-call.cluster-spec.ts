@@ -29,7 +29,7 @@ describe('an owner that stands still between two attempts to call an agent', () 
     await stage.api.save(linear(after, external('x', other.url)));
     expect((await stage.at(0).ended(await stage.at(0).start(after))).status).toBe('completed');
     expect(agent.sends).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe('a call over MCP', () => {

@@ -60,7 +60,7 @@ async function askEverything(): Promise<void> {
   const questions = new TaskQuestions(database);
   await questions.list({ scope: SCOPE, limit: 10 });
   await questions.list({ scope: SCOPE, assignee: 'me', limit: 10 });
-  await new TaskPurge(database, new TaskRetention()).purge(new Date(0), AbortSignal.timeout(60_000));
+  await new TaskPurge(database, new TaskRetention()).purge(new Date(0), AbortSignal.timeout(180_000));
 }
 
 /** The indexes that a statement is answered by, among so many Tasks and beyond. */

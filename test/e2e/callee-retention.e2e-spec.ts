@@ -17,7 +17,7 @@ it('the pinned card of an agent goes when nobody has called it for CARD_RETENTIO
      SELECT id, hash, 'another', true, '[]' FROM callee_card`,
   );
   await stage.database.query(`SELECT graphile_worker.add_job('callees.purge')`);
-  await until(async () => !(await pinned()).includes(unused), { within: 60_000, what: 'the card to be forgotten' });
+  await until(async () => !(await pinned()).includes(unused), { what: 'the card to be forgotten' });
   expect(await pinned()).toEqual([used, changed].sort());
   const [left] = await stage.database.query<{ changes: number }>(
     'SELECT count(*)::int AS changes FROM callee_card_change',

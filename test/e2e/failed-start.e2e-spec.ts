@@ -1,15 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { jest } from '@jest/globals';
 import { DatabaseLink } from '../support/database-link.js';
 import { freshDataDir, postmasters, startParley, startRefused } from '../support/parley.js';
 import { freshDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
 
-jest.setTimeout(300_000);
-
-const WITHIN = 120_000;
+const WITHIN = 180_000;
 
 describe('a start that fails', () => {
   const data = freshDataDir();

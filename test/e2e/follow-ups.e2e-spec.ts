@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { firstText, sendTask } from '../support/a2a.js';
 import { type AskingAgent, startAskingAgent } from '../support/asking-sdk-agent.js';
 import { Talks } from '../support/conversation.js';
@@ -7,8 +6,6 @@ import { external, linear, output, textOf, unique } from '../support/workflow.js
 import { ChatProcess } from './agent-app/chat-process.js';
 
 const stage = useSharedStage();
-jest.setTimeout(60_000);
-
 describe.each([
   ['1.0', 'JSONRPC', true],
   ['1.0', 'HTTP+JSON', true],

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { ClientFactory } from '@a2a-js/sdk/client';
 import type { JsonObject } from '#libs/protocol';
 import { firstText, rpc, sendParams, sendTask } from '../support/a2a.js';
@@ -11,8 +10,6 @@ import { rewriteStored } from '../support/stored-definition.js';
 import { echo, external, linear, output, textOf, unique } from '../support/workflow.js';
 
 const stage = useSharedStage();
-jest.setTimeout(60_000);
-
 interface Canceled {
   status: string;
   children: { node: string; agentUrl: string; taskId?: string; outcome: string }[];

@@ -92,7 +92,6 @@ describe('conversations in the event gateway', () => {
     }
     const last = await watch(urls[1]!, { since: cursor });
     await until(() => frames.length + last.events.length >= CONVERSATIONS * EVENTS, {
-      within: 60_000,
       what: 'every frame',
     });
     const seen = threads([...frames, ...last.events]);

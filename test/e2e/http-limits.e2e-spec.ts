@@ -101,7 +101,7 @@ describe('a body that is too large', () => {
     async (path) => {
       const request = { method: 'POST', headers: { 'content-type': 'application/json' } };
       const body = ' '.repeat(100_000);
-      const signal = AbortSignal.timeout(60_000);
+      const signal = AbortSignal.timeout(180_000);
       const known = await fetch(`${stage.parley.url}${path}`, { ...request, body, signal });
       expect(known.status).toBe(413);
       const stream = new Blob([body]).stream();

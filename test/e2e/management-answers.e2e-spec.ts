@@ -110,7 +110,7 @@ describe('answers of the service', () => {
       [failing, 'breaks', 'out of ink'],
       [away, 'far', '127.0.0.1:1'],
     ] as const) {
-      const run = await stage.api.finish(workflow, {}, 60_000);
+      const run = await stage.api.finish(workflow, {});
       const lines = await until(async () => {
         const said = (await stage.written()).split('\n');
         const found = said.filter((it) => it.includes(run.runId) && it.includes('A run failed'));

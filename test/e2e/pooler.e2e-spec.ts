@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { firstText, rest, sendTask, stream } from '../support/a2a.js';
 import { startParley, startRefused } from '../support/parley.js';
 import { describeWithPgBouncer, PgBouncer } from '../support/pg-bouncer.js';
@@ -6,9 +5,7 @@ import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { ids, range } from '../support/sse.js';
 import { Api, linear, output, ruled, says, script, unique } from '../support/workflow.js';
 
-jest.setTimeout(300_000);
-
-const WITHIN = 120_000;
+const WITHIN = 180_000;
 
 /** Work of every kind, at two replicas: what one of them does the other one shows. */
 async function work(first: string, second: string): Promise<void> {

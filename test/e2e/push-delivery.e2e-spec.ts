@@ -110,7 +110,7 @@ describe('notifications', () => {
     stage.defer(() => parley.stop());
     await until(async () => (await attempts('retried')) > 0, { what: 'an attempt in vain' });
     await hook.comeUp();
-    await hook.ended(60_000);
+    await hook.ended();
     const sequences = hook.accepted.map(({ id }) => Number(id.split('.')[1]));
     expect(sequences).toEqual(sequences.map((_, index) => index + 1));
     expect(hook.story.at(-1)).toMatch(/COMPLETED|FAILED/);

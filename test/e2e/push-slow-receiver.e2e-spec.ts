@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { sendTask } from '../support/a2a.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
@@ -15,8 +14,6 @@ const OTHERS = 60;
 const AT_ONCE = 100;
 
 const stage = useStage();
-jest.setTimeout(180_000);
-
 it('a receiver that holds its answers costs its lanes and nothing else, however many Tasks wait for it', async () => {
   const slow = await receiver();
   slow.holds = true;
@@ -30,7 +27,7 @@ it('a receiver that holds its answers costs its lanes and nothing else, however 
     const hook = { url: other.url };
     await sendTask(base, 'go', { configuration: { taskPushNotificationConfig: hook } });
   }
-  await until(() => ends(other) === OTHERS, { within: 60_000, what: 'the notifications of the others' });
+  await until(() => ends(other) === OTHERS, { what: 'the notifications of the others' });
   const after = await work();
   // Each of the others calls for a lane at most with each of its three events, and once with its config.
   expect(after.jobs - before.jobs).toBeLessThan(OTHERS * 4 + 50);
@@ -38,7 +35,7 @@ it('a receiver that holds its answers costs its lanes and nothing else, however 
   expect(slow.mostUnderWay).toBe(2);
   expect(await waitingConfigs()).toBeGreaterThanOrEqual(WAITING - 4);
   slow.release();
-  await until(() => slow.accepted.length >= 300, { within: 120_000, what: 'those that waited' });
+  await until(() => slow.accepted.length >= 300, { what: 'those that waited' });
   expect(slow.mostUnderWay).toBe(2);
   // Those whose attempts were cut short come again later.
   const batches = slow.accepted.slice(0, 300).map(({ event }) => Math.floor((numberOf(event) - 1) / AT_ONCE));
@@ -59,9 +56,9 @@ it('what waits for a receiver survives kill -9 of the replica that serves it, in
   await doomed.kill9();
   const survivor = await startParley({ databaseUrl: database.url });
   stage.defer(() => survivor.stop());
-  await until(() => slow.received.length === 0 && slow.requests >= 4, { within: 60_000, what: 'both lanes to go on' });
+  await until(() => slow.received.length === 0 && slow.requests >= 4, { what: 'both lanes to go on' });
   slow.release();
-  await until(() => ends(slow) === 20, { within: 120_000, what: 'everything that waited' });
+  await until(() => ends(slow) === 20, { what: 'everything that waited' });
   const byConfig = Map.groupBy(slow.accepted, ({ id }) => id.split('.')[0]);
   for (const notifications of byConfig.values()) {
     expect(notifications.map(({ id }) => Number(id.split('.')[1]))).toEqual([1, 2, 3]);
@@ -86,7 +83,7 @@ it('a lane that began at its time goes on after kill -9, although another has le
   await doomed.kill9();
   const survivor = await startParley({ databaseUrl: database.url });
   stage.defer(() => survivor.stop());
-  await until(() => slow.requests === 2, { within: 60_000, what: 'the lane to go on' });
+  await until(() => slow.requests === 2, { what: 'the lane to go on' });
   slow.release();
   await until(() => slow.accepted.length === 1, { what: 'the notification' });
 });
@@ -138,7 +135,7 @@ it('two slow receivers leave a replica a job for whatever else is to be done', a
   expect(most).toBe(3);
   for (const hook of slow) hook.release();
   // None was lost by those that had to wait.
-  await until(() => slow.every((hook) => ends(hook) === 6), { within: 120_000, what: 'everything that waited' });
+  await until(() => slow.every((hook) => ends(hook) === 6), { what: 'everything that waited' });
 });
 
 it('what an earlier version scheduled with a job of its own is sent', async () => {
@@ -156,7 +153,7 @@ it('what an earlier version scheduled with a job of its own is sent', async () =
     `SELECT graphile_worker.add_job('push.deliver', json_build_object('pushId', $1::text, 'turn', 7))`,
     [row?.pushId],
   );
-  await until(() => hook.accepted.length === 1, { within: 60_000, what: 'the notification' });
+  await until(() => hook.accepted.length === 1, { what: 'the notification' });
   expect(numberOf(hook.accepted[0]?.event)).toBe(1);
 });
 

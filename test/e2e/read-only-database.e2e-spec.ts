@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import pg from 'pg';
 import type { JsonObject, Task } from '#libs/protocol';
 import { firstText, rpc, sendTask, stream } from '../support/a2a.js';
@@ -10,11 +9,9 @@ import { logProblems, storedLog, storedLogs } from '../support/stored-log.js';
 import { until } from '../support/until.js';
 import { Api, linear, output, ruled, says, script, unique } from '../support/workflow.js';
 
-jest.setTimeout(180_000);
-
 const STEPS = range(1, 60).flatMap((n): JsonObject[] => [{ sleep: 40 }, { artifact: { parts: [{ text: `${n}` }] } }]);
 const TROUBLE = 'the journal tries again';
-const LONG = { within: 60_000 };
+const LONG = { within: 180_000 };
 
 /** A service whose sessions go to a server that a test makes read-only and writable again. */
 interface Stage {

@@ -37,7 +37,7 @@ describe('rows J: a brainstorm survives kill -9 of its replica', () => {
     const id = await there.start([a, b, c], { maxIterations: 1 });
     await b.sent();
     await doomed.kill9();
-    const ended = await here.rested(id, 60_000);
+    const ended = await here.rested(id);
     expect(ended).toMatchObject({ status: 'converged', iteration: 1, state: { assumptions: ['of a', 'of b'] } });
     expect([a, b, c].map(({ sends }) => sends.length)).toEqual([1, 2, 1]);
     const [first, second] = b.sends;
@@ -94,7 +94,7 @@ describe('rows J: a brainstorm survives kill -9 of its replica', () => {
     await cutBefore(database, id, 'agent.phase');
     const second = await startParley({ databaseUrl: database.url });
     stage.defer(() => second.stop());
-    expect((await new BrainstormApi(new Api(second.url)).rested(id, 60_000)).status).toBe('converged');
+    expect((await new BrainstormApi(new Api(second.url)).rested(id)).status).toBe('converged');
     expect(await database.query('SELECT task_id FROM task WHERE parent_task_id = $1', [id])).toHaveLength(1);
   });
 

@@ -9,7 +9,7 @@ import { useTenants } from '../support/tenant-stage.js';
 import { until } from '../support/until.js';
 import { type Api, input, linear, output, says, script, textOf, unique, type Workflow } from '../support/workflow.js';
 
-const LONG = 60_000;
+const LONG = 180_000;
 
 describe.each(['local', 'http'])('workflows of tenants, NODE_DISPATCH=%s', (dispatch) => {
   const tenants = useTenants({ NODE_DISPATCH: dispatch });

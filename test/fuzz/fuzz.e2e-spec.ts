@@ -1,9 +1,6 @@
-import { jest } from '@jest/globals';
 import { freshDatabase } from '../support/postgres.js';
 import type { AuthMode } from './options.js';
 import { runFuzz } from './run-fuzz.js';
-
-jest.setTimeout(240_000);
 
 /** A few seconds of what `npm run fuzz` does for as long as it is let. */
 describe.each<[AuthMode, number]>([

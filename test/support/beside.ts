@@ -27,7 +27,7 @@ async function answer(base: string, id: number): Promise<void> {
     method: 'POST',
     headers: { ...VERSION, 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id, method: 'SendMessage', params: { message: message('still there?') } }),
-    signal: AbortSignal.timeout(60_000),
+    signal: AbortSignal.timeout(180_000),
   });
   const text = await response.text();
   if (!response.ok || !text.includes('TASK_STATE_COMPLETED'))

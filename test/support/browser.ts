@@ -93,7 +93,7 @@ export function useBrowser(names: readonly string[] = []): Tab {
         reducedMotion: 'reduce',
       });
       contexts.push(context);
-      context.setDefaultTimeout(60_000);
+      context.setDefaultTimeout(180_000);
       const page = await context.newPage();
       page.on('pageerror', (error) => thrown.push(error));
       await page.goto(url);

@@ -50,5 +50,5 @@ export async function takenUp(server: TestDatabase, replica: InnerReplica): Prom
     const [idle, asleep] = [await idleClaims(server, replica), await asleepThoughDue(server.query)];
     return idle.length === 0 && asleep.length === 0;
   };
-  await until(sweep, { within: 60_000, what: 'every claim to be executed or let go, and what is due to be woken' });
+  await until(sweep, { what: 'every claim to be executed or let go, and what is due to be woken' });
 }

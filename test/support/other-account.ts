@@ -20,7 +20,7 @@ export class OtherAccount {
     let problems = '';
     child.stdout!.on('data', (chunk: Buffer) => (out += chunk));
     child.stderr!.on('data', (chunk: Buffer) => (problems += chunk));
-    const [code] = (await before(once(child, 'close'), { within: 60_000, what: 'the other user' })) as [number];
+    const [code] = (await before(once(child, 'close'), { what: 'the other user' })) as [number];
     if (code !== 0) throw new Error(`The other user's script ended with ${code}: ${problems}`);
     return JSON.parse(out) as T;
   }
@@ -29,7 +29,7 @@ export class OtherAccount {
   async begin(script: string, argument: unknown): Promise<string> {
     const child = this.spawn(script, argument);
     const lines = createInterface({ input: child.stdout! });
-    const [line] = (await before(once(lines, 'line'), { within: 60_000, what: 'the other user' })) as [string];
+    const [line] = (await before(once(lines, 'line'), { what: 'the other user' })) as [string];
     return line;
   }
 

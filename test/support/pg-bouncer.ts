@@ -38,7 +38,7 @@ export class PgBouncer {
     let log = '';
     for (const output of [child.stdout, child.stderr]) output.on('data', (chunk: Buffer) => (log += chunk));
     const pooler = new PgBouncer(child, folder, target, port);
-    await until(() => answers(pooler.url), { within: 60_000, what: 'PgBouncer' }).catch(async (error: Error) => {
+    await until(() => answers(pooler.url), { what: 'PgBouncer' }).catch(async (error: Error) => {
       await pooler.stop();
       throw new Error(`${error.message}: ${log}`);
     });

@@ -22,7 +22,7 @@ export interface PlainReply {
 
 const NOTHING: PlainReply = { status: 0, headers: {}, text: '' };
 const LAST = 'GET /health/live HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 180_000;
 
 /** Sends what a well-behaved client would not. */
 export class PlainHttp {

@@ -38,7 +38,7 @@ export async function sendRaw(base: string, { method = 'GET', target, headers, b
   });
   outgoing.on('error', answered.reject);
   outgoing.end(body);
-  return before(answered.promise, { within: 60_000, what: `the answer to ${method} ${target}` });
+  return before(answered.promise, { what: `the answer to ${method} ${target}` });
 }
 
 /** Sends bytes and gives everything that comes back until the service closes the connection. */
@@ -52,5 +52,5 @@ export function exchangeRaw(base: string, bytes: string): Promise<string> {
     socket.on('close', () => resolve(text));
   });
   socket.write(bytes);
-  return before(closed, { within: 60_000, what: 'the service to close the connection' });
+  return before(closed, { what: 'the service to close the connection' });
 }

@@ -31,7 +31,7 @@ export class SampleReceiver {
     child.stdout.on('data', (chunk: Buffer) => (printed.out += chunk));
     child.stderr.on('data', (chunk: Buffer) => (printed.err += chunk));
     const receiver = new SampleReceiver(url, child, folder, printed);
-    await until(() => listens(url), { within: 60_000, what: `the receiver of the guide to listen: ${printed.err}` });
+    await until(() => listens(url), { what: `the receiver of the guide to listen: ${printed.err}` });
     return receiver;
   }
 
@@ -39,7 +39,7 @@ export class SampleReceiver {
   async take(headers: Record<string, string>, body: string): Promise<{ status: number; reason: string }> {
     const before = this.printed.err.length;
     const { status } = await fetch(this.url, { method: 'POST', headers, body });
-    if (status === 401) await until(() => this.printed.err.length > before, { within: 60_000, what: 'its reason' });
+    if (status === 401) await until(() => this.printed.err.length > before, { what: 'its reason' });
     return { status, reason: this.printed.err.slice(before).trim() };
   }
 

@@ -6,7 +6,7 @@ import { askTheUsual } from './usual-requests.mjs';
 const NAME = 'parley_template';
 const FIRST = 'parley_first';
 /** Milliseconds; a safety net. */
-const LIMIT = 60_000;
+const LIMIT = 180_000;
 
 /**
  * Boots the service once on an empty database so that every test file can copy the migrated schema.

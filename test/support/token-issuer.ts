@@ -38,7 +38,7 @@ export async function startTokenIssuer(): Promise<TokenIssuer> {
         .setIssuer(issuer)
         .setAudience(AUDIENCE)
         .setIssuedAt()
-        .setExpirationTime('10m')
+        .setExpirationTime('3h')
         .sign(privateKey);
       return { authorization: `Bearer ${token}` };
     },

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Less than a test's own limit (jest.config.mjs), so that the failure names what was waited for. */
-export const SAFETY_NET_MS = 60_000;
+export const SAFETY_NET_MS = 180_000;
 
 export interface Deadline {
-  /** Milliseconds until the wait is given up; a minute unless told otherwise: a safety net, which no test asserts. */
+  /** Milliseconds until the wait is given up; three minutes unless told otherwise: a safety net, which no test asserts. */
   within?: number;
   /** What is waited for, as the failure names it. */
   what?: string;

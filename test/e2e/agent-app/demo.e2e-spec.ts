@@ -1,11 +1,8 @@
-import { jest } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { freshDataDir, postmasters } from '../../support/parley.js';
 import { before } from '../../support/until.js';
-
-jest.setTimeout(180_000);
 
 const DEMO = resolve(import.meta.dirname, '../../../scripts/demo.mjs');
 
@@ -35,7 +32,7 @@ function demo(dataDir: string): ChildProcess {
 async function endOf(child: ChildProcess): Promise<{ code: number | null; output: string }> {
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk));
-  await before(once(child, 'close'), { within: 150_000, what: 'the demo to end' }).catch((error: unknown) => {
+  await before(once(child, 'close'), { what: 'the demo to end' }).catch((error: unknown) => {
     child.kill('SIGTERM');
     throw new Error(`The demo did not end. It said:\n${output}`, { cause: error });
   });

@@ -73,7 +73,7 @@ describe('content that grows', () => {
     expect(JSON.stringify(laughs).length).toBeLessThan(2_000);
     const run = await attacked(laughs, { n0: 'ha '.repeat(30) });
     expect(run).toEqual({ status: 'failed', failed: ['n5'], fault: { node: 'n5', error: RENDERED('n5') } });
-  }, 150_000);
+  });
 
   it('a thousand nodes that each render as much as they may', async () => {
     const text = 'x'.repeat(3 * MEGABYTE);
@@ -82,7 +82,7 @@ describe('content that grows', () => {
     const run = await attacked({ name: unique('wide'), nodes: [input('a'), ...many], edges }, { a: text });
     expect(run).toMatchObject({ status: 'failed', fault: { node: expect.stringMatching(/^n\d+$/) } });
     expect(run.fault?.error).toContain('(TASK_LIMIT)');
-  }, 150_000);
+  });
 
   it('the arguments of a tool', async () => {
     const tool: WorkflowNode = {
@@ -92,13 +92,13 @@ describe('content that grows', () => {
     };
     const run = await attacked(linear(unique('tool'), input('a'), tool), { a: 'x'.repeat(5_000) });
     expect(run).toEqual({ status: 'failed', failed: ['t'], fault: { node: 't', error: RENDERED('t') } });
-  }, 150_000);
+  });
 
   it('a script that puts its text in over and over', async () => {
     const step = { artifact: { parts: [{ text: '{{text}}'.repeat(100_000) }] } };
     const run = await attacked(linear(unique('script'), input('a'), script('s', step)), { a: 'x'.repeat(100_000) });
     expect(run.fault).toEqual({ node: 's', error: expect.stringContaining('(RENDERED_TEXT_LIMIT)') });
-  }, 150_000);
+  });
 
   it('chunks of one artifact without end', async () => {
     const chunk = { artifact: { artifactId: 'r', append: true, parts: [{ text: '{{text}}' }] } };
@@ -108,7 +108,7 @@ describe('content that grows', () => {
       node: 's',
       error: 'node "s": An artifact has at most 33554432 bytes (ARTIFACT_LIMIT); this one has more.',
     });
-  }, 150_000);
+  });
 
   it('artifacts without end', async () => {
     const steps = Array.from({ length: 5_000 }, (_, index) => ({
@@ -121,7 +121,7 @@ describe('content that grows', () => {
       node: 's',
       error: 'node "s": The log of a task has at most 67108864 bytes (TASK_LIMIT); this one would have more.',
     });
-  }, 150_000);
+  });
 
   it('one text as the input of a thousand nodes is refused', async () => {
     const nodes = Array.from({ length: 1_000 }, (_, index) => input(`n${index}`));
@@ -129,7 +129,7 @@ describe('content that grows', () => {
     const text = 'x'.repeat(3 * MEGABYTE);
     const reply = await rpc(`${stage.parley.url}/a2a/workflows/${name}`, 'SendMessage', sendParams(text));
     expect(reply.body.error).toMatchObject({ code: -32602, message: expect.stringContaining('ARTIFACT_LIMIT') });
-  }, 150_000);
+  });
 });
 
 describe('a caller who goes on answering', () => {
@@ -151,5 +151,5 @@ describe('a caller who goes on answering', () => {
     }
     expect(replies).toBeLessThan(8);
     await expectWell(limited);
-  }, 150_000);
+  });
 });

@@ -2,14 +2,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { jest } from '@jest/globals';
 import { Database, EmbeddedPostgres, ScramClient } from '#libs/postgres';
 import type pg from 'pg';
 import { ProofRelay } from '../../support/proof-relay.js';
 import { FAKE_ANSWERS, type FakeAnswer, FakePostgres } from '../../support/fake-postgres.js';
 import { until } from '../../support/until.js';
-
-jest.setTimeout(180_000);
 
 /** One of each kind. */
 const SESSIONS = 4;
@@ -38,7 +35,6 @@ describe('somebody who takes the port of a database server that died (a system w
     try {
       // Sessions that were idle when the server died may end a moment later: then the next one is a new one.
       await until(async () => !(await triedEverywhere()).includes('fulfilled') && fake.clients >= SESSIONS, {
-        within: 60_000,
         what: 'every kind of session to meet him, and none to be begun',
       });
       expect(fake.told).not.toContain(password);
@@ -88,11 +84,10 @@ describe('somebody who takes the port of a database server that died (a system w
   async function insteadOfTheServer(answer: FakeAnswer, port: number): Promise<FakePostgres> {
     const lock = new DatabaseSync(join(dataDir, 'postgres', 'lock.sqlite'));
     try {
-      await until(() => locked(lock), { within: 60_000, what: 'the lock of the start' });
+      await until(() => locked(lock), { what: 'the lock of the start' });
       const pidFile = join(dataDir, 'postgres', 'cluster', 'postmaster.pid');
       process.kill(Number(readFileSync(pidFile, 'utf8').split('\n')[0]), 'SIGKILL');
       return await until(() => FakePostgres.listen(answer, port).catch(() => undefined), {
-        within: 60_000,
         what: 'the port to be free',
       });
     } finally {

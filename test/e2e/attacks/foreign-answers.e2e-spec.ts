@@ -162,7 +162,7 @@ describe('an agent elsewhere that answers without end', () => {
     const frames = await stage.api.call('GET', `/conversations/${conversationId}/events`);
     expect(frames.text).toContain('an artifact of the agent has more than 33554432 characters (ARTIFACT_LIMIT)');
     await besides(other, Promise.resolve());
-  }, 150_000);
+  });
 
   it('at the node route', async () => {
     agent.flood(chunks(false, SAME, large));
@@ -173,5 +173,5 @@ describe('an agent elsewhere that answers without end', () => {
       state: 'TASK_STATE_FAILED',
       message: { parts: [{ text: expect.stringContaining('(ARTIFACT_LIMIT)') }] },
     });
-  }, 150_000);
+  });
 });

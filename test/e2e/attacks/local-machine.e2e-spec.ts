@@ -1,14 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { jest } from '@jest/globals';
 import { describeAsRootOnLinux } from '../../support/as-root-on-linux.js';
 import { describeOnLinux } from '../../support/on-linux.js';
 import { OtherAccount } from '../../support/other-account.js';
 import { freshDataDir, type Parley, startParley } from '../../support/parley.js';
 import { type Postmaster, postmasterIn } from '../../support/postmaster.js';
-
-jest.setTimeout(300_000);
 
 const STRANGER = new OtherAccount(60_001, 60_001);
 

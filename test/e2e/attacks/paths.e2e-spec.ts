@@ -181,7 +181,7 @@ describe('without credentials', () => {
     const inside = await passed(requests);
     expect(inside).toEqual([]);
     expect(await state()).toEqual(before);
-  }, 300_000);
+  });
 
   it('no method does', async () => {
     const before = await state();

@@ -113,10 +113,10 @@ describe('a ticket', () => {
     const mine = new Api(stage.parley.url, eve.headers);
     const { name } = await api.save(linear(unique('w'), input('in'), output('out')));
     const hers = await api.start(name, { in: 'x' });
-    await until(() => theirs.events.some((it) => it.taskId === hers), { within: 60_000, what: "ann's run" });
+    await until(() => theirs.events.some((it) => it.taskId === hers), { what: "ann's run" });
     // Eve's comes after it: when it is there, Ann's would have been.
     const his = await mine.start(name, { in: 'x' });
-    await until(() => client.events.some((it) => it.taskId === his), { within: 60_000, what: "eve's run" });
+    await until(() => client.events.some((it) => it.taskId === his), { what: "eve's run" });
     expect(client.events.filter((it) => it.taskId === hers)).toEqual([]);
     await Promise.all([client.cut(), theirs.cut()]);
   });

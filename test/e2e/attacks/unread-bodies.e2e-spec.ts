@@ -59,7 +59,7 @@ describe('over HTTP', () => {
   it.each(places)('%s %s answers nobody and strangers before their body has ended', async (method, path) => {
     for (const headers of [NOBODY, STRANGER]) {
       const { response, sent } = endless(method, path, headers);
-      const { statusCode } = await before(response, { within: 60_000, what: `an answer to ${path}` });
+      const { statusCode } = await before(response, { what: `an answer to ${path}` });
       sent.destroy();
       expect(statusCode).toBe(401);
     }
@@ -67,7 +67,7 @@ describe('over HTTP', () => {
 
   it('answers whoever lacks the scope, too', async () => {
     const { response, sent } = endless('POST', '/a2a', reader);
-    const { statusCode } = await before(response, { within: 60_000, what: 'an answer' });
+    const { statusCode } = await before(response, { what: 'an answer' });
     sent.destroy();
     expect(statusCode).toBe(403);
   });
@@ -75,7 +75,7 @@ describe('over HTTP', () => {
   it('refuses an upgrade before it happens', async () => {
     const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
     const { response, sent } = endless('GET', '/events', { ...headers, 'sec-websocket-key': 'x'.repeat(24) });
-    const { statusCode } = await before(response, { within: 60_000, what: 'an answer' });
+    const { statusCode } = await before(response, { what: 'an answer' });
     sent.destroy();
     expect(statusCode).toBe(401);
   });
@@ -91,7 +91,7 @@ describe('over gRPC', () => {
         [reader, status.PERMISSION_DENIED],
       ] as const) {
         const { answer, stream } = begun(method, headers, LIMIT);
-        expect(Number((await before(answer, { within: 60_000, what: method }))['grpc-status'])).toBe(code);
+        expect(Number((await before(answer, { what: method }))['grpc-status'])).toBe(code);
         stream.destroy();
       }
     },
@@ -100,8 +100,8 @@ describe('over gRPC', () => {
   it('stops a stranger who goes on sending', async () => {
     const { answer, stream } = begun('SendMessage', STRANGER, LIMIT);
     const closed = once(stream, 'close');
-    await before(answer, { within: 60_000, what: 'an answer' });
-    await before(closed, { within: 60_000, what: 'the stream to be closed' });
+    await before(answer, { what: 'an answer' });
+    await before(closed, { what: 'the stream to be closed' });
     expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR);
   });
 
@@ -109,38 +109,32 @@ describe('over gRPC', () => {
     const { answer, stream } = begun('SendMessage', STRANGER, 10);
     // The whole message, of bytes that are no protobuf: a known caller is told so, a stranger is told nothing of it.
     stream.end(Buffer.alloc(9, 0xff));
-    expect(Number((await before(answer, { within: 60_000, what: 'an answer' }))['grpc-status'])).toBe(
-      status.UNAUTHENTICATED,
-    );
+    expect(Number((await before(answer, { what: 'an answer' }))['grpc-status'])).toBe(status.UNAUTHENTICATED);
     const known = begun('SendMessage', ann.headers, 10);
     known.stream.end(Buffer.alloc(9, 0xff));
-    expect(Number((await before(known.answer, { within: 60_000, what: 'an answer' }))['grpc-status'])).toBe(
-      status.INVALID_ARGUMENT,
-    );
+    expect(Number((await before(known.answer, { what: 'an answer' }))['grpc-status'])).toBe(status.INVALID_ARGUMENT);
   });
 
   it('takes no message beyond BODY_LIMIT, and says so when its length is there', async () => {
     const { answer, stream } = begun('SendMessage', ann.headers, LIMIT + 1);
-    expect(Number((await before(answer, { within: 60_000, what: 'an answer' }))['grpc-status'])).toBe(
-      status.RESOURCE_EXHAUSTED,
-    );
+    expect(Number((await before(answer, { what: 'an answer' }))['grpc-status'])).toBe(status.RESOURCE_EXHAUSTED);
     stream.destroy();
   });
 
   it('counts a call from its metadata on, and no longer than it lasts', async () => {
     const wire = new GrpcWire(() => ({ url: stage.parley.url, grpc }));
     const list = async () => (await wire.refusal('', 'ListTasks', {}, ann.headers)).code;
-    await until(async () => (await list()) === status.OK, { within: 60_000, what: 'a free place' });
+    await until(async () => (await list()) === status.OK, { what: 'a free place' });
     const { stream } = begun('SendMessage', ann.headers, LIMIT);
-    await until(async () => (await list()) === status.RESOURCE_EXHAUSTED, { within: 60_000, what: 'the limit' });
+    await until(async () => (await list()) === status.RESOURCE_EXHAUSTED, { what: 'the limit' });
     stream.destroy();
-    await until(async () => (await list()) === status.OK, { within: 60_000, what: 'the place to be free again' });
+    await until(async () => (await list()) === status.OK, { what: 'the place to be free again' });
   });
 
   it('tells everybody of its health', async () => {
     const { answer, stream } = begun('Check', NOBODY, 0, '/grpc.health.v1.Health');
     stream.end();
-    expect((await before(answer, { within: 60_000, what: 'an answer' }))['grpc-status']).toBe('0');
+    expect((await before(answer, { what: 'an answer' }))['grpc-status']).toBe('0');
   });
 });
 

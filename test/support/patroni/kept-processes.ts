@@ -28,7 +28,7 @@ export class KeptProcesses {
   async start(name: string, command: string, args: readonly string[]): Promise<number> {
     const told = this.told(name);
     this.keeper.send({ name, command, args });
-    const { pid, error } = await before(told, { within: 60_000, what: `${name} to start` });
+    const { pid, error } = await before(told, { what: `${name} to start` });
     if (pid === undefined) throw new Error(`${name}: ${error}`);
     return pid;
   }
@@ -43,7 +43,7 @@ export class KeptProcesses {
     if (this.keeper.exitCode !== null || this.keeper.signalCode !== null) return;
     const exit = once(this.keeper, 'exit');
     this.keeper.send({ end: true });
-    await before(exit, { within: 60_000, what: 'all programs to end' });
+    await before(exit, { what: 'all programs to end' });
   }
 
   private async told(name: string): Promise<News> {
