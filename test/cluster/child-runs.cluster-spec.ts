@@ -121,7 +121,7 @@ describe('the trace of a run whose replica is killed while its second agent is a
     second.always(holds('b'));
     const near = 'near';
     const workflow = await stage.api.save(
-      linear(unique('traced'), external('a', first.url), echo(near), external('b', second.url)),
+      linear(unique('traced'), external('a', first.url), echo(near), external('b', second.url, { timeout: 300 })),
     );
     const [traceId, caller] = [randomBytes(16).toString('hex'), '00f067aa0ba902b7'];
     const runId = await stage.api.start(workflow.name, {}, { traceparent: `00-${traceId}-${caller}-01` });

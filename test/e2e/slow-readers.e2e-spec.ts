@@ -23,28 +23,24 @@ const STALLED = 12;
 
 describe('readers that take nothing', () => {
   // What the service did to a connection that nobody reads from is seen nowhere but in the kernel's table.
-  onLinux(
-    'cost no memory, disturb nobody, are cut, and go on where they were',
-    async () => {
-      const base = await speaker();
-      const task = await sendTask(base, CHUNK, { configuration: { returnImmediately: true } });
-      const stalled = await Promise.all(range(1, STALLED).map(() => stall(base, task.id)));
-      const reader = await subscribe(base, task.id, 0);
-      expect(ids(await reader.all())).toEqual(range(1, LAST));
-      await until(() => stalled.every((response) => !isHeldOpen(response)), {
-        what: 'the readers to be cut',
-      });
-      for (const response of stalled.slice(0, 2)) {
-        const seen = await rest(response);
-        expect(seen).toEqual(range(1, seen.length));
-        expect(seen.length).toBeLessThan(LAST);
-        const [snapshot, ...missed] = ids(await (await subscribe(base, task.id, seen.length)).all());
-        expect([snapshot, ...missed]).toEqual(range(seen.length, LAST));
-      }
-      stalled.forEach((response) => response.destroy());
-    },
-    120_000,
-  );
+  onLinux('cost no memory, disturb nobody, are cut, and go on where they were', async () => {
+    const base = await speaker();
+    const task = await sendTask(base, CHUNK, { configuration: { returnImmediately: true } });
+    const stalled = await Promise.all(range(1, STALLED).map(() => stall(base, task.id)));
+    const reader = await subscribe(base, task.id, 0);
+    expect(ids(await reader.all())).toEqual(range(1, LAST));
+    await until(() => stalled.every((response) => !isHeldOpen(response)), {
+      what: 'the readers to be cut',
+    });
+    for (const response of stalled.slice(0, 2)) {
+      const seen = await rest(response);
+      expect(seen).toEqual(range(1, seen.length));
+      expect(seen.length).toBeLessThan(LAST);
+      const [snapshot, ...missed] = ids(await (await subscribe(base, task.id, seen.length)).all());
+      expect([snapshot, ...missed]).toEqual(range(seen.length, LAST));
+    }
+    stalled.forEach((response) => response.destroy());
+  });
 });
 
 /** An agent that waits for its readers, and then says thirty megabytes. */

@@ -17,7 +17,7 @@ takeTurns();
 
 const SMALL_HEAP = { NODE_OPTIONS: '--max-old-space-size=256' };
 const stage = useStage({ env: SMALL_HEAP });
-const WITHIN = { within: 120_000 };
+const WITHIN = { within: 180_000 };
 const RENDERED = (node: string): string =>
   `node "${node}": the rendered text has more than 4194304 characters (RENDERED_TEXT_LIMIT)`;
 const MEGABYTE = 1024 ** 2;
