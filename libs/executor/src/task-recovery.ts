@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { ServiceAddress } from '#libs/http';
 import { Jobs } from '#libs/jobs';
-import { NO_KEY, REPLICA_LEFT, ReplicaLife, ReplicaSignals } from '#libs/postgres';
+import { isDatabaseAway, NO_KEY, REPLICA_LEFT, ReplicaLife, ReplicaSignals } from '#libs/postgres';
 import { Shutdown } from '#libs/service';
 import {
   ClaimLost,
@@ -155,7 +155,7 @@ export class TaskRecovery {
       if (error instanceof ClaimLost) return this.ownClaims.settled(claim);
       this.ownClaims.failed(claim, failures + 1, isLasting(error));
       // Told once: it may be tried again for ever.
-      const level = failures === 0 ? 'error' : 'debug';
+      const level = failures > 0 ? 'debug' : isDatabaseAway(error) ? 'warn' : 'error';
       const facts = { err: error, taskId: claim.taskId, failures };
       this.logger[level](facts, 'A task could not be recovered; it is tried again, less often each time');
     }

@@ -44,7 +44,8 @@ export class TaskTakeUp {
     const { store } = this.services;
     const header = due?.header ?? (await store.header(claim.taskId));
     const stored = due ?? (header && goesOn(header) ? await store.load(claim.taskId) : undefined);
-    if (!stored) {
+    // Where this process stood still after it had the claim, another one may have ended the Task before it was read.
+    if (!stored || isTerminalState(stored.task.status.state)) {
       await store.release(claim);
       return;
     }
