@@ -23,15 +23,20 @@ import { type LogRow, toLogRows } from './log-row.js';
 import type { JournalEntry } from './task-store.js';
 
 /**
- * The settings of the sessions that write batches. A batch is small and the tables are large, so every look-up must go
+ * The settings of sessions whose statements look for little in large tables: each is planned once, and every look-up goes
  * by its index, whatever the statistics say: a plan made while the table was empty would read all of it ever after.
  */
-export const JOURNAL_SETTINGS = {
+export const PLANS_BY_INDEX = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   jit: 'off',
+};
+
+/** The settings of the sessions that write batches. */
+export const JOURNAL_SETTINGS = {
+  ...PLANS_BY_INDEX,
   // Limits that the role or the database has are for statements that somebody would ask again; these are asked for ever.
   statement_timeout: '0',
   lock_timeout: '0',

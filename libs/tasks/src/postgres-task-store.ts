@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { BatchLoader, Database } from '#libs/postgres';
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import { WRITER_SETTING } from './journal-sql.js';
-import { batchStatement, JOURNAL_SETTINGS } from './journal-statement.js';
-import { StoredTaskReader } from './stored-task-reader.js';
+import { batchStatement, JOURNAL_SETTINGS, PLANS_BY_INDEX } from './journal-statement.js';
+import { MOST_AT_ONCE, StoredTaskReader } from './stored-task-reader.js';
 import { TaskCounts } from './task-counts.js';
 import type { RecordedEvent } from './task-event.js';
 import { MOST_EVENTS, ROW_TEXT, toEvents } from './log-row.js';
@@ -57,7 +57,7 @@ export class PostgresTaskStore extends TaskStore {
     const writer = `'${randomBytes(6).toString('base64url')}'`;
     this.journal = database.tunedPool('journal', 1, { ...JOURNAL_SETTINGS, [WRITER_SETTING]: writer });
     this.small = database.tunedPool('claims', 1, JOURNAL_SETTINGS);
-    this.reader = new StoredTaskReader(database.pool);
+    this.reader = new StoredTaskReader(database.pool, database.readPool('tasks', MOST_AT_ONCE, PLANS_BY_INDEX));
     this.counts = new TaskCounts(database);
   }
 

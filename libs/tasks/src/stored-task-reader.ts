@@ -1,11 +1,12 @@
 import { BatchLoader } from '#libs/postgres';
 import type { Pool } from 'pg';
-import { eventTexts, LOG_TEXT, OF_ARTIFACTS, parseEvent, ROW_TEXT, toEvents } from './log-row.js';
+import { eventTexts, OF_ARTIFACTS, parseEvent, ROW_TEXT, toEvents } from './log-row.js';
+import { STORED_COLUMNS, type WantedTask, wantedStatement, withLog } from './stored-task-statement.js';
 import type { TaskEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
 import { pageStatement } from './task-list-statement.js';
-import { HEADER_COLUMNS, type StoredRow, toHeader } from './task-rows.js';
-import { fromSnapshot, LONG_LOG } from './task-snapshot.js';
+import { type StoredRow, toHeader } from './task-rows.js';
+import { fromSnapshot } from './task-snapshot.js';
 import { TaskSizes } from './task-sizes.js';
 import { TaskSnapshots } from './task-snapshots.js';
 import type {
@@ -19,23 +20,15 @@ import type {
   TaskScope,
 } from './task-store.js';
 
-/** A short log of at most so many bytes comes with its Task's row; of a page of many Tasks, the smaller ones do. */
-const FEW_BYTES = 64 * 1024;
+/** Of a page of many Tasks, logs of at most so many bytes come with their Tasks' rows. */
 const FEW_BYTES_IN_LIST = 8 * 1024;
-/** Where no Artifacts are shown, those that share rows with something else come along: up to so many times as much. */
-const MOST_BESIDE = 4;
 /** Longer logs are folded page by page: about so many bytes, and so many rows at most, are here at once. */
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_EVENTS = 1000;
 
 /** So many Tasks are read with one query at most, with their short logs some megabytes, and so many queries at once. */
 const MOST_TOGETHER = 64;
-const MOST_AT_ONCE = 3;
-
-interface WantedTask {
-  taskId: string;
-  scope: TaskScope | undefined;
-}
+export const MOST_AT_ONCE = 3;
 
 interface PageRow {
   sequence: number;
@@ -60,7 +53,11 @@ export class StoredTaskReader {
     MOST_AT_ONCE,
   );
 
-  constructor(private readonly pool: Pool) {
+  /** @param byId the sessions that Tasks are read in by their ids: their statements are looked up by index alone */
+  constructor(
+    private readonly pool: Pool,
+    private readonly byId: Pool,
+  ) {
     this.snapshots = new TaskSnapshots(pool);
     this.sizes = new TaskSizes(pool);
   }
@@ -78,17 +75,9 @@ export class StoredTaskReader {
   }
 
   private async readWanted(wanted: readonly WantedTask[]): Promise<Map<WantedTask, StoredRow>> {
-    const { rows } = await this.pool.query<StoredRow & { place: number }>({
-      name: 'tasks-stored',
-      text: WANTED,
-      values: [
-        wanted.map(({ taskId }) => taskId),
-        wanted.map(({ scope }) => scope?.tenant ?? null),
-        wanted.map(({ scope }) => scope?.owner ?? null),
-      ],
-    });
+    const { rows } = await this.byId.query<StoredRow & { place?: number }>(wantedStatement(wanted));
     await this.sizes.keep(rows);
-    return new Map(rows.map((row) => [wanted[row.place - 1]!, row]));
+    return new Map(rows.map((row) => [wanted[(row.place ?? 1) - 1]!, row]));
   }
 
   async list(query: TaskQuery): Promise<StoredTask[]> {
@@ -202,41 +191,6 @@ function pageEvents({ size, lastSequence }: TaskHeader, artifacts: boolean): num
   const fitting = Math.max(Math.floor(PAGE_BYTES / Math.max(usual, 1)), 1);
   return artifacts ? Math.min(fitting, PAGE_EVENTS) : fitting;
 }
-
-const STORED_COLUMNS = `${HEADER_COLUMNS}, size.log_bytes, size.artifact_bytes, log.events,
-  task.log_bytes IS NULL AS measured, snapshot.folded, snapshot.artifacts`;
-
-/** Sizes that are not kept are measured, and a log that is short comes along. */
-function withLog(fewBytes: number, artifacts: boolean): string {
-  const unlessMuchBeside = `CASE WHEN sum(octet_length(events)) > ${MOST_BESIDE * fewBytes} THEN NULL ELSE ${LOG_TEXT} END`;
-  const isSmall = `size.log_bytes ${artifacts ? '' : '- size.artifact_bytes'} <= ${fewBytes}`;
-  return `
-    CROSS JOIN LATERAL (
-      SELECT coalesce(task.log_bytes, task_log_bytes(task.task_id)) AS log_bytes,
-             coalesce(task.artifact_bytes, task_log_bytes(task.task_id, true)) AS artifact_bytes
-      OFFSET 0
-    ) AS size
-    CROSS JOIN LATERAL (
-      SELECT ${artifacts ? LOG_TEXT : unlessMuchBeside} AS events
-      FROM task_log
-      WHERE task.last_sequence <= ${LONG_LOG} AND ${isSmall}
-        AND task_log.task_id = task.task_id AND sequence <= task.last_sequence
-        ${artifacts ? '' : `AND NOT ${OF_ARTIFACTS}`}
-    ) AS log
-    LEFT JOIN LATERAL (
-      SELECT kept.task::text AS folded, ${artifacts ? 'kept.artifacts::text' : 'NULL'} AS artifacts
-      FROM task_snapshot AS kept
-      WHERE task.last_sequence > ${LONG_LOG} AND ${isSmall}
-        AND kept.task_id = task.task_id AND kept.sequence = task.last_sequence
-    ) AS snapshot ON true`;
-}
-
-const WANTED = `
-  SELECT ${STORED_COLUMNS}, wanted.place::int
-  FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS wanted (task_id, tenant, owner, place)
-  JOIN task ON task.task_id = wanted.task_id
-    AND (wanted.tenant IS NULL OR (task.tenant = wanted.tenant AND task.owner = wanted.owner))
-  ${withLog(FEW_BYTES, true)}`;
 
 const events = (which: string): string => `
   SELECT sequence, ${ROW_TEXT} AS text FROM task_log

@@ -24,6 +24,9 @@ export interface DatabaseOptions {
 
 const POOL_SIZE = 20;
 const MIGRATION_POOL_SIZE = 2;
+/** Sessions that nobody uses end after so long. */
+const READS_IDLE_MS = 60_000;
+const TUNED_IDLE_MS = 10_000;
 
 /**
  * PostgreSQL as this process sees it. A restart of the server fails the statements in flight and nothing else; while
@@ -45,7 +48,7 @@ export class Database {
   static async open(options: DatabaseOptions): Promise<Database> {
     const sessions = new ReadOnlySessions();
     const Pool = watchedPools(sessions);
-    const pool = new Pool({ ...plainQueryOptions(options), max: POOL_SIZE, idleTimeoutMillis: 60_000 });
+    const pool = new Pool({ ...plainQueryOptions(options), max: POOL_SIZE, idleTimeoutMillis: READS_IDLE_MS });
     surviveErrors(pool, options.onError);
     try {
       if (!(await isUpToDate(pool, options.migrations))) await bringUpToDate(options, Pool);
@@ -74,13 +77,19 @@ export class Database {
    * Sessions apart from the others, for statements that need settings of their own; closed with the database.
    * @param settings PostgreSQL parameters by name, set at the start of each session
    */
-  tunedPool(purpose: string, size: number, settings: Readonly<Record<string, string>>): pg.Pool {
+  tunedPool(
+    purpose: string,
+    size: number,
+    settings: Readonly<Record<string, string>>,
+    idleTimeoutMillis = TUNED_IDLE_MS,
+  ): pg.Pool {
     const application_name = `parley:${process.pid}:${purpose}`;
     const set = Object.entries(settings).map(([name, value]) => `SET ${name} = ${value}`);
     const options: pg.PoolConfig & { onConnect(client: pg.ClientBase): Promise<unknown> } = {
       ...connectionOptions(this.options.url),
       application_name,
       max: size,
+      idleTimeoutMillis,
       onConnect: (client) => client.query(set.join('; ')),
     };
     const Pool = watchedPools(this.sessions);
@@ -88,6 +97,15 @@ export class Database {
     surviveErrors(pool, this.options.onError);
     this.tuned.push(pool);
     return pool;
+  }
+
+  /**
+   * Sessions for plain queries that are planned better with settings of their own, and are as right without. Where plain
+   * queries go through a pooler, which keeps no settings, these do as well: in sessions without.
+   */
+  readPool(purpose: string, size: number, settings: Readonly<Record<string, string>>): pg.Pool {
+    if (this.options.poolUrl !== undefined) return this.pool;
+    return this.tunedPool(purpose, size, settings, READS_IDLE_MS);
   }
 
   /** Ends the sessions of all pools as soon as nobody uses them: they may be those of a server that was replaced. */

@@ -1,0 +1,77 @@
+import type { QueryConfig } from 'pg';
+import { LOG_TEXT, OF_ARTIFACTS } from './log-row.js';
+import { HEADER_COLUMNS } from './task-rows.js';
+import { LONG_LOG } from './task-snapshot.js';
+import type { TaskScope } from './task-store.js';
+
+/** A short log of at most so many bytes comes with its Task's row. */
+const FEW_BYTES = 64 * 1024;
+/** Where no Artifacts are shown, those that share rows with something else come along: up to so many times as much. */
+const MOST_BESIDE = 4;
+
+/** A Task that is asked for by its id. */
+export interface WantedTask {
+  taskId: string;
+  scope: TaskScope | undefined;
+}
+
+export const STORED_COLUMNS = `${HEADER_COLUMNS}, size.log_bytes, size.artifact_bytes, log.events,
+  task.log_bytes IS NULL AS measured, snapshot.folded, snapshot.artifacts`;
+
+/** Sizes that are not kept are measured, and a log that is short comes along. */
+export function withLog(fewBytes: number, artifacts: boolean): string {
+  const unlessMuchBeside = `CASE WHEN sum(octet_length(events)) > ${MOST_BESIDE * fewBytes} THEN NULL ELSE ${LOG_TEXT} END`;
+  const isSmall = `size.log_bytes ${artifacts ? '' : '- size.artifact_bytes'} <= ${fewBytes}`;
+  return `
+    CROSS JOIN LATERAL (
+      SELECT coalesce(task.log_bytes, task_log_bytes(task.task_id)) AS log_bytes,
+             coalesce(task.artifact_bytes, task_log_bytes(task.task_id, true)) AS artifact_bytes
+      OFFSET 0
+    ) AS size
+    CROSS JOIN LATERAL (
+      SELECT ${artifacts ? LOG_TEXT : unlessMuchBeside} AS events
+      FROM task_log
+      WHERE task.last_sequence <= ${LONG_LOG} AND ${isSmall}
+        AND task_log.task_id = task.task_id AND sequence <= task.last_sequence
+        ${artifacts ? '' : `AND NOT ${OF_ARTIFACTS}`}
+    ) AS log
+    LEFT JOIN LATERAL (
+      SELECT kept.task::text AS folded, ${artifacts ? 'kept.artifacts::text' : 'NULL'} AS artifacts
+      FROM task_snapshot AS kept
+      WHERE task.last_sequence > ${LONG_LOG} AND ${isSmall}
+        AND kept.task_id = task.task_id AND kept.sequence = task.last_sequence
+    ) AS snapshot ON true`;
+}
+
+/**
+ * The rows of the Tasks that are wanted, with `place`, from 1, where they are several. One alone, as most are where few
+ * ask, has a statement without arrays: that is cheaper to plan, for whoever has to plan it each time.
+ */
+export function wantedStatement(wanted: readonly WantedTask[]): QueryConfig {
+  const [only, another] = wanted;
+  return only && !another ? statementOfOne(only) : statementOfMany(wanted);
+}
+
+function statementOfOne({ taskId, scope }: WantedTask): QueryConfig {
+  return { name: 'task-stored', text: ONE, values: [taskId, scope?.tenant ?? null, scope?.owner ?? null] };
+}
+
+function statementOfMany(wanted: readonly WantedTask[]): QueryConfig {
+  const values = [
+    wanted.map(({ taskId }) => taskId),
+    wanted.map(({ scope }) => scope?.tenant ?? null),
+    wanted.map(({ scope }) => scope?.owner ?? null),
+  ];
+  return { name: 'tasks-stored', text: MANY, values };
+}
+
+const ONE = `
+  SELECT ${STORED_COLUMNS} FROM task ${withLog(FEW_BYTES, true)}
+  WHERE task.task_id = $1 AND ($2::text IS NULL OR (task.tenant = $2 AND task.owner = $3))`;
+
+const MANY = `
+  SELECT ${STORED_COLUMNS}, wanted.place::int
+  FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS wanted (task_id, tenant, owner, place)
+  JOIN task ON task.task_id = wanted.task_id
+    AND (wanted.tenant IS NULL OR (task.tenant = wanted.tenant AND task.owner = wanted.owner))
+  ${withLog(FEW_BYTES, true)}`;
