@@ -4,11 +4,16 @@ import { Database, POSTGRES_MIGRATIONS } from '#libs/postgres';
 import { TASK_MIGRATIONS } from '#libs/tasks';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 
-/** A new database with the tables of Tasks and of jobs; whoever opens it closes `database` and drops `server`. */
-export async function openTaskDatabase(): Promise<{ server: TestDatabase; database: Database }> {
+/**
+ * A new database with the tables of Tasks and of jobs; whoever opens it closes `database` and drops `server`.
+ * @param more migrations beside those
+ */
+export async function openTaskDatabase(
+  more: Parameters<typeof Database.open>[0]['migrations'] = [],
+): Promise<{ server: TestDatabase; database: Database }> {
   Logger.overrideLogger(false);
   const server = await freshDatabase({ empty: true });
-  const migrations = [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS];
+  const migrations = [...POSTGRES_MIGRATIONS, ...TASK_MIGRATIONS, ...more];
   const database = await Database.open({ url: server.url, migrations });
   await migrateJobQueue(database);
   return { server, database };

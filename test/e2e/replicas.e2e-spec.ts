@@ -1,3 +1,4 @@
+import type { Task } from '#libs/protocol';
 import { getTask, message, rpc, sendTask } from '../support/a2a.js';
 import { holds } from '../support/fake-behaviour.js';
 import { type Parley, startParley } from '../support/parley.js';
@@ -78,6 +79,24 @@ describe('two services on one database', () => {
     const reply = await rpc(`${stage.parley.url}${base}`, 'SendMessage', { message: message('a') });
     expect(reply.body.error?.message).toContain('"in" not registered');
     expect(reply.body.result).toBeUndefined();
+  });
+
+  it('a Task of a node is read as long as its agent is there, whichever of them saved or deleted that', async () => {
+    const definition = linear(unique('two'), input('in'));
+    await stage.api.save(definition);
+    const bases = [stage.parley, second, stage.parley].map(
+      ({ url }) => `${url}/a2a/workflows/${definition.name}/nodes/in`,
+    );
+    const { id } = await sendTask(bases[0]!, 'a');
+    const read = (taskId: string) => Promise.all(bases.map((base) => rpc<Task>(base, 'GetTask', { id: taskId })));
+    for (const description of ['1', '2', '3']) {
+      expect((await read(id)).map(({ body }) => body.result?.id)).toEqual([id, id, id]);
+      const strange = await read('01900000-0000-7000-8000-000000000000');
+      expect(strange.map(({ body }) => body.error?.code)).toEqual([-32001, -32001, -32001]);
+      await other.call('PUT', `/workflows/${definition.name}`, { ...definition, description });
+    }
+    await other.call('DELETE', `/workflows/${definition.name}`);
+    for (const { body } of await read(id)) expect(body.error?.message).toContain('"in" not registered');
   });
 
   it('a cancel at one stops what the other executes', async () => {

@@ -70,11 +70,14 @@ export const OPERATIONS = {
     (handler, agent, request, call, { signal }) => handler.sendStreamingMessage(agent, request, call, signal),
     atRecent,
   ),
-  GetTask: unary(parseGetTask, (handler, agent, request, call) => handler.getTask(agent, request, call)),
+  GetTask: unary(parseGetTask, (handler, agent, request, call) => handler.getTask(agent, request, call), atRecent),
   ListTasks: unary(parseListTasks, (handler, agent, request, call) => handler.listTasks(agent, request, call)),
   CancelTask: unary(parseCancelTask, (handler, agent, request, call) => handler.cancelTask(agent, request, call)),
-  SubscribeToTask: stream(true, parseSubscribeToTask, (handler, agent, request, call, options) =>
-    handler.subscribeToTask(agent, request, call, options),
+  SubscribeToTask: stream(
+    true,
+    parseSubscribeToTask,
+    (handler, agent, request, call, options) => handler.subscribeToTask(agent, request, call, options),
+    atRecent,
   ),
   CreateTaskPushNotificationConfig: unary(parseCreatePushConfig, (handler, agent, request, call) =>
     handler.push.create(agent, request, call),
@@ -109,8 +112,9 @@ function unary<T>(
   return {
     kind: 'unary',
     at,
-    answer: async (handler, agent, params, call) => JSON.stringify(await run(handler, agent, parse(params), call)),
-    result: async (handler, agent, params, call) => run(handler, agent, parse(params), call),
+    answer: async (handler, agent, params, call) =>
+      JSON.stringify(await run(handler, agent, parsed(parse, agent, params), call)),
+    result: async (handler, agent, params, call) => run(handler, agent, parsed(parse, agent, params), call),
   };
 }
 
@@ -135,7 +139,16 @@ function stream<T>(
         if (agent.premise) throw new PremiseFailed();
         throw new A2AError('UNSUPPORTED_OPERATION', { message: 'This agent does not stream' });
       }
-      return run(handler, agent, parse(params), call, options);
+      return run(handler, agent, parsed(parse, agent, params), call, options);
     },
   };
+}
+
+/** Where the agent may be there no more, that it is not comes first. */
+function parsed<T>(parse: RequestParser<T>, { premise }: ServedAgent, params: unknown): T {
+  try {
+    return parse(params);
+  } catch (error) {
+    throw premise ? new PremiseFailed() : error;
+  }
 }

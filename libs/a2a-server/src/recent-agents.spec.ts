@@ -102,3 +102,53 @@ describe('a Message at an agent that is known of before', () => {
     expect(service.store.size).toBe(1);
   });
 });
+
+describe('a Task that is read at an agent that is known of before', () => {
+  const { GetTask } = OPERATIONS;
+  let taskId: string;
+  /** The premises that it was read on, in order. */
+  let premises: unknown[];
+
+  beforeEach(async () => {
+    serviceThatSaw({});
+    const { task } = (await send(textRequest('hi'))) as { task: { id: string } };
+    taskId = task.id;
+    [at, premises] = [[], []];
+  });
+
+  /** @param holds whether the agent that was seen last is the newest revision */
+  async function read(holds: boolean): Promise<unknown> {
+    service.store.isNewest = (given) => {
+      premises.push(given);
+      return holds;
+    };
+    let answer: unknown;
+    await GetTask.at(service.handler, callTo(PATH), async (agent) => {
+      at.push(agent.version);
+      answer = await GetTask.result(service.handler, agent, { id: taskId }, callTo(PATH));
+    });
+    return answer;
+  }
+
+  it('is read together with whether that is the newest revision', async () => {
+    expect(await read(true)).toMatchObject({ id: taskId });
+    expect([at, premises]).toEqual([['1'], [premise]]);
+  });
+
+  it('is read at the newest revision where that is another one', async () => {
+    expect(await read(false)).toMatchObject({ id: taskId });
+    expect([at, premises]).toEqual([['1', '2'], [premise]]);
+  });
+
+  it('that is not there is missed at the newest revision', async () => {
+    taskId = 'missing';
+    await expect(read(true)).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
+    expect(at).toEqual(['1', '2']);
+  });
+
+  it('is refused at the newest revision where the request is wrong', async () => {
+    taskId = '';
+    await expect(read(true)).rejects.toThrow('id');
+    expect([at, premises]).toEqual([['1', '2'], []]);
+  });
+});

@@ -81,8 +81,8 @@ export class RequestHandler {
   }
 
   /**
-   * What is done for a Message, at the agent as this process knows it: without a query, and again at its newest revision
-   * where that is another one by then.
+   * What is done for a Message, or for a Task that is read, at the agent as this process knows it: without a query, and
+   * again at its newest revision where that is another one by then.
    */
   async atRecent(call: CallContext, act: (agent: ServedAgent) => Promise<void>): Promise<void> {
     const recent = isPlain(call) ? this.catalog.inTenant(call.scope.tenant).recent?.(call.agent) : undefined;
@@ -130,7 +130,8 @@ export class RequestHandler {
   }
 
   async getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext): Promise<Task> {
-    const stored = await this.tasks.load(request.id, call.scope, new AnswerAdmission(this.room, call));
+    const admission = new AnswerAdmission(this.room, call);
+    const stored = await this.tasks.load(request.id, call.scope, admission, agent.premise);
     if (!stored || !isFoundAt(agent, stored.header)) throw taskNotFound(request.id);
     return withHistoryLength(stored.task, request.historyLength);
   }
@@ -181,7 +182,7 @@ export class RequestHandler {
     options: SubscriptionOptions = {},
   ): AsyncGenerator<StreamItem, void, undefined> {
     return this.subscription.follow(async () => {
-      const log = await this.tasks.log(request.id, call.scope);
+      const log = await this.tasks.log(request.id, call.scope, agent.premise);
       if (!log || !isFoundAt(agent, log.header)) throw taskNotFound(request.id);
       return log;
     }, options);

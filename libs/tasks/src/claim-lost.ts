@@ -3,5 +3,5 @@ export class ClaimLost extends Error {
   override readonly name = 'ClaimLost';
 }
 
-/** A new Task was not made: what it was to be made on may not be so any more. Nothing was recorded. */
+/** A Task was not made, or not read: what that was to be done on may not be so any more. Nothing was recorded. */
 export class PremiseFailed extends ClaimLost {}

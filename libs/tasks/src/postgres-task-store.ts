@@ -16,6 +16,7 @@ import {
   type KeyedRequest,
   type LogAdmission,
   type PageAdmission,
+  type Premise,
   type StoredTask,
   type TaskClaim,
   type TaskFilter,
@@ -99,12 +100,17 @@ export class PostgresTaskStore extends TaskStore {
     );
   }
 
-  load(taskId: string, scope?: TaskScope, admission?: LogAdmission): Promise<StoredTask | undefined> {
-    return this.reader.load(taskId, scope, admission);
+  load(
+    taskId: string,
+    scope?: TaskScope,
+    admission?: LogAdmission,
+    premise?: Premise,
+  ): Promise<StoredTask | undefined> {
+    return this.reader.load(taskId, scope, admission, premise);
   }
 
-  log(taskId: string, scope?: TaskScope): Promise<TaskLog | undefined> {
-    return this.reader.log(taskId, scope);
+  log(taskId: string, scope?: TaskScope, premise?: Premise): Promise<TaskLog | undefined> {
+    return this.reader.log(taskId, scope, premise);
   }
 
   async header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {

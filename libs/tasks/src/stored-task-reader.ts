@@ -5,6 +5,7 @@ import { STORED_COLUMNS, type WantedTask, wantedStatement, withLog } from './sto
 import type { TaskEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
 import { pageStatement } from './task-list-statement.js';
+import { PremiseFailed } from './claim-lost.js';
 import { type StoredRow, toHeader } from './task-rows.js';
 import { fromSnapshot } from './task-snapshot.js';
 import { TaskSizes } from './task-sizes.js';
@@ -12,6 +13,7 @@ import { TaskSnapshots } from './task-snapshots.js';
 import type {
   LogAdmission,
   PageAdmission,
+  Premise,
   StoredTask,
   TaskHeader,
   TaskLog,
@@ -62,16 +64,27 @@ export class StoredTaskReader {
     this.sizes = new TaskSizes(pool);
   }
 
-  async load(taskId: string, scope?: TaskScope, admission?: LogAdmission): Promise<StoredTask | undefined> {
-    const row = await this.wanted.get({ taskId, scope });
+  async load(
+    taskId: string,
+    scope?: TaskScope,
+    admission?: LogAdmission,
+    premise?: Premise,
+  ): Promise<StoredTask | undefined> {
+    const row = await this.row({ taskId, scope, premise });
     if (row && isLarge(row)) await admission?.admit(bytesOf(row, true));
     return row && this.stored(row, { artifacts: true });
   }
 
-  async log(taskId: string, scope?: TaskScope): Promise<TaskLog | undefined> {
-    const row = await this.wanted.get({ taskId, scope });
+  async log(taskId: string, scope?: TaskScope, premise?: Premise): Promise<TaskLog | undefined> {
+    const row = await this.row({ taskId, scope, premise });
     const header = row && toHeader(row);
     return header && { header, ...(row.events !== null && { events: toEvents(header, row.events) }) };
+  }
+
+  private async row(wanted: WantedTask): Promise<StoredRow | undefined> {
+    const row = await this.wanted.get(wanted);
+    if (wanted.premise && !row) throw new PremiseFailed();
+    return row;
   }
 
   private async readWanted(wanted: readonly WantedTask[]): Promise<Map<WantedTask, StoredRow>> {

@@ -2,7 +2,7 @@ import type { QueryConfig } from 'pg';
 import { LOG_TEXT, OF_ARTIFACTS } from './log-row.js';
 import { HEADER_COLUMNS } from './task-rows.js';
 import { LONG_LOG } from './task-snapshot.js';
-import type { TaskScope } from './task-store.js';
+import type { Premise, TaskScope } from './task-store.js';
 
 /** A short log of at most so many bytes comes with its Task's row. */
 const FEW_BYTES = 64 * 1024;
@@ -13,6 +13,8 @@ const MOST_BESIDE = 4;
 export interface WantedTask {
   taskId: string;
   scope: TaskScope | undefined;
+  /** Where there is one, the Task is found only if it holds. */
+  premise: Premise | undefined;
 }
 
 export const STORED_COLUMNS = `${HEADER_COLUMNS}, size.log_bytes, size.artifact_bytes, log.events,
@@ -52,22 +54,40 @@ export function wantedStatement(wanted: readonly WantedTask[]): QueryConfig {
   return only && !another ? statementOfOne(only) : statementOfMany(wanted);
 }
 
-function statementOfOne({ taskId, scope }: WantedTask): QueryConfig {
-  return { name: 'task-stored', text: ONE, values: [taskId, scope?.tenant ?? null, scope?.owner ?? null] };
+function statementOfOne({ taskId, scope, premise }: WantedTask): QueryConfig {
+  const values = [taskId, scope?.tenant ?? null, scope?.owner ?? null];
+  if (!premise) return { name: 'task-stored', text: ONE, values };
+  values.push(premise.tenant, premise.name, premise.version);
+  return { name: 'task-stored-on', text: ONE_ON, values };
 }
 
 function statementOfMany(wanted: readonly WantedTask[]): QueryConfig {
-  const values = [
+  const tasks = [
     wanted.map(({ taskId }) => taskId),
     wanted.map(({ scope }) => scope?.tenant ?? null),
     wanted.map(({ scope }) => scope?.owner ?? null),
   ];
-  return { name: 'tasks-stored', text: MANY, values };
+  const premises = [...new Set(wanted.flatMap(({ premise }) => premise ?? []))];
+  if (premises.length === 0) return { name: 'tasks-stored', text: MANY, values: tasks };
+  const values = [
+    ...tasks,
+    wanted.map(({ premise }) => (premise ? premises.indexOf(premise) + 1 : null)),
+    premises.map(({ tenant }) => tenant),
+    premises.map(({ name }) => name),
+    premises.map(({ version }) => version),
+  ];
+  return { name: 'tasks-stored-on', text: MANY_ON, values };
 }
 
 const ONE = `
   SELECT ${STORED_COLUMNS} FROM task ${withLog(FEW_BYTES, true)}
   WHERE task.task_id = $1 AND ($2::text IS NULL OR (task.tenant = $2 AND task.owner = $3))`;
+
+const holds = (tenant: string, name: string, version: string): string => `EXISTS (
+  SELECT FROM workflow_newest AS newest
+  WHERE newest.tenant = ${tenant} AND newest.name = ${name} AND newest.version = ${version} OFFSET 0)`;
+
+const ONE_ON = `${ONE} AND ${holds('$4', '$5', '$6')}`;
 
 const MANY = `
   SELECT ${STORED_COLUMNS}, wanted.place::int
@@ -75,3 +95,10 @@ const MANY = `
   JOIN task ON task.task_id = wanted.task_id
     AND (wanted.tenant IS NULL OR (task.tenant = wanted.tenant AND task.owner = wanted.owner))
   ${withLog(FEW_BYTES, true)}`;
+
+// Each premise is looked up once, by its key: OFFSET 0 keeps the planner from making a join of that.
+const MANY_ON = `${MANY}
+  WHERE ($4::int[])[wanted.place] IS NULL OR ($4::int[])[wanted.place] = ANY (ARRAY(
+    SELECT premise.position::int
+    FROM unnest($5::text[], $6::text[], $7::text[]) WITH ORDINALITY AS premise (tenant, name, version, position)
+    WHERE ${holds('premise.tenant', 'premise.name', 'premise.version')}))`;

@@ -64,8 +64,8 @@ export interface KeyedRequest {
 }
 
 /**
- * What a Task is made on where nobody has asked the database: that a relation has this row, of the newest revision of what
- * its agent is. `version` changes with whatever is read from it.
+ * What a Task is made or read on where nobody has asked the database: that a relation has this row, of the newest revision
+ * of what its agent is. `version` changes with whatever is read from it.
  */
 export interface Premise {
   relation: 'workflow_newest';
@@ -171,11 +171,19 @@ export abstract class TaskStore {
   /** Writes nothing, as batches are written: resolves where they can be at the moment, rejects with what the database says. */
   abstract probe(): Promise<void>;
 
-  /** The Task and its header, or `undefined` where it is unknown or out of scope. No scope: any Task (internal callers). */
-  abstract load(taskId: string, scope?: TaskScope, admission?: LogAdmission): Promise<StoredTask | undefined>;
+  /**
+   * The Task and its header, or `undefined` where it is unknown or out of scope. No scope: any Task (internal callers).
+   * @throws PremiseFailed where there is a premise, and it does not hold at that moment or there is no such Task
+   */
+  abstract load(
+    taskId: string,
+    scope?: TaskScope,
+    admission?: LogAdmission,
+    premise?: Premise,
+  ): Promise<StoredTask | undefined>;
 
-  /** The header and, where it is short, the log: both as they were at one moment. Scope as for `load`. */
-  abstract log(taskId: string, scope?: TaskScope): Promise<TaskLog | undefined>;
+  /** The header and, where it is short, the log: both as they were at one moment. Scope and premise as for `load`. */
+  abstract log(taskId: string, scope?: TaskScope, premise?: Premise): Promise<TaskLog | undefined>;
 
   /** Only the header. */
   abstract header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined>;

@@ -1,6 +1,8 @@
 import type { TaskState } from '#libs/protocol';
 import {
   applyTaskEvent,
+  type Premise,
+  PremiseFailed,
   type RecordedEvent,
   type StoredTask,
   type TaskEvent,
@@ -18,6 +20,8 @@ import {
 export class MemoryTaskStore extends TaskStore {
   private readonly rows = new Map<string, StoredTask>();
   private readonly logs = new Map<string, RecordedEvent[]>();
+  /** Whether what Tasks are read on is so. */
+  isNewest: (premise: Premise) => boolean = () => true;
 
   get size(): number {
     return this.rows.size;
@@ -49,14 +53,26 @@ export class MemoryTaskStore extends TaskStore {
     return Promise.resolve();
   }
 
-  override async load(taskId: string, scope?: TaskScope): Promise<StoredTask | undefined> {
+  override async load(
+    taskId: string,
+    scope?: TaskScope,
+    _admission?: unknown,
+    premise?: Premise,
+  ): Promise<StoredTask | undefined> {
     const row = this.rows.get(taskId);
-    return row && (!scope || inScope(row.header, scope)) ? row : undefined;
+    const found = row && (!scope || inScope(row.header, scope)) ? row : undefined;
+    this.check(premise, found);
+    return found;
   }
 
-  override async log(taskId: string, scope?: TaskScope): Promise<TaskLog | undefined> {
+  override async log(taskId: string, scope?: TaskScope, premise?: Premise): Promise<TaskLog | undefined> {
     const header = await this.header(taskId, scope);
+    this.check(premise, header);
     return header && { header, events: this.logs.get(taskId) ?? [] };
+  }
+
+  private check(premise: Premise | undefined, found: unknown): void {
+    if (premise && !(found && this.isNewest(premise))) throw new PremiseFailed();
   }
 
   override async header(taskId: string, scope?: TaskScope): Promise<TaskHeader | undefined> {

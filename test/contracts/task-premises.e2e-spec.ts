@@ -1,0 +1,110 @@
+import { ORCHESTRATOR_MIGRATIONS, PostgresWorkflowStore } from '#libs/orchestrator';
+import { Database } from '#libs/postgres';
+import { PostgresTaskStore, type Premise } from '#libs/tasks';
+import type pg from 'pg';
+import type { TestDatabase } from '../support/postgres.js';
+import { newDraft } from './task-draft.js';
+import { openTaskDatabase } from './task-database.js';
+
+let server: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  ({ server, database } = await openTaskDatabase(ORCHESTRATOR_MIGRATIONS));
+});
+
+afterAll(async () => {
+  await database.close();
+  await server.drop();
+});
+
+const definition = (name: string) => ({ name, nodes: [{ id: 'a', type: 'agent', config: {} }], edges: [] });
+
+describe('a Task that is read on a premise', () => {
+  const draft = newDraft();
+  let store: PostgresTaskStore;
+  let workflows: PostgresWorkflowStore;
+
+  beforeAll(async () => {
+    [store, workflows] = [new PostgresTaskStore(database), new PostgresWorkflowStore(database)];
+    await store.write([draft.created(draft.status('TASK_STATE_COMPLETED', 'done'))]);
+  });
+
+  async function newest(name: string): Promise<Premise> {
+    await workflows.get(name);
+    return workflows.recent(name)!.premise;
+  }
+
+  /** The id of what was found, or why nothing was. */
+  function read(premise?: Premise, taskId = draft.taskId): Promise<string | undefined> {
+    return store.load(taskId, undefined, undefined, premise).then(
+      (stored) => stored?.task.id,
+      (error: Error) => error.constructor.name,
+    );
+  }
+
+  it('is found as long as that holds', async () => {
+    await workflows.create(definition('saved'));
+    const first = await newest('saved');
+    expect(await read(first)).toBe(draft.taskId);
+    await workflows.replace({ ...definition('saved'), description: 'again' });
+    expect(await read(first)).toBe('PremiseFailed');
+    const second = await newest('saved');
+    expect(await read(second)).toBe(draft.taskId);
+    expect(await read({ ...second, tenant: 'another' })).toBe('PremiseFailed');
+    expect(await read(second, 'missing')).toBe('PremiseFailed');
+    await workflows.delete('saved');
+    expect(await read(second)).toBe('PremiseFailed');
+    expect(await read()).toBe(draft.taskId);
+  });
+
+  it('is found so among others that are read at the same moment, each on its own', async () => {
+    await Promise.all(['one', 'two'].map((name) => workflows.create(definition(name))));
+    const [one, two] = [await newest('one'), await newest('two')];
+    await workflows.delete('two');
+    const found = await Promise.all([
+      read(one),
+      read(two),
+      read(),
+      read(one, 'missing'),
+      read(one),
+      read(undefined, ''),
+    ]);
+    const { taskId } = draft;
+    expect(found).toEqual([taskId, 'PremiseFailed', taskId, 'PremiseFailed', taskId, undefined]);
+    expect(await Promise.all([read(two), read(two)])).toEqual(['PremiseFailed', 'PremiseFailed']);
+    const logs = await Promise.all([store.log(taskId, undefined, one), store.log(taskId)]);
+    expect(logs.map((log) => log?.events?.length)).toEqual([2, 2]);
+  });
+
+  it('is looked for by a statement that is planned once, also with others', async () => {
+    const premise = await newest('one');
+    const pools: pg.Pool[] = [];
+    const watched = Object.assign(Object.create(database) as Database, {
+      readPool: (...args: Parameters<Database['readPool']>) => pools[pools.push(database.readPool(...args)) - 1]!,
+    });
+    store = new PostgresTaskStore(watched);
+    for (let times = 0; times < 10; times += 1) {
+      await read();
+      await read(premise);
+      await Promise.all([read(), read()]);
+      await Promise.all([read(premise), read(premise)]);
+    }
+    const { rows } = await pools[0]!.query<{ name: string; custom: number; generic: number }>(
+      `SELECT name, custom_plans::int AS custom, generic_plans::int AS generic FROM pg_prepared_statements ORDER BY name`,
+    );
+    const names = ['task-stored', 'task-stored-on', 'tasks-stored', 'tasks-stored-on'];
+    expect(rows).toEqual(names.map((name) => ({ name, custom: 0, generic: 10 })));
+  });
+
+  it('is read through a pooler of transactions where plain queries are', async () => {
+    const pooled = await Database.open({ url: server.url, poolUrl: server.url, migrations: [] });
+    try {
+      expect(pooled.readPool('tasks', 1, { jit: 'off' })).toBe(pooled.pool);
+      store = new PostgresTaskStore(pooled);
+      expect(await read(await newest('one'))).toBe(draft.taskId);
+    } finally {
+      await pooled.close();
+    }
+  });
+});
