@@ -19,6 +19,8 @@ interface Body {
   resourceSpans: [{ resource: object; scopeSpans: [{ spans: Record<string, unknown>[] }] }];
 }
 
+const bodyOf = (sent: Uint8Array): Body => JSON.parse(Buffer.from(sent).toString()) as Body;
+
 let warned: ReturnType<typeof jest.spyOn>;
 beforeEach(() => {
   warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
@@ -28,8 +30,8 @@ afterEach(() => warned.mockRestore());
 function stage(...answers: (number | Error)[]) {
   const bodies: Body[] = [];
   const outcomes: Partial<Record<SpanOutcome, number>> = {};
-  const send = async (body: string): Promise<number> => {
-    bodies.push(JSON.parse(body) as Body);
+  const send = async (body: Uint8Array): Promise<number> => {
+    bodies.push(bodyOf(body));
     const answer = answers.shift() ?? 200;
     if (answer instanceof Error) throw answer;
     return answer;
@@ -84,8 +86,8 @@ describe('SpanExporter', () => {
     const bodies: Body[] = [];
     const answered = Promise.withResolvers<number>();
     const begun = Promise.withResolvers<void>();
-    const send = (body: string): Promise<number> => {
-      bodies.push(JSON.parse(body) as Body);
+    const send = (body: Uint8Array): Promise<number> => {
+      bodies.push(bodyOf(body));
       begun.resolve();
       return bodies.length === 1 ? answered.promise : Promise.resolve(200);
     };

@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
-import { otlpBody } from './otlp-json.js';
+import { OtlpBody } from './otlp-json.js';
 import type { Attributes, Span } from './span.js';
 
 /** How the body of an export is sent. @returns the status of the answer; rejects where there is none */
-export type SendSpans = (body: string) => Promise<number>;
+export type SendSpans = (body: Uint8Array<ArrayBuffer>) => Promise<number>;
 
 /** What became of spans. */
 export type SpanOutcome = 'exported' | 'refused' | 'dropped';
@@ -21,7 +21,9 @@ const FIRST_RETRY_MS = 500;
  */
 export class SpanExporter {
   private readonly logger = new Logger('Tracing');
-  private waiting: Span[] = [];
+  /** Bodies of exports to come; all but the last are full. */
+  private readonly waiting: OtlpBody[] = [];
+  private waitingSpans = 0;
   private timer: NodeJS.Timeout | undefined;
   private sending: Promise<void> | undefined;
   private complained = false;
@@ -35,9 +37,11 @@ export class SpanExporter {
   ) {}
 
   add(spans: readonly Span[]): void {
-    const room = MOST_WAITING - this.waiting.length;
-    if (spans.length > room) this.counted('dropped', spans.length - Math.max(0, room));
-    for (const span of spans.slice(0, Math.max(0, room))) this.waiting.push(span);
+    const room = MOST_WAITING - this.waitingSpans;
+    if (spans.length > room) this.counted('dropped', spans.length - room);
+    const taken = Math.min(spans.length, room);
+    for (let index = 0; index < taken; index += 1) this.open().add(spans[index]!);
+    this.waitingSpans += taken;
     this.timer ??= setTimeout(() => void this.flush(), this.pauseMs).unref();
   }
 
@@ -49,26 +53,35 @@ export class SpanExporter {
     await this.flush();
   }
 
+  /** The body that takes the next span. */
+  private open(): OtlpBody {
+    const last = this.waiting.at(-1);
+    if (last && last.size < MOST_AT_ONCE) return last;
+    const next = new OtlpBody(this.resource);
+    this.waiting.push(next);
+    return next;
+  }
+
   private flush(): Promise<void> {
     clearTimeout(this.timer);
     this.sending ??= this.sendAll().finally(() => {
       this.sending = undefined;
       this.timer = undefined;
-      if (this.waiting.length > 0) this.timer = setTimeout(() => void this.flush(), this.pauseMs).unref();
+      if (this.waitingSpans > 0) this.timer = setTimeout(() => void this.flush(), this.pauseMs).unref();
     });
     return this.sending;
   }
 
   /** What comes meanwhile waits for its own time, unless that is a whole batch: an export costs more than its spans. */
   private async sendAll(): Promise<void> {
-    for (let least = 1; this.waiting.length >= least; least = this.hurried ? 1 : MOST_AT_ONCE) {
-      const batch = this.waiting.splice(0, MOST_AT_ONCE);
-      this.counted(await this.export(batch), batch.length);
+    for (let least = 1; this.waitingSpans >= least; least = this.hurried ? 1 : MOST_AT_ONCE) {
+      const batch = this.waiting.shift()!;
+      this.waitingSpans -= batch.size;
+      this.counted(await this.export(batch.end()), batch.size);
     }
   }
 
-  private async export(batch: readonly Span[]): Promise<SpanOutcome> {
-    const body = otlpBody(batch, this.resource);
+  private async export(body: Uint8Array<ArrayBuffer>): Promise<SpanOutcome> {
     for (let tries = 1; ; tries += 1) {
       const status = await this.send(body).catch((error: unknown) => this.complain({ err: error }));
       if (status !== undefined && status < 300) {

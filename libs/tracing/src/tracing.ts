@@ -31,7 +31,7 @@ export class Tracing {
     const url = `${tracing.endpoint}/v1/traces`;
     const send = outbound.trusting(url);
     const headers = { ...tracing.headers, 'content-type': 'application/json' };
-    const post = async (body: string): Promise<number> => {
+    const post = async (body: Uint8Array<ArrayBuffer>): Promise<number> => {
       const signal = AbortSignal.timeout(EXPORT_MS);
       const answer = await send(url, { method: 'POST', headers, body, redirect: 'manual', signal });
       await answer.body?.cancel();

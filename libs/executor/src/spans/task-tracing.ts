@@ -47,7 +47,7 @@ export class TaskTracing {
     const operation = executor.spanOperation ?? 'invoke_agent';
     const spans = new TurnSpans(turn.task, { path, operation, steps }, trace);
     for (const event of turn.events) spans.take(event);
-    return { trace, take: (event) => spans.take(event), end: () => void this.export(turn, spans) };
+    return { trace, take: (event) => spans.take(event), end: () => this.export(turn, spans) };
   }
 
   /** The turn that a waiting Task goes on with. */
@@ -66,8 +66,9 @@ export class TaskTracing {
     return this.tracing.turn({ taskId, began, ...(parent && { parent }) });
   }
 
-  private async export(turn: TurnStart, spans: TurnSpans): Promise<void> {
-    this.tracing.export(spans.finish(turn.began > 1 ? await this.linkOf(turn) : undefined));
+  private export(turn: TurnStart, spans: TurnSpans): void {
+    if (turn.began === 1) this.tracing.export(spans.finish());
+    else void this.linkOf(turn).then((link) => this.tracing.export(spans.finish(link)));
   }
 
   /** The span of the turn before; `undefined` where it has none, or cannot be looked up. */

@@ -31,10 +31,11 @@ export class TurnSpans {
   private readonly open = new Map<string, OpenSpan>();
   private readonly over: Span[] = [];
   private leftOut = 0;
-  private begunAt = Number.NaN;
-  private at = Number.NaN;
+  /** Times as the log has them: most of them no span asks for. */
+  private begunAt: string | undefined;
+  private at: string | undefined;
   /** When the event before was recorded. */
-  private before = Number.NaN;
+  private before: string | undefined;
   private state: TaskState | undefined;
 
   constructor(
@@ -45,10 +46,9 @@ export class TurnSpans {
 
   /** Takes in the next event of the turn's log. */
   take(event: TaskEvent): void {
-    const time = Date.parse(timeOf(event) ?? '');
     this.before = this.at;
-    if (!Number.isNaN(time)) this.at = time;
-    if (Number.isNaN(this.begunAt)) this.begunAt = this.before = this.at;
+    this.at = timeOf(event) ?? this.at;
+    this.begunAt ??= this.before = this.at;
     if ('statusUpdate' in event) this.state = event.statusUpdate.status.state;
     for (const step of this.agent.steps(event)) {
       if ('begins' in step) this.begin(step.begins);
@@ -62,33 +62,35 @@ export class TurnSpans {
    */
   finish(link?: Span['link']): Span[] {
     const state = this.state;
-    for (const slot of [...this.open.keys()])
+    for (const slot of this.open.keys())
       this.end({ slot, ...(state && !isWaitingState(state) && { attributes: { 'parley.unfinished': true } }) });
-    return [this.own(link), ...this.over];
+    this.over.unshift(this.own(link));
+    return this.over;
   }
 
   private own(link: Span['link']): Span {
     const { trace, task, agent, state } = this;
     const name = nameOf(agent.path);
+    const attributes: Attributes = {
+      'gen_ai.operation.name': agent.operation,
+      [agent.operation === 'invoke_workflow' ? 'gen_ai.workflow.name' : 'gen_ai.agent.name']: name,
+      'gen_ai.conversation.id': task.contextId,
+      'parley.task.id': task.taskId,
+    };
+    if (state) attributes['parley.task.state'] = wordOf(state);
+    if (this.leftOut > 0) attributes['parley.spans.left_out'] = this.leftOut;
     return {
       traceId: trace.traceId,
       spanId: trace.spanId,
-      ...(trace.parentSpanId !== undefined && { parentSpanId: trace.parentSpanId }),
-      ...(trace.state !== undefined && { state: trace.state }),
+      parentSpanId: trace.parentSpanId,
+      state: trace.state,
       name: `${agent.operation} ${name}`,
       kind: 'server',
-      begunAt: this.begunAt,
-      endedAt: this.at,
-      attributes: {
-        'gen_ai.operation.name': agent.operation,
-        [agent.operation === 'invoke_workflow' ? 'gen_ai.workflow.name' : 'gen_ai.agent.name']: name,
-        'gen_ai.conversation.id': task.contextId,
-        'parley.task.id': task.taskId,
-        ...(state && { 'parley.task.state': wordOf(state) }),
-        ...(this.leftOut > 0 && { 'parley.spans.left_out': this.leftOut }),
-      },
-      ...(state && FAILED.has(state) && { error: wordOf(state) }),
-      ...(link && { link }),
+      begunAt: millisecondsOf(this.begunAt),
+      endedAt: millisecondsOf(this.at),
+      attributes,
+      error: state && FAILED.has(state) ? wordOf(state) : undefined,
+      link,
     };
   }
 
@@ -97,7 +99,7 @@ export class TurnSpans {
     const open = this.open.get(slot);
     if (open?.spanId === spanId) return;
     if (open) this.end({ slot });
-    const begunAt = since === 'before' ? this.before : this.at;
+    const begunAt = millisecondsOf(since === 'before' ? this.before : this.at);
     if (this.over.length + this.open.size >= MOST_SPANS) this.leftOut += 1;
     else this.open.set(slot, { spanId, name, kind, begunAt, attributes });
   }
@@ -113,7 +115,7 @@ export class TurnSpans {
       traceId,
       parentSpanId,
       ...(state !== undefined && { state }),
-      endedAt: this.at,
+      endedAt: millisecondsOf(this.at),
       attributes: { ...span.attributes, ...attributes },
       ...(error !== undefined && { error }),
     });
@@ -122,7 +124,13 @@ export class TurnSpans {
 
 function timeOf(event: TaskEvent): string | undefined {
   if ('task' in event) return event.task.status.timestamp;
-  return 'statusUpdate' in event ? event.statusUpdate.status.timestamp : noteOf(event)?.timestamp;
+  if ('statusUpdate' in event) return event.statusUpdate.status.timestamp;
+  const noted = noteOf(event)?.timestamp;
+  return Number.isNaN(millisecondsOf(noted)) ? undefined : noted;
+}
+
+function millisecondsOf(timestamp: string | undefined): number {
+  return Date.parse(timestamp ?? '');
 }
 
 /** `workflows/tea/nodes/cup` is `tea/cup`. */
