@@ -241,7 +241,7 @@ export class TaskExecution implements Execution {
       task: start.task,
       call: start.call,
       metadata: start.metadata,
-      ...(start.traced && { trace: start.traced.trace }),
+      trace: start.traced?.trace,
       signal: this.controller.signal,
       recovered: start.recovered,
       // A Task that has only begun needs no reading.

@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import type { SamplerName } from '#libs/service';
+import { randomUUID } from 'node:crypto';
+import { ownTraceId, type SamplerName } from '#libs/service';
 import { samplerOf } from './sampler.js';
 
-const [LOW, HIGH] = ['0'.repeat(31) + '1', 'f'.repeat(32)];
-const parent = (sampled: boolean) => ({ traceId: LOW, spanId: '1'.repeat(16), sampled });
+const uuid = (random: string): string => `01935c7b-8f2a-7c3d-9e${random.slice(0, 2)}-${random.slice(2)}`;
+const [LOW, HIGH] = [uuid('0'.repeat(14)), uuid('f'.repeat(14))];
+const parent = (sampled: boolean, traceId = ownTraceId(LOW)) => ({ traceId, spanId: '1'.repeat(16), sampled });
 
 describe('samplerOf', () => {
   it.each<[SamplerName, [root: boolean, unsampled: boolean, sampled: boolean]]>([
@@ -20,12 +21,20 @@ describe('samplerOf', () => {
 
   it('takes the traces with the highest random bits', () => {
     const tenth = samplerOf({ sampler: 'traceidratio', ratio: 0.1 });
-    expect([tenth(HIGH, undefined), tenth(`${'f'.repeat(18)}e7${'0'.repeat(12)}`, undefined)]).toEqual([true, true]);
-    expect(tenth(`${'f'.repeat(18)}e5${'0'.repeat(12)}`, undefined)).toBe(false);
-    const ids = Array.from({ length: 20_000 }, () => randomBytes(16).toString('hex'));
+    expect([tenth(HIGH, undefined), tenth(uuid(`e7${'0'.repeat(12)}`), undefined)]).toEqual([true, true]);
+    expect(tenth(uuid(`e5${'f'.repeat(12)}`), undefined)).toBe(false);
+    const ids = Array.from({ length: 20_000 }, () => randomUUID());
     const taken = ids.filter((id) => tenth(id, undefined)).length;
     expect(taken).toBeGreaterThan(1700);
     expect(taken).toBeLessThan(2300);
+  });
+
+  it('judges a Task by the trace that it belongs to, whatever the form of its id', () => {
+    const half = samplerOf({ sampler: 'traceidratio', ratio: 0.5 });
+    const ids = Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? randomUUID() : `task-${randomUUID()}`));
+    const byTrace = ids.map((id) => half(LOW, parent(false, ownTraceId(id))));
+    expect(ids.map((id) => half(id, undefined))).toEqual(byTrace);
+    expect(new Set(byTrace).size).toBe(2);
   });
 
   it('takes all or none at the ends', () => {

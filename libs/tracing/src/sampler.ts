@@ -1,7 +1,10 @@
-import type { TraceContext, TracingConfig } from '#libs/service';
+import { ownTraceId, type TraceContext, type TracingConfig } from '#libs/service';
 
-/** Whether the spans of a trace are exported. It asks only what every process knows that takes part in the trace. */
-export type Sampler = (traceId: string, parent: TraceContext | undefined) => boolean;
+/**
+ * Whether the spans of a Task's turn are exported. It asks only what every process knows that takes part in the trace: who
+ * called, else the trace that follows from the Task's id.
+ */
+export type Sampler = (taskId: string, parent: TraceContext | undefined) => boolean;
 
 /** The bits of a trace id that are random, by which all services sample alike (W3C Trace Context, level 2). */
 const RANDOM_DIGITS = 14;
@@ -11,17 +14,30 @@ const RANDOM_VALUES = 16 ** RANDOM_DIGITS;
 export function samplerOf({ sampler, ratio }: Pick<TracingConfig, 'sampler' | 'ratio'>): Sampler {
   const root = roots(ratio)[sampler.replace('parentbased_', '')] ?? always;
   return sampler.startsWith('parentbased_')
-    ? (traceId, parent) => (parent ? parent.sampled : root(traceId))
-    : (traceId) => root(traceId);
+    ? (taskId, parent) => (parent ? parent.sampled : root(taskId, parent))
+    : root;
 }
 
 const always = (): boolean => true;
 
-function roots(ratio: number): Record<string, (traceId: string) => boolean> {
+function roots(ratio: number): Record<string, Sampler> {
   const threshold = (1 - ratio) * RANDOM_VALUES;
   return {
     always_on: always,
     always_off: () => false,
-    traceidratio: (traceId) => ratio > 0 && Number.parseInt(traceId.slice(-RANDOM_DIGITS), 16) >= threshold,
+    traceidratio: (taskId, parent) =>
+      ratio > 0 && (parent ? randomOf(parent.traceId) : ownRandomOf(taskId)) >= threshold,
   };
+}
+
+function randomOf(traceId: string): number {
+  return Number.parseInt(traceId.slice(-RANDOM_DIGITS), 16);
+}
+
+const UUID_LENGTH = 36;
+
+/** `randomOf(ownTraceId(taskId))`. Every Message is asked for it, so a UUID is read as it stands: hyphen, twelve digits. */
+function ownRandomOf(taskId: string): number {
+  if (taskId.length !== UUID_LENGTH) return randomOf(ownTraceId(taskId));
+  return Number.parseInt(taskId.slice(-15, -13) + taskId.slice(-12), 16);
 }

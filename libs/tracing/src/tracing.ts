@@ -5,7 +5,7 @@ import { AppConfig, Metrics, ownTraceId, Shutdown, type TraceContext } from '#li
 import { samplerOf, type Sampler } from './sampler.js';
 import type { Span } from './span.js';
 import { SpanExporter, type SpanOutcome } from './span-exporter.js';
-import { OwnTrace, PassedTrace, spanIdOf, turnKey, type TurnTrace } from './turn-trace.js';
+import { OwnTrace, PassedTrace, spanIdOf, turnKey, type TurnTrace, UnsampledTrace } from './turn-trace.js';
 
 const EXPORT_MS = 10_000;
 
@@ -51,11 +51,11 @@ export class Tracing {
   /** The trace of a turn; `undefined` where nobody traces, here or where the call came from. */
   turn({ taskId, began, parent }: TracedTurn): TurnTrace | undefined {
     if (!this.exporter) return parent && new PassedTrace(parent);
-    const traceId = parent?.traceId ?? ownTraceId(taskId);
-    const sampled = this.sampler(traceId, parent);
+    if (!this.sampler(taskId, parent)) return new UnsampledTrace(taskId, parent);
     // A turn that nobody traced for goes on below the first one, which began the trace.
-    const first = began > 1 && sampled ? spanIdOf(taskId, turnKey(1)) : undefined;
-    return new OwnTrace(taskId, traceId, sampled, began, parent?.spanId ?? first, parent?.state);
+    const first = began > 1 && !parent ? spanIdOf(taskId, turnKey(1)) : undefined;
+    const traceId = parent?.traceId ?? ownTraceId(taskId);
+    return new OwnTrace(taskId, traceId, began, parent?.spanId ?? first, parent?.state);
   }
 
   /** Sends spans, some time soon. */

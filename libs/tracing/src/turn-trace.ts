@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type TraceContext, type TraceHeaders, traceHeaders } from '#libs/service';
+import { ownTraceId, type TraceContext, type TraceHeaders, traceHeaders } from '#libs/service';
 
 /** What tells a span of a Task from its others: the same in whichever process it is made, and however often. */
 export type SpanKey = readonly (string | number | undefined)[];
@@ -24,6 +24,8 @@ export interface TurnTrace {
   headers(...key: SpanKey): TraceHeaders;
 }
 
+const UNSAMPLED = '0000000000000001';
+
 /** Of the turn that begins with this event of the log. */
 export function turnKey(sequence: number): SpanKey {
   return ['turn', sequence];
@@ -33,25 +35,23 @@ export function spanIdOf(taskId: string, key: SpanKey): string {
   return hash('sha256', [taskId, ...key].join('/')).slice(0, 16);
 }
 
-/** A turn whose spans are made here, if any. */
+/** A turn whose spans are made here. */
 export class OwnTrace implements TurnTrace {
+  readonly sampled = true;
   readonly spanId: string;
 
   constructor(
     private readonly taskId: string,
     readonly traceId: string,
-    readonly sampled: boolean,
     /** The sequence of the event that it begins with. */
     private readonly began: number,
     readonly parentSpanId?: string,
     readonly state?: string,
   ) {
-    this.spanId = this.spanIdOf(...turnKey(began));
+    this.spanId = spanIdOf(taskId, turnKey(began));
   }
 
-  /** Nobody looks for a span that is not sampled: its id says nothing, and costs nothing. */
   spanIdOf(...key: SpanKey): string {
-    if (!this.sampled) return UNSAMPLED;
     return spanIdOf(this.taskId, LASTING.has(key[0]) ? key : [...key, this.began]);
   }
 
@@ -67,7 +67,37 @@ export class OwnTrace implements TurnTrace {
 
 /** What has a name in the whole Task; steps of models and calls of tools are counted anew in each turn. */
 const LASTING: ReadonlySet<unknown> = new Set(['turn', 'call']);
-const UNSAMPLED = '0000000000000001';
+
+/**
+ * A turn that is not sampled, which whoever it calls is told of. Nobody looks for its spans: their ids say nothing, and
+ * what trace it is nobody works out who does not ask.
+ */
+export class UnsampledTrace implements TurnTrace {
+  readonly sampled = false;
+  readonly spanId = UNSAMPLED;
+
+  constructor(
+    private readonly taskId: string,
+    private readonly parent?: TraceContext,
+  ) {}
+
+  get traceId(): string {
+    return this.parent?.traceId ?? ownTraceId(this.taskId);
+  }
+
+  spanIdOf(): string {
+    return UNSAMPLED;
+  }
+
+  context(): TraceContext {
+    const { traceId, spanId, sampled, parent } = this;
+    return { traceId, spanId, sampled, ...(parent?.state !== undefined && { state: parent.state }) };
+  }
+
+  headers(): TraceHeaders {
+    return traceHeaders(this.context());
+  }
+}
 
 /** A turn of a process that makes no spans: what its caller said goes on as it came. */
 export class PassedTrace implements TurnTrace {
