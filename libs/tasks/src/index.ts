@@ -25,6 +25,7 @@ export { TASK_MIGRATIONS } from './task-migrations.js';
 export { TaskMetrics } from './task-metrics.js';
 export { TaskJournal } from './task-journal.js';
 export { TaskFeed } from './task-feed.js';
+export type { TaskFollower } from './task-follower.js';
 export { ClaimLost, PremiseFailed } from './claim-lost.js';
 export { TaskRecording } from './task-recording.js';
 export { TaskRecorder } from './task-recorder.js';

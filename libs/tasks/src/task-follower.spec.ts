@@ -1,0 +1,99 @@
+import { statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
+import type { RecordedEvent, TaskEvent } from './task-event.js';
+import { TaskFeed } from './task-feed.js';
+import type { TaskFollower } from './task-follower.js';
+import type { TaskHeader, TaskStore } from './task-store.js';
+
+const NEVER = 2 ** 31 - 1;
+const reference = { taskId: 't', contextId: 'c' };
+let log: RecordedEvent[];
+let reads: number;
+let failure: Error | undefined;
+let feed: TaskFeed;
+let woken: number;
+
+beforeEach(() => {
+  log = [];
+  reads = 0;
+  failure = undefined;
+  woken = 0;
+  const store = {
+    events: async (_taskId: string, after: number, limit: number) => {
+      reads += 1;
+      if (failure) throw failure;
+      return log.slice(after, after + limit);
+    },
+    header: async () => ({ state: 'TASK_STATE_WORKING', lastSequence: log.length }) as TaskHeader,
+    lastSequences: async () => new Map([['t', log.length]]),
+  } as unknown as TaskStore;
+  feed = new TaskFeed(store, undefined, NEVER);
+  commit({ task: submittedTask(reference, userMessage('go')) });
+});
+
+afterEach(() => feed.onModuleDestroy());
+
+function commit(event: TaskEvent | TaskState): void {
+  const recorded = typeof event === 'string' ? statusUpdate(reference, event) : event;
+  log.push({ taskId: 't', sequence: log.length + 1, event: recorded, json: '{}' });
+  feed.publish(log.slice(-1));
+}
+
+function open(until?: 'waiting'): TaskFollower {
+  const follower = feed.open('t', 0, until);
+  follower.reader = { wake: () => void (woken += 1) };
+  return follower;
+}
+
+async function sequences(follower: TaskFollower): Promise<number[] | undefined> {
+  return (await follower.read())?.map(({ sequence }) => sequence);
+}
+
+describe('TaskFollower', () => {
+  it('gives each event once, asks for nothing until it is woken, and ends with the Task', async () => {
+    const follower = open();
+    expect(await sequences(follower)).toEqual([1]);
+    expect(await sequences(follower)).toEqual([]);
+    expect(woken).toBe(0);
+    commit('TASK_STATE_WORKING');
+    commit('TASK_STATE_COMPLETED');
+    expect(woken).toBe(2);
+    expect(await sequences(follower)).toEqual([2, 3]);
+    expect(await sequences(follower)).toBeUndefined();
+    expect(reads).toBe(0);
+  });
+
+  it('ends where the Task waits, whatever came after that', async () => {
+    commit('TASK_STATE_INPUT_REQUIRED');
+    commit('TASK_STATE_WORKING');
+    const follower = open('waiting');
+    expect(await sequences(follower)).toEqual([1, 2]);
+    expect(await sequences(follower)).toBeUndefined();
+  });
+
+  it('has one read of the store for what others wrote, until it is woken', async () => {
+    feed.lost('t');
+    const follower = open();
+    expect(await sequences(follower)).toEqual([1]);
+    expect(await sequences(follower)).toEqual([]);
+    expect(await sequences(follower)).toEqual([]);
+    expect(reads).toBe(1);
+    follower.wakeBefore(1);
+    expect(woken).toBe(0);
+    follower.wakeBefore(2);
+    expect(woken).toBe(1);
+  });
+
+  it('gives nothing once it is closed, also while the database is out of reach, and tells its reader', async () => {
+    feed.lost('t');
+    failure = new Error('Connection terminated unexpectedly');
+    const follower = open();
+    const reading = sequences(follower);
+    await new Promise((resolve) => setImmediate(resolve));
+    follower.close();
+    follower.close();
+    expect(await reading).toBeUndefined();
+    expect(woken).toBe(2);
+    commit('TASK_STATE_WORKING');
+    expect(woken).toBe(2);
+  });
+});
