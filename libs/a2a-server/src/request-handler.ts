@@ -32,7 +32,8 @@ import { ServedCards } from './cards/served-cards.js';
 import { PushNotifications } from './push-notifications.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
 import { publicError } from './public-error.js';
-import { eventItem, messageItem, type StreamItem, taskItem } from './stream-item.js';
+import { messageItem, type StreamItem, taskItem } from './stream-item.js';
+import { type Beginning, TaskItems } from './task-items.js';
 import { type SubscriptionOptions, TaskSubscription } from './task-subscription.js';
 
 const DEFAULT_PAGE_SIZE = 50;
@@ -111,22 +112,15 @@ export class RequestHandler {
 
   /**
    * The Task as it was accepted, then every event until it ends or waits; or one direct Message.
-   * A refusal is thrown by the first `next()`. Ending the stream early does not touch the Task.
+   * A refusal is thrown as the stream is opened, or by the first `next()`. Ending the stream early does not touch the Task.
    */
-  async *sendStreamingMessage(
+  sendStreamingMessage(
     agent: ServedAgent,
     request: SendMessageRequest,
     call: CallContext,
     signal?: AbortSignal,
   ): AsyncGenerator<StreamItem, void, undefined> {
-    const accepted = await this.intake.accept(agent, request, call);
-    if ('reply' in accepted) return yield messageItem(accepted.reply);
-    const { execution } = accepted;
-    const { task, sequence } = await execution.accepted;
-    yield taskItem(withHistoryLength(task, request.configuration?.historyLength), sequence);
-    for await (const event of this.feed.follow(execution.taskId, sequence, { signal, until: 'waiting' })) {
-      yield eventItem(event);
-    }
+    return new TaskItems(this.feed, () => this.begun(agent, request, call), signal);
   }
 
   async getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext): Promise<Task> {
@@ -174,7 +168,7 @@ export class RequestHandler {
     return this.executions.cancel(await ownerOf(this.catalog, this.tasks, agent, header), request.id, call);
   }
 
-  /** See TaskSubscription for what a cursor does. A refusal is thrown by the first `next()`. */
+  /** See TaskSubscription for what a cursor does. A refusal is thrown as by sendStreamingMessage. */
   subscribeToTask(
     agent: ServedAgent,
     request: SubscribeToTaskRequest,
@@ -191,6 +185,15 @@ export class RequestHandler {
   /** What the caller may know of the agent beyond its public card (section 3.1.11). */
   extendedAgentCard(agent: ServedAgent, call: CallContext): Promise<AgentCard> {
     return this.cards.extendedCard(agent, call);
+  }
+
+  private async begun(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Beginning> {
+    const accepted = await this.intake.accept(agent, request, call);
+    if ('reply' in accepted) return { opening: [messageItem(accepted.reply)] };
+    const { taskId, accepted: durable } = accepted.execution;
+    const { task, sequence } = await durable;
+    const opening = [taskItem(withHistoryLength(task, request.configuration?.historyLength), sequence)];
+    return { opening, log: { taskId, after: sequence, until: 'waiting' } };
   }
 
   private async find(agent: ServedAgent, taskId: string, call: CallContext): Promise<TaskHeader> {

@@ -25,11 +25,19 @@ export function messageItem(message: Message): StreamItem {
 
 /** An event that was recorded; its stored JSON is sent as it is. */
 export function eventItem(recorded: RecordedEvent): StreamItem {
-  return {
-    sequence: recorded.sequence,
-    json: recorded.json,
-    get response(): StreamResponse {
-      return toStreamResponse(recorded.event);
-    },
-  };
+  return new EventItem(recorded);
+}
+
+class EventItem implements StreamItem {
+  readonly sequence: number;
+  readonly json: string;
+
+  constructor(private readonly recorded: RecordedEvent) {
+    this.sequence = recorded.sequence;
+    this.json = recorded.json;
+  }
+
+  get response(): StreamResponse {
+    return toStreamResponse(this.recorded.event);
+  }
 }

@@ -1,22 +1,13 @@
 import { A2AError, invalidParams, isTerminalState, type Task } from '#libs/protocol';
 import { foldEvents, foldLog, type TaskFeed, type TaskHeader, type TaskLog, type TaskStore } from '#libs/tasks';
 import { eventItem, type StreamItem, taskItem } from './stream-item.js';
+import { type Beginning, TaskItems } from './task-items.js';
 
 export interface SubscriptionOptions {
   /** The last sequence that the caller has seen (`Last-Event-ID` or `?since=`). */
   since?: number;
   /** Ends the stream; the Task goes on. */
   signal?: AbortSignal;
-}
-
-interface Opening {
-  taskId: string;
-  /** What is known already, the last of it first. */
-  opening: StreamItem[];
-  /** The event that it reaches. */
-  reached: number;
-  /** Whether nothing follows. */
-  replayed: boolean;
 }
 
 /**
@@ -35,22 +26,13 @@ export class TaskSubscription {
     private readonly feed: TaskFeed,
   ) {}
 
-  /** @param find gives the Task's log; its refusal is thrown by the first `next()` */
-  async *follow(
-    find: () => Promise<TaskLog>,
-    options: SubscriptionOptions,
-  ): AsyncGenerator<StreamItem, void, undefined> {
-    const { taskId, opening, reached, replayed } = await this.open(await find(), options.since);
-    // Taken out: a stream may be open for hours, and keeps nothing of what it has sent.
-    for (let item = opening.pop(); item; item = opening.pop()) yield item;
-    if (replayed) return;
-    for await (const event of this.feed.follow(taskId, reached, { signal: options.signal, until: 'terminal' })) {
-      yield eventItem(event);
-    }
+  /** @param find gives the Task's log; its refusal is thrown as the stream is opened */
+  follow(find: () => Promise<TaskLog>, { since, signal }: SubscriptionOptions): TaskItems {
+    return new TaskItems(this.feed, async () => this.beginning(await find(), since), signal);
   }
 
   /** Where the stream begins, and with what. */
-  private async open(log: TaskLog, cursor: number | undefined): Promise<Opening> {
+  private async beginning(log: TaskLog, cursor: number | undefined): Promise<Beginning> {
     const { header, events = [] } = log;
     const { taskId, lastSequence, state } = header;
     const since = cursor ?? lastSequence;
@@ -62,7 +44,8 @@ export class TaskSubscription {
     const opening = events.slice(since).map(eventItem);
     if (since > 0) opening.unshift(await this.taskAt(log, since));
     const reached = log.events ? lastSequence : since;
-    return { taskId, opening: opening.reverse(), reached, replayed: ended && reached === lastSequence };
+    const replayed = ended && reached === lastSequence;
+    return replayed ? { opening } : { opening, log: { taskId, after: reached, until: 'terminal' } };
   }
 
   private async taskAt({ header, events }: TaskLog, sequence: number): Promise<StreamItem> {

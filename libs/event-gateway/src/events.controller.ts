@@ -44,7 +44,7 @@ export class EventsController {
     reply.hijack();
     const ended = new AbortController();
     const end = (): void => ended.abort(ENDED);
-    const stream = new SseStream(reply.raw, { headers: reply.getHeaders() as OutgoingHttpHeaders, onClose: end });
+    const stream = new SseStream(reply.raw, { headers: reply.getHeaders() as OutgoingHttpHeaders, owner: { end } });
     this.shutdown.started.addEventListener('abort', end, { once: true });
     try {
       for await (const { cursor, text } of this.gateway.follow(wanted, ended.signal)) {

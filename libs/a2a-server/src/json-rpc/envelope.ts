@@ -61,7 +61,7 @@ export class RpcFraming implements StreamFraming {
     this.prefix = resultPrefix(id);
   }
 
-  item(json: string): string {
+  item({ json }: { json: string }): string {
     return `${this.prefix}${json}}`;
   }
 

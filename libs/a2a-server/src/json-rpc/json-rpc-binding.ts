@@ -84,7 +84,7 @@ export class JsonRpcBinding {
         return;
       }
       const since = operation.resumable ? resumeCursor(request) : undefined;
-      const read = (signal: AbortSignal) => operation.open(this.handler, agent, rpc.params, call, { since, signal });
+      const read = () => operation.open(this.handler, agent, rpc.params, call, { since });
       await this.streams.send(reply, read, new RpcFraming(id));
     });
   }

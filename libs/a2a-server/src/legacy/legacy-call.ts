@@ -4,8 +4,8 @@ import { A2AError, endsV03Stream, type JsonObject, type StreamResponse } from '#
 import { activated } from '../extensions.js';
 import type { AgentBase } from '../http/agent-base.js';
 import { activatedExtensions, callContext, type PublicAddress } from '../http/call-context.js';
+import type { StreamFraming } from '../http/event-stream.js';
 import { publicError } from '../public-error.js';
-import type { StreamItem } from '../stream-item.js';
 
 /** A2A 0.3 called the header so. */
 const EXTENSIONS_HEADER = 'x-a2a-extensions';
@@ -39,15 +39,13 @@ export function legacyError(error: unknown, extendedCard: boolean): A2AError {
 }
 
 /**
- * The items of a stream in a form of 0.3. Its streams end with the status that ends the turn, also a resubscription,
- * which 1.0 goes on with until the Task ends.
+ * A stream in a form of 0.3. Its streams end with the status that ends the turn, also a resubscription, which 1.0 goes on
+ * with until the Task ends.
  */
-export async function* legacyItems(
-  items: AsyncIterable<StreamItem>,
-  write: (response: StreamResponse) => JsonObject,
-): AsyncGenerator<StreamItem, void, undefined> {
-  for await (const { sequence, response } of items) {
-    yield { sequence, json: JSON.stringify(write(response)), response };
-    if (endsV03Stream(response)) return;
-  }
+export function legacyFraming(framing: StreamFraming, write: (response: StreamResponse) => JsonObject): StreamFraming {
+  return {
+    item: ({ response }) => framing.item({ response, json: JSON.stringify(write(response)) }),
+    error: (error) => framing.error(error),
+    isLast: ({ response }) => endsV03Stream(response),
+  };
 }

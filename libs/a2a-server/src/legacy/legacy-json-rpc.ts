@@ -23,7 +23,7 @@ import { resumeCursor } from '../http/resume-cursor.js';
 import { errorResponse, resultResponse, RpcFraming, type RpcId, type RpcRequest } from '../json-rpc/envelope.js';
 import { type Operation, OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
 import type { RequestHandler } from '../request-handler.js';
-import { legacyCall, legacyError, legacyItems, setLegacyExtensions } from './legacy-call.js';
+import { legacyCall, legacyError, legacyFraming, setLegacyExtensions } from './legacy-call.js';
 
 /** A method of 0.3: the operation of 1.0 that it is, and its shapes. */
 type LegacyMethod =
@@ -120,9 +120,8 @@ export class LegacyJsonRpc {
     }
     const { operation, read } = method;
     const since = operation.resumable ? resumeCursor(request) : undefined;
-    const items = (signal: AbortSignal) =>
-      legacyItems(operation.open(handler, agent, read(params), call, { since, signal }), writeV03StreamItem);
-    await this.streams.send(reply, items, new RpcFraming(id));
+    const items = () => operation.open(handler, agent, read(params), call, { since });
+    await this.streams.send(reply, items, legacyFraming(new RpcFraming(id), writeV03StreamItem));
   }
 }
 

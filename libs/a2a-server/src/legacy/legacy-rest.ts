@@ -25,7 +25,7 @@ import { resumeCursor } from '../http/resume-cursor.js';
 import { type Operation, OPERATIONS } from '../operations.js';
 import type { RequestHandler } from '../request-handler.js';
 import type { RestCall } from '../rest/rest-binding.js';
-import { legacyCall, legacyError, legacyItems, setLegacyExtensions } from './legacy-call.js';
+import { legacyCall, legacyError, legacyFraming, setLegacyExtensions } from './legacy-call.js';
 
 /** The shapes of an operation in HTTP+JSON of 0.3; a stream has no `write`. */
 interface LegacyShapes {
@@ -97,8 +97,7 @@ export class LegacyRest {
       return;
     }
     const since = operation.resumable ? resumeCursor(request) : undefined;
-    const items = (signal: AbortSignal) =>
-      legacyItems(operation.open(handler, agent, read(given), call, { since, signal }), writeV03RestItem);
+    const items = () => operation.open(handler, agent, read(given), call, { since });
     await this.streams.send(reply, items, FRAMING);
   }
 }
@@ -109,10 +108,11 @@ export function sendLegacyRestError(reply: FastifyReply, error: A2AError): void 
   reply.code(error.status).header('content-type', 'application/json').send(errorBody(error));
 }
 
-const FRAMING: StreamFraming = {
-  item: (json) => json,
+const PLAIN: StreamFraming = {
+  item: ({ json }) => json,
   error: (error) => ({ event: 'error', data: errorBody(error) }),
 };
+const FRAMING = legacyFraming(PLAIN, writeV03RestItem);
 
 function errorBody(error: A2AError): string {
   return JSON.stringify({ code: error.code, message: error.message, data: { details: error.details() } });

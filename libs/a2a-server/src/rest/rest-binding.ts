@@ -53,7 +53,7 @@ export class RestBinding {
         return;
       }
       const since = operation.resumable ? resumeCursor(request) : undefined;
-      const read = (signal: AbortSignal) => operation.open(this.handler, agent, params, call, { since, signal });
+      const read = () => operation.open(this.handler, agent, params, call, { since });
       await this.streams.send(reply, read, REST_FRAMING);
     });
   }

@@ -27,6 +27,6 @@ export function restErrorBody(error: A2AError): string {
 
 /** Items as they are; an error after the first item is an SSE event of type `error` (section 11.7). */
 export const REST_FRAMING: StreamFraming = {
-  item: (json) => json,
+  item: ({ json }) => json,
   error: (error) => ({ event: 'error', data: restErrorBody(error) }),
 };

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { KeepAlive } from './keep-alive.js';
 import { formatSseFrame, type SseFrame } from './sse-frame.js';
 
 export interface SseStreamOptions {
@@ -10,8 +11,8 @@ export interface SseStreamOptions {
   headers?: OutgoingHttpHeaders;
   /** Default 200. */
   status?: number;
-  /** Called once when the reader has gone, was cut, or the stream has ended. */
-  onClose?: () => void;
+  /** Told once when the reader has gone, was cut, or the stream has ended. */
+  owner?: { end(): void };
 }
 
 const HEADERS: OutgoingHttpHeaders = {
@@ -35,9 +36,9 @@ const CLOSED = new Error('The stream is closed');
  * Losing the reader is no error: sending on a closed stream does nothing.
  */
 export class SseStream {
-  private readonly heartbeat: NodeJS.Timeout;
+  private readonly keepAlive: KeepAlive;
   private readonly drainTimeoutMs: number;
-  private readonly onClose: (() => void) | undefined;
+  private readonly owner: SseStreamOptions['owner'];
   private closing: AbortController | undefined;
   private draining: Promise<void> | undefined;
   private waiting = 0;
@@ -50,16 +51,15 @@ export class SseStream {
 
   constructor(
     private readonly raw: ServerResponse,
-    { heartbeatMs = 15_000, drainTimeoutMs = 30_000, headers, status = 200, onClose }: SseStreamOptions = {},
+    { heartbeatMs = 15_000, drainTimeoutMs = 30_000, headers, status = 200, owner }: SseStreamOptions = {},
   ) {
     this.drainTimeoutMs = drainTimeoutMs;
-    this.onClose = onClose;
+    this.owner = owner;
     const close = (): void => this.close();
-    raw.once('close', close);
+    raw.on('close', close);
     raw.on('error', close);
     raw.writeHead(status, { ...HEADERS, ...headers });
-    this.heartbeat = setInterval(() => this.beat(), heartbeatMs);
-    this.heartbeat.unref();
+    this.keepAlive = new KeepAlive(heartbeatMs, this);
     this.flushSoon();
     if (raw.destroyed) this.close();
   }
@@ -90,13 +90,20 @@ export class SseStream {
   end(): void {
     if (this.ended || this.gone) return;
     this.ended = true;
-    clearInterval(this.heartbeat);
+    this.keepAlive.stop();
     const cut = setTimeout(() => this.raw.destroy(), this.drainTimeoutMs).unref();
     this.raw.once('close', () => clearTimeout(cut));
     const { text } = this;
     this.text = '';
     if (text === '') this.raw.end(() => this.close());
     else this.raw.end(text, () => this.close());
+  }
+
+  /** Says that the stream is there, unless its reader is slow. */
+  beat(): void {
+    if (this.draining || this.ended) return;
+    this.text += HEARTBEAT;
+    this.flush();
   }
 
   private async turn(): Promise<void> {
@@ -122,10 +129,25 @@ export class SseStream {
       if (!this.headersWritten) this.raw.flushHeaders();
     } else {
       this.text = '';
-      this.heartbeat.refresh();
-      if (!this.raw.write(text)) this.draining = this.drained().finally(() => (this.draining = undefined));
+      this.keepAlive.renew();
+      if (!this.write(text)) this.draining = this.drained().finally(() => (this.draining = undefined));
     }
     this.headersWritten = true;
+  }
+
+  /**
+   * Node keeps the headers as long as the response is open, as the tree of small strings that it put them together from
+   * unless they were written for themselves. They still go out together with the text.
+   */
+  private write(text: string): boolean {
+    const { raw } = this;
+    if (this.headersWritten) return raw.write(text);
+    const { socket } = raw;
+    socket?.cork();
+    raw.flushHeaders();
+    const taken = raw.write(text);
+    socket?.uncork();
+    return taken;
   }
 
   /** Resolves also when the reader is lost. */
@@ -136,17 +158,11 @@ export class SseStream {
     clearTimeout(cut);
   }
 
-  private beat(): void {
-    if (this.draining || this.ended) return;
-    this.text += HEARTBEAT;
-    this.flush();
-  }
-
   private close(): void {
     if (this.gone) return;
     this.gone = true;
-    clearInterval(this.heartbeat);
+    this.keepAlive.stop();
     this.closing?.abort(CLOSED);
-    this.onClose?.();
+    this.owner?.end();
   }
 }
