@@ -66,10 +66,11 @@ export function unique(prefix: string): string {
 export const input = (id: string): WorkflowNode => ({ id, type: 'input' });
 export const output = (id: string, config: JsonObject = {}): WorkflowNode => ({ id, type: 'output', config });
 export const echo = (id: string, config: JsonObject = {}): WorkflowNode => ({ id, type: 'agent', config });
+/** Its time is a safety net: the half a minute that it has by itself is over soon on a busy machine. */
 export const external = (id: string, url: string, config: JsonObject = {}): WorkflowNode => ({
   id,
   type: 'external',
-  config: { endpoint_url: url, ...config },
+  config: { endpoint_url: url, timeout: 600, ...config },
 });
 /** A script node that answers every Message with these steps. */
 export const script = (id: string, ...steps: JsonObject[]): WorkflowNode => ({

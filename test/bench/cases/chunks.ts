@@ -12,7 +12,8 @@ import { PARLEY, SDK_MEMORY, SDK_POSTGRES } from './subject-names.ts';
 export async function chunksCase(bench: Bench): Promise<Row[]> {
   const { options, postgres } = bench;
   const { few, many } = options.chunks;
-  const parley = await bench.using(startParley(await postgres.database('parley')));
+  // The script of the many has a step for each.
+  const parley = await bench.using(startParley(await postgres.database('parley'), { JSON_MEMBERS_LIMIT: '1000000' }));
   const memory = await bench.using(startPeer('sdk-memory.ts'));
   const stored = await bench.using(startPeer('sdk-postgres.ts', { DATABASE_URL: await sdkDatabase(postgres) }));
   const subjects: Subject[] = [];

@@ -85,7 +85,7 @@ const SAME = (): string => 'same';
 
 /** What the answer was refused for; the node's own limit of time is no answer. */
 async function refusal(): Promise<string> {
-  const workflow = linear(unique('flood'), external('far', agent.url, { timeout: 100 }));
+  const workflow = linear(unique('flood'), external('far', agent.url, { timeout: 600 }));
   await stage.api.save(workflow);
   const ending = stage.api.start(workflow.name).then((runId) => stage.api.ended(runId));
   await besides(other, ending);
@@ -154,7 +154,7 @@ describe('an agent elsewhere that answers without end', () => {
 
   it('at the node route', async () => {
     agent.flood(chunks(false, SAME, large));
-    const workflow = await stage.api.save(linear(unique('flood'), external('far', agent.url, { timeout: 100 })));
+    const workflow = await stage.api.save(linear(unique('flood'), external('far', agent.url, { timeout: 600 })));
     const { sendTask } = await import('../../support/a2a.js');
     const task = await sendTask(stage.api.base(workflow.name, 'far'), 'go on');
     expect(task.status).toMatchObject({

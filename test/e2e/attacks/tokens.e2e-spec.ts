@@ -52,7 +52,7 @@ const claims = (more: object = {}) => ({
   aud: AUDIENCE,
   sub: 'ann',
   org: 'acme',
-  exp: now() + 300,
+  exp: now() + 10_800,
   ...more,
 });
 const coded = (value: unknown): string =>
@@ -186,7 +186,7 @@ describe('a token that the provider did sign', () => {
       'its end',
       () =>
         JSON.stringify(claims())
-          .replace('{', `{"exp":${now() + 300},`)
+          .replace('{', `{"exp":${now() + 10_800},`)
           .replace(/"exp":\d+}$/, `"exp":${now() - 3600}}`),
     ],
     [
