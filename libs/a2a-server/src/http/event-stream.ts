@@ -36,6 +36,7 @@ export class EventStreams {
     const items = given instanceof TaskItems ? await given.open() : openIterated(given);
     const first = await firstOf(items);
     reply.hijack();
+    reply.request.id = inOnePiece(reply.request.id);
     new EventStream(items, framing, this.open).begin(reply, first);
   }
 
@@ -43,6 +44,11 @@ export class EventStreams {
   endAll(): void {
     for (const { value: stream } of this.open) stream.end();
   }
+}
+
+/** Node puts an id together from some fifteen texts, all of which would stay for as long as the stream is open. */
+function inOnePiece(id: string): string {
+  return Buffer.from(id).toString();
 }
 
 async function firstOf(items: OpenItems): Promise<Items> {
