@@ -14,7 +14,7 @@ describe('an owner that stands still for longer than its claim', () => {
     const name = unique('frozen');
     const steps: JsonObject[] = [
       { status: 'working' },
-      { sleep: 4_000 },
+      { sleep: 10_000 },
       { artifact: { parts: [{ text: 'worked' }] } },
     ];
     await stage.api.save(linear(name, script('s', ...steps, { complete: 'done' })));

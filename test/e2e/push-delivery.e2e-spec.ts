@@ -80,14 +80,15 @@ describe('notifications', () => {
     const second = await startParley({ databaseUrl: stage.database.url });
     stage.defer(() => second.stop());
     const hook = await receiver();
-    const base = await scripted([{ status: 'working' }, { sleep: 1_500 }, ...STEPS]);
-    const task = await sendTask(base, 'go', { configuration: { returnImmediately: true } });
+    const base = await scripted([{ ask: 'more?' }], STEPS);
+    const task = await sendTask(base, 'go');
     const elsewhere = base.replace(stage.parley.url, second.url);
     const made = await rpc<{ id: string }>(elsewhere, 'CreateTaskPushNotificationConfig', {
       taskId: task.id,
       url: hook.url,
     });
     expect(made.body.error).toBeUndefined();
+    await sendTask(base, 'more', { fields: { taskId: task.id } });
     await hook.ended();
     expect(hook.story.slice(-4)).toEqual(STORY.slice(1));
   });
