@@ -28,6 +28,8 @@ let idle: Service[] = [];
 const loans = new Map<string, Loan>();
 
 const server = createServer((request, response) => void serve(request, response));
+// A worker that stood still for long finds no connection that was closed meanwhile.
+server.keepAliveTimeout = 600_000;
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
 process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}/\n`);
