@@ -4,7 +4,7 @@ import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { linear, script, unique } from '../support/workflow.js';
 
-const stage = useSharedStage({ env: { TASK_RETENTION: '1s' } });
+const stage = useSharedStage({ env: { TASK_RETENTION: '15s' } });
 
 it('configs and the ledger of a Task go with it', async () => {
   const hook = await WebhookReceiver.start();
