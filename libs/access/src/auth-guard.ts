@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { permissionDenied } from './access-errors.js';
 import type { Authentication } from './authentication.js';
@@ -7,7 +8,7 @@ import { presentedCredentials } from './credentials.js';
 import type { OpenCalls } from './open-calls.js';
 import { identify } from './request-caller.js';
 import { isStream, type RouteAccess, routeAccess } from './route-access.js';
-import { permitStreams } from './stream-permit.js';
+import { permitStreams, type StreamPermit } from './stream-permit.js';
 
 export interface Guards {
   authentication: Authentication;
@@ -25,26 +26,39 @@ export interface Guards {
  * whatever credentials come with it, and however often.
  */
 export function guardRoutes(fastify: FastifyInstance, guards: Guards): void {
-  if (!guards.authentication.required && !guards.limits.limits) return;
-  const accesses = new Map<string, RouteAccess>();
+  const isLimited = guards.limits.limits;
+  if (!guards.authentication.required && !isLimited) return;
+  const routes = new Map<string, GuardedRoute>();
   fastify.addHook('onRequest', (request, reply, done) => {
     const { url } = request.routeOptions;
     const name = `${request.method} ${url}`;
-    let access = accesses.get(name);
-    if (!access) {
-      access = routeAccess(request.method, url);
+    let route = routes.get(name);
+    if (!route) {
+      route = { access: routeAccess(request.method, url), isStream: isStream(url), isLimited };
       // Routes are few, and so are the methods that have one.
-      if (url !== undefined) accesses.set(name, access);
+      if (url !== undefined) routes.set(name, route);
     }
-    new Admission(guards, access, request, reply, done).begin();
+    new Admission(guards, route, request, reply, done).begin();
   });
 }
 
+interface GuardedRoute {
+  access: RouteAccess;
+  /** Whether it answers with a stream and with nothing else. */
+  isStream: boolean;
+  /** Whether there is any limit for those who call it. */
+  isLimited: boolean;
+}
+
 /** One request at the auth guard. */
-class Admission {
+class Admission implements StreamPermit {
+  private caller: Caller | undefined;
+  /** Under which name its use is counted, where it is. */
+  private countedAs: string | undefined;
+
   constructor(
     private readonly guards: Guards,
-    private readonly access: RouteAccess,
+    private readonly route: GuardedRoute,
     private readonly request: FastifyRequest,
     private readonly reply: FastifyReply,
     private readonly done: (error?: Error) => void,
@@ -53,11 +67,12 @@ class Admission {
   /** Waits only where the credentials are not known yet. */
   begin(): void {
     const credentials = presentedCredentials(this.request.headers);
-    if (this.access === 'public' && !credentials) return this.done();
+    const { access, isLimited } = this.route;
+    if (access === 'public' && !credentials) return this.done();
     try {
       const caller = this.guards.authentication.caller(credentials);
       // Replicas call each other as often as a run needs it.
-      const counts = this.access !== 'public' && credentials?.kind !== 'node';
+      const counts = isLimited && access !== 'public' && credentials?.kind !== 'node';
       if (!(caller instanceof Promise)) return this.enter(caller, counts);
       caller.then(
         (known) => this.enter(known, counts),
@@ -68,49 +83,48 @@ class Admission {
     }
   }
 
+  /**
+   * Within the caller's limits, and as long as the credentials hold, until it is over.
+   * @throws A2AError RATE_LIMITED
+   */
+  openStream(): void {
+    const { caller, countedAs, reply } = this;
+    // Nobody would be told any more that it is over.
+    if (this.request.raw.socket.destroyed) return;
+    if (countedAs !== undefined) reply.raw.once('close', this.guards.limits.stream(countedAs));
+    if (caller?.proof) reply.raw.once('close', this.guards.openCalls.watch(caller, endOf(reply.raw)));
+  }
+
   private enter(caller: Caller, counts: boolean): void {
-    const { access, request } = this;
+    const { request } = this;
+    const { access } = this.route;
     identify(request.raw, caller);
     if (access === 'public' || access.some((it) => caller.permissions.has(it))) return this.admit(caller, counts);
     this.challenge(`, error="insufficient_scope", scope="${access.join(' ')}"`);
     this.done(permissionDenied(access));
   }
 
-  /** Within the caller's limits, and as long as the credentials hold, until it is answered. */
+  /** A plain request that was let in is answered, whatever becomes of its credentials meanwhile. */
   private admit(caller: Caller, counts: boolean): void {
-    // Nobody would be told any more that the request is over.
-    if (this.request.raw.socket.destroyed) return this.done();
-    const closed: (() => void)[] = [];
-    // One listener for all: it is there for every request.
-    if (caller.proof || counts) this.reply.raw.once('close', () => closed.forEach((end) => end()));
-    if (caller.proof) closed.push(this.watch(caller));
+    const { request, reply } = this;
+    if (request.raw.socket.destroyed) return this.done();
+    this.caller = caller;
     try {
-      if (counts) this.count(caller, closed);
+      if (counts) {
+        this.countedAs = limitName(caller, request.raw.socket.remoteAddress);
+        reply.raw.once('close', this.guards.limits.enter(this.countedAs));
+      }
+      if (this.route.isStream) this.openStream();
+      else permitStreams(request.raw, this);
     } catch (error) {
-      void this.reply.header('retry-after', retryAfter(error));
+      void reply.header('retry-after', retryAfter(error));
       return this.done(error as Error);
     }
     this.done();
   }
 
-  /** @throws A2AError RATE_LIMITED */
-  private count(caller: Caller, closed: (() => void)[]): void {
-    const { limits } = this.guards;
-    const { raw, routeOptions } = this.request;
-    const who = limitName(caller, raw.socket.remoteAddress);
-    closed.push(limits.enter(who));
-    if (isStream(routeOptions.url)) closed.push(limits.stream(who));
-    else permitStreams(raw, () => limits.stream(who));
-  }
-
-  /** An answer that has begun and is not over yet is a stream. @returns what to call when it is over */
-  private watch(caller: Caller): () => void {
-    const { raw } = this.reply;
-    return this.guards.openCalls.watch(caller, () => raw.headersSent && raw.destroy() === raw);
-  }
-
   private refuse(error: Error): void {
-    if (this.access === 'public') return this.done();
+    if (this.route.access === 'public') return this.done();
     this.challenge(presentedCredentials(this.request.headers) ? ', error="invalid_token"' : '');
     this.done(error);
   }
@@ -119,4 +133,9 @@ class Admission {
   private challenge(details: string): void {
     void this.reply.header('www-authenticate', `Bearer realm="parley"${details}`);
   }
+}
+
+/** Ends a stream; tells whether it had begun. Keeps nothing of the request: a stream may be open for hours. */
+function endOf(raw: ServerResponse): () => boolean {
+  return () => raw.headersSent && raw.destroy() === raw;
 }

@@ -2,29 +2,36 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { retryAfter } from './caller-limits.js';
 
+/** What a request asks when it turns out to be for a stream. */
+export interface StreamPermit {
+  /** @throws A2AError RATE_LIMITED */
+  openStream(): void;
+}
+
 /** On the request itself, as the caller is. */
 const PERMIT = Symbol('stream permit');
 
 interface Permitted extends IncomingMessage {
-  [PERMIT]?: (() => () => void) | undefined;
+  [PERMIT]?: StreamPermit | undefined;
 }
 
-/** Says what a request asks when it turns out to be for a stream: nothing, where it may not open one at all. */
-export function permitStreams(request: IncomingMessage, begin: (() => () => void) | undefined): void {
-  (request as Permitted)[PERMIT] = begin;
+/** Says whom a request asks. */
+export function permitStreams(request: IncomingMessage, permit: StreamPermit | undefined): void {
+  (request as Permitted)[PERMIT] = permit;
 }
 
 /**
- * Lets the answer be a stream, until it closes; to be called before anything is done for it, again without effect. Where a route answers with
- * nothing but a stream, the auth guard has asked already.
+ * Lets the answer be a stream, until it closes; to be called before anything is done for it, again without effect. Where a
+ * route answers with nothing but a stream, the auth guard has asked already.
  * @throws A2AError RATE_LIMITED
  */
 export function admitStream(reply: FastifyReply): void {
-  const begin = (reply.request.raw as Permitted)[PERMIT];
-  if (!begin) return;
+  const { raw } = reply.request;
+  const permit = (raw as Permitted)[PERMIT];
+  if (!permit) return;
   try {
-    reply.raw.once('close', begin());
-    permitStreams(reply.request.raw, undefined);
+    permit.openStream();
+    permitStreams(raw, undefined);
   } catch (error) {
     void reply.header('retry-after', retryAfter(error));
     throw error;
