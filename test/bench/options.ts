@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 export const CASES = [
   'send',
   'stream',
-  'traces',
+  'extras',
   'read',
   'dag',
   'dag-scale',
@@ -57,7 +57,7 @@ export const USAGE = `npm run bench [-- options]
 const GUARDED: CaseName[] = ['send', 'stream', 'read', 'dag', 'outbound'];
 
 /** What a quick run leaves out. */
-const SLOW: CaseName[] = ['kill', 'takeover', 'flood', 'dag-scale', 'parked', 'replicas'];
+const SLOW: CaseName[] = ['extras', 'kill', 'takeover', 'flood', 'dag-scale', 'parked', 'replicas'];
 
 /** What runs only where it is named. */
 const NAMED: CaseName[] = ['soak'];

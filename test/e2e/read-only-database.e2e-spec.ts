@@ -15,6 +15,8 @@ const LONG = { within: 180_000 };
 
 /** A service whose sessions go to a server that a test makes read-only and writable again. */
 interface Stage {
+  /** Whether sessions are ended as well: who asks before the service has noticed is told to come back, and does. */
+  endsSessions: boolean;
   query: TestDatabase['query'];
   /** Every transaction from now on only reads. */
   readOnly(): Promise<void>;
@@ -22,7 +24,7 @@ interface Stage {
 }
 
 /** Prepares workflows, brings work of every kind into the time in which nothing can be written, and looks at all of it. */
-async function throughReadOnly(parley: Parley, { query, readOnly, writable }: Stage): Promise<void> {
+async function throughReadOnly(parley: Parley, { query, readOnly, writable, endsSessions }: Stage): Promise<void> {
   const api = new Api(parley.url);
   const { name: agents } = await api.save({
     name: unique('agents'),
@@ -43,15 +45,13 @@ async function throughReadOnly(parley: Parley, { query, readOnly, writable }: St
   const run = await api.start(flow);
   await reader.find(({ id }) => id === '5');
   await readOnly();
+  const ask = endsSessions ? comingBack : atOnce;
   const answers = [
-    ...range(1, 8).map(() => sendTask(api.base(agents, 'quick'), 'x')),
-    sendTask(api.base(agents, 'asks'), 'y', { fields: { taskId: asking.id } }),
-    rpc<Task>(api.base(agents, 'long'), 'CancelTask', { id: canceled.id }).then(({ body }) => {
-      if (body.result === undefined) throw new Error(`CancelTask: ${JSON.stringify(body)}`);
-      return body.result;
-    }),
+    ...range(1, 8).map(() => ask(() => sendTask(api.base(agents, 'quick'), 'x'))),
+    ask(() => sendTask(api.base(agents, 'asks'), 'y', { fields: { taskId: asking.id } })),
+    ask(() => cancelTask(api.base(agents, 'long'), canceled.id)),
   ];
-  const settled = Promise.allSettled([...answers, api.start(flow)]);
+  const settled = Promise.allSettled([...answers, ask(() => api.start(flow))]);
   await until(() => parley.logs().includes(TROUBLE), { ...LONG, what: 'the journal to find it read-only' });
   await writable();
   const problems = (await settled).flatMap((it) => (it.status === 'rejected' ? [String(it.reason)] : []));
@@ -70,6 +70,30 @@ async function throughReadOnly(parley: Parley, { query, readOnly, writable }: St
   if (first === undefined || !('task' in first)) throw new Error('The stream did not begin with the Task');
   expect((await storedLog(query, first.task.id)).lastSequence).toBe(frames.length);
   expect(parley.running()).toBe(true);
+}
+
+function atOnce<T>(ask: () => Promise<T>): Promise<T> {
+  return ask();
+}
+
+async function comingBack<T>(ask: () => Promise<T>): Promise<T> {
+  const answer = await until(
+    () =>
+      ask().then(
+        (value) => ({ value }),
+        (error: unknown) => {
+          if (!String(error).includes('DATABASE_UNAVAILABLE')) throw error;
+        },
+      ),
+    LONG,
+  );
+  return answer.value;
+}
+
+async function cancelTask(base: string, id: string): Promise<Task> {
+  const { body } = await rpc<Task>(base, 'CancelTask', { id });
+  if (body.result === undefined) throw new Error(`CancelTask: ${JSON.stringify(body)}`);
+  return body.result;
 }
 
 describe('a server that only reads for a while, as a primary does that is being replaced', () => {
@@ -97,6 +121,7 @@ describe('a server that only reads for a while, as a primary does that is being 
 
   it('Messages, streams, runs, follow-ups and cancels wait for it, and nothing is lost or fails', async () => {
     await throughReadOnly(parley, {
+      endsSessions: false,
       query: async <T extends object>(sql: string, values: unknown[] = []) =>
         (await admin.query(sql, values)).rows as T[],
       readOnly: () => setReadOnly('ALTER SYSTEM SET default_transaction_read_only = on'),
@@ -168,6 +193,7 @@ describe('sessions that were begun while the database only read, and stay so', (
       return rows.map(({ pid }) => pid);
     };
     await throughReadOnly(parley, {
+      endsSessions: true,
       query: database.query,
       readOnly: async () => {
         await setReadOnly('SET default_transaction_read_only = on');

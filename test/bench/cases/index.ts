@@ -3,6 +3,7 @@ import type { CaseName } from '../options.ts';
 import { chunksCase } from './chunks.ts';
 import { dagCase } from './dag.ts';
 import { dagScaleCase } from './dag-scale.ts';
+import { extrasCase } from './extras.ts';
 import { floodCase } from './flood.ts';
 import { gatewayCase } from './gateway.ts';
 import { killCase } from './kill.ts';
@@ -14,13 +15,12 @@ import { sendCase, streamCase } from './send.ts';
 import { soakCase } from './soak.ts';
 import { streamsCase } from './streams.ts';
 import { takeoverCase } from './takeover.ts';
-import { tracesCase } from './traces.ts';
 
 /** What each case does: it measures, and tells in notes and tables of its own what does not fit into rows. */
 export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   send: sendCase,
   stream: streamCase,
-  traces: tracesCase,
+  extras: extrasCase,
   read: readCase,
   dag: dagCase,
   'dag-scale': dagScaleCase,

@@ -1,19 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { type Bench, compare, type Row, type Subject } from '../comparison.ts';
-import type { RequestTemplate } from '../load/closed-loop.ts';
 import { startParley, startPeer } from '../servers/bench-server.ts';
 import { sdkDatabase } from '../servers/sdk-database.ts';
 import { rpc, userMessage } from './a2a-requests.ts';
 import { ECHO, ECHO_PATH, saveWorkflow } from './parley-workflows.ts';
-import {
-  COMMIT_FLOOR,
-  NEST_FLOOR,
-  NODE_FLOOR,
-  PARLEY,
-  PARLEY_KEYS,
-  SDK_MEMORY,
-  SDK_POSTGRES,
-} from './subject-names.ts';
+import { COMMIT_FLOOR, NEST_FLOOR, NODE_FLOOR, PARLEY, SDK_MEMORY, SDK_POSTGRES } from './subject-names.ts';
 
 type Method = 'SendMessage' | 'SendStreamingMessage';
 
@@ -49,23 +39,10 @@ async function startSubjects(bench: Bench, method: Method): Promise<Subject[]> {
   await saveWorkflow(parley.url, ECHO);
   return [
     { name: PARLEY, server: parley, postgres, template: template(ECHO_PATH) },
-    ...(method === 'SendMessage' ? [await withKeys(bench, template(ECHO_PATH))] : []),
     { name: SDK_MEMORY, server: memory, template: template('/') },
     { name: SDK_POSTGRES, server: stored, postgres, template: template('/') },
     { name: COMMIT_FLOOR, server: committed, postgres, template: template('/') },
     { name: NEST_FLOOR, server: nest, template: template('/') },
     { name: NODE_FLOOR, server: node, template: template('/') },
   ];
-}
-
-/** The same with a key in every request, for what finding out the caller costs. */
-async function withKeys(bench: Bench, template: RequestTemplate): Promise<Subject> {
-  const key = randomBytes(24).toString('base64url');
-  const credentials = { authorization: `Bearer ${key}` };
-  const databaseUrl = await bench.postgres.database('parley_keys');
-  const environment = { AUTH_MODE: 'api-key', AUTH_API_KEYS: `bench:${key}` };
-  const server = await bench.using(startParley(databaseUrl, environment));
-  await saveWorkflow(server.url, ECHO, credentials);
-  const headers = { ...template.headers, ...credentials };
-  return { name: PARLEY_KEYS, server, postgres: bench.postgres, template: { ...template, headers } };
 }
