@@ -77,17 +77,12 @@ function atOnce<T>(ask: () => Promise<T>): Promise<T> {
 }
 
 async function comingBack<T>(ask: () => Promise<T>): Promise<T> {
-  const answer = await until(
-    () =>
-      ask().then(
-        (value) => ({ value }),
-        (error: unknown) => {
-          if (!String(error).includes('DATABASE_UNAVAILABLE')) throw error;
-        },
-      ),
-    LONG,
-  );
+  const answer = await until(() => ask().then((value) => ({ value }), unlessAway), LONG);
   return answer.value;
+}
+
+function unlessAway(error: unknown): undefined {
+  if (!String(error).includes('DATABASE_UNAVAILABLE')) throw error;
 }
 
 async function cancelTask(base: string, id: string): Promise<Task> {
