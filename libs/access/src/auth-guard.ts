@@ -34,7 +34,8 @@ export function guardRoutes(fastify: FastifyInstance, guards: Guards): void {
     const name = `${request.method} ${url}`;
     let route = routes.get(name);
     if (!route) {
-      route = { access: routeAccess(request.method, url), isStream: isStream(url), isLimited };
+      const access = routeAccess(request.method, url);
+      route = { access, isStream: isStream(url), isLimited: isLimited && access !== 'public' };
       // Routes are few, and so are the methods that have one.
       if (url !== undefined) routes.set(name, route);
     }
@@ -46,7 +47,7 @@ interface GuardedRoute {
   access: RouteAccess;
   /** Whether it answers with a stream and with nothing else. */
   isStream: boolean;
-  /** Whether there is any limit for those who call it. */
+  /** Whether those who call it have any limit. */
   isLimited: boolean;
 }
 
@@ -72,7 +73,7 @@ class Admission implements StreamPermit {
     try {
       const caller = this.guards.authentication.caller(credentials);
       // Replicas call each other as often as a run needs it.
-      const counts = isLimited && access !== 'public' && credentials?.kind !== 'node';
+      const counts = isLimited && credentials?.kind !== 'node';
       if (!(caller instanceof Promise)) return this.enter(caller, counts);
       caller.then(
         (known) => this.enter(known, counts),
