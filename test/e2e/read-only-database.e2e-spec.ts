@@ -66,6 +66,8 @@ async function throughReadOnly(parley: Parley, { query, readOnly, writable, ends
   const logs = await storedLogs(query);
   expect(logs.flatMap(logProblems)).toEqual([]);
   expect(logs.filter(({ state }) => state === 'TASK_STATE_FAILED')).toEqual([]);
+  // Nor has one that was refused left anything behind.
+  expect(logs.filter(({ agent }) => agent.endsWith('/nodes/quick'))).toHaveLength(8);
   const first = frames[0]?.data.result;
   if (first === undefined || !('task' in first)) throw new Error('The stream did not begin with the Task');
   expect((await storedLog(query, first.task.id)).lastSequence).toBe(frames.length);
