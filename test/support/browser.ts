@@ -41,10 +41,31 @@ const WITHOUT = [
 /** Nothing is drawn that the processor would not draw in any case. */
 const WITHOUT_GPU = ['--disable-gpu', '--in-process-gpu'];
 
-/** A test in a browser; where there is none it is reported as skipped, with the reason in its name. */
+/** What tests of this file have open. */
+const pages = new Set<Page>();
+
+/**
+ * A test in a browser; where there is none it is reported as skipped, with the reason in its name. One that fails says what
+ * its pages showed.
+ */
 export function inBrowser(title: string, body: () => Promise<void>, timeout?: number): void {
-  if (MISSING === undefined) it(title, body, timeout);
+  const explained = async (): Promise<void> => {
+    try {
+      await body();
+    } catch (error) {
+      throw new Error((await Promise.all([...pages].map(shown))).join('\n'), { cause: error });
+    }
+  };
+  if (MISSING === undefined) it(title, explained, timeout);
   else skipped(`${title} (${MISSING})`, body, timeout);
+}
+
+async function shown(page: Page): Promise<string> {
+  const text = await page
+    .locator('body')
+    .innerText()
+    .catch((reason: unknown) => String(reason));
+  return `${page.url()} showed:\n${text}`;
 }
 
 /** One browser for a test file; each page has a context of its own. */
@@ -79,6 +100,7 @@ export function useBrowser(names: readonly string[] = []): Tab {
   afterEach(async () => {
     const [open, faults] = [contexts, thrown];
     [contexts, thrown] = [[], []];
+    pages.clear();
     await Promise.all(open.map((context) => context.close()));
     if (faults[0]) throw faults[0];
   });
@@ -95,6 +117,7 @@ export function useBrowser(names: readonly string[] = []): Tab {
       contexts.push(context);
       context.setDefaultTimeout(180_000);
       const page = await context.newPage();
+      pages.add(page);
       page.on('pageerror', (error) => thrown.push(error));
       await page.goto(url);
       return page;
