@@ -2,15 +2,16 @@ import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-const LOOK_MS = 10_000;
+const LOOK_MS = 1000;
 /** Of the time since the last look. */
 const QUIET = 0.1;
 
 type CollectGarbage = (how: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
 
 /**
- * Gives back what only the start needed, a quarter of what the process takes, in the first ten seconds in which there is
- * little to do: nothing else would look through what is old before the heap has doubled.
+ * Gives back what only the start needed, a quarter of what the process takes, in the first second in which there is little
+ * to do: nothing else would look through what is old before the heap has doubled. It is soon, because what was compiled
+ * by then is given back too, and the sooner, the less of it is in use.
  */
 export function returnStartMemory(): void {
   let seen = performance.eventLoopUtilization();
