@@ -10,10 +10,11 @@ import {
   InMemoryTaskStore,
   type RequestContext,
 } from '@a2a-js/sdk/server';
-import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from '@a2a-js/sdk/server/express';
+import { jsonRpcHandler, restHandler, UserBuilder } from '@a2a-js/sdk/server/express';
 import express, { type RequestHandler, type Router } from 'express';
 import { askingAgent03 } from './asking-sdk-agent-v0-3.js';
 import { type AskingAgentOptions, askingTurn, type ServedAgent } from './asking-turn.js';
+import { cardRoute } from './sdk-server.js';
 
 export interface AskingAgent {
   url: string;
@@ -65,7 +66,7 @@ function askingAgent10({ url, binding, streaming, ...options }: ServedAgent): {
   const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new AskingExecutor(options));
   const handler = binding === 'JSONRPC' ? jsonRpcHandler : restHandler;
   return {
-    card: agentCardHandler({ agentCardProvider: requestHandler }),
+    card: cardRoute(requestHandler),
     routes: handler({ requestHandler, userBuilder: UserBuilder.noAuthentication }),
   };
 }

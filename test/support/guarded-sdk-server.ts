@@ -10,11 +10,12 @@ import {
   InMemoryTaskStore,
   type RequestContext,
 } from '@a2a-js/sdk/server';
-import { agentCardHandler, jsonRpcHandler, restHandler } from '@a2a-js/sdk/server/express';
+import { jsonRpcHandler, restHandler } from '@a2a-js/sdk/server/express';
 import express, { type Request, type RequestHandler, type Router } from 'express';
 import { type AgentCard, encodeAgentCard } from '#libs/protocol';
 import type { GuardedAgent } from './guarded-agent.js';
 import { guardedAgent03 } from './guarded-sdk-agent-v0-3.js';
+import { cardRoute } from './sdk-server.js';
 
 export interface GuardedServer {
   url: string;
@@ -78,7 +79,7 @@ function guardedAgent10(agent: GuardedAgent): { card: RequestHandler; routes: Re
   const userBuilder = async (request: Request) => ({ isAuthenticated: true, userName: userOf(request) ?? '' });
   const handler = binding === 'JSONRPC' ? jsonRpcHandler : restHandler;
   return {
-    card: agentCardHandler({ agentCardProvider: requestHandler }),
+    card: cardRoute(requestHandler),
     routes: handler({ requestHandler, userBuilder }),
   };
 }

@@ -69,7 +69,7 @@ export async function startSdkServer(binding: 'JSONRPC' | 'HTTP+JSON', streaming
   );
   const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new EchoExecutor());
   const options = { requestHandler, userBuilder: UserBuilder.noAuthentication };
-  app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: requestHandler }));
+  app.use('/.well-known/agent-card.json', cardRoute(requestHandler));
   app.use('/rpc', jsonRpcHandler(options));
   app.use('/rest', restHandler(options));
   return { url, stop: () => stopped(server) };
@@ -114,4 +114,9 @@ function chunkOf(context: RequestContext, append: boolean): ReturnType<typeof Ag
   const parts = userMessage.parts;
   const artifact = { artifactId: 'echo', name: 'echo', description: '', parts, metadata: undefined, extensions: [] };
   return AgentEvent.artifactUpdate({ taskId, contextId, artifact, append, lastChunk: append, metadata: undefined });
+}
+
+/** A card that is read again for each call: a port may soon be another agent's, and the SDK says an hour. */
+export function cardRoute(agentCardProvider: DefaultRequestHandler) {
+  return agentCardHandler({ agentCardProvider, cache: { maxAge: 0 } });
 }
