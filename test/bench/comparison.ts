@@ -55,7 +55,7 @@ export interface FactTable {
 export interface Facts {
   kilobytesBeyondFloor: number;
   chunkCostRatio: number;
-  /** Node's CPU of a Message, × without: the mean of pairs of processes. */
+  /** Node's CPU of a Message, × without: the median of pairs of processes. */
   costOfKey: number;
   costOfSpans: number;
   /** CPU of a Message, × with one. */

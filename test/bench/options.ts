@@ -46,7 +46,7 @@ export interface BenchOptions {
 }
 
 export const USAGE = `npm run bench [-- options]
-  --quick           in under 3 minutes: fewer rounds, 32 connections, smaller tables, nothing killed or flooded, no large runs
+  --quick           in three to five minutes: fewer rounds, 32 connections, smaller tables, nothing killed or flooded, no large runs
   --case name …     only these: ${CASES.join(', ')}
   --minutes n       how long the case soak lasts, 30 unless said otherwise; it runs only where it is named
   --check           measure Parley alone and compare its CPU with results/baseline.json; exits 1 where it grew

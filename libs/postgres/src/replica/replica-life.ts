@@ -8,9 +8,9 @@ import { isReadOnly } from '../database/outage.js';
 const HEARTBEAT_MS = 2_000;
 /** How often a replica tries the locks of the others: a lock that is free is a session that was lost. */
 const LOOK_MS = 100;
-const RECONNECT_MS = 250;
-/** A lock must be missing twice, this far apart: its holder may be reconnecting. */
-const CONFIRM_MS = 300;
+const RECONNECT_MS = 100;
+/** A lock must be missing twice, this far apart: its holder may be reconnecting, at the second try perhaps. */
+const CONFIRM_MS = 200;
 /** A replica that has not said anything for so long is frozen: its lock no longer counts. */
 const FROZEN_SECONDS = 10;
 /** A server that has just started has lost everybody's locks and heard nobody's heartbeat: replicas get this long. */
@@ -61,7 +61,7 @@ export class ReplicaLife {
   }
 
   /**
-   * The ids of replicas that have died or are frozen, never this one. Takes 300 ms longer when there are any. None while
+   * The ids of replicas that have died or are frozen, never this one. Takes 200 ms longer when there are any. None while
    * this one cannot show that it lives, and for three seconds after: what took its session may have taken theirs as well.
    */
   async deadReplicas(): Promise<string[]> {
