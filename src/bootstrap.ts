@@ -75,7 +75,6 @@ export async function start(environment: Environment): Promise<void> {
     process.stdout.on('error', () => undefined);
     const more = TALKATIVE.has(config.logLevel) ? startLines(config, url, grpcPort) : [];
     process.stdout.write([`Parley is ready on ${url}`, ...more, ''].join('\n'));
-    returnStartMemory();
   } catch (error) {
     const lines = error instanceof ConfigError ? error.lines : [`Parley could not start: ${(error as Error).message}`];
     process.stderr.write(`${lines.join('\n')}\n`);
@@ -93,6 +92,7 @@ async function startedOn(config: AppConfig, stop: EarlyStop): Promise<Started> {
   if (stop.isWished) await app.close();
   stop.endIfWished();
   stop.leave();
+  returnStartMemory();
   return listen(app, config).catch(async (error: unknown) => {
     await app.close();
     throw error;
