@@ -3,6 +3,7 @@ import type { JsonObject } from './json.js';
 import { type Message, type Part, textPart } from './message.js';
 import type { Artifact, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from './task.js';
 import type { TaskState } from './task-state.js';
+import { timestampNow } from './timestamp.js';
 
 /** Names the Task that an event belongs to; a Task's RequestContext is one. */
 export interface TaskReference {
@@ -32,7 +33,7 @@ export function submittedTask(reference: TaskReference, message: Message, metada
   return {
     id: reference.taskId,
     contextId: reference.contextId,
-    status: { state: 'TASK_STATE_SUBMITTED', timestamp: new Date().toISOString() },
+    status: { state: 'TASK_STATE_SUBMITTED', timestamp: timestampNow() },
     history: [{ ...message, taskId: reference.taskId, contextId: reference.contextId }],
     ...(metadata && { metadata }),
   };
@@ -52,7 +53,7 @@ export function statusUpdate(
       status: {
         state,
         ...(content !== undefined && { message: agentMessage(reference, content) }),
-        timestamp: new Date().toISOString(),
+        timestamp: timestampNow(),
       },
       ...(metadata && { metadata }),
     },

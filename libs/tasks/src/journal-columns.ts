@@ -124,23 +124,30 @@ export function createdRow(entry: JournalEntry, create: NonNullable<JournalEntry
   ];
 }
 
-export function addCreated(columns: Columns<typeof CREATED_COLUMNS>, row: readonly CreatedValue[]): void {
-  let index = 0;
-  for (const column of Object.values(columns)) column.add(row[index++]);
+export function createdColumns(rows: readonly CreatedValue[][]): Columns<typeof CREATED_COLUMNS> {
+  const columns = newColumns(CREATED_COLUMNS);
+  for (const [index, column] of Object.values(columns).entries()) for (const row of rows) column.add(row[index]);
+  return columns;
 }
 
-export function addContinued(columns: Columns<typeof CONTINUED_COLUMNS>, entry: JournalEntry): void {
-  columns.taskId.text(entry.taskId);
-  columns.token.text(entry.token);
-  columns.after.integer(entry.after);
-  columns.lastSequence.integer(entry.after + entry.events.length);
-  columns.state.text(entry.state);
-  columns.updatedAt.timestamp(entry.updatedAt);
-  columns.settled.boolean(isSettled(entry));
-  const bytes = bytesOf(entry);
-  columns.logBytes.integer(bytes.log);
-  columns.artifactBytes.integer(bytes.artifacts);
-  columns.wakeAt.add(entry.wakeAt);
+/** The Tasks of a batch that exist already. */
+export function continuedColumns(batch: readonly JournalEntry[]): Columns<typeof CONTINUED_COLUMNS> {
+  const columns = newColumns(CONTINUED_COLUMNS);
+  for (const entry of batch) {
+    if (entry.create) continue;
+    columns.taskId.text(entry.taskId);
+    columns.token.text(entry.token);
+    columns.after.integer(entry.after);
+    columns.lastSequence.integer(entry.after + entry.events.length);
+    columns.state.text(entry.state);
+    columns.updatedAt.timestamp(entry.updatedAt);
+    columns.settled.boolean(isSettled(entry));
+    const bytes = bytesOf(entry);
+    columns.logBytes.integer(bytes.log);
+    columns.artifactBytes.integer(bytes.artifacts);
+    columns.wakeAt.add(entry.wakeAt);
+  }
+  return columns;
 }
 
 /** How much the events add to the log, and how much of that is of Artifacts. */
@@ -277,10 +284,10 @@ function isSettled(entry: JournalEntry): boolean {
   return entry.wakeAt !== undefined || isTerminalState(entry.state) || isWaitingState(entry.state);
 }
 
-export function newColumns<T extends Record<string, ConstructorParameters<typeof BinaryArray>[0]>>(
-  types: T,
-): Columns<T> {
-  return Object.fromEntries(Object.entries(types).map(([name, type]) => [name, new BinaryArray(type)])) as Columns<T>;
+function newColumns<T extends Record<string, ConstructorParameters<typeof BinaryArray>[0]>>(types: T): Columns<T> {
+  const columns = {} as Columns<T>;
+  for (const name in types) columns[name] = new BinaryArray(types[name]!);
+  return columns;
 }
 
 export function buffersOf(columns: Record<string, BinaryArray>): Buffer[] {

@@ -1,18 +1,14 @@
 import type { QueryConfig } from 'pg';
 import {
-  addContinued,
-  addCreated,
   buffersOf,
   childColumns,
-  CONTINUED_COLUMNS,
-  CREATED_COLUMNS,
+  continuedColumns,
+  createdColumns,
   createdRow,
-  type CreatedValue,
   jobColumns,
   keyColumns,
   keyOf,
   logColumns,
-  newColumns,
   premiseColumns,
   premiseRow,
   questionColumns,
@@ -74,16 +70,12 @@ function valuesOf({ taskId, sequence, events, artifact }: LogRow): unknown[] {
 }
 
 function tasks(batch: readonly JournalEntry[], shape: BatchShape): unknown[] {
-  const created = newColumns(CREATED_COLUMNS);
-  const continued = newColumns(CONTINUED_COLUMNS);
-  const rows: CreatedValue[][] = [];
-  for (const entry of batch) {
-    if (entry.create) rows.push(createdRow(entry, entry.create));
-    else addContinued(continued, entry);
-  }
-  const [first = []] = rows;
-  if (!shape.one) for (const row of rows) addCreated(created, row);
-  return [...(shape.one ? first : buffersOf(created)), ...(shape.continued ? buffersOf(continued) : [])];
+  return [...created(batch, shape), ...(shape.continued ? buffersOf(continuedColumns(batch)) : [])];
+}
+
+function created(batch: readonly JournalEntry[], { one }: BatchShape): unknown[] {
+  const rows = batch.flatMap((entry) => (entry.create ? [createdRow(entry, entry.create)] : []));
+  return one ? rows[0]! : buffersOf(createdColumns(rows));
 }
 
 function premises(batch: readonly JournalEntry[], { one }: BatchShape): unknown[] {

@@ -60,7 +60,6 @@ export class TaskRecording implements JournalSource {
   private marks: WaitingEvent[] = [];
   private sequence: number;
   private durable: number;
-  private updatedAt: Date;
   /** The Task's status after the events that the journal has taken. */
   private drained: { state: TaskState; updatedAt: Date };
   private broken: Error | undefined;
@@ -89,7 +88,6 @@ export class TaskRecording implements JournalSource {
     this.waited = start.waited ?? false;
     this.sequence = start.create ? 0 : start.header.lastSequence;
     this.durable = this.sequence;
-    this.updatedAt = start.header.updatedAt;
     this.drained = { state: start.header.state, updatedAt: start.header.updatedAt };
   }
 
@@ -158,7 +156,6 @@ export class TaskRecording implements JournalSource {
     this.size.take(event, bytes);
     this.isParked = parkedUntil(event) !== undefined;
     this.sequence += 1;
-    if ('statusUpdate' in event) this.updatedAt = new Date(event.statusUpdate.status.timestamp ?? Date.now());
     const recorded: RecordedEvent = { taskId: this.taskId, sequence: this.sequence, event, json };
     this.pending.push(recorded);
     this.memory.recorded(bytes);
@@ -217,10 +214,10 @@ export class TaskRecording implements JournalSource {
   drain(upTo?: number): JournalEntry | undefined {
     if (this.pending.length === 0 || this.broken || !this.fold) return undefined;
     if (upTo !== undefined && this.marks.at(-1)!.mark > upTo) return this.drainPart(upTo);
-    const { pending, fold, updatedAt } = this;
+    const { pending } = this;
     this.pending = [];
     this.marks = [];
-    return this.entry(pending, fold.state, updatedAt);
+    return this.entry(pending);
   }
 
   /** Where a batch would be too large with everything: the Task is written as it was after the last event that fits. */
@@ -229,12 +226,12 @@ export class TaskRecording implements JournalSource {
     if (count === 0) return undefined;
     this.marks.splice(0, count);
     const events = this.pending.splice(0, count);
-    const status = statusAfter(events) ?? this.drained;
-    return this.entry(events, status.state, status.updatedAt);
+    return this.entry(events);
   }
 
-  private entry(events: RecordedEvent[], state: TaskState, updatedAt: Date): JournalEntry {
+  private entry(events: RecordedEvent[]): JournalEntry {
     const { create, keyed } = this;
+    const { state, updatedAt } = statusAfter(events) ?? this.drained;
     const snapshot = this.pending.length === 0 ? this.snapshot : undefined;
     this.create = undefined;
     this.keyed = undefined;
