@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
+import type { JsonObject } from '#libs/protocol';
 import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
 import { consoleCount, nodeOf, nodeReaches } from '../support/console-page.js';
-import { answers, holds } from '../support/fake-behaviour.js';
+import { answers, type FakeStep, holds } from '../support/fake-behaviour.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { echo, external, input, linear, output, script, unique, type Workflow } from '../support/workflow.js';
 
@@ -70,6 +71,30 @@ describe('the view of a run', () => {
       .first()
       .waitFor();
     expect(await page.getByText('Task not found').count()).toBe(0);
+  });
+
+  inBrowser('shows steps of an agent elsewhere of which nobody told the beginning, or the whole', async () => {
+    const fake = await stage.fake({ streaming: true });
+    const told = (type: string, payload: object): FakeStep => ({
+      status: 'TASK_STATE_WORKING',
+      metadata: { 'parley/event': { type, payload: payload as JsonObject } },
+    });
+    fake.always({
+      steps: [
+        told('tool.result', { tool: 'search', id: 'c1', result: 'found it' }),
+        told('model.request', {}),
+        told('model.response', { usage: 'much', toolCalls: [null, 1, { tool: 'erase' }] }),
+        { artifact: { parts: [{ text: 'done' }] } },
+        { status: 'TASK_STATE_COMPLETED' },
+      ],
+    });
+    const runId = await run(linear(unique('odd'), external('ext', fake.url)));
+    await stage.api.ended(runId);
+    const page = await watch(runId, '/nodes/ext');
+    const steps = page.locator('[data-step]');
+    await steps.nth(0).getByText('found it').waitFor();
+    expect(await steps.evaluateAll((all) => all.map((it) => it.dataset['step']))).toEqual(['tool', 'model', 'tool']);
+    expect(await page.getByRole('button', { name: 'Arguments' }).count()).toBe(0);
   });
 
   inBrowser('follows the child run where a node is a workflow', async () => {

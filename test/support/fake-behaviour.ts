@@ -2,7 +2,7 @@ import type { Artifact, JsonObject, Part, TaskState } from '#libs/protocol';
 
 /** One event of a fake agent's Task. */
 export type FakeStep =
-  | { status: TaskState; text?: string }
+  | { status: TaskState; text?: string; metadata?: JsonObject }
   | { artifact: Partial<Artifact> & { parts: Part[] }; append?: boolean; lastChunk?: boolean }
   | { sleep: number }
   /** Goes on when the test says `release()`, or ends when the Task is canceled. */

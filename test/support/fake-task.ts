@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Message, StreamResponse, Task, TaskState } from '#libs/protocol';
+import type { JsonObject, Message, StreamResponse, Task, TaskState } from '#libs/protocol';
 import type { FakeStep } from './fake-behaviour.js';
 
 const TERMINAL = ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED'];
@@ -53,7 +53,7 @@ export class FakeTask {
       if ('sleep' in step) await Promise.race([delay(step.sleep), this.ended()]);
       else if ('hold' in step) await this.held();
       else if ('cut' in step) cut();
-      else if ('status' in step) this.status(step.status, step.text);
+      else if ('status' in step) this.status(step.status, step.text, step.metadata);
       else this.artifact(step);
     }
   }
@@ -96,7 +96,7 @@ export class FakeTask {
     while (!this.terminal) await once(this.changes, 'event');
   }
 
-  private status(state: TaskState, text?: string): void {
+  private status(state: TaskState, text?: string, metadata?: JsonObject): void {
     if (this.terminal) return;
     const { id: taskId, contextId } = this.task;
     const words: Message | undefined =
@@ -105,7 +105,7 @@ export class FakeTask {
         : { messageId: randomUUID(), taskId, contextId, role: 'ROLE_AGENT', parts: [{ text }] };
     if (words !== undefined) this.task.history?.push(words);
     this.task.status = { state, timestamp: new Date().toISOString(), ...(words !== undefined && { message: words }) };
-    this.emit({ statusUpdate: { taskId, contextId, status: this.task.status } });
+    this.emit({ statusUpdate: { taskId, contextId, status: this.task.status, ...(metadata && { metadata }) } });
   }
 
   private artifact(step: Extract<FakeStep, { artifact: unknown }>): void {

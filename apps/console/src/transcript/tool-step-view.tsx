@@ -8,7 +8,8 @@ import type { Question, ToolStep } from './transcript.js';
 /** A call of a tool: with what, what somebody was asked about it, and what came of it. */
 export function ToolStepView({ step }: { step: ToolStep }) {
   const { tool, args, state, from, to, result, error, truncated, made, question } = step;
-  const isEmpty = typeof args === 'object' && args !== null && Object.keys(args).length === 0;
+  // Whoever came to a call when it was under way does not know what it was made with.
+  const isEmpty = args === undefined || (typeof args === 'object' && args !== null && Object.keys(args).length === 0);
   return (
     <>
       <StepHead

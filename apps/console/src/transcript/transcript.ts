@@ -24,7 +24,8 @@ export interface ToolStep {
   kind: 'tool';
   key: string;
   tool: string;
-  args: unknown;
+  /** Absent where the events begin after the call. */
+  args?: unknown;
   /** `pending`: it was asked for, and its turn has not come. */
   state: 'pending' | 'input-required' | 'running' | 'completed' | 'failed' | 'canceled';
   from?: string | undefined;
@@ -116,7 +117,7 @@ class Fold {
       this.usage.inputTokens += usage.inputTokens;
       this.usage.outputTokens += usage.outputTokens;
     }
-    for (const asked of Array.isArray(toolCalls) ? (toolCalls as WorkEvent['payload'][]) : []) this.plan(asked);
+    for (const asked of Array.isArray(toolCalls) ? toolCalls.filter(isPayload) : []) this.plan(asked);
   }
 
   private fail({ message, next }: WorkEvent['payload'], at: string | undefined): void {
@@ -180,6 +181,10 @@ class Fold {
 
 function isOpen({ state }: WorkStep): boolean {
   return state === 'pending' || state === 'input-required' || state === 'running';
+}
+
+function isPayload(value: unknown): value is WorkEvent['payload'] {
+  return typeof value === 'object' && value !== null;
 }
 
 function isUsage(value: unknown): value is Usage {
