@@ -41,8 +41,8 @@ const WITHOUT = [
 /** Nothing is drawn that the processor would not draw in any case. */
 const WITHOUT_GPU = ['--disable-gpu', '--in-process-gpu'];
 
-/** What tests of this file have open. */
-const pages = new Set<Page>();
+/** What tests of this file have open, with what each wrote as an error: where its view was given up, that says by what. */
+const pages = new Map<Page, string[]>();
 
 /**
  * A test in a browser; where there is none it is reported as skipped, with the reason in its name. One that fails says what
@@ -53,7 +53,7 @@ export function inBrowser(title: string, body: () => Promise<void>, timeout?: nu
     try {
       await body();
     } catch (error) {
-      throw new Error((await Promise.all([...pages].map(shown))).join('\n'), { cause: error });
+      throw new Error((await Promise.all([...pages.keys()].map(shown))).join('\n'), { cause: error });
     }
   };
   if (MISSING === undefined) it(title, explained, timeout);
@@ -65,7 +65,7 @@ async function shown(page: Page): Promise<string> {
     .locator('body')
     .innerText()
     .catch((reason: unknown) => String(reason));
-  return `${page.url()} showed:\n${text}`;
+  return [`${page.url()} showed:`, text, ...(pages.get(page) ?? [])].join('\n');
 }
 
 /** One browser for a test file; each page has a context of its own. */
@@ -117,7 +117,9 @@ export function useBrowser(names: readonly string[] = []): Tab {
       contexts.push(context);
       context.setDefaultTimeout(180_000);
       const page = await context.newPage();
-      pages.add(page);
+      const errors: string[] = [];
+      pages.set(page, errors);
+      page.on('console', (said) => said.type() === 'error' && errors.push(said.text()));
       page.on('pageerror', (error) => thrown.push(error));
       await page.goto(url);
       return page;
