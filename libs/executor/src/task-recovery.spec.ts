@@ -68,6 +68,29 @@ it.each([
   recovery.stop();
 });
 
+it('looks again at once for the Task of a dead replica that its last commit holds, and forgets the replica after it', async () => {
+  const forgotten: string[] = [];
+  let adoptions = 0;
+  const store = {
+    // Its row is locked at the first look.
+    adopt: async () => (adoptions++, []),
+    claimants: async () => (adoptions < 2 ? ['dead', 'alive'] : ['alive']),
+    claims: async () => [],
+    overdue: async () => [],
+  };
+  const replica = {
+    deadReplicas: async () => (forgotten.length > 0 ? [] : ['dead']),
+    unknownReplicas: async () => [],
+    forget: async (replicaId: string) => forgotten.push(replicaId),
+    onLoss: () => undefined,
+  };
+  const recovery = recoveryOf(store, replica);
+  recovery.start();
+  await jest.advanceTimersByTimeAsync(0);
+  recovery.stop();
+  expect({ adoptions, forgotten }).toEqual({ adoptions: 2, forgotten: ['dead'] });
+});
+
 /** How often a Task that this replica claims is loaded in vain while the replica looks once a second. */
 async function loadsIn(milliseconds: number, failure: () => Error): Promise<number> {
   let loads = 0;

@@ -102,9 +102,18 @@ export class TaskRecovery {
       if (claims.length > 0) await this.registry.cancelRequested();
       if (claims.length < BATCH) break;
     }
-    // A replica is forgotten only after its Tasks were taken over.
-    if (!this.stopped) for (const replicaId of dead) await this.replica.forget(replicaId);
+    if (dead.length > 0 && !this.stopped) await this.forget(dead);
     return adopted;
+  }
+
+  /**
+   * A replica is forgotten only after its Tasks were taken over. What its last commit still holds was left out: that is
+   * over in a moment, so it is looked at again at once.
+   */
+  private async forget(dead: readonly string[]): Promise<void> {
+    const claimants = new Set(await this.store.claimants());
+    for (const replicaId of dead) if (!claimants.has(replicaId)) await this.replica.forget(replicaId);
+    if (dead.some((replicaId) => claimants.has(replicaId))) this.again = true;
   }
 
   private async takeUpIdle(): Promise<void> {
