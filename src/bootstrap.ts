@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
-import helmet from '@fastify/helmet';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyHttpOptions, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyHttpOptions, FastifyReply, FastifyRequest } from 'fastify';
 import { Logger } from 'nestjs-pino';
 import { answerUnreadableAddress, GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
 import {
@@ -34,6 +33,7 @@ import {
 } from '#libs/service';
 import { TaskQuestions, TaskStore } from '#libs/tasks';
 import { AppModule } from './app.module.js';
+import { setBrowserHeaders } from './browser-headers.js';
 import { refuseCodedBodies } from './coded-bodies.js';
 import { serveConsole } from './console.js';
 import { serveDocumentation } from './documentation.js';
@@ -110,9 +110,7 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   app.useLogger(withQuietRoutes(app.get(Logger)));
   if (config.corsOrigins.length > 0) app.enableCors(corsOptions(config));
   const fastify = app.getHttpAdapter().getInstance();
-  fastify.addHook('onRoute', leaveToProtocol);
-  // Whether a name is served with TLS alone is known to the proxy that terminates it.
-  await app.register(helmet, { contentSecurityPolicy: false, strictTransportSecurity: false });
+  setBrowserHeaders(fastify);
   addRetryAfter(fastify);
   acceptJsonBodies(fastify);
   guardBrowsers(fastify, app.get(BrowserGuard));
@@ -178,11 +176,6 @@ function serverOptions(config: AppConfig): FastifyHttpOptions<Server> {
     },
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER, ignoreTrailingSlash: true },
   };
-}
-
-/** Below `/a2a` no browser renders what is answered: its headers are the protocol's alone. */
-function leaveToProtocol(route: RouteOptions): void {
-  if (route.url.startsWith('/a2a')) route.helmet = false;
 }
 
 /** An address that no router can read is answered before any route, in the shape of the surface it seems to mean. */
