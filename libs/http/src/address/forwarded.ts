@@ -49,9 +49,15 @@ export function requestedBaseUrl(request: IncomingRequest, proxies: TrustedProxi
   const prefixes = forwarded('prefix').filter((it) => it !== '/');
   const prefix = prefixes.every((it) => PREFIX.test(it)) ? prefixes.map((it) => it.replace(/\/+$/, '')).join('') : '';
   const url = `${scheme}://${host}${prefix}`;
+  if (url === lastParsed) return url;
   // A port beyond 65535, numbers that are no address: text of the right form can still be no host.
-  return URL.canParse(url) ? url : undefined;
+  if (!URL.canParse(url)) return undefined;
+  lastParsed = url;
+  return url;
 }
+
+/** Nearly all callers of a service call it by the same name. */
+let lastParsed: string | undefined;
 
 /**
  * The host that the outermost trusted proxy says it was called by; `undefined` where none says so. It may be no host at

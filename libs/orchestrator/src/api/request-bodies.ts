@@ -3,7 +3,9 @@ import { BadRequestException, Injectable, type OnModuleInit, PayloadTooLargeExce
 import { HttpAdapterHost } from '@nestjs/core';
 import { hasMoreMembers } from '#libs/http';
 import { AppConfig } from '#libs/service';
-import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
+
+type Done = (error: FastifyError | null, payload?: RequestPayload) => void;
 
 const RUN_ROUTE = '/api/workflows/:name/run';
 
@@ -20,14 +22,26 @@ export class RequestBodies implements OnModuleInit {
 
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
-    fastify.addHook('preParsing', async (request, _reply, payload) => {
+    fastify.addHook('preParsing', (request, _reply, payload, done) => {
+      // Calls of agents are many, and wait for nothing here.
+      if (request.url.startsWith('/a2a')) return done(null, payload);
       const route = request.routeOptions.url ?? '';
       if (route === RUN_ROUTE && (isEmpty(request) || isCalledJson(request)))
-        return asJson(request, payload, this.config.content.jsonMembers);
+        return void handOn(asJson(request, payload, this.config.content.jsonMembers), done);
       if (route.startsWith('/api/') && isEmpty(request)) delete request.raw.headers['content-type'];
-      return payload;
+      done(null, payload);
     });
   }
+}
+
+async function handOn(body: Promise<RequestPayload>, done: Done): Promise<void> {
+  let read: RequestPayload;
+  try {
+    read = await body;
+  } catch (error) {
+    return done(error as FastifyError);
+  }
+  done(null, read);
 }
 
 function isEmpty({ headers }: FastifyRequest): boolean {
