@@ -2,6 +2,7 @@ import { NODE_FLOOR } from './cases/subject-names.ts';
 import type { LoadResult, RequestTemplate } from './load/closed-loop.ts';
 import type { LoadProcess } from './load/load-process.ts';
 import { type Measurement, medians } from './measure/measurement.ts';
+import { keepApart } from './measure/cores.ts';
 import { startMeter } from './measure/meter.ts';
 import { residentBytes } from './measure/processes.ts';
 import type { BenchOptions } from './options.ts';
@@ -87,6 +88,11 @@ export interface Bench {
 export async function compare(bench: Bench, asked: Comparison): Promise<Row[]> {
   const { warmUpSeconds, check } = bench.options;
   const comparison = check ? { ...asked, subjects: asked.subjects.filter(isGuarded) } : asked;
+  if (bench.options.apart)
+    keepApart(
+      comparison.subjects.map(({ server }) => server.pid),
+      [bench.load.pid, bench.postgres.pid],
+    );
   const sound = new Set(comparison.subjects);
   const guarded = async (subject: Subject, work: () => Promise<void>): Promise<void> => {
     try {

@@ -27,6 +27,8 @@ export interface BenchOptions {
   /** Compare with the recorded figures, or record them. */
   check: boolean;
   record: boolean;
+  /** Servers on a core of their own. */
+  apart: boolean;
   connections: number[];
   /** Of a graph. */
   runsAtOnce: number[];
@@ -51,6 +53,7 @@ export const USAGE = `npm run bench [-- options]
   --minutes n       how long the case soak lasts, 30 unless said otherwise; it runs only where it is named
   --check           measure Parley alone and compare its CPU with results/baseline.json; exits 1 where it grew
   --record          write results/baseline.json, which holds the figures of a full and of a quick run
+  --apart           servers on the first core; the load and PostgreSQL on the others
   --connections n,… --rounds n --seconds s --stored n   in place of the usual ones; stored Tasks are what reads choose from`;
 
 /** The cases whose CPU per request is recorded and checked. */
@@ -72,6 +75,7 @@ export function readOptions(args: string[]): BenchOptions {
       case: { type: 'string', multiple: true, default: [] },
       check: { type: 'boolean', default: false },
       record: { type: 'boolean', default: false },
+      apart: { type: 'boolean', default: false },
       connections: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
@@ -79,7 +83,7 @@ export function readOptions(args: string[]): BenchOptions {
       minutes: { type: 'string' },
     },
   });
-  const { quick, check, record } = values;
+  const { quick, check, record, apart } = values;
   const named = [...values.case, ...positionals].map(caseName);
   const everything = CASES.filter((name) => !NAMED.includes(name));
   const measured = quick ? everything.filter((name) => !SLOW.includes(name)) : everything;
@@ -92,6 +96,7 @@ export function readOptions(args: string[]): BenchOptions {
     quick,
     check,
     record,
+    apart,
     cases: named.length > 0 ? named : usual,
     ...(connections !== undefined && { connections: connections.split(',').map(positive) }),
     ...(rounds !== undefined && { rounds: positive(rounds) }),

@@ -1,0 +1,20 @@
+import { execFileSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { childrenOf } from './processes.ts';
+
+/**
+ * Keeps what is measured on the first core and what it works with (load, PostgreSQL) on the others, with all their
+ * threads, so that a tail is what the server itself makes of it. @throws Error where there is one core, or no `taskset`
+ */
+export function keepApart(servers: readonly number[], others: readonly number[]): void {
+  const cores = availableParallelism();
+  if (cores < 2) throw new Error('There is one core: nothing can be kept apart');
+  for (const pid of servers) keepOn('0', pid);
+  for (const pid of others) for (const each of [pid, ...childrenOf(pid)]) keepOn(`1-${cores - 1}`, each);
+}
+
+function keepOn(cores: string, pid: number): void {
+  execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(pid)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}
