@@ -121,6 +121,14 @@ describe('agents with tools in the console', () => {
     await steps.nth(2).getByText('said yes').waitFor();
     await page.getByText('100 → 14 tokens').waitFor();
     expect(mcp.calls.map(({ tool }) => tool)).toEqual(['search', 'erase']);
+    const runId = new URL(page.url()).pathname.split('/')[2] ?? '';
+    const told = (await (await stage.api.events(runId)).all()).map(({ event }) => event);
+    expect(told.filter((it) => it.startsWith('tool.') || it === 'node.resumed')).toEqual([
+      'tool.call',
+      'tool.result',
+      'tool.call',
+      'tool.result',
+    ]);
 
     await page.getByRole('button', { name: 'Close details' }).click();
     const result = page.getByRole('region', { name: 'Result', exact: true });

@@ -161,6 +161,20 @@ describe('A run that was asked what is asked no more', () => {
     { taskId, state: 'TASK_STATE_WORKING' } as TaskHeader,
   ];
 
+  test('is not told so by a store that does not know of the question yet', async () => {
+    const run = driven('child b', 'child>b', [], { language: 2 });
+    const known = (): [string, TaskHeader] => {
+      const state = run.durable === run.log.length ? 'TASK_STATE_INPUT_REQUIRED' : 'TASK_STATE_WORKING';
+      return ['task-of-child', { taskId: 'task-of-child', state, updatedAt: new Date(0) } as TaskHeader];
+    };
+    Object.defineProperty(run, 'headers', { get: () => new Map([known()]) });
+    const asked = run.start();
+    (await run.agents.called('child')).task().finish('TASK_STATE_INPUT_REQUIRED', 'Well?');
+    const turn = await Promise.race([asked, run.agents.called('child', 2)]);
+    expect(turn).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(run.payloads('node.resumed')).toEqual([]);
+  });
+
   test('follows the Task when it is woken, and goes on with what comes of it', async () => {
     const run = driven('child b', 'child>b', [], { language: 2 });
     const asked = run.start();

@@ -272,8 +272,11 @@ export class WorkflowRun extends Process<RunState> {
     else yield* this.end('input-required', { wakeAt });
   }
 
-  private movedOn(): Promise<NodeRun[]> {
-    return this.calls.movedOn(this.state.frontier.waiting);
+  /** What an own agent asks is heard before it is durable. The journal keeps the order, so it is once that is which came of it. */
+  private async movedOn(): Promise<NodeRun[]> {
+    const { waiting } = this.state.frontier;
+    if (waiting.length > 0) await this.context.flush();
+    return this.calls.movedOn(waiting);
   }
 
   private *resume(nodes: readonly NodeRun[]): Generator<TaskEvent> {
