@@ -112,7 +112,7 @@ describe('a body that is too large', () => {
 });
 
 describe('what browsers render', () => {
-  it.each(['/', '/docs', '/docs-json', '/health/live', '/api/runs', '/nothing'])(
+  it.each(['/', '/docs', '/docs-json', '/health/live', '/api/runs', '/nothing', '/a2a-x'])(
     '%s has headers for them',
     async (path) => {
       const { headers } = await fetch(`${stage.parley.url}${path}`, { redirect: 'manual' });
