@@ -125,7 +125,11 @@ function reach(run: Draft, node: string, path: readonly number[]): void {
   }
 }
 
+const OF_LOOPS = new Set(['edge.error', 'loop.next', 'loop.ended']);
+
 function takeLoopEvent(run: Draft, { type, payload }: RunEvent): void {
+  // Steps of agents elsewhere may say anything.
+  if (!OF_LOOPS.has(type)) return;
   const { edge, path = [], iteration, taken } = payload;
   if (typeof edge !== 'number') return;
   if (type === 'edge.error') {

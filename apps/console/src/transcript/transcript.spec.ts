@@ -1,5 +1,5 @@
 import { doingNow, transcriptOf } from './transcript.js';
-import { END, QUESTION, TEXT, type WorkEvent, withWork, workIn } from './work-event.js';
+import { END, QUESTION, TEXT, toolCalled, type WorkEvent, withWork, workIn } from './work-event.js';
 
 const second = (at: number): string => new Date(at * 1000).toISOString();
 /** Events a second apart. */
@@ -74,6 +74,27 @@ describe('the transcript of an agent', () => {
     const request: [string, object] = ['model.request', { model: 'house', step: 1 }];
     const again = transcriptOf(work(request, [TEXT, { parts: [{ text: 'Ha' }] }], request)).steps;
     expect(again).toMatchObject([{ state: 'canceled' }, { state: 'running', parts: [] }]);
+  });
+
+  it('takes a result that comes twice for one, and a call of another answer with the same id for another one', () => {
+    const result: [string, object] = ['tool.result', { tool: call.tool, id: 'c1', result: 'gone' }];
+    const twice = transcriptOf(work(...asked, ['tool.call', call], result, result)).steps;
+    expect(twice).toMatchObject([{ kind: 'model' }, { kind: 'tool', args: { page: 'old' }, result: 'gone' }]);
+    const again = transcriptOf(work(...asked, ['tool.call', call], result, ...asked, ['tool.call', call])).steps;
+    expect(again.map(({ state }) => state)).toEqual(['completed', 'completed', 'completed', 'running']);
+    expect(new Set(again.map(({ key }) => key)).size).toBe(4);
+  });
+
+  it('takes anything that an agent elsewhere says', () => {
+    const odd = { toString: null };
+    const events = work(
+      ['model.request', { model: odd, step: odd }],
+      ['model.error', { message: odd }],
+      ['tool.call', { tool: odd, id: odd, args: null }],
+      ['tool.result', { tool: odd }],
+    );
+    expect(transcriptOf(events).steps.map(({ kind }) => kind)).toEqual(['model', 'tool', 'tool']);
+    expect(toolCalled(events.slice(0, 3))).toBeUndefined();
   });
 
   it('has the one call of a tool node, which has no id', () => {

@@ -23,6 +23,8 @@ export interface ModelStep {
 export interface ToolStep {
   kind: 'tool';
   key: string;
+  /** The call's, where it has one; another answer may have one of the same id. */
+  id?: string;
   tool: string;
   /** Absent where the events begin after the call. */
   args?: unknown;
@@ -93,8 +95,8 @@ class Fold {
     this.steps.push({
       kind: 'model',
       key: `model ${this.steps.length}`,
-      step: Number(step),
-      model: String(model),
+      step: Number(textOf(step)),
+      model: textOf(model),
       from: at,
       state: 'running',
       parts: [],
@@ -123,13 +125,14 @@ class Fold {
   private fail({ message, next }: WorkEvent['payload'], at: string | undefined): void {
     const open = this.open();
     if (!open) return;
-    Object.assign(open, { state: 'failed', to: at, error: String(message) });
+    Object.assign(open, { state: 'failed', to: at, error: textOf(message) });
     if (typeof next === 'string') open.next = next;
   }
 
   private plan({ tool, args, id }: WorkEvent['payload']): ToolStep {
-    const key = typeof id === 'string' ? `call ${id}` : `tool ${this.steps.length}`;
-    const step: ToolStep = { kind: 'tool', key, tool: String(tool), args, state: 'pending', made: 0 };
+    const key = `tool ${this.steps.length}`;
+    const step: ToolStep = { kind: 'tool', key, tool: textOf(tool), args, state: 'pending', made: 0 };
+    if (typeof id === 'string') step.id = id;
     this.steps.push(step);
     return step;
   }
@@ -141,7 +144,7 @@ class Fold {
   }
 
   private result(payload: WorkEvent['payload'], at: string | undefined): void {
-    const step = this.found(payload) ?? this.plan(payload);
+    const step = this.found(payload) ?? this.ended(payload) ?? this.plan(payload);
     this.answer(step, 'no', at);
     const { result, error, truncated } = payload;
     const outcome = typeof error === 'string' ? { error } : { result };
@@ -172,15 +175,27 @@ class Fold {
 
   /** Tool nodes give their one call no id. */
   private found({ id, tool }: WorkEvent['payload']): ToolStep | undefined {
-    const calls = this.steps.filter((it): it is ToolStep => it.kind === 'tool' && isOpen(it));
-    return typeof id === 'string'
-      ? calls.find(({ key }) => key === `call ${id}`)
-      : calls.find((it) => it.tool === tool);
+    const calls = this.calls.filter(isOpen);
+    return typeof id === 'string' ? calls.find((it) => it.id === id) : calls.find((it) => it.tool === tool);
+  }
+
+  /** Whoever follows a Task anew may be told once more what came of a call. */
+  private ended({ id }: WorkEvent['payload']): ToolStep | undefined {
+    return typeof id === 'string' ? this.calls.findLast((it) => it.id === id) : undefined;
+  }
+
+  private get calls(): ToolStep[] {
+    return this.steps.filter((it) => it.kind === 'tool');
   }
 }
 
 function isOpen({ state }: WorkStep): boolean {
   return state === 'pending' || state === 'input-required' || state === 'running';
+}
+
+/** Agents elsewhere say anything. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
 function isPayload(value: unknown): value is WorkEvent['payload'] {

@@ -35,7 +35,8 @@ export function withWork(work: readonly WorkEvent[], event: WorkEvent): readonly
 /** The tool whose call is under way. */
 export function toolCalled(work: readonly WorkEvent[]): string | undefined {
   const last = work.at(-1);
-  return last?.type === 'tool.call' ? String(last.payload['tool']) : undefined;
+  const tool = last?.type === 'tool.call' ? last.payload['tool'] : undefined;
+  return typeof tool === 'string' ? tool : undefined;
 }
 
 export function partsIn({ payload }: WorkEvent): Part[] {
