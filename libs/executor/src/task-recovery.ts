@@ -34,6 +34,8 @@ export class TaskRecovery {
   private timer: NodeJS.Timeout | undefined;
   private sweeping = false;
   private again = false;
+  /** Whether this sweep is the second look for what a dead replica still holds. */
+  private lookedAgain = false;
   private stopped = false;
   private readonly ownClaims: OwnClaims;
   private readonly taking: TaskTakeUp;
@@ -108,12 +110,14 @@ export class TaskRecovery {
 
   /**
    * A replica is forgotten only after its Tasks were taken over. What its last commit still holds was left out: that is
-   * over in a moment, so it is looked at again at once.
+   * over in a moment, so it is looked at once more before the next sweep.
    */
   private async forget(dead: readonly string[]): Promise<void> {
     const claimants = new Set(await this.store.claimants());
     for (const replicaId of dead) if (!claimants.has(replicaId)) await this.replica.forget(replicaId);
-    if (dead.some((replicaId) => claimants.has(replicaId))) this.again = true;
+    const isHeld = dead.some((replicaId) => claimants.has(replicaId));
+    if (isHeld && !this.lookedAgain) this.again = true;
+    this.lookedAgain = isHeld && !this.lookedAgain;
   }
 
   private async takeUpIdle(): Promise<void> {
