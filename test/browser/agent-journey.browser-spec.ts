@@ -123,7 +123,7 @@ describe('agents with tools in the console', () => {
     expect(mcp.calls.map(({ tool }) => tool)).toEqual(['search', 'erase']);
     const runId = new URL(page.url()).pathname.split('/')[2] ?? '';
     const told = (await (await stage.api.events(runId)).all()).map(({ event }) => event);
-    expect(told.filter((it) => it.startsWith('tool.') || it === 'node.resumed')).toEqual([
+    expect(told.filter((it) => it?.startsWith('tool.') || it === 'node.resumed')).toEqual([
       'tool.call',
       'tool.result',
       'tool.call',
