@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import type { JsonObject } from '#libs/protocol';
+import { FORM_EXTENSION, type JsonObject } from '#libs/protocol';
 import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
 import { consoleCount, nodeOf, nodeReaches } from '../support/console-page.js';
 import { answers, type FakeStep, holds } from '../support/fake-behaviour.js';
@@ -95,6 +95,18 @@ describe('the view of a run', () => {
     await steps.nth(0).getByText('found it').waitFor();
     expect(await steps.evaluateAll((all) => all.map((it) => it.dataset['step']))).toEqual(['tool', 'model', 'tool']);
     expect(await page.getByRole('button', { name: 'Arguments' }).count()).toBe(0);
+  });
+
+  inBrowser('shows a node whose agent elsewhere asks with a form that has no end', async () => {
+    const fake = await stage.fake();
+    const form = { type: 'object', properties: { again: { $ref: '#' } }, required: ['again'] };
+    const ofMessage = { [FORM_EXTENSION]: { form } };
+    fake.always({ steps: [{ status: 'TASK_STATE_INPUT_REQUIRED', text: 'Which one?', ofMessage }] });
+    const page = await watch(await run(linear(unique('form'), external('ext', fake.url))), '/nodes/ext');
+    await nodeReaches(page, 'ext', 'input-required');
+    const details = page.getByRole('complementary', { name: 'Details' });
+    await details.getByRole('alert').waitFor();
+    await details.getByRole('heading', { name: 'ext', exact: true }).waitFor();
   });
 
   inBrowser('follows the child run where a node is a workflow', async () => {

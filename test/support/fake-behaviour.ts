@@ -2,7 +2,8 @@ import type { Artifact, JsonObject, Part, TaskState } from '#libs/protocol';
 
 /** One event of a fake agent's Task. */
 export type FakeStep =
-  | { status: TaskState; text?: string; metadata?: JsonObject }
+  /** `metadata` is the event's, `ofMessage` that of the words. */
+  | { status: TaskState; text?: string; metadata?: JsonObject; ofMessage?: JsonObject }
   | { artifact: Partial<Artifact> & { parts: Part[] }; append?: boolean; lastChunk?: boolean }
   | { sleep: number }
   /** Goes on when the test says `release()`, or ends when the Task is canceled. */

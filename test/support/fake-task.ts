@@ -53,7 +53,7 @@ export class FakeTask {
       if ('sleep' in step) await Promise.race([delay(step.sleep), this.ended()]);
       else if ('hold' in step) await this.held();
       else if ('cut' in step) cut();
-      else if ('status' in step) this.status(step.status, step.text, step.metadata);
+      else if ('status' in step) this.status(step.status, step.text, step);
       else this.artifact(step);
     }
   }
@@ -96,16 +96,25 @@ export class FakeTask {
     while (!this.terminal) await once(this.changes, 'event');
   }
 
-  private status(state: TaskState, text?: string, metadata?: JsonObject): void {
+  private status(state: TaskState, text?: string, more: { metadata?: JsonObject; ofMessage?: JsonObject } = {}): void {
     if (this.terminal) return;
     const { id: taskId, contextId } = this.task;
     const words: Message | undefined =
       text === undefined
         ? undefined
-        : { messageId: randomUUID(), taskId, contextId, role: 'ROLE_AGENT', parts: [{ text }] };
+        : {
+            messageId: randomUUID(),
+            taskId,
+            contextId,
+            role: 'ROLE_AGENT',
+            parts: [{ text }],
+            ...(more.ofMessage && { metadata: more.ofMessage }),
+          };
     if (words !== undefined) this.task.history?.push(words);
     this.task.status = { state, timestamp: new Date().toISOString(), ...(words !== undefined && { message: words }) };
-    this.emit({ statusUpdate: { taskId, contextId, status: this.task.status, ...(metadata && { metadata }) } });
+    this.emit({
+      statusUpdate: { taskId, contextId, status: this.task.status, ...(more.metadata && { metadata: more.metadata }) },
+    });
   }
 
   private artifact(step: Extract<FakeStep, { artifact: unknown }>): void {

@@ -2,7 +2,7 @@ import { Component, type ReactNode } from 'react';
 import { ApiProblem } from '../api/problem.js';
 import { ErrorState } from './error-state.js';
 
-/** Keeps the shell when a view fails. */
+/** Keeps what is around it when a view, or a part of one, fails: agents elsewhere say what it shows. */
 export class ViewBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: undefined };
 

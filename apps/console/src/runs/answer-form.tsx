@@ -3,6 +3,7 @@ import { useAction } from '../api/use-action.js';
 import { Button } from '../components/button.js';
 import { Field, FieldError, TextArea } from '../components/field.js';
 import { Coming } from '../components/time.js';
+import { ViewBoundary } from '../components/view-boundary.js';
 import { initialValue, isSchema, type JsonSchema } from '../schema/json-schema.js';
 import { SchemaInput } from '../schema/schema-form.js';
 import { type Answer, answerQuestion } from './run-api.js';
@@ -65,7 +66,9 @@ export function AnswerForm({ question, isAsked = false, onAnswered }: AnswerForm
       {isYesOrNo(question.text) && form === undefined ? (
         <YesOrNo instance={instance} text={text} action={action} onSend={send} />
       ) : isSchema(form) ? (
-        <FormAnswer question={{ ...question, text }} form={form} action={action} onSend={send} />
+        <ViewBoundary>
+          <FormAnswer question={{ ...question, text }} form={form} action={action} onSend={send} />
+        </ViewBoundary>
       ) : (
         <TextAnswer label={`Answer to ${instance}`} hint={text} action={action} onSend={send} />
       )}

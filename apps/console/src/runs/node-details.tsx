@@ -8,6 +8,7 @@ import { Button } from '../components/button.js';
 import { LiveText } from '../components/live-text.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { Coming, Elapsed } from '../components/time.js';
+import { ViewBoundary } from '../components/view-boundary.js';
 import { nodeLook } from '../nodes/node-looks.js';
 import { AnswerForm } from './answer-form.js';
 import { ArtifactsView } from './artifacts-view.js';
@@ -55,7 +56,9 @@ export function NodeDetails({ run, node, picture, onSelect }: NodeDetailsProps) 
       {node.list && <InstanceList key={name} runId={run.runId} node={node} list={node.list} onSelect={onSelect} />}
       <Progress node={node} />
       {resource.data && <ArtifactsView title="Output" artifacts={resource.data.artifacts} file={name} />}
-      <NodeTranscript key={`${name} ${node.taskId}`} node={node} />
+      <ViewBoundary key={`${name} ${node.taskId}`}>
+        <NodeTranscript node={node} />
+      </ViewBoundary>
       <Input detail={resource.data} />
       <Attempts node={node} />
       <Whereabouts node={node} detail={resource.data} />
