@@ -56,8 +56,9 @@ export interface FactTable {
 export interface Facts {
   kilobytesBeyondFloor: number;
   chunkCostRatio: number;
-  /** Node's CPU of a Message, × without: the median of pairs of processes. */
+  /** Node's CPU of a Message, × without: the median of pairs of processes, … */
   costOfKey: number;
+  /** … and of turns of one process. */
   costOfSpans: number;
   /** CPU of a Message, × with one. */
   costOfFourReplicas: number;

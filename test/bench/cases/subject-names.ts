@@ -1,6 +1,8 @@
 export const PARLEY = 'Parley, PostgreSQL';
 export const PARLEY_KEYS = 'Parley, PostgreSQL, AUTH_MODE=api-key';
 export const PARLEY_TRACED = 'Parley, PostgreSQL, spans of one trace in ten';
+export const PARLEY_TRACED_ALL = 'Parley, PostgreSQL, the same: spans of every trace';
+export const PARLEY_TRACED_NONE = 'Parley, PostgreSQL, the same: spans of no trace';
 export const SDK_MEMORY = 'official SDK, memory';
 export const SDK_POSTGRES = 'official SDK, PostgreSQL';
 export const NEST_FLOOR = 'floor: Nest + Fastify echo';
