@@ -48,7 +48,7 @@ export async function extrasCase(bench: Bench): Promise<Row[]> {
     try {
       sets.push(await measured(bench, [...started.slice(first), ...started.slice(0, first)].flat()));
     } finally {
-      await Promise.all(started.map(([subject]) => subject?.server.stop()));
+      await Promise.all(started.map(async ([subject]) => subject?.server.stop()));
     }
   }
   // One pair in which the machine stood still for one of the two does not decide.
