@@ -25,6 +25,8 @@ const id = fc.oneof(
     '"status":{',
     '"taskId":"\u0001"',
     '\\u0001\\u001e',
+    '\u0004WORKING"',
+    '\u0004WORKING","message":{',
   ),
 );
 const drawn: fc.Arbitrary<Drawn> = fc.record(

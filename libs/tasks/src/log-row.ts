@@ -5,14 +5,27 @@ import type { JournalEntry } from './task-store.js';
 /*
  * A row of `task_log` has the events that one statement wrote for one Task, as one text, and the sequence of the last of
  * them. JSON holds no control characters, so they are free to part one event from the next, and from the Message that it
- * received, and to stand for the two ids that nearly every event says. What this file writes is read for ever.
+ * received, and to stand for the two ids that nearly every event says, and for how nearly every event begins. What this
+ * file writes is read for ever.
  */
 const EVENT_END = '\u001e';
 const RECEIVED = '\u001f';
 const TASK_ID = '\u0001';
 const CONTEXT_ID = '\u0002';
 
-/** What shares a row: without ids it mostly stays in its page, and whoever reads half of it has read little more. */
+/** A character, and what it stands for. The view `task_event` knows them as well. */
+type Phrase = readonly [mark: string, text: string];
+
+const OF_TASK = `"taskId":"${TASK_ID}","contextId":"${CONTEXT_ID}"`;
+const WORKING: Phrase = ['\u0003', `{"statusUpdate":{${OF_TASK},"status":{"state":"TASK_STATE_WORKING","timestamp":"`];
+const STATUS: Phrase = ['\u0004', `{"statusUpdate":{${OF_TASK},"status":{"state":"TASK_STATE_`];
+const ARTIFACT: Phrase = ['\u0005', `{"artifactUpdate":{${OF_TASK},"artifact":{"artifactId":"`];
+const NOTE: Phrase = ['\u0006', ',"metadata":{"parley/event":{"type":"'];
+/** Each of them is looked for after those before it. */
+const BEGINNINGS = [WORKING, STATUS, ARTIFACT];
+const PHRASES = [...BEGINNINGS, NOTE];
+
+/** What shares a row, as it is written: whoever reads half of it has read little more. */
 const MOST_CHARACTERS = 3_000;
 /** Readers count on it. */
 export const MOST_EVENTS = 32;
@@ -48,22 +61,25 @@ export interface LogRow {
 /** The rows of an entry: those of its events that are small share some, in their order. */
 export function toLogRows({ taskId, contextId, events }: JournalEntry): LogRow[] {
   const rows: LogRow[] = [];
+  const beginnings = BEGINNINGS.map(([mark, text]) => [mark, withIds(text, { taskId, contextId })] as const);
   let [row, shared]: [LogRow | undefined, number] = [undefined, 0];
   for (const { sequence, event, json } of events) {
     const received = 'statusUpdate' in event ? event.received : undefined;
     const text = received ? json + RECEIVED + JSON.stringify(received) : json;
     const artifact = 'artifactUpdate' in event;
-    if (row && shared < MOST_EVENTS && row.events.length + text.length < MOST_CHARACTERS) {
+    // Large events stay as they are: nothing is won, and all of them would be looked through.
+    const short = text.length > MOST_CHARACTERS ? text : shortened(text, beginnings);
+    if (row && shared < MOST_EVENTS && row.events.length + short.length < MOST_CHARACTERS) {
       row.sequence = sequence;
-      row.events += EVENT_END + text;
+      row.events += EVENT_END + short;
       row.artifact &&= artifact;
       shared += 1;
     } else {
-      rows.push((row = { taskId, sequence, events: text, artifact }));
+      rows.push((row = { taskId, sequence, events: short, artifact }));
       shared = 1;
     }
   }
-  for (const it of rows) it.events = withoutIds(it.events, taskId, contextId);
+  for (const it of rows) if (it.events.length <= MOST_CHARACTERS) it.events = withoutIds(it.events, taskId, contextId);
   return rows;
 }
 
@@ -79,8 +95,14 @@ export function toEvents(reference: LogReference, text: string, last?: number): 
 
 /** The same as texts: each is an event's JSON and, where it received one, a Message. */
 export function eventTexts({ taskId, contextId }: LogReference, text: string): string[] {
-  // Backwards: an id of control characters would be taken for what it was left out of.
-  return text.split(CONTEXT_ID).join(contextId).split(TASK_ID).join(taskId).split(EVENT_END);
+  let whole = text;
+  for (const [mark, phrase] of PHRASES) whole = whole.split(mark).join(phrase);
+  return withIds(whole, { taskId, contextId }).split(EVENT_END);
+}
+
+/** Backwards: an id of control characters would be taken for what it was left out of. */
+function withIds(text: string, { taskId, contextId }: LogReference): string {
+  return text.split(CONTEXT_ID).join(contextId).split(TASK_ID).join(taskId);
 }
 
 /** An event by its text. */
@@ -106,9 +128,19 @@ function toRecordedEvent(taskId: string, sequence: number, text: string): Record
   };
 }
 
-/** Large events keep their ids: nothing is won, and all of them would be looked through. */
+/**
+ * Without how it begins, and how what it notes does. An id of control characters, which could be found across a mark, is
+ * no beginning: JSON says it in another way.
+ */
+function shortened(text: string, beginnings: readonly Phrase[]): string {
+  const [mark, noted] = NOTE;
+  for (const [first, beginning] of beginnings) {
+    if (text.startsWith(beginning)) return first + text.slice(beginning.length).replace(noted, mark);
+  }
+  return text;
+}
+
 function withoutIds(text: string, taskId: string, contextId: string): string {
-  if (text.length > MOST_CHARACTERS) return text;
   return leftOut(leftOut(text, taskId, TASK_ID), contextId, CONTEXT_ID);
 }
 

@@ -4,6 +4,7 @@ import { CreateTaskCount1700000000131 } from './task-count-migration.js';
 import { AddArtifactEvents1700000000133, AddTaskSize1700000000130 } from './task-size-migration.js';
 import { OrderTasksByAge1700000000942 } from './task-order-migration.js';
 import { ShareLogRows1700000000142 } from './task-log-migration.js';
+import { ReadLogPhrases1700000000143 } from './log-phrase-migration.js';
 import { AddTaskWake1700000000140, IndexTaskWake1700000000941 } from './task-wake-migration.js';
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
@@ -228,6 +229,7 @@ export const TASK_MIGRATIONS = [
   AddTaskWake1700000000140,
   CreateTaskQuestion1700000000141,
   ShareLogRows1700000000142,
+  ReadLogPhrases1700000000143,
   IndexTaskKeyAge1700000000940,
   IndexTaskWake1700000000941,
   OrderTasksByAge1700000000942,
