@@ -60,7 +60,7 @@ export interface Facts {
   costOfKey: number;
   /** … and of turns of one process. */
   costOfSpans: number;
-  /** CPU of a Message, × with one. */
+  /** CPU of a Message, × with one that has as much to do as each of them: what more replicas cost, not smaller batches. */
   costOfFourReplicas: number;
   /** Milliseconds. */
   takeover: Pick<LoadResult, 'p50' | 'max'>;

@@ -48,7 +48,7 @@ function goalsOf({ rows, facts }: Report): Goal[] {
     ...graphGoals(rows),
     atMost('Open streams: kB per stream beyond bare node:http', kilobytesBeyondFloor, 2, 0),
     ...takeoverGoals(facts),
-    atMost('CPU of a Message with four replicas, × with one', costOfFourReplicas, 1.1),
+    atMost('CPU of a Message with four replicas, × with one as busy as each', costOfFourReplicas, 1.1),
     atMost('SendMessage at 32: Node CPU with an API key × without', costOfKey, 1.05),
     atMost('Spans of one trace in ten: Node CPU of SendMessage at 32, × without', costOfSpans, 1.03),
     atMost(
