@@ -107,15 +107,22 @@ function withOutput(step: RunEventNote): RunEventNote {
 }
 
 function flatFields(payload: JsonObject): Partial<RunEvent> {
-  return Object.fromEntries(
-    FLAT_FIELDS.flatMap((field) => (payload[field] === undefined ? [] : [[field, payload[field]]])),
-  );
+  const fields: Partial<RunEvent> = {};
+  for (const field of FLAT_FIELDS) {
+    const value = payload[field];
+    if (value !== undefined) fields[field] = value;
+  }
+  return fields;
 }
 
 /** Eight digits of the run's random part and eight of the sequence: the same for the same event, whoever tells it. */
 function eventId(runId: string, sequence: number): string {
-  const run = runId.replace(NO_HEX, '').slice(-8).padStart(8, '0');
+  // Of an id as this service makes them the end is random, and all of it are digits.
+  const end = runId.slice(-8);
+  const run = HEX.test(end) ? end : runId.replace(NO_HEX, '').slice(-8).padStart(8, '0');
   return `ev-${run}${sequence.toString(16).padStart(8, '0')}`;
 }
+
+const HEX = /^[0-9a-f]{8}$/;
 
 const NO_HEX = /[^0-9a-f]/g;

@@ -45,10 +45,11 @@ export class ProcessStreams {
     project: Projection,
     until: 'terminal' | 'waiting' | 'now' = 'terminal',
   ): ProcessEvents {
-    const last = until === 'now' ? lastSequence : Number.POSITIVE_INFINITY;
     const follow = until === 'now' ? 'terminal' : until;
-    const after = (number: number, signal: AbortSignal): AsyncGenerator<SseFrame> =>
-      upTo(last, number, this.frames(taskId, number, project, { signal, until: follow }));
+    const after = (number: number, signal: AbortSignal): AsyncGenerator<SseFrame> => {
+      const frames = this.frames(taskId, number, project, { signal, until: follow });
+      return until === 'now' ? upTo(lastSequence, number, frames) : frames;
+    };
     return { last: lastSequence, after };
   }
 
