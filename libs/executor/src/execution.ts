@@ -59,7 +59,8 @@ export class LiveEvents implements AsyncIterable<RecordedEvent> {
     for (;;) {
       const { events } = this;
       this.events = [];
-      yield* events;
+      // Not `yield*`: each would be a promise more.
+      for (const event of events) yield event;
       if (this.events.length > 0) continue;
       if (this.ended) return;
       await new Promise<void>((resolve) => {

@@ -13,7 +13,9 @@ export function workflowPath(name: string): string {
 
 /** The path of a node's agent; those of a workflow that stands in a node have that one's before theirs. */
 export function nodePath(workflow: string, id: string): string {
-  return workflowPath(`${workflow}.${id}`);
+  return workflow.includes('.') || id.includes('.')
+    ? workflowPath(`${workflow}.${id}`)
+    : `workflows/${workflow}/nodes/${id}`;
 }
 
 /** The path of the agent whose node the agent at a path is; `undefined` where it is no node. */

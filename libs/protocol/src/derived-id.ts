@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { JsonValue } from './json.js';
 
 /**
@@ -6,7 +6,7 @@ import type { JsonValue } from './json.js';
  * from something new. Shaped as a UUID of version 8 (RFC 9562).
  */
 export function derivedId(...values: JsonValue[]): string {
-  const hex = createHash('sha256').update(JSON.stringify(values)).digest('hex');
+  const hex = hash('sha256', JSON.stringify(values), 'hex');
   const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16);
   return [
     hex.slice(0, 8),
