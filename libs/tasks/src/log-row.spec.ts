@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Message } from '#libs/protocol';
+import { artifactUpdate, type Message, runEventMetadata, statusUpdate } from '#libs/protocol';
 import { type LogRow, toEvents, toLogRows } from './log-row.js';
 import type { RecordedEvent, TaskEvent } from './task-event.js';
 import type { JournalEntry } from './task-store.js';
@@ -122,6 +122,33 @@ describe('rows of the log', () => {
     expect([small?.events.includes(taskId), small?.events.includes(contextId)]).toEqual([false, false]);
     const [large] = rows([{ kind: 'artifact', text: 'x'.repeat(4_000) }]);
     expect(large?.events).toContain(taskId);
+  });
+
+  it('leave out how the events begin that this service makes, and how its notes do', () => {
+    const reference = { taskId: '01900000-0000-7000-8000-000000000001', contextId: 'a context of ours' };
+    const note = runEventMetadata({ type: 'node.started', payload: { attempt: 1 } });
+    const artifact = { artifactId: 'a', parts: [{ text: 'x' }] };
+    const events: TaskEvent[] = [
+      statusUpdate(reference, 'TASK_STATE_WORKING', undefined, note),
+      artifactUpdate(reference, artifact, { metadata: note }),
+      statusUpdate(reference, 'TASK_STATE_COMPLETED', 'done'),
+    ];
+    const recorded = events.map((event, index) => ({
+      taskId: reference.taskId,
+      sequence: index + 1,
+      event,
+      json: JSON.stringify(event),
+    }));
+    const [row, ...others] = toLogRows({ ...entry(reference.taskId, reference.contextId, 0, []), events: recorded });
+    expect(others).toEqual([]);
+    const begun = row?.events.split('\u001e').map((text) => text.slice(0, 5)) ?? [];
+    expect(begun).toEqual([
+      expect.stringMatching(/^.20\d\d/),
+      expect.stringMatching(/^.a","/),
+      expect.stringMatching(/^.COMP/),
+    ]);
+    expect(row?.events).not.toMatch(/Update|parley|0190/);
+    expect(toEvents(reference, row?.events ?? '', 3).map(shown)).toEqual(recorded.map(shown));
   });
 
   it('of before, with one event each, are read the same way', () => {
