@@ -90,13 +90,14 @@ async function tryAll(
   const worker = async (): Promise<void> => {
     for (let place = open.shift(); place !== undefined; place = open.shift()) {
       const { whole, sequence, moment } = place;
-      let found: string[] = [];
+      let [found, isHit]: [string[], boolean] = [[], false];
       for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
         try {
           const run = await kills.disturbed(whole.scenario, sequence, moment);
           runs.push(run);
           found = [...found, ...outcomeProblems(run, whole, agent)];
-          if (run.isHit) break;
+          isHit = run.isHit;
+          if (isHit) break;
         } catch (error) {
           found = [...found, `${nameOf(place)}: ${(error as Error).message}`];
           break;
@@ -106,6 +107,7 @@ async function tryAll(
       done += 1;
       say(`${done} of ${places.length}: ${nameOf(place)} of ${whole.events}`);
       for (const problem of found) say(`  ${problem}`);
+      if (!isHit && found.length === 0) say(`  not hit in ${ATTEMPTS} runs`);
     }
   };
   await Promise.all(Array.from({ length: side }, worker));
