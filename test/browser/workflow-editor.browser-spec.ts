@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
 import { writeDocumentedFiles } from '../support/documented-files.js';
 import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
 import { external, input, linear, output, unique, type Workflow } from '../support/workflow.js';
 
 describe('the workflow editor', () => {
@@ -254,6 +255,13 @@ describe('the workflow editor', () => {
     const page = await edit({ name: unique('large'), nodes: rows, edges: [] });
     await page.locator('[data-node="n99"]').waitFor();
     expect(await page.locator('[data-node]').count()).toBe(100);
+    const isWhole = async (): Promise<boolean> => {
+      const pane = await page.locator('.react-flow__pane').boundingBox();
+      const ends = [page.locator('[data-node="n0"]'), page.locator('[data-node="n99"]')];
+      const boxes = await Promise.all(ends.map((it) => it.boundingBox()));
+      return boxes.every((box) => box !== null && pane !== null && isWithin(box, pane));
+    };
+    await until(isWhole, { what: 'the first and the last node to be in view' });
     await page.getByRole('img', { name: 'Map of the workflow' }).waitFor();
     await page.getByLabel('Find a node').fill('n73');
     await page.keyboard.press('Enter');
@@ -310,3 +318,14 @@ describe('the workflow editor', () => {
     }
   });
 });
+
+type Box = Record<'x' | 'y' | 'width' | 'height', number>;
+
+function isWithin(inner: Box, outer: Box): boolean {
+  return (
+    inner.x >= outer.x &&
+    inner.y >= outer.y &&
+    inner.x + inner.width <= outer.x + outer.width &&
+    inner.y + inner.height <= outer.y + outer.height
+  );
+}

@@ -134,6 +134,18 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     expect(llm.calls).toHaveLength(1);
   });
 
+  it('another model may answer where nobody listens, too', async () => {
+    const closed = await FakeLlm.start();
+    const { url } = closed;
+    await closed.stop();
+    const failure = await failed(model({ baseUrl: url }).stream(asked()));
+    expect([failure.fallback, failure.status, failure.message]).toEqual([
+      true,
+      undefined,
+      expect.stringMatching(/^model "small" gave no answer: /),
+    ]);
+  });
+
   it('says of a refused key that it was refused, and nothing of the key', async () => {
     const error = `Incorrect API key provided: sk-ab***xy (${KEY}). See https://provider.example/account/api-keys`;
     llm.answer = () => ({ status: 401, error });
