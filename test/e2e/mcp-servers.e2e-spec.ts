@@ -5,6 +5,7 @@ import type { JsonObject } from '#libs/protocol';
 import { keepCredential, newSecret } from '../support/credentials.js';
 import { keepMcpServer, McpHttpServer } from '../support/mcp-http-server.js';
 import { useStage } from '../support/stage.js';
+import { TokenServer } from '../support/token-server.js';
 import { until } from '../support/until.js';
 import { linear, type Run, textOf, unique, type WorkflowNode } from '../support/workflow.js';
 
@@ -201,6 +202,27 @@ describe('a tool node', () => {
       tools: [],
     });
     expect(other.server.requests).toEqual([]);
+  });
+
+  it('proves it with a token that a stored client has got, and with another one after that was revoked', async () => {
+    const tokens = await TokenServer.start();
+    stage.defer(() => tokens.stop());
+    const client = { tokenUrl: tokens.url, clientId: 'parley', clientSecret: newSecret() };
+    const auth = await keepCredential(stage.api, { kind: 'oauth2-client-credentials', ...client });
+    const { server, name } = await keptServer({ auth });
+    server.instead = ({ headers }, response) => {
+      if (tokens.accepts(headers.authorization)) return false;
+      response.writeHead(401).end();
+      return true;
+    };
+    expect(outcomeOf(await runOf(`${name}/echo`, { text: 'who' }))).toBe('who');
+    expect(tokens.requests.map(({ form }) => form)).toEqual([{ grant_type: 'client_credentials' }]);
+    expect(new Set(server.requests.map((it) => it.authorization))).toEqual(new Set([`Bearer ${tokens.issued[0]}`]));
+    tokens.revoke();
+    expect(outcomeOf(await runOf(`${name}/echo`, { text: 'still me' }))).toBe('still me');
+    expect(tokens.issued).toHaveLength(2);
+    expect(server.requests.at(-1)?.authorization).toBe(`Bearer ${tokens.issued[1]}`);
+    expect(server.calls.map(({ args }) => args)).toEqual([{ text: 'who' }, { text: 'still me' }]);
   });
 });
 

@@ -146,6 +146,21 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     ]);
   });
 
+  it.each<[string, FakeAnswer, Parameters<OutboundFetch>[1]]>([
+    ['before the first word', { begins: new Promise(() => undefined) }, { firstByteMs: 100 }],
+    ['between two words', { text: 'bon', ends: new Promise(() => undefined) }, { idleMs: 100 }],
+  ])('another model may answer where a time limit ends the wait %s', async (_, answer, limits) => {
+    llm.answer = () => answer;
+    const http: OutboundFetch = (url, init) => outbound.fetch(url, { ...init, ...limits });
+    const failure = await failed(model({ http }).stream(asked()));
+    expect([failure.fallback, failure.status, failure.message]).toEqual([
+      true,
+      undefined,
+      'model "small" gave no answer: it took too long',
+    ]);
+    expect(llm.calls).toHaveLength(1);
+  });
+
   it('says of a refused key that it was refused, and nothing of the key', async () => {
     const error = `Incorrect API key provided: sk-ab***xy (${KEY}). See https://provider.example/account/api-keys`;
     llm.answer = () => ({ status: 401, error });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { AgentCard } from '#libs/protocol';
 import { getTask, rest, rpc, sendParams, sendTask } from '../../support/a2a.js';
 import { apiKeyEnv, testCaller } from '../../support/callers.js';
+import { FakeLlm } from '../../support/fake-llm.js';
 import { GrpcWire } from '../../support/grpc-wire.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { sendRaw } from '../../support/raw-request.js';
@@ -151,6 +152,36 @@ describe('the stand-alone agent', () => {
     const task = await sendTask(`${await agent.ready()}/a2a`, 'a line of verse');
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(task.artifacts?.[0]?.parts[0]?.text).toBe('a line of verse');
+  });
+
+  it('tells the model what was said before in the context, and nothing of another one', async () => {
+    const llm = await FakeLlm.start();
+    try {
+      const env = { LLM_BASE_URL: llm.url, LLM_MODEL: 'm', LLM_API_KEY: 'k' };
+      const agent = AgentProcess.spawn(['--llm', '--name', 'rememberer'], database.url, env);
+      running.push(agent);
+      const url = `${await agent.ready()}/a2a`;
+      llm.answer = () => 'Hello Ann';
+      const first = await sendTask(url, 'I am Ann');
+      expect(first.status.state).toBe('TASK_STATE_COMPLETED');
+      llm.answer = () => 'You are Ann';
+      const second = await sendTask(url, 'Who am I?', { fields: { contextId: first.contextId } });
+      expect([second.contextId, second.id === first.id]).toEqual([first.contextId, false]);
+      expect(second.artifacts?.[0]?.parts[0]?.text).toBe('You are Ann');
+      await sendTask(url, 'Who am I here?');
+      const heard = llm.calls.map(({ body }) =>
+        (body['messages'] as { role: string; content: string }[])
+          .filter(({ role }) => role !== 'system')
+          .map(({ role, content }) => `${role}: ${content}`),
+      );
+      expect(heard).toEqual([
+        ['user: I am Ann'],
+        ['user: I am Ann', 'assistant: Hello Ann', 'user: Who am I?'],
+        ['user: Who am I here?'],
+      ]);
+    } finally {
+      await llm.stop();
+    }
   });
 
   it('goes on with a Task that kill -9 cut, and never loses it', async () => {
