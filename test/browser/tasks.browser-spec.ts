@@ -5,7 +5,7 @@ import { answers } from '../support/fake-behaviour.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
-import { input, linear, output, says, script, unique } from '../support/workflow.js';
+import { external, input, linear, output, says, script, unique } from '../support/workflow.js';
 
 describe('the view of Tasks', () => {
   const stage = useSharedStage();
@@ -14,8 +14,8 @@ describe('the view of Tasks', () => {
   const badge = (page: Page, status: string) => page.locator(`header [data-status="${status}"]`);
   const links = (page: Page) => page.getByRole('table', { name: 'Tasks' }).getByRole('link');
 
-  const send = async (workflow: string, node: string, text: string, configuration = {}) => {
-    const message = { messageId: unique('m'), role: 'ROLE_USER', parts: [{ text }] };
+  const send = async (workflow: string, node: string, text: string, configuration = {}, ofMessage = {}) => {
+    const message = { messageId: unique('m'), role: 'ROLE_USER', parts: [{ text }], ...ofMessage };
     const response = await fetch(stage.api.base(workflow, node), {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
@@ -54,6 +54,27 @@ describe('the view of Tasks', () => {
     await page.getByRole('heading', { name: 'No Task is like that' }).waitFor();
     await page.goto(at('?agent=nobody'));
     await page.getByRole('alert').getByText('workflow "nobody" not found').waitFor();
+  });
+
+  inBrowser('leaves out what other Tasks called for, on whatever page the others are', async () => {
+    const inner = await stage.api.save(linear(unique('inner'), input('in'), output('out')));
+    const name = unique('outer');
+    const child = external('child', stage.api.base(inner.name));
+    const { runId, contextId } = await stage.api.finish(linear(name, input('in'), child, output('out')), { in: 'x' });
+    // More than a page of Tasks that changed after the run.
+    await Promise.all(Array.from({ length: 60 }, () => send(name, 'in', 'hello', {}, { contextId })));
+    const page = await browser.open(at(`?context=${contextId}`));
+    await links(page).first().waitFor();
+    expect(await links(page).filter({ hasText: runId }).count()).toBe(0);
+    await page.getByLabel('Only top level').check();
+    await links(page).filter({ hasText: runId }).waitFor();
+    await page.getByText('The list is complete.').waitFor({ state: 'attached' });
+    expect(await links(page).allInnerTexts()).toEqual([runId]);
+    expect(new URL(page.url()).searchParams.get('top')).toBe('true');
+    await page.goto(at(`?agent=${inner.name}`));
+    await links(page).first().waitFor();
+    await page.getByLabel('Only top level').check();
+    await page.getByRole('heading', { name: 'No Task is like that' }).waitFor();
   });
 
   inBrowser('shows one live: its words, its log, its JSON, and cancels it', async () => {

@@ -11,7 +11,11 @@ export interface TaskFilter {
   state: string;
   agent: string;
   context: string;
+  /** `true`: only Tasks that no other called for. */
+  top: string;
 }
+
+const TOP_LEVEL = 'Runs, conversations and brainstorms that no other Task called for';
 
 interface TaskFilterFormProps {
   filter: TaskFilter;
@@ -25,6 +29,7 @@ export function TaskFilterForm({ filter, onFilter }: TaskFilterFormProps) {
       state: textOf(fields, 'state') ?? '',
       agent: textOf(fields, 'agent') ?? '',
       context: textOf(fields, 'context') ?? '',
+      top: textOf(fields, 'top') ?? '',
     });
   };
   const submit = (event: FormEvent<HTMLFormElement>): void => {
@@ -58,6 +63,16 @@ export function TaskFilterForm({ filter, onFilter }: TaskFilterFormProps) {
       <div className="min-w-40 grow basis-40">
         <Input name="context" aria-label="Context id" placeholder="Context id" defaultValue={filter.context} />
       </div>
+      <label className="flex items-center gap-1.5 text-sm" title={TOP_LEVEL}>
+        <input
+          type="checkbox"
+          name="top"
+          value="true"
+          defaultChecked={filter.top !== ''}
+          onChange={({ currentTarget }) => currentTarget.form && search(currentTarget.form)}
+        />
+        Only top level
+      </label>
       <Button type="submit">Search</Button>
     </form>
   );

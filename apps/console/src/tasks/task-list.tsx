@@ -1,3 +1,4 @@
+import { useEffect } from 'react';
 import { useSearchParams } from 'wouter';
 import { baseOf } from '../api/directory.js';
 import { rpc } from '../api/json-rpc.js';
@@ -13,7 +14,7 @@ import { StatusBadge } from '../components/status-badge.js';
 import { Time } from '../components/time.js';
 import { summaryOf } from './task-event.js';
 import { agentPath, type TaskFilter, TaskFilterForm } from './task-filter.js';
-import { originOf } from './task-origin.js';
+import { isTopLevel, originOf } from './task-origin.js';
 
 const COLUMNS: readonly Column<Task>[] = [
   { title: 'Task', className: 'md:w-80 font-mono text-xs', cell: ({ id }) => id },
@@ -36,11 +37,11 @@ const COLUMNS: readonly Column<Task>[] = [
 const PAGE_SIZE = 50;
 const keyOf = ({ id }: Task): string => id;
 
-/** Tasks by state, agent and context, the one that changed last first; live. */
+/** Tasks by state, agent, context and whether they are top level, the one that changed last first; live. */
 export function TaskList() {
   const [search, setSearch] = useSearchParams();
   const filter = filterIn(search);
-  const { state, agent, context } = filter;
+  const { state, agent, context, top } = filter;
   const pages = usePages(JSON.stringify(filter), keyOf, async (pageToken, signal) => {
     const params = {
       pageSize: PAGE_SIZE,
@@ -55,7 +56,14 @@ export function TaskList() {
   });
   const query = { streams: ['task'], ...(context && { contextId: context }) };
   const connection = useLive(pages, query, { spacing: 1000 });
-  const filtered = state !== '' || agent !== '' || context !== '';
+  const filtered = Object.values(filter).some((value) => value !== '');
+  const { error, more, loadMore } = pages;
+  const wanted = top === '' ? pages.rows : pages.rows?.filter(isTopLevel);
+  // The service cannot be asked for them: the first may be on any page.
+  const seeks = wanted?.length === 0 && more;
+  useEffect(() => {
+    if (seeks && error === undefined) loadMore();
+  }, [seeks, error, loadMore]);
   return (
     <div className="flex h-full flex-col">
       <PageHeader title="Tasks" aside={<ConnectionNote connection={connection} />} />
@@ -66,7 +74,7 @@ export function TaskList() {
       />
       <PagedTable
         label="Tasks"
-        pages={pages}
+        pages={{ ...pages, rows: seeks ? undefined : wanted }}
         keyOf={keyOf}
         hrefOf={({ id }) => `/${encodeURIComponent(id)}`}
         columns={COLUMNS}
@@ -94,5 +102,6 @@ function filterIn(search: URLSearchParams): TaskFilter {
     state: search.get('state') ?? '',
     agent: search.get('agent') ?? '',
     context: search.get('context') ?? '',
+    top: search.get('top') ?? '',
   };
 }

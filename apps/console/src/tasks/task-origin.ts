@@ -1,5 +1,8 @@
 import type { Task } from '../api/task.js';
 
+/** The metadata key under which a Task keeps the calls that led to it. */
+const CALL_CHAIN = 'urn:parley:extension:hop-chain:v1';
+
 export interface Origin {
   /** What the Task is. */
   label: string;
@@ -15,6 +18,16 @@ export function originOf({ id, metadata = {} }: Pick<Task, 'id' | 'metadata'>): 
   if (isObject(metadata['parley/conversation'])) return { label: 'conversation', href: at('conversations') };
   if (isObject(metadata['parley/brainstorm'])) return { label: 'brainstorm', href: at('brainstorms') };
   return { label: 'agent' };
+}
+
+/**
+ * Whether a Task is a run, a conversation or a brainstorm that no other Task called for. Any other Task of a node is not
+ * counted, whoever called the node: the Task does not say.
+ */
+export function isTopLevel({ id, metadata = {} }: Pick<Task, 'id' | 'metadata'>): boolean {
+  const links = metadata[CALL_CHAIN];
+  const called = Array.isArray(links) && links.length > 0;
+  return !called && originOf({ id, metadata }).href !== undefined;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
