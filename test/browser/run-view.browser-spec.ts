@@ -1,9 +1,10 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { FORM_EXTENSION, type JsonObject } from '#libs/protocol';
 import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
 import { consoleCount, nodeOf, nodeReaches } from '../support/console-page.js';
 import { answers, type FakeStep, holds } from '../support/fake-behaviour.js';
 import { useSharedStage } from '../support/shared-stage.js';
+import { until } from '../support/until.js';
 import { echo, external, input, linear, output, script, unique, type Workflow } from '../support/workflow.js';
 
 describe('the view of a run', () => {
@@ -181,6 +182,31 @@ describe('the view of a run', () => {
     expect(asked[1]).toEqual(expect.any(String));
   });
 
+  inBrowser('has on a phone every node, lines of its console, and in the list the reason of a failure', async () => {
+    const nodes = [input('in'), echo('a'), echo('b'), script('broken', { fail: 'No paper left' }), output('out')];
+    const workflow = linear(unique('phone'), ...nodes);
+    const runId = await run(workflow, { in: 'x' });
+    await stage.api.ended(runId);
+    const page = await browser.open(`${stage.parley.url}/runs/${runId}`, { width: 390, height: 844 });
+    await nodeReaches(page, 'out', 'skipped');
+    const canvas = page.locator('.react-flow__pane');
+    const cards = nodes.map(({ id }) => nodeOf(page, id));
+    await until(() => areWithin(cards, canvas), { what: 'every node to be within the canvas' });
+    const log = page.getByRole('log', { name: 'Lines of the console' });
+    const inSight = async (): Promise<boolean> => {
+      const lines = await page.locator('[data-line]').all();
+      const seen = await Promise.all(lines.map((line) => isSeen(line, log)));
+      return seen.filter((it) => it).length >= 3;
+    };
+    await until(inSight, { what: 'three whole lines of the console' });
+    await page.goto(`${stage.parley.url}/runs?q=${workflow.name}`);
+    const reason = page.getByRole('row').getByText('No paper left').filter({ visible: true });
+    await reason.waitFor();
+    const { x = 0, width = Infinity } = (await reason.boundingBox()) ?? {};
+    expect(x).toBeGreaterThanOrEqual(0);
+    expect(x + width).toBeLessThanOrEqual(390);
+  });
+
   inBrowser('says in plain words that there is no such run', async () => {
     const page = await watch('01a201d8-30b8-74f9-80be-000000000000');
     await page.getByRole('alert').getByText('run not found').waitFor();
@@ -207,3 +233,22 @@ describe('the view of a run', () => {
     }
   });
 });
+
+/** Whether each of these is in sight within another. */
+async function areWithin(inner: readonly Locator[], outer: Locator): Promise<boolean> {
+  const seen = await Promise.all(inner.map((it) => isSeen(it, outer)));
+  return seen.every((it) => it);
+}
+
+/** Whether a box lies wholly within another, as far as that one is in the window. */
+async function isSeen(inner: Locator, outer: Locator): Promise<boolean> {
+  const [box, frame] = await Promise.all([inner.boundingBox(), outer.boundingBox()]);
+  const { width, height } = outer.page().viewportSize() ?? { width: 0, height: 0 };
+  if (!box || !frame) return false;
+  return (
+    box.x >= Math.max(0, frame.x) &&
+    box.y >= Math.max(0, frame.y) &&
+    box.x + box.width <= Math.min(width, frame.x + frame.width) &&
+    box.y + box.height <= Math.min(height, frame.y + frame.height)
+  );
+}
