@@ -8,7 +8,7 @@ export class ReadLogPhrases1700000000143 implements MigrationInterface {
   readonly name = 'ReadLogPhrases1700000000143';
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query(EVENT_TEXTS);
+    await runner.query(PHRASES);
     await runner.query(EVENTS);
     await runner.query(LOG_BYTES);
   }
@@ -27,7 +27,7 @@ export class ReadLogPhrases1700000000143 implements MigrationInterface {
 }
 
 /** Written out: what a migration says never changes. */
-const EVENT_TEXTS = `
+const PHRASES = `
   CREATE FUNCTION task_log_phrases(events text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
     SELECT replace(replace(replace(replace(events,
       E'\\x03', E'{"statusUpdate":{"taskId":"\\x01","contextId":"\\x02","status":{"state":"TASK_STATE_WORKING","timestamp":"'),
