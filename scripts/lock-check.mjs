@@ -12,8 +12,8 @@ import { ROOT, runNpm } from './prepare.mjs';
 /** Of what is installed for a test alone. */
 const TEST_LOCKS = ['test/bench/package-lock.json', 'test/interop/package-lock.json'];
 const PERMISSIVE = /^(MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|CC0-1\.0|Python-2\.0|Unlicense)$/;
-/** Those whose licence is a file that comes with them, and not a word in their package.json. */
-const LICENSED_BY_FILE = new Set(['@a2a-js/sdk']);
+/** Those whose licence is a file that comes with them, and not a word in their package.json: of the first Apache-2.0, of the second Apache-2.0 and, where older, MIT. */
+const LICENSED_BY_FILE = new Set(['@a2a-js/sdk', '@modelcontextprotocol/inspector']);
 
 const packages = packagesOf('package-lock.json');
 const breaches = [...missing(), ...addressed('package-lock.json')];
@@ -50,7 +50,8 @@ function addressed(lock) {
 function licensed(lock) {
   return Object.entries(packagesOf(lock)).flatMap(([path, { license, link }]) => {
     const name = path.split('node_modules/').at(-1);
-    if (link || !path.includes('node_modules/') || (license === undefined && LICENSED_BY_FILE.has(name))) return [];
+    const isByFile = license === undefined || license.startsWith('SEE LICENSE IN ');
+    if (link || !path.includes('node_modules/') || (isByFile && LICENSED_BY_FILE.has(name))) return [];
     const [either, both] = [' OR ', ' AND '].map((word) => String(license).replaceAll(/[()]/g, '').split(word));
     const isPermissive = both.length > 1 ? both.every(isFree) : either.some(isFree);
     return isPermissive ? [] : [`${lock} has ${path}, whose licence is not known to be permissive: ${license}`];
