@@ -4,6 +4,7 @@ const OIDS = { boolean: 16, integer: 23, text: 25, json: 114, timestamp: 1184 } 
 const HEADER_BYTES = 20;
 /** PostgreSQL counts time in microseconds from 2000-01-01. */
 const EPOCH_OFFSET_MS = 946_684_800_000;
+const TWO_TO_32 = 2 ** 32;
 const NULL_LENGTH = -1;
 const LONG = 16 * 1024;
 const FIRST_BYTES = 1024;
@@ -52,7 +53,12 @@ export class BinaryArray {
   timestamp(value: Date): void {
     this.reserve(12);
     this.buffer.writeInt32BE(8, this.end);
-    this.buffer.writeBigInt64BE(BigInt(value.getTime() - EPOCH_OFFSET_MS) * 1000n, this.end + 4);
+    const ms = value.getTime() - EPOCH_OFFSET_MS;
+    // In two halves, which numbers hold exactly and write faster than a BigInt.
+    const high = Math.floor(ms / TWO_TO_32);
+    const low = (ms - high * TWO_TO_32) * 1000;
+    this.buffer.writeInt32BE(high * 1000 + Math.floor(low / TWO_TO_32), this.end + 4);
+    this.buffer.writeUInt32BE(low % TWO_TO_32, this.end + 8);
     this.end += 12;
     this.count += 1;
   }

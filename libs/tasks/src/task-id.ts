@@ -1,7 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 
-const POOL = Buffer.allocUnsafe(10 * 256);
-let used = POOL.length;
+const RANDOM = Buffer.allocUnsafe(10 * 256);
+/** What is left of it, as hexadecimal digits; and how the ids of one millisecond begin. */
+let [digits, used] = ['', 0];
+let [begunAt, beginning] = [Number.NaN, ''];
 
 /** Not greater than the id of any Task that Parley made at that time or later, and greater than those made before. */
 export function firstTaskIdOf(time: Date): string {
@@ -11,13 +13,11 @@ export function firstTaskIdOf(time: Date): string {
 
 /** A UUIDv7 (RFC 9562): ids made one after the other lie side by side in an index. */
 export function newTaskId(): string {
-  if (used === POOL.length) {
-    randomFillSync(POOL);
-    used = 0;
-  }
-  const time = Date.now().toString(16).padStart(12, '0');
-  const random = POOL.toString('hex', used, used + 10);
-  used += 10;
-  const variant = ((Number.parseInt(random[3] ?? '0', 16) & 3) | 8).toString(16);
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`;
+  const now = Date.now();
+  if (now !== begunAt) [begunAt, beginning] = [now, `${firstTaskIdOf(new Date(now))}-7`];
+  if (used === digits.length) [digits, used] = [randomFillSync(RANDOM).toString('hex'), 0];
+  const random = digits.slice(used, used + 20);
+  used += 20;
+  const variant = '89ab'.charAt(random.charCodeAt(3) & 3);
+  return `${beginning}${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`;
 }
