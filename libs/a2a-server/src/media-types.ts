@@ -58,6 +58,7 @@ function matchesAny(mode: string, modes: readonly string[]): boolean {
 
 /** Whether two media types or ranges meet; parameters such as `charset` do not count. */
 function matches(one: string, other: string): boolean {
+  if (one === other) return true;
   const [type, subtype] = essence(one);
   const [otherType, otherSubtype] = essence(other);
   const meets = (a: string, b: string): boolean => a === b || a === '*' || b === '*';

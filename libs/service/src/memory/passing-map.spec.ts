@@ -8,9 +8,19 @@ describe('PassingMap', () => {
     map.delete('7');
     map.delete('7');
     expect(map.size).toBe(3);
-    expect(map.keys()).toEqual(['a', '__proto__', 'constructor']);
-    expect(map.values()).toEqual([{ n: 5 }, { n: 9 }, { n: 11 }]);
+    expect(map.keys().toSorted()).toEqual(['__proto__', 'a', 'constructor']);
+    expect(map.values().toSorted((a, b) => a.n - b.n)).toEqual([{ n: 5 }, { n: 9 }, { n: 11 }]);
     expect([map.get('a'), map.get('7'), map.has('toString')]).toEqual([{ n: 5 }, undefined, false]);
+  });
+
+  it('tells apart what falls together, and loses nothing when one of it leaves', () => {
+    const keys = Array.from({ length: 3000 }, (_, index) => `${index}-00000000`);
+    const map = new PassingMap<number>();
+    for (const [index, key] of keys.entries()) map.set(key, index);
+    for (const key of keys.filter((_, index) => index % 3 === 0)) map.delete(key);
+    const left = keys.flatMap((key, index) => (index % 3 === 0 ? [] : [[key, index] as const]));
+    expect(keys.map((key) => map.get(key))).toEqual(keys.map((_, index) => (index % 3 === 0 ? undefined : index)));
+    expect([map.size, map.keys().toSorted()]).toEqual([left.length, left.map(([key]) => key).toSorted()]);
   });
 });
 
