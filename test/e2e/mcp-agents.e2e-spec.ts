@@ -4,9 +4,12 @@ import { keepMcpServer, McpHttpServer } from '../support/mcp-http-server.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import type { SseFrame } from '../support/sse.js';
+import { storedLogs } from '../support/stored-log.js';
 import { Api, echo, linear, type RunEvent, unique } from '../support/workflow.js';
 
 const AWAY = 'no connection (ECONNREFUSED)';
+/** Bytes that are taken of a result, and of all else that a log of a few steps has. */
+const [MOST, REST] = [256 * 1024, 32 * 1024];
 
 let database: TestDatabase;
 let llm: FakeLlm;
@@ -32,18 +35,24 @@ afterAll(async () => {
 const payloads = (frames: SseFrame<RunEvent>[], type: string): unknown[] =>
   frames.filter(({ event }) => event === type).map(({ data }) => data.payload);
 
-/** Calls the one tool that it is offered, then quotes what that gave. */
-function calling({ messages, tools }: JsonObject): FakeAnswer {
+/** What a model reads of a result, where that is the last that it is told. */
+function resultIn({ messages }: JsonObject): string | undefined {
   const last = (messages as { role: string; content: string }[]).at(-1);
-  if (last?.role === 'tool') return { text: `It gave: ${last.content}` };
-  const [offered] = (tools ?? []) as { function: { name: string } }[];
+  return last?.role === 'tool' ? last.content : undefined;
+}
+
+/** Calls the one tool that it is offered, then quotes what that gave. */
+function calling(body: JsonObject): FakeAnswer {
+  const result = resultIn(body);
+  if (result !== undefined) return { text: `It gave: ${result}` };
+  const [offered] = (body.tools ?? []) as { function: { name: string } }[];
   if (offered === undefined) return { text: 'no tool was offered' };
   return { toolCalls: [{ id: 'c1', name: offered.function.name, args: { text: 'hello' } }] };
 }
 
 /** One run of an agent with all tools of a server. */
-function traced(server: string): Promise<SseFrame<RunEvent>[]> {
-  llm.answer = calling;
+function traced(server: string, answer: FakeLlm['answer'] = calling): Promise<SseFrame<RunEvent>[]> {
+  llm.answer = answer;
   return api.trace(linear(unique('agent'), echo('a', { prompt: 'Say hello', tools: [`${server}/*`] })));
 }
 
@@ -78,5 +87,36 @@ describe('an agent with tools of an MCP server', () => {
     expect(frames.at(-1)?.data).toMatchObject({ status: 'completed', state: { a: `It gave: ${error}` } });
     expect(llm.calls).toHaveLength(2);
     expect(server.calls).toEqual([]);
+  });
+});
+
+describe('a tool that answers ten megabytes', () => {
+  const whole = Array.from({ length: 1_000_000 }, (_, line) => `${line}`.padStart(9)).join('\n');
+
+  it('gives 256 KiB of it: to the run, which says that there was more, to the model, and to the logs', async () => {
+    expect(whole.length).toBe(10_000_000 - 1);
+    const server = await McpHttpServer.start();
+    server.tools = [{ name: 'read', call: () => ({ content: [{ type: 'text', text: whole }] }) }];
+    const name = await keepMcpServer(api, { url: server.url });
+    const counting: FakeLlm['answer'] = (body) => {
+      const result = resultIn(body);
+      return result === undefined ? calling(body) : `${result.length} characters`;
+    };
+    const frames = await traced(name, counting);
+    await server.stop();
+    const [{ result, ...said }, ...more] = payloads(frames, 'tool.result') as [{ result: string }];
+    expect([said, more]).toEqual([{ tool: `${name}/read`, id: 'c1', truncated: true }, []]);
+    const size = Buffer.byteLength(JSON.stringify(result));
+    expect([size <= MOST, size > MOST - 10, whole.startsWith(result)]).toEqual([true, true, true]);
+    expect(llm.calls).toHaveLength(2);
+    expect(resultIn(llm.calls[1]!.body) === result).toBe(true);
+    const answer = `${result.length} characters`;
+    expect(frames.at(-1)?.data).toMatchObject({ status: 'completed', state: { a: answer } });
+    const { nodes, artifacts } = await api.run(frames[0]!.data.runId);
+    expect(artifacts.a?.map(({ parts }) => parts)).toEqual([[{ text: answer, mediaType: 'text/plain' }]]);
+    const logs = await storedLogs(database.query, [frames[0]!.data.runId, nodes.a!.taskId!]);
+    const sizes = logs.map(({ events }) => events.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0));
+    expect(sizes).toHaveLength(2);
+    for (const bytes of sizes) expect(bytes).toBeLessThan(MOST + REST);
   });
 });
