@@ -1,0 +1,51 @@
+import { FakeAgent } from '../support/fake-agent.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { ReplicaCluster } from '../support/replica-cluster.js';
+import { Api } from '../support/workflow.js';
+import { type AgentTrialResult, killAgents } from './agents/agent-trial.js';
+import { STEPS, ToolWorld } from './agents/tool-world.js';
+
+/**
+ * Of the agent's Task: a call that may be repeated has no result yet, and one that may not; of the run's: early and late.
+ * `npm run chaos -- --each-event --agents` kills at every event of both.
+ */
+const PLACES = ['agent:11:before', 'agent:25:before', 'run:12:after', 'run:35:after'];
+
+describe('runs of an agent with tools, whose replica is killed at events of the agent and of the run', () => {
+  let database: TestDatabase;
+  let world: ToolWorld;
+  let cluster: ReplicaCluster;
+  let idle: FakeAgent;
+  let result: AgentTrialResult;
+
+  beforeAll(async () => {
+    [database, world, idle] = await Promise.all([freshDatabase(), ToolWorld.start(), FakeAgent.start()]);
+    cluster = await ReplicaCluster.start(database, { replicas: 3, env: world.env });
+    const stage = { cluster, api: new Api(cluster.balancer.url), world, idle };
+    result = await killAgents(stage, { places: PLACES, side: 1, say: () => undefined });
+  });
+
+  afterAll(async () => {
+    await cluster?.stop();
+    await Promise.all([world?.stop(), idle?.stop()]);
+    await database?.drop();
+  });
+
+  it('come to the same text, call each tool once, and again only where the kill cut the call off', () => {
+    expect(result.problems).toEqual([]);
+  });
+
+  it('are all killed, and make again what that cut off, the one call after a question', () => {
+    expect(result.scenarios.map(({ name, hits }) => [name, hits])).toEqual([
+      ['agent', 2],
+      ['run', 2],
+    ]);
+    const runs = result.scenarios.reduce((sum, it) => sum + it.runs + 1, 0);
+    const { calls, repeated, asked } = result.counts;
+    expect({ calls, repeated: repeated >= 2, asked: asked >= 1 }).toEqual({
+      calls: runs * 2 * STEPS,
+      repeated: true,
+      asked: true,
+    });
+  });
+});
