@@ -108,6 +108,7 @@ describe.each([
       linear(
         unique('hops'),
         echo('thinks', { prompt: 'Look', tools: [`${server}/*`] }),
+        { id: 'looks', type: 'tool', config: { tool: `${server}/echo` } },
         ...agents.map(([id, { url }]) => external(id, url, { prompt: 'go on' })),
       ),
     );
@@ -117,7 +118,7 @@ describe.each([
     expect(reply.body.result?.task.status.state).toBe('TASK_STATE_COMPLETED');
 
     const calls = carried(server);
-    expect(Object.values(calls).map(({ length }) => length)).toEqual([2, 1, 1, 1, 1]);
+    expect(Object.values(calls).map(({ length }) => length)).toEqual([2, 2, 1, 1, 1]);
     const spans = makesSpans ? await collector.until(traceId, [...Object.keys(calls), `invoke_workflow ${name}`]) : [];
     for (const [call, found] of Object.entries(calls)) {
       const own = spans.filter((span) => span.name === call).map(({ spanId }) => spanId);

@@ -41,7 +41,9 @@ export class McpToolExecutor extends NodeExecutor {
     }
     // Nobody calls it again who finds this in the log.
     await context.flush();
-    return this.mcp.call(this.tool, args, options);
+    // Below the span of a call without an id, which is the node's only one.
+    const trace = context.trace?.headers('tool', '');
+    return this.mcp.call(this.tool, args, { ...options, ...(trace && { trace }) });
   }
 
   /** What an earlier execution of this turn has recorded of the call. */
