@@ -3,6 +3,7 @@ import {
   firstData,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   joinedText,
   type Message,
   type Part,
@@ -150,8 +151,8 @@ export class AgentLog {
     delete call.repeated;
   }
 
-  private result({ tool, id, result, error }: AskedCall & ToolOutcome): void {
-    const outcome = error === undefined ? { result: result ?? null } : { error };
+  private result({ tool, id, result = null, error, truncated }: AskedCall & ToolOutcome): void {
+    const outcome = error === undefined ? { result: read(result, truncated === true) } : { error };
     this.results.set(id, { id, name: wireName(tool), ...outcome });
     if (this.call !== undefined) return;
     const results = this.calls.flatMap((call) => this.results.get(call.id) ?? []);
@@ -170,6 +171,16 @@ export class AgentLog {
     else call.repeated = decision;
   }
 }
+
+/** A model is not to take a part of a result for all of it. */
+function read(result: JsonValue, isCut: boolean): JsonValue {
+  if (!isCut) return result;
+  return Array.isArray(result)
+    ? [...result, CUT]
+    : `${typeof result === 'string' ? result : JSON.stringify(result)}\n${CUT}`;
+}
+
+const CUT = '[There was more: this result was cut.]';
 
 function hasCall(message: ModelMessage, id: string): boolean {
   return message.role === 'assistant' && (message.toolCalls ?? []).some((call) => call.id === id);
