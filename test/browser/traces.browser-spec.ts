@@ -41,8 +41,12 @@ describe('the id of a trace in the console', () => {
     const runId = await stage.api.start(name);
     await stage.api.ended(runId);
     const page = await browser.open(`${stage.parley.url}/runs/${runId}`);
-    await page.locator('header').getByText('trace ').waitFor();
-    expect(await copied(page, 'header')).toBe(runId.replaceAll('-', ''));
+    const traceId = runId.replaceAll('-', '');
+    await page
+      .locator('header')
+      .getByText(`trace ${traceId.slice(0, 8)}…`)
+      .waitFor();
+    expect(await copied(page, 'header')).toBe(traceId);
   });
 
   inBrowser('stands beside what the service refused, where the request was traced', async () => {
