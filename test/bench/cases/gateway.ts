@@ -3,7 +3,6 @@ import { A2A_HEADERS } from './a2a-requests.ts';
 import { measureStreams, parleyStage } from './streams.ts';
 
 const CLIENTS = 2_000;
-/** A WebSocket that answers no ping is cut after 15 to 30 seconds, and these answer none. */
 const ROUNDS = 3;
 
 const UPGRADE = {

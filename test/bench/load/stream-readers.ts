@@ -16,8 +16,14 @@ export interface StreamsJob {
 }
 
 const WITHIN_MS = 120_000;
+/** Of a WebSocket (RFC 6455, section 5.5), both without data; the text of an event has no such bytes. */
+const PING = Buffer.from([0x89, 0]);
+const PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 
-/** Many readers of event streams, each on a connection of its own. What they read is looked at and thrown away. */
+/**
+ * Many readers of event streams, each on a connection of its own. What they read is looked at and thrown away; the pings
+ * of WebSockets are answered.
+ */
 export class StreamReaders {
   private readonly job: StreamsJob;
   private readonly sockets: Socket[] = [];
@@ -35,7 +41,7 @@ export class StreamReaders {
     const opener = async (): Promise<void> => {
       while (left-- > 0) await readers.openOne();
     };
-    await within(Promise.all(Array.from({ length: job.openers }, opener)), 'to open the streams');
+    await within(Promise.all(Array.from({ length: job.openers }, opener)), () => 'to open the streams');
     return readers;
   }
 
@@ -56,7 +62,7 @@ export class StreamReaders {
     const socket = this.send(request.path, request.body, request.headers ?? this.job.headers);
     socket.resume();
     try {
-      await within(all, `for the event to reach all readers (${arrivals.length} had it)`);
+      await within(all, () => `for the event to reach all readers (${arrivals.length} had it)`);
     } finally {
       socket.destroy();
       this.found = undefined;
@@ -74,6 +80,8 @@ export class StreamReaders {
       const socket = this.send(this.job.path, this.job.body, this.job.headers, this.job.method);
       let text: Buffer | undefined = Buffer.alloc(0);
       socket.on('data', (chunk) => {
+        // One may come before a WebSocket says that it is open.
+        if (this.job.headers.upgrade === 'websocket' && chunk.includes(PING)) socket.write(PONG);
         if (text === undefined) return this.look(chunk);
         text = Buffer.concat([text, chunk]);
         if (!text.includes(opened)) return;
@@ -101,10 +109,10 @@ export class StreamReaders {
   }
 }
 
-async function within<T>(promise: Promise<T>, what: string): Promise<T> {
+async function within<T>(promise: Promise<T>, what: () => string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`Waited ${WITHIN_MS / 1000} s ${what}`)), WITHIN_MS);
+    timer = setTimeout(() => reject(new Error(`Waited ${WITHIN_MS / 1000} s ${what()}`)), WITHIN_MS);
   });
   try {
     return await Promise.race([promise, late]);
