@@ -47,7 +47,7 @@ const OPTIONS = {
 
 /**
  * The event gateway as a WebSocket at `/events` of the HTTP server. A client that takes nothing for thirty seconds is cut,
- * one that does not answer two pings too; both come back with the cursor of their last frame.
+ * one too that has not answered a ping when the next is due; both come back with the cursor of their last frame.
  */
 @Injectable()
 export class GatewaySocket {

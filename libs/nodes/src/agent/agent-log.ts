@@ -152,7 +152,9 @@ export class AgentLog {
   }
 
   private result({ tool, id, result = null, error, truncated }: AskedCall & ToolOutcome): void {
-    const outcome = error === undefined ? { result: read(result, truncated === true) } : { error };
+    const isCut = truncated === true;
+    const outcome =
+      error === undefined ? { result: read(result, isCut) } : { error: isCut ? `${error}\n${CUT}` : error };
     this.results.set(id, { id, name: wireName(tool), ...outcome });
     if (this.call !== undefined) return;
     const results = this.calls.flatMap((call) => this.results.get(call.id) ?? []);

@@ -65,6 +65,20 @@ describe('tools of MCP servers', () => {
     ]);
   });
 
+  const block = { type: 'text', text: 'x' };
+  const more = '[There was more: this result was cut.]';
+  it.each<[string, McpToolResult, JsonObject]>([
+    ['a text', { result: 'x', truncated: true }, { result: `x\n${more}` }],
+    ['a list', { result: [block], truncated: true }, { result: [block, more] }],
+    ['an error', { error: 'x', truncated: true }, { error: `x\n${more}` }],
+    ['what is whole', { result: [block] }, { result: [block] }],
+  ])('tell a model that a result was cut, and nobody else: %s', async (_, outcome, read) => {
+    const { driver, models } = agent(new NotesServer(TOOL, outcome), { tools: ['notes/*'] });
+    await driver.run();
+    expect(models.calls.at(-1)?.call.messages.at(-1)).toMatchObject({ role: 'tool', results: [{ id: 'c0', ...read }] });
+    expect(payloads(driver, 'tool.result')).toEqual([{ tool: 'notes/write.line', id: 'c0', ...outcome }]);
+  });
+
   it('are asked about where their server wants that', async () => {
     const server = new NotesServer({ ...TOOL, needsApproval: true });
     const { driver } = agent(server, { tools: ['notes/*'] });
