@@ -12,7 +12,7 @@ import { ROOT, runNpm } from './prepare.mjs';
 /** Of what is installed for a test alone. */
 const TEST_LOCKS = ['test/bench/package-lock.json', 'test/interop/package-lock.json'];
 const PERMISSIVE = /^(MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|CC0-1\.0|Python-2\.0|Unlicense)$/;
-/** Those whose licence is a file that comes with them, and not a word in their package.json: of the first Apache-2.0, of the second Apache-2.0 and, where older, MIT. */
+/** Their licence is a file that comes with them, and no word in package.json: Apache-2.0; parts of the inspector MIT. */
 const LICENSED_BY_FILE = new Set(['@a2a-js/sdk', '@modelcontextprotocol/inspector']);
 
 const packages = packagesOf('package-lock.json');

@@ -74,7 +74,22 @@ describe('the view of Tasks', () => {
     await page.goto(at(`?agent=${inner.name}`));
     await links(page).first().waitFor();
     await page.getByLabel('Only top level').check();
-    await page.getByRole('heading', { name: 'No Task is like that' }).waitFor();
+    await page.getByRole('heading', { name: 'No Task is like that', exact: true }).waitFor();
+  });
+
+  inBrowser('looks through five hundred for them, and through more when it is told to', async () => {
+    const name = unique('many');
+    const { runId, contextId } = await stage.api.finish(linear(name, input('in'), output('out')), { in: 'x' });
+    for (let sent = 0; sent < 510; sent += 30)
+      await Promise.all(Array.from({ length: 30 }, () => send(name, 'in', 'hello', {}, { contextId })));
+    const page = await browser.open(at(`?context=${contextId}&top=true`));
+    await page.getByRole('heading', { name: 'No Task is like that so far' }).waitFor();
+    await page.getByText('The 500 Tasks that changed last were looked through.').waitFor();
+    await page.getByRole('button', { name: 'Look further' }).click();
+    await links(page).filter({ hasText: runId }).waitFor();
+    await page.getByText('The list is complete.').waitFor({ state: 'attached' });
+    expect(await links(page).allInnerTexts()).toEqual([runId]);
+    expect(await page.getByRole('button', { name: 'Look further' }).count()).toBe(0);
   });
 
   inBrowser('shows one live: its words, its log, its JSON, and cancels it', async () => {

@@ -239,7 +239,7 @@ export class AgentCall {
   private take(response: StreamResponse): CallProgress {
     const known = this.taskId !== undefined;
     const step = this.answer.apply(response);
-    if (!this.met) this.sight.resolve();
+    this.sight.resolve();
     const seen = this.met || 'message' in response ? undefined : { ...taskOf(response), first: !known };
     this.met ||= seen !== undefined;
     return { response, ...(step && { step }), ...(seen && { seen }) };

@@ -1,8 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 
 const RANDOM = Buffer.allocUnsafe(10 * 256);
-/** What is left of it, as hexadecimal digits; and how the ids of one millisecond begin. */
+/** It as hexadecimal digits, and how many of them are in ids. */
 let [digits, used] = ['', 0];
+/** How the ids of one millisecond begin. */
 let [begunAt, beginning] = [Number.NaN, ''];
 
 /** Not greater than the id of any Task that Parley made at that time or later, and greater than those made before. */

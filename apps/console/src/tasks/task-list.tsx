@@ -1,10 +1,11 @@
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { baseOf } from '../api/directory.js';
 import { rpc } from '../api/json-rpc.js';
 import type { Task } from '../api/task.js';
 import { useLive } from '../api/use-live-resource.js';
 import { usePages } from '../api/use-pages.js';
+import { Button } from '../components/button.js';
 import { ConnectionNote } from '../components/connection-note.js';
 import type { Column } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
@@ -35,6 +36,8 @@ const COLUMNS: readonly Column<Task>[] = [
 ];
 
 const PAGE_SIZE = 50;
+/** So many more Tasks are looked through for those at top level before somebody has to ask for it. */
+const LOOKED_THROUGH = 500;
 const keyOf = ({ id }: Task): string => id;
 
 /** Tasks by state, agent, context and whether they are top level, the one that changed last first; live. */
@@ -42,7 +45,8 @@ export function TaskList() {
   const [search, setSearch] = useSearchParams();
   const filter = filterIn(search);
   const { state, agent, context, top } = filter;
-  const pages = usePages(JSON.stringify(filter), keyOf, async (pageToken, signal) => {
+  const key = JSON.stringify(filter);
+  const pages = usePages(key, keyOf, async (pageToken, signal) => {
     const params = {
       pageSize: PAGE_SIZE,
       historyLength: 0,
@@ -59,8 +63,11 @@ export function TaskList() {
   const filtered = Object.values(filter).some((value) => value !== '');
   const { error, more, loadMore } = pages;
   const wanted = top === '' ? pages.rows : pages.rows?.filter(isTopLevel);
-  // The service cannot be asked for them: the first may be on any page.
-  const seeks = wanted?.length === 0 && more;
+  // The service cannot be asked for them: the first may be on any page, and there may be a million.
+  const seen = pages.rows?.length ?? 0;
+  const [asked, setAsked] = useState({ key, most: LOOKED_THROUGH });
+  const pauses = top !== '' && more && seen >= (asked.key === key ? asked.most : LOOKED_THROUGH);
+  const seeks = wanted?.length === 0 && more && !pauses;
   useEffect(() => {
     if (seeks && error === undefined) loadMore();
   }, [seeks, error, loadMore]);
@@ -74,12 +81,14 @@ export function TaskList() {
       />
       <PagedTable
         label="Tasks"
-        pages={{ ...pages, rows: seeks ? undefined : wanted }}
+        pages={{ ...pages, rows: seeks ? undefined : wanted, ...(pauses && { loadMore: noMore }) }}
         keyOf={keyOf}
         hrefOf={({ id }) => `/${encodeURIComponent(id)}`}
         columns={COLUMNS}
         empty={
-          filtered ? (
+          pauses ? (
+            <EmptyState title="No Task is like that so far" />
+          ) : filtered ? (
             <EmptyState title="No Task is like that">Change the search above, or clear it to see all Tasks.</EmptyState>
           ) : (
             <EmptyState title="No Task yet">
@@ -88,8 +97,25 @@ export function TaskList() {
           )
         }
       />
+      {pauses && (
+        <div className="flex items-center justify-center gap-3 border-t p-3 text-sm text-muted-foreground">
+          The {seen} Tasks that changed last were looked through.
+          <Button
+            onClick={() => {
+              setAsked({ key, most: seen + LOOKED_THROUGH });
+              loadMore();
+            }}
+          >
+            Look further
+          </Button>
+        </div>
+      )}
     </div>
   );
+}
+
+function noMore(): void {
+  // Somebody has to ask.
 }
 
 interface TaskPageBody {
