@@ -8,6 +8,7 @@ import { AGENT_BASES, BASE_ROUTES } from './http/agent-base.js';
 import type { A2aRouteConfig, PublicAddress } from './http/call-context.js';
 import { EventStreams } from './http/event-stream.js';
 import { requestedVersion } from './http/protocol-version.js';
+import { Turns } from './http/turns.js';
 import { isLegacyRest, LegacyRest, sendLegacyRestError } from './legacy/legacy-rest.js';
 import { readId } from './json-rpc/envelope.js';
 import { JsonRpcBinding } from './json-rpc/json-rpc-binding.js';
@@ -100,14 +101,23 @@ const JSON_TYPES = ['application/json', 'application/a2a+json'];
  */
 function acceptJsonOnly(scope: FastifyInstance, mostMembers: number): void {
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser(JSON_TYPES, { parseAs: 'string' }, (_request, body, done) => {
-    if (hasMoreMembers(body as string, mostMembers)) return done(tooManyMembersError(mostMembers));
-    try {
-      done(null, body === '' ? undefined : JSON.parse(body as string));
-    } catch (error) {
-      done(new A2AError('PARSE_ERROR', { cause: error }));
-    }
-  });
+  const turns = new Turns();
+  scope.addContentTypeParser(JSON_TYPES, { parseAs: 'string' }, (_request, body, done) =>
+    turns.take(() => {
+      const read = readJson(body as string, mostMembers);
+      if (read instanceof A2AError) done(read);
+      else done(null, read);
+    }),
+  );
+}
+
+function readJson(text: string, mostMembers: number): unknown {
+  if (hasMoreMembers(text, mostMembers)) return tooManyMembersError(mostMembers);
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch (error) {
+    return new A2AError('PARSE_ERROR', { cause: error });
+  }
 }
 
 /**
