@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { NO_KEY, ReplicaLife, ReplicaSignals, type SignalTopic, throughOutage } from '#libs/postgres';
 import {
@@ -6,6 +5,7 @@ import {
   isTerminalState,
   isWaitingState,
   type Message,
+  randomId,
   type SendMessageRequest,
   statusUpdate,
   submittedTask,
@@ -126,7 +126,7 @@ export class ExecutionRegistry {
       ...(once && { idempotency: once }),
       ...(agent.premise && { premise: agent.premise }),
     };
-    const recording = this.recorder.create(create, randomUUID());
+    const recording = this.recorder.create(create, randomId());
     const message = { ...request.message, taskId: header.taskId, contextId: header.contextId };
     const task = submittedTask(recording, message, taskMetadata(agent, request, call));
     accept(recording, { task, ...(call.jobs && { jobs: call.jobs }) });
@@ -165,7 +165,7 @@ export class ExecutionRegistry {
     { once, after }: { once?: Idempotency; after?: number } = {},
   ): Promise<Execution> {
     this.refuseWhileDraining(call);
-    const token = randomUUID();
+    const token = randomId();
     const stored = await claimWaiting(this.store, { taskId, token }, this.replica.replicaId, this.leaving.signal);
     if (!stored) throw await this.refusal(taskId);
     if (after !== undefined && after !== stored.header.lastSequence) {
@@ -366,7 +366,7 @@ export class ExecutionRegistry {
     taskId: string,
     call: CallContext,
   ): Promise<TaskExecution | undefined> {
-    const token = randomUUID();
+    const token = randomId();
     const stored = await this.store.claim(taskId, this.replica.replicaId, token);
     if (!stored) return undefined;
     const recording = this.recorder.continue(stored, token);

@@ -1,5 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { A2AError, ContentTooLarge, type JsonObject, type SendMessageRequest } from '#libs/protocol';
+import {
+  A2AError,
+  ContentTooLarge,
+  type JsonObject,
+  randomId,
+  type SendMessageRequest,
+  timeOf,
+  timestampNow,
+} from '#libs/protocol';
 import { newTaskId, type TaskEvent, type TaskHeader, type TaskRecording } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
@@ -10,10 +17,10 @@ export const REVISION_KEY = 'parley/revision';
 
 /** The row of a Task that a Message makes at an agent. */
 export function newHeader(agent: ServedAgent, request: SendMessageRequest, call: CallContext): TaskHeader {
-  const now = new Date();
+  const now = timeOf(timestampNow());
   return {
     taskId: call.newTaskId?.() ?? agent.executor.newTaskId?.() ?? newTaskId(),
-    contextId: request.message.contextId || randomUUID(),
+    contextId: request.message.contextId || randomId(),
     tenant: call.scope.tenant,
     owner: call.scope.owner,
     agent: agent.path,

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { JsonObject } from './json.js';
 import { type Message, type Part, textPart } from './message.js';
+import { randomId } from './random-id.js';
 import type { Artifact, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from './task.js';
 import type { TaskState } from './task-state.js';
 import { timestampNow } from './timestamp.js';
@@ -13,13 +13,13 @@ export interface TaskReference {
 
 /** A Message from a caller. Text becomes one text Part. */
 export function userMessage(content: string | Part[], fields: Partial<Omit<Message, 'role' | 'parts'>> = {}): Message {
-  return { messageId: fields.messageId ?? randomUUID(), ...fields, role: 'ROLE_USER', parts: partsOf(content) };
+  return { messageId: fields.messageId ?? randomId(), ...fields, role: 'ROLE_USER', parts: partsOf(content) };
 }
 
 /** A Message from the agent that works on the Task. Text becomes one text Part. */
 export function agentMessage(reference: TaskReference, content: string | Part[], metadata?: JsonObject): Message {
   return {
-    messageId: randomUUID(),
+    messageId: randomId(),
     contextId: reference.contextId,
     taskId: reference.taskId,
     role: 'ROLE_AGENT',
@@ -46,18 +46,11 @@ export function statusUpdate(
   content?: string | Part[],
   metadata?: JsonObject,
 ): { statusUpdate: TaskStatusUpdateEvent } {
-  return {
-    statusUpdate: {
-      taskId: reference.taskId,
-      contextId: reference.contextId,
-      status: {
-        state,
-        ...(content !== undefined && { message: agentMessage(reference, content) }),
-        timestamp: timestampNow(),
-      },
-      ...(metadata && { metadata }),
-    },
-  };
+  const { taskId, contextId } = reference;
+  const timestamp = timestampNow();
+  const status =
+    content === undefined ? { state, timestamp } : { state, message: agentMessage(reference, content), timestamp };
+  return { statusUpdate: metadata ? { taskId, contextId, status, metadata } : { taskId, contextId, status } };
 }
 
 export interface ArtifactOptions {
@@ -76,7 +69,7 @@ export function artifactUpdate(
     artifactUpdate: {
       taskId: reference.taskId,
       contextId: reference.contextId,
-      artifact: { ...artifact, artifactId: artifact.artifactId ?? randomUUID() },
+      artifact: { ...artifact, artifactId: artifact.artifactId ?? randomId() },
       ...options,
     },
   };

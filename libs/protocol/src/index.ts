@@ -28,7 +28,9 @@ export type {
   SubscribeToTaskRequest,
   TaskPushNotificationConfig,
 } from './requests.js';
+export { timeOf, timestampNow } from './timestamp.js';
 export { derivedId } from './derived-id.js';
+export { randomDigits, randomId } from './random-id.js';
 export type {
   AgentCapabilities,
   AgentCard,

@@ -216,14 +216,13 @@ export function premiseRow({ tenant, name, version }: Premise): string[] {
 
 export function premiseColumns(entries: readonly JournalEntry[]): Columns<typeof PREMISE_COLUMNS> {
   const columns = newColumns(PREMISE_COLUMNS);
-  const positions = new Map<string, number>();
+  const positions = new Map<Premise, number>();
   for (const { taskId, create } of entries) {
     if (!create?.premise) continue;
     const { tenant, name, version } = create.premise;
-    const key = JSON.stringify([tenant, name, version]);
-    let position = positions.get(key);
+    let position = positions.get(create.premise);
     if (position === undefined) {
-      positions.set(key, (position = positions.size + 1));
+      positions.set(create.premise, (position = positions.size + 1));
       columns.tenant.text(tenant);
       columns.name.text(name);
       columns.version.text(version);

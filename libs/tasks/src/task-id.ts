@@ -1,10 +1,9 @@
-import { randomFillSync } from 'node:crypto';
+import { randomDigits } from '#libs/protocol';
 
-const RANDOM = Buffer.allocUnsafe(10 * 256);
-/** It as hexadecimal digits, and how many of them are in ids. */
-let [digits, used] = ['', 0];
-/** How the ids of one millisecond begin. */
-let [begunAt, beginning] = [Number.NaN, ''];
+const TWO_TO_16 = 65_536;
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+/** The upper 32 bits of the time, and how they are written. */
+let [upper, beginning] = [Number.NaN, ''];
 
 /** Not greater than the id of any Task that Parley made at that time or later, and greater than those made before. */
 export function firstTaskIdOf(time: Date): string {
@@ -15,10 +14,9 @@ export function firstTaskIdOf(time: Date): string {
 /** A UUIDv7 (RFC 9562): ids made one after the other lie side by side in an index. */
 export function newTaskId(): string {
   const now = Date.now();
-  if (now !== begunAt) [begunAt, beginning] = [now, `${firstTaskIdOf(new Date(now))}-7`];
-  if (used === digits.length) [digits, used] = [randomFillSync(RANDOM).toString('hex'), 0];
-  const random = digits.slice(used, used + 20);
-  used += 20;
-  const variant = '89ab'.charAt(random.charCodeAt(3) & 3);
-  return `${beginning}${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`;
+  const lower = now % TWO_TO_16;
+  if (now - lower !== upper) [upper, beginning] = [now - lower, firstTaskIdOf(new Date(now)).slice(0, 9)];
+  const random = randomDigits(19);
+  const variant = '89ab'.charAt(random.charCodeAt(18) & 3);
+  return `${beginning}${BYTES[lower >> 8]!}${BYTES[lower & 255]!}-7${random.slice(0, 3)}-${variant}${random.slice(3, 6)}-${random.slice(6, 18)}`;
 }

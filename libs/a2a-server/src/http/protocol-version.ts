@@ -16,6 +16,7 @@ export function requestedVersion(request: FastifyRequest): string {
 
 /** Whether a request is one of A2A 1.0. Only major and minor count. */
 export function isCurrentVersion(version: string): boolean {
+  if (version === '1.0') return true;
   const match = VERSION.exec(version);
   return match !== null && match[1] === '1' && match[2] === '0';
 }

@@ -41,6 +41,8 @@ export const FORWARDED_HEADERS = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-For
 export function requestedBaseUrl(request: IncomingRequest, proxies: TrustedProxies): string | undefined {
   const { headers, socket } = request;
   const hops = trustedHops(request, proxies);
+  const plain = hops === 0 && !socket.encrypted;
+  if (plain && headers.host === lastPlain.host) return lastPlain.url;
   const forwarded = (name: string): string[] => believed(headers, name, hops);
   const host = forwarded('host')[0] ?? headers.host;
   if (host === undefined || !HOST.test(host)) return undefined;
@@ -49,15 +51,17 @@ export function requestedBaseUrl(request: IncomingRequest, proxies: TrustedProxi
   const prefixes = forwarded('prefix').filter((it) => it !== '/');
   const prefix = prefixes.every((it) => PREFIX.test(it)) ? prefixes.map((it) => it.replace(/\/+$/, '')).join('') : '';
   const url = `${scheme}://${host}${prefix}`;
-  if (url === lastParsed) return url;
   // A port beyond 65535, numbers that are no address: text of the right form can still be no host.
-  if (!URL.canParse(url)) return undefined;
+  if (url !== lastParsed && !URL.canParse(url)) return undefined;
   lastParsed = url;
+  if (plain) lastPlain = { host, url };
   return url;
 }
 
-/** Nearly all callers of a service call it by the same name. */
+/** Nearly all callers of a service call it by the same name, */
 let lastParsed: string | undefined;
+/** and without TLS or a proxy that name is all that decides. */
+let lastPlain: { host?: string; url?: string } = {};
 
 /**
  * The host that the outermost trusted proxy says it was called by; `undefined` where none says so. It may be no host at

@@ -76,10 +76,10 @@ export class WorkflowAgents {
    * @throws UnknownAgent where nobody executes nodes of its type
    */
   node(id: string): ServedAgent | undefined {
-    const [around = '', ...inner] = id.split('.');
-    if (inner.length > 0) return this.inline.get(around)?.node(inner.join('.'));
     const made = this.nodes.get(id);
     if (made) return made;
+    const [around = '', ...inner] = id.split('.');
+    if (inner.length > 0) return this.inline.get(around)?.node(inner.join('.'));
     const node = this.revision.definition.nodes.find((it) => it.id === id);
     if (!node) return undefined;
     const agent = this.makeNode(node);

@@ -11,6 +11,7 @@ import { WorkflowAgents, withInput } from './workflow-agents.js';
 
 export const SERVICE_VERSION = '0.1.0';
 const PAGE = 1000;
+const NODE_PATH = /^workflows\/([^/]*)\/nodes\/([^/]+)$/;
 const CANDIDATES = 10;
 /** Sized and not counted: room for as many as are counted would be taken at once, by each tenant's own as well. */
 const MOST_TENANTS = { maxSize: 1_000, sizeCalculation: () => 1 };
@@ -58,8 +59,8 @@ export class WorkflowCatalog extends AgentCatalog {
 
   /** Nodes alone: a run keeps the revision that it begins with, and has to know it. */
   override recent(path: string): ServedAgent | undefined {
-    const [root, workflow = '', nodes, id, ...rest] = path.split('/');
-    if (root !== 'workflows' || nodes !== 'nodes' || !id || rest.length > 0) return undefined;
+    const [, workflow, id] = NODE_PATH.exec(path) ?? [];
+    if (workflow === undefined || id === undefined) return undefined;
     const found = this.store.recent?.(workflow);
     const agent = found && this.publish(found.revision).nodeOrNothing(id);
     if (!agent || agent.executor.currentInput) return undefined;
