@@ -46,6 +46,8 @@ export interface RecordedEvent {
   event: TaskEvent;
   /** The event as a ProtoJSON StreamResponse, serialised once; what streams send. */
   json: string;
+  /** It as a row of the log has it, where that was made together with its JSON. */
+  row?: string | undefined;
 }
 
 /** Until when an event leaves its Task to nobody; only known of an event that this process made. */

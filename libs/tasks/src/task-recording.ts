@@ -1,10 +1,11 @@
 import type { Job } from '#libs/jobs';
-import { isActiveState, isTerminalState, isWaitingState, type Task, type TaskState } from '#libs/protocol';
+import { isActiveState, isTerminalState, isWaitingState, type Task, type TaskState, timeOf } from '#libs/protocol';
 import type { InFlight } from '#libs/service';
 import type { JournalSource, WaitingEvent } from './journal-queue.js';
 import { RecordedBytes } from './recorded-bytes.js';
 import { ClaimLost, PremiseFailed } from './claim-lost.js';
-import { parkedUntil, type RecordedEvent, type TaskEvent, type TaskQuestion, toStreamResponse } from './task-event.js';
+import { parkedUntil, type RecordedEvent, type TaskEvent, type TaskQuestion } from './task-event.js';
+import { type EventText, EventTexts } from './event-texts.js';
 import type { TaskFeed } from './task-feed.js';
 import { TaskEventRefused, TaskFold } from './task-fold.js';
 import { eventBytes, LogSize, type TaskLimits } from './log-size.js';
@@ -68,9 +69,10 @@ export class TaskRecording implements JournalSource {
   private waiters: Waiter[] = [];
   private readonly memory: RecordedBytes;
   private readonly size: LogSize;
+  private readonly texts: EventTexts;
   private snapshot: TaskSnapshot | undefined;
   /** The event that was asked about last, serialised. */
-  private admitted: { event: TaskEvent; json: string } | undefined;
+  private admitted: { event: TaskEvent; text: EventText } | undefined;
 
   constructor(
     private readonly services: RecordingServices,
@@ -81,6 +83,7 @@ export class TaskRecording implements JournalSource {
     this.header = start.header;
     this.taskId = start.header.taskId;
     this.contextId = start.header.contextId;
+    this.texts = new EventTexts(start.header);
     this.token = start.token;
     this.create = start.create;
     this.keyed = start.keyed;
@@ -135,8 +138,8 @@ export class TaskRecording implements JournalSource {
    * @throws TaskLimitExceeded
    */
   admit(event: TaskEvent): void {
-    if (this.admitted?.event !== event) this.admitted = { event, json: JSON.stringify(toStreamResponse(event)) };
-    this.size.check(event, eventBytes(event, this.admitted.json));
+    if (this.admitted?.event !== event) this.admitted = { event, text: this.texts.of(event) };
+    this.size.check(event, eventBytes(event, this.admitted.text.json));
   }
 
   /**
@@ -147,7 +150,7 @@ export class TaskRecording implements JournalSource {
   record(event: TaskEvent): RecordedEvent {
     if (this.broken) throw this.broken;
     if (this.settled) throw new TaskEventRefused(`The task takes no more events: ${this.state}`);
-    const json = this.admitted?.event === event ? this.admitted.json : JSON.stringify(toStreamResponse(event));
+    const { json, row } = this.admitted?.event === event ? this.admitted.text : this.texts.of(event);
     this.admitted = undefined;
     const bytes = eventBytes(event, json);
     this.size.check(event, bytes);
@@ -156,7 +159,7 @@ export class TaskRecording implements JournalSource {
     this.size.take(event, bytes);
     this.isParked = parkedUntil(event) !== undefined;
     this.sequence += 1;
-    const recorded: RecordedEvent = { taskId: this.taskId, sequence: this.sequence, event, json };
+    const recorded: RecordedEvent = { taskId: this.taskId, sequence: this.sequence, event, json, row };
     this.pending.push(recorded);
     this.memory.recorded(bytes);
     this.enqueue(bytes + this.takeSnapshot(this.fold));
@@ -317,7 +320,7 @@ function statusAfter(events: readonly RecordedEvent[]): { state: TaskState; upda
   const last = events.findLast(({ event }) => 'statusUpdate' in event || 'task' in event)?.event;
   if (!last || 'artifactUpdate' in last) return undefined;
   const { state, timestamp } = 'task' in last ? last.task.status : last.statusUpdate.status;
-  return { state, updatedAt: new Date(timestamp ?? Date.now()) };
+  return { state, updatedAt: timestamp === undefined ? new Date() : timeOf(timestamp) };
 }
 
 function jobsOf(events: readonly RecordedEvent[], more: Job | undefined): Job[] | undefined {

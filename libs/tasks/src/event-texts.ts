@@ -1,0 +1,104 @@
+import { TASK_STATES, type TaskArtifactUpdateEvent, type TaskStatusUpdateEvent } from '#libs/protocol';
+import {
+  beginningsOf,
+  type LogReference,
+  MOST_CHARACTERS,
+  type Phrase,
+  SHORTEST_ID,
+  withoutIds,
+  withoutNote,
+} from './log-phrases.js';
+import { type TaskEvent, toStreamResponse } from './task-event.js';
+
+export interface EventText {
+  /** The event as a ProtoJSON StreamResponse. */
+  json: string;
+  /** The same as a row of the log has it (log-phrases.ts), where that was made with it. */
+  row?: string;
+}
+
+/** What may not stand in JSON as it is, and some that may. */
+const NOT_PLAIN = /[^ !#-[\]-~]/;
+const STATES = new Set<string>(TASK_STATES);
+const STATE_PREFIX = 'TASK_STATE_'.length;
+const ARTIFACT_BEGINS = '{"artifactId":"';
+const TIME_FOLLOWS = ',"timestamp":"';
+/** A text of so few characters gains nothing that would be worth to look for ids in it: a status without a Message. */
+const FEW_CHARACTERS = 60;
+
+type Beginnings = ReturnType<typeof beginningsOf>;
+
+/**
+ * Writes the events of one Task as `JSON.stringify` does, to the letter. How nearly all of them begin is known, so that
+ * only the rest is made, once for their JSON and for their row.
+ */
+export class EventTexts {
+  private readonly beginnings: Beginnings | undefined;
+
+  constructor(private readonly reference: LogReference) {
+    const { taskId, contextId } = reference;
+    if (isPlain(taskId) && isPlain(contextId)) this.beginnings = beginningsOf(reference);
+  }
+
+  of(event: TaskEvent): EventText {
+    return this.short(event) ?? { json: JSON.stringify(toStreamResponse(event)) };
+  }
+
+  private short(event: TaskEvent): EventText | undefined {
+    if (!this.beginnings) return undefined;
+    if ('artifactUpdate' in event) return this.ofArtifact(event.artifactUpdate, this.beginnings);
+    if ('statusUpdate' in event && !event.received) return this.ofStatus(event.statusUpdate, this.beginnings);
+    return undefined;
+  }
+
+  private ofStatus(update: TaskStatusUpdateEvent, [working, other]: Beginnings): EventText | undefined {
+    const { state } = update.status;
+    const own = membersAfter(update.status, 'state');
+    const beside = membersAfter(update, 'taskId', 'contextId', 'status');
+    if (own === undefined || beside === undefined || !this.concerns(update) || !STATES.has(state)) return undefined;
+    if (state === 'TASK_STATE_WORKING' && own.slice(0, TIME_FOLLOWS.length) === TIME_FOLLOWS) {
+      return this.text(working, `${own.slice(TIME_FOLLOWS.length)}}`, beside);
+    }
+    return this.text(other, `${state.slice(STATE_PREFIX)}"${own}}`, beside);
+  }
+
+  private ofArtifact(update: TaskArtifactUpdateEvent, [, , beginning]: Beginnings): EventText | undefined {
+    const artifact = JSON.stringify(update.artifact);
+    const beside = membersAfter(update, 'taskId', 'contextId', 'artifact');
+    const isUsual = artifact.slice(0, ARTIFACT_BEGINS.length) === ARTIFACT_BEGINS;
+    if (!isUsual || beside === undefined || !this.concerns(update)) return undefined;
+    return this.text(beginning, artifact.slice(ARTIFACT_BEGINS.length), beside);
+  }
+
+  /** @param beside has what an event notes, if it does */
+  private text([mark, beginning]: Phrase, own: string, beside: string): EventText {
+    const json = `${beginning}${own}${beside}}}`;
+    if (json.length > MOST_CHARACTERS) return { json };
+    const said = beside === '' ? own : own + withoutNote(beside);
+    const row = said.length < FEW_CHARACTERS ? said : withoutIds(said, this.reference);
+    return { json, row: `${mark}${row}}}` };
+  }
+
+  private concerns({ taskId, contextId }: LogReference): boolean {
+    return taskId === this.reference.taskId && contextId === this.reference.contextId;
+  }
+}
+
+function isPlain(id: string): boolean {
+  return id.length >= SHORTEST_ID && !NOT_PLAIN.test(id);
+}
+
+/** What follows the members that it begins with, as JSON, each after a comma; `undefined` where it begins with others. */
+function membersAfter(object: object, ...first: readonly string[]): string | undefined {
+  let [text, place] = ['', 0];
+  for (const name in object) {
+    if (place < first.length) {
+      if (name !== first[place]) return undefined;
+      place += 1;
+      continue;
+    }
+    const json = JSON.stringify((object as Record<string, unknown>)[name]) as string | undefined;
+    if (json !== undefined) text += `,${JSON.stringify(name)}:${json}`;
+  }
+  return text;
+}
