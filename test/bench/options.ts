@@ -17,6 +17,7 @@ export const CASES = [
   'takeover',
   'replicas',
   'soak',
+  'instructions',
 ] as const;
 export type CaseName = (typeof CASES)[number];
 
@@ -50,7 +51,8 @@ export interface BenchOptions {
 export const USAGE = `npm run bench [-- options]
   --quick           in three to five minutes: fewer rounds, 32 connections, smaller tables, nothing killed or flooded, no large runs
   --case name …     only these: ${CASES.join(', ')}
-  --minutes n       how long the case soak lasts, 30 unless said otherwise; it runs only where it is named
+  --minutes n       how long the case soak lasts, 30 unless said otherwise; it runs only where it is named,
+                    and so does instructions, which needs valgrind
   --check           measure Parley alone and compare its CPU with results/baseline.json; exits 1 where it grew
   --record          write results/baseline.json, which holds the figures of a full and of a quick run
   --apart           servers on the first core; the load and PostgreSQL on the others
@@ -63,7 +65,7 @@ const GUARDED: CaseName[] = ['send', 'stream', 'read', 'dag', 'outbound'];
 const SLOW: CaseName[] = ['extras', 'kill', 'takeover', 'flood', 'dag-scale', 'parked', 'replicas'];
 
 /** What runs only where it is named. */
-const NAMED: CaseName[] = ['soak'];
+const NAMED: CaseName[] = ['soak', 'instructions'];
 
 /** @throws Error whose message tells what is wrong with the arguments */
 export function readOptions(args: string[]): BenchOptions {

@@ -6,6 +6,7 @@ import { dagScaleCase } from './dag-scale.ts';
 import { extrasCase } from './extras.ts';
 import { floodCase } from './flood.ts';
 import { gatewayCase } from './gateway.ts';
+import { instructionsCase } from './instructions.ts';
 import { killCase } from './kill.ts';
 import { outboundCase } from './outbound.ts';
 import { parkedCase } from './parked.ts';
@@ -34,4 +35,5 @@ export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   takeover: takeoverCase,
   replicas: replicasCase,
   soak: soakCase,
+  instructions: instructionsCase,
 };

@@ -5,6 +5,8 @@ import { join, resolve } from 'node:path';
 
 export const ROOT = resolve(import.meta.dirname, '../../..');
 const READY_WITHIN_MS = 60_000;
+/** Under a program that slows it down. */
+const READY_LATE_WITHIN_MS = 5 * 60_000;
 
 /** A server under measurement, in a process of its own. */
 export interface BenchServer {
@@ -16,20 +18,30 @@ export interface BenchServer {
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
+/** How Node is started otherwise: a program that runs it, with its arguments, and flags of Node's. */
+export interface Under {
+  program: string[];
+  nodeFlags: string[];
+}
+
 /** Starts one of the servers beside this file, which prints `ready <url>` when it is, and ends with this process. */
-export function startPeer(file: string, environment: Record<string, string> = {}): Promise<BenchServer> {
-  return startProcess([join(import.meta.dirname, file)], environment, /^ready (http\S+)/m, 'peer');
+export function startPeer(file: string, environment: Record<string, string> = {}, under?: Under): Promise<BenchServer> {
+  return startProcess([join(import.meta.dirname, file)], environment, /^ready (http\S+)/m, 'peer', under);
 }
 
 /** Starts the built Parley on a database. With PROFILE_DIR in the environment it writes a CPU profile there. */
-export async function startParley(databaseUrl: string, environment: Record<string, string> = {}): Promise<BenchServer> {
+export async function startParley(
+  databaseUrl: string,
+  environment: Record<string, string> = {},
+  under?: Under,
+): Promise<BenchServer> {
   const main = join(ROOT, 'dist/src/main.js');
   if (!existsSync(main)) throw new Error('Parley is not built: run npm run build first');
   const settings = { PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: databaseUrl, ...environment };
   const folder = process.env.PROFILE_DIR;
   const profile = folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
   const { NODE_FLAGS } = await import(join(ROOT, 'scripts/prepare.mjs'));
-  return startProcess([...NODE_FLAGS, ...profile, main], settings, /Parley is ready on (http\S+)/, 'parley');
+  return startProcess([...NODE_FLAGS, ...profile, main], settings, /Parley is ready on (http\S+)/, 'parley', under);
 }
 
 async function startProcess(
@@ -37,22 +49,28 @@ async function startProcess(
   environment: Record<string, string>,
   ready: RegExp,
   kind: 'peer' | 'parley',
+  { program, nodeFlags }: Under = { program: [], nodeFlags: [] },
 ): Promise<BenchServer> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...command], {
+  const node = [process.execPath, '--disable-warning=ExperimentalWarning', ...nodeFlags];
+  const [first = '', ...rest] = [...program, ...node, ...command];
+  const child = spawn(first, rest, {
     env: { ...process.env, NODE_ENV: 'production', ...environment },
     stdio: ['ignore', 'pipe', 'inherit', kind === 'peer' ? 'ipc' : 'ignore'],
   });
-  const url = (await printed(child, ready)).replace(/\/$/, '');
+  const url = (await printed(child, ready, program.length > 0 ? READY_LATE_WITHIN_MS : READY_WITHIN_MS)).replace(
+    /\/$/,
+    '',
+  );
   const usual = kind === 'peer' ? 'SIGKILL' : 'SIGTERM';
   const running = (): boolean => child.exitCode === null && child.signalCode === null;
   return { url, pid: child.pid ?? 0, running, stop: (signal = usual) => end(child, signal) };
 }
 
 /** What it prints is read to its end: a server stands still once nobody takes it. */
-function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
+function printed(child: ChildProcess, pattern: RegExp, withinMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
-    const late = setTimeout(() => child.kill('SIGKILL'), READY_WITHIN_MS);
+    const late = setTimeout(() => child.kill('SIGKILL'), withinMs);
     child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
       text = `${text}${chunk}`.slice(-10_000);
       const found = pattern.exec(text)?.[1];
