@@ -15,7 +15,7 @@ export type Phrase = readonly [mark: string, text: string];
 /** How what an event notes begins. */
 export const NOTE: Phrase = ['\u0006', ',"metadata":{"parley/event":{"type":"'];
 
-/** A longer text stays as it is: nothing is won, and all of it would be looked through. */
+/** So much shares a row, as it is written: whoever reads half of it has read little more. A longer event stays as it is. */
 export const MOST_CHARACTERS = 3_000;
 /** A shorter id is hardly worth to be left out. */
 export const SHORTEST_ID = 8;

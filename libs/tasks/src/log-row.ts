@@ -12,7 +12,7 @@ import {
 import type { RecordedEvent, TaskEvent } from './task-event.js';
 import type { JournalEntry } from './task-store.js';
 
-/** How many share a row; readers count on it. Nor does a row that is shared say much more than one event: see there. */
+/** So many events share a row, at most; readers count on it. */
 export const MOST_EVENTS = 32;
 
 /**
