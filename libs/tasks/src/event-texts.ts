@@ -1,4 +1,4 @@
-import { TASK_STATES, type TaskArtifactUpdateEvent, type TaskStatusUpdateEvent } from '#libs/protocol';
+import { type Artifact, TASK_STATES, type TaskArtifactUpdateEvent, type TaskStatusUpdateEvent } from '#libs/protocol';
 import {
   beginningsOf,
   type LogReference,
@@ -45,7 +45,7 @@ export class EventTexts {
   }
 
   private short(event: TaskEvent): EventText | undefined {
-    if (!this.beginnings) return undefined;
+    if (!this.beginnings || !this.concerns(event)) return undefined;
     if ('artifactUpdate' in event) return this.ofArtifact(event.artifactUpdate, this.beginnings);
     if ('statusUpdate' in event && !event.received) return this.ofStatus(event.statusUpdate, this.beginnings);
     return undefined;
@@ -53,9 +53,10 @@ export class EventTexts {
 
   private ofStatus(update: TaskStatusUpdateEvent, [working, other]: Beginnings): EventText | undefined {
     const { state } = update.status;
-    const own = membersAfter(update.status, 'state');
+    if (!STATES.has(state)) return undefined;
     const beside = membersAfter(update, 'taskId', 'contextId', 'status');
-    if (own === undefined || beside === undefined || !this.concerns(update) || !STATES.has(state)) return undefined;
+    const own = beside === undefined ? undefined : membersAfter(update.status, 'state');
+    if (own === undefined || beside === undefined) return undefined;
     if (state === 'TASK_STATE_WORKING' && own.slice(0, TIME_FOLLOWS.length) === TIME_FOLLOWS) {
       return this.text(working, `${own.slice(TIME_FOLLOWS.length)}}`, beside);
     }
@@ -63,11 +64,10 @@ export class EventTexts {
   }
 
   private ofArtifact(update: TaskArtifactUpdateEvent, [, , beginning]: Beginnings): EventText | undefined {
-    const artifact = JSON.stringify(update.artifact);
     const beside = membersAfter(update, 'taskId', 'contextId', 'artifact');
-    const isUsual = artifact.slice(0, ARTIFACT_BEGINS.length) === ARTIFACT_BEGINS;
-    if (!isUsual || beside === undefined || !this.concerns(update)) return undefined;
-    return this.text(beginning, artifact.slice(ARTIFACT_BEGINS.length), beside);
+    // Looked at first: what an Artifact holds can be large, and is not to be written twice.
+    if (beside === undefined || !beginsWithId(update.artifact)) return undefined;
+    return this.text(beginning, JSON.stringify(update.artifact).slice(ARTIFACT_BEGINS.length), beside);
   }
 
   /** @param beside has what an event notes, if it does */
@@ -79,9 +79,16 @@ export class EventTexts {
     return { json, row: `${mark}${row}}}` };
   }
 
-  private concerns({ taskId, contextId }: LogReference): boolean {
+  private concerns(event: TaskEvent): boolean {
+    if ('task' in event) return false;
+    const { taskId, contextId } = 'artifactUpdate' in event ? event.artifactUpdate : event.statusUpdate;
     return taskId === this.reference.taskId && contextId === this.reference.contextId;
   }
+}
+
+function beginsWithId(artifact: Artifact): boolean {
+  for (const name in artifact) return name === 'artifactId' && typeof artifact.artifactId === 'string';
+  return false;
 }
 
 function isPlain(id: string): boolean {
