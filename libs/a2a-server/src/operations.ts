@@ -1,6 +1,6 @@
 import type { CallContext, ServedAgent } from '#libs/executor';
 import { A2AError } from '#libs/protocol';
-import { PremiseFailed } from '#libs/tasks';
+import { PremiseFailed, taskJson } from '#libs/tasks';
 import type { RequestHandler } from './request-handler.js';
 import type { StreamItem } from './stream-item.js';
 import type { SubscriptionOptions } from './task-subscription.js';
@@ -63,6 +63,7 @@ export const OPERATIONS = {
     parseSendMessage,
     (handler, agent, request, call) => handler.sendMessage(agent, request, call),
     atRecent,
+    (response) => ('task' in response ? `{"task":${taskJson(response.task)}}` : JSON.stringify(response)),
   ),
   SendStreamingMessage: stream(
     false,
@@ -104,16 +105,17 @@ async function atNewest(...[handler, call, act]: Parameters<AtAgent>): Promise<v
   await act(await handler.agent(call));
 }
 
-function unary<T>(
+function unary<T, R>(
   parse: RequestParser<T>,
-  run: (handler: RequestHandler, agent: ServedAgent, request: T, call: CallContext) => Promise<unknown>,
+  run: (handler: RequestHandler, agent: ServedAgent, request: T, call: CallContext) => Promise<R>,
   at: AtAgent = atNewest,
+  write: (result: R) => string = JSON.stringify,
 ): UnaryOperation {
   return {
     kind: 'unary',
     at,
     answer: async (handler, agent, params, call) =>
-      JSON.stringify(await run(handler, agent, parsed(parse, agent, params), call)),
+      write(await run(handler, agent, parsed(parse, agent, params), call)),
     result: async (handler, agent, params, call) => run(handler, agent, parsed(parse, agent, params), call),
   };
 }

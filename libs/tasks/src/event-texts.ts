@@ -1,4 +1,10 @@
-import { type Artifact, TASK_STATES, type TaskArtifactUpdateEvent, type TaskStatusUpdateEvent } from '#libs/protocol';
+import {
+  type Artifact,
+  type Task,
+  TASK_STATES,
+  type TaskArtifactUpdateEvent,
+  type TaskStatusUpdateEvent,
+} from '#libs/protocol';
 import {
   beginningsOf,
   type LogReference,
@@ -15,14 +21,22 @@ export interface EventText {
   json: string;
   /** The same as a row of the log has it (log-phrases.ts), where that was made with it. */
   row?: string;
+  /** What TaskText takes of it: the status, the Artifact, or of the Task what follows its status. */
+  part?: string | undefined;
 }
 
 /** What may not stand in JSON as it is, and some that may. */
 const NOT_PLAIN = /[^ !#-[\]-~]/;
 const STATES = new Set<string>(TASK_STATES);
 const STATE_PREFIX = 'TASK_STATE_'.length;
+/** Of a Task that begins, as TaskFold gives them. */
+const TASK_MEMBERS: readonly string[] = ['id', 'contextId', 'status', 'history', 'metadata'];
 const ARTIFACT_BEGINS = '{"artifactId":"';
 const TIME_FOLLOWS = ',"timestamp":"';
+/** How members that events often have begin in JSON. */
+const MEMBER_BEGINNINGS: ReadonlyMap<string, string> = new Map(
+  ['timestamp', 'message', 'metadata', 'append', 'lastChunk'].map((name) => [name, memberBeginning(name)]),
+);
 /** A text of so few characters gains nothing that would be worth to look for ids in it: a status without a Message. */
 const FEW_CHARACTERS = 60;
 
@@ -45,10 +59,22 @@ export class EventTexts {
   }
 
   private short(event: TaskEvent): EventText | undefined {
-    if (!this.beginnings || !this.concerns(event)) return undefined;
+    if (!this.beginnings) return undefined;
+    if ('task' in event) return this.ofTask(event.task);
+    if (!this.concerns(event)) return undefined;
     if ('artifactUpdate' in event) return this.ofArtifact(event.artifactUpdate, this.beginnings);
     if ('statusUpdate' in event && !event.received) return this.ofStatus(event.statusUpdate, this.beginnings);
     return undefined;
+  }
+
+  private ofTask(task: Task): EventText | undefined {
+    const { taskId, contextId } = this.reference;
+    if (task.id !== taskId || task.contextId !== contextId || !task.history?.length) return undefined;
+    let place = 0;
+    for (const name in task) if (name !== TASK_MEMBERS[place++]) return undefined;
+    const part = membersAfter(task, 'id', 'contextId', 'status')!;
+    const json = `{"task":{"id":"${taskId}","contextId":"${contextId}","status":${JSON.stringify(task.status)}${part}}}`;
+    return json.length > MOST_CHARACTERS ? { json } : { json, part };
   }
 
   private ofStatus(update: TaskStatusUpdateEvent, [working, other]: Beginnings): EventText | undefined {
@@ -57,30 +83,31 @@ export class EventTexts {
     const beside = membersAfter(update, 'taskId', 'contextId', 'status');
     const own = beside === undefined ? undefined : membersAfter(update.status, 'state');
     if (own === undefined || beside === undefined) return undefined;
+    const part = update.status.message ? undefined : `{"state":"${state}"${own}}`;
     if (state === 'TASK_STATE_WORKING' && own.slice(0, TIME_FOLLOWS.length) === TIME_FOLLOWS) {
-      return this.text(working, `${own.slice(TIME_FOLLOWS.length)}}`, beside);
+      return this.text(working, `${own.slice(TIME_FOLLOWS.length)}}`, beside, part);
     }
-    return this.text(other, `${state.slice(STATE_PREFIX)}"${own}}`, beside);
+    return this.text(other, `${state.slice(STATE_PREFIX)}"${own}}`, beside, part);
   }
 
   private ofArtifact(update: TaskArtifactUpdateEvent, [, , beginning]: Beginnings): EventText | undefined {
     const beside = membersAfter(update, 'taskId', 'contextId', 'artifact');
     // Looked at first: what an Artifact holds can be large, and is not to be written twice.
     if (beside === undefined || !beginsWithId(update.artifact)) return undefined;
-    return this.text(beginning, JSON.stringify(update.artifact).slice(ARTIFACT_BEGINS.length), beside);
+    const part = JSON.stringify(update.artifact);
+    return this.text(beginning, part.slice(ARTIFACT_BEGINS.length), beside, part);
   }
 
   /** @param beside has what an event notes, if it does */
-  private text([mark, beginning]: Phrase, own: string, beside: string): EventText {
+  private text([mark, beginning]: Phrase, own: string, beside: string, part: string | undefined): EventText {
     const json = `${beginning}${own}${beside}}}`;
     if (json.length > MOST_CHARACTERS) return { json };
     const said = beside === '' ? own : own + withoutNote(beside);
     const row = said.length < FEW_CHARACTERS ? said : withoutIds(said, this.reference);
-    return { json, row: `${mark}${row}}}` };
+    return { json, row: `${mark}${row}}}`, part };
   }
 
-  private concerns(event: TaskEvent): boolean {
-    if ('task' in event) return false;
+  private concerns(event: Exclude<TaskEvent, { task: Task }>): boolean {
     const { taskId, contextId } = 'artifactUpdate' in event ? event.artifactUpdate : event.statusUpdate;
     return taskId === this.reference.taskId && contextId === this.reference.contextId;
   }
@@ -104,8 +131,19 @@ function membersAfter(object: object, ...first: readonly string[]): string | und
       place += 1;
       continue;
     }
-    const json = JSON.stringify((object as Record<string, unknown>)[name]) as string | undefined;
-    if (json !== undefined) text += `,${JSON.stringify(name)}:${json}`;
+    const json = jsonOf((object as Record<string, unknown>)[name]);
+    if (json !== undefined) text += (MEMBER_BEGINNINGS.get(name) ?? memberBeginning(name)) + json;
   }
   return text;
+}
+
+function memberBeginning(name: string): string {
+  return `,${JSON.stringify(name)}:`;
+}
+
+/** What `JSON.stringify` says, whose call costs more than a word such as a time or `true` does. */
+function jsonOf(value: unknown): string | undefined {
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'string' && value.length < FEW_CHARACTERS && !NOT_PLAIN.test(value)) return `"${value}"`;
+  return JSON.stringify(value);
 }
