@@ -196,6 +196,21 @@ describe('A question that nobody answers in time', () => {
     await until(canceled, { what: 'nobody to be asked any more' });
   });
 
+  it('has its time from when the run asks it: while others work nobody could answer', async () => {
+    const work = {
+      id: 'work',
+      type: 'script',
+      config: { script: { rules: [], otherwise: [{ sleep: 1_500 }, { complete: 'x' }] } },
+    };
+    const runId = await started(flow([human('gate', {}, onWait('1s', 'no')), work as unknown as Node]));
+    await stage.api.ended(runId);
+    const frames = await (await stage.api.events(runId)).all();
+    const asked = frames.filter(({ event, data }) => event === 'input.required' || data.payload?.answeredBy);
+    expect(asked.map(({ event }) => event)).toEqual(['input.required', 'a2a.sending']);
+    const [open, over] = asked.map(({ data }) => Date.parse(data.timestamp));
+    expect(over! - open!).toBeGreaterThanOrEqual(1_000);
+  });
+
   it('leaves the others as they are: they are asked on, since when they were', async () => {
     const runId = await started(
       flow([human('gate', {}, onWait('1s', 'no')), human('title'), echo('out') as Node], 'gate>out', 'title>out'),

@@ -24,8 +24,13 @@ export class NodeClock {
     const end = this.ends.get(node);
     this.clear(node);
     if (end !== undefined) this.left.set(node, Math.max(end - timeOf(at), 0));
-    const patience = durationOf(this.nodeOf(node.id).onWait?.deadline);
-    if (patience !== undefined) this.timers.set('question', timeOf(node.askedAt ?? at) + patience, node);
+    this.open(node);
+  }
+
+  /** Nobody can answer before the run asks, and no time is over before that. */
+  open(node: NodeRun): void {
+    const deadline = questionDeadline(this.nodeOf(node.id), node.openSince);
+    if (deadline !== undefined) this.timers.set('question', deadline, node);
   }
 
   /** It is sent a Message. */
@@ -55,6 +60,12 @@ export class NodeClock {
     this.ends.set(node, end);
     this.timers.set('timeout', end, node);
   }
+}
+
+/** When a question that is open since then has waited long enough, in milliseconds of the epoch. */
+export function questionDeadline({ onWait }: WorkflowNode, openSince: string | undefined): number | undefined {
+  const patience = durationOf(onWait?.deadline);
+  return patience === undefined || openSince === undefined ? undefined : timeOf(openSince) + patience;
 }
 
 /** In milliseconds of the epoch. */

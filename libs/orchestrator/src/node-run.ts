@@ -47,6 +47,8 @@ export interface NodeRun {
   question?: Part[];
   /** Since when (ISO 8601). */
   askedAt?: string;
+  /** Since when the run asks it as well, so that somebody can answer: when nothing else of the run can go on (ISO 8601). */
+  openSince?: string;
   /** What it says of an answer. */
   asks?: FormQuestion;
   /** Whether the run has asked that already. */

@@ -90,6 +90,11 @@ export class Progress {
     this.frontier.sets.move(node, 'input-required');
   }
 
+  /** The run asks what it asks. */
+  open(node: NodeRun): void {
+    if (node.status === 'input-required') this.frontier.clock.open(node);
+  }
+
   /** It does nothing until then. */
   wait(node: NodeRun, waitsFor: NonNullable<NodeRun['waitsFor']>): void {
     this.resume(node);

@@ -9,10 +9,12 @@ import {
   statusUpdate,
   type TaskReference,
   type TaskState,
+  timestampNow,
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { nodeReused } from './control-steps.js';
 import { outputText } from './node-output.js';
+import { questionDeadline } from './node-clock.js';
 import type { CanceledChild, NodeRun, RunError } from './node-run.js';
 import { askingMessage, openQuestion, questionText, waitingMetadata } from './run-questions.js';
 import type { ReusedResult } from './rerun/reused-results.js';
@@ -135,17 +137,33 @@ export function waitingEvents(
   const [first, ...others] = waiting;
   if (first === undefined) return [];
   const wants = first.wantsAuth ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_INPUT_REQUIRED';
-  const all = graph.isPlain ? {} : waitingMetadata(graph, waiting);
+  // What is asked for the first time is open since then: all that is said of it has the time of these events.
+  const now = timestampNow();
+  const all = graph.isPlain ? {} : waitingMetadata(graph, waiting, now);
   const asking = statusUpdate(reference, wants, undefined, { ...runEventMetadata(askNote(first)), ...all });
   asking.statusUpdate.status.message = askingMessage(reference, first, all);
-  const event = {
-    ...asking,
-    ...(isRoot && { questions: waiting.map((node) => openQuestion(graph, node)) }),
-    ...(wakeAt !== undefined && parks(wakeAt)),
-  };
   // Hundreds may wait: only a plain log repeats each with every answer to another.
   const unsaid = others.filter(({ isAsked }) => graph.isPlain || !isAsked);
-  return [...unsaid.map((node) => stepEvent(reference, askNote(node))), event];
+  const until = earliest(
+    wakeAt,
+    ...waiting.map(({ id, openSince }) => questionDeadline(graph.node(id), openSince ?? now)),
+  );
+  const event = {
+    ...asking,
+    ...(isRoot && { questions: waiting.map((node) => openQuestion(graph, node, now)) }),
+    ...(until !== undefined && parks(until)),
+  };
+  return [...unsaid.map((node) => stepEvent(reference, askNote(node))), event].map((each) => stamped(each, now));
+}
+
+function stamped(event: TaskEvent, timestamp: string): TaskEvent {
+  if ('statusUpdate' in event) event.statusUpdate.status.timestamp = timestamp;
+  return event;
+}
+
+function earliest(...times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length > 0 ? Math.min(...known) : undefined;
 }
 
 /** Nothing is left but times, none of which is near. */

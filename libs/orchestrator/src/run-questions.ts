@@ -1,4 +1,4 @@
-import { durationOf, InputSchema, InvalidInputSchema, readAnswer } from '#libs/expressions';
+import { InputSchema, InvalidInputSchema, readAnswer } from '#libs/expressions';
 import {
   agentMessage,
   briefText,
@@ -13,7 +13,7 @@ import {
   textPart,
 } from '#libs/protocol';
 import type { TaskQuestion } from '#libs/tasks';
-import { timeOf } from './node-clock.js';
+import { questionDeadline } from './node-clock.js';
 import type { NodeRun } from './node-run.js';
 import { NODE_KEY } from './run-answer.js';
 import type { WorkflowGraph } from './workflow-graph.js';
@@ -69,19 +69,19 @@ export function askingMessage(reference: TaskReference, node: NodeRun, more: Jso
   return { ...message, metadata: { ...name, ...message.metadata } };
 }
 
-/** What a status says of the questions of a run. */
-export function waitingMetadata(graph: WorkflowGraph, waiting: readonly NodeRun[]): JsonObject {
-  const questions = waiting.slice(0, MOST_IN_STATUS).map((node) => waitingQuestion(graph, node));
+/** What a status says of the questions of a run. @param now when it says so: new ones are open since then */
+export function waitingMetadata(graph: WorkflowGraph, waiting: readonly NodeRun[], now: string): JsonObject {
+  const questions = waiting.slice(0, MOST_IN_STATUS).map((node) => waitingQuestion(graph, node, now));
   return { [WAITING_KEY]: questions as unknown as JsonObject[] };
 }
 
-/** A question as an inbox keeps it. */
-export function openQuestion(graph: WorkflowGraph, node: NodeRun): TaskQuestion {
-  const { instance: key, assignee, ...body } = waitingQuestion(graph, node);
+/** A question as an inbox keeps it. @param now as above */
+export function openQuestion(graph: WorkflowGraph, node: NodeRun, now: string): TaskQuestion {
+  const { instance: key, assignee, ...body } = waitingQuestion(graph, node, now);
   return {
     key,
     ...(assignee !== undefined && { assignee }),
-    since: node.askedAt === undefined ? new Date() : new Date(node.askedAt),
+    since: new Date(node.openSince ?? now),
     body: body as unknown as JsonObject,
   };
 }
@@ -93,9 +93,9 @@ export function answerFaults({ asks }: NodeRun, parts: readonly Part[]): FieldVi
   return 'violations' in read ? read.violations : [];
 }
 
-function waitingQuestion(graph: WorkflowGraph, node: NodeRun): WaitingQuestion {
+function waitingQuestion(graph: WorkflowGraph, node: NodeRun, now: string): WaitingQuestion {
   const { form, assignee, violations } = node.asks ?? {};
-  const deadline = deadlineOf(graph, node);
+  const deadline = deadlineOf(graph, node, now);
   return {
     node: node.id,
     instance: node.instance,
@@ -108,10 +108,9 @@ function waitingQuestion(graph: WorkflowGraph, node: NodeRun): WaitingQuestion {
 }
 
 /** The run's own, where it has one. */
-function deadlineOf(graph: WorkflowGraph, { id, askedAt, asks }: NodeRun): string | undefined {
-  const patience = durationOf(graph.node(id).onWait?.deadline);
-  if (patience === undefined || askedAt === undefined) return asks?.deadline;
-  return new Date(timeOf(askedAt) + patience).toISOString();
+function deadlineOf(graph: WorkflowGraph, { id, openSince, asks }: NodeRun, now: string): string | undefined {
+  const deadline = questionDeadline(graph.node(id), openSince ?? now);
+  return deadline === undefined ? asks?.deadline : new Date(deadline).toISOString();
 }
 
 /** A form that is none, which an agent elsewhere may send, is left to that agent. */

@@ -86,7 +86,10 @@ export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, 
   node.question = payload.question;
   delete node.isAsked;
   // One that is asked again because of its answer is the same question.
-  if (node.askedAt === undefined || payload.asks?.violations === undefined) node.askedAt = at;
+  if (node.askedAt === undefined || payload.asks?.violations === undefined) {
+    node.askedAt = at;
+    delete node.openSince;
+  }
   if (payload.asks) node.asks = payload.asks;
   else delete node.asks;
   node.wantsAuth = payload.status === AUTH_REQUIRED;
@@ -143,8 +146,11 @@ export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcom
 /** `state` is present where authentication is asked for. */
 export const inputRequired = new NodeStep<{ question: string; taskId?: string; state?: typeof AUTH_REQUIRED }>(
   'input.required',
-  (node) => {
+  (node, _payload, at, run) => {
     node.isAsked = true;
+    if (node.openSince !== undefined) return;
+    node.openSince = at;
+    run.progress.open(node);
   },
 );
 

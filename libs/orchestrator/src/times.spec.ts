@@ -47,11 +47,23 @@ describe('a time', () => {
 
   test('of a question is none of the attempt, and ends with the answer', () => {
     const run = new SteppedRun(flowOf('a', '', { a: { onWait: { deadline: '10s' } } })).ask('a');
-    expect(run.plan).toEqual({ outcome: 'input-required', wakeAt: 10_000 });
+    expect(run.open('a').plan).toEqual({ outcome: 'input-required', wakeAt: 10_000 });
     expect(run.receive().plan).toEqual({ answer: ['a'], outcome: 'input-required', wakeAt: 10_000 });
     run.time = 10_000;
     expect(run.plan).toEqual({ answer: ['a'], fire: ['question a'] });
     expect(run.send('a').plan).toEqual({});
+  });
+
+  test('of a question begins when the run asks it, and not while others work and nobody can answer', () => {
+    const run = new SteppedRun(flowOf('a b', '', { a: { onWait: { deadline: '10s' } } })).start('b').ask('a');
+    run.time = HOUR;
+    expect(run.plan).toEqual({});
+    expect(run.complete('b').plan).toEqual({ outcome: 'input-required' });
+    expect(run.open('a').plan).toEqual({ outcome: 'input-required', wakeAt: HOUR + 10_000 });
+    run.time = HOUR + 5_000;
+    expect(run.open('a').plan).toEqual({ outcome: 'input-required', wakeAt: HOUR + 10_000 });
+    run.time = HOUR + 10_000;
+    expect(run.plan).toEqual({ fire: ['question a'] });
   });
 
   test('of the run stops everything, and is its failure', () => {

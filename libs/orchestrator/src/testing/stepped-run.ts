@@ -18,7 +18,15 @@ import type { EndingOutcome } from '../plan.js';
 import { planNext } from '../plan-next.js';
 import { stepEvent } from '../run-ending.js';
 import { RunState } from '../run-state.js';
-import { a2aReceived, a2aSending, nodeCanceled, nodeCompleted, nodeError, nodeStarted } from '../run-steps.js';
+import {
+  a2aReceived,
+  a2aSending,
+  inputRequired,
+  nodeCanceled,
+  nodeCompleted,
+  nodeError,
+  nodeStarted,
+} from '../run-steps.js';
 import type { WorkflowDefinition, WorkflowEdge, WorkflowNode } from '../workflow.js';
 
 const REFERENCE = { taskId: 'run', contextId: 'context' };
@@ -126,6 +134,11 @@ export class SteppedRun {
   ask(name: string): this {
     const asked = { url: 'http://own', status: 'input-required', message: '', taskId: 't', question: [] };
     return this.begun(name).emit(a2aReceived.note(this.node(name), asked));
+  }
+
+  /** The run asks what the node asks. */
+  open(name: string): this {
+    return this.emit(inputRequired.note(this.node(name), { question: '?' }));
   }
 
   receive(node?: string): this {
