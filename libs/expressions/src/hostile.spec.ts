@@ -28,7 +28,7 @@ function outcome(text: string): string {
 }
 
 const STEPS = 'it takes too many steps';
-const VISITS = 'it goes through more than 1000000 elements';
+const VISITS = 'it goes through more than 400000 elements';
 const TEXT = 'it makes a text of more than 1048576 characters';
 const bush = (levels: number) => `[[l]]${'.map(a,[a,a,a,a,a,a,a,a,a,a])'.repeat(levels)}`;
 
@@ -46,7 +46,7 @@ describe('an expression that would take long', () => {
     ['s.contains(t)', 'false'],
     ['l.all(a, s.contains(t) || true)', STEPS],
     ['l.all(a, s.lastIndexOf("b") < 0)', STEPS],
-    ['s.replace("a", "bb")', TEXT],
+    ['t.replace("a", "bbb")', TEXT],
     ['l.map(a, s.split("a"))', STEPS],
     ['l.all(a, size(s) > 0)', STEPS],
     ['s.matches("^(a+)+$")', 'true'],
