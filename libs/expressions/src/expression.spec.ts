@@ -136,7 +136,14 @@ describe('what JSON needs', () => {
     expect(value(text, { x })).toEqual(expected);
   });
 
-  it.each(["get(x, '', 1)", "get(x, 'a..b', 1)", "get(x, '[x]', 1)", "parseJson('{')"])('refuses %s', (text) => {
+  it.each([
+    "get(x, '', 1)",
+    "get(x, 'a..b', 1)",
+    "get(x, '[x]', 1)",
+    "parseJson('{')",
+    'parseJson(\'{"a": [1, -1e999]}\')',
+    `parseJson('${'9'.repeat(310)}')`,
+  ])('refuses %s', (text) => {
     expect(failure(() => value(text, { x })).offset).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ export { HttpModule } from './http.module.js';
 export { malformed, Problem, problem, type ProblemEntry, ProblemError } from './problems/problem.js';
 export { ProblemFilter, problemOf } from './problems/problem-filter.js';
 export { requestTrace } from './problems/request-trace.js';
-export { hasMoreMembers, jsonBodyParser, refuseTooDeep, tooManyMembers } from './requests/json-limits.js';
+export { hasMoreMembers, jsonBodyParser, refuseUnfitJson, tooManyMembers } from './requests/json-limits.js';
 export { ApiValidationPipe } from './requests/api-validation-pipe.js';
 export { Cursor } from './requests/cursor.js';
 export { Each } from './requests/each-rule.js';

@@ -1,4 +1,4 @@
-import { hasMoreMembers, refuseTooDeep, tooManyMembers } from '#libs/http';
+import { hasMoreMembers, refuseUnfitJson, tooManyMembers } from '#libs/http';
 import { type Artifact, dataPart, firstData, type JsonValue, joinedText } from '#libs/protocol';
 import { InputSchema, InvalidInputSchema } from '#libs/expressions';
 import type { WorkflowNode } from './workflow.js';
@@ -79,7 +79,7 @@ function parsed(text: string, mostMembers: number): JsonValue | undefined {
   if (hasMoreMembers(text, mostMembers)) throw new InvalidOutput(`the output's JSON ${tooManyMembers(mostMembers)}`);
   try {
     const value = JSON.parse(text) as JsonValue;
-    refuseTooDeep(value);
+    refuseUnfitJson(value);
     return value;
   } catch {
     return undefined;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { hasMoreMembers } from './json-limits.js';
+import { ProblemError } from '../problems/problem.js';
+import { hasMoreMembers, refuseUnfitJson } from './json-limits.js';
 
 /** What the scan counts, of the parsed value. */
 function membersOf(value: unknown): number {
@@ -38,5 +39,29 @@ describe('members of a JSON text', () => {
   test('of what is no JSON are passed over', () => {
     for (const text of ['"', '[1,2', '\\\\"', '"\\', ']]]]'])
       expect(typeof hasMoreMembers(long(text), 100)).toBe('boolean');
+  });
+});
+
+describe('JSON that could not be said again', () => {
+  test.each([
+    ['{"inputs":{"x":1e999}}', 'inputs.x', 'must be a finite number'],
+    ['{"nodes":[{"config":{"at":[0,{"x":-1e400}]}}]}', 'nodes[0].config.at[1].x', 'must be a finite number'],
+    ['[[1e999]]', '[0][0]', 'must be a finite number'],
+    [`${'['.repeat(150)}1e999${']'.repeat(150)}`, '', 'the body is nested deeper than 100 levels'],
+  ])('%j is refused', (text, path, detail) => {
+    const entries = (): unknown => {
+      try {
+        return refuseUnfitJson(JSON.parse(text));
+      } catch (error) {
+        if (!(error instanceof ProblemError)) throw error;
+        return error.errors;
+      }
+    };
+    expect(entries()).toEqual([{ path, detail }]);
+  });
+
+  test('is nothing else', () => {
+    fc.assert(fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => refuseUnfitJson(value)));
+    refuseUnfitJson({ most: Number.MAX_VALUE, least: 5e-324, none: null, text: 'Infinity' });
   });
 });

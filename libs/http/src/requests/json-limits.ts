@@ -29,15 +29,32 @@ export function jsonBodyParser(
 }
 
 /**
- * Uses no stack of its own.
- * @throws ProblemError 400 for a body that is nested too deep
+ * Refuses what can be read and not written again. Uses no stack of its own for what is deep.
+ * @throws ProblemError 400 for a body that is nested too deep, and for a number that is none: `1e999` is read as Infinity,
+ * and would be written as `null`
  */
-export function refuseTooDeep(body: unknown): void {
+export function refuseUnfitJson(body: unknown): void {
   let level: unknown[] = [body];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > MAX_DEPTH) throw malformed({ path: '', detail: `the body is nested deeper than ${MAX_DEPTH} levels` });
+    if (level.some(isNoNumber))
+      throw malformed({ path: pathToNoNumber(body)?.replace(/^\./, '') ?? '', detail: 'must be a finite number' });
     level = level.flatMap((it) => (typeof it === 'object' && it !== null ? Object.values(it) : []));
   }
+}
+
+function isNoNumber(value: unknown): boolean {
+  return typeof value === 'number' && !Number.isFinite(value);
+}
+
+function pathToNoNumber(value: unknown): string | undefined {
+  if (isNoNumber(value)) return '';
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const rest = pathToNoNumber(member);
+    if (rest !== undefined) return (Array.isArray(value) ? `[${name}]` : `.${name}`) + rest;
+  }
+  return undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { getMetadataStorage, validateSync } from 'class-validator';
 import { malformed, type ProblemEntry } from '../problems/problem.js';
 import { entriesOf } from '../problems/validation-entries.js';
-import { refuseTooDeep } from './json-limits.js';
+import { refuseUnfitJson } from './json-limits.js';
 
 /** A class of request bodies: class-validator says what is allowed. What else is to be said of it, it says by these. */
 export interface BodyType<T extends object> {
@@ -29,7 +29,7 @@ export function readBody<T extends object>(type: BodyType<T>, body: unknown): T 
   const refuse = type.exceptionFactory ?? ((entries) => malformed(...entries));
   const sent = type.optional ? (body ?? {}) : body;
   if (!isObject(sent)) throw refuse([{ path: '', detail: 'the body must be a JSON object' }]);
-  refuseTooDeep(sent);
+  refuseUnfitJson(sent);
   const instance = type.from ? type.from(sent) : withMembers(type, sent);
   const errors = validateSync(instance, { forbidUnknownValues: false });
   const entries = [...entriesOf(errors), ...unknownMembers(instance, sent)];

@@ -1,4 +1,4 @@
-import { hasMoreMembers, refuseTooDeep } from '#libs/http';
+import { hasMoreMembers, refuseUnfitJson } from '#libs/http';
 import { InputSchema, InvalidInputSchema } from '#libs/expressions';
 import { firstData, type JsonObject, joinedText, type JsonValue, type Part } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
@@ -49,7 +49,7 @@ export class StructuredAnswer {
 function parsed(text: string): JsonValue | undefined {
   try {
     const value = JSON.parse(text) as JsonValue;
-    refuseTooDeep(value);
+    refuseUnfitJson(value);
     return value;
   } catch {
     return undefined;

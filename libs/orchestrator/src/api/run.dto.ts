@@ -1,6 +1,6 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import type { CallCancelOutcome } from '#libs/agent-calls';
-import { PageQuery, QueryFlag, QueryPageSize, QueryText, QueryTime, QueryWord, refuseTooDeep } from '#libs/http';
+import { PageQuery, QueryFlag, QueryPageSize, QueryText, QueryTime, QueryWord, refuseUnfitJson } from '#libs/http';
 import { type Artifact, isJsonObject, type JsonObject, type Part, type TaskState } from '#libs/protocol';
 import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsOptional, IsString } from 'class-validator';
 import type { Failure, FailureKind } from '../failure.js';
@@ -37,10 +37,10 @@ export class RunBody {
 
   /**
    * What is no object with an object of inputs stands for no inputs.
-   * @throws ProblemError 400 only for inputs that are nested too deep
+   * @throws ProblemError 400 only for inputs that could not be kept as they are
    */
   static lenient(body: unknown): RunBody {
-    refuseTooDeep(body);
+    refuseUnfitJson(body);
     const inputs = isJsonObject(body) && isJsonObject(body.inputs) ? body.inputs : {};
     return Object.assign(new RunBody(), { inputs });
   }
