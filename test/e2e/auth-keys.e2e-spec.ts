@@ -121,6 +121,15 @@ describe('AUTH_MODE=api-key', () => {
       });
     }
   });
+
+  it.each([{}, { 'a2a-version': '0.3' }])('says so to readers of 0.3 too, with %j', async (headers: object) => {
+    const response = await fetch(`${stage.parley.url}/.well-known/agent-card.json`, { headers: { ...headers } });
+    expect(response.headers.get('vary')).toContain('A2A-Version');
+    expect(await response.json()).toMatchObject({
+      securitySchemes: { bearer: { type: 'http' }, apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
+      security: [{ bearer: [] }, { apiKey: [] }],
+    });
+  });
 });
 
 describe('/api/keys', () => {

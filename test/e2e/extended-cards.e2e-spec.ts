@@ -1,5 +1,6 @@
 import { type AgentCard as SdkAgentCard, verifyAgentCardSignature } from '@a2a-js/sdk';
 import { ClientFactory } from '@a2a-js/sdk/client';
+import { ClientFactory as LegacyClientFactory, JsonRpcTransportFactory, RestTransportFactory } from 'a2a-sdk-v0/client';
 import type { JWK } from 'jose';
 import type { AgentCard } from '#libs/protocol';
 import { rest, rpc } from '../support/a2a.js';
@@ -105,6 +106,27 @@ describe('the extended card', () => {
     const overRest = await rest<AgentCard>(base, 'GET', '/v1/card', { headers });
     expect(overRest.body).toMatchObject({ protocolVersion: '0.3.0', skills: [{ id: name }, {}, {}, {}] });
   });
+
+  it.each(['JSONRPC', 'HTTP+JSON'])(
+    "tells the official SDK's client of 0.3 how to get in, over %s",
+    async (transport) => {
+      const fetchImpl: typeof fetch = (url, init) =>
+        fetch(url, { ...init, headers: { ...Object.fromEntries(new Headers(init?.headers)), ...ann.headers } });
+      const transports = { JSONRPC: JsonRpcTransportFactory, 'HTTP+JSON': RestTransportFactory };
+      const client = await new LegacyClientFactory({
+        transports: [new transports[transport as keyof typeof transports]({ fetchImpl })],
+      }).createFromUrl(`${stage.parley.url}/a2a/workflows/${name}/`, '.well-known/agent-card.json');
+      const card = await client.getAgentCard();
+      expect(card.skills).toHaveLength(4);
+      expect(card.securitySchemes).toMatchObject({
+        bearer: { type: 'http', scheme: 'Bearer' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+      });
+      // In ProtoJSON they have the scopes that 1.0 tells.
+      const scopes = transport === 'JSONRPC' ? [] : ['agents'];
+      expect(card.security).toEqual([{ bearer: scopes }, { apiKey: scopes }]);
+    },
+  );
 
   it("is what the official SDK's client gets", async () => {
     const url = `${stage.parley.url}/a2a/workflows/${name}/.well-known/agent-card.json`;

@@ -9,13 +9,13 @@ import type {
 import type { AgentDetails, ServedAgent } from '#libs/executor';
 import { EXTENSIONS, SKILL_SCHEMAS } from '../extensions.js';
 import { agentUrl } from '../http/agent-base.js';
-import type { CardSecurity } from './card-security.js';
+import { type CardSecurity, type LegacyCardSecurity, legacySecurity } from './card-security.js';
 
 /**
  * A card of A2A 1.0, whole, with the members beside it that clients of 0.3 look for: what those get who do not ask for
  * 1.0. Both versions ask a reader to leave aside what it does not know. The pre-1.0 dialect looks for `url` too.
  */
-export interface LegacyAgentCard extends AgentCard {
+export interface LegacyAgentCard extends AgentCard, LegacyCardSecurity {
   protocolVersion: '0.3.0';
   url: string;
   preferredTransport: 'JSONRPC';
@@ -80,6 +80,7 @@ export function withLegacyMembers(card: AgentCard): LegacyAgentCard {
   const [{ url } = { url: '' }] = card.supportedInterfaces;
   return {
     ...card,
+    ...legacySecurity(card),
     protocolVersion: '0.3.0',
     url,
     preferredTransport: 'JSONRPC',

@@ -1,7 +1,15 @@
 import { type AgentCard as SdkAgentCard, verifyAgentCardSignature } from '@a2a-js/sdk';
 import { jest } from '@jest/globals';
+import { DefaultAgentCardResolver as LegacyCardResolver } from 'a2a-sdk-v0/client';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
-import { type AgentCard, canonicalAgentCard, canonicalJson, compactCardText, encodeAgentCard } from '#libs/protocol';
+import {
+  type AgentCard,
+  canonicalAgentCard,
+  canonicalJson,
+  compactCardText,
+  encodeAgentCard,
+  type JsonObject,
+} from '#libs/protocol';
 import { echo, FakeExecutor, servedAgent } from '../testing/fake-agents.js';
 import { cardSecurity } from './card-security.js';
 import { CardSigner } from './card-signer.js';
@@ -81,6 +89,56 @@ describe('signed cards (section 8.4)', () => {
   });
 });
 
+describe('what cards say of credentials', () => {
+  const bearer = { httpAuthSecurityScheme: { scheme: 'Bearer' } };
+  const apiKey = { apiKeySecurityScheme: { location: 'header', name: 'X-API-Key' } };
+  const securityRequirements = [
+    { schemes: { bearer: { list: ['agents'] } } },
+    { schemes: { apiKey: { list: ['agents'] } } },
+  ];
+
+  it('stands in the words of 0.3 beside those of 1.0', async () => {
+    expect(await read(cards({ security: cardSecurity('api-key') }))).toMatchObject({
+      securitySchemes: {
+        bearer: { ...bearer, type: 'http', scheme: 'Bearer' },
+        apiKey: { ...apiKey, type: 'apiKey', in: 'header', name: 'X-API-Key' },
+      },
+      securityRequirements,
+      security: [{ bearer: [] }, { apiKey: [] }],
+    });
+    expect(await read(cards({ security: cardSecurity('jwt') }))).toMatchObject({
+      securitySchemes: { bearer: { type: 'http', scheme: 'Bearer', bearerFormat: 'JWT' } },
+      security: [{ bearer: [] }],
+    });
+    expect(await read(cards())).not.toHaveProperty('security');
+  });
+
+  it('is the same to the official SDK of 1.0, whichever card it reads, and read as it stands by that of 0.3', async () => {
+    const served = cards({ security: cardSecurity('api-key') });
+    const [both, current] = [await read(served), await read(served, { ...READER, legacy: false })];
+    expect(current).toMatchObject({ securitySchemes: { bearer, apiKey }, securityRequirements });
+    expect(current).not.toHaveProperty('security');
+    expect(encodeAgentCard(both)).toEqual({ ...encodeAgentCard(current), signatures: expect.anything() });
+    const fetchImpl = async () => new Response(JSON.stringify(both));
+    expect(await new LegacyCardResolver({ fetchImpl }).resolve(BASE)).toEqual(both);
+  });
+
+  it('is the same to readers of 1.0 that put the words of 0.3 in the place of theirs', async () => {
+    const { securitySchemes } = await read(cards({ security: cardSecurity('jwt') }));
+    const { type: _, httpAuthSecurityScheme, ...rest } = securitySchemes?.bearer as JsonObject;
+    expect(rest).toEqual(httpAuthSecurityScheme);
+  });
+
+  it('stands in extended cards of 0.3 as well', async () => {
+    const served = cards({ security: cardSecurity('api-key') });
+    const call = { agent: agent.path, baseUrl: BASE, protocolVersion: '0.3' as const };
+    expect(await served.extendedCard(agent, call)).toMatchObject({
+      securitySchemes: { bearer: { type: 'http' }, apiKey: { type: 'apiKey' } },
+      security: [{ bearer: [] }, { apiKey: [] }],
+    });
+  });
+});
+
 describe('extended cards (section 3.1.11)', () => {
   it('are there only where callers are known', async () => {
     const call = { agent: agent.path, baseUrl: BASE };
@@ -109,6 +167,6 @@ function cards(options: Partial<ServedCardsOptions> = {}): ServedCards {
   return new ServedCards({ address: { publicBaseUrl: () => BASE }, signer, ...options });
 }
 
-async function read(served: ServedCards): Promise<AgentCard> {
-  return JSON.parse((await served.publicCard(agent, READER)).json) as AgentCard;
+async function read(served: ServedCards, reader = READER): Promise<AgentCard> {
+  return JSON.parse((await served.publicCard(agent, reader)).json) as AgentCard;
 }

@@ -45,7 +45,9 @@ const configs = (result: { configs?: TaskPushNotificationConfig[]; nextPageToken
   nextPageToken: result.nextPageToken ?? '',
 });
 const nothing = (): JsonObject => ({});
-const card = (result: AgentCard): JsonValue => result as unknown as JsonObject;
+/** ProtoJSON has requirements in the shape that 1.0 kept, under the name that JSON has for them in 0.3. */
+const card = ({ securityRequirements: security, ...rest }: AgentCard): JsonValue =>
+  ({ ...rest, ...(security && { securityRequirements: security, security }) }) as unknown as JsonObject;
 
 const SHAPES: ReadonlyMap<Operation, LegacyShapes> = new Map<Operation, LegacyShapes>([
   [OPERATIONS.SendMessage, { read: readV03RestSend, write: answer }],
