@@ -116,6 +116,74 @@ describe('Idempotency-Key on a follow-up Message', () => {
   });
 });
 
+describe('Idempotency-Key on a Message that was sent without an id', () => {
+  const simple = (base: string, body: object, headers: Record<string, string>) =>
+    rest<{ task: Task }>(base, 'POST', '/send-message', { headers, body });
+  const dialect = (base: string, text: string, headers: Record<string, string>) =>
+    rpc<{ id: string }>(
+      base,
+      'a2a.sendMessage',
+      { message: { role: 'user', parts: [{ type: 'text', text }] } },
+      { headers },
+    );
+
+  it.each([[{ message: 'hi' }], [{ message: { parts: [{ text: 'hi' }] } }]])(
+    'the same %j at /send-message is the same Task, also at another replica',
+    async (body) => {
+      const headers = key();
+      const first = await simple(at('echo'), body, headers);
+      expect(first.status).toBe(200);
+      for (const base of [at('echo'), elsewhere('echo')]) {
+        expect((await simple(base, body, headers)).body).toEqual(first.body);
+      }
+      const refused = await simple(at('echo'), { message: 'something else' }, headers);
+      expect(refused.status).toBe(409);
+      expect(JSON.stringify(refused.body)).toContain('IDEMPOTENCY_CONFLICT');
+    },
+  );
+
+  it('a key in the Message itself does the same', async () => {
+    const headers = { 'a2a-extensions': IDEMPOTENCY };
+    const body = { message: { parts: [{ text: 'hi' }], metadata: { [IDEMPOTENCY_KEY]: unique('key') } } };
+    const first = await simple(at('echo'), body, headers);
+    expect(first.status).toBe(200);
+    expect((await simple(elsewhere('echo'), body, headers)).body).toEqual(first.body);
+  });
+
+  it('a follow-up is one turn, and each key has a Message of its own', async () => {
+    const { id } = await sendTask(at('asks'), 'go');
+    const headers = [key(), key()];
+    const answer = { message: 'again', taskId: id };
+    const first = await simple(at('asks'), answer, headers[0]!);
+    expect((await simple(elsewhere('asks'), answer, headers[0]!)).body).toEqual(first.body);
+    expect((await simple(at('asks'), answer, headers[1]!)).body.task.status.state).toBe('TASK_STATE_COMPLETED');
+    const said = (await getTask(at('asks'), id)).history?.filter(({ role }) => role === 'ROLE_USER') ?? [];
+    expect(new Set(said.map(({ messageId }) => messageId)).size).toBe(3);
+  });
+
+  it('without a key nothing is the same', async () => {
+    const [one, other] = [
+      await simple(at('echo'), { message: 'hi' }, {}),
+      await simple(at('echo'), { message: 'hi' }, {}),
+    ];
+    expect(one.body.task.id).not.toBe(other.body.task.id);
+    const ofMessages = [one, other].map(({ body }) => body.task.history?.[0]?.messageId);
+    expect(ofMessages[0]).not.toBe(ofMessages[1]);
+  });
+
+  it('the same a2a.sendMessage at the alias of a node is the same Task', async () => {
+    const node = unique('alias');
+    await stage.api.save({ name: unique('aliased'), nodes: [echo(node)], edges: [] });
+    const bases = [stage.parley.url, second.url].map((url) => `${url}/a2a/nodes/${node}`);
+    const headers = key();
+    const first = await dialect(bases[0]!, 'hi', headers);
+    expect(first.body.result?.id).toMatch(/^task-/);
+    for (const base of bases) expect((await dialect(base, 'hi', headers)).body.result).toEqual(first.body.result);
+    const refused = await dialect(bases[0]!, 'something else', headers);
+    expect(detail(refused.body.error?.data, 'ErrorInfo')).toMatchObject({ reason: 'IDEMPOTENCY_CONFLICT' });
+  });
+});
+
 describe('the idempotency extension', () => {
   const active = { 'a2a-extensions': `${IDEMPOTENCY}, urn:unknown` };
   const keyed = (value: string) =>

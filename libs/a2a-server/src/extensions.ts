@@ -1,4 +1,4 @@
-import { A2AError, type AgentExtension, invalidParams, type SendMessageRequest } from '#libs/protocol';
+import { A2AError, type AgentExtension, invalidParams, type Message } from '#libs/protocol';
 import { type CallContext, CALL_CHAIN, readIdempotencyKey, type ServedAgent } from '#libs/executor';
 
 /** Streams carry the Task's sequence as SSE id, and SubscribeToTask goes on after `Last-Event-ID` or `?since=`. */
@@ -70,7 +70,10 @@ export function requireExtensions({ capabilities }: Pick<ServedAgent, 'capabilit
  * The key of a request: the `Idempotency-Key` header's, or the Message's own where the extension is activated.
  * @throws A2AError INVALID_PARAMS where it is no key, or where the two differ
  */
-export function idempotencyKeyOf(request: SendMessageRequest, call: CallContext): string | undefined {
+export function idempotencyKeyOf(
+  request: { message: Pick<Message, 'metadata'> },
+  call: CallContext,
+): string | undefined {
   if (!call.extensions.includes(IDEMPOTENCY)) return call.idempotencyKey;
   const named = request.message.metadata?.[IDEMPOTENCY_KEY];
   if (named === undefined || named === null) return call.idempotencyKey;

@@ -92,7 +92,7 @@ export class LegacyRest {
     const call = legacyCall(base, request, reply, this.address);
     const agent = await handler.agent(call);
     setLegacyExtensions(call, agent, reply);
-    const { tenant: _prefix, ...given } = rest.read(request);
+    const { tenant: _prefix, ...given } = rest.read(request, call);
     if (operation.kind === 'unary') {
       const result = await operation.result(handler, agent, read(given), call);
       reply.header('content-type', 'application/json').send(JSON.stringify(write?.(result as never)));

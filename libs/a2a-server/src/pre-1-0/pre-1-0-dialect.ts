@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { A2AError } from '#libs/protocol';
 import type { CallContext } from '#libs/executor';
 import type { AgentBase } from '../http/agent-base.js';
+import { messageIdOf } from '../http/message-id.js';
 import type { RequestHandler } from '../request-handler.js';
 import { parseSendMessage } from '../validation/request-parsers.js';
 import { completedByReply, fromPre10Params, toPre10Task } from './pre-1-0-shapes.js';
@@ -34,7 +35,7 @@ export class Pre10Dialect {
   /** The Task as JSON in the old shape. @throws UnknownAgent before the parameters are looked at */
   async sendMessage(params: unknown, call: CallContext): Promise<string> {
     const agent = await this.handler.agent(call);
-    const request = parseSendMessage(fromPre10Params(params));
+    const request = parseSendMessage(fromPre10Params(params, (metadata) => messageIdOf(call, metadata)));
     const answer = await this.handler.sendMessage(agent, request, { ...call, newTaskId: pre10TaskId });
     const task = 'task' in answer ? answer.task : completedByReply(request.message, answer.message, pre10TaskId());
     return JSON.stringify(toPre10Task(task));

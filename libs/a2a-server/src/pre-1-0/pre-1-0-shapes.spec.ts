@@ -2,25 +2,30 @@ import { parseSendMessage } from '../validation/request-parsers.js';
 import { fromPre10Params, toPre10Task } from './pre-1-0-shapes.js';
 import type { Message, Task } from '#libs/protocol';
 
+const newId = (): string => 'new';
 const said: Message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hi' }] };
 const task: Task = { id: 'task-1', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' }, history: [said] };
 
 describe('founding requests', () => {
   it('become requests of today', () => {
     const request = parseSendMessage(
-      fromPre10Params({
-        message: {
-          role: 'user',
-          taskId: 'task-1',
-          parts: [
-            { type: 'text', text: 'hi', mimeType: 'text/plain' },
-            { type: 'data', data: { a: 1 }, mimeType: 'application/json' },
-          ],
+      fromPre10Params(
+        {
+          message: {
+            role: 'user',
+            taskId: 'task-1',
+            parts: [
+              { type: 'text', text: 'hi', mimeType: 'text/plain' },
+              { type: 'data', data: { a: 1 }, mimeType: 'application/json' },
+            ],
+          },
+          configuration: { acceptedOutputModes: ['text/plain', 'application/json'], blocking: true },
         },
-        configuration: { acceptedOutputModes: ['text/plain', 'application/json'], blocking: true },
-      }),
+        newId,
+      ),
     );
     expect(request.message).toMatchObject({
+      messageId: 'new',
       role: 'ROLE_USER',
       taskId: 'task-1',
       parts: [
@@ -35,7 +40,7 @@ describe('founding requests', () => {
   });
 
   it('may already have the shape of today', () => {
-    const request = parseSendMessage(fromPre10Params({ message: said, configuration: { blocking: false } }));
+    const request = parseSendMessage(fromPre10Params({ message: said, configuration: { blocking: false } }, newId));
     expect(request.message.messageId).toBe('m1');
     expect(request.configuration?.returnImmediately).toBe(true);
   });
@@ -43,7 +48,7 @@ describe('founding requests', () => {
   it.each([undefined, 'x', {}, { message: 1 }, { message: { parts: 1 } }, { message: { parts: [{ type: 'x' }] } }])(
     'are refused where they make no sense: %j',
     (params) => {
-      expect(() => parseSendMessage(fromPre10Params(params))).toThrow(expect.objectContaining({ code: -32602 }));
+      expect(() => parseSendMessage(fromPre10Params(params, newId))).toThrow(expect.objectContaining({ code: -32602 }));
     },
   );
 });

@@ -22,13 +22,16 @@ const STATUS: Readonly<Record<TaskState, string>> = {
   TASK_STATE_CANCELED: 'canceled',
 };
 
-/** The parameters of `a2a.sendMessage` as those of SendMessage; what makes no sense is left for the schema. */
-export function fromPre10Params(params: unknown): JsonValue {
+/**
+ * The parameters of `a2a.sendMessage` as those of SendMessage; what makes no sense is left for the schema.
+ * @param messageId makes the id of a Message that has none, from its metadata
+ */
+export function fromPre10Params(params: unknown, messageId: (metadata?: JsonValue) => string): JsonValue {
   if (!isJsonObject(params)) return params as JsonValue;
   const configuration = isJsonObject(params.configuration) ? params.configuration : {};
   const { blocking, acceptedOutputModes, historyLength } = configuration;
   return {
-    ...(params.message !== undefined && { message: fromPre10Message(params.message) }),
+    ...(params.message !== undefined && { message: fromPre10Message(params.message, messageId) }),
     configuration: {
       ...(acceptedOutputModes !== undefined && { acceptedOutputModes }),
       ...(historyLength !== undefined && { historyLength }),
@@ -60,9 +63,9 @@ export function completedByReply(request: Message, reply: Message, taskId: strin
   };
 }
 
-function fromPre10Message(message: JsonValue): JsonValue {
+function fromPre10Message(message: JsonValue, newId: (metadata?: JsonValue) => string): JsonValue {
   if (!isJsonObject(message)) return message;
-  const { role = 'user', parts, messageId = randomUUID(), ...rest } = message;
+  const { role = 'user', parts, messageId = newId(message.metadata), ...rest } = message;
   return {
     ...rest,
     messageId,

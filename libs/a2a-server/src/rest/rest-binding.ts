@@ -41,7 +41,7 @@ export class RestBinding {
     const call = callContext(base, request, reply, this.address);
     await operation.at(this.handler, call, async (agent) => {
       setActivatedExtensions(call, agent, reply);
-      const params = rest.read(request);
+      const params = rest.read(request, call);
       if (operation === OPERATIONS.GetExtendedAgentCard) {
         const card = await this.handler.extendedAgentCard(agent, call);
         const { cards } = this.handler;

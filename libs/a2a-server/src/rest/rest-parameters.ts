@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import type { CallContext } from '#libs/executor';
 import { invalidParams, isJsonObject, type JsonObject, protoNames, toJsonNames } from '#libs/protocol';
+import { messageIdOf } from '../http/message-id.js';
 
 /** Reads an operation's parameters from the places where a route carries them. */
-export type ReadParameters = (request: FastifyRequest) => JsonObject;
+export type ReadParameters = (request: FastifyRequest, call: CallContext) => JsonObject;
 
 interface RouteParams {
   tenant?: string;
@@ -53,14 +54,15 @@ export function tenantParameters(request: FastifyRequest): JsonObject {
 const SHORT_NAMES = protoNames(['contextId', 'taskId'], { message: protoNames(['messageId', 'contextId', 'taskId']) });
 
 /** `POST /send-message` `{message, contextId?, taskId?}`: `message` is a text or a bare Message. */
-export function sendMessageParameters(request: FastifyRequest): JsonObject {
+export function sendMessageParameters(request: FastifyRequest, call: CallContext): JsonObject {
   const body = bodyParameters(request);
   toJsonNames(body, SHORT_NAMES);
   const { message, contextId, taskId, ...rest } = body;
   const ids = { ...(contextId !== undefined && { contextId }), ...(taskId !== undefined && { taskId }) };
-  const defaults = { messageId: randomUUID(), role: 'ROLE_USER' };
-  if (typeof message === 'string') return { ...rest, message: { ...defaults, parts: [{ text: message }], ...ids } };
-  if (isJsonObject(message)) return { ...rest, message: { ...defaults, ...message, ...ids } };
+  if (typeof message === 'string' || isJsonObject(message)) {
+    const given: JsonObject = typeof message === 'string' ? { parts: [{ text: message }] } : message;
+    return { ...rest, message: { messageId: messageIdOf(call, given.metadata), role: 'ROLE_USER', ...given, ...ids } };
+  }
   throw invalidParams({
     field: 'message',
     description: message === undefined ? 'is required' : 'must be a string or an object',
