@@ -14,6 +14,8 @@ import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { linear, ruled, unique } from '../support/workflow.js';
 
+const V03 = { headers: { 'a2a-version': '0.3' } };
+
 const stage = useSharedStage();
 let hook: WebhookReceiver;
 let base: string;
@@ -77,6 +79,33 @@ describe.each(['JSONRPC', 'HTTP+JSON'])("the official SDK's client of A2A 0.3 ov
       expect(JSON.parse(body)).toMatchObject({ kind: 'task', id: taskId, contextId });
       expect(await verify(headers, Buffer.from(body))).toBe(id);
     }
+  });
+
+  it('makes one without an id, which is the one that is read where none is named, as at its own server', async () => {
+    const client = await clientOver(transport);
+    const unnamed = { url: hook.url, token: 'tok' };
+    const { id: taskId } = (await client.sendMessage({ message: said('go') })) as Task;
+    const read = async (named = {}) =>
+      (await rpc<object>(base, 'tasks/pushNotificationConfig/get', { id: taskId, ...named }, V03)).body;
+    await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig: { id: 'c', url: hook.url } });
+    expect((await read()).error).toMatchObject({ code: -32001 });
+    await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig: { url: `${hook.url}?first` } });
+    await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig: unnamed });
+    const kept = { taskId, pushNotificationConfig: { ...unnamed, id: taskId } };
+    for (const named of [{}, { pushNotificationConfigId: '' }, { pushNotificationConfigId: taskId }]) {
+      expect((await read(named)).result).toEqual(kept);
+    }
+    expect(await client.listTaskPushNotificationConfig({ id: taskId })).toHaveLength(2);
+  });
+
+  it('brings one without an id in its Message, which is read in the same way', async () => {
+    const client = await clientOver(transport);
+    const configuration = { pushNotificationConfig: { url: hook.url } };
+    const { id } = (await client.sendMessage({ message: said('go'), configuration })) as Task;
+    expect((await rpc<object>(base, 'tasks/pushNotificationConfig/get', { id }, V03)).body.result).toEqual({
+      taskId: id,
+      pushNotificationConfig: { id, url: hook.url },
+    });
   });
 
   it('makes, reads, lists and deletes configs', async () => {

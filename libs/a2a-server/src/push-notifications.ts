@@ -26,7 +26,7 @@ export class PushNotifications {
   ): Promise<ShownPushConfig> {
     const configs = this.offered(agent);
     const { taskId } = await this.find(agent, request.taskId, call);
-    const config = configs.check(request);
+    const config = configs.check({ ...request, id: request.id ?? legacyId(call, taskId) });
     return configs.register({ taskId, scope: call.scope, config, wireVersion: wireVersionOf(call) });
   }
 
@@ -85,12 +85,12 @@ export class PushNotifications {
     take: (call: CallContext) => Promise<Accepted>,
   ): Promise<Accepted> {
     const configs = this.offered(agent);
-    // The same Message sent again brings the same config.
+    const taskId = message.taskId ?? call.newTaskId?.() ?? newTaskId();
     const given = configuration?.taskPushNotificationConfig ?? { url: '' };
-    const named = { ...given, id: given.id ?? derivedId(message.messageId) };
+    // The same Message sent again brings the same config.
+    const named = { ...given, id: given.id ?? legacyId(call, taskId) ?? derivedId(message.messageId) };
     const config = configs.check(named, 'configuration.taskPushNotificationConfig');
     if (message.taskId !== undefined) await this.checkRoom(agent, message.taskId, config, call);
-    const taskId = message.taskId ?? call.newTaskId?.() ?? newTaskId();
     const registration = { taskId, scope: call.scope, config, wireVersion: wireVersionOf(call) };
     const jobs = message.taskId === undefined ? [configs.registrationJob({ ...registration, after: 0 })] : [];
     const accepted = await take({ ...call, newTaskId: () => taskId, jobs });
@@ -127,6 +127,11 @@ export class PushNotifications {
 /** Notifications keep to the version that the config came in. */
 function wireVersionOf({ protocolVersion }: CallContext): string {
   return protocolVersion ?? '1.0';
+}
+
+/** In 0.3 a config without an id has that of its Task, as at the official SDK's server: it is read without naming one. */
+function legacyId({ protocolVersion }: CallContext, taskId: string): string | undefined {
+  return protocolVersion === '0.3' ? taskId : undefined;
 }
 
 function derivedId(messageId: string): string {

@@ -65,6 +65,7 @@ export {
   encodeTask,
 } from './codec/sdk-codec.js';
 export {
+  readV03OnePushParams,
   readV03PushConfig,
   readV03PushParams,
   readV03SendParams,

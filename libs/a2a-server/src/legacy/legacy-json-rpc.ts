@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
   type ReadV03,
+  readV03OnePushParams,
   readV03PushConfig,
   readV03PushParams,
   readV03SendParams,
@@ -51,7 +52,7 @@ const METHODS: ReadonlyMap<string, LegacyMethod> = new Map<string, LegacyMethod>
   ],
   [
     'tasks/pushNotificationConfig/get',
-    { operation: OPERATIONS.GetTaskPushNotificationConfig, read: readV03PushParams, write: config },
+    { operation: OPERATIONS.GetTaskPushNotificationConfig, read: readV03OnePushParams, write: config },
   ],
   [
     'tasks/pushNotificationConfig/list',

@@ -35,14 +35,22 @@ export const readV03PushConfig: ReadV03 = named(
   }),
 );
 
-/** `tasks/pushNotificationConfig/get`, `list` and `delete`, which call the Task `id`. */
-export const readV03PushParams: ReadV03 = named(
-  protoNames(['pushNotificationConfigId']),
-  ({ id, pushNotificationConfigId }) => ({
-    ...(id !== undefined && { taskId: id }),
-    ...(pushNotificationConfigId !== undefined && { id: pushNotificationConfigId }),
-  }),
-);
+const ONE_CONFIG_NAMES = protoNames(['pushNotificationConfigId']);
+
+/** `tasks/pushNotificationConfig/list` and `delete`, which call the Task `id`. */
+export const readV03PushParams: ReadV03 = named(ONE_CONFIG_NAMES, ({ id, pushNotificationConfigId }) => ({
+  ...(id !== undefined && { taskId: id }),
+  ...(pushNotificationConfigId !== undefined && { id: pushNotificationConfigId }),
+}));
+
+/**
+ * `tasks/pushNotificationConfig/get`, which need not name a config: it means the one that was made without an id, which
+ * has that of its Task.
+ */
+export const readV03OnePushParams: ReadV03 = named(ONE_CONFIG_NAMES, ({ id, pushNotificationConfigId }) => ({
+  ...(id !== undefined && { taskId: id, id }),
+  ...((pushNotificationConfigId ?? '') !== '' && { id: pushNotificationConfigId }),
+}));
 
 const ROLES: Readonly<Record<string, string>> = { user: 'ROLE_USER', agent: 'ROLE_AGENT' };
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../json.js';
 import type { Part } from '../message.js';
-import { readV03PushConfig, readV03PushParams, readV03SendParams } from './v0-3-requests.js';
+import { readV03OnePushParams, readV03PushConfig, readV03PushParams, readV03SendParams } from './v0-3-requests.js';
 import { readV03RestPushConfig, readV03RestSend, writeV03RestItem, writeV03RestPushConfig } from './v0-3-rest.js';
 import { writeV03PushConfig, writeV03StreamItem, writeV03Task } from './v0-3-values.js';
 
@@ -102,6 +102,8 @@ describe('the codec of A2A 0.3', () => {
     expect(writeV03PushConfig(config)).toEqual({ taskId: 't', pushNotificationConfig: inner });
     expect(readV03PushConfig({ taskId: 't', pushNotificationConfig: inner })).toEqual(config);
     expect(readV03PushParams({ id: 't', pushNotificationConfigId: 'c' })).toEqual({ taskId: 't', id: 'c' });
+    expect(readV03OnePushParams({ id: 't', pushNotificationConfigId: 'c' })).toEqual({ taskId: 't', id: 'c' });
+    expect(readV03OnePushParams({ id: 't' })).toEqual({ taskId: 't', id: 't' });
     const resource = { name: 'tasks/t/pushNotificationConfigs/c', pushNotificationConfig: inner };
     expect(writeV03RestPushConfig(config)).toEqual(resource);
     expect(readV03RestPushConfig({ ...resource, taskId: 't' })).toEqual(config);
