@@ -70,7 +70,7 @@ interface Started {
 export async function start(environment: Environment): Promise<void> {
   try {
     const config = loadConfig(environment);
-    const { url, grpcPort } = await startedOn(config, new EarlyStop(config.shutdownGraceMs));
+    const { url, grpcPort } = await startedOn(config, new EarlyStop(config));
     // Whoever read the ready line may close the pipe; that is no reason to end.
     process.stdout.on('error', () => undefined);
     const more = TALKATIVE.has(config.logLevel) ? startLines(config, url, grpcPort) : [];

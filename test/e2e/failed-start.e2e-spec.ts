@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { DatabaseLink } from '../support/database-link.js';
 import { freshDataDir, postmasters, startParley, startRefused } from '../support/parley.js';
 import { freshDatabase } from '../support/postgres.js';
@@ -27,11 +28,13 @@ describe('a start that fails', () => {
   it.each([
     ['because its port is taken', () => ({ PORT: port }), 'EADDRINUSE'],
     ['because the port of gRPC is taken', () => ({ GRPC_PORT: port }), 'GRPC_PORT'],
+    ['because nobody could call it', () => ({ AUTH_MODE: 'api-key' }), 'AUTH_API_KEYS'],
+    ['because a plugin is not there', () => ({ PARLEY_PLUGINS: join(data.path, 'none.mjs') }), 'PARLEY_PLUGINS'],
   ])('%s says so and stops the embedded database', async (_why, env, reason) => {
     const { code, logs } = await startRefused({ dataDir: data.path, env: env(), within: WITHIN });
     expect(logs).toContain(reason);
     expect(code).toBe(1);
-    expect(postmasters(data.path)).toEqual([]);
+    await until(() => postmasters(data.path).length === 0, { what: 'the embedded database to stop' });
   });
 
   it('because its database goes away meanwhile says so', async () => {
@@ -59,6 +62,19 @@ describe('a start that fails', () => {
     const [socket] = (await reached) as [Socket];
     socket.destroy();
     silent.close();
+  });
+
+  it('because it is told to stop does not wait for the embedded database longer than it may, and stops it', async () => {
+    const own = freshDataDir();
+    try {
+      const starting = until(() => postmasters(own.path).length > 0, { what: 'the embedded database to start' });
+      const options = { dataDir: own.path, env: { SHUTDOWN_GRACE: '0' }, within: WITHIN };
+      const { code, logs } = await startRefused(options, starting);
+      expect({ code, logs }).toEqual({ code: 0, logs: '' });
+      await until(() => postmasters(own.path).length === 0, { what: 'the embedded database to stop' });
+    } finally {
+      await own.remove();
+    }
   });
 
   it('leaves the embedded database to another process that uses it', async () => {

@@ -170,8 +170,17 @@ export function postmasters(folder: string): number[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('postmaster.pid') && dirname(name).length > 0)
-    .map((name) => Number(readFileSync(join(folder, name), 'utf8').split('\n')[0]))
+    .map((name) => processIn(join(folder, name)))
     .filter((pid) => pid > 0 && alive(pid));
+}
+
+/** 0 where the server has just removed its file. */
+function processIn(postmasterFile: string): number {
+  try {
+    return Number(readFileSync(postmasterFile, 'utf8').split('\n')[0]);
+  } catch {
+    return 0;
+  }
 }
 
 function alive(pid: number): boolean {

@@ -77,6 +77,19 @@ describe('EmbeddedPostgres', () => {
     await expect(query(two.url, 'SELECT 1')).rejects.toThrow(/ENOENT|ECONNREFUSED/);
   });
 
+  it('stops with its last user although sessions of this process are left that nobody can close', async () => {
+    const [first, last] = [await started(), await started()];
+    const left = new pg.Client({ connectionString: first.url, application_name: `parley:${process.pid}:replica` });
+    left.on('error', () => undefined);
+    await left.connect();
+    const ended = new Promise<void>((resolve) => left.once('end', resolve));
+    await first.stop();
+    expect(await query(last.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await last.stop();
+    await ended;
+    await expect(query(last.url, 'SELECT 1')).rejects.toThrow(/ENOENT|ECONNREFUSED/);
+  });
+
   it('is started again at its address when it dies in use', async () => {
     const server = await started();
     const url = server.url;

@@ -5,11 +5,14 @@ import { ScramClient } from './scram-client.js';
 export const CONNECT_TIMEOUT_MS = 10_000;
 export const KEEP_ALIVE_DELAY_MS = 5_000;
 
+/** What the sessions of this process are called, or begin with before a colon and what they are for. */
+export const SESSIONS_OF_PROCESS = `parley:${process.pid}`;
+
 /** How every session of this process connects. */
 export function connectionOptions(url: string): pg.PoolConfig {
   return {
     connectionString: url,
-    application_name: `parley:${process.pid}`,
+    application_name: SESSIONS_OF_PROCESS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,

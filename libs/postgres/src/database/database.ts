@@ -5,6 +5,7 @@ import {
   CONNECT_TIMEOUT_MS,
   connectionOptions,
   KEEP_ALIVE_DELAY_MS,
+  SESSIONS_OF_PROCESS,
   withoutNames,
 } from './connection-options.js';
 import { isUpToDate, migrate, type MigrationClass, MIGRATIONS } from './migrate.js';
@@ -67,7 +68,7 @@ export class Database {
     const Client = clientOf(this.options.url);
     const client = new Client({
       ...connectionOptions(this.options.url),
-      application_name: `parley:${process.pid}:${purpose}`,
+      application_name: `${SESSIONS_OF_PROCESS}:${purpose}`,
     });
     client.on('error', () => undefined);
     return client;
@@ -83,7 +84,7 @@ export class Database {
     settings: Readonly<Record<string, string>>,
     idleTimeoutMillis = TUNED_IDLE_MS,
   ): pg.Pool {
-    const application_name = `parley:${process.pid}:${purpose}`;
+    const application_name = `${SESSIONS_OF_PROCESS}:${purpose}`;
     const set = Object.entries(settings).map(([name, value]) => `SET ${name} = ${value}`);
     const options: pg.PoolConfig & { onConnect(client: pg.ClientBase): Promise<unknown> } = {
       ...connectionOptions(this.options.url),
@@ -154,7 +155,7 @@ function migrationOptions(options: DatabaseOptions, Pool: typeof pg.Pool): DataS
   return {
     type: 'postgres',
     url: options.url,
-    applicationName: `parley:${process.pid}`,
+    applicationName: SESSIONS_OF_PROCESS,
     driver: { ...pg, Pool },
     poolSize: MIGRATION_POOL_SIZE,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,

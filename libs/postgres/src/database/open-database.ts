@@ -21,17 +21,26 @@ export async function openDatabase(
   const logger = new Logger(Database.name);
   const poolUrl = config.databasePoolUrl;
   if (config.databaseUrl) await probeDatabase(config.databaseUrl, poolUrl);
-  const embedded = config.databaseUrl ? undefined : await startEmbedded(config.dataDir, logger, startLog);
-  const url = config.databaseUrl ?? embedded!.url;
   const onError = (error: Error) => logger.warn({ err: error }, 'A database session broke');
-  const database = await Database.open({ url, poolUrl, migrations, onError }).catch(async (error: unknown) => {
-    await embedded?.stop();
+  const server = config.databaseUrl ? undefined : startEmbedded(config.dataDir, logger, startLog);
+  const opening = (async () => {
+    const url = config.databaseUrl ?? (await server!).url;
+    return Database.open({ url, poolUrl, migrations, onError });
+  })();
+  // Before they are there: the start may fail elsewhere meanwhile.
+  shutdown.register('database', async () => (await begun(opening))?.close());
+  if (server) shutdown.register('server', async () => (await begun(server))?.stop());
+  const database = await opening.catch(async (error: unknown) => {
+    await (await begun(server))?.stop();
     throw error;
   });
   readiness.add('database', () => database.ping());
-  shutdown.register('database', () => database.close());
-  if (embedded) shutdown.register('server', () => embedded.stop());
   return database;
+}
+
+/** `undefined` where it could not be begun, which whoever began it is told. */
+async function begun<T>(beginning: Promise<T> | undefined): Promise<T | undefined> {
+  return beginning?.catch(() => undefined);
 }
 
 function startEmbedded(dataDir: string, logger: Logger, startLog: Pick<PinoLogger, 'warn'>): Promise<EmbeddedPostgres> {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { SESSIONS_OF_PROCESS } from '../database/connection-options.js';
 import { prepareCluster } from './cluster-home.js';
 import { ensureCluster, SUPERUSER } from './cluster.js';
 import { withHomeLock } from './home-lock.js';
@@ -14,7 +15,7 @@ import {
   type ServerAddress,
   usualListening,
 } from './server-address.js';
-import { runningServer, type ServerSetup, stopServer } from './running-server.js';
+import { runningServer, type ServerSetup, stopServer, SUPERVISOR } from './running-server.js';
 import { removeShortFolder } from './socket-folder.js';
 
 export interface EmbeddedPostgresOptions {
@@ -46,6 +47,7 @@ const REVIVAL_PAUSE_MS = 1_000;
  */
 export class EmbeddedPostgres {
   private stopping = false;
+  private stopped: Promise<void> | undefined;
   private revival: Promise<void> | undefined;
   private session!: pg.Client;
   private address: ServerAddress | undefined;
@@ -86,9 +88,15 @@ export class EmbeddedPostgres {
     return databaseUrl(this.address!, SUPERUSER, this.setup.password, DATABASE);
   }
 
-  /** Gives the server up; stops it if nobody else has a session. Close your own sessions first. Idempotent. */
-  async stop(): Promise<void> {
-    if (this.stopping) return;
+  /**
+   * Gives the server up; stops it if nobody else has a session. Those of this process count only where another one of
+   * these holds the server: what is left of them ends with it. Idempotent.
+   */
+  stop(): Promise<void> {
+    return (this.stopped ??= this.giveUp());
+  }
+
+  private async giveUp(): Promise<void> {
     this.stopping = true;
     await this.revival;
     await withHomeLock(this.setup.home.lockFile, STOP_LOCK_WAIT_MS, () => this.leave());
@@ -158,6 +166,13 @@ export class EmbeddedPostgres {
   }
 }
 
+/** A start that fails leaves sessions that nobody can close any more: only whoever holds the server counts there. */
+const OTHER_SESSIONS = `
+  SELECT FROM pg_stat_activity
+  WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+    AND (application_name = $2 OR application_name <> $1 AND NOT starts_with(application_name, $1 || ':'))
+  LIMIT 1`;
+
 /**
  * Whether nobody else uses the server. A backend outlives its client by a few milliseconds, so sessions that have just
  * been closed get a moment to go.
@@ -166,9 +181,7 @@ async function isOnlySession(session: pg.Client): Promise<boolean> {
   const deadline = Date.now() + LAST_SESSIONS_WAIT_MS;
   try {
     for (;;) {
-      const { rowCount } = await session.query(
-        `SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1`,
-      );
+      const { rowCount } = await session.query(OTHER_SESSIONS, [SESSIONS_OF_PROCESS, SUPERVISOR]);
       if (rowCount === 0) return true;
       if (Date.now() > deadline) return false;
       await delay(POLL_MS);

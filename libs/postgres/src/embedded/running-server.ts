@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { SESSIONS_OF_PROCESS } from '../database/connection-options.js';
 import { ScramClient } from '../database/scram-client.js';
 import type { ClusterPlacement } from './cluster-home.js';
 import { ensureAccessRules, SUPERUSER } from './cluster.js';
@@ -17,6 +18,9 @@ const STOP_WAIT_MS = 15_000;
 const POLL_MS = 25;
 const RETRY_MS = 250;
 const CONNECT_TIMEOUT_MS = 5_000;
+
+/** What the sessions are called that hold a server of this process. */
+export const SUPERVISOR = `${SESSIONS_OF_PROCESS}:supervisor`;
 
 /** Everything that a server is started from. */
 export interface ServerSetup extends ClusterPlacement {
@@ -45,7 +49,7 @@ export async function runningServer(
     const found = runningPostmaster(home.cluster);
     if (ensureAccessRules(home, account) && found) await requestReload(found.pid, home, programs);
     const child = found ? undefined : spawnServer(home, programs, account, await address());
-    const server = await whenReady(setup, child);
+    const server = await orEndedWithProcess(child, whenReady(setup, child));
     if (server) {
       keepAddress(home, server.address);
       return server;
@@ -74,6 +78,17 @@ function runningPostmaster(cluster: string): PostmasterFile | undefined {
   return state === 'running' ? file : undefined;
 }
 
+/** A server that is still starting has no other user yet: it ends with the process, where that does not wait for it. */
+async function orEndedWithProcess<T>(child: ChildProcess | undefined, ready: Promise<T>): Promise<T> {
+  const end = (): void => void child?.kill('SIGINT');
+  process.once('exit', end);
+  try {
+    return await ready;
+  } finally {
+    process.off('exit', end);
+  }
+}
+
 /** `undefined` once the server has ended. */
 async function whenReady(setup: ServerSetup, child: ChildProcess | undefined): Promise<RunningServer | undefined> {
   const { cluster } = setup.home;
@@ -95,7 +110,7 @@ async function whenReady(setup: ServerSetup, child: ChildProcess | undefined): P
 async function tryConnect({ home, password }: ServerSetup, address: ServerAddress): Promise<pg.Client | undefined> {
   const session = new ScramClient({
     connectionString: databaseUrl(address, SUPERUSER, password, 'postgres'),
-    application_name: `parley:${process.pid}:supervisor`,
+    application_name: SUPERVISOR,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
   });

@@ -51,10 +51,11 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
   /**
    * Ends what was begun of a service that could not be put together: then there is no application that could be closed,
    * and what its parts have registered so far is all there is. Ends at once where no part has begun anything.
+   * @param graceMs how long its steps may take
    */
-  static async afterFailedStart(config: AppConfig): Promise<void> {
+  static async afterFailedStart(config: AppConfig, graceMs = config.shutdownGraceMs): Promise<void> {
     const shutdown = SHUTDOWNS.get(config);
-    await shutdown?.beforeApplicationShutdown();
+    await shutdown?.runFirst(graceMs);
     await shutdown?.onApplicationShutdown();
   }
 
@@ -67,15 +68,19 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
     this.steps.set(phase, [...(this.steps.get(phase) ?? []), step]);
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    this.readiness.draining = true;
-    this.begun.abort();
-    setTimeout(() => this.grace.abort(), this.config.shutdownGraceMs).unref();
-    await this.runPhases(SHUTDOWN_PHASES.slice(0, FIRST_AFTER_LISTENING));
+  beforeApplicationShutdown(): Promise<void> {
+    return this.runFirst(this.config.shutdownGraceMs);
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.runPhases(SHUTDOWN_PHASES.slice(FIRST_AFTER_LISTENING));
+  }
+
+  private async runFirst(graceMs: number): Promise<void> {
+    this.readiness.draining = true;
+    this.begun.abort();
+    setTimeout(() => this.grace.abort(), graceMs).unref();
+    await this.runPhases(SHUTDOWN_PHASES.slice(0, FIRST_AFTER_LISTENING));
   }
 
   private async runPhases(phases: readonly ShutdownPhase[]): Promise<void> {
