@@ -145,6 +145,13 @@ describe('garbage at /api: problem+json, never a 5xx, nothing stored', () => {
     counts = await stage.database.counts();
   });
 
+  it.each(['/runs?q', '/inbox?assignee', '/deliveries?taskId'])('NUL in %s is refused by name', async (query) => {
+    for (const value of ['%00', 'a%00b']) {
+      const refused = problem(await stage.api.call('GET', `${query}=${value}`));
+      expect(JSON.stringify(refused)).toContain(query.split('?')[1]);
+    }
+  });
+
   it('a path that is no URL component is refused in the shape of its surface', async () => {
     problem(await stage.api.call('GET', '/runs/%'));
     const response = await fetch(`${stage.parley.url}/a2a/workflows/%`, { headers: { 'a2a-version': '1.0' } });

@@ -10,6 +10,9 @@ class Wanted extends PageQuery {
   @QueryText((text) => /^\w+$/.test(text), 'must be a word')
   name?: string;
 
+  @QueryText(() => true, '')
+  anything?: string;
+
   @QueryFlag()
   strict = false;
 }
@@ -69,6 +72,8 @@ describe('query parameters', () => {
     ['way', ['up', 'down'], 'must be given once'],
     ['name', 'a b', 'must be a word'],
     ['name', ['a', 'b'], 'must be given once'],
+    ['anything', 'a\u0000b', 'must not contain a NUL character'],
+    ['anything', ['\u0000', 'b'], 'must be given once'],
     ['strict', 'yes', 'must be true or false'],
     ['strict', ['true', 'true'], 'must be given once'],
   ])('refuses %s=%j by name', (name, value, detail) => {

@@ -16,13 +16,13 @@ import {
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
 
-/** A text that passes the test, once; unless it is `required`, it may be left out. */
+/** A text that passes the test, once, and has no NUL; unless it is `required`, it may be left out. */
 export function QueryText(
   test: (text: string) => boolean,
   detail: string,
   documentation: ApiPropertyOptions & { required?: boolean } = {},
 ): PropertyDecorator {
-  const validate = (value: unknown): boolean => typeof value === 'string' && test(value);
+  const validate = (value: unknown): boolean => typeof value === 'string' && !hasNul(value) && test(value);
   return applyDecorators(
     ApiPropertyOptional({ type: String, ...documentation } as ApiPropertyOptions),
     ...(documentation.required ? [] : [IsOptional()]),
@@ -87,5 +87,13 @@ function numberOf(value: unknown): unknown {
 }
 
 function once(detail: string): ValidationOptions {
-  return { message: ({ value }) => (Array.isArray(value) ? 'must be given once' : detail) };
+  return {
+    message: ({ value }) =>
+      Array.isArray(value) ? 'must be given once' : hasNul(value) ? 'must not contain a NUL character' : detail,
+  };
+}
+
+/** PostgreSQL knows no text with one, and refuses every statement that is given it. */
+function hasNul(value: unknown): boolean {
+  return typeof value === 'string' && value.includes('\0');
 }
