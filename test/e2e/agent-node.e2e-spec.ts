@@ -118,6 +118,18 @@ describe('models that do not answer', () => {
     ]);
   });
 
+  it.each([
+    [503, 'server-error'],
+    [429, 'rate-limited'],
+  ])('HTTP %d is tried again by the node, as its kind says', async (status, kind) => {
+    llm.answer = () => status;
+    const node = { ...echo('a', { prompt: 'x' }), retry: { attempts: 3, delay: '10ms' } };
+    const run = await api.finish(linear(unique('agent'), node));
+    expect(run.error).toMatchObject({ node: 'a', kind });
+    expect(run.nodes['a']).toMatchObject({ attempts: 3 });
+    expect(llm.calls).toHaveLength(3);
+  });
+
   it('a key that is refused is told so, and no other model is asked', async () => {
     llm.answer = () => 401;
     const run = await api.finish(linear(unique('agent'), echo('a', { prompt: 'x', fallbacks: ['other'] })));
@@ -148,6 +160,7 @@ describe('an answer with a schema', () => {
     llm.answer = () => '{"n":"one"}';
     const run = await api.finish(linear(unique('agent'), echo('a', { prompt: 'x', output: schema })));
     expect(run.error?.message).toContain('output.n must be integer');
+    expect(run.error).toMatchObject({ kind: 'invalid-output' });
     expect(llm.calls).toHaveLength(2);
   });
 });

@@ -108,7 +108,7 @@ function isError(value: unknown): value is Error {
  * @param retryAfter the header of that name
  */
 export function statusFailure(status: number, body: string, retryAfter?: string): AgentCallError {
-  const answered = { status, retryAfter: pauseOf(retryAfter) };
+  const answered = { status, retryAfter: requestedPause(retryAfter) };
   if (status >= 500) return new AgentCallError('server-error', `HTTP ${status}`, { code: status, ...answered });
   const reported = errorOf(parsed(body));
   if (status === 401 || status === 403) return refusal(status, reported);
@@ -119,7 +119,7 @@ export function statusFailure(status: number, body: string, retryAfter?: string)
 }
 
 /** What a `Retry-After` asks for (RFC 9110, section 10.2.3), in milliseconds; `undefined` where it is none. */
-function pauseOf(retryAfter: string | undefined): number | undefined {
+export function requestedPause(retryAfter: string | undefined): number | undefined {
   if (retryAfter === undefined) return undefined;
   if (/^\d{1,12}$/.test(retryAfter)) return Number(retryAfter) * 1_000;
   const pause = Date.parse(retryAfter) - Date.now();

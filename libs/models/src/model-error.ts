@@ -1,9 +1,18 @@
 import { briefText } from '#libs/protocol';
 
+/** Why a model is out of reach for now, in the words that `retry.on` of a node has for it. */
+export type ModelOutage =
+  | 'connect' // no connection, or one that broke
+  | 'timeout' // no answer in time
+  | 'server-error' // HTTP 5xx
+  | 'rate-limited'; // HTTP 429
+
 interface ModelErrorOptions {
   cause?: unknown;
   status?: number | undefined;
   fallback?: boolean;
+  outage?: ModelOutage | undefined;
+  retryAfter?: number | undefined;
 }
 
 /**
@@ -19,10 +28,16 @@ export class ModelError extends Error {
    * What the provider refuses (400, 401, 403) another one is not asked.
    */
   readonly fallback: boolean;
+  /** Absent where the same call is as likely to fail the next time. */
+  readonly outage: ModelOutage | undefined;
+  /** How many milliseconds the provider asks to wait before it is called again. */
+  readonly retryAfter: number | undefined;
 
-  constructor(message: string, { cause, status, fallback = false }: ModelErrorOptions = {}) {
-    super(briefText(message), { cause });
-    this.status = status;
-    this.fallback = fallback;
+  constructor(message: string, options: ModelErrorOptions = {}) {
+    super(briefText(message), { cause: options.cause });
+    this.status = options.status;
+    this.fallback = options.fallback === true;
+    this.outage = options.outage;
+    this.retryAfter = options.retryAfter;
   }
 }

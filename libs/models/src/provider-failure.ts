@@ -1,5 +1,5 @@
 import type { APICallError } from '@ai-sdk/provider';
-import { AgentCallError } from '#libs/a2a-client';
+import { AgentCallError, requestedPause } from '#libs/a2a-client';
 import {
   OutboundConnectError,
   OutboundInterruptedError,
@@ -8,7 +8,7 @@ import {
 } from '#libs/outbound';
 import { isJsonObject } from '#libs/protocol';
 import { AnswerTooLong } from './bounded-fetch.js';
-import { ModelError } from './model-error.js';
+import { ModelError, type ModelOutage } from './model-error.js';
 
 /** What a call needs to know to report its failure. */
 export interface FailedCall {
@@ -20,7 +20,7 @@ export interface FailedCall {
 /** Why a provider's model gave no answer, or not all of it; `undefined` for a fault of ours. */
 export function modelFailure(error: unknown, call: FailedCall): ModelError | undefined {
   if (error instanceof ModelError) return error;
-  const failed = (reason: string, options: { status?: number | undefined; fallback?: boolean } = {}): ModelError =>
+  const failed: Failed = (reason, options = {}) =>
     new ModelError(`model "${call.model}" gave no answer: ${reason}`, { ...options, cause: error });
   if (isNamed(error, 'AI_APICallError')) {
     const { statusCode, cause } = error as APICallError;
@@ -31,11 +31,18 @@ export function modelFailure(error: unknown, call: FailedCall): ModelError | und
   return ofConnection(error, failed) ?? ofAnswer(error, call.secrets, failed);
 }
 
-type Failed = (reason: string, options?: { status?: number | undefined; fallback?: boolean }) => ModelError;
+interface Known {
+  status?: number | undefined;
+  fallback?: boolean;
+  outage?: ModelOutage | undefined;
+  retryAfter?: number | undefined;
+}
+
+type Failed = (reason: string, options?: Known) => ModelError;
 
 /** A refusal of the provider, in its own words as far as they are safe. */
 function ofStatus(
-  { message, data }: APICallError,
+  { message, data, responseHeaders }: APICallError,
   status: number,
   secrets: readonly string[],
   failed: Failed,
@@ -43,17 +50,25 @@ function ofStatus(
   // Without data the message is the package's own.
   const said =
     data === undefined || message === '' ? '' : `: ${safe(message, secrets, status === 401 || status === 403)}`;
-  const fallback = status === 429 || status >= 500;
+  const outage = outageOf(status);
+  const retryAfter = requestedPause(responseHeaders?.['retry-after']);
   const refusal = status === 401 ? 'the provider refused the key (HTTP 401)' : `HTTP ${status}`;
-  return failed(`${refusal}${said}`, { status, fallback });
+  return failed(`${refusal}${said}`, { status, fallback: outage !== undefined, outage, retryAfter });
+}
+
+function outageOf(status: unknown): ModelOutage | undefined {
+  if (status === 429) return 'rate-limited';
+  return typeof status === 'number' && status >= 500 ? 'server-error' : undefined;
 }
 
 /** What became of the connection, whichever error of a package it is wrapped in. */
 function ofConnection(error: unknown, failed: Failed): ModelError | undefined {
   if (error instanceof AgentCallError) return ofCredential(error, failed);
-  if (error instanceof OutboundConnectError) return failed('it cannot be reached', { fallback: true });
-  if (error instanceof OutboundTimeoutError) return failed('it took too long', { fallback: true });
-  if (error instanceof OutboundInterruptedError) return failed('the connection broke', { fallback: true });
+  if (error instanceof OutboundConnectError)
+    return failed('it cannot be reached', { fallback: true, outage: 'connect' });
+  if (error instanceof OutboundTimeoutError) return failed('it took too long', { fallback: true, outage: 'timeout' });
+  if (error instanceof OutboundInterruptedError)
+    return failed('the connection broke', { fallback: true, outage: 'connect' });
   if (error instanceof OutboundRefusedError) {
     const where = error.refusal === 'redirect' ? 'leads elsewhere' : 'may not be called';
     return failed(`its address ${where}`);
@@ -62,9 +77,12 @@ function ofConnection(error: unknown, failed: Failed): ModelError | undefined {
   return undefined;
 }
 
+const PASSING: readonly ModelOutage[] = ['connect', 'timeout', 'server-error'];
+
 /** A credential that cannot be used is nobody else's to make up for; a token endpoint that is away may be. */
 function ofCredential(error: AgentCallError, failed: Failed): ModelError {
-  return failed(error.message, { fallback: ['connect', 'timeout', 'server-error'].includes(error.kind) });
+  const outage = PASSING.find((it) => it === error.kind);
+  return failed(error.message, { fallback: outage !== undefined, outage });
 }
 
 /** What was wrong in the answer itself: an error in the middle of it, an end before its end, or what is no answer. */
@@ -76,7 +94,11 @@ function ofAnswer(error: unknown, secrets: readonly string[], failed: Failed): M
   const message = typeof said['message'] === 'string' ? `: ${safe(said['message'], secrets, false)}` : '';
   const status = [said['statusCode'], said['code']].find((it) => typeof it === 'number' && it >= 400 && it < 600);
   const refused = typeof status === 'number' && status < 500 && status !== 429;
-  return failed(`it broke off${message}`, { status: status as number | undefined, fallback: !refused });
+  return failed(`it broke off${message}`, {
+    status: status as number | undefined,
+    fallback: !refused,
+    outage: outageOf(status),
+  });
 }
 
 export function cutShort(failed: Failed): ModelError {

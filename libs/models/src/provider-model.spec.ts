@@ -109,22 +109,38 @@ describe('a model of an OpenAI-compatible endpoint', () => {
   });
 
   it.each<[string, FakeAnswer, Partial<ModelError>, RegExp]>([
-    ['429', { status: 429, error: 'slow down' }, { status: 429, fallback: true }, /HTTP 429: slow down$/],
-    ['500', { status: 500, error: 'upset' }, { status: 500, fallback: true }, /HTTP 500: upset$/],
+    [
+      '429',
+      { status: 429, error: 'slow down' },
+      { status: 429, fallback: true, outage: 'rate-limited' },
+      /HTTP 429: slow down$/,
+    ],
+    ['500', { status: 500, error: 'upset' }, { fallback: true, outage: 'server-error' }, /HTTP 500: upset$/],
+    [
+      '503 with a time',
+      { status: 503, error: 'later', headers: { 'retry-after': '7' } },
+      { status: 503, outage: 'server-error', retryAfter: 7_000 },
+      /HTTP 503: later$/,
+    ],
     [
       '400',
       { status: 400, error: 'context_length_exceeded' },
-      { status: 400, fallback: false },
+      { status: 400, fallback: false, outage: undefined },
       /HTTP 400: context_length/,
     ],
     ['403', { status: 403, error: 'not for you' }, { status: 403, fallback: false }, /HTTP 403: not for you$/],
     [
       'a broken connection',
       { text: 'bon', cut: 'broken' },
-      { fallback: true },
+      { fallback: true, outage: 'connect' },
       /gave no answer: the connection broke$/,
     ],
-    ['an end too early', { text: 'bon', cut: 'short' }, { fallback: true }, /its answer ended in the middle$/],
+    [
+      'an end too early',
+      { text: 'bon', cut: 'short' },
+      { fallback: true, outage: undefined },
+      /its answer ended in the middle$/,
+    ],
     ['an error in the middle', { text: 'bon', breaks: 'overloaded' }, { fallback: true }, /it broke off: overloaded$/],
   ])('%s: whether another model may answer', async (_, answer, expected, text) => {
     llm.answer = () => answer;
@@ -139,8 +155,9 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     const { url } = closed;
     await closed.stop();
     const failure = await failed(model({ baseUrl: url }).stream(asked()));
-    expect([failure.fallback, failure.status, failure.message]).toEqual([
+    expect([failure.fallback, failure.outage, failure.status, failure.message]).toEqual([
       true,
+      'connect',
       undefined,
       expect.stringMatching(/^model "small" gave no answer: /),
     ]);
@@ -153,8 +170,9 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     llm.answer = () => answer;
     const http: OutboundFetch = (url, init) => outbound.fetch(url, { ...init, ...limits });
     const failure = await failed(model({ http }).stream(asked()));
-    expect([failure.fallback, failure.status, failure.message]).toEqual([
+    expect([failure.fallback, failure.outage, failure.status, failure.message]).toEqual([
       true,
+      'timeout',
       undefined,
       'model "small" gave no answer: it took too long',
     ]);

@@ -1,5 +1,12 @@
 import { AgentExecutor, type NodeSpec, type RequestContext } from '#libs/executor';
-import { artifactUpdate, type JsonObject, type Part, runEventMetadata, statusUpdate } from '#libs/protocol';
+import {
+  artifactUpdate,
+  failedUpdate,
+  type JsonObject,
+  type Part,
+  runEventMetadata,
+  statusUpdate,
+} from '#libs/protocol';
 import { NodeFailure } from './node-failure.js';
 
 /** What a node yields: events of its own Task. */
@@ -42,7 +49,7 @@ export abstract class NodeExecutor extends AgentExecutor {
       yield statusUpdate(context, 'TASK_STATE_COMPLETED', parts);
     } catch (error) {
       if (!(error instanceof NodeFailure)) throw error;
-      yield statusUpdate(context, 'TASK_STATE_FAILED', `Error: ${error.message}`);
+      yield failedUpdate(context, `Error: ${error.message}`, error.note);
     }
   }
 }

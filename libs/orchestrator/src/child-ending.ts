@@ -1,7 +1,16 @@
 import type { CalledTask } from '#libs/a2a-client';
 import { type CallFailure, type CallOutcome, statusTextOf } from '#libs/agent-calls';
-import { type Artifact, type FormQuestion, formQuestion, type Part, type TaskState, shownUrl } from '#libs/protocol';
+import {
+  type Artifact,
+  failureNote,
+  type FormQuestion,
+  formQuestion,
+  type Part,
+  type TaskState,
+  shownUrl,
+} from '#libs/protocol';
 import type { FailureKind } from './failure.js';
+import { isFailureKind } from './failure-kinds.js';
 import type { WorkflowNode } from './workflow.js';
 
 /** How a call to an agent came to its end. */
@@ -44,19 +53,27 @@ export function childEnding(node: WorkflowNode, url: string, outcome: CallOutcom
     return { kind: 'waiting', status: status ?? '', question: message?.parts ?? [], ...(asks && { asks }) };
   }
   const { failure } = outcome;
-  const { state, retryAfter } = failure;
+  const { state } = failure;
+  const { kind, retryAfter } = reasonOf(node, failure, answer);
   return {
     kind: 'failed',
     ...(state !== undefined && { status: stateWord(state) }),
     error:
       state === undefined ? callError(node, url, failure.message) : endError(node, url, state, statusTextOf(answer)),
-    failure: failureKind(failure),
+    failure: kind,
     ...(retryAfter !== undefined && { retryAfter }),
   };
 }
 
-function failureKind({ kind, rateLimited }: CallFailure): FailureKind {
-  return rateLimited ? 'rate-limited' : kind;
+/** What an agent of our own says of the end of its Task counts; anybody else could say what they like. */
+function reasonOf(
+  { type }: WorkflowNode,
+  { kind, rateLimited, retryAfter }: CallFailure,
+  { status }: CalledTask,
+): { kind: FailureKind; retryAfter?: number | undefined } {
+  const said = kind === 'failed' && type !== 'external' ? failureNote(status?.message?.metadata) : undefined;
+  if (said && isFailureKind(said.kind)) return { ...said, kind: said.kind };
+  return { kind: rateLimited ? 'rate-limited' : kind, retryAfter };
 }
 
 /** The node's error where the call itself failed. */

@@ -26,3 +26,8 @@ const ALL: Record<FailureKind, true> = {
 
 /** What `retry.on` may name: all kinds of failure but faults of ours, those first that are worth another attempt. */
 export const FAILURE_KINDS: readonly string[] = Object.keys(ALL).filter((kind) => kind !== 'internal');
+
+/** Whether a text, of the log of another version perhaps, is a kind of failure. */
+export function isFailureKind(kind: string): kind is FailureKind {
+  return Object.hasOwn(ALL, kind);
+}

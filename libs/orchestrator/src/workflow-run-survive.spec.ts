@@ -100,6 +100,45 @@ describe('a node with retry', () => {
     expect(run.sent).toEqual(['ext#1', 'ext#2', 'out#1']);
   });
 
+  describe('whose agent says of what kind its failure is', () => {
+    const agent = (keys: Partial<WorkflowNode>) => external({ type: 'agent', config: {}, ...keys });
+    const outage = (call: FakeCall): void => call.failAs('server-error');
+
+    test('is tried again by that kind', async () => {
+      const agents = () => answering({ ext: inTurn(outage, outage, (call) => call.complete('yes')) });
+      const run = await everyCrash(agent({ retry }), agents, untilOver);
+      expect(run.sent).toEqual(['ext#1', 'ext#2', 'ext#3', 'out#1']);
+      expect(run.payloads('node.retrying', 'ext')).toMatchObject([
+        { attempt: 1, failure: { kind: 'server-error', message: 'server-error', node: 'ext' } },
+        { attempt: 2 },
+      ]);
+    });
+
+    test('is tried again when it asks for that', async () => {
+      const agents = answering({ ext: (call) => call.failAs('rate-limited', 600_000) });
+      const run = new DrivenRun(agent({ retry }), agents);
+      await run.start();
+      const [retrying] = run.payloads('node.retrying');
+      expect(Date.parse(String(retrying?.['retryAt'])) - Date.now()).toBe(600_000);
+    });
+
+    test.each([
+      ['invalid-output', ['invalid-output'], 2],
+      ['invalid-output', undefined, 1],
+      ['what this version does not know', ['failed'], 2],
+    ])('%s, retried on %p: %d attempts', async (kind, on, attempts) => {
+      const again = { attempts: 2, delay: '1ms', ...(on && { on }) };
+      const run = await runOf(agent({ retry: again }), answering({ ext: (call) => call.failAs(kind) }));
+      expect(run.sent).toHaveLength(attempts);
+    });
+
+    test('is not believed where it is not of this service', async () => {
+      const run = await runOf(external({ retry }), answering({ ext: outage }));
+      expect(run.sent).toEqual(['ext#1']);
+      expect(run.state.error).toMatchObject({ kind: 'failed' });
+    });
+  });
+
   test('only as far as its condition says, which knows the failure', async () => {
     const when = "error.kind == 'failed' && error.message.contains('again')";
     const definition = external({ retry: { attempts: 3, on: ['failed'], delay: '1ms', when } });

@@ -48,6 +48,7 @@ export {
   userMessage,
 } from './constructors.js';
 export { A2A_ERRORS, A2AError, type A2AErrorReason, type FieldViolation, invalidParams } from './errors.js';
+export { failedUpdate, failureMetadata, type FailureNote, failureNote } from './failure-note.js';
 export { FORM_EXTENSION, formMessage, type FormQuestion, formQuestion } from './form-question.js';
 export { runEventMetadata, type RunEventNote, runEventNote } from './run-event.js';
 export { streamEvent, streamEventMetadata } from './stream-event.js';

@@ -1,6 +1,8 @@
 import type { ModelUsage } from '#libs/models';
 import {
   artifactUpdate,
+  failureMetadata,
+  type FailureNote,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -65,8 +67,9 @@ export function modelResponse(task: TaskReference, response: ModelResponse, kept
   return stepEvent(task, 'model.response', response as unknown as JsonObject, more);
 }
 
-export function modelError(task: TaskReference, failure: ModelFailure): NodeEvent {
-  return stepEvent(task, 'model.error', failure as unknown as JsonObject);
+/** @param note what the run is told where no other model is asked */
+export function modelError(task: TaskReference, failure: ModelFailure, note?: FailureNote): NodeEvent {
+  return stepEvent(task, 'model.error', failure as unknown as JsonObject, note && failureMetadata(note));
 }
 
 export function toolCall(task: TaskReference, { tool, id, args }: AskedCall, step: number): NodeEvent {

@@ -6,7 +6,7 @@ import {
   type RequestContext,
 } from '#libs/executor';
 import { ECHO_MODEL, type ModelMessage, type Models } from '#libs/models';
-import { dataPart, type Part, statusUpdate } from '#libs/protocol';
+import { dataPart, failedUpdate, type Part, statusUpdate } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
 import type { AgentMemory } from './agent-memory.js';
@@ -66,7 +66,7 @@ export class ModelExecutor extends AgentExecutor {
       }
     } catch (error) {
       if (!(error instanceof NodeFailure)) throw error;
-      yield statusUpdate(context, 'TASK_STATE_FAILED', `Error: ${error.message}`);
+      yield failedUpdate(context, `Error: ${error.message}`, error.note);
     }
   }
 
@@ -79,7 +79,7 @@ export class ModelExecutor extends AgentExecutor {
       (remembered ??= memory?.earlier(context, settings) ?? Promise.resolve([]));
     const turn: AgentTurn = { node: this.node.id, context, settings, models, tools, structure, log, earlier };
     while (log.question === undefined) {
-      if (log.failure !== undefined) throw new NodeFailure(log.failure);
+      if (log.failure !== undefined) throw new NodeFailure(log.failure.message, log.failure);
       const { call } = log;
       const answer = call || log.open ? undefined : this.ending(log);
       if (answer) return yield statusUpdate(context, 'TASK_STATE_COMPLETED', answer);
@@ -93,7 +93,9 @@ export class ModelExecutor extends AgentExecutor {
     const read = this.structure.read(answer);
     if ('value' in read) return [dataPart(read.value)];
     if (mendings === 0) return undefined;
-    throw new NodeFailure(`the model's answer is not what it has to be: ${read.fault}`);
+    throw new NodeFailure(`the model's answer is not what it has to be: ${read.fault}`, {
+      note: { kind: 'invalid-output' },
+    });
   }
 }
 

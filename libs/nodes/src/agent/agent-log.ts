@@ -1,5 +1,7 @@
 import type { AssistantMessage, ModelMessage, ToolResult } from '#libs/models';
 import {
+  type FailureNote,
+  failureNote,
   firstData,
   isJsonObject,
   type JsonObject,
@@ -61,7 +63,7 @@ export class AgentLog {
   /** What the model answered last, without asking for a call. */
   answer: Part[] | undefined;
   /** Why no model answers. */
-  failure: string | undefined;
+  failure: { message: string; note: FailureNote | undefined } | undefined;
   /** The question that the Task waits with, and what was said to it and is no answer. */
   question: CallQuestion | undefined;
   isUnanswered = false;
@@ -107,7 +109,7 @@ export class AgentLog {
     const payload = note?.payload as unknown;
     if (note?.type === 'model.request') this.request(payload as OpenStep);
     if (note?.type === 'model.response') this.respond(payload as ModelResponse, metadata);
-    if (note?.type === 'model.error') this.fail(payload as ModelFailure);
+    if (note?.type === 'model.error') this.fail(payload as ModelFailure, metadata);
     if (note?.type === 'tool.call') this.make(payload as AskedCall);
     if (note?.type === 'tool.result') this.result(payload as AskedCall & ToolOutcome);
   }
@@ -123,9 +125,9 @@ export class AgentLog {
     this.pieces = [];
   }
 
-  private fail({ step, message, next }: ModelFailure): void {
+  private fail({ step, message, next }: ModelFailure, metadata: JsonObject | undefined): void {
     this.step = step;
-    if (next === undefined) this.failure = message;
+    if (next === undefined) this.failure = { message, note: failureNote(metadata) };
     else this.open = { model: next, step };
   }
 

@@ -1,4 +1,5 @@
 import { type ModelCall, ModelError, type ModelEvent } from '#libs/models';
+import { failureNote } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { type Answering, asks, says } from '../testing/fake-models.js';
 import { lastWord, notedAgent, payloads } from '../testing/noted-agent.js';
@@ -43,6 +44,30 @@ describe('the step of a model', () => {
     expect(lastWord(driver)).toBe('Error: HTTP 401');
     expect(models.calls).toHaveLength(1);
     expect(payloads(driver, 'model.error')).toEqual([{ model: 'first', step: 1, status: 401, message: 'HTTP 401' }]);
+  });
+
+  it('says of what kind the failure of its last model is, also where it ends after a crash', async () => {
+    const answer: Answering = (_, model) => {
+      if (model === 'first') return refuse(429, true);
+      throw new ModelError('HTTP 503', { status: 503, fallback: true, outage: 'server-error', retryAfter: 2_000 });
+    };
+    for (const kills of [[], [6]]) {
+      const { driver, models } = notedAgent(answer, { model: 'first', fallbacks: ['second'] });
+      for (const killAfter of kills) {
+        await driver.run(killAfter);
+        expect(outline(driver.log.slice(1) as NodeEvent[]).at(-1)).toBe('model.error');
+      }
+      await driver.run();
+      expect(models.calls.map(({ model }) => model)).toEqual(['first', 'second']);
+      expect(failureNote(driver.task.status.message?.metadata)).toEqual({ kind: 'server-error', retryAfter: 2_000 });
+    }
+  });
+
+  it('says no kind where the same call would fail again', async () => {
+    const { driver } = notedAgent(() => refuse(400, false));
+    await driver.run();
+    expect(driver.state).toBe('failed');
+    expect(driver.task.status.message).not.toHaveProperty('metadata');
   });
 
   it('names a model that there is not, and an answer that broke off', async () => {
@@ -132,6 +157,7 @@ describe('an answer with a schema', () => {
     expect(driver.state).toBe('failed');
     expect(lastWord(driver)).toBe("Error: the model's answer is not what it has to be: output.n must be integer");
     expect(models.calls).toHaveLength(2);
+    expect(failureNote(driver.task.status.message?.metadata)).toEqual({ kind: 'invalid-output' });
     const none = notedAgent(() => says('no JSON'), output);
     await none.driver.run();
     expect(lastWord(none.driver)).toBe("Error: the model's answer is not what it has to be: output is no JSON");

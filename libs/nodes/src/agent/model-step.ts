@@ -27,11 +27,12 @@ export async function* modelStep(turn: AgentTurn): Steps {
       return yield* askedFor(turn, model, step);
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
-      const { message, status } = error;
+      const { message, status, outage, retryAfter } = error;
       const next = error.fallback && at + 1 < names.length ? nameOf(at + 1) : undefined;
       const failure = { model: nameOf(at), step, ...(status !== undefined && { status }), message };
-      yield modelError(context, { ...failure, ...(next !== undefined && { next }) });
-      if (next === undefined) throw new NodeFailure(message, { cause: error });
+      const note = outage && { kind: outage, ...(retryAfter !== undefined && { retryAfter }) };
+      yield modelError(context, { ...failure, ...(next !== undefined && { next }) }, note);
+      if (next === undefined) throw new NodeFailure(message, { cause: error, note });
     }
   }
 }

@@ -2,6 +2,7 @@ import { AgentCallError, AgentClient, AgentDirectory, type CallOptions, type Can
 import {
   type Artifact,
   artifactUpdate,
+  failedUpdate,
   type JsonObject,
   type Part,
   type SendMessageRequest,
@@ -72,6 +73,14 @@ export class FakeCall {
 
   finish(state: TaskState, text?: string): void {
     this.task().status(state, text).end();
+  }
+
+  /** Ends its Task as FAILED, and says of what kind that is. */
+  failAs(kind: string, retryAfter?: number): void {
+    const note = { kind, ...(retryAfter !== undefined && { retryAfter }) };
+    this.task()
+      .push(failedUpdate(this.reference, `Error: ${kind}`, note))
+      .end();
   }
 
   reply(...parts: Part[]): void {
