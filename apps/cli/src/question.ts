@@ -36,8 +36,8 @@ async function askedBy(session: Session, runId: string, node: string | undefined
   if (question === undefined) {
     // Says 404 where there is no such run.
     const { status } = await session.client.get(runId, { signal: session.signal });
-    const which = node === undefined ? 'Nothing in the run' : `Node "${node}" of the run`;
-    throw new CommandError(`${which} asks you anything; the run is ${status}`, 1);
+    const what = node === undefined ? 'Nothing in the run asks anything' : `Node "${node}" of the run asks nothing`;
+    throw new CommandError(`${what}; the run is ${status}`, 1);
   }
   if (another) throw new CommandError(`Several nodes ask; say which one with --node:\n${meant.map(asking).join('\n')}`);
   return question;
