@@ -152,7 +152,7 @@ describe('parley with runs', () => {
     expect((await parley.run('runs', '-w', name)).out).toMatch(new RegExp(`${runId}\\s+${name}\\s+input-required`));
     expect((await parley.run('logs', runId)).out).toContain('input.required  [gate] Shall it?');
     const asked = await parley.run('answer', runId);
-    expect([asked.code, asked.err]).toEqual([2, expect.stringContaining('decision: yes | no')]);
+    expect([asked.code, asked.out]).toEqual([0, expect.stringContaining('decision: yes | no')]);
     expect((await parley.run('answer', runId, '-i', 'decision=perhaps')).code).toBe(2);
     const following = parley.start('logs', '-f', runId, '--json');
     expect((await parley.run('answer', runId, '-i', 'decision=yes', '-i', 'times=3')).code).toBe(0);

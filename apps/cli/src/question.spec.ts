@@ -49,7 +49,56 @@ async function answer(...args: string[]): Promise<{ code: number; out: string; e
   return { code: await parley(['answer', ...args], terminal), ...seen };
 }
 
+const GATE = {
+  runId: 'r',
+  workflow: 'w',
+  node: 'gate',
+  instance: 'gate',
+  text: 'Shall it?',
+  form: { type: 'object', required: ['decision'], properties: { decision: { enum: ['yes', 'no'] } } },
+  assignee: 'editors',
+  deadline: '2026-02-02T09:30:00.000Z',
+  since: '2026-01-31T09:30:00.000Z',
+};
+const NAME = { runId: 'r', workflow: 'w', node: 'name', instance: 'name[1]', text: 'What is it called?', since: '' };
+const OTHER = { ...NAME, runId: 'other' };
+
 describe('parley answer', () => {
+  it('without an answer shows what is asked, on standard output', async () => {
+    open = [GATE, OTHER, NAME];
+    const gate = `gate asks: Shall it?
+    decision: yes | no
+    for editors
+    until 2026-02-02T09:30:00.000Z
+`;
+    const { code, out } = await answer('r');
+    expect([code, out]).toEqual([0, `${gate}name[1] asks: What is it called?\n`]);
+    const one = await answer('r', '--node', 'gate');
+    expect(one).toEqual({ code: 0, out: gate, err: 'Answer its form with -i field=value, or with --data.\n' });
+    expect(answers).toBe(0);
+  });
+
+  it('without an answer gives programs one document', async () => {
+    open = [GATE, OTHER, NAME];
+    const { code, out, err } = await answer('r', '--json');
+    expect([code, JSON.parse(out), err]).toEqual([0, [GATE, NAME], '']);
+    open = [];
+    expect(await answer('r', '--json')).toEqual({ code: 0, out: '[]\n', err: '' });
+    expect((await answer('r')).out).toBe('Nothing in the run asks anything; the run is input-required\n');
+    expect((await answer('unknown', '--json')).code).toBe(1);
+  });
+
+  it('has to say which of several questions it is for, and to be one', async () => {
+    open = [GATE, NAME];
+    const several = await answer('r', 'yes');
+    expect([several.code, several.err]).toEqual([2, expect.stringContaining('name[1] asks: What is it called?')]);
+    const twice = await answer('r', 'yes', '--data', '{}', '--node', 'gate');
+    expect([twice.code, twice.err]).toEqual([2, expect.stringContaining('a text, -i or --data')]);
+    expect(answers).toBe(0);
+    expect((await answer('r', 'yes', '--node', 'gate')).code).toBe(0);
+    expect(answers).toBe(1);
+  });
+
   it.each([
     [[], 'parley: Nothing in the run asks anything; the run is completed\n'],
     [['--node', 'q2'], 'parley: Node "q2" of the run asks nothing; the run is completed\n'],

@@ -12,14 +12,17 @@ interface AnswerOptions {
   data?: string;
 }
 
-/** Answers what a run asks, by what was given; without an answer it says what is asked. */
+/** Answers what a run asks, by what was given; without an answer its result is what is asked, which may be nothing. */
 export async function ask(
   session: Session,
   runId: string,
   text: string | undefined,
   options: AnswerOptions,
 ): Promise<void> {
-  const question = await askedBy(session, runId, options.node);
+  const open = await openQuestions(session, runId, options.node);
+  if (text === undefined && options.data === undefined && options.input.length === 0)
+    return show(session, runId, open, options.node);
+  const question = await theOne(session, runId, open, options.node);
   const part = partOf(question, text, options);
   await session.client.answer(runId, { node: question.instance, parts: [part] }, { signal: session.signal });
   const taken = { runId, instance: question.instance };
@@ -29,18 +32,32 @@ export async function ask(
   );
 }
 
-async function askedBy(session: Session, runId: string, node: string | undefined): Promise<Question> {
+/** What a run asks, or a node of it. */
+async function openQuestions(session: Session, runId: string, node: string | undefined): Promise<Question[]> {
   const asked = (await questions(session)).filter((item) => item.runId === runId);
-  const meant = node === undefined ? asked : asked.filter((item) => item.instance === node || item.node === node);
-  const [question, another] = meant;
-  if (question === undefined) {
-    // Says 404 where there is no such run.
-    const { status } = await session.client.get(runId, { signal: session.signal });
-    const what = node === undefined ? 'Nothing in the run asks anything' : `Node "${node}" of the run asks nothing`;
-    throw new CommandError(`${what}; the run is ${status}`, 1);
-  }
-  if (another) throw new CommandError(`Several nodes ask; say which one with --node:\n${meant.map(asking).join('\n')}`);
+  return node === undefined ? asked : asked.filter((item) => item.instance === node || item.node === node);
+}
+
+async function show(session: Session, runId: string, open: Question[], node: string | undefined): Promise<void> {
+  const { terminal } = session;
+  const nothing = open.length > 0 ? '' : await nothingAsked(session, runId, node);
+  terminal.result(open, () => terminal.foreign(nothing || open.map(asking).join('\n')));
+  const [question, another] = open;
+  if (question) terminal.note(another ? `Answer one of them with --node. ${how(question)}` : how(question));
+}
+
+async function theOne(session: Session, runId: string, open: Question[], node: string | undefined): Promise<Question> {
+  const [question, another] = open;
+  if (question === undefined) throw new CommandError(await nothingAsked(session, runId, node), 1);
+  if (another) throw new CommandError(`Several nodes ask; say which one with --node:\n${open.map(asking).join('\n')}`);
   return question;
+}
+
+/** @throws ParleyError 404 where there is no such run */
+async function nothingAsked({ client, signal }: Session, runId: string, node: string | undefined): Promise<string> {
+  const { status } = await client.get(runId, { signal });
+  const what = node === undefined ? 'Nothing in the run asks anything' : `Node "${node}" of the run asks nothing`;
+  return `${what}; the run is ${status}`;
 }
 
 async function questions({ client, signal }: Session): Promise<Question[]> {
@@ -56,7 +73,7 @@ async function questions({ client, signal }: Session): Promise<Question[]> {
 
 function partOf(question: Question, text: string | undefined, { input, data }: AnswerOptions): Record<string, unknown> {
   const given = [text, data, input.length > 0 ? input : undefined].filter((it) => it !== undefined);
-  if (given.length !== 1) throw new CommandError(`${asking(question)}\n${how(question)}`);
+  if (given.length !== 1) throw new CommandError(`One answer is enough: a text, -i or --data.\n${asking(question)}`);
   if (data !== undefined) return { data: jsonOf(data) };
   if (text === undefined) return { data: typed(readInputs(input), question.form as Form | undefined) };
   return question.form === undefined ? { text } : { data: typed(ofOneField(text, question), question.form as Form) };
@@ -97,17 +114,19 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** What a node asks, with the fields of its form. */
-function asking({ instance, text, form }: Question): string {
+/** What a node asks, with the fields of its form, of whom, and until when. */
+function asking({ instance, text, form, assignee, deadline }: Question): string {
   const fields = Object.entries((form as Form | undefined)?.properties ?? {}).map(
     ([name, { title, enum: words, type }]) =>
       `    ${name}: ${words?.map(String).join(' | ') ?? type ?? 'any'}${title ? ` (${title})` : ''}`,
   );
-  return [`${instance} asks: ${text}`, ...fields].join('\n');
+  const whom = assignee === undefined ? [] : [`    for ${assignee}`];
+  const until = deadline === undefined ? [] : [`    until ${deadline}`];
+  return [`${instance} asks: ${text}`, ...fields, ...whom, ...until].join('\n');
 }
 
 function how({ runId, form }: Question): string {
   return form === undefined
     ? `Answer with a text: parley answer ${runId} "…"`
-    : `Answer its form with -i field=value, or with --data.`;
+    : 'Answer its form with -i field=value, or with --data.';
 }
