@@ -52,6 +52,10 @@ describe('warnings', () => {
     ['nodes.1', { each: { items: '[]', minSuccess: 1 } }, [['IGNORED_KEY', 'nodes[1].each.minSuccess']]],
     ['nodes.3', { onWait: { deadline: '1s' } }, [['IGNORED_KEY', 'nodes[3].onWait']]],
     ['nodes.1', { onWait: { deadline: '1s' } }, []],
+    ['nodes.1', { timeout: '1s' }, []],
+    ['nodes.1', { type: 'wait', timeout: '1s', config: { for: '5s' } }, [['IGNORED_KEY', 'nodes[1].timeout']]],
+    ['nodes.1', { type: 'set', timeout: '1s', config: { values: {} } }, [['IGNORED_KEY', 'nodes[1].timeout']]],
+    ['nodes.1', { type: 'human', timeout: '1s', config: { prompt: 'x' } }, [['IGNORED_KEY', 'nodes[1].timeout']]],
     ['', { language: 1 }, []],
     ['nodes.1', { config: { prompt: 'x ${1}', data: { a: ['${', '${2}'] } } }, []],
   ])('at %s, for %j: %j', (path, members, found) => {

@@ -51,6 +51,9 @@ function ignoredKeys(index: number, { id, type, config, timeout, each, onWait }:
     ...(timeout !== undefined && own !== undefined && own !== null
       ? ignored('config.timeout', 'config.timeout does nothing beside the timeout of the node')
       : []),
+    ...(timeout !== undefined && Object.hasOwn(UNTIMED_TYPES, type)
+      ? ignored('timeout', `timeout does nothing: ${UNTIMED_TYPES[type]}`)
+      : []),
     ...(each?.minSuccess !== undefined && each.onFailure !== 'collect'
       ? ignored('each.minSuccess', 'each.minSuccess does nothing without "onFailure": "collect"')
       : []),
@@ -69,6 +72,13 @@ function texts(index: number, node: WorkflowNode): WorkflowProblem[] {
     }),
   );
 }
+
+/** Types that make no attempt which could take too long. */
+const UNTIMED_TYPES: Readonly<Record<string, string>> = {
+  set: 'it is done at once',
+  wait: 'it waits as long as its config says',
+  human: 'the time that it waits for an answer does not count, onWait.deadline limits that',
+};
 
 /** They ask nobody. */
 const SILENT_TYPES: ReadonlySet<string> = new Set(['input', 'output', 'tool', 'set', 'wait']);
