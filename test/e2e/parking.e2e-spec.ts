@@ -162,6 +162,30 @@ describe('A run that asks a person', () => {
     const done = await sendTask(base, [{ data: { decision: 'no' } }], { fields: { taskId: runId } });
     expect(done.status.state).toBe('TASK_STATE_COMPLETED');
   });
+
+  it('refuses over A2A an answer to a node that asks nothing, and writes nothing', async () => {
+    const workflow = flow([human('gate', DECISION), human('title')]);
+    const runId = await started(workflow);
+    await stage.api.reached(runId, ['input-required']);
+    const base = stage.api.base(workflow.name);
+    const answerTo = (node: JsonValue) => {
+      const fields = { taskId: runId, metadata: { node } };
+      return rpc(base, 'SendMessage', sendParams('Tea', { fields }));
+    };
+    expect((await answerTo('title')).body.error).toBeUndefined();
+    await stage.api.reached(runId, ['input-required']);
+    const before = await getTask(base, runId);
+    for (const [node, description] of [
+      ['zz', 'names no node of the run'],
+      ['title', 'names a node that asks nothing'],
+      [7, 'must be the name of a node'],
+    ] as const) {
+      const { error } = (await answerTo(node)).body;
+      expect(error).toMatchObject({ code: -32602, message: `message.metadata.node: ${description}` });
+      expect(JSON.stringify(error?.data)).toContain('"field":"message.metadata.node"');
+    }
+    expect(await getTask(base, runId)).toEqual(before);
+  });
 });
 
 describe('A question that nobody answers in time', () => {

@@ -88,7 +88,7 @@ class ChildRunExecutor extends AgentExecutor {
     if (request.message.taskId === undefined) this.refuseDepth(chainOf(request));
     const executor = await this.executorFor(scope.tenant);
     if (!executor) throw new UnknownAgent(this.missing, 'AGENT_NOT_FOUND', { ...this.child });
-    executor.check(request);
+    await executor.check(request);
   }
 
   /** The inputs are read from the Message, by the definition of the child. */

@@ -9,7 +9,7 @@ import type { RunChildStore } from './run-child-store.js';
 
 /** What every run needs of the process it runs in. */
 export interface RunServices extends ProcessServices {
-  tasks: Pick<TaskStore, 'recordedChildren' | 'headers' | 'load'>;
+  tasks: Pick<TaskStore, 'recordedChildren' | 'headers' | 'load' | 'events'>;
   children: RunChildStore;
   cancels: Pick<CancelOutcomes, 'keep'>;
   origins: RerunOrigins;

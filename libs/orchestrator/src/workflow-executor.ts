@@ -6,6 +6,7 @@ import { InputRules } from './input-rules.js';
 import { workflowPath } from './node-address.js';
 import type { RerunOrigin } from './rerun/rerun-origins.js';
 import { readRerun, rerunMetadata } from './rerun/rerun-request.js';
+import { refuseUnasked } from './named-answer.js';
 import { inputsOf, refuseLargeInputs } from './run-inputs.js';
 import { runMetadata } from './run-metadata.js';
 import type { RunServices } from './run-services.js';
@@ -31,7 +32,7 @@ export class WorkflowExecutor extends ProcessExecutor {
     this.cancelGrace = (workflow.definition.onExit?.length ?? 0) > 0 ? 25_000 : 10_000;
   }
 
-  override check(request: SendMessageRequest): void {
+  override check(request: SendMessageRequest): void | Promise<void> {
     const { definition } = this.workflow;
     this.services.chains.refuseReentry(workflowPath(definition.name), chainOf(request));
     try {
@@ -40,7 +41,8 @@ export class WorkflowExecutor extends ProcessExecutor {
       if (!(error instanceof ContentTooLarge)) throw error;
       throw new A2AError('INVALID_PARAMS', { message: `The message is too large: ${error.message}` });
     }
-    if (request.message.taskId === undefined) this.inputRules.check(request.message);
+    if (request.message.taskId !== undefined) return refuseUnasked(request.message, definition, this.services.tasks);
+    this.inputRules.check(request.message);
   }
 
   protected override about({ message, metadata }: SendMessageRequest): JsonObject {

@@ -1,0 +1,33 @@
+import { invalidParams, isWaitingState, type JsonValue, type Message } from '#libs/protocol';
+import type { TaskStore } from '#libs/tasks';
+import { namedNode, NODE_KEY } from './run-answer.js';
+import { RunState } from './run-state.js';
+import type { WorkflowDefinition } from './workflow.js';
+
+const FIELD = `message.metadata.${NODE_KEY}`;
+
+/**
+ * Refuses a Message to a run that waits, where it names a node that asks nothing: nobody could be told that it was not
+ * taken. Whether a run takes Messages at all, others say.
+ * @throws A2AError INVALID_PARAMS with a violation for `message.metadata.node`
+ */
+export async function refuseUnasked(
+  { taskId = '', metadata }: Message,
+  definition: WorkflowDefinition,
+  tasks: Pick<TaskStore, 'headers' | 'events'>,
+): Promise<void> {
+  const name = metadata?.[NODE_KEY];
+  if (name === undefined) return;
+  const header = (await tasks.headers([taskId])).get(taskId);
+  if (!header || !isWaitingState(header.state)) return;
+  const log = (await tasks.events(taskId, 0, header.lastSequence)).map(({ event }) => event);
+  const state = RunState.of(definition, log);
+  if (namedNode(state.frontier.waiting, name).length > 0) return;
+  throw invalidParams({ field: FIELD, description: whatIsWrong(name, state) });
+}
+
+function whatIsWrong(name: JsonValue, state: RunState): string {
+  if (typeof name !== 'string') return 'must be the name of a node';
+  const isKnown = state.find(name) ?? state.nodes.get(name);
+  return isKnown ? 'names a node that asks nothing' : 'names no node of the run';
+}
