@@ -1,5 +1,5 @@
 import { ApiValidationPipe, pageTokenAfter, ProblemError } from '#libs/http';
-import { RunQuery } from './run.dto.js';
+import { RerunBody, RunQuery } from './run.dto.js';
 
 function readRunQuery(query: Record<string, unknown>): RunQuery {
   return new ApiValidationPipe().transform(query, { type: 'query', metatype: RunQuery }) as RunQuery;
@@ -14,6 +14,20 @@ function pathOf(act: () => unknown): string | undefined {
   }
   throw new Error('Expected a refusal');
 }
+
+describe('RerunBody', () => {
+  const read = (body: unknown) =>
+    new ApiValidationPipe().transform(body, { type: 'body', metatype: RerunBody }) as unknown;
+
+  it('is everything anew where nothing was sent', () => {
+    expect(read(undefined)).toEqual({});
+    expect(read({})).toEqual({});
+  });
+
+  it.each(['zz', 'form', 'Failed'])('refuses a member %s, which it does not know, by name', (name) => {
+    expect(pathOf(() => read({ [name]: 1 }))).toBe(name);
+  });
+});
 
 describe('RunQuery', () => {
   it('has defaults', () => {

@@ -49,6 +49,8 @@ export class RunBody {
 /** What a rerun does anew, and with what. */
 export class RerunBody {
   static readonly optional = true;
+  /** Without it a mistyped one would stand for everything anew. */
+  static readonly unknown = 'is not known';
 
   @ApiPropertyOptional({
     type: [String],
