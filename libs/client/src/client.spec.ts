@@ -51,6 +51,21 @@ async function sequences(events: AsyncIterable<RunEvent>): Promise<number[]> {
 }
 
 describe('createClient', () => {
+  it.each(['nope', '', '127.0.0.1:3000', 'ftp://127.0.0.1', 'http://me:secret@127.0.0.1'])(
+    'refuses %j, which no service can have, and says nothing of it',
+    (url) => {
+      let error: unknown;
+      try {
+        createClient({ url });
+      } catch (thrown) {
+        error = thrown;
+      }
+      expect(error).toBeInstanceOf(ParleyError);
+      expect(error).toMatchObject({ status: 0, reason: 'MALFORMED', message: expect.stringContaining('http://') });
+      expect((error as ParleyError).message).not.toContain('secret');
+    },
+  );
+
   it('starts a run under a key, the same one however often it has to ask', async () => {
     let tries = 0;
     handler = (_, response) => {

@@ -69,7 +69,10 @@ export interface ParleyClient {
   call<T>(path: `/${string}`, request?: ServiceRequest): Promise<T>;
 }
 
-/** @param options the service's URL, and a key where it asks for one */
+/**
+ * @param options the service's URL, and a key where it asks for one
+ * @throws ParleyError with the reason `MALFORMED` where no service can have the URL
+ */
 export function createClient(options: ClientOptions): ParleyClient {
   return new HttpClient(new ServiceCalls(options));
 }

@@ -30,7 +30,9 @@ export class ServiceCalls {
   readonly #fetch: typeof fetch;
   readonly #headers: Record<string, string>;
 
+  /** @throws ParleyError for a URL that cannot be called, however often */
   constructor({ url, apiKey, fetch: call = fetch }: ServiceOptions) {
+    if (!isServiceUrl(url)) throw new ParleyError({ status: 0, reason: 'MALFORMED', message: NO_URL });
     this.#base = url.replace(/\/+$/, '');
     this.#fetch = (...request) => call(...request);
     this.#headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
@@ -84,6 +86,16 @@ export class ServiceCalls {
       return { failure };
     }
   }
+}
+
+const NO_URL = "the service's URL must begin with http:// or https://, and have no user name or password";
+
+/** In a page an address may be one of the page's own host. */
+function isServiceUrl(text: string): boolean {
+  const { location } = globalThis as { location?: { href: string } };
+  if (!URL.canParse(text, location?.href)) return false;
+  const { protocol, username, password } = new URL(text, location?.href);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
 /** Whether it changes nothing to say it twice: what starts something carries a key under which it is the same. */
