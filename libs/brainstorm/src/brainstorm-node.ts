@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type AgentExecutor, type NodeSpec, type NodeType } from '#libs/executor';
+import { type AgentExecutor, type NodeProblem, type NodeSpec, type NodeType } from '#libs/executor';
 import { firstText, invalidParams, isJsonObject, type JsonObject, type SendMessageRequest } from '#libs/protocol';
 import { AppConfig } from '#libs/service';
 import { BrainstormExecutor } from './brainstorm-executor.js';
@@ -30,10 +30,13 @@ export class BrainstormNode implements NodeType {
   ) {}
 
   /** What is wrong with a node's config, one sentence each. */
-  problems({ id, config }: NodeSpec): string[] {
+  problems({ id, config }: NodeSpec): NodeProblem[] {
     const wrong = typeProblems(config);
     const found = wrong.length > 0 ? wrong : valueProblems(config);
-    return found.map((problem) => `brainstorm node "${id}": ${problem}`);
+    return found.map(({ path, detail }) => ({
+      path: `config.${path}`,
+      detail: `brainstorm node "${id}": ${path} ${detail}`,
+    }));
   }
 
   executor({ id, config }: NodeSpec): AgentExecutor {
@@ -51,23 +54,31 @@ export class BrainstormNode implements NodeType {
   }
 }
 
-function typeProblems({ agents, idea, maxIterations, systemPrompt, llmConfig }: JsonObject): string[] {
+/** A member of a config, and what is wrong with it. */
+interface ConfigFault {
+  path: string;
+  detail: string;
+}
+
+function typeProblems({ agents, idea, maxIterations, systemPrompt, llmConfig }: JsonObject): ConfigFault[] {
   const fits = Array.isArray(agents) && agents.every((it) => isJsonObject(it) && areAgentMembers(it));
-  const checks: [boolean, string][] = [
+  const checks: [boolean, string, string][] = [
     [
       fits,
-      'agents must be an array of objects with an agent, and name, role, provider, model, auth and skills as texts',
+      'agents',
+      'must be an array of objects with an agent, and name, role, provider, model, auth and skills as texts',
     ],
-    [idea === undefined || typeof idea === 'string', 'idea must be a string'],
-    [maxIterations === undefined || typeof maxIterations === 'number', 'maxIterations must be a number'],
-    [systemPrompt === undefined || typeof systemPrompt === 'string', 'systemPrompt must be a string'],
+    [idea === undefined || typeof idea === 'string', 'idea', 'must be a string'],
+    [maxIterations === undefined || typeof maxIterations === 'number', 'maxIterations', 'must be a number'],
+    [systemPrompt === undefined || typeof systemPrompt === 'string', 'systemPrompt', 'must be a string'],
     [
       llmConfig === undefined ||
         (isJsonObject(llmConfig) && Object.keys(llmConfig).every((it) => MODEL_FIELDS.includes(it))),
-      `llmConfig must be an object with no members but ${MODEL_FIELDS.join(', ')}`,
+      'llmConfig',
+      `must be an object with no members but ${MODEL_FIELDS.join(', ')}`,
     ],
   ];
-  return checks.filter(([holds]) => !holds).map(([, sentence]) => sentence);
+  return checks.filter(([holds]) => !holds).map(([, path, detail]) => ({ path, detail }));
 }
 
 function areAgentMembers({ agent, skills, ...others }: JsonObject): boolean {
@@ -78,14 +89,16 @@ function areAgentMembers({ agent, skills, ...others }: JsonObject): boolean {
 }
 
 /** The idea comes with the Message; its own faults are its caller's. */
-function valueProblems(config: JsonObject): string[] {
+function valueProblems(config: JsonObject): ConfigFault[] {
   const wanted = wantedIn(config, 'an idea');
   const unknown = wanted.agents.flatMap(({ skills = [] }, index) =>
     skills.flatMap((skill, at) =>
-      isReadable(skill) || skillWords(skill) !== undefined ? [] : [`agents[${index}].skills[${at}] is no known skill`],
+      isReadable(skill) || skillWords(skill) !== undefined
+        ? []
+        : [{ path: `agents[${index}].skills[${at}]`, detail: 'is no known skill' }],
     ),
   );
-  return [...brainstormProblems(wanted).map(({ path, detail }) => `${path} ${detail}`), ...unknown];
+  return [...brainstormProblems(wanted), ...unknown];
 }
 
 function wantedIn({ agents, maxIterations, systemPrompt, llmConfig }: JsonObject, idea: string): RequestedBrainstorm {

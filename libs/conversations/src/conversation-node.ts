@@ -1,4 +1,4 @@
-import { type AgentExecutor, type NodeSpec, type NodeType } from '#libs/executor';
+import { type AgentExecutor, type NodeProblem, type NodeSpec, type NodeType } from '#libs/executor';
 import { firstText, invalidParams } from '#libs/protocol';
 import { ConversationExecutor } from './conversation-executor.js';
 import { requestProblems, settingsOf } from './conversation-request.js';
@@ -15,12 +15,12 @@ export class ConversationNode implements NodeType {
 
   constructor(private readonly services: ConversationServices) {}
 
-  problems(node: NodeSpec): string[] {
+  problems(node: NodeSpec): NodeProblem[] {
     const { message } = node.config;
     // Without a message of its own the node says what its parents said.
     const config = { ...node.config, message: message ?? 'any' };
     return requestProblems(config).map(({ field, description }) => {
-      return `conversation node "${node.id}": ${field} ${description}`;
+      return { path: `config.${field}`, detail: `conversation node "${node.id}": ${field} ${description}` };
     });
   }
 

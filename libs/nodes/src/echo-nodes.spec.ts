@@ -22,6 +22,8 @@ describe('input and output nodes', () => {
 
   it('takes a prompt only as a string', () => {
     const broken = { id: 'out', type: 'output', config: { prompt: 7 } };
-    expect(new OutputNode().problems(broken)).toEqual(['output node "out": prompt must be a string']);
+    expect(new OutputNode().problems(broken)).toEqual([
+      { path: 'config.prompt', detail: 'output node "out": prompt must be a string' },
+    ]);
   });
 });

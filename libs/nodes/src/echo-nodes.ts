@@ -1,4 +1,4 @@
-import type { AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
+import type { AgentExecutor, NodeProblem, NodeSpec, NodeType, RequestContext } from '#libs/executor';
 import { isJsonObject } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
 import { configSchema, DATA, PROMPT } from './config-schema.js';
@@ -17,7 +17,7 @@ export class InputNode implements NodeType {
     },
   });
 
-  problems(): string[] {
+  problems(): NodeProblem[] {
     return [];
   }
 
@@ -35,7 +35,7 @@ export class OutputNode implements NodeType {
     schema: { type: 'object', description: 'The JSON Schema (draft 7) that the result has to fit.' },
   });
 
-  problems(node: NodeSpec): string[] {
+  problems(node: NodeSpec): NodeProblem[] {
     return new ConfigProblems(node).strings('prompt').check('schema', 'must be an object', isJsonObject).found;
   }
 

@@ -109,16 +109,19 @@ describe('external nodes', () => {
   it('E2 fails without an endpoint, with the text that a save is refused with', async () => {
     const bare = { id: 'x', type: 'external', config: {} };
     const text = 'external node "x": missing endpoint_url config';
-    expect(type.problems(bare)).toEqual([text]);
+    expect(type.problems(bare)).toEqual([{ path: 'config.endpoint_url', detail: text }]);
     expect(finalText(await played(type.executor(bare), turn('x')))).toBe(`Error: ${text}`);
   });
 
   it('names what else is wrong with its config', () => {
     expect(type.problems(node())).toEqual([]);
     expect(type.problems(node({ endpoint_url: 'ftp://x', timeout: 0, auth: 1 }))).toEqual([
-      'external node "ext": endpoint_url must be an http or https URL',
-      'external node "ext": timeout must be a number of seconds, from 1 to 2147483',
-      'external node "ext": auth must be the name of a credential',
+      { path: 'config.endpoint_url', detail: 'external node "ext": endpoint_url must be an http or https URL' },
+      {
+        path: 'config.timeout',
+        detail: 'external node "ext": timeout must be a number of seconds, from 1 to 2147483',
+      },
+      { path: 'config.auth', detail: 'external node "ext": auth must be the name of a credential' },
     ]);
   });
 

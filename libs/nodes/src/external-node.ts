@@ -1,5 +1,5 @@
 import type { AgentDirectory } from '#libs/a2a-client';
-import type { AgentExecutor, CallChains, NodeSpec, NodeType } from '#libs/executor';
+import type { AgentExecutor, CallChains, NodeProblem, NodeSpec, NodeType } from '#libs/executor';
 import { hasUserinfo, type JsonValue, NO_USERINFO } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
 import { configSchema, DATA, PROMPT } from './config-schema.js';
@@ -45,13 +45,18 @@ export class ExternalNode implements NodeType {
     private readonly chains: CallChains,
   ) {}
 
-  problems(node: NodeSpec): string[] {
+  problems(node: NodeSpec): NodeProblem[] {
     const { endpoint_url: endpoint } = node.config;
-    if (endpoint === undefined || endpoint === null || endpoint === '') return [missingEndpoint(node)];
+    if (endpoint === undefined || endpoint === null || endpoint === '')
+      return [{ path: 'config.endpoint_url', detail: missingEndpoint(node) }];
     const isUrl = typeof endpoint === 'string' && /^https?:/i.test(endpoint) && URL.canParse(endpoint);
     return new ConfigProblems(node)
-      .unless(isUrl, 'endpoint_url must be an http or https URL')
-      .unless(!isUrl || !hasUserinfo(endpoint), `endpoint_url ${NO_USERINFO}; name a credential in auth`)
+      .unless(isUrl, 'endpoint_url must be an http or https URL', 'endpoint_url')
+      .unless(
+        !isUrl || !hasUserinfo(endpoint),
+        `endpoint_url ${NO_USERINFO}; name a credential in auth`,
+        'endpoint_url',
+      )
       .check('timeout', `must be a number of seconds, from 1 to ${LONGEST_TIMEOUT_SECONDS}`, isTimeout)
       .check('auth', 'must be the name of a credential', (it) => typeof it === 'string' && CREDENTIAL_NAME.test(it))
       .strings('prompt').found;

@@ -1,11 +1,11 @@
-import type { ConfigSchema, NodeSpec } from '#libs/executor';
+import type { ConfigSchema, NodeProblem, NodeSpec } from '#libs/executor';
 import type { JsonObject } from '#libs/protocol';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { HUMAN_CONFIG, humanProblems, SET_CONFIG, setProblems, WAIT_CONFIG, waitProblems } from './flow-configs.js';
 
 interface Kind {
   schema: ConfigSchema;
-  problems: (node: NodeSpec) => string[];
+  problems: (node: NodeSpec) => NodeProblem[];
 }
 
 const KINDS: Record<string, Kind> = {
@@ -17,7 +17,7 @@ const KINDS: Record<string, Kind> = {
 const ajv = new Ajv2020({ strict: true });
 const FITS = Object.fromEntries(Object.entries(KINDS).map(([type, { schema }]) => [type, ajv.compile(schema)]));
 
-function judged(type: string, config: JsonObject): { problems: string[]; fits: boolean } {
+function judged(type: string, config: JsonObject): { problems: NodeProblem[]; fits: boolean } {
   return { problems: KINDS[type]?.problems({ id: 'n', type, config }) ?? [], fits: FITS[type]?.(config) === true };
 }
 
@@ -51,7 +51,9 @@ describe('the configs of nodes that decide, wait and ask', () => {
   ])('%s refuses %j: %s', (type, config, problem) => {
     const { problems, fits } = judged(type, config);
     expect(fits).toBe(false);
-    expect(problems).toEqual([expect.stringContaining(`${type} node "n": ${problem}`)]);
+    const [, member] = /^(?:missing )?(values|for|until|prompt|form|assignee)\b/.exec(problem) ?? [];
+    const path = member === undefined ? 'config' : `config.${member}`;
+    expect(problems).toEqual([{ path, detail: expect.stringContaining(`${type} node "n": ${problem}`) }]);
   });
 
   it('waits for no more than a year', () => {

@@ -1,5 +1,5 @@
 import { DURATION, durationOf, LONGEST_DURATION } from '#libs/expressions';
-import type { NodeSpec } from '#libs/executor';
+import type { NodeProblem, NodeSpec } from '#libs/executor';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
 import { configSchema, PROMPT } from './config-schema.js';
@@ -17,9 +17,9 @@ export const SET_CONFIG = configSchema(
   ['values'],
 );
 
-export function setProblems(node: NodeSpec): string[] {
+export function setProblems(node: NodeSpec): NodeProblem[] {
   return new ConfigProblems(node)
-    .unless(node.config.values !== undefined, 'missing values config')
+    .unless(node.config.values !== undefined, 'missing values config', 'values')
     .check('values', 'must be an object', isJsonObject).found;
 }
 
@@ -41,7 +41,7 @@ export const WAIT_CONFIG = {
   oneOf: [having('for'), having('until')],
 };
 
-export function waitProblems(node: NodeSpec): string[] {
+export function waitProblems(node: NodeSpec): NodeProblem[] {
   const { for: length, until } = node.config;
   return new ConfigProblems(node)
     .unless((length === undefined) !== (until === undefined), 'must have either for or until')
@@ -72,7 +72,7 @@ export const HUMAN_CONFIG = configSchema({
   },
 });
 
-export function humanProblems(node: NodeSpec): string[] {
+export function humanProblems(node: NodeSpec): NodeProblem[] {
   return new ConfigProblems(node)
     .strings('prompt')
     .check('form', 'must be an object', isJsonObject)

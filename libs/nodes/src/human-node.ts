@@ -1,4 +1,4 @@
-import type { AgentDeclaration, AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
+import type { AgentDeclaration, AgentExecutor, NodeProblem, NodeSpec, NodeType, RequestContext } from '#libs/executor';
 import { durationOf, InputSchema, InvalidInputSchema, later, readAnswer } from '#libs/expressions';
 import {
   FORM_EXTENSION,
@@ -22,7 +22,7 @@ export class HumanNode implements NodeType {
   readonly configSchema = HUMAN_CONFIG;
 
   /** Whether its form is one is asked beside this, as of all schemas of a workflow. */
-  problems(node: NodeSpec): string[] {
+  problems(node: NodeSpec): NodeProblem[] {
     return humanProblems(node);
   }
 

@@ -92,9 +92,13 @@ describe('after a crash', () => {
 
 test('tools of servers are known where there are servers', () => {
   const registry = new ToolRegistry([]);
-  const problems = (tool: string, mcp?: McpTools): string[] =>
+  const problems = (tool: string, mcp?: McpTools) =>
     new ToolNode(registry, undefined, mcp).problems({ ...node, config: { tool } });
   expect(problems('files/write', new FakeMcp())).toEqual([]);
-  expect(problems('files/*', new FakeMcp())).toEqual(['tool node "work": tool must name one tool']);
-  expect(problems('files/write')).toEqual(['tool node "work": unknown tool "files/write" (known: )']);
+  expect(problems('files/*', new FakeMcp())).toEqual([
+    { path: 'config.tool', detail: 'tool node "work": tool must name one tool' },
+  ]);
+  expect(problems('files/write')).toEqual([
+    { path: 'config.tool', detail: 'tool node "work": unknown tool "files/write" (known: )' },
+  ]);
 });

@@ -7,7 +7,9 @@ describe('NodeTypeRegistry', () => {
   const types = new NodeTypeRegistry([new InputNode(), new ScriptNode()]);
 
   it('B15 says so where no type is registered', () => {
-    expect(types.problems({ id: 'x', type: 'magic', config: {} })).toEqual(['unknown node type "magic"']);
+    expect(types.problems({ id: 'x', type: 'magic', config: {} })).toEqual([
+      { path: 'type', detail: 'unknown node type "magic"' },
+    ]);
     let failure: unknown;
     try {
       types.executor({ id: 'x', type: 'magic', config: {} });
@@ -27,7 +29,7 @@ describe('NodeTypeRegistry', () => {
 
   it('names the node in the problems of its script', () => {
     expect(types.problems({ id: 's', type: 'script', config: {} })).toEqual([
-      'script node "s": script must be an object with rules and otherwise',
+      { path: 'config.script', detail: 'script node "s": script must be an object with rules and otherwise' },
     ]);
   });
 });

@@ -41,6 +41,6 @@ export class NodeTypeRegistry extends NodeTypes {
 
   override problems(node: NodeSpec, use = new SharedUse()): NodeProblem[] {
     const type = this.#types.get(node.type);
-    return type ? type.problems(node, use) : [`unknown node type "${node.type}"`];
+    return type ? type.problems(node, use) : [{ path: 'type', detail: `unknown node type "${node.type}"` }];
   }
 }

@@ -1,4 +1,4 @@
-import type { AgentExecutor, NodeSpec, NodeType } from '#libs/executor';
+import type { AgentExecutor, NodeProblem, NodeSpec, NodeType } from '#libs/executor';
 import type { SharedUse } from '#libs/expressions';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { configSchema, DATA } from './config-schema.js';
@@ -22,9 +22,9 @@ export class ScriptNode implements NodeType {
 
   constructor(private readonly limits: ContentLimits = DEFAULT_CONTENT_LIMITS) {}
 
-  problems(node: NodeSpec, use?: SharedUse): string[] {
+  problems(node: NodeSpec, use?: SharedUse): NodeProblem[] {
     const problems = scriptProblems(node.config.script, this.limits, use);
-    return problems.map((problem) => `script node "${node.id}": ${problem}`);
+    return problems.map((problem) => ({ path: 'config.script', detail: `script node "${node.id}": ${problem}` }));
   }
 
   executor(node: NodeSpec): AgentExecutor {

@@ -1,4 +1,4 @@
-import type { AgentDeclaration, AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
+import type { AgentDeclaration, AgentExecutor, NodeProblem, NodeSpec, NodeType, RequestContext } from '#libs/executor';
 import { dataPart, TextBudget } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { SET_CONFIG, setProblems } from './flow-configs.js';
@@ -12,7 +12,7 @@ export class SetNode implements NodeType {
 
   constructor(private readonly renderedText = DEFAULT_CONTENT_LIMITS.renderedText) {}
 
-  problems(node: NodeSpec): string[] {
+  problems(node: NodeSpec): NodeProblem[] {
     return setProblems(node);
   }
 

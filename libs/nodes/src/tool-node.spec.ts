@@ -58,10 +58,13 @@ describe('tool nodes', () => {
 
   it('names what is wrong with its config', () => {
     expect(type.problems(calculator)).toEqual([]);
-    expect(type.problems(node({}))).toEqual(['tool node "t": missing tool config']);
+    expect(type.problems(node({}))).toEqual([{ path: 'config.tool', detail: 'tool node "t": missing tool config' }]);
     expect(type.problems(node({ tool: 'nope', args: [] }))).toEqual([
-      'tool node "t": args must be an object',
-      'tool node "t": unknown tool "nope" (known: calculator, current_time, http_get)',
+      { path: 'config.args', detail: 'tool node "t": args must be an object' },
+      {
+        path: 'config.tool',
+        detail: 'tool node "t": unknown tool "nope" (known: calculator, current_time, http_get)',
+      },
     ]);
   });
 

@@ -1,4 +1,4 @@
-import type { AgentExecutor, ConfigSchema, NodeSpec, NodeType, RequestContext } from '#libs/executor';
+import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType, RequestContext } from '#libs/executor';
 import type { McpTools } from '#libs/mcp-client';
 import { hasUserinfo, isJsonObject, NO_USERINFO } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
@@ -33,16 +33,17 @@ export class ToolNode implements NodeType {
     this.configSchema = configSchema(members, ['tool']);
   }
 
-  problems(node: NodeSpec): string[] {
+  problems(node: NodeSpec): NodeProblem[] {
     const { tool, args } = node.config;
     const problems = new ConfigProblems(node).check('args', 'must be an object', isJsonObject);
     const url = isJsonObject(args) ? args.url : undefined;
-    problems.unless(typeof url !== 'string' || !hasUserinfo(url), `args.url ${NO_USERINFO}`);
-    if (typeof tool !== 'string' || tool === '') return problems.unless(false, 'missing tool config').found;
+    problems.unless(typeof url !== 'string' || !hasUserinfo(url), `args.url ${NO_USERINFO}`, 'args.url');
+    if (typeof tool !== 'string' || tool === '') return problems.unless(false, 'missing tool config', 'tool').found;
     const wrong = tool.includes('/') ? this.mcp?.problem(tool, 'tool') : undefined;
-    if (this.mcp && tool.includes('/')) return problems.unless(wrong === undefined, `tool ${wrong}`).found;
+    if (this.mcp && tool.includes('/')) return problems.unless(wrong === undefined, `tool ${wrong}`, 'tool').found;
     const known = this.tools.names.join(', ');
-    return problems.unless(this.tools.find(tool) !== undefined, `unknown tool "${tool}" (known: ${known})`).found;
+    return problems.unless(this.tools.find(tool) !== undefined, `unknown tool "${tool}" (known: ${known})`, 'tool')
+      .found;
   }
 
   executor(node: NodeSpec): AgentExecutor {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentDeclaration, AgentExecutor, NodeSpec, NodeType, RequestContext } from '#libs/executor';
+import type { AgentDeclaration, AgentExecutor, NodeProblem, NodeSpec, NodeType, RequestContext } from '#libs/executor';
 import { durationOf, later, LONGEST_DURATION } from '#libs/expressions';
 import { type JsonValue, runEventNote } from '#libs/protocol';
 import { WAIT_CONFIG, waitProblems } from './flow-configs.js';
@@ -23,7 +23,7 @@ export class WaitNode implements NodeType {
   readonly name = 'wait';
   readonly configSchema = WAIT_CONFIG;
 
-  problems(node: NodeSpec): string[] {
+  problems(node: NodeSpec): NodeProblem[] {
     return waitProblems(node);
   }
 

@@ -1,10 +1,11 @@
+import type { NodeProblem } from '#libs/executor';
 import type { JsonObject } from '#libs/protocol';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { CHILD_RUN_CONFIG, childRunProblems } from './child-run-config.js';
 
 const fits = new Ajv2020({ strict: true }).compile(CHILD_RUN_CONFIG);
 
-function judged(config: JsonObject): { problems: string[]; fits: boolean } {
+function judged(config: JsonObject): { problems: NodeProblem[]; fits: boolean } {
   return { problems: childRunProblems({ id: 'n', type: 'workflow', config }), fits: fits(config) };
 }
 
@@ -17,20 +18,21 @@ describe('the config of a workflow node', () => {
     expect(judged(config)).toEqual({ problems: [], fits: true });
   });
 
-  it.each<[JsonObject, string]>([
+  it.each<[JsonObject, string, string?]>([
     [{}, 'must have either workflow or body'],
     [{ workflow: 'a', body: {} }, 'must have either workflow or body'],
-    [{ workflow: 'a b' }, 'workflow must be the name'],
-    [{ workflow: null }, 'workflow must be the name'],
-    [{ workflow: 'a', revision: 12 }, 'revision must be'],
-    [{ workflow: 'a', revision: 'latest' }, 'revision must be'],
-    [{ workflow: 'a', revision: '0' }, 'revision must be'],
-    [{ body: {}, revision: '1' }, 'revision stands with workflow alone'],
-    [{ body: 'a' }, 'body must be an object'],
-    [{ workflow: 'a', inputs: 'x' }, 'inputs must be an object'],
-  ])('may not be %j: %s', (config, problem) => {
+    [{ workflow: 'a b' }, 'workflow must be the name', 'workflow'],
+    [{ workflow: null }, 'workflow must be the name', 'workflow'],
+    [{ workflow: 'a', revision: 12 }, 'revision must be', 'revision'],
+    [{ workflow: 'a', revision: 'latest' }, 'revision must be', 'revision'],
+    [{ workflow: 'a', revision: '0' }, 'revision must be', 'revision'],
+    [{ body: {}, revision: '1' }, 'revision stands with workflow alone', 'revision'],
+    [{ body: 'a' }, 'body must be an object', 'body'],
+    [{ workflow: 'a', inputs: 'x' }, 'inputs must be an object', 'inputs'],
+  ])('may not be %j: %s', (...[config, problem, member]) => {
+    const path = member === undefined ? 'config' : `config.${member}`;
     expect(judged(config)).toEqual({
-      problems: [expect.stringContaining(`workflow node "n": ${problem}`)],
+      problems: [{ path, detail: expect.stringContaining(`workflow node "n": ${problem}`) }],
       fits: false,
     });
   });

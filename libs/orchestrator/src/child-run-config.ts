@@ -1,4 +1,4 @@
-import type { ConfigSchema, NodeSpec } from '#libs/executor';
+import type { ConfigSchema, NodeProblem, NodeSpec } from '#libs/executor';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { WORKFLOW_NAME } from './workflow-problems.js';
 
@@ -29,18 +29,31 @@ export const CHILD_RUN_CONFIG = {
 } satisfies ConfigSchema;
 
 /** What is wrong with it, one sentence each. */
-export function childRunProblems({ id, config }: NodeSpec): string[] {
+export function childRunProblems({ id, config }: NodeSpec): NodeProblem[] {
   const { workflow, revision, body, inputs } = config;
   const matches = (value: JsonValue, pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value);
-  const wrong: [boolean, string][] = [
+  const wrong: [boolean, string, string?][] = [
     [(workflow === undefined) === (body === undefined), 'must have either workflow or body'],
-    [revision !== undefined && workflow === undefined, 'revision stands with workflow alone'],
-    [workflow !== undefined && !matches(workflow, WORKFLOW_NAME), 'workflow must be the name of a workflow'],
-    [revision !== undefined && !matches(revision, REVISION), 'revision must be a revision: digits in a string'],
-    [body !== undefined && !isJsonObject(body), 'body must be an object'],
-    [inputs !== undefined && !isJsonObject(inputs), 'inputs must be an object'],
+    [revision !== undefined && workflow === undefined, 'revision stands with workflow alone', 'revision'],
+    [
+      workflow !== undefined && !matches(workflow, WORKFLOW_NAME),
+      'workflow must be the name of a workflow',
+      'workflow',
+    ],
+    [
+      revision !== undefined && !matches(revision, REVISION),
+      'revision must be a revision: digits in a string',
+      'revision',
+    ],
+    [body !== undefined && !isJsonObject(body), 'body must be an object', 'body'],
+    [inputs !== undefined && !isJsonObject(inputs), 'inputs must be an object', 'inputs'],
   ];
-  return wrong.filter(([holds]) => holds).map(([, sentence]) => `workflow node "${id}": ${sentence}`);
+  return wrong
+    .filter(([holds]) => holds)
+    .map(([, sentence, member]) => ({
+      path: member === undefined ? 'config' : `config.${member}`,
+      detail: `workflow node "${id}": ${sentence}`,
+    }));
 }
 
 function having(member: string): JsonObject {

@@ -7,6 +7,7 @@ import {
   type ChainLink,
   chainMetadata,
   chainOf,
+  type NodeProblem,
   type NodeSpec,
   type NodeType,
   type RequestContext,
@@ -39,7 +40,7 @@ export class ChildRunNode implements NodeType {
     private readonly chains: CallChains,
   ) {}
 
-  problems(node: NodeSpec): string[] {
+  problems(node: NodeSpec): NodeProblem[] {
     return childRunProblems(node);
   }
 

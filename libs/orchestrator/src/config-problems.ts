@@ -1,4 +1,4 @@
-import type { NodeTypes } from '#libs/executor';
+import type { NodeProblem, NodeTypes } from '#libs/executor';
 import { InputSchema, InvalidInputSchema, type SharedUse } from '#libs/expressions';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import { fault, type WorkflowProblem } from './workflow-problem.js';
@@ -18,24 +18,28 @@ export function configProblems({ nodes }: WorkflowDefinition, nodeTypes: NodeTyp
 }
 
 /** Nodes of all types may be described; it is what their cards say. */
-function descriptionProblems({ id, type, config: { description } }: WorkflowNode): string[] {
+function descriptionProblems({ id, type, config: { description } }: WorkflowNode): NodeProblem[] {
   if (description === undefined || typeof description === 'string') return [];
-  return [`${type} node "${id}": description must be a string`];
+  return [{ path: 'config.description', detail: `${type} node "${id}": description must be a string` }];
 }
 
 /** What an `input` node asks of its input: whether it can be asked, and whether its own default fulfils it. */
-function inputProblems({ id, type, config }: WorkflowNode, use: SharedUse): string[] {
+function inputProblems({ id, type, config }: WorkflowNode, use: SharedUse): NodeProblem[] {
   if (type !== 'input') return [];
   const { schema, optional } = config;
-  const said = `input node "${id}":`;
-  const wrong = optional === undefined || typeof optional === 'boolean' ? [] : [`${said} optional must be a boolean`];
+  const problem = (member: string, rule: string, at = ''): NodeProblem => ({
+    path: `config.${member}${at}`,
+    detail: `input node "${id}": ${member}${at} ${rule}`,
+  });
+  const wrong =
+    optional === undefined || typeof optional === 'boolean' ? [] : [problem('optional', 'must be a boolean')];
   if (schema === undefined) return wrong;
   try {
     const rules = InputSchema.of(schema, use);
     const faults = config['default'] === undefined ? [] : rules.faults(config['default'], use);
-    return [...wrong, ...faults.map(({ path, detail }) => `${said} default${path} ${detail}`)];
+    return [...wrong, ...faults.map(({ path, detail }) => problem('default', detail, path))];
   } catch (error) {
     if (!(error instanceof InvalidInputSchema)) throw error;
-    return [...wrong, `${said} schema ${error.message}`];
+    return [...wrong, problem('schema', error.message)];
   }
 }

@@ -6,11 +6,17 @@ import type { ProblemEntry } from './problem.js';
 export function entriesOf(errors: readonly ValidationError[], parent = ''): ProblemEntry[] {
   return errors.flatMap((error) => {
     const path = pathOf(parent, error.property);
-    const own = Object.entries(error.constraints ?? {}).flatMap(([rule, detail]) =>
+    const own = Object.entries(broken(error)).flatMap(([rule, detail]) =>
       pathsOf(error, rule, path).map((it) => ({ path: it, detail })),
     );
     return [...distinct(own), ...entriesOf(error.children ?? [], path)];
   });
+}
+
+/** The rules that a member breaks. What is no list breaks whatever is asked of lists: it is enough to say that. */
+function broken({ constraints = {} }: ValidationError): Readonly<Record<string, string>> {
+  const { isArray } = constraints;
+  return isArray === undefined ? constraints : { isArray };
 }
 
 /** The member itself, or of a list the entries at fault. */

@@ -1,4 +1,4 @@
-import { IsArray, IsInt } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsInt, IsOptional, ValidateNested } from 'class-validator';
 import { ProblemError } from '../problems/problem.js';
 import { Each } from './each-rule.js';
 import { type BodyType, readBody } from './read-body.js';
@@ -15,6 +15,18 @@ class Strict extends Entries {
 
   @IsInt({ message: 'must be a whole number' })
   size = 1;
+}
+
+class Bounded {
+  @IsOptional()
+  @IsArray({ message: 'must be a list' })
+  @ArrayMaxSize(2, { message: 'must not be longer' })
+  @ValidateNested({ each: true })
+  list?: unknown[];
+
+  @IsArray({ message: 'must be a list' })
+  @ArrayMaxSize(2, { message: 'must not be longer' })
+  needed: unknown = [];
 }
 
 class Named {
@@ -55,6 +67,8 @@ describe('readBody', () => {
     [Strict, 'text', [': the body must be a JSON object']],
     [Entries, { names: null }, ['names: must be a list']],
     [Entries, { names: ['a', 1, 'b', null] }, ['names[1]: must be a string', 'names[3]: must be a string']],
+    [Bounded, { list: 5, needed: null }, ['list: must be a list', 'needed: must be a list']],
+    [Bounded, { needed: [1, 2, 3] }, ['needed: must not be longer']],
     [Strict, { size: '1', shape: 2 }, ['size: must be a whole number', 'shape: is not known']],
   ])('%p refuses %j', (type, body, entries) => {
     expect(refused(type, body)).toEqual(entries);

@@ -170,6 +170,8 @@ describe('WorkflowsController', () => {
         { path: 'nodes[0].type', detail: 'must be a string' },
       ],
     });
+    const listless = await call('POST', '', { name: 'w', nodes: null });
+    expect((listless.json() as { errors: unknown }).errors).toEqual([{ path: 'nodes', detail: 'must be an array' }]);
     expect((await call('GET', '')).json()).toEqual([]);
   });
 

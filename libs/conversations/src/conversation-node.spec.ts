@@ -1,0 +1,18 @@
+import { ConversationNode } from './conversation-node.js';
+import type { ConversationServices } from './conversation-services.js';
+
+describe('the config of a conversation node', () => {
+  const problems = (config: Record<string, string | number>) =>
+    new ConversationNode({} as ConversationServices).problems({ id: 'talk', type: 'conversation', config });
+
+  it('needs no message, which may come from the nodes before it', () => {
+    expect(problems({ target: 'a' })).toEqual([]);
+  });
+
+  it('is wrong with the member that is', () => {
+    expect(problems({ maxTurns: 21 })).toEqual([
+      { path: 'config.target', detail: 'conversation node "talk": target is required' },
+      { path: 'config.maxTurns', detail: expect.stringMatching(/^conversation node "talk": maxTurns /) },
+    ]);
+  });
+});
