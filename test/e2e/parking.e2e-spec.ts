@@ -25,6 +25,19 @@ const human = (id: string, config: JsonObject = {}, more: JsonObject = {}): Node
   ...more,
 });
 
+/** A node that asks, and reads nothing but text. */
+const textOnly = (id: string): Node => ({
+  id,
+  type: 'script',
+  config: {
+    script: {
+      agent: { inputModes: ['text/plain'] },
+      rules: [{ when: { turn: 2 }, steps: [{ echo: true }, { complete: 'done' }] }],
+      otherwise: [{ ask: `${id}?` }],
+    },
+  },
+});
+
 const DECISION = {
   form: {
     type: 'object',
@@ -59,6 +72,13 @@ async function parked(runId: string): Promise<void> {
 
 function answer(runId: string, node: string, parts: JsonValue): Promise<ApiReply<JsonObject>> {
   return stage.api.call('POST', `/runs/${runId}/answers`, { node, parts });
+}
+
+/** Waits until a run has asked again, because of what its node was answered. */
+async function askedAgain(runId: string): Promise<void> {
+  let asked = 0;
+  await (await stage.api.events(runId)).find(({ event }) => event === 'input.required' && ++asked > 1);
+  await stage.api.reached(runId, ['input-required']);
 }
 
 async function inbox(query = ''): Promise<Question[]> {
@@ -145,6 +165,50 @@ describe('A run that asks a person', () => {
     const { result } = await stage.api.ended(runId);
     expect(result?.[0]?.parts[0]?.data).toEqual({ decision: 'yes' });
     expect((await answer(runId, 'gate', [{ data: { decision: 'no' } }])).status).toBe(409);
+  });
+
+  it('takes over /api only what the agent of its node reads, and asks on', async () => {
+    const free = await started(flow([human('h')]));
+    const formed = await started(flow([human('h', DECISION)]));
+    const scripted = await started(flow([textOnly('h')]));
+    const wrong: [string, JsonValue, string][] = [
+      [free, [{ text: 'x', mediaType: 'image/png' }], 'parts[0].mediaType'],
+      [formed, [{ data: { decision: 'yes' }, mediaType: 'application/vnd.x+json' }], 'parts[0].mediaType'],
+      [formed, [{ data: { decision: 'yes' } }, { raw: 'aGk=', mediaType: 'image/png' }], 'parts[1].mediaType'],
+      [scripted, [{ data: { a: 1 } }], 'parts[0].mediaType'],
+    ];
+    for (const [runId, parts, path] of wrong) {
+      await stage.api.reached(runId, ['input-required']);
+      const refused = await answer(runId, 'h', parts);
+      expect([refused.status, refused.body['errors']]).toEqual([422, [{ path, detail: expect.any(String) }]]);
+      expect((await stage.api.run(runId)).status).toBe('input-required');
+    }
+    expect((await answer(free, 'h', [{ text: 'x', mediaType: 'text/markdown' }])).status).toBe(202);
+    expect((await answer(scripted, 'h', [{ text: 'x' }])).status).toBe(202);
+    expect((await stage.api.ended(free)).status).toBe('completed');
+    expect((await stage.api.ended(scripted)).status).toBe('completed');
+  });
+
+  it('asks again over A2A, and where a node of a node asks, what an agent did not take', async () => {
+    const workflow = flow([textOnly('h'), human('unasked')]);
+    const runId = await started(workflow);
+    await stage.api.reached(runId, ['input-required']);
+    const base = stage.api.base(workflow.name);
+    const again = await sendTask(base, [{ data: { h: { a: 1 } } }], { fields: { taskId: runId } });
+    expect(again.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    const violations = [{ field: 'message.parts[0].mediaType', description: expect.any(String) }];
+    const [asked] = again.status.message?.metadata?.['parley/waiting'] as JsonObject[];
+    expect(asked).toMatchObject({ node: 'h', text: 'h?', violations });
+    const done = await sendTask(base, [{ data: { h: 'yes', unasked: 'no' } }], { fields: { taskId: runId } });
+    expect(done.status.state).toBe('TASK_STATE_COMPLETED');
+
+    const body = { nodes: [textOnly('deep')], edges: [] };
+    const nested = await started(flow([{ id: 'w', type: 'workflow', config: { body } }]));
+    await stage.api.reached(nested, ['input-required']);
+    expect((await answer(nested, 'w', [{ data: { a: 1 } }])).status).toBe(202);
+    await askedAgain(nested);
+    expect((await answer(nested, 'w', [{ text: 'fine' }])).status).toBe(202);
+    expect((await stage.api.ended(nested)).status).toBe('completed');
   });
 
   it('asks again over A2A what did not fit, and says what was wrong; the question keeps its time', async () => {

@@ -1,9 +1,16 @@
 import { A2AError, invalidParams, isTerminalState, type SendMessageRequest, textPart } from '#libs/protocol';
-import { AgentCatalog, type CallContext, ExecutionRegistry, REVISION_KEY, type ServedAgent } from '#libs/executor';
+import {
+  AgentCatalog,
+  type CallContext,
+  checkMediaTypes,
+  ExecutionRegistry,
+  readsText,
+  REVISION_KEY,
+  type ServedAgent,
+} from '#libs/executor';
 import { begunTask, PremiseFailed, type TaskHeader, type TaskStore } from '#libs/tasks';
 import type { Accepted } from './accepted.js';
 import { idempotencyKeyOf, requireExtensions } from './extensions.js';
-import { checkMediaTypes, readsText } from './media-types.js';
 import type { PushNotifications } from './push-notifications.js';
 
 /** Takes Messages in: every check of sections 3.1.1, 3.3.4 and 3.4 comes before anything is written. */

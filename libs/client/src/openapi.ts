@@ -5268,7 +5268,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The answer does not fit the form of the question. */
+            /** @description The answer does not fit the form of the question, or the agent of the node cannot read it. */
             422: {
                 headers: {
                     [name: string]: unknown;

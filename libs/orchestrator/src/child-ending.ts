@@ -3,6 +3,7 @@ import { type CallFailure, type CallOutcome, statusTextOf } from '#libs/agent-ca
 import {
   type Artifact,
   failureNote,
+  type FieldViolation,
   type FormQuestion,
   formQuestion,
   type Part,
@@ -16,7 +17,8 @@ import type { WorkflowNode } from './workflow.js';
 /** How a call to an agent came to its end. */
 export type ChildEnding =
   | { kind: 'completed'; status: string; artifacts: Artifact[] }
-  | { kind: 'waiting'; status: string; question: Part[]; asks?: FormQuestion }
+  // `refused`: it has not taken an answer, and waits on.
+  | { kind: 'waiting'; status: string; question: Part[]; asks?: FormQuestion; refused?: FieldViolation[] }
   // Its Task had gone on when the answer to what it asked came.
   | { kind: 'moved-on'; status?: undefined }
   | FailedEnding;

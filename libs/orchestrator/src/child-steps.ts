@@ -36,7 +36,11 @@ function received(
     message: ending.kind === 'completed' ? `${status} (${count} artifact${count === 1 ? '' : 's'})` : status,
     ...(taskId !== undefined && { taskId }),
     ...(contextId !== undefined && { contextId }),
-    ...(ending.kind === 'waiting' && { question: ending.question, ...(ending.asks && { asks: ending.asks }) }),
+    ...(ending.kind === 'waiting' && {
+      question: ending.question,
+      ...(ending.asks && { asks: ending.asks }),
+      ...(ending.refused && { refused: ending.refused }),
+    }),
   });
   return stepEvent(reference, note);
 }

@@ -1,5 +1,5 @@
 import type { CallCancelOutcome } from '#libs/agent-calls';
-import type { Artifact, FormQuestion, JsonValue, Message, Part } from '#libs/protocol';
+import type { Artifact, FieldViolation, FormQuestion, JsonValue, Message, Part } from '#libs/protocol';
 import type { Failure, FailureKind } from './failure.js';
 
 export type NodeStatus = 'pending' | 'running' | 'input-required' | 'completed' | 'failed' | 'canceled' | 'skipped';
@@ -39,6 +39,8 @@ export interface NodeRun {
   messageId?: string;
   /** The run's Message that the last one passed on, where it answered the child's question. */
   answer?: Message;
+  /** The question that it answered: it stands where the child does not take the answer. */
+  answered?: { question: Part[]; wantsAuth: boolean };
   artifacts: Artifact[];
   error?: string;
   /** Of the last attempt that failed, where the log tells more than a text. */
@@ -51,6 +53,8 @@ export interface NodeRun {
   openSince?: string;
   /** What it says of an answer. */
   asks?: FormQuestion;
+  /** Why its agent has not taken the last answer: the question stands. */
+  refused?: FieldViolation[];
   /** Whether the run has asked that already. */
   isAsked?: boolean;
   /** Whether it asks for authentication and not for input. */

@@ -23,6 +23,7 @@ import { movedOn } from './moved-on.js';
 import { NodeProgress } from './node-progress.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { InvalidOutput, OutputRules } from './output-rules.js';
+import { askedOnAfter } from './refused-answer.js';
 import { answerParts } from './run-answer.js';
 import type { RunEvaluation } from './run-evaluation.js';
 import { RunPace } from './run-pace.js';
@@ -263,6 +264,8 @@ export class RunCalls {
   private endingOf(node: NodeRun, url: string, outcome: CallOutcome): ChildEnding {
     const definition = this.run.graph.node(node.id);
     if (outcome.kind === 'failed' && this.isLate(node, outcome.failure)) return { kind: 'moved-on' };
+    const askedOn = outcome.kind === 'failed' ? askedOnAfter(outcome.failure, node) : undefined;
+    if (askedOn) return askedOn;
     if (outcome.kind === 'failed' && outcome.failure.kind === 'internal') {
       const { cause } = outcome.failure;
       if (cause instanceof FailedExpression) return { kind: 'failed', error: cause.message, failure: 'expression' };

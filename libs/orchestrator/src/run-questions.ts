@@ -6,6 +6,7 @@ import {
   firstData,
   firstText,
   formMessage,
+  type FormQuestion,
   type JsonObject,
   type Message,
   type Part,
@@ -64,8 +65,9 @@ function whatIsWaitedFor({ id, wantsAuth }: NodeRun): string {
 /** A node's question as the run asks it. @param more said of it: who only asks for the Task sees nothing else */
 export function askingMessage(reference: TaskReference, node: NodeRun, more: JsonObject): Message {
   const name = { [NODE_KEY]: node.instance, ...more };
-  if (!node.asks) return agentMessage(reference, question(node), name);
-  const message = formMessage(reference, question(node), node.asks);
+  const asks = asksOf(node);
+  if (!asks) return agentMessage(reference, question(node), name);
+  const message = formMessage(reference, question(node), asks);
   return { ...message, metadata: { ...name, ...message.metadata } };
 }
 
@@ -94,7 +96,7 @@ export function answerFaults({ asks }: NodeRun, parts: readonly Part[]): FieldVi
 }
 
 function waitingQuestion(graph: WorkflowGraph, node: NodeRun, now: string): WaitingQuestion {
-  const { form, assignee, violations } = node.asks ?? {};
+  const { form, assignee, violations } = asksOf(node) ?? {};
   const deadline = deadlineOf(graph, node, now);
   return {
     node: node.id,
@@ -105,6 +107,11 @@ function waitingQuestion(graph: WorkflowGraph, node: NodeRun, now: string): Wait
     ...(deadline !== undefined && { deadline }),
     ...(violations && { violations }),
   };
+}
+
+/** What is said of the answer: also what was wrong with the one that the node's agent did not even take. */
+function asksOf({ asks, refused }: NodeRun): FormQuestion | undefined {
+  return refused ? { ...asks, violations: refused } : asks;
 }
 
 /** The run's own, where it has one. */

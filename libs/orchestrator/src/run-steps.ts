@@ -1,6 +1,7 @@
 import type { CallCancelOutcome } from '#libs/agent-calls';
 import {
   type Artifact,
+  type FieldViolation,
   type FormQuestion,
   type JsonObject,
   type Part,
@@ -54,12 +55,15 @@ export const a2aSending = new NodeStep<SendingPayload>(
     node.agentUrl = url;
     node.messageId = messageId;
     run.progress.send(node, at);
+    const { question = [], wantsAuth = false } = node;
     delete node.question;
     delete node.wantsAuth;
     delete node.answer;
+    delete node.answered;
     if (answeredBy !== undefined) node.answer = userMessage(parts, { messageId, metadata: { [NODE_KEY]: node.id } });
     if (taskId === undefined || answeredBy !== undefined || run.received === undefined) return;
     node.answer = run.received;
+    node.answered = { question, wantsAuth };
     run.undelivered = false;
   },
 );
@@ -67,7 +71,10 @@ export const a2aSending = new NodeStep<SendingPayload>(
 /** The state of a Task that goes on when its caller has authenticated, as a word. */
 export const AUTH_REQUIRED = 'auth-required';
 
-/** `status` is the agent's Task state as a word; `question` is present when the agent waits for an answer. */
+/**
+ * `status` is the agent's Task state as a word; `question` is present when the agent waits for an answer, `refused` where
+ * it waits on, since it has not taken the last one.
+ */
 export interface ReceivedPayload {
   url: string;
   status: string;
@@ -77,6 +84,7 @@ export interface ReceivedPayload {
   question?: Part[];
   /** What the agent says of an answer beside that. */
   asks?: FormQuestion;
+  refused?: FieldViolation[];
 }
 
 export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, payload, at, run) => {
@@ -86,12 +94,14 @@ export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, 
   node.question = payload.question;
   delete node.isAsked;
   // One that is asked again because of its answer is the same question.
-  if (node.askedAt === undefined || payload.asks?.violations === undefined) {
+  if (node.askedAt === undefined || (payload.refused ?? payload.asks?.violations) === undefined) {
     node.askedAt = at;
     delete node.openSince;
   }
   if (payload.asks) node.asks = payload.asks;
   else delete node.asks;
+  if (payload.refused) node.refused = payload.refused;
+  else delete node.refused;
   node.wantsAuth = payload.status === AUTH_REQUIRED;
   run.progress.ask(node, at);
 });

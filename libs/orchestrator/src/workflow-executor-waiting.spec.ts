@@ -1,4 +1,5 @@
-import { dataPart, type Message, textPart, userMessage } from '#libs/protocol';
+import { AgentCallError } from '#libs/a2a-client';
+import { A2A_ERRORS, A2AError, dataPart, FORM_EXTENSION, type Message, textPart, userMessage } from '#libs/protocol';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
 import { FakeAgents } from './testing/fake-agents.js';
 
@@ -21,6 +22,13 @@ async function forwarded(message: Message): Promise<Record<string, Message['part
   const before = run.agents.calls.length;
   await run.answer(message);
   return Object.fromEntries(run.agents.calls.slice(before).map((call) => [call.node, call.request?.message.parts]));
+}
+
+/** As a client tells of what an agent answered. */
+function refusalOf(error: Error): AgentCallError {
+  if (!(error instanceof A2AError)) return error as AgentCallError;
+  const { code, message } = error;
+  return new AgentCallError('rpc-error', `a2a error ${code}: ${message}`, { code, cause: error });
 }
 
 describe('WorkflowExecutor while a child waits', () => {
@@ -109,6 +117,64 @@ describe('WorkflowExecutor while a child waits', () => {
 
   test('a Message to a node that does not wait goes nowhere, and the run asks again', async () => {
     expect(await forwarded(userMessage('x', { metadata: { node: 'out' } }))).toEqual({});
+  });
+
+  const unread = { field: 'message.parts[0].mediaType', description: 'must be text/plain' };
+
+  test.each([
+    ['what it cannot read', new A2AError('CONTENT_TYPE_NOT_SUPPORTED', { violations: [unread] }), [unread]],
+    [
+      'what is invalid',
+      new A2AError('INVALID_PARAMS', { message: 'no' }),
+      [{ field: 'answer', description: 'a2a error -32602: no' }],
+    ],
+    [
+      'what is too large',
+      new AgentCallError('client-error', 'HTTP 413', { status: 413 }),
+      [{ field: 'answer', description: 'HTTP 413' }],
+    ],
+  ])(
+    'an answer that its agent refuses leaves the question, and what was wrong is said: %s',
+    async (_what, error, violations) => {
+      const run = new DrivenRun(workflowOf('a', ''), new FakeAgents());
+      const waiting = run.start();
+      (await run.agents.called('a')).finish('TASK_STATE_AUTH_REQUIRED', 'who?');
+      await waiting;
+      const { askedAt } = run.state.node('a');
+      const refused = run.answer(userMessage([dataPart([1])], { messageId: 'm-2' }));
+      (await run.agents.called('a', 2)).throw(refusalOf(error));
+      expect(await refused).toBe('TASK_STATE_AUTH_REQUIRED');
+      expect(run.payloads('node.error')).toEqual([]);
+      expect(run.state.node('a')).toMatchObject({ status: 'input-required', question: [textPart('who?')], askedAt });
+      expect(run.task.status.message).toMatchObject({
+        parts: [textPart('who?')],
+        metadata: { node: 'a', [FORM_EXTENSION]: { violations } },
+      });
+      const ended = run.answer(userMessage('me', { messageId: 'm-3' }));
+      const third = await run.agents.called('a', 3);
+      expect(third.request?.message).toMatchObject({ taskId: 'task-of-a', parts: [textPart('me')] });
+      third.finish('TASK_STATE_INPUT_REQUIRED', 'what?');
+      expect(await ended).toBe('TASK_STATE_INPUT_REQUIRED');
+      expect(run.task.status.message?.metadata).toEqual({ node: 'a' });
+    },
+  );
+
+  test.each([
+    ['TASK_NOT_FOUND', 'not-found'],
+    ['INTERNAL', 'rpc-error'],
+  ] as const)('a call of an answer that fails otherwise is the node’s failure: %s', async (reason, kind) => {
+    const run = new DrivenRun(workflowOf('ext', ''), new FakeAgents());
+    const waiting = run.start();
+    (await run.agents.called('ext')).finish('TASK_STATE_INPUT_REQUIRED', 'which?');
+    await waiting;
+    const ended = run.answer(userMessage('this'));
+    (await run.agents.called('ext', 2)).throw(new AgentCallError(kind, reason, { code: A2A_ERRORS[reason].code }));
+    expect(await ended).toBe('TASK_STATE_FAILED');
+  });
+
+  test('a Message that begins a Task and is refused is the node’s failure', async () => {
+    const refuses = new FakeAgents((call) => call.throw(refusalOf(new A2AError('INVALID_PARAMS'))));
+    expect(await new DrivenRun(workflowOf('a', ''), refuses).start()).toBe('TASK_STATE_FAILED');
   });
 
   test('a failure stops the nodes that wait, too', async () => {

@@ -35,7 +35,7 @@ export class QuestionsController {
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(404, 'run not found, or node not found')
   @ApiProblem(409, 'The node asks nothing, or asks no more.')
-  @ApiProblem(422, 'The answer does not fit the form of the question.')
+  @ApiProblem(422, 'The answer does not fit the form of the question, or the agent of the node cannot read it.')
   async answerQuestion(@Param('id') id: string, @Body() body: AnswerBody, @Call() call: ApiCall): Promise<TakenAnswer> {
     return { runId: id, instance: await this.answers.answer(id, body.node, body.parts, call) };
   }

@@ -1,14 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
+import { AgentCatalog, UnknownAgent, unreadParts } from '#libs/executor';
 import { ProblemError } from '#libs/http';
 import { hasEnded, Processes } from '#libs/process';
-import { isTerminalState, isWaitingState, type Part, userMessage } from '#libs/protocol';
+import { type FieldViolation, isTerminalState, isWaitingState, type Part, userMessage } from '#libs/protocol';
 import { type StoredTask, TaskFeed } from '#libs/tasks';
+import { nodePath } from '../node-address.js';
 import type { NodeRun } from '../node-run.js';
 import { namedNode, NODE_KEY } from '../run-answer.js';
 import { answerFaults } from '../run-questions.js';
 import { runStatus, type RunState } from '../run-state.js';
+import { revisionOf } from './run-task.js';
 import { RUN, Runs } from './runs.js';
 
 /** So long an answer waits for a run that is at work, though the node asks: it asks again in a moment. */
@@ -28,6 +31,7 @@ export class RunAnswers {
     private readonly runs: Runs,
     private readonly processes: Processes,
     private readonly feed: TaskFeed,
+    private readonly agents: AgentCatalog,
   ) {}
 
   /**
@@ -41,8 +45,8 @@ export class RunAnswers {
     for (;;) {
       const run = await this.runs.folded(runId, call.scope);
       const node = askingNode(run, name);
-      const faults = answerFaults(node, parts).map(({ field, description }) => ({ path: field, detail: description }));
-      if (faults.length > 0) throw new ProblemError(422, `the answer does not fit what node "${name}" asks`, faults);
+      const faults = [...(await this.unread(run, node, parts)), ...answerFaults(node, parts)];
+      if (faults.length > 0) throw notFitting(name, faults);
       const message = userMessage(parts, { metadata: { [NODE_KEY]: node.instance } });
       const { header } = run.process;
       // What is answered was asked there: a run that has gone on meanwhile may ask something else, or nobody.
@@ -54,6 +58,19 @@ export class RunAnswers {
     }
   }
 
+  /** The Parts that the agent of a node cannot read; what one elsewhere reads it says itself. */
+  private async unread({ process, state }: AskingRun, node: NodeRun, parts: Part[]): Promise<FieldViolation[]> {
+    if (node.type === 'external') return [];
+    const path = nodePath(state.definition.name, node.id);
+    try {
+      const agents = this.agents.inTenant(process.header.tenant);
+      return unreadParts(await agents.resolve(path, revisionOf(process.task)), parts);
+    } catch (error) {
+      if (error instanceof UnknownAgent) return [];
+      throw error;
+    }
+  }
+
   /** Something else of the run goes on: another answer came first, or the time of something has come. */
   private async untilItWaits({ header }: StoredTask, signal: AbortSignal): Promise<void> {
     // Who has just claimed it has not written yet.
@@ -61,6 +78,11 @@ export class RunAnswers {
     const events = this.feed.follow(header.taskId, header.lastSequence, { until: 'waiting', signal });
     while (!(await events.next()).done);
   }
+}
+
+function notFitting(name: string, faults: readonly FieldViolation[]): ProblemError {
+  const errors = faults.map(({ field, description }) => ({ path: field, detail: description }));
+  return new ProblemError(422, `the answer does not fit what node "${name}" asks`, errors);
 }
 
 /** @throws ProblemError where no single one asks */

@@ -1,4 +1,4 @@
-import { A2AError, type Part, type SendMessageRequest } from '#libs/protocol';
+import { A2AError, type FieldViolation, type Part, type SendMessageRequest } from '#libs/protocol';
 
 /** What an agent reads and writes, as media types; an empty list stands for anything. */
 export interface AgentModes {
@@ -12,8 +12,8 @@ export interface AgentModes {
  * @throws A2AError CONTENT_TYPE_NOT_SUPPORTED
  */
 export function checkMediaTypes(agent: AgentModes, request: SendMessageRequest): void {
-  const { parts } = request.message;
-  for (let index = 0; index < parts.length; index++) checkPart(agent, parts[index] as Part, index);
+  const [unread] = unreadParts(agent, request.message.parts);
+  if (unread) throw unsupported(`message.${unread.field}`, unread.description);
   const accepted = request.configuration?.acceptedOutputModes;
   if (!accepted || accepted.length === 0 || agent.outputModes.length === 0) return;
   if (accepted.some((mode) => matchesAny(mode, agent.outputModes))) return;
@@ -23,20 +23,25 @@ export function checkMediaTypes(agent: AgentModes, request: SendMessageRequest):
   );
 }
 
+/** The Parts that the agent cannot read, each as a field: `parts[1].mediaType`. */
+export function unreadParts(agent: Pick<AgentModes, 'inputModes'>, parts: readonly Part[]): FieldViolation[] {
+  const { inputModes } = agent;
+  if (inputModes.length === 0) return [];
+  const description = `must be one of the agent's input modes: ${inputModes.join(', ')}`;
+  return parts.flatMap((part, index) =>
+    isRead(agent, part) ? [] : [{ field: `parts[${index}].mediaType`, description }],
+  );
+}
+
 /** Whether the agent takes a text Part that does not say which text it is. */
 export function readsText({ inputModes }: Pick<AgentModes, 'inputModes'>): boolean {
   return inputModes.length === 0 || matchesAny('text/*', inputModes);
 }
 
-function checkPart(agent: AgentModes, part: Part, index: number): void {
-  if (agent.inputModes.length === 0) return;
+function isRead(agent: Pick<AgentModes, 'inputModes'>, part: Part): boolean {
   const mediaType = part.mediaType || kindOf(part);
-  if (matchesAny(mediaType, agent.inputModes)) return;
-  if (part.text !== undefined && matches(mediaType, 'text/*') && readsText(agent)) return;
-  throw unsupported(
-    `message.parts[${index}].mediaType`,
-    `must be one of the agent's input modes: ${agent.inputModes.join(', ')}`,
-  );
+  if (matchesAny(mediaType, agent.inputModes)) return true;
+  return part.text !== undefined && matches(mediaType, 'text/*') && readsText(agent);
 }
 
 /** What is in a file is not known until somebody says it. */
