@@ -167,6 +167,27 @@ describe('A run that asks a person', () => {
     expect((await answer(runId, 'gate', [{ data: { decision: 'no' } }])).status).toBe(409);
   });
 
+  it('takes over /api one data Part where it has a form, and text where it has none', async () => {
+    const free = await started(flow([human('h')]));
+    const formed = await started(flow([human('h', DECISION)]));
+    const yes = { data: { decision: 'yes' } };
+    const wrong: [string, JsonValue, string][] = [
+      [free, [{ data: { a: 1 } }], 'parts[0]'],
+      [free, [{ text: 'yes' }, { data: { a: 1 } }], 'parts[1]'],
+      [formed, [yes, { data: { decision: 'bad' } }], 'parts[1]'],
+      [formed, [{ text: 'junk' }, yes], 'parts[0]'],
+    ];
+    for (const [runId, parts, path] of wrong) {
+      await stage.api.reached(runId, ['input-required']);
+      const refused = await answer(runId, 'h', parts);
+      expect([refused.status, refused.body['errors']]).toEqual([422, [{ path, detail: expect.any(String) }]]);
+    }
+    expect((await answer(free, 'h', [{ text: 'yes, ' }, { text: 'do' }])).status).toBe(202);
+    expect((await answer(formed, 'h', [yes])).status).toBe(202);
+    expect((await stage.api.ended(free)).result?.[0]?.parts[0]?.text).toBe('yes, do');
+    expect((await stage.api.ended(formed)).result?.[0]?.parts[0]?.data).toEqual(yes.data);
+  });
+
   it('takes over /api only what the agent of its node reads, and asks on', async () => {
     const free = await started(flow([human('h')]));
     const formed = await started(flow([human('h', DECISION)]));

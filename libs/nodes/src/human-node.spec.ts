@@ -99,6 +99,20 @@ describe('a human node', () => {
     ]);
   });
 
+  it.each<[string, JsonObject, Part[], string]>([
+    [
+      'a second one with a form',
+      { form: FORM },
+      [dataPart({ decision: 'yes' }), dataPart({ decision: 'no' })],
+      'parts[1]',
+    ],
+    ['a second one without', {}, [dataPart(1), dataPart(2)], 'parts[1]'],
+    ['what stands beside a text without a form', {}, [textPart('yes'), dataPart(2)], 'parts[1]'],
+  ])('of data nothing is dropped: not %s', async (_what, config, parts, field) => {
+    const again = askedIn(await answered(config, parts));
+    expect(formQuestion(again)?.violations).toMatchObject([{ field }]);
+  });
+
   it('a text may be what the form asks for', async () => {
     const form = { type: 'string', minLength: 3 };
     expect(artifactParts(await answered({ form }, [textPart('long')]))).toEqual([dataPart('long')]);

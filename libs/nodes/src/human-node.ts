@@ -1,5 +1,5 @@
 import type { AgentDeclaration, AgentExecutor, NodeProblem, NodeSpec, NodeType, RequestContext } from '#libs/executor';
-import { durationOf, InputSchema, InvalidInputSchema, later, readAnswer } from '#libs/expressions';
+import { droppedData, durationOf, InputSchema, InvalidInputSchema, later, readAnswer } from '#libs/expressions';
 import {
   FORM_EXTENSION,
   formMessage,
@@ -55,11 +55,17 @@ class HumanExecutor extends NodeExecutor {
       yield this.#question(context);
       return undefined;
     }
-    const read = readAnswer(this.#form, userMessage.parts);
+    const read = this.#read(userMessage.parts);
     if ('answer' in read) return [read.answer];
     const { violations: _, ...question } = formQuestion(asked) ?? {};
     yield asking(context, asked.parts, { ...question, violations: read.violations });
     return undefined;
+  }
+
+  /** Words beside the data of a form say nothing; data that nobody would look at is no answer. */
+  #read(parts: readonly Part[]): ReturnType<typeof readAnswer> {
+    const violations = droppedData(this.#form, parts);
+    return violations.length > 0 ? { violations } : readAnswer(this.#form, parts);
   }
 
   #question(context: RequestContext): NodeEvent {

@@ -1,4 +1,4 @@
-import { InputSchema, InvalidInputSchema, readAnswer } from '#libs/expressions';
+import { InputSchema, InvalidInputSchema, readAnswer, strayParts } from '#libs/expressions';
 import {
   agentMessage,
   briefText,
@@ -88,10 +88,13 @@ export function openQuestion(graph: WorkflowGraph, node: NodeRun, now: string): 
   };
 }
 
-/** What is wrong with the Parts of an answer to a node. */
+/** What is wrong with the Parts of an answer to a node: also those that are not what it asks for. */
 export function answerFaults({ asks }: NodeRun, parts: readonly Part[]): FieldViolation[] {
   if (!asks) return [];
-  const read = readAnswer(usable(asks.form), parts);
+  const form = usable(asks.form);
+  const strays = strayParts(form, parts);
+  if (strays.length > 0) return strays;
+  const read = readAnswer(form, parts);
   return 'violations' in read ? read.violations : [];
 }
 

@@ -45,7 +45,8 @@ export class RunAnswers {
     for (;;) {
       const run = await this.runs.folded(runId, call.scope);
       const node = askingNode(run, name);
-      const faults = [...(await this.unread(run, node, parts)), ...answerFaults(node, parts)];
+      const unread = await this.unread(run, node, parts);
+      const faults = unread.length > 0 ? unread : answerFaults(node, parts);
       if (faults.length > 0) throw notFitting(name, faults);
       const message = userMessage(parts, { metadata: { [NODE_KEY]: node.instance } });
       const { header } = run.process;
