@@ -1,8 +1,10 @@
 import { type AgentClient, AgentCallError, HttpAgentDirectory } from '#libs/a2a-client';
-import { shownUrl } from '#libs/protocol';
+import { dataPart, type JsonObject, shownUrl, textPart } from '#libs/protocol';
 import { createInterface } from 'node:readline';
-import { ChatSession } from './chat-session.js';
+import { type ChatAnswer, ChatSession } from './chat-session.js';
 import { CommandError, EXIT } from './exit-code.js';
+import { type Form, formFields } from './form-answer.js';
+import { readInputs } from './inputs.js';
 import { Interrupted, type Session } from './session.js';
 import { ShownAnswer } from './shown-answer.js';
 
@@ -36,19 +38,27 @@ function requireUrl(url: string): void {
     throw new CommandError(`${shownUrl(url)}: must be an http or https URL, of an agent or of its card`);
 }
 
-/** Says one thing to an agent. */
+export interface SendOptions {
+  context?: string;
+  task?: string;
+  input: string[];
+}
+
+/** Says one thing to an agent: a text, or data. */
 export async function send(
   session: Session,
   url: string,
-  text: string,
-  { context, task }: { context?: string; task?: string },
+  text: string | undefined,
+  { context, task, input }: SendOptions,
 ): Promise<void> {
+  if ((text === undefined) === (input.length === 0)) throw new CommandError('Say one thing: a text, or data with -i');
+  const part = text === undefined ? dataPart(readInputs(input) as JsonObject) : textPart(text);
   const talk = new ChatSession(await connected(session, url));
   talk.ids = { ...(context !== undefined && { contextId: context }), ...(task !== undefined && { taskId: task }) };
   const { terminal } = session;
   // What it makes is the result, which is shown whole.
   const listener = { working: (said: string) => terminal.note(`… ${said}`), piece: () => undefined };
-  const answer = await talk.say(text, session.signal, listener).catch((error: unknown) => {
+  const answer = await talk.send(part, session.signal, listener).catch((error: unknown) => {
     session.signal.throwIfAborted();
     throw new CommandError(reason(error), EXIT.failed);
   });
@@ -56,7 +66,15 @@ export async function send(
   if (state !== undefined && state !== 'TASK_STATE_COMPLETED' && state !== 'TASK_STATE_INPUT_REQUIRED')
     session.code = EXIT.failed;
   terminal.result(answer, () => terminal.foreign(answer.text));
+  tellForm(session, answer);
   if (state === 'TASK_STATE_INPUT_REQUIRED') terminal.note(`It waits: answer with --task ${taskId}`);
+}
+
+/** What an answer has to be, and what was wrong with the last one. */
+function tellForm({ terminal }: Session, { asks }: ChatAnswer): void {
+  const wrong = asks?.violations?.map(({ field, description }) => `    ${field} ${description}`) ?? [];
+  const lines = [...wrong, ...formFields(asks?.form as Form | undefined)];
+  if (lines.length > 0) terminal.note(terminal.foreign(lines.join('\n')));
 }
 
 /** Talks with an agent until the input ends. */
@@ -95,6 +113,7 @@ async function exchange(session: Session, talk: ChatSession, text: string): Prom
     const answer = await talk.say(text, signal, shown);
     const word = answer.state?.slice('TASK_STATE_'.length).toLowerCase().replace('_', '-');
     shown.finish(answer, word === undefined || word === 'input-required' ? '' : ` [${word}]`);
+    tellForm(session, answer);
   } catch (error) {
     shown.close();
     signal.throwIfAborted();

@@ -1,5 +1,16 @@
 import { type AgentClient, CalledTask } from '#libs/a2a-client';
-import { isTerminalState, type Part, type TaskState, textPart, userMessage } from '#libs/protocol';
+import {
+  dataPart,
+  type FormQuestion,
+  formQuestion,
+  isTerminalState,
+  type JsonValue,
+  type Part,
+  type TaskState,
+  textPart,
+  userMessage,
+} from '#libs/protocol';
+import { formData } from './form-answer.js';
 import { GrowingText } from './growing-text.js';
 
 /** All that a client of a conversation remembers; every Message carries both where they are known. */
@@ -14,6 +25,8 @@ export interface ChatAnswer {
   state?: TaskState;
   taskId?: string;
   contextId?: string;
+  /** What it says of the answer that it waits for, beside the text. */
+  asks?: FormQuestion;
 }
 
 /** Is told of an answer before it is whole. */
@@ -31,12 +44,23 @@ export interface ChatListener {
  */
 export class ChatSession {
   ids: ChatIds = {};
+  private asks: FormQuestion | undefined;
 
   constructor(private readonly agent: AgentClient) {}
 
-  /** @throws AgentCallError; the ids are as they were */
+  /**
+   * What answers a form is sent as its data, where it can be read so.
+   * @throws AgentCallError; the ids are as they were
+   */
   async say(text: string, signal: AbortSignal, listener: ChatListener): Promise<ChatAnswer> {
-    const message = userMessage([textPart(text)], this.ids);
+    const { form } = this.asks ?? {};
+    const data = form && formData(form, text);
+    return this.send(data === undefined ? textPart(text) : dataPart(data as JsonValue), signal, listener);
+  }
+
+  /** @throws as above */
+  async send(part: Part, signal: AbortSignal, listener: ChatListener): Promise<ChatAnswer> {
+    const message = userMessage([part], this.ids);
     const answer = new CalledTask();
     const growing = new GrowingText();
     let last: string | undefined;
@@ -50,17 +74,20 @@ export class ChatSession {
     }
     const { reply, state } = answer;
     const isOver = state !== undefined && isTerminalState(state);
+    this.asks = isOver || reply ? undefined : formQuestion(answer.status?.message);
     this.ids = reply ? idsOf(reply) : idsOf(isOver ? { contextId: answer.contextId } : answer);
     return {
       text: textOf(answer),
       ...idsOf(reply ?? answer),
       ...(reply === undefined && state !== undefined && { state }),
+      ...(this.asks && { asks: this.asks }),
     };
   }
 
   /** Forgets the ids: the next Message begins a new conversation. */
   forget(): void {
     this.ids = {};
+    this.asks = undefined;
   }
 }
 

@@ -1,10 +1,10 @@
 import type { components } from '#libs/client';
 import { CommandError } from './exit-code.js';
+import { type Form, formData, formFields, typedFields } from './form-answer.js';
 import { readInputs } from './inputs.js';
 import type { Session } from './session.js';
 
 type Question = components['schemas']['InboxItem'];
-type Form = { properties?: Record<string, { type?: string; enum?: unknown[]; title?: string }> };
 
 interface AnswerOptions {
   node?: string;
@@ -75,35 +75,15 @@ function partOf(question: Question, text: string | undefined, { input, data }: A
   const given = [text, data, input.length > 0 ? input : undefined].filter((it) => it !== undefined);
   if (given.length !== 1) throw new CommandError(`One answer is enough: a text, -i or --data.\n${asking(question)}`);
   if (data !== undefined) return { data: jsonOf(data) };
-  if (text === undefined) return { data: typed(readInputs(input), question.form as Form | undefined) };
-  return question.form === undefined ? { text } : { data: typed(ofOneField(text, question), question.form as Form) };
+  if (text === undefined) return { data: typedFields(readInputs(input), question.form as Form | undefined) };
+  return question.form === undefined ? { text } : { data: formOf(question, text) };
 }
 
-/** A word is enough where the form has one field that must be given. */
-function ofOneField(text: string, question: Question): Record<string, unknown> {
-  const { required } = question.form as { required?: string[] };
-  const [only, another] = required ?? [];
-  if (only !== undefined && another === undefined) return { [only]: text };
-  throw new CommandError(`${asking(question)}\n${how(question)}`);
-}
-
-/** Texts as what the form asks for, where they can be read so. */
-function typed(fields: Record<string, unknown>, form: Form | undefined): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => {
-      const type = form?.properties?.[name]?.type;
-      const other = type === 'boolean' || type === 'number' || type === 'integer';
-      return [name, other && typeof value === 'string' ? readable(value) : value];
-    }),
-  );
-}
-
-function readable(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
+/** @throws CommandError where more has to be said */
+function formOf(question: Question, text: string): Record<string, unknown> {
+  const data = formData(question.form as Form, text);
+  if (data === undefined) throw new CommandError(`${asking(question)}\n${how(question)}`);
+  return data;
 }
 
 function jsonOf(text: string): unknown {
@@ -116,10 +96,7 @@ function jsonOf(text: string): unknown {
 
 /** What a node asks, with the fields of its form, of whom, and until when. */
 function asking({ instance, text, form, assignee, deadline }: Question): string {
-  const fields = Object.entries((form as Form | undefined)?.properties ?? {}).map(
-    ([name, { title, enum: words, type }]) =>
-      `    ${name}: ${words?.map(String).join(' | ') ?? type ?? 'any'}${title ? ` (${title})` : ''}`,
-  );
+  const fields = formFields(form as Form | undefined);
   const whom = assignee === undefined ? [] : [`    for ${assignee}`];
   const until = deadline === undefined ? [] : [`    until ${deadline}`];
   return [`${instance} asks: ${text}`, ...fields, ...whom, ...until].join('\n');

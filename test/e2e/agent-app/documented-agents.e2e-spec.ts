@@ -9,6 +9,7 @@ import { appMain } from '../../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { until } from '../../support/until.js';
 import { AgentProcess } from './agent-process.js';
+import { ChatProcess } from './chat-process.js';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
@@ -64,6 +65,18 @@ describe('the agents of the documentation', () => {
     const { parts } = (await answer('Ada')).artifacts?.[0] ?? { parts: [] };
     expect(parts.map(({ text }) => text ?? '').join('')).toBe('Orders tea: small, for Ada');
     expect(parts.at(-1)?.data).toEqual({ number: expect.stringMatching(/^[0-9a-f]{8}$/) });
+  });
+
+  it('are talked with in a terminal, which says what a form wants and takes a word for its one field', async () => {
+    const client = ChatProcess.spawn(await served('order.ts'));
+    ends.push(() => client.kill());
+    expect(await client.say('tea')).toBe('Which size?');
+    await until(() => client.output.includes('size: small | large'), { what: 'the field of the form' });
+    expect(await client.say('huge')).toBe('Which size?');
+    await until(() => /answer\.size .+small/.test(client.output), { what: 'what was wrong' });
+    expect(await client.say('{"size": "large"}')).toBe('For whom?');
+    expect(await client.say('Bo')).toContain('large, for Bo');
+    expect(await client.end()).toBe(0);
   });
 
   it('are served by programs of their own', async () => {

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { runEntry } from '../entry.js';
+import type { SendOptions } from '../agent-talk.js';
 import { examples } from '../examples.js';
+import { several } from '../inputs.js';
 import type { Session } from '../session.js';
 
 /** `send`, `chat`, `card`, `agent`: any A2A agent, here or elsewhere. */
@@ -8,12 +10,13 @@ export function addAgentCommands(program: Command, session: Session): void {
   program
     .command('send')
     .argument('<agent>', "the agent's URL, or that of its card")
-    .argument('<text>', 'what is said')
+    .argument('[text]', 'what is said')
     .description('send a Message to an A2A agent, and show its answer')
     .option('--context <contextId>', 'of the conversation that it belongs to')
     .option('--task <taskId>', 'of the Task that it answers')
+    .option('-i, --input <key=value>', 'a field of data, in place of a text; key:=json, key=@file', several, [])
     .addHelpText('after', examples('parley send http://127.0.0.1:3000/a2a/workflows/greeting/ "Ada"'))
-    .action(async (url: string, text: string, options: { context?: string; task?: string }) =>
+    .action(async (url: string, text: string | undefined, options: SendOptions) =>
       (await import('../agent-talk.js')).send(session, url, text, options),
     );
   program
