@@ -71,6 +71,27 @@ describe('POST /api/conversations', () => {
     expect((await talks.post(body)).status).toBe(400);
   });
 
+  it('A22 an agent talks with itself by whatever reference it is named, and there is no loop', async () => {
+    const { name } = await stage.api.save(linear(unique('self'), echo('only')));
+    const [workflow, node] = [stage.api.base(name), stage.api.base(name, 'only')];
+    const loopback = workflow.replace('127.0.0.1', 'localhost');
+    const same: [string, string][] = [
+      [name, `workflows/${name}`],
+      [name, workflow],
+      [`${workflow}/`, name],
+      [loopback, `${workflow}/.well-known/agent-card.json`],
+      [`workflows/${name}/nodes/only`, node],
+    ];
+    for (const [requester, target] of same) {
+      const id = await talks.start({ requester, target, message: 'Bob', maxTurns: 2 });
+      expect(outlines(await (await talks.events(id)).all())).toHaveLength(3);
+      expect(await talks.get(id)).toMatchObject({ outcome: 'done', turns: { length: 2 } });
+    }
+    const other = await talks.start({ requester: workflow, target: node, message: 'Bob', maxTurns: 2 });
+    await (await talks.events(other)).all();
+    expect(await talks.get(other)).toMatchObject({ outcome: 'max_turns' });
+  });
+
   it('takes the ceiling of 20 turns', async () => {
     const id = await talks.start(between({ maxTurns: 20 }));
     expect(outlines(await (await talks.events(id)).all())).toHaveLength(23);

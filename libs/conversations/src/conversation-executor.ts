@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CallContext } from '#libs/executor';
+import { throughOutage } from '#libs/postgres';
 import { ProcessExecutor, type ProcessStart } from '#libs/process';
 import type { JsonObject, SendMessageRequest } from '#libs/protocol';
 import type { ConversationSettings } from './conversation.js';
@@ -47,15 +48,10 @@ export class ConversationExecutor extends ProcessExecutor {
 
   protected override async begin(start: ProcessStart): Promise<ConversationRun> {
     const { context, log } = start;
-    const self = await this.isSelf(settingsIn(log), context.call.scope.tenant);
+    const { requester, target } = settingsIn(log);
+    const areSame = () => this.services.references.areSame(requester ?? '', target, context.call.scope.tenant);
+    // There is no loop then.
+    const self = requester !== undefined && (await throughOutage(areSame, context.signal));
     return new ConversationRun(this.services, start, ConversationState.of(context.taskId, log, self));
-  }
-
-  /** Whether both sides are the same agent: there is no loop then. */
-  private async isSelf({ requester, target }: ConversationSettings, tenant: string): Promise<boolean> {
-    if (requester === undefined || requester === target) return requester !== undefined;
-    const addresses = [requester, target].map((it) => this.services.references.resolve(it, tenant).catch(() => it));
-    const [first, second] = await Promise.all(addresses);
-    return first === second;
   }
 }

@@ -18,7 +18,11 @@ const catalog = {
   }),
 };
 const modules = { get: (token: unknown) => (token === AgentCatalog ? catalog : undefined) } as unknown as ModuleRef;
-const references = new AgentReferences(modules, { internalUrl: 'http://own' } as ServiceAddress);
+const address = {
+  internalUrl: 'http://own',
+  ownPath: (url: string) => (url.startsWith('http://own/a2a/') ? url.slice('http://own/a2a/'.length) : undefined),
+} as ServiceAddress;
+const references = new AgentReferences(modules, address);
 
 const NOBODY = 'there is no agent "nobody"';
 
@@ -33,6 +37,22 @@ describe('AgentReferences', () => {
     const called = references.called(reference, 't');
     expect(called.own).toBe(own);
     expect(await called.target()).toEqual({ url, calledAgent: url.replace('http://own/a2a/', '') });
+  });
+
+  it.each([
+    ['w', 'workflows/w/', true],
+    ['n', 'http://own/a2a/nodes/n', true],
+    ['w', 'HTTP://own:80/a2a/workflows/w/', true],
+    ['http://own/a2a/workflows/w/.well-known/agent-card.json', '/a2a/workflows/w', true],
+    ['http://agents.example', 'HTTP://Agents.example/.well-known/agent-card.json', true],
+    ['http://agents.example/a2a/workflows/w', 'w', false],
+    ['http://agents.example/a', 'http://agents.example/b', false],
+    ['w', 'n', false],
+    ['nobody', 'nobody', true],
+    ['http://own/a2a/workflows/gone', 'w', false],
+  ])('%s and %s name one agent: %s', async (one, other, expected) => {
+    expect(await references.areSame(one, other, 't')).toBe(expected);
+    expect(await references.areSame(other, one, 't')).toBe(expected);
   });
 
   it('an agent that is gone fails the call, and not the look at whose it is', async () => {

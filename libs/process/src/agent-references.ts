@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { AgentCatalog, UnknownAgent } from '#libs/executor';
+import { AgentCatalog, calledAgentOf, UnknownAgent } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
 import { A2AError, hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
 import type { CalledAgent } from './process-calls.js';
@@ -24,8 +24,7 @@ export class AgentReferences {
   ) {}
 
   /**
-   * An agent's URL without a slash at the end, or the path of one of ours, as callers of the tenant see them. Two
-   * references to one agent give the same.
+   * An agent's URL without a slash at the end, or the path of one of ours, as callers of the tenant see them.
    * @throws UnknownAgent
    */
   async resolve(reference: string, tenant: string): Promise<string> {
@@ -38,6 +37,13 @@ export class AgentReferences {
     if (path === '') throw nobody(reference);
     if (path.includes('/')) return (await this.agents(tenant).resolve(path)).path;
     return this.named(path, tenant);
+  }
+
+  /** Whether two references name one agent: by its name, its path, its URL or that of its card, also those of ours. */
+  async areSame(one: string, other: string, tenant: string): Promise<boolean> {
+    if (one === other) return true;
+    const [first, second] = await Promise.all([this.identity(one, tenant), this.identity(other, tenant)]);
+    return first === second;
   }
 
   /** Whom a process calls by a reference; the agent is looked up for each call. */
@@ -74,6 +80,20 @@ export class AgentReferences {
       return undefined;
     } catch (error) {
       if (error instanceof UnknownAgent) return error.message;
+      throw error;
+    }
+  }
+
+  /** Where an agent is that is there: the same for all that name it. */
+  private async identity(reference: string, tenant: string): Promise<string> {
+    try {
+      const found = await this.resolve(reference, tenant);
+      if (!isUrl(found)) return found;
+      const url = calledAgentOf(new URL(found).href);
+      const path = this.address.ownPath(url);
+      return path === undefined ? url : (await this.agents(tenant).resolve(path)).path;
+    } catch (error) {
+      if (error instanceof UnknownAgent) return reference;
       throw error;
     }
   }

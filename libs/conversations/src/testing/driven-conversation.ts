@@ -157,7 +157,7 @@ export class DrivenConversation extends DrivenProcess {
     const services = {
       directory: this.agents,
       references: {
-        resolve: async (reference: string) => reference,
+        areSame: async (one: string, other: string) => one === other,
         called: (url: string) => ({ own: false, target: () => ({ url, calledAgent: url }) }),
         refuseUnknown: async () => undefined,
       },

@@ -70,6 +70,12 @@ export class ServiceAddress {
     return origin === baseUrl && protocol === bound.protocol && port === bound.port && isLoopbackHost(hostname);
   }
 
+  /** The path below `/a2a` of the agent at a URL of this service, as `URL.href` writes it; `undefined` at any other. */
+  ownPath(url: string): string | undefined {
+    const [, base = '', path = ''] = BELOW_A2A.exec(url) ?? [];
+    return base !== '' && (this.ownUrls.includes(base) || this.isOwnAddress(base)) ? path : undefined;
+  }
+
   /** The host by which a trusted proxy was called; `undefined` where there is none, or it does not say. */
   forwardedHost(request: IncomingRequest): string | undefined {
     return forwardedHost(request, this.proxies);
@@ -80,6 +86,8 @@ export class ServiceAddress {
     return this.config.publicUrl ?? (request && requestedBaseUrl(request, this.proxies)) ?? this.internalUrl;
   }
 }
+
+const BELOW_A2A = /^(https?:\/\/[^/]+(?:\/.*?)?)\/a2a(?:\/(.*))?$/;
 
 /** A server that listens on every address is reached on loopback. */
 function reachableHost(host: string): string {
