@@ -147,6 +147,10 @@ describe('a rerun', () => {
       [{ from: ['a b'] }, 'from[0]'],
       [{ revision: '999999' }, 'revision'],
       [{ inputs: { nope: 1 } }, 'inputs.nope'],
+      [{ from: 'a' }, 'from'],
+      [{ from: [1] }, 'from'],
+      [{ inputs: [] }, 'inputs'],
+      [{ revision: 1 }, 'revision'],
     ];
     for (const [body, path] of refusals) {
       const reply = await stage.api.call<{ errors?: { path: string }[] }>('POST', `/runs/${origin.runId}/rerun`, body);
@@ -156,11 +160,22 @@ describe('a rerun', () => {
         expect.arrayContaining([path]),
       ]);
     }
+    for (const body of [{ failed: 'yes' }, { failed: 'yes', from: 'a' }, []]) {
+      const reply = await stage.api.call('POST', `/runs/${origin.runId}/rerun`, body);
+      expect([body, reply.status]).toEqual([body, 400]);
+    }
     const forks = await stage.api.call('GET', `/runs/${origin.runId}/forks`);
     expect(forks.body).toEqual({ forks: [] });
     expect(a.sends).toHaveLength(1);
     const unknown = await stage.api.call('POST', '/runs/nope/rerun', {});
     expect(unknown.status).toBe(404);
+  });
+
+  it('takes null for what is left out', async () => {
+    const { a, definition } = await chain();
+    const origin = await ran(definition, { in: 'x' });
+    await rerun(origin.runId, { from: null, failed: null, inputs: null, revision: null });
+    expect(a.sends).toHaveLength(2);
   });
 
   it('of a run that goes on is 409; under a key there is one', async () => {

@@ -1,6 +1,18 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import type { CallCancelOutcome } from '#libs/agent-calls';
-import { PageQuery, QueryFlag, QueryPageSize, QueryText, QueryTime, QueryWord, refuseUnfitJson } from '#libs/http';
+import {
+  malformed,
+  PageQuery,
+  type ProblemEntry,
+  ProblemError,
+  QueryFlag,
+  QueryPageSize,
+  QueryText,
+  QueryTime,
+  QueryWord,
+  refuseUnfitJson,
+  withMembers,
+} from '#libs/http';
 import { type Artifact, isJsonObject, type JsonObject, type Part, type TaskState } from '#libs/protocol';
 import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsOptional, IsString } from 'class-validator';
 import type { Failure, FailureKind } from '../failure.js';
@@ -51,6 +63,7 @@ export class RerunBody {
   static readonly optional = true;
   /** Without it a mistyped one would stand for everything anew. */
   static readonly unknown = 'is not known';
+  static readonly exceptionFactory = notToBeRerun;
 
   @ApiPropertyOptional({
     type: [String],
@@ -86,6 +99,19 @@ export class RerunBody {
   @IsOptional()
   @IsString({ message: 'must be a string' })
   revision?: string;
+
+  /** A member that is null counts as left out. */
+  static from(sent: object): RerunBody {
+    const given = Object.entries(sent).filter(([, value]) => value !== null);
+    return withMembers(RerunBody, Object.fromEntries(given));
+  }
+}
+
+/** 422 where nothing but what the rerun is to be of is at fault, as where the run has nothing of that name. */
+function notToBeRerun(entries: ProblemEntry[]): ProblemError {
+  const problem = malformed(...entries);
+  const isOfRun = entries.every(({ path }) => /^(from|inputs|revision)\b/.test(path));
+  return isOfRun ? new ProblemError(422, problem.message, problem.errors) : problem;
 }
 
 /** How a run is watched that starts. */
