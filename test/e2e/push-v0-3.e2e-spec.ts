@@ -8,7 +8,7 @@ import {
 } from 'a2a-sdk-v0/client';
 import { randomUUID } from 'node:crypto';
 import { notificationVerifier } from '../../docs/push/verify-notification.mjs';
-import { rpc, sendTask } from '../support/a2a.js';
+import { rest, rpc, sendTask } from '../support/a2a.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
@@ -122,6 +122,32 @@ describe.each(['JSONRPC', 'HTTP+JSON'])("the official SDK's client of A2A 0.3 ov
     expect(story()).toEqual(['task working', 'task working made', 'task completed made']);
     await client.deleteTaskPushNotificationConfig(named);
     expect(await client.listTaskPushNotificationConfig({ id: taskId })).toEqual([]);
+  });
+});
+
+describe('HTTP+JSON of A2A 0.3', () => {
+  it.each([
+    ['?configId=k', (config: object) => ({ name: 'x', pushNotificationConfig: config })],
+    ['', (config: object) => ({ configId: 'k', config: { pushNotificationConfig: config } })],
+    ['', (config: object) => ({ config_id: 'k', config: { push_notification_config: { ...config, id: 'k' } } })],
+  ])('makes a config under the id that is named beside it (%s)', async (query, body) => {
+    const { id } = await sendTask(base, 'go');
+    const configs = `/v1/tasks/${id}/pushNotificationConfigs`;
+    const made = await rest(base, 'POST', `${configs}${query}`, { ...V03, body: body({ url: hook.url }) });
+    expect(made.body).toEqual({
+      name: `tasks/${id}/pushNotificationConfigs/k`,
+      pushNotificationConfig: { id: 'k', url: hook.url },
+    });
+    expect((await rest(base, 'GET', `${configs}/k`, V03)).body).toEqual(made.body);
+  });
+
+  it('makes none under two ids', async () => {
+    const { id } = await sendTask(base, 'go');
+    const configs = `/v1/tasks/${id}/pushNotificationConfigs`;
+    const body = { pushNotificationConfig: { id: 'j', url: hook.url } };
+    const refused = await rest(base, 'POST', `${configs}?configId=k`, { ...V03, body });
+    expect([refused.status, refused.body]).toMatchObject([400, { message: expect.stringMatching(/^configId: /) }]);
+    expect((await rest(base, 'GET', configs, V03)).body).toMatchObject({ configs: [] });
   });
 });
 

@@ -34,13 +34,16 @@ export function taskActionParameters(id: string): ReadParameters {
   return (request) => ({ ...bodyParameters(request), id });
 }
 
-/** The ids of the path, which win over the body's, the body if there is one, and the page of a list. */
+/**
+ * The ids of the path, which win over the body's, the body if there is one, and the query: the page of a list, and the id
+ * that 0.3 gives a new config.
+ */
 export function pushConfigParameters(request: FastifyRequest): JsonObject {
   const { id, configId } = request.params as RouteParams;
   const { task_id: _, ...body } = bodyParameters(request);
   return {
     ...body,
-    ...queryFields(request, { pageSize: 'number', pageToken: 'string' }),
+    ...queryFields(request, { pageSize: 'number', pageToken: 'string', configId: 'string' }),
     taskId: id ?? '',
     ...(configId !== undefined && { id: configId }),
   };

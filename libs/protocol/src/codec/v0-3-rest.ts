@@ -1,3 +1,4 @@
+import { invalidParams } from '../errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 import type { Message, Part } from '../message.js';
 import type { TaskPushNotificationConfig } from '../requests.js';
@@ -43,7 +44,9 @@ const SEND_NAMES = protoNames([['request', 'message']], {
   message: protoNames(['messageId', 'contextId', 'taskId'], { content: PART_NAMES, parts: PART_NAMES }),
   configuration: protoNames(['acceptedOutputModes', 'historyLength', 'pushNotification', 'pushNotificationConfig']),
 });
-const CONFIG_NAMES = protoNames(['pushNotificationConfig'], { config: protoNames(['pushNotificationConfig']) });
+const CONFIG_NAMES = protoNames(['configId', 'pushNotificationConfig'], {
+  config: protoNames(['pushNotificationConfig']),
+});
 
 /**
  * `POST /v1/message:send` and `:stream`; the Message is `message`, or `request` as the schema calls it. ProtoJSON leaves
@@ -55,12 +58,27 @@ export const readV03RestSend: ReadV03 = named(SEND_NAMES, ({ message, configurat
   ...(metadata !== undefined && { metadata }),
 }));
 
-/** `POST /v1/tasks/{id}/pushNotificationConfigs`: the config itself, or the resource around it. */
+/**
+ * `POST /v1/tasks/{id}/pushNotificationConfigs`: the config itself, or the resource around it. `configId` beside it, of the
+ * query or of the whole request, is its id.
+ */
 export const readV03RestPushConfig: ReadV03 = named(CONFIG_NAMES, (body) => {
   const resource = isJsonObject(body.config) ? body.config : body;
   const config = isJsonObject(resource.pushNotificationConfig) ? resource.pushNotificationConfig : resource;
-  return { ...pushConfigOf(config), ...(body.taskId !== undefined && { taskId: body.taskId }) };
+  return {
+    ...pushConfigOf(config),
+    ...idBeside(config, body.configId),
+    ...(body.taskId !== undefined && { taskId: body.taskId }),
+  };
 });
+
+function idBeside({ id }: JsonObject, configId: JsonValue | undefined): JsonObject {
+  if ((configId ?? '') === '') return {};
+  if ((id ?? '') !== '' && id !== configId) {
+    throw invalidParams({ field: 'configId', description: 'differs from the id of the config' });
+  }
+  return { id: configId as JsonValue };
+}
 
 function readConfiguration(configuration: JsonValue): JsonValue {
   return configurationOf(isJsonObject(configuration) ? { blocking: false, ...configuration } : configuration);

@@ -108,6 +108,15 @@ describe('the codec of A2A 0.3', () => {
     expect(writeV03RestPushConfig(config)).toEqual(resource);
     expect(readV03RestPushConfig({ ...resource, taskId: 't' })).toEqual(config);
     expect(readV03RestPushConfig({ config: resource, taskId: 't' })).toEqual(config);
+    expect(readV03RestPushConfig({ ...resource, configId: 'c', taskId: 't' })).toEqual(config);
+    const { id: _, ...unnamed } = inner;
+    expect(readV03RestPushConfig({ pushNotificationConfig: unnamed, configId: 'c', taskId: 't' })).toEqual(config);
+    expect(readV03RestPushConfig({ config: { pushNotificationConfig: unnamed }, config_id: 'c', taskId: 't' })).toEqual(
+      config,
+    );
+    expect(() => readV03RestPushConfig({ ...resource, configId: 'd', taskId: 't' })).toThrow(
+      'configId: differs from the id of the config',
+    );
   });
 
   it.each<[JsonObject]>([[{}], [{ schemes: [] }], [{ schemes: [], credentials: '' }]])(
