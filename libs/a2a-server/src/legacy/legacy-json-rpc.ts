@@ -25,11 +25,13 @@ import { errorResponse, resultResponse, RpcFraming, type RpcId, type RpcRequest 
 import { type Operation, OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
 import type { RequestHandler } from '../request-handler.js';
 import { legacyCall, legacyError, legacyFraming, setLegacyExtensions } from './legacy-call.js';
+import { inLegacyWords, type LegacyWords, PUSH_CONFIG_WORDS, PUSH_PARAMS_WORDS, SEND_WORDS } from './legacy-words.js';
 
-/** A method of 0.3: the operation of 1.0 that it is, and its shapes. */
-type LegacyMethod =
-  | { operation: UnaryOperation; read: ReadV03; write: (result: never) => JsonValue }
-  | { operation: StreamOperation; read: ReadV03 };
+/** A method of 0.3: the operation of 1.0 that it is, its shapes, and how it calls what 1.0 calls otherwise. */
+type LegacyMethod = { read: ReadV03; words?: LegacyWords } & (
+  | { operation: UnaryOperation; write: (result: never) => JsonValue }
+  | { operation: StreamOperation }
+);
 
 const task = (result: Task): JsonObject => writeV03Task(result);
 const answer = (result: SendMessageResponse): JsonObject => writeV03StreamItem(result);
@@ -41,26 +43,46 @@ const card = (result: AgentCard): JsonValue => result as unknown as JsonObject;
 
 /** The methods of A2A 0.3 (its section 7). */
 const METHODS: ReadonlyMap<string, LegacyMethod> = new Map<string, LegacyMethod>([
-  ['message/send', { operation: OPERATIONS.SendMessage, read: readV03SendParams, write: answer }],
-  ['message/stream', { operation: OPERATIONS.SendStreamingMessage, read: readV03SendParams }],
+  ['message/send', { operation: OPERATIONS.SendMessage, read: readV03SendParams, words: SEND_WORDS, write: answer }],
+  ['message/stream', { operation: OPERATIONS.SendStreamingMessage, read: readV03SendParams, words: SEND_WORDS }],
   ['tasks/get', { operation: OPERATIONS.GetTask, read: readV03TaskParams, write: task }],
   ['tasks/cancel', { operation: OPERATIONS.CancelTask, read: readV03TaskParams, write: task }],
   ['tasks/resubscribe', { operation: OPERATIONS.SubscribeToTask, read: readV03TaskParams }],
   [
     'tasks/pushNotificationConfig/set',
-    { operation: OPERATIONS.CreateTaskPushNotificationConfig, read: readV03PushConfig, write: config },
+    {
+      operation: OPERATIONS.CreateTaskPushNotificationConfig,
+      read: readV03PushConfig,
+      words: PUSH_CONFIG_WORDS,
+      write: config,
+    },
   ],
   [
     'tasks/pushNotificationConfig/get',
-    { operation: OPERATIONS.GetTaskPushNotificationConfig, read: readV03OnePushParams, write: config },
+    {
+      operation: OPERATIONS.GetTaskPushNotificationConfig,
+      read: readV03OnePushParams,
+      words: PUSH_PARAMS_WORDS,
+      write: config,
+    },
   ],
   [
     'tasks/pushNotificationConfig/list',
-    { operation: OPERATIONS.ListTaskPushNotificationConfigs, read: readV03PushParams, write: configs },
+    {
+      operation: OPERATIONS.ListTaskPushNotificationConfigs,
+      read: readV03PushParams,
+      words: PUSH_PARAMS_WORDS,
+      write: configs,
+    },
   ],
   [
     'tasks/pushNotificationConfig/delete',
-    { operation: OPERATIONS.DeleteTaskPushNotificationConfig, read: readV03PushParams, write: nothing },
+    {
+      operation: OPERATIONS.DeleteTaskPushNotificationConfig,
+      read: readV03PushParams,
+      words: PUSH_PARAMS_WORDS,
+      write: nothing,
+    },
   ],
   [
     'agent/getAuthenticatedExtendedCard',
@@ -93,7 +115,7 @@ export class LegacyJsonRpc {
     try {
       await this.answer(base, id, method, rpc.params as JsonValue, request, reply);
     } catch (error) {
-      const shown = legacyError(error, isExtendedCard(method.operation));
+      const shown = inLegacyWords(legacyError(error, isExtendedCard(method.operation)), method.words);
       // What balancers and retries act on.
       if (shown.status === 503 || shown.status === 429) reply.code(shown.status);
       setRetryAfter(shown, reply);

@@ -26,10 +26,12 @@ import { type Operation, OPERATIONS } from '../operations.js';
 import type { RequestHandler } from '../request-handler.js';
 import type { RestCall } from '../rest/rest-binding.js';
 import { legacyCall, legacyError, legacyFraming, setLegacyExtensions } from './legacy-call.js';
+import { inLegacyWords, type LegacyWords, PUSH_CONFIG_WORDS, REST_SEND_WORDS } from './legacy-words.js';
 
-/** The shapes of an operation in HTTP+JSON of 0.3; a stream has no `write`. */
+/** The shapes and words of an operation in HTTP+JSON of 0.3; a stream has no `write`. */
 interface LegacyShapes {
   read: ReadV03;
+  words?: LegacyWords;
   write?: (result: never) => JsonValue;
 }
 
@@ -50,13 +52,16 @@ const card = ({ securityRequirements: security, ...rest }: AgentCard): JsonValue
   ({ ...rest, ...(security && { securityRequirements: security, security }) }) as unknown as JsonObject;
 
 const SHAPES: ReadonlyMap<Operation, LegacyShapes> = new Map<Operation, LegacyShapes>([
-  [OPERATIONS.SendMessage, { read: readV03RestSend, write: answer }],
-  [OPERATIONS.SendStreamingMessage, { read: readV03RestSend }],
+  [OPERATIONS.SendMessage, { read: readV03RestSend, words: REST_SEND_WORDS, write: answer }],
+  [OPERATIONS.SendStreamingMessage, { read: readV03RestSend, words: REST_SEND_WORDS }],
   [OPERATIONS.GetTask, { read: readV03TaskParams, write: task }],
   [OPERATIONS.ListTasks, { read: readV03TaskParams, write: tasks }],
   [OPERATIONS.CancelTask, { read: readV03TaskParams, write: task }],
   [OPERATIONS.SubscribeToTask, { read: readV03TaskParams }],
-  [OPERATIONS.CreateTaskPushNotificationConfig, { read: readV03RestPushConfig, write: config }],
+  [
+    OPERATIONS.CreateTaskPushNotificationConfig,
+    { read: readV03RestPushConfig, words: PUSH_CONFIG_WORDS, write: config },
+  ],
   [OPERATIONS.GetTaskPushNotificationConfig, { read: readV03TaskParams, write: config }],
   [OPERATIONS.ListTaskPushNotificationConfigs, { read: readV03TaskParams, write: configs }],
   [OPERATIONS.DeleteTaskPushNotificationConfig, { read: readV03TaskParams, write: nothing }],
@@ -81,7 +86,8 @@ export class LegacyRest {
     try {
       await this.answer(base, rest, request, reply);
     } catch (error) {
-      sendLegacyRestError(reply, legacyError(error, rest.operation === OPERATIONS.GetExtendedAgentCard));
+      const shown = legacyError(error, rest.operation === OPERATIONS.GetExtendedAgentCard);
+      sendLegacyRestError(reply, inLegacyWords(shown, SHAPES.get(rest.operation)?.words));
     }
   }
 

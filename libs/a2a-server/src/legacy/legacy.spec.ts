@@ -88,6 +88,94 @@ describe('JSON-RPC of A2A 0.3', () => {
   });
 });
 
+type Violation = { field: string; description: string };
+const violationsOf = (details: { fieldViolations?: Violation[] }[]): [string, string][] =>
+  (details.find((it) => it.fieldViolations)?.fieldViolations ?? []).map((it) => [it.field, it.description]);
+const KINDS = 'must be of the kind text, data or file, with its text, its data, or the bytes or the uri of its file';
+
+describe('errors of JSON-RPC of A2A 0.3', () => {
+  it.each<[string, object, [string, string][]]>([
+    ['message/send', said('x', { role: 'x' }), [['message.role', 'must be user']]],
+    ['message/stream', said('x', { role: 'x' }), [['message.role', 'must be user']]],
+    ['message/send', said('x', { role: undefined }), [['message.role', 'is required']]],
+    ['message/send', said('x', { parts: [{ text: 'x' }] }), [['message.parts[0]', KINDS]]],
+    [
+      'message/send',
+      said('x', {
+        parts: [
+          { kind: 'file', file: { bytes: '%', mimeType: 5, name: 5 } },
+          { kind: 'file', file: { uri: '' } },
+        ],
+      }),
+      [
+        ['message.parts[0].file.bytes', 'must be base64'],
+        ['message.parts[0].file.mimeType', 'must be a string'],
+        ['message.parts[0].file.name', 'must be a string'],
+        ['message.parts[1].file.uri', 'must not be empty'],
+      ],
+    ],
+    [
+      'message/send',
+      {
+        ...said('x'),
+        configuration: { blocking: 'x', pushNotificationConfig: { url: 5, authentication: { schemes: [5] } } },
+      },
+      [
+        ['configuration.pushNotificationConfig.url', 'must be a string'],
+        ['configuration.pushNotificationConfig.authentication.schemes[0]', 'must be a string'],
+        ['configuration.blocking', 'must be a boolean'],
+      ],
+    ],
+    ['tasks/pushNotificationConfig/set', { taskId: 't' }, [['pushNotificationConfig.url', 'is required']]],
+    ['tasks/pushNotificationConfig/get', {}, [['id', 'is required']]],
+    [
+      'tasks/pushNotificationConfig/get',
+      { id: 't', pushNotificationConfigId: 5 },
+      [['pushNotificationConfigId', 'must be a string']],
+    ],
+    ['tasks/pushNotificationConfig/list', {}, [['id', 'is required']]],
+    ['tasks/pushNotificationConfig/delete', { id: 't' }, [['pushNotificationConfigId', 'is required']]],
+  ])('%s %j names what its caller has sent', async (method, params, violations) => {
+    const { error } = (await call(method, params)).json();
+    expect(violationsOf(error.data)).toEqual(violations);
+    expect(error.message).toBe(violations.map((it) => it.join(': ')).join('; '));
+  });
+});
+
+describe('errors of HTTP+JSON of A2A 0.3', () => {
+  it.each<[string, object, [string, string][]]>([
+    [
+      'message:send',
+      { message: { messageId: 'm', role: 'user', content: [{ text: 'x' }] } },
+      [['message.role', 'must be ROLE_USER']],
+    ],
+    [
+      'message:send',
+      {
+        message: {
+          messageId: 'm',
+          role: 'ROLE_USER',
+          content: [{}, { file: { fileWithBytes: '%' } }, { file: { fileWithUri: '' } }],
+        },
+        configuration: { blocking: 5, pushNotification: { url: 5 } },
+      },
+      [
+        ['message.content[0]', 'must have exactly one of text, file (with fileWithBytes or fileWithUri) and data'],
+        ['message.content[1].file.fileWithBytes', 'must be base64'],
+        ['message.content[2].file.fileWithUri', 'must not be empty'],
+        ['configuration.pushNotification.url', 'must be a string'],
+        ['configuration.blocking', 'must be a boolean'],
+      ],
+    ],
+    ['message:stream', { message: { messageId: 'm', role: 'ROLE_USER' } }, [['message.content', 'is required']]],
+    ['tasks/t/pushNotificationConfigs', { config: {} }, [['pushNotificationConfig.url', 'is required']]],
+  ])('%s %j names what its caller has sent', async (path, body, violations) => {
+    const { data, message } = (await rest('POST', `/a2a/workflows/echo/v1/${path}`, body)).json();
+    expect(violationsOf(data.details)).toEqual(violations);
+    expect(message).toBe(violations.map((it) => it.join(': ')).join('; '));
+  });
+});
+
 describe('HTTP+JSON of A2A 0.3', () => {
   const base = '/a2a/workflows/echo/v1';
 

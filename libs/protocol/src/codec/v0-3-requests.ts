@@ -1,3 +1,4 @@
+import { invalidParams } from '../errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 import { protoNames, type ProtoNames, toJsonNames } from './proto-names.js';
 import { unwrappedData } from './v0-3-values.js';
@@ -47,10 +48,11 @@ export const readV03PushParams: ReadV03 = named(ONE_CONFIG_NAMES, ({ id, pushNot
  * `tasks/pushNotificationConfig/get`, which need not name a config: it means the one that was made without an id, which
  * has that of its Task.
  */
-export const readV03OnePushParams: ReadV03 = named(ONE_CONFIG_NAMES, ({ id, pushNotificationConfigId }) => ({
-  ...(id !== undefined && { taskId: id, id }),
-  ...((pushNotificationConfigId ?? '') !== '' && { id: pushNotificationConfigId }),
-}));
+export const readV03OnePushParams: ReadV03 = named(ONE_CONFIG_NAMES, ({ id, pushNotificationConfigId }) => {
+  // Not both of its names: only the Task's is missing.
+  if (id === undefined) throw invalidParams({ field: 'taskId', description: 'is required' });
+  return { taskId: id, id: (pushNotificationConfigId ?? '') === '' ? id : (pushNotificationConfigId as JsonValue) };
+});
 
 const ROLES: Readonly<Record<string, string>> = { user: 'ROLE_USER', agent: 'ROLE_AGENT' };
 
