@@ -6,6 +6,8 @@ import { type Beginning, TaskItems } from './task-items.js';
 export interface SubscriptionOptions {
   /** The last sequence that the caller has seen (`Last-Event-ID` or `?since=`). */
   since?: number;
+  /** What the caller gave it as; `since` unless told otherwise. */
+  sinceField?: string;
   /** Ends the stream; the Task goes on. */
   signal?: AbortSignal;
 }
@@ -27,19 +29,20 @@ export class TaskSubscription {
   ) {}
 
   /** @param find gives the Task's log; its refusal is thrown as the stream is opened */
-  follow(find: () => Promise<TaskLog>, { since, signal }: SubscriptionOptions): TaskItems {
-    return new TaskItems(this.feed, async () => this.beginning(await find(), since), signal);
+  follow(find: () => Promise<TaskLog>, options: SubscriptionOptions): TaskItems {
+    return new TaskItems(this.feed, async () => this.beginning(await find(), options), options.signal);
   }
 
   /** Where the stream begins, and with what. */
-  private async beginning(log: TaskLog, cursor: number | undefined): Promise<Beginning> {
+  private async beginning(log: TaskLog, options: SubscriptionOptions): Promise<Beginning> {
     const { header, events = [] } = log;
     const { taskId, lastSequence, state } = header;
+    const { since: cursor, sinceField: field = 'since' } = options;
     const since = cursor ?? lastSequence;
     const ended = isTerminalState(state);
     if (ended && cursor === undefined) throw alreadyEnded(header);
     if (since > lastSequence) {
-      throw invalidParams({ field: 'since', description: `is beyond the task's last event, ${lastSequence}` });
+      throw invalidParams({ field, description: `is beyond the task's last event, ${lastSequence}` });
     }
     const opening = events.slice(since).map(eventItem);
     if (since > 0) opening.unshift(await this.taskAt(log, since));

@@ -7,7 +7,7 @@ export { ProblemFilter, problemOf } from './problems/problem-filter.js';
 export { requestTrace } from './problems/request-trace.js';
 export { hasMoreMembers, jsonBodyParser, refuseUnfitJson, tooManyMembers } from './requests/json-limits.js';
 export { ApiValidationPipe } from './requests/api-validation-pipe.js';
-export { Cursor } from './requests/cursor.js';
+export { Cursor, type StreamCursor } from './requests/cursor.js';
 export { Each } from './requests/each-rule.js';
 export { PageQuery, pageTokenAfter } from './requests/page-query.js';
 export { QueryFlag, QueryPageSize, QueryText, QueryTime, QueryWord } from './requests/query-rules.js';

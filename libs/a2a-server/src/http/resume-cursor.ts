@@ -1,19 +1,20 @@
 import type { FastifyRequest } from 'fastify';
 import { invalidParams } from '#libs/protocol';
+import type { SubscriptionOptions } from '../task-subscription.js';
 
 /**
  * The last sequence that a returning reader has seen: the `Last-Event-ID` header, which an event source sends by
- * itself, else `?since=`; `undefined` where there is neither.
+ * itself, else `?since=`; nothing where there is neither.
  * @throws A2AError INVALID_PARAMS where it is no sequence
  */
-export function resumeCursor(request: FastifyRequest): number | undefined {
+export function resumeCursor(request: FastifyRequest): SubscriptionOptions {
   const header = request.headers['last-event-id'];
   if (typeof header === 'string' && header !== '') return sequence('Last-Event-ID', header);
   const { since } = request.query as Record<string, unknown>;
-  return since === undefined || since === '' ? undefined : sequence('since', since);
+  return since === undefined || since === '' ? {} : sequence('since', since);
 }
 
-function sequence(field: string, value: unknown): number {
-  if (typeof value === 'string' && /^\d{1,10}$/.test(value)) return Number(value);
+function sequence(field: string, value: unknown): SubscriptionOptions {
+  if (typeof value === 'string' && /^\d{1,10}$/.test(value)) return { since: Number(value), sinceField: field };
   throw invalidParams({ field, description: 'must be a sequence number' });
 }

@@ -80,6 +80,15 @@ describe('the JSON-RPC binding', () => {
     });
   });
 
+  it('names a cursor beyond the last event as it was sent', async () => {
+    const { result } = (await call('SendMessage', textRequest('hi'))).json();
+    const params = { id: result.task.id };
+    const byHeader = await errorOf(call('SubscribeToTask', params, { ...V1, 'last-event-id': '99' }));
+    expect(byHeader).toMatchObject({ message: "Last-Event-ID: is beyond the task's last event, 4" });
+    const { text } = await stream('SubscribeToTask', params, V1, '/a2a?since=99');
+    expect(text).toContain('"message":"since: is beyond');
+  });
+
   it('refuses a stream with a plain error', async () => {
     const response = await call('SendStreamingMessage', textRequest('hi', { taskId: 'nope' }));
     expect(response.headers['content-type']).toMatch(/^application\/json/);

@@ -83,8 +83,8 @@ export class JsonRpcBinding {
         sendJson(reply, resultResponse(id, await operation.answer(this.handler, agent, rpc.params, call)));
         return;
       }
-      const since = operation.resumable ? resumeCursor(request) : undefined;
-      const read = () => operation.open(this.handler, agent, rpc.params, call, { since });
+      const cursor = operation.resumable ? resumeCursor(request) : {};
+      const read = () => operation.open(this.handler, agent, rpc.params, call, cursor);
       await this.streams.send(reply, read, new RpcFraming(id));
     });
   }

@@ -142,8 +142,8 @@ export class LegacyJsonRpc {
       return;
     }
     const { operation, read } = method;
-    const since = operation.resumable ? resumeCursor(request) : undefined;
-    const items = () => operation.open(handler, agent, read(params), call, { since });
+    const cursor = operation.resumable ? resumeCursor(request) : {};
+    const items = () => operation.open(handler, agent, read(params), call, cursor);
     await this.streams.send(reply, items, legacyFraming(new RpcFraming(id), writeV03StreamItem));
   }
 }

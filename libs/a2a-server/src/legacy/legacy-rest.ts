@@ -104,8 +104,8 @@ export class LegacyRest {
       reply.header('content-type', 'application/json').send(JSON.stringify(write?.(result as never)));
       return;
     }
-    const since = operation.resumable ? resumeCursor(request) : undefined;
-    const items = () => operation.open(handler, agent, read(given), call, { since });
+    const cursor = operation.resumable ? resumeCursor(request) : {};
+    const items = () => operation.open(handler, agent, read(given), call, cursor);
     await this.streams.send(reply, items, FRAMING);
   }
 }

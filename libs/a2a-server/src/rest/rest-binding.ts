@@ -52,8 +52,8 @@ export class RestBinding {
         sendRest(request, reply, await operation.answer(this.handler, agent, params, call));
         return;
       }
-      const since = operation.resumable ? resumeCursor(request) : undefined;
-      const read = () => operation.open(this.handler, agent, params, call, { since });
+      const cursor = operation.resumable ? resumeCursor(request) : {};
+      const read = () => operation.open(this.handler, agent, params, call, cursor);
       await this.streams.send(reply, read, REST_FRAMING);
     });
   }

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type ApiCall, Call, Scope } from '#libs/access';
-import { ApiEventStream, ApiIdempotent, ApiProblem, Cursor } from '#libs/http';
+import { ApiEventStream, ApiIdempotent, ApiProblem, Cursor, type StreamCursor } from '#libs/http';
 import { IdempotencyKey, ProcessStreams } from '#libs/process';
 import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
@@ -65,11 +65,11 @@ export class BrainstormsController {
   @ApiProblem(404, 'brainstorm not found')
   async streamBrainstormEvents(
     @Param('id') id: string,
-    @Cursor() after: number,
+    @Cursor() cursor: StreamCursor,
     @Scope() scope: TaskScope,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await this.streams.send(await this.brainstorms.events(id, scope), after, reply);
+    await this.streams.send(await this.brainstorms.events(id, scope), cursor, reply);
   }
 
   @Post(':id/iterate')

@@ -13,12 +13,12 @@ function pathOf(act: () => unknown): string | undefined {
 
 describe('readCursor', () => {
   it('is 0 without one', () => {
-    expect(readCursor({}, {})).toBe(0);
+    expect(readCursor({}, {}).after).toBe(0);
   });
 
   it('goes by what the reader saw last rather than by its address', () => {
-    expect(readCursor({ 'last-event-id': '9' }, { since: '4' })).toBe(9);
-    expect(readCursor({}, { since: '4' })).toBe(4);
+    expect(readCursor({ 'last-event-id': '9' }, { since: '4' })).toEqual({ after: 9, field: 'Last-Event-ID' });
+    expect(readCursor({}, { since: '4' })).toEqual({ after: 4, field: 'since' });
   });
 
   it.each(['x', '-1', '1.5', '', '9'.repeat(16), ['1', '2']])('refuses since=%j', (since) => {

@@ -2,8 +2,16 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { malformed } from '../problems/problem.js';
 
-/** A handler's parameter: the number of the event after which the reader of a stream wants more (`readCursor`). */
-export const Cursor = createParamDecorator((_: unknown, context: ExecutionContext): number => {
+/** Where the reader of a stream wants to go on. */
+export interface StreamCursor {
+  /** The number of the last event that it has seen; 0: none. */
+  after: number;
+  /** What it was sent as: `Last-Event-ID` or `since`. */
+  field: string;
+}
+
+/** A handler's parameter: the cursor of its reader (`readCursor`). */
+export const Cursor = createParamDecorator((_: unknown, context: ExecutionContext): StreamCursor => {
   const { headers, query } = context.switchToHttp().getRequest<FastifyRequest>();
   return readCursor(headers, query as Record<string, unknown>);
 });
@@ -13,14 +21,14 @@ export const Cursor = createParamDecorator((_: unknown, context: ExecutionContex
  * without either.
  * @throws ProblemError 400
  */
-export function readCursor(headers: Record<string, unknown>, query: Record<string, unknown>): number {
+export function readCursor(headers: Record<string, unknown>, query: Record<string, unknown>): StreamCursor {
   const seen = headers['last-event-id'];
-  if (seen !== undefined && seen !== '') return sequenceOf('Last-Event-ID', seen);
+  if (seen !== undefined && seen !== '') return cursorOf('Last-Event-ID', seen);
   const { since } = query;
-  return since === undefined ? 0 : sequenceOf('since', since);
+  return since === undefined ? { after: 0, field: 'since' } : cursorOf('since', since);
 }
 
-function sequenceOf(path: string, value: unknown): number {
-  if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value);
-  throw malformed({ path, detail: 'must be the number of an event' });
+function cursorOf(field: string, value: unknown): StreamCursor {
+  if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return { after: Number(value), field };
+  throw malformed({ path: field, detail: 'must be the number of an event' });
 }

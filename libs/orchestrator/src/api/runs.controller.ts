@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type ApiCall, Call, Scope } from '#libs/access';
-import { ApiEventStream, ApiIdempotent, ApiProblem, Cursor } from '#libs/http';
+import { ApiEventStream, ApiIdempotent, ApiProblem, Cursor, type StreamCursor } from '#libs/http';
 import { IdempotencyKey, ProcessStreams } from '#libs/process';
 import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
@@ -88,14 +88,14 @@ export class RunsController {
   @ApiProblem(404, 'run not found')
   async streamRunEvents(
     @Param('id') id: string,
-    @Cursor() after: number,
+    @Cursor() cursor: StreamCursor,
     @Query() { live }: RunEventsQuery,
     @Scope() scope: TaskScope,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.runs.header(id, scope);
     const events = this.streams.eventsOf(run, runEvents(run.workflow), live ? 'terminal' : 'now');
-    await this.streams.send(events, after, reply);
+    await this.streams.send(events, cursor, reply);
   }
 
   @Post(':id/rerun')

@@ -62,7 +62,7 @@ export class WorkflowRunsController {
     const run = await this.runs.start(name, inputs ?? {}, call, key);
     void reply.header('location', `/api/runs/${run.taskId}`);
     const events = this.streams.eventsOf({ ...run, lastSequence: 0 }, runEvents(name));
-    const end = await this.streams.send(events, 0, reply);
+    const end = await this.streams.send(events, { after: 0, field: 'since' }, reply);
     if (end === 'left' && cancelOnDisconnect) await this.abandon(run.taskId, call);
   }
 

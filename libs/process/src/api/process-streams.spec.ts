@@ -66,11 +66,11 @@ class Reply {
   }
 }
 
-async function sent(log: Log, after: number, until?: 'waiting'): Promise<Reply> {
+async function sent(log: Log, after: number, until?: 'waiting', field = 'since'): Promise<Reply> {
   const streams = streamsOver(log);
   const reply = new Reply();
   const events = streams.eventsOf({ taskId: 'p1', lastSequence: log.length }, step, until);
-  await streams.send(events, after, reply as unknown as FastifyReply);
+  await streams.send(events, { after, field }, reply as unknown as FastifyReply);
   return reply;
 }
 
@@ -82,8 +82,10 @@ describe('ProcessStreams', () => {
   });
 
   it('refuses a cursor beyond the last event before anything is sent', async () => {
-    const refusal = { status: 400, message: 'since: is beyond the last event, 3' };
-    await expect(sent(new Log(3), 4)).rejects.toMatchObject(refusal);
+    for (const field of ['since', 'Last-Event-ID']) {
+      const refusal = { status: 400, message: `${field}: is beyond the last event, 3` };
+      await expect(sent(new Log(3), 4, undefined, field)).rejects.toMatchObject(refusal);
+    }
   });
 
   it('ends where the process waits, and not at a wait that it has gone on from', async () => {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { malformed, sendEvents, type SseFrame, type StreamEnd } from '#libs/http';
+import { malformed, sendEvents, type SseFrame, type StreamCursor, type StreamEnd } from '#libs/http';
 import { Shutdown } from '#libs/service';
 import { type RecordedEvent, TaskFeed, type TaskHeader, TaskStore } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
@@ -28,12 +28,16 @@ export class ProcessStreams {
   ) {}
 
   /**
-   * Takes the reply over and sends the events after a number; resolves when the stream has ended.
-   * @throws ProblemError 400 for a number beyond the last event
+   * Takes the reply over and sends the events after a cursor; resolves when the stream has ended.
+   * @throws ProblemError 400 for a cursor beyond the last event
    */
-  async send({ last, after }: ProcessEvents, number: number, reply: FastifyReply): Promise<StreamEnd> {
-    if (number > last) throw malformed({ path: 'since', detail: `is beyond the last event, ${last}` });
-    return sendEvents(reply, this.shutdown, (signal) => after(number, signal));
+  async send(
+    { last, after: eventsAfter }: ProcessEvents,
+    { after, field }: StreamCursor,
+    reply: FastifyReply,
+  ): Promise<StreamEnd> {
+    if (after > last) throw malformed({ path: field, detail: `is beyond the last event, ${last}` });
+    return sendEvents(reply, this.shutdown, (signal) => eventsAfter(after, signal));
   }
 
   /**
