@@ -226,6 +226,19 @@ describe('a call by a client that knows tasks', () => {
       data: { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } },
     });
   });
+
+  it.each([
+    ['tasks/get', (id: string) => ({ taskId: id })],
+    ['tasks/update', (id: string) => ({ taskId: id, inputResponses: {} })],
+    ['tasks/cancel', (id: string) => ({ taskId: id })],
+    ['tools/call', (id: string) => ({ name: plain, requestState: id, inputResponses: {} })],
+  ])('an id with a NUL is none to %s', async (method, params) => {
+    for (const id of ['\u0000', 'a\u0000b']) {
+      const name = method === 'tools/call' ? plain : `=?base64?${Buffer.from(id).toString('base64')}?=`;
+      const { error } = (await mcp(all(), method, params(id), { headers: { 'mcp-name': name } })).body;
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('not found') });
+    }
+  });
 });
 
 describe('a call', () => {

@@ -43,6 +43,8 @@ export class Exchange {
    */
   async task(id: string, agent = this.agent): Promise<AskingTask> {
     const { backend, call } = this;
+    // PostgreSQL refuses every statement that is given a NUL.
+    if (id.includes('\0')) throw new A2AError('TASK_NOT_FOUND');
     // Says whether it is found here, and whether there is room for what it holds.
     const task = await backend.handler.getTask(agent, { id }, call);
     const stored = await backend.tasks.load(id, call.scope);
