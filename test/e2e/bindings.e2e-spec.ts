@@ -1,4 +1,4 @@
-import type { JsonObject, StreamResponse, Task } from '#libs/protocol';
+import type { JsonObject, ListTasksResponse, StreamResponse, Task } from '#libs/protocol';
 import { firstText, rest, sendParams } from '../support/a2a.js';
 import type { OpenStream } from '../support/wire-binding.js';
 import { outlines, useBindings } from '../support/bindings-stage.js';
@@ -189,6 +189,49 @@ describe.each(suite.table)('A2A 1.0 over %s', (_name, binding) => {
     const read = await binding.call<Task>('', 'GetTask', { id: String(bySkill.result?.task.id) });
     expect(read.result?.id).toBe(bySkill.result?.task.id);
   });
+
+  it('at the service a tenant, by name or by path, means the Tasks of that workflow alone', async () => {
+    const elsewhere = await suite.send(binding, 'echo', 'x');
+    const path = `workflows/${suite.workflow}`;
+    for (const tenant of [suite.workflow, path]) {
+      const sent = await binding.call<{ task: Task }>('', 'SendMessage', { ...sendParams('x'), tenant });
+      const { id } = sent.result!.task;
+      const listed = await binding.call<ListTasksResponse>('', 'ListTasks', { tenant });
+      expect(listed).toEqual(await binding.call<ListTasksResponse>(path, 'ListTasks', {}));
+      expect(listed.result?.tasks.map((task) => task.id)).toContain(id);
+      expect(listed.result?.tasks.map((task) => task.id)).not.toContain(elsewhere.id);
+      expect((await binding.call<Task>('', 'GetTask', { tenant, id })).result?.id).toBe(id);
+      for (const operation of ['GetTask', 'CancelTask']) {
+        const { error } = await binding.call('', operation, { tenant, id: elsewhere.id });
+        expect(error?.reason).toBe('TASK_NOT_FOUND');
+      }
+      await expect(binding.open('', 'SubscribeToTask', { tenant, id: elsewhere.id })).rejects.toMatchObject({
+        error: { reason: 'TASK_NOT_FOUND' },
+      });
+      const url = 'http://127.0.0.1:9/hook';
+      const config = { tenant, taskId: elsewhere.id, id: 'c', url };
+      const { error } = await binding.call('', 'CreateTaskPushNotificationConfig', config);
+      expect(error?.reason).toBe('TASK_NOT_FOUND');
+    }
+  });
+
+  it('at the service a tenant that names no workflow is refused by name', async () => {
+    const { id } = await suite.send(binding, 'echo', 'x');
+    const tenant = unique('nobody');
+    for (const [operation, params] of [
+      ['SendMessage', sendParams('x')],
+      ['SendMessage', sendParams('x', { fields: { taskId: id } })],
+      ['ListTasks', {}],
+      ['GetTask', { id }],
+      ['CancelTask', { id }],
+      ['ListTaskPushNotificationConfigs', { taskId: id }],
+    ] as const) {
+      const { error } = await binding.call('', operation, { ...params, tenant });
+      expect([operation, error?.reason, error?.fields]).toEqual([operation, 'INVALID_PARAMS', ['tenant']]);
+    }
+    const { error } = await binding.call('', 'ListTasks', { tenant: `workflows/${tenant}` });
+    expect(error?.reason).toBe('AGENT_NOT_FOUND');
+  });
 });
 
 describe('A2A 1.0 over HTTP+JSON alone', () => {
@@ -229,6 +272,15 @@ describe('A2A 1.0 over HTTP+JSON alone', () => {
     for (const path of [`/tasks/${id}`, `/${suite.workflow}/tasks/${id}`, '/tasks', `/${suite.workflow}/tasks`]) {
       expect((await rest(base(), 'GET', path)).status).toBe(200);
     }
+    const query = `?tenant=${suite.workflow}`;
+    expect((await rest(base(), 'GET', `/tasks${query}`)).body).toEqual(
+      (await rest(base(), 'GET', `/${suite.workflow}/tasks`)).body,
+    );
+    for (const at of [`/tasks/${id}`, `/tasks/${id}/pushNotificationConfigs`]) {
+      expect((await rest(base(), 'GET', `${at}${query}`)).status).toBe(200);
+      expect((await rest(base(), 'GET', `${at}?tenant=nobody`)).status).toBe(400);
+    }
+    expect((await rest(base(), 'GET', `/tasks?tenant=workflows/${suite.workflow}`)).status).toBe(200);
     const ended = await rest(base(), 'POST', `/${suite.workflow}/tasks/${id}:cancel`, { body: {} });
     expect(ended.status).toBe(400);
   });

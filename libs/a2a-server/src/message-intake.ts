@@ -12,6 +12,7 @@ import { begunTask, PremiseFailed, type TaskHeader, type TaskStore } from '#libs
 import type { Accepted } from './accepted.js';
 import { idempotencyKeyOf, requireExtensions } from './extensions.js';
 import type { PushNotifications } from './push-notifications.js';
+import { meantAgent } from './tenant-agent.js';
 
 /** Takes Messages in: every check of sections 3.1.1, 3.3.4 and 3.4 comes before anything is written. */
 export class MessageIntake {
@@ -87,7 +88,7 @@ export class MessageIntake {
   /** The service hands a Message to the workflow that it names. */
   private async target(agent: ServedAgent, request: SendMessageRequest, { scope }: CallContext): Promise<ServedAgent> {
     if (agent.path !== '') return agent;
-    return this.catalog.inTenant(scope.tenant).route(agent, skillOf(request));
+    return this.catalog.inTenant(scope.tenant).route(agent, ...skillOf(request));
   }
 
   private async continue(
@@ -96,8 +97,9 @@ export class MessageIntake {
     request: SendMessageRequest,
     call: CallContext,
   ): Promise<Accepted> {
+    const at = await meantAgent(this.catalog, agent, request, call);
     const header = await this.tasks.header(taskId, call.scope);
-    if (!header || !isFoundAt(agent, header)) throw taskNotFound(taskId);
+    if (!header || !isFoundAt(at, header)) throw taskNotFound(taskId);
     const { contextId } = request.message;
     if (contextId !== undefined && contextId !== header.contextId) {
       throw invalidParams({ field: 'message.contextId', description: 'is not the context of the task' });
@@ -143,13 +145,16 @@ export function taskNotFound(taskId: string): A2AError {
   return new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
 }
 
-/** The workflow that a Message to the service names: `message.metadata.skillId`, else the request's `tenant`. */
-function skillOf(request: SendMessageRequest): string | undefined {
-  const skill = request.message.metadata?.skillId;
-  if (skill === undefined || skill === null) return request.tenant;
+/**
+ * The workflow that a Message to the service names, and the field that does: `message.metadata.skillId`, else the
+ * request's `tenant`.
+ */
+function skillOf({ message, tenant }: SendMessageRequest): [skill: string | undefined, field?: string] {
+  const skill = message.metadata?.skillId;
+  if (skill === undefined || skill === null) return tenant ? [tenant, 'tenant'] : [undefined];
   if (typeof skill !== 'string')
     throw invalidParams({ field: 'message.metadata.skillId', description: 'must be a string' });
-  return skill;
+  return [skill];
 }
 
 /**

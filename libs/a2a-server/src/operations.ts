@@ -71,29 +71,44 @@ export const OPERATIONS = {
     (handler, agent, request, call, { signal }) => handler.sendStreamingMessage(agent, request, call, signal),
     atRecent,
   ),
-  GetTask: unary(parseGetTask, (handler, agent, request, call) => handler.getTask(agent, request, call), atRecent),
-  ListTasks: unary(parseListTasks, (handler, agent, request, call) => handler.listTasks(agent, request, call)),
-  CancelTask: unary(parseCancelTask, (handler, agent, request, call) => handler.cancelTask(agent, request, call)),
+  GetTask: unary(
+    parseGetTask,
+    ofMeant((handler, agent, request, call) => handler.getTask(agent, request, call)),
+    atRecent,
+  ),
+  ListTasks: unary(
+    parseListTasks,
+    ofMeant((handler, agent, request, call) => handler.listTasks(agent, request, call)),
+  ),
+  CancelTask: unary(
+    parseCancelTask,
+    ofMeant((handler, agent, request, call) => handler.cancelTask(agent, request, call)),
+  ),
   SubscribeToTask: stream(
     true,
     parseSubscribeToTask,
     (handler, agent, request, call, options) => handler.subscribeToTask(agent, request, call, options),
     atRecent,
   ),
-  CreateTaskPushNotificationConfig: unary(parseCreatePushConfig, (handler, agent, request, call) =>
-    handler.push.create(agent, request, call),
+  CreateTaskPushNotificationConfig: unary(
+    parseCreatePushConfig,
+    ofMeant((handler, agent, request, call) => handler.push.create(agent, request, call)),
   ),
-  GetTaskPushNotificationConfig: unary(parseOnePushConfig, (handler, agent, request, call) =>
-    handler.push.get(agent, request, call),
+  GetTaskPushNotificationConfig: unary(
+    parseOnePushConfig,
+    ofMeant((handler, agent, request, call) => handler.push.get(agent, request, call)),
   ),
-  ListTaskPushNotificationConfigs: unary(parseListPushConfigs, (handler, agent, request, call) =>
-    handler.push.list(agent, request, call),
+  ListTaskPushNotificationConfigs: unary(
+    parseListPushConfigs,
+    ofMeant((handler, agent, request, call) => handler.push.list(agent, request, call)),
   ),
-  DeleteTaskPushNotificationConfig: unary(parseOnePushConfig, (handler, agent, request, call) =>
-    handler.push.delete(agent, request, call),
+  DeleteTaskPushNotificationConfig: unary(
+    parseOnePushConfig,
+    ofMeant((handler, agent, request, call) => handler.push.delete(agent, request, call)),
   ),
-  GetExtendedAgentCard: unary(parseGetExtendedAgentCard, (handler, agent, _request, call) =>
-    handler.extendedAgentCard(agent, call),
+  GetExtendedAgentCard: unary(
+    parseGetExtendedAgentCard,
+    ofMeant((handler, agent, _request, call) => handler.extendedAgentCard(agent, call)),
   ),
 } satisfies Record<string, Operation>;
 
@@ -105,9 +120,19 @@ async function atNewest(...[handler, call, act]: Parameters<AtAgent>): Promise<v
   await act(await handler.agent(call));
 }
 
+type Run<T, R> = (handler: RequestHandler, agent: ServedAgent, request: T, call: CallContext) => Promise<R>;
+
+/** At the agent that the request means. */
+function ofMeant<T extends { tenant?: string }, R>(run: Run<T, R>): Run<T, R> {
+  return async (handler, agent, request, call) => {
+    const meant = await handler.meant(agent, request, call);
+    return run(handler, meant, request, meant === agent ? call : { ...call, agent: meant.path });
+  };
+}
+
 function unary<T, R>(
   parse: RequestParser<T>,
-  run: (handler: RequestHandler, agent: ServedAgent, request: T, call: CallContext) => Promise<R>,
+  run: Run<T, R>,
   at: AtAgent = atNewest,
   write: (result: R) => string = JSON.stringify,
 ): UnaryOperation {

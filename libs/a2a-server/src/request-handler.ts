@@ -32,6 +32,7 @@ import { ServedCards } from './cards/served-cards.js';
 import { PushNotifications } from './push-notifications.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
 import { publicError } from './public-error.js';
+import { meantAgent } from './tenant-agent.js';
 import { messageItem, type StreamItem, taskItem } from './stream-item.js';
 import { type Beginning, TaskItems } from './task-items.js';
 import { type SubscriptionOptions, TaskSubscription } from './task-subscription.js';
@@ -93,6 +94,11 @@ export class RequestHandler {
       if (!(error instanceof PremiseFailed)) throw error;
     }
     return act(await this.agent(call));
+  }
+
+  /** The agent whose Tasks a request means: `meantAgent`. */
+  meant(agent: ServedAgent, request: { tenant?: string }, call: AddressedCall): Promise<ServedAgent> {
+    return meantAgent(this.catalog, agent, request, call);
   }
 
   /** What becomes of a Message, before it is durable. @throws as MessageIntake does */
@@ -176,8 +182,9 @@ export class RequestHandler {
     options: SubscriptionOptions = {},
   ): AsyncGenerator<StreamItem, void, undefined> {
     return this.subscription.follow(async () => {
+      const at = await this.meant(agent, request, call);
       const log = await this.tasks.log(request.id, call.scope, agent.premise);
-      if (!log || !isFoundAt(agent, log.header)) throw taskNotFound(request.id);
+      if (!log || !isFoundAt(at, log.header)) throw taskNotFound(request.id);
       return log;
     }, options);
   }

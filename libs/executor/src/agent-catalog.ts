@@ -76,9 +76,10 @@ export abstract class AgentCatalog {
   /**
    * The agent that shall handle a Message sent to a path: the agent itself, or for the service the workflow that the
    * skill names.
-   * @throws A2AError where the skill is missing or unknown
+   * @param field where the request names the skill; `message.metadata.skillId` unless told otherwise
+   * @throws A2AError where the skill is missing or unknown; it names the field
    */
-  abstract route(agent: ServedAgent, skill: string | undefined): Promise<ServedAgent>;
+  abstract route(agent: ServedAgent, skill: string | undefined, field?: string): Promise<ServedAgent>;
 
   /** The directory in a stable order, at most `limit` after `pageToken`. */
   abstract list(limit: number, pageToken?: string): Promise<{ agents: ServedAgent[]; nextPageToken: string }>;

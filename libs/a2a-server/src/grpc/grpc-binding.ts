@@ -13,8 +13,8 @@ import { requireSupportedVersion } from '../http/protocol-version.js';
 import { OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
 import type { RequestHandler } from '../request-handler.js';
 import type { StreamItem } from '../stream-item.js';
+import { tenantPath } from '../tenant-agent.js';
 import type { GrpcAccess } from './grpc-access.js';
-import { grpcAgent } from './grpc-agent.js';
 import { answerMetadata, grpcCall } from './grpc-call.js';
 import type { GrpcRequest } from './grpc-definition.js';
 import { admissionOf } from './grpc-auth-guard.js';
@@ -115,7 +115,7 @@ export class GrpcBinding {
     const params = grpc.request.params(this.jsonMembers);
     const scope = { tenant: caller.tenant, owner: caller.owner };
     const tenant = typeof params.tenant === 'string' ? params.tenant : '';
-    const path = grpcAgent(tenant);
+    const path = tenantPath(tenant);
     const call = grpcCall(headers, path, scope, this.baseUrl());
     const agent = await this.handler.agent(call);
     // Where it named the agent it has done its work.

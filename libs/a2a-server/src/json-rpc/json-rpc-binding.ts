@@ -11,6 +11,7 @@ import { isLegacyMethod, LegacyJsonRpc } from '../legacy/legacy-json-rpc.js';
 import { type Operation, OPERATIONS } from '../operations.js';
 import { publicError } from '../public-error.js';
 import type { RequestHandler } from '../request-handler.js';
+import { atTenant } from '../tenant-agent.js';
 import {
   errorResponse,
   readId,
@@ -76,7 +77,7 @@ export class JsonRpcBinding {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<void> {
-    const call = callContext(base, request, reply, this.address);
+    const call = atTenant(callContext(base, request, reply, this.address), rpc.params);
     await operation.at(this.handler, call, async (agent) => {
       setActivatedExtensions(call, agent, reply);
       if (operation.kind === 'unary') {

@@ -8,6 +8,7 @@ import { resumeCursor } from '../http/resume-cursor.js';
 import { type Operation, OPERATIONS } from '../operations.js';
 import { publicError } from '../public-error.js';
 import type { RequestHandler } from '../request-handler.js';
+import { atTenant } from '../tenant-agent.js';
 import type { ReadParameters } from './rest-parameters.js';
 import { REST_FRAMING, sendRest, sendRestError } from './rest-response.js';
 
@@ -38,22 +39,29 @@ export class RestBinding {
 
   private async answer(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { operation } = rest;
-    const call = callContext(base, request, reply, this.address);
-    await operation.at(this.handler, call, async (agent) => {
-      setActivatedExtensions(call, agent, reply);
-      const params = rest.read(request, call);
+    const came = callContext(base, request, reply, this.address);
+    // The service is there, and its parameters may say that another agent is meant.
+    const given = base === 'service' ? rest.read(request, came) : undefined;
+    const call = atTenant(came, given);
+    await operation.at(this.handler, call, async (found) => {
+      setActivatedExtensions(call, found, reply);
+      const params = given ?? rest.read(request, call);
       if (operation === OPERATIONS.GetExtendedAgentCard) {
-        const card = await this.handler.extendedAgentCard(agent, call);
+        const agent = await this.handler.meant(found, params as { tenant?: string }, call);
+        const card = await this.handler.extendedAgentCard(
+          agent,
+          agent === found ? call : { ...call, agent: agent.path },
+        );
         const { cards } = this.handler;
         const caching = { shared: false, maxAgeMs: cards.maxAgeMs, varyBy: [] };
         return sendCard(request, reply, cards.writtenCard(agent, card), caching);
       }
       if (operation.kind === 'unary') {
-        sendRest(request, reply, await operation.answer(this.handler, agent, params, call));
+        sendRest(request, reply, await operation.answer(this.handler, found, params, call));
         return;
       }
       const cursor = operation.resumable ? resumeCursor(request) : {};
-      const read = () => operation.open(this.handler, agent, params, call, cursor);
+      const read = () => operation.open(this.handler, found, params, call, cursor);
       await this.streams.send(reply, read, REST_FRAMING);
     });
   }

@@ -19,6 +19,9 @@ export function bodyParameters(request: FastifyRequest): JsonObject {
   return { ...body, ...pathTenant(request) };
 }
 
+/** Where no path names a tenant, the query of a request without a body may (section 11.5). */
+const TENANT = { tenant: 'string' } as const;
+
 /** The query of ListTasks (section 11.5). */
 export function listTasksParameters(request: FastifyRequest): JsonObject {
   return { ...queryFields(request, LIST_TASKS_FIELDS), ...pathTenant(request) };
@@ -26,7 +29,7 @@ export function listTasksParameters(request: FastifyRequest): JsonObject {
 
 /** The id of the path and the query of GetTask. */
 export function getTaskParameters(id: string): ReadParameters {
-  return (request) => ({ ...queryFields(request, { historyLength: 'number' }), ...pathTenant(request), id });
+  return (request) => ({ ...queryFields(request, { ...TENANT, historyLength: 'number' }), ...pathTenant(request), id });
 }
 
 /** The id of the path and whatever the body says beside it. */
@@ -43,14 +46,15 @@ export function pushConfigParameters(request: FastifyRequest): JsonObject {
   const { task_id: _, ...body } = bodyParameters(request);
   return {
     ...body,
-    ...queryFields(request, { pageSize: 'number', pageToken: 'string', configId: 'string' }),
+    ...queryFields(request, { ...TENANT, pageSize: 'number', pageToken: 'string', configId: 'string' }),
+    ...pathTenant(request),
     taskId: id ?? '',
     ...(configId !== undefined && { id: configId }),
   };
 }
 
 export function tenantParameters(request: FastifyRequest): JsonObject {
-  return pathTenant(request);
+  return { ...queryFields(request, TENANT), ...pathTenant(request) };
 }
 
 /** What is given by default, or beside the Message, is no second value of what the Message calls by another name. */
@@ -75,6 +79,7 @@ export function sendMessageParameters(request: FastifyRequest, call: CallContext
 type FieldType = 'string' | 'number' | 'boolean';
 
 const LIST_TASKS_FIELDS: Readonly<Record<string, FieldType>> = {
+  ...TENANT,
   contextId: 'string',
   status: 'string',
   pageSize: 'number',

@@ -1,4 +1,4 @@
-import { A2AError, agentMessage, artifactUpdate, type Message, statusUpdate } from '#libs/protocol';
+import { A2AError, agentMessage, artifactUpdate, invalidParams, type Message, statusUpdate } from '#libs/protocol';
 import { AgentCatalog, AgentExecutor, type RequestContext, type ServedAgent, UnknownAgent } from '#libs/executor';
 import type { TaskEvent } from '#libs/tasks';
 
@@ -69,9 +69,11 @@ export class FakeCatalog extends AgentCatalog {
     throw new UnknownAgent(`agent "${path}" not found`, 'AGENT_NOT_FOUND');
   }
 
-  override async route(_agent: ServedAgent, skill: string | undefined): Promise<ServedAgent> {
+  override async route(_agent: ServedAgent, skill: string | undefined, field?: string): Promise<ServedAgent> {
     if (skill === undefined) throw new A2AError('INVALID_PARAMS', { message: 'message.metadata.skillId is required' });
-    return this.resolve(`workflows/${skill}`);
+    const found = this.agents.find((it) => it.path === `workflows/${skill}`);
+    if (!found) throw invalidParams({ field: field ?? 'message.metadata.skillId', description: 'names no skill' });
+    return found;
   }
 
   override async list(limit: number, pageToken?: string): Promise<{ agents: ServedAgent[]; nextPageToken: string }> {

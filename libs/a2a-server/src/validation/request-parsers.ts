@@ -47,10 +47,15 @@ export const parseCreatePushConfig = parser<TaskPushNotificationConfig & { taskI
   REQUEST_SCHEMAS.createPushConfig,
   { after: normalisePushConfig },
 );
-export const parseOnePushConfig = parser<{ taskId: string; id: string }>(REQUEST_SCHEMAS.onePushConfig);
-export const parseListPushConfigs = parser<{ taskId: string; pageSize?: number; pageToken?: string }>(
-  REQUEST_SCHEMAS.listPushConfigs,
+export const parseOnePushConfig = parser<{ tenant?: string; taskId: string; id: string }>(
+  REQUEST_SCHEMAS.onePushConfig,
 );
+export const parseListPushConfigs = parser<{
+  tenant?: string;
+  taskId: string;
+  pageSize?: number;
+  pageToken?: string;
+}>(REQUEST_SCHEMAS.listPushConfigs);
 export const parseGetExtendedAgentCard = parser<{ tenant?: string }>(REQUEST_SCHEMAS.getExtendedAgentCard);
 
 interface ParserSteps {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentCatalog, type AgentDetails, AgentExecutor, type ServedAgent, UnknownAgent } from '#libs/executor';
-import { type A2AError, invalidParams } from '#libs/protocol';
+import { invalidParams } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { LRUCache } from 'lru-cache';
 import type { WorkflowRevision } from '../workflow.js';
@@ -69,15 +69,15 @@ export class WorkflowCatalog extends AgentCatalog {
     return unasked;
   }
 
-  async route(agent: ServedAgent, skill: string | undefined): Promise<ServedAgent> {
+  async route(agent: ServedAgent, skill: string | undefined, field = SKILL_FIELD): Promise<ServedAgent> {
     if (agent.path !== '') return agent;
     if (skill !== undefined) {
       const found = await this.store.get(skill);
-      if (!found) throw skillError(`names no skill of this agent; ${known(agent)}`);
+      if (!found) throw invalidParams({ field, description: `names no skill of this agent; ${known(agent)}` });
       return this.publish(found).agent;
     }
     const [only, another] = await this.store.list(2);
-    if (!only || another) throw skillError(`${UNNAMED}; ${known(agent)}`);
+    if (!only || another) throw invalidParams({ field, description: `${UNNAMED}; ${known(agent)}` });
     return this.publish(only).agent;
   }
 
@@ -202,10 +202,6 @@ const UNROUTED = new UnroutedExecutor();
 
 function nobodyAt(path: string): UnknownAgent {
   return new UnknownAgent('there is no agent at this address', 'AGENT_NOT_FOUND', { path });
-}
-
-function skillError(description: string): A2AError {
-  return invalidParams({ field: SKILL_FIELD, description });
 }
 
 function known(agent: ServedAgent): string {

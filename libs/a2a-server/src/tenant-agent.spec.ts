@@ -1,5 +1,5 @@
 import { UnknownAgent } from '#libs/executor';
-import { grpcAgent } from './grpc-agent.js';
+import { tenantPath } from './tenant-agent.js';
 
 describe('the agent that a tenant names', () => {
   it.each([
@@ -10,7 +10,7 @@ describe('the agent that a tenant names', () => {
     ['workflows/greeting/nodes/writer', 'workflows/greeting/nodes/writer'],
     ['nodes/writer', 'nodes/writer'],
   ])('%p is %p', (tenant, path) => {
-    expect(grpcAgent(tenant)).toBe(path);
+    expect(tenantPath(tenant)).toBe(path);
   });
 
   it.each([
@@ -27,9 +27,9 @@ describe('the agent that a tenant names', () => {
     'acme/corp',
     `workflows/${'x'.repeat(10_000)}`,
   ])('%p is nobody', (tenant) => {
-    expect(() => grpcAgent(tenant)).toThrow(UnknownAgent);
+    expect(() => tenantPath(tenant)).toThrow(UnknownAgent);
     try {
-      grpcAgent(tenant);
+      tenantPath(tenant);
     } catch (error) {
       expect(JSON.stringify((error as UnknownAgent).metadata).length).toBeLessThan(200);
     }

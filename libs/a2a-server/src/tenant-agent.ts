@@ -1,0 +1,49 @@
+import { type AgentCatalog, type CallContext, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { isJsonObject } from '#libs/protocol';
+import { agentPath } from './http/agent-base.js';
+
+/**
+ * The agent that a `tenant` with a slash addresses: its path, as its card says beside the one address of gRPC, and
+ * clients send it with every request (section 8.3.2). A tenant without a slash is the service's own affair: the name of
+ * a workflow (`meantAgent`).
+ * @returns the agent's path; `''` is the service
+ * @throws UnknownAgent
+ */
+export function tenantPath(tenant: string): string {
+  if (!tenant.includes('/')) return '';
+  const [first, name, second, node, ...rest] = tenant.split('/');
+  if (rest.length === 0) {
+    if (first === 'workflows' && second === undefined) return agentPath('workflow', { workflow: name });
+    if (first === 'workflows' && second === 'nodes') return agentPath('node', { workflow: name, node });
+    if (first === 'nodes' && second === undefined) return agentPath('alias', { node: name });
+  }
+  throw new UnknownAgent(`no agent at "${tenant.slice(0, 64)}"`, 'AGENT_NOT_FOUND', { tenant: tenant.slice(0, 64) });
+}
+
+/**
+ * A call at the service's base whose `tenant` is the path of an agent is one at that agent's base; any other is what it
+ * was.
+ * @throws UnknownAgent
+ */
+export function atTenant(call: CallContext, params: unknown): CallContext {
+  if (call.agent !== '' || !isJsonObject(params)) return call;
+  const { tenant } = params;
+  if (typeof tenant !== 'string') return call;
+  const path = tenantPath(tenant);
+  return path === '' ? call : { ...call, agent: path };
+}
+
+/**
+ * The agent whose Tasks a request means: at the service's base the workflow that its `tenant` names; anywhere else, and
+ * without one, the agent that it came in at.
+ * @throws A2AError INVALID_PARAMS where `tenant` names no workflow
+ */
+export async function meantAgent(
+  catalog: AgentCatalog,
+  agent: ServedAgent,
+  { tenant }: { tenant?: string },
+  { scope }: Pick<CallContext, 'scope'>,
+): Promise<ServedAgent> {
+  if (agent.path !== '' || !tenant) return agent;
+  return catalog.inTenant(scope.tenant).route(agent, tenant, 'tenant');
+}
