@@ -73,7 +73,7 @@ export interface A2AErrorOptions {
   violations?: FieldViolation[];
   /** Values of `google.rpc.ErrorInfo.metadata`: strings that a caller may see. */
   metadata?: Record<string, string>;
-  /** A more precise reason than the type's own; `domain` is then Parley's. */
+  /** A more precise reason than the type's own; `domain` is then Parley's. With status 503 it is UNAVAILABLE unless told otherwise. */
   detailReason?: string;
   /** An HTTP status other than the table's, for a transport reason such as 413. */
   status?: number;
@@ -108,7 +108,8 @@ export class A2AError extends Error {
     this.grpc = this.status === 503 ? 'UNAVAILABLE' : row.grpc;
     this.violations = options.violations ?? [];
     this.metadata = options.metadata ?? {};
-    this.detailReason = options.detailReason;
+    // What passes is not what stays: a caller shall see which of the two it is.
+    this.detailReason = options.detailReason ?? (this.status === 503 ? 'UNAVAILABLE' : undefined);
   }
 
   /** The error's details as ProtoJSON `Any` objects: ErrorInfo, then BadRequest where fields are at fault. */

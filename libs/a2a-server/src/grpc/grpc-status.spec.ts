@@ -42,6 +42,14 @@ describe('errors over gRPC', () => {
     expect(status[grpcError(error).code ?? 0]).toBe(name);
   });
 
+  it('what passes has a reason of its own', () => {
+    const { details } = detailsOf(new A2AError('INTERNAL', { status: 503 }));
+    expect(decodeErrorInfo(details[0]?.value ?? Buffer.alloc(0))).toMatchObject({
+      reason: 'UNAVAILABLE',
+      domain: 'parley',
+    });
+  });
+
   it('is never longer than a trailer may be, and always text that gRPC can write', () => {
     const field = `message.${'\u{1F600}'.repeat(5_000)}`;
     const many = Array.from({ length: 20 }, () => ({ field, description: '\ud800 is half a character' }));

@@ -195,6 +195,7 @@ describe('errors of the JSON-RPC binding', () => {
     const error = await errorOf(call('ListTasks', {}));
     Reflect.deleteProperty(server.handler, 'listTasks');
     expect(error).toMatchObject({ statusCode: 503, id: 7, code: -32603, message: 'Shutting down' });
+    expect(error.data[0]).toMatchObject({ reason: 'UNAVAILABLE', domain: 'parley' });
   });
 
   it('shows nothing of what went wrong inside', async () => {
