@@ -113,6 +113,8 @@ describe('A2A ListTasks, the same over JSON-RPC and REST', () => {
     ['pageToken', 'garbage'],
     ['pageToken', 'bm90IGEgY3Vyc29y'],
     ['statusTimestampAfter', 'yesterday'],
+    ['statusTimestampAfter', '2026-02-30T00:00:00Z'],
+    ['statusTimestampAfter', '0000-01-01T00:00:00Z'],
   ])('%s of %p is refused by name in both bindings', async (field, value) => {
     const overRpc = await rpc(base, 'ListTasks', { [field]: value });
     expect(overRpc.body.error).toMatchObject({ code: -32602 });

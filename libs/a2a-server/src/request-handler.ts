@@ -18,6 +18,7 @@ import {
   isTerminalState,
   type ListTasksRequest,
   type ListTasksResponse,
+  readTimestamp,
   type SendMessageRequest,
   type SendMessageResponse,
   type SubscribeToTaskRequest,
@@ -144,7 +145,7 @@ export class RequestHandler {
       ...(agent.path !== '' && { agent: agent.path }),
       ...(request.contextId !== undefined && { contextId: request.contextId }),
       ...(request.status !== undefined && { state: request.status }),
-      ...(request.statusTimestampAfter !== undefined && { updatedAfter: new Date(request.statusTimestampAfter) }),
+      ...(request.statusTimestampAfter !== undefined && { updatedAfter: readTimestamp(request.statusTimestampAfter) }),
     };
     const before = request.pageToken === undefined ? undefined : decodePageToken(request.pageToken);
     const artifacts = request.includeArtifacts ?? false;

@@ -28,6 +28,7 @@ export type {
   SubscribeToTaskRequest,
   TaskPushNotificationConfig,
 } from './requests.js';
+export { readTimestamp } from './rfc-3339.js';
 export { timeOf, timestampNow } from './timestamp.js';
 export { derivedId } from './derived-id.js';
 export { randomDigits, randomId } from './random-id.js';

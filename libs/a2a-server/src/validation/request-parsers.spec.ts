@@ -189,6 +189,7 @@ describe('the other requests', () => {
   it('reads an unspecified status and an empty context as no filter', () => {
     expect(parseListTasks({ status: 'TASK_STATE_UNSPECIFIED', contextId: '' })).toEqual({});
     expect(parseListTasks({ statusTimestampAfter: '2025-01-01T00:00:00.5+02:00' }).statusTimestampAfter).toBeDefined();
+    expect(() => parseListTasks({ statusTimestampAfter: '2026-02-30T00:00:00Z' })).toThrow('statusTimestampAfter');
   });
 
   it('requires ids', () => {

@@ -1,4 +1,4 @@
-import { TASK_STATES } from '#libs/protocol';
+import { readTimestamp, TASK_STATES } from '#libs/protocol';
 
 /** Optional fields may also be `null`: ProtoJSON reads it as absent. */
 const optional = <T extends object>(schema: T): T & { nullable: true } => ({ ...schema, nullable: true });
@@ -105,13 +105,12 @@ export const REQUEST_SCHEMAS = {
 
 const CONTROL_OR_SURROGATE = /[\p{Cc}\p{Cs}]/u;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
-const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
 /** The string formats of the request schemas, each told by `FORMAT_TEXTS`. */
 export const REQUEST_FORMATS: Record<string, (value: string) => boolean> = {
   identifier: (value) => !CONTROL_OR_SURROGATE.test(value),
   base64: isBase64,
-  timestamp: (value) => RFC3339.test(value) && !Number.isNaN(Date.parse(value)),
+  timestamp: (value) => readTimestamp(value) !== undefined,
 };
 
 export const FORMAT_TEXTS: Record<string, string> = {

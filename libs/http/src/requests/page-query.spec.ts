@@ -1,6 +1,6 @@
 import { ProblemError } from '../problems/problem.js';
 import { PageQuery, pageTokenAfter } from './page-query.js';
-import { QueryFlag, QueryPageSize, QueryText, QueryWord } from './query-rules.js';
+import { QueryFlag, QueryPageSize, QueryText, QueryTime, QueryWord } from './query-rules.js';
 import { readQuery } from './read-query.js';
 
 class Wanted extends PageQuery {
@@ -12,6 +12,9 @@ class Wanted extends PageQuery {
 
   @QueryText(() => true, '')
   anything?: string;
+
+  @QueryTime()
+  since?: Date;
 
   @QueryFlag()
   strict = false;
@@ -51,6 +54,11 @@ describe('query parameters', () => {
     expect(query).toMatchObject({ pageSize: 7, before, way: 'up', name: 'x', strict: true });
   });
 
+  it('reads times, also without seconds', () => {
+    for (const since of ['2026-01-31T09:30:00Z', '2026-01-31T11:30+02:00', '2026-01-31T09:30Z'])
+      expect(readQuery(Wanted, { since }).since).toEqual(new Date(Date.UTC(2026, 0, 31, 9, 30)));
+  });
+
   it('is not changed by parameters that nobody knows', () => {
     const query = readQuery(Wanted, { before: 'x', constructor: 'y', toString: 'z' });
     expect(query).toBeInstanceOf(Wanted);
@@ -74,6 +82,10 @@ describe('query parameters', () => {
     ['name', ['a', 'b'], 'must be given once'],
     ['anything', 'a\u0000b', 'must not contain a NUL character'],
     ['anything', ['\u0000', 'b'], 'must be given once'],
+    ['since', 'yesterday', 'must be a time such as 2026-01-31T09:30:00Z'],
+    ['since', '2026-02-30T00:00:00Z', 'must be a time such as 2026-01-31T09:30:00Z'],
+    ['since', '2026-02-30T00:00Z', 'must be a time such as 2026-01-31T09:30:00Z'],
+    ['since', '0000-01-01T00:00:00Z', 'must be a time such as 2026-01-31T09:30:00Z'],
     ['strict', 'yes', 'must be true or false'],
     ['strict', ['true', 'true'], 'must be given once'],
   ])('refuses %s=%j by name', (name, value, detail) => {

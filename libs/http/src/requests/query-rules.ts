@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { readTimestamp } from '#libs/protocol';
 import { Transform } from 'class-transformer';
 import {
   IsBoolean,
@@ -44,9 +45,7 @@ export function QueryTime(documentation: ApiPropertyOptions = {}): PropertyDecor
   return applyDecorators(
     ApiPropertyOptional({ type: String, format: 'date-time', ...documentation } as ApiPropertyOptions),
     IsOptional(),
-    Transform(({ value }: { value: unknown }) =>
-      typeof value === 'string' && isTime(value) ? new Date(value) : value,
-    ),
+    Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? (timeIn(value) ?? value) : value)),
     IsDate(once('must be a time such as 2026-01-31T09:30:00Z')),
   );
 }
@@ -75,10 +74,11 @@ export function QueryPageSize(empty?: number): PropertyDecorator {
   );
 }
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+const WITHOUT_SECONDS = /^(\S{10}T\d\d:\d\d)(Z|[+-]\d\d:\d\d)$/;
 
-function isTime(text: string): boolean {
-  return TIME.test(text) && !Number.isNaN(Date.parse(text));
+/** As RFC 3339 has it, and also without seconds. */
+function timeIn(text: string): Date | undefined {
+  return readTimestamp(text.replace(WITHOUT_SECONDS, '$1:00$2'));
 }
 
 /** The text of a whole number of at most three digits as that number; anything else as it is. */
