@@ -1,5 +1,5 @@
 import type { AgentCard, JsonObject } from '#libs/protocol';
-import { firstText, rpc, sendParams, sendTask } from '../support/a2a.js';
+import { firstText, sendTask } from '../support/a2a.js';
 import { holds } from '../support/fake-behaviour.js';
 import { startParley } from '../support/parley.js';
 import { useStage } from '../support/stage.js';
@@ -175,13 +175,13 @@ describe('a workflow node in a run', () => {
   it('ten runs lie in each other below the first, and no more', async () => {
     const name = unique('deep');
     await stage.api.save(linear(`${name}_0`, output('out', { prompt: 'the bottom' })));
-    for (let level = 1; level <= 11; level += 1)
-      await stage.api.save(linear(`${name}_${level}`, runs('c', `${name}_${level - 1}`), output('out')));
+    const above = (level: number) => linear(`${name}_${level}`, runs('c', `${name}_${level - 1}`), output('out'));
+    for (let level = 1; level <= 10; level += 1) await stage.api.save(above(level));
     expect(textOf((await stage.api.ended(await stage.api.start(`${name}_10`))).result)).toBe('the bottom');
-    const run = await stage.api.ended(await stage.api.start(`${name}_11`));
-    expect(run.status).toBe('failed');
-    expect(run.error?.message).toContain('DEPTH_EXCEEDED');
-    expect((await rpc(stage.api.base(`${name}_11`, 'c'), 'SendMessage', sendParams('go'))).body.error).toBeUndefined();
+    const refused = await stage.api.call('POST', '/workflows', above(11));
+    expect(refused.status).toBe(422);
+    expect(refused.body).toMatchObject({ errors: [{ code: 'DEPTH_EXCEEDED', path: 'nodes[0].config.workflow' }] });
+    expect((await stage.api.call('POST', '/workflows/check', above(11))).text).toContain('DEPTH_EXCEEDED');
   });
 
   it('unknown workflows and revisions are refused at save and told of by the check', async () => {

@@ -19,14 +19,12 @@ import type { TaskEvent } from '#libs/tasks';
 import { CHILD_RUN_CONFIG, childRunProblems } from './child-run-config.js';
 import { revisionAt } from './inline-workflow.js';
 import { pathAround } from './node-address.js';
+import { DEEPEST_RUN } from './run-levels.js';
 import { runMetadata } from './run-metadata.js';
 import { runSpanSteps } from './run-spans.js';
 import type { WorkflowExecutor } from './workflow-executor.js';
 import { WorkflowExecutors } from './workflow-executors.js';
 import { WorkflowStore } from './workflow-store.js';
-
-/** So many runs may lie in each other below the first. */
-const DEEPEST = 10;
 
 /** `workflow`: runs a workflow, the one that it names or the one that stands in it. Its Task is that run. */
 @Injectable()
@@ -111,8 +109,8 @@ class ChildRunExecutor extends AgentExecutor {
 
   /** @throws A2AError UNSUPPORTED_OPERATION with the reason `DEPTH_EXCEEDED` */
   private refuseDepth(links: readonly ChainLink[]): void {
-    if (this.chains.ownCalls(links).filter(isCallOfNode).length <= DEEPEST) return;
-    const message = `DEPTH_EXCEEDED: ${DEEPEST} runs lie in each other already`;
+    if (this.chains.ownCalls(links).filter(isCallOfNode).length <= DEEPEST_RUN) return;
+    const message = `DEPTH_EXCEEDED: ${DEEPEST_RUN} runs lie in each other already`;
     throw new A2AError('UNSUPPORTED_OPERATION', { message, detailReason: 'DEPTH_EXCEEDED' });
   }
 }

@@ -103,9 +103,34 @@ describe('the workflows that nodes name', () => {
 
   it('are looked into once, however many ways lead to them', async () => {
     await save(named('w0'));
-    for (let n = 1; n <= 30; n += 1)
+    for (let n = 1; n < 10; n += 1)
       await save(named(`w${n}`, runs(`w${n - 1}`), { ...runs(`w${n - 1}`), id: 'again' }));
-    expect(await save(named('top', runs('w30')))).toEqual([]);
+    const read: string[] = [];
+    const noting = {
+      get: (name: string, revision?: string) => {
+        read.push(`${name}@${revision ?? ''}`);
+        return store.get(name, revision);
+      },
+    };
+    expect(await namedChildren(named('top', runs('w9')), noting)).toHaveProperty('definition');
+    expect(read.toSorted()).toEqual([...Array.from({ length: 9 }, (_, n) => `w${n}@1`), 'w9@']);
+  });
+
+  it('may have ten runs in each other, as a run may', async () => {
+    await save(named('w0'));
+    for (let n = 1; n <= 10; n += 1) expect(await save(named(`w${n}`, runs(`w${n - 1}`)))).toEqual([]);
+    expect(await save(named('w11', runs('w10')))).toEqual([
+      'error DEPTH_EXCEEDED nodes[1].config.workflow: workflow node "run_w10": at most 10 runs lie in each other below the first, with "w10" 11',
+    ]);
+    expect(await save(named('around', around(around(runs('w8')))))).toEqual([
+      expect.stringContaining(
+        'DEPTH_EXCEEDED nodes[1].config.body.nodes[0].config.body.nodes[0].config.workflow: workflow node "inline"',
+      ),
+    ]);
+    expect(await save(named('bodies', around(around())))).toEqual([]);
+    expect(await save(named('below', runs('bodies'), runs('w7')))).toEqual([]);
+    const nine = Array.from({ length: 8 }).reduce((inner) => around(inner as JsonObject), runs('bodies'));
+    expect(await save(named('deep', nine as ReturnType<typeof around>))).toHaveLength(1);
   });
 
   it('leave a definition that names none as it is', async () => {

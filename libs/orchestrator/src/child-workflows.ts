@@ -1,27 +1,25 @@
 import { namingNodes, type NamingNode, withRevisions } from './named-workflows.js';
+import { DEEPEST_RUN, RunLevels } from './run-levels.js';
+import { ReadWorkflows, type SavedWorkflows } from './saved-workflows.js';
 import type { WorkflowDefinition } from './workflow.js';
 import { fault, type WorkflowProblem } from './workflow-problem.js';
 import { childInputProblems } from './workflow-problems.js';
-import type { WorkflowStore } from './workflow-store.js';
 
 /** So many revisions are looked into for whether they lead back. */
 const MOST_READ = 1_000;
-
-/** Where workflows are looked up by name, and by revision where one is meant. */
-export type SavedWorkflows = Pick<WorkflowStore, 'get'>;
 
 /** A definition that may be saved as far as the workflows go that its nodes name, each by a revision; or why it may not. */
 export type NamedChildren = { definition: WorkflowDefinition } | { problems: WorkflowProblem[] };
 
 /**
- * Finds the workflows that nodes of a definition name, before it is saved: each has to be there, and must not come to run
- * the one that is saved, as far as that follows from what is saved.
+ * Finds the workflows that nodes of a definition name, before it is saved: each has to be there, must not come to run the
+ * one that is saved, and may have so many runs below it, as far as that follows from what is saved.
  * @param store of the tenant
  */
 export async function namedChildren(definition: WorkflowDefinition, store: SavedWorkflows): Promise<NamedChildren> {
   const naming = namingNodes(definition);
   if (naming.length === 0) return { definition };
-  const children = new ChildLookup(store, definition.name);
+  const children = new ChildLookup(new ReadWorkflows(store), definition.name);
   const problems: WorkflowProblem[] = [];
   for (const node of naming) {
     problems.push(...(await children.problemsOf(node)));
@@ -36,10 +34,14 @@ class ChildLookup {
   /** What was looked into, as `name@revision`. */
   private readonly read = new Set<string>();
 
+  private readonly levels: RunLevels;
+
   constructor(
-    private readonly store: SavedWorkflows,
+    private readonly store: ReadWorkflows,
     private readonly parent: string,
-  ) {}
+  ) {
+    this.levels = new RunLevels(store);
+  }
 
   async problemsOf(naming: NamingNode): Promise<WorkflowProblem[]> {
     const { workflow, revision, path, node, inputs } = naming;
@@ -55,6 +57,11 @@ class ChildLookup {
     if (way !== undefined) {
       const detail = `${said} workflow "${this.parent}" would run itself again (${way.join(' → ')})`;
       return [fault('LOOP_DETECTED', `${path}.workflow`, detail, { node })];
+    }
+    const levels = naming.level + (await this.levels.below(workflow, revision));
+    if (levels > DEEPEST_RUN) {
+      const detail = `${said} at most ${DEEPEST_RUN} runs lie in each other below the first, with "${workflow}" ${levels}`;
+      return [fault('DEPTH_EXCEEDED', `${path}.workflow`, detail, { node })];
     }
     return (inputs ? childInputProblems(found.definition, inputs) : []).map(({ code, path: member, detail }) =>
       fault(code, `${path}.${member}`, `${said} ${detail}`, { node }),

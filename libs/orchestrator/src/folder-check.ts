@@ -1,7 +1,7 @@
 import type { NodeTypes } from '#libs/executor';
 import { WorkflowCheck } from './api/workflow-check.js';
-import type { SavedWorkflows } from './child-workflows.js';
 import { withRevisions } from './named-workflows.js';
+import type { SavedWorkflows } from './saved-workflows.js';
 import { readDefinition } from './sent-definition.js';
 import type { WorkflowRevision } from './workflow.js';
 import { warning, type WorkflowProblem } from './workflow-problem.js';

@@ -14,6 +14,8 @@ export interface NamingNode extends NamedWorkflow {
   path: string;
   /** The node of the definition itself that it is, or stands in. */
   node: string;
+  /** How many runs lie in each other down to the one that it starts: 1 for a node of the definition itself. */
+  level: number;
   /** What it gives to the inputs of the workflow, by name; absent: a text is the input. */
   inputs?: JsonObject;
 }
@@ -36,15 +38,15 @@ export function withRevisions(
 
 type AnyNode = { type?: JsonValue; config?: JsonValue };
 
-function namingIn({ type, config }: AnyNode, path: string): Omit<NamingNode, 'node'>[] {
+function namingIn({ type, config }: AnyNode, path: string, level = 1): Omit<NamingNode, 'node'>[] {
   if (type !== 'workflow' || !isJsonObject(config)) return [];
   const { workflow, revision, body, inputs } = config;
   if (typeof workflow === 'string') {
     const given = { ...(typeof revision === 'string' && { revision }), ...(isJsonObject(inputs) && { inputs }) };
-    return [{ workflow, path, ...given }];
+    return [{ workflow, path, level, ...given }];
   }
   return innerNodes(body).flatMap((node, index) =>
-    isJsonObject(node) ? namingIn(node, `${path}.body.nodes[${index}].config`) : [],
+    isJsonObject(node) ? namingIn(node, `${path}.body.nodes[${index}].config`, level + 1) : [],
   );
 }
 
@@ -62,6 +64,7 @@ function pinnedConfig({ type, config }: AnyNode, revisionOf: (name: string) => s
   return { ...config, body: { ...body, nodes } };
 }
 
-function innerNodes(body: JsonValue | undefined): JsonValue[] {
+/** The nodes of a definition that stands in a node. */
+export function innerNodes(body: JsonValue | undefined): JsonValue[] {
   return isJsonObject(body) && Array.isArray(body['nodes']) ? body['nodes'] : [];
 }

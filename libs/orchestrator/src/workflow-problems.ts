@@ -7,6 +7,7 @@ import { expressionProblems } from './expressions/expression-problems.js';
 import { graphOf } from './graph-problems.js';
 import { nodeRuleProblems } from './node-rules.js';
 import { Reach } from './reach.js';
+import { DEEPEST_RUN } from './run-levels.js';
 import { runRuleProblems } from './run-rules.js';
 import { inlineBody, readDefinition } from './sent-definition.js';
 import { unknownMembers } from './unknown-members.js';
@@ -21,8 +22,6 @@ const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and 
 
 /** A caller reads no more. */
 const MOST_PROBLEMS = 100;
-/** Runs that lie in each other below the first. */
-const DEEPEST = 10;
 
 /**
  * What is wrong with a definition, one entry per problem, at most 100: for its errors it is refused at save, of warnings
@@ -78,8 +77,8 @@ class DefinitionCheck {
     }
     const body = inlineBody(node, language);
     if (body === undefined) return [];
-    if (depth === DEEPEST) {
-      const detail = `${said} at most ${DEEPEST} runs lie in each other below the first`;
+    if (depth === DEEPEST_RUN) {
+      const detail = `${said} at most ${DEEPEST_RUN} runs lie in each other below the first`;
       return [fault('DEPTH_EXCEEDED', `${path}.body`, detail, { node: id })];
     }
     const read = readDefinition(body);
