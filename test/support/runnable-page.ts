@@ -11,7 +11,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 /** What stands in pages for the service; its port is replaced by that of the tests' service. */
 const SERVICE = 'http://127.0.0.1:3000';
 /** Ports that pages give to agents and receivers beside the service. */
-const PORTS = /\b400\d\b/g;
+const PORTS = /\b40[01]\d\b/g;
 
 /** A block of a page that a reader is to run, and what it says that they will see. */
 export interface RunnableBlock {

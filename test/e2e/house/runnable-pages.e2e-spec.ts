@@ -15,6 +15,24 @@ const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT }).toSorted(
 describe('A reader who runs what pages show', () => {
   it('finds pages to follow', () => expect(pages.length).toBeGreaterThan(5));
 
+  it('may leave every terminal open: no two agents of the pages have one port, or that of the demo', () => {
+    const taken = new Map([
+      ['4001', 'the demo'],
+      ['4002', 'the demo'],
+    ]);
+    const twice: string[] = [];
+    for (const page of ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT })]) {
+      const text = readFileSync(join(ROOT, page), 'utf8');
+      for (const [, port = ''] of text.matchAll(/^(?:npm run agent -- |parley agent ).*--port (\d+)/gm)) {
+        const other = taken.get(port);
+        if (other !== undefined) twice.push(`${port} in ${page} and ${other}`);
+        taken.set(port, page);
+      }
+    }
+    expect(taken.size).toBeGreaterThan(5);
+    expect(twice).toEqual([]);
+  });
+
   it.each(pages)('sees what %s says', async (page) => {
     const reader = new Reader(stage.parley.url, async () => {
       const database = await freshDatabase();
