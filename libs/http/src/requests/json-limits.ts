@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { malformed } from '../problems/problem.js';
+import { refusedName } from './refused-names.js';
 
 /** How deep a caller's JSON may be nested; what is deeper breaks writers that recurse. */
 const MAX_DEPTH = 100;
@@ -13,7 +14,8 @@ const CHARACTERS_PER_MEMBER = 2;
 type Done = (error: Error | null, body?: unknown) => void;
 
 /**
- * A parser of JSON bodies that refuses one with too many members before it is parsed. Else it is Fastify's own.
+ * A parser of JSON bodies that refuses one with too many members before it is parsed, and says which names are refused.
+ * Else it is Fastify's own.
  * @throws ProblemError 400, by its callback
  */
 export function jsonBodyParser(
@@ -24,7 +26,7 @@ export function jsonBodyParser(
   return (request, body, done) => {
     const text = body.toString();
     if (hasMoreMembers(text, limit)) done(malformed({ path: '', detail: `the body ${tooManyMembers(limit)}` }));
-    else void parse(request, text, done);
+    else void parse(request, text, (error, read) => done(error && (refusedName(text) ?? error), read));
   };
 }
 

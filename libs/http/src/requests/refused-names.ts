@@ -1,0 +1,49 @@
+import { malformed, type ProblemError } from '../problems/problem.js';
+
+/** Deeper than this nothing is looked for. */
+const MAX_DEPTH = 100;
+const LONGEST_PATH = 200;
+const REFUSED = 'is a name that no member may have: JavaScript takes it for the prototype of an object';
+
+/**
+ * Why a body was refused that is JSON, and that Fastify does not take for what a member of it is called (`__proto__`, or
+ * `prototype` in `constructor`); `undefined` where that is not why.
+ */
+export function refusedName(text: string): ProblemError | undefined {
+  const path = pathIn(text);
+  return path === undefined ? undefined : malformed({ path: path.slice(0, LONGEST_PATH), detail: REFUSED });
+}
+
+function pathIn(text: string): string | undefined {
+  let level: [path: string, value: unknown][];
+  try {
+    level = [['', JSON.parse(text)]];
+  } catch {
+    return undefined;
+  }
+  for (let depth = 0; level.length > 0 && depth <= MAX_DEPTH; depth += 1) {
+    for (const [path, value] of level) {
+      const name = nameIn(value);
+      if (name !== undefined) return path === '' ? name : `${path}.${name}`;
+    }
+    level = level.flatMap(([path, value]) => entriesOf(path, value));
+  }
+  return undefined;
+}
+
+function nameIn(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined;
+  if (Object.hasOwn(value, '__proto__')) return '__proto__';
+  const inner = Object.hasOwn(value, 'constructor') ? value['constructor'] : undefined;
+  return isObject(inner) && Object.hasOwn(inner, 'prototype') ? 'constructor.prototype' : undefined;
+}
+
+function entriesOf(path: string, value: unknown): [string, unknown][] {
+  if (Array.isArray(value)) return value.map((entry, index) => [`${path}[${index}]`, entry]);
+  if (!isObject(value)) return [];
+  return Object.entries(value).map(([name, it]) => [path === '' ? name : `${path}.${name}`, it]);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
