@@ -66,12 +66,12 @@ export async function send(
   if (state !== undefined && state !== 'TASK_STATE_COMPLETED' && state !== 'TASK_STATE_INPUT_REQUIRED')
     session.code = EXIT.failed;
   terminal.result(answer, () => terminal.foreign(answer.text));
-  tellForm(session, answer);
+  showForm(session, answer);
   if (state === 'TASK_STATE_INPUT_REQUIRED') terminal.note(`It waits: answer with --task ${taskId}`);
 }
 
 /** What an answer has to be, and what was wrong with the last one. */
-function tellForm({ terminal }: Session, { asks }: ChatAnswer): void {
+function showForm({ terminal }: Session, { asks }: ChatAnswer): void {
   const wrong = asks?.violations?.map(({ field, description }) => `    ${field} ${description}`) ?? [];
   const lines = [...wrong, ...formFields(asks?.form as Form | undefined)];
   if (lines.length > 0) terminal.note(terminal.foreign(lines.join('\n')));
@@ -113,7 +113,7 @@ async function exchange(session: Session, talk: ChatSession, text: string): Prom
     const answer = await talk.say(text, signal, shown);
     const word = answer.state?.slice('TASK_STATE_'.length).toLowerCase().replace('_', '-');
     shown.finish(answer, word === undefined || word === 'input-required' ? '' : ` [${word}]`);
-    tellForm(session, answer);
+    showForm(session, answer);
   } catch (error) {
     shown.close();
     signal.throwIfAborted();

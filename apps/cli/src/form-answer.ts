@@ -8,7 +8,7 @@ export interface Form {
 export function formFields(form: Form | undefined): string[] {
   return Object.entries(form?.properties ?? {}).map(
     ([name, { title, enum: words, type }]) =>
-      `    ${name}: ${words?.map(String).join(' | ') ?? String(type ?? 'any')}${title ? ` (${title})` : ''}`,
+      `    ${name}: ${words?.map(String).join(' | ') ?? (typeof type === 'string' ? type : 'any')}${title ? ` (${title})` : ''}`,
   );
 }
 

@@ -13,7 +13,7 @@ export { type Execution, ExecutionInterrupted } from './execution.js';
 export { type ConfigSchema, type NodeProblem, type NodeSpec, type NodeType, NodeTypes } from './node-types.js';
 export { ExecutionRegistry } from './execution-registry.js';
 export type { LocalRequestHandler } from './local-request-handler.js';
-export { type AgentModes, checkMediaTypes, readsText, unreadParts } from './media-types.js';
+export { checkMediaTypes, readsText, unreadParts } from './media-types.js';
 export { REVISION_KEY } from './new-task.js';
 export { endsTurn } from './task-execution.js';
 export { ExecutorModule } from './executor.module.js';

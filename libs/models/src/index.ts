@@ -12,7 +12,7 @@ export type {
   ToolCall,
   ToolResult,
 } from './model.js';
-export { ModelError, type ModelOutage } from './model-error.js';
+export { ModelError } from './model-error.js';
 export { MODEL_MIGRATIONS } from './model-migrations.js';
 export { ModelNamers } from './model-namers.js';
 export { ModelStore } from './model-store.js';
