@@ -178,16 +178,33 @@ describe('the event gateway', () => {
         400,
         expect.stringContaining('application/problem+json'),
       ]);
-      expect(await reply.json()).toMatchObject({ errors: [{ path: field }] });
-      expect(await refusedUpgrade(`${url}/events?${query}`)).toMatchObject({ status: 400 });
+      const twin = (await reply.json()) as object;
+      expect(twin).toMatchObject({ reason: 'INVALID_PARAMS', errors: [{ path: field }] });
+      const refused = await refusedUpgrade(`${url}/events?${query}`);
+      expect(refused.status).toBe(400);
+      expect(JSON.parse(refused.body)).toEqual({
+        ...twin,
+        instance: '/events',
+        requestId: expect.stringMatching(/^[\da-f-]{36}$/),
+      });
     }
     const threeDaysAgo = (Date.now() - 3 * 24 * 60 * 60 * 1000).toString(36);
     expect((await fetch(`${url}/api/events?since=${threeDaysAgo}`)).status).toBe(410);
     expect(await refusedUpgrade(`${url}/events?since=${threeDaysAgo}`)).toMatchObject({ status: 410 });
     const elsewhere = await refusedUpgrade(`${url}/elsewhere`);
     expect(elsewhere.status).toBe(404);
-    expect(JSON.parse(elsewhere.body)).toMatchObject({ title: 'Not Found', status: 404, reason: 'NOT_FOUND' });
-    expect(await refusedUpgrade(`${url}/events`, { origin: 'https://evil.example' })).toMatchObject({ status: 403 });
+    expect(JSON.parse(elsewhere.body)).toMatchObject({
+      title: 'Not Found',
+      status: 404,
+      reason: 'NOT_FOUND',
+      requestId: expect.any(String),
+    });
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const evil = await refusedUpgrade(`${url}/events`, { origin: 'https://evil.example', traceparent });
+    expect([evil.status, JSON.parse(evil.body)]).toMatchObject([
+      403,
+      { reason: 'FOREIGN_ORIGIN', requestId: expect.any(String), trace_id: '0af7651916cd43dd8448eb211c80319c' },
+    ]);
   });
 
   it('shows what a Task of several turns does, and ends with the service', async () => {

@@ -10,16 +10,15 @@ import {
   limitName,
   OpenCalls,
   permissionDenied,
-  retryAfter,
   upgradeCredentials,
 } from '#libs/access';
-import { problem, readQuery } from '#libs/http';
-import { isDatabaseAway } from '#libs/postgres';
+import { ProblemError, readQuery } from '#libs/http';
 import { A2AError } from '#libs/protocol';
 import { Metrics, Shutdown } from '#libs/service';
 import { WebSocket, WebSocketServer } from 'ws';
 import { EventGateway } from './event-gateway.js';
 import { EventsQuery, type GatewayQuery } from './gateway-query.js';
+import { CLOSE_TIMEOUT_MS, refuseUpgrade } from './refused-upgrade.js';
 
 const PATH = '/events';
 const HEARTBEAT_MS = 15_000;
@@ -28,8 +27,6 @@ const MAX_WAITING = 1024 * 1024;
 const DRAIN_TIMEOUT_MS = 30_000;
 /** Clients have nothing to say here. */
 const MAX_MESSAGE = 1024;
-/** How long a client may take to say goodbye, or to take a refusal. */
-const CLOSE_TIMEOUT_MS = 2_000;
 
 const GOING_AWAY = 1001;
 const REFUSED = 1008;
@@ -82,12 +79,15 @@ export class GatewaySocket {
 
   private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
-    const refusal = this.browsers.refusal(request, PATH);
-    if (refusal) return refuse(socket, refusal.status, refusal.message);
     const url = URL.parse(request.url ?? '/', 'http://unused');
-    if (url?.pathname !== PATH) return refuse(socket, 404, 'There is nothing at this address');
-    if (this.shutdown.started.aborted) return refuse(socket, 503, 'The service is shutting down');
-    void this.admit(request, url, socket, head);
+    const refusal = this.browsers.refusal(request, PATH) ?? this.refusal(url);
+    if (refusal || url === null) refuseUpgrade(request, socket, refusal);
+    else void this.admit(request, url, socket, head);
+  }
+
+  private refusal(url: URL | null): ProblemError | undefined {
+    if (url?.pathname !== PATH) return new ProblemError(404, 'There is nothing at this address');
+    return this.shutdown.started.aborted ? new ProblemError(503, 'The service is shutting down') : undefined;
   }
 
   /** Never rejects. */
@@ -107,10 +107,8 @@ export class GatewaySocket {
         void this.serve(client, query);
       });
     } catch (error) {
-      if (!(error instanceof A2AError)) this.logger.error({ err: error }, 'A WebSocket could not be opened');
-      if (error instanceof A2AError) refuse(socket, error.status, error.message, retryAfter(error));
-      else if (isDatabaseAway(error)) refuse(socket, 503, 'The service is not available at the moment', '1');
-      else refuse(socket, 500, 'Internal error');
+      const { requestId } = refuseUpgrade(request, socket, error);
+      if (!(error instanceof A2AError)) this.logger.error({ err: error, requestId }, 'A WebSocket could not be opened');
     }
   }
 
@@ -186,21 +184,4 @@ function parameters(search: URLSearchParams): Record<string, unknown> {
       return [name, values.length === 1 ? values[0] : values];
     }),
   );
-}
-
-function refuse(socket: Duplex, status: number, detail: string, retrySeconds?: string): void {
-  const refusal = problem(status, detail);
-  const body = JSON.stringify(refusal);
-  const head = [
-    `HTTP/1.1 ${status} ${refusal.title}`,
-    'Connection: close',
-    'Content-Type: application/problem+json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    ...(retrySeconds === undefined ? [] : [`Retry-After: ${retrySeconds}`]),
-    ...(status === 401 ? ['WWW-Authenticate: Bearer realm="parley"'] : []),
-  ];
-  // What the client has sent already is read, or its end would never be seen; one that does not close is cut.
-  socket.resume().end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  const cut = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS).unref();
-  socket.once('close', () => clearTimeout(cut));
 }

@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { retryAfter } from '#libs/access';
+import { type Problem, problemOf, requestTrace } from '#libs/http';
+import { isDatabaseAway } from '#libs/postgres';
+
+/** How long a client may take to say goodbye, or to take a refusal. */
+export const CLOSE_TIMEOUT_MS = 2_000;
+
+/**
+ * Answers a request for a WebSocket with the problem that any request of `/api` would get, and closes the connection.
+ * @returns what the caller is told
+ */
+export function refuseUpgrade(request: IncomingMessage, socket: Duplex, error: unknown): Problem {
+  const [instance = ''] = (request.url ?? '').split('?', 1);
+  const refusal = { ...problemOf(error), instance, requestId: randomUUID(), ...requestTrace(request) };
+  const { status, title } = refusal;
+  const body = JSON.stringify(refusal);
+  const retrySeconds = retryAfter(error) ?? (isDatabaseAway(error) ? '1' : undefined);
+  const head = [
+    `HTTP/1.1 ${status} ${title}`,
+    'Connection: close',
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...(retrySeconds === undefined ? [] : [`Retry-After: ${retrySeconds}`]),
+    ...(status === 401 ? ['WWW-Authenticate: Bearer realm="parley"'] : []),
+  ];
+  // What the client has sent already is read, or its end would never be seen; one that does not close is cut.
+  socket.resume().end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  const cut = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS).unref();
+  socket.once('close', () => clearTimeout(cut));
+  return refusal;
+}
