@@ -15,7 +15,7 @@ import { JsonRpcBinding } from './json-rpc/json-rpc-binding.js';
 import type { RequestHandler } from './request-handler.js';
 import { RestBinding } from './rest/rest-binding.js';
 import { sendRestError } from './rest/rest-response.js';
-import { registerRestRoutes } from './rest/rest-routes.js';
+import { refuseRoute, registerRestRoutes } from './rest/rest-routes.js';
 import { tooManyMembersError } from './validation/json-bounds.js';
 import { publicError } from './public-error.js';
 
@@ -49,7 +49,7 @@ export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOp
     (scope, _options, done) => {
       acceptJsonOnly(scope, options.jsonMembers ?? DEFAULT_CONTENT_LIMITS.jsonMembers);
       scope.setErrorHandler((error, request, reply) => answerError(rpc, error, request, reply));
-      scope.setNotFoundHandler(answerNotFound);
+      scope.setNotFoundHandler(refuseRoute);
       registerRpcRoutes(scope, rpc);
       registerRestRoutes(scope, rest, legacyRest);
       cards.register(scope);
@@ -86,10 +86,6 @@ function answerError(rpc: JsonRpcBinding, error: unknown, request: FastifyReques
   }
   reply.code(200);
   return rpc.refuse(a2a.base, readId(request.body), requestedVersion(request), shown, reply);
-}
-
-function answerNotFound(request: FastifyRequest, reply: FastifyReply): void {
-  sendRestError(request, reply, new A2AError('METHOD_NOT_FOUND', { message: 'No such route' }));
 }
 
 /** A caller may name the protocol's own type or plain JSON on every binding. */

@@ -17,7 +17,7 @@ import {
   writeV03RestPushConfig,
   writeV03RestTask,
 } from '#libs/protocol';
-import type { AgentBase } from '../http/agent-base.js';
+import { type AgentBase, BASE_ROUTES } from '../http/agent-base.js';
 import type { PublicAddress } from '../http/call-context.js';
 import type { EventStreams, StreamFraming } from '../http/event-stream.js';
 import { isLegacyVersion, requestedVersion } from '../http/protocol-version.js';
@@ -72,6 +72,14 @@ const SHAPES: ReadonlyMap<Operation, LegacyShapes> = new Map<Operation, LegacySh
 export function isLegacyRest(request: FastifyRequest): boolean {
   const { tenant } = request.params as { tenant?: string };
   return tenant === 'v1' && isLegacyVersion(requestedVersion(request));
+}
+
+const BASES = Object.values(BASE_ROUTES).map((route) => route.replaceAll(/:\w+/g, '[^/]+'));
+const BELOW_V1 = new RegExp(`^/a2a(?:${BASES.join('|')})/v1(?:[/?]|$)`);
+
+/** The same of an address that no route has. */
+export function isUnknownLegacyRest(request: FastifyRequest): boolean {
+  return BELOW_V1.test(request.url) && isLegacyVersion(requestedVersion(request));
 }
 
 /** HTTP+JSON of A2A 0.3 (`/v1/message:send` and so on) in front of the operations of 1.0. */

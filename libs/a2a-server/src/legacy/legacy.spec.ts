@@ -224,6 +224,33 @@ describe('HTTP+JSON of A2A 0.3', () => {
     });
   });
 
+  it.each([
+    ['GET', '/a2a/v1/frob'],
+    ['GET', '/a2a/conversations/v1/frob'],
+    ['GET', '/a2a/workflows/echo/v1/frob?x=1'],
+    ['DELETE', '/a2a/workflows/flow/nodes/copy/v1/tasks/t/frob'],
+    ['GET', '/a2a/nodes/copy/v1'],
+    ['POST', '/a2a/workflows/echo/v1/tasks/t'],
+  ] as const)('%s %s, which is no route, is an error of 0.3, and of 1.0 to its callers', async (method, url) => {
+    const unknown = await rest(method, url);
+    expect([unknown.statusCode, unknown.json()]).toEqual([
+      404,
+      {
+        code: -32601,
+        message: 'No such route',
+        data: { details: [expect.objectContaining({ reason: 'METHOD_NOT_FOUND' })] },
+      },
+    ]);
+    const current = await rest(method, url, undefined, { 'a2a-version': '1.0' });
+    expect([current.statusCode, current.json().error.status]).toEqual([404, 'UNIMPLEMENTED']);
+  });
+
+  it('leaves a route that nobody has elsewhere to 1.0', async () => {
+    for (const url of ['/a2a/frob', '/a2a/workflows/v1/nodes/frob/x', '/a2a/workflows/echo/frob/v1']) {
+      expect((await rest('GET', url)).json().error.status).toBe('UNIMPLEMENTED');
+    }
+  });
+
   it('begins with v1; to a caller of 1.0 that is a tenant', async () => {
     const V1 = { 'a2a-version': '1.0' };
     const sent = await rest('POST', `${base}/message:send`, textRequest('hi'), V1);

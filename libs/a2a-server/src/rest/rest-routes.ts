@@ -3,7 +3,7 @@ import { A2AError } from '#libs/protocol';
 import { AGENT_BASES, type AgentBase, BASE_ROUTES } from '../http/agent-base.js';
 import type { A2aRouteConfig } from '../http/call-context.js';
 import { OPERATIONS } from '../operations.js';
-import { isLegacyRest, type LegacyRest } from '../legacy/legacy-rest.js';
+import { isLegacyRest, isUnknownLegacyRest, type LegacyRest, sendLegacyRestError } from '../legacy/legacy-rest.js';
 import type { RestBinding, RestCall } from './rest-binding.js';
 import {
   bodyParameters,
@@ -105,8 +105,11 @@ async function handleTask(
   return refuseRoute(request, reply);
 }
 
-async function refuseRoute(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  sendRestError(request, reply, new A2AError('METHOD_NOT_FOUND', { message: 'No such route' }));
+/** Refuses an address below `/a2a` that is no route, in the shape of the caller's version. */
+export async function refuseRoute(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const error = new A2AError('METHOD_NOT_FOUND', { message: 'No such route' });
+  if (isUnknownLegacyRest(request)) sendLegacyRestError(reply, error);
+  else sendRestError(request, reply, error);
 }
 
 function taskCall(method: 'GET' | 'POST', segment: string): RestCall | undefined {
