@@ -186,6 +186,39 @@ describe('the other requests', () => {
     expect(violations(parseListTasks, { pageSize: 0 })[0]?.field).toBe('pageSize');
   });
 
+  it('reads integers that are texts, and enums that are numbers, as ProtoJSON does', () => {
+    expect(parseListTasks({ pageSize: '5', historyLength: '3', status: 3 })).toEqual({
+      pageSize: 5,
+      historyLength: 3,
+      status: 'TASK_STATE_COMPLETED',
+    });
+    expect(parseListTasks({ status: 0 })).toEqual({});
+    expect(parseGetTask({ id: 't', historyLength: '0' })).toEqual({ id: 't', historyLength: 0 });
+    const request = {
+      message: { messageId: 'm', role: 1, parts: [{ text: '7' }] },
+      configuration: { historyLength: '2' },
+    };
+    expect(parseSendMessage(structuredClone(request))).toEqual({
+      message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: '7' }] },
+      configuration: { historyLength: 2 },
+    });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['pageSize', '101', 'must be between 1 and 100'],
+    ['pageSize', '5x', 'must be an integer'],
+    ['pageSize', '', 'must be an integer'],
+    ['historyLength', '99999999999', 'must be an integer'],
+    ['historyLength', '9999999999', 'must be at most 2147483647'],
+    ['historyLength', '-1', 'must be at least 0'],
+    ['status', 9, 'must be a string'],
+    ['status', 1.5, 'must be a string'],
+    ['contextId', 1, 'must be a string'],
+    ['includeArtifacts', 'true', 'must be a boolean'],
+  ])('refuses %s of %j in these spellings as well', (field, value, description) => {
+    expect(violations(parseListTasks, { [field]: value, pageToken: 'x' })).toEqual([{ field, description }]);
+  });
+
   it('reads an unspecified status and an empty context as no filter', () => {
     expect(parseListTasks({ status: 'TASK_STATE_UNSPECIFIED', contextId: '' })).toEqual({});
     expect(parseListTasks({ statusTimestampAfter: '2025-01-01T00:00:00.5+02:00' }).statusTimestampAfter).toBeDefined();

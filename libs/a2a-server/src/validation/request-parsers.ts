@@ -16,6 +16,7 @@ import {
 } from '#libs/protocol';
 import { fieldViolations } from './field-violations.js';
 import { MAX_LIST_LENGTH, unfitJson } from './json-bounds.js';
+import { respell } from './proto-json-spellings.js';
 import { REQUEST_FORMATS, REQUEST_SCHEMAS } from './request-schemas.js';
 
 /**
@@ -34,6 +35,9 @@ ajv.addKeyword({
   validate: hasExactlyOne,
   errors: false,
 });
+
+/** The names of an enum by their numbers in `a2a.proto`: no rule, but what `respell` reads. */
+ajv.addKeyword({ keyword: 'numbers', schemaType: 'array' });
 
 export const parseSendMessage = parser<SendMessageRequest>(REQUEST_SCHEMAS.sendMessage, {
   before: oversizedList,
@@ -79,7 +83,8 @@ function parser<T>(schema: object, steps: ParserSteps = {}): RequestParser<T> {
     const oversized = steps.before?.(params);
     if (oversized) throw invalidParams(oversized);
     validate ??= ajv.compile(schema);
-    if (!validate(params)) throw invalidParams(...fieldViolations(validate.errors ?? []));
+    const valid = validate(params) || (respell(params, validate.errors ?? []) && validate(params));
+    if (!valid) throw invalidParams(...fieldViolations(validate.errors ?? []));
     (steps.after ?? dropEmpty)(params);
     return params as T;
   };

@@ -14,6 +14,10 @@ const message = (properties: object, required: string[] = []): object => ({
 const MAX_ID = 256;
 const INT32_MAX = 2_147_483_647;
 
+/** By their numbers in `a2a.proto`. */
+const ROLES = ['ROLE_UNSPECIFIED', 'ROLE_USER', 'ROLE_AGENT'];
+const STATES = ['TASK_STATE_UNSPECIFIED', ...TASK_STATES];
+
 const TEXT = { type: 'string' };
 const NON_EMPTY_TEXT = { type: 'string', minLength: 1 };
 const ID = { type: 'string', minLength: 1, maxLength: MAX_ID, format: 'identifier' };
@@ -42,7 +46,7 @@ const MESSAGE = message(
     messageId: ID,
     contextId: OPTIONAL_ID,
     taskId: OPTIONAL_ID,
-    role: { type: 'string', enum: ['ROLE_USER'] },
+    role: { type: 'string', enum: ['ROLE_USER'], numbers: ROLES },
     parts: { type: 'array', minItems: 1, items: PART },
     metadata: STRUCT,
     extensions: TEXTS,
@@ -80,7 +84,7 @@ export const REQUEST_SCHEMAS = {
   listTasks: message({
     tenant: OPTIONAL_ID,
     contextId: OPTIONAL_ID,
-    status: optional({ type: 'string', enum: ['', 'TASK_STATE_UNSPECIFIED', ...TASK_STATES, null] }),
+    status: optional({ type: 'string', enum: ['', ...STATES, null], numbers: STATES }),
     pageSize: optional({ type: 'integer', minimum: 1, maximum: 100 }),
     pageToken: optional({ type: 'string', maxLength: 1024 }),
     historyLength: HISTORY_LENGTH,
