@@ -38,6 +38,6 @@ describe('problemsTogether', () => {
   });
 
   it('says what is wrong with what is no definition', async () => {
-    expect(await found({ name: 'a' }, leaf)).toEqual([Array(2).fill('error MALFORMED nodes'), []]);
+    expect(await found({ name: 'a' }, leaf)).toEqual([['error MALFORMED nodes'], []]);
   });
 });
