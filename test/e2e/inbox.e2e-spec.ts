@@ -171,6 +171,7 @@ describe('An answer', () => {
       body: { detail: expect.stringContaining('out') },
     });
     expect((await answer(runId, 'nobody', text('x'))).status).toBe(404);
+    expect((await answer(runId, 'a[2]', text('x'))).status).toBe(409);
     expect((await answer('no-such-run', 'a', text('x'))).status).toBe(404);
     expect((await answer(runId, 'a', text('yes'))).status).toBe(202);
     await api.ended(runId);

@@ -7,6 +7,11 @@ export function instanceName(id: string, path: readonly number[], index?: number
   return `${id}${iterations}${index === undefined ? '' : `[${index}]`}`;
 }
 
+/** The id in such a name, also of an instance that is not there yet. */
+export function idOf(instance: string): string {
+  return instance.replace(/[@[].*$/s, '');
+}
+
 /** The instances of a run's nodes. */
 export class Instances {
   /** By id: the newest instance of each node; entries of lists are none of these. */

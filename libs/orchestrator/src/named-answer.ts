@@ -1,5 +1,6 @@
 import { invalidParams, isWaitingState, type JsonValue, type Message } from '#libs/protocol';
 import type { TaskStore } from '#libs/tasks';
+import { idOf } from './instances.js';
 import { namedNode, NODE_KEY } from './run-answer.js';
 import { RunState } from './run-state.js';
 import type { WorkflowDefinition } from './workflow.js';
@@ -28,6 +29,6 @@ export async function refuseUnasked(
 
 function whatIsWrong(name: JsonValue, state: RunState): string {
   if (typeof name !== 'string') return 'must be the name of a node';
-  const isKnown = state.find(name) ?? state.nodes.get(name);
+  const isKnown = state.find(name) ?? state.nodes.get(idOf(name));
   return isKnown ? 'names a node that asks nothing' : 'names no node of the run';
 }

@@ -6,6 +6,7 @@ import { ProblemError } from '#libs/http';
 import { hasEnded, Processes } from '#libs/process';
 import { type FieldViolation, isTerminalState, isWaitingState, type Part, userMessage } from '#libs/protocol';
 import { type StoredTask, TaskFeed } from '#libs/tasks';
+import { idOf } from '../instances.js';
 import { nodePath } from '../node-address.js';
 import type { NodeRun } from '../node-run.js';
 import { namedNode, NODE_KEY } from '../run-answer.js';
@@ -88,7 +89,7 @@ function notFitting(name: string, faults: readonly FieldViolation[]): ProblemErr
 
 /** @throws ProblemError where no single one asks */
 function askingNode({ process, state }: AskingRun, name: string): NodeRun {
-  const known = state.find(name) ?? state.nodes.get(name);
+  const known = state.find(name) ?? state.nodes.get(idOf(name));
   if (known === undefined) throw new ProblemError(404, 'node not found');
   const { state: taskState } = process.header;
   if (isTerminalState(taskState)) throw hasEnded(RUN, `it is ${runStatus(taskState)}`);
