@@ -167,11 +167,22 @@ export function freshDataDir(): { path: string; remove(): Promise<void> } {
 
 /** The process ids of the database servers that run in a folder. */
 export function postmasters(folder: string): number[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return allNames(folder)
     .filter((name) => name.endsWith('postmaster.pid') && dirname(name).length > 0)
     .map((name) => processIn(join(folder, name)))
     .filter((pid) => pid > 0 && alive(pid));
+}
+
+/** A cluster that is being made or removed meanwhile is looked at again. */
+function allNames(folder: string): string[] {
+  while (existsSync(folder)) {
+    try {
+      return readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+  return [];
 }
 
 /** 0 where the server has just removed its file. */
