@@ -1,6 +1,6 @@
 import type { CallContext, ServedAgent } from '#libs/executor';
 import { A2AError } from '#libs/protocol';
-import { PremiseFailed, taskJson } from '#libs/tasks';
+import { PremiseFailed } from '#libs/tasks';
 import type { RequestHandler } from './request-handler.js';
 import type { StreamItem } from './stream-item.js';
 import type { SubscriptionOptions } from './task-subscription.js';
@@ -63,7 +63,6 @@ export const OPERATIONS = {
     parseSendMessage,
     (handler, agent, request, call) => handler.sendMessage(agent, request, call),
     atRecent,
-    (response) => ('task' in response ? `{"task":${taskJson(response.task)}}` : JSON.stringify(response)),
   ),
   SendStreamingMessage: stream(
     false,
@@ -120,27 +119,22 @@ async function atNewest(...[handler, call, act]: Parameters<AtAgent>): Promise<v
   await act(await handler.agent(call));
 }
 
-type Run<T, R> = (handler: RequestHandler, agent: ServedAgent, request: T, call: CallContext) => Promise<R>;
+type Run<T> = (handler: RequestHandler, agent: ServedAgent, request: T, call: CallContext) => Promise<unknown>;
 
 /** At the agent that the request means. */
-function ofMeant<T extends { tenant?: string }, R>(run: Run<T, R>): Run<T, R> {
+function ofMeant<T extends { tenant?: string }>(run: Run<T>): Run<T> {
   return async (handler, agent, request, call) => {
     const meant = await handler.meant(agent, request, call);
     return run(handler, meant, request, meant === agent ? call : { ...call, agent: meant.path });
   };
 }
 
-function unary<T, R>(
-  parse: RequestParser<T>,
-  run: Run<T, R>,
-  at: AtAgent = atNewest,
-  write: (result: R) => string = JSON.stringify,
-): UnaryOperation {
+function unary<T>(parse: RequestParser<T>, run: Run<T>, at: AtAgent = atNewest): UnaryOperation {
   return {
     kind: 'unary',
     at,
     answer: async (handler, agent, params, call) =>
-      write(await run(handler, agent, parsed(parse, agent, params), call)),
+      JSON.stringify(await run(handler, agent, parsed(parse, agent, params), call)),
     result: async (handler, agent, params, call) => run(handler, agent, parsed(parse, agent, params), call),
   };
 }

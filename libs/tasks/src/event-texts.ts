@@ -1,10 +1,4 @@
-import {
-  type Artifact,
-  type Task,
-  TASK_STATES,
-  type TaskArtifactUpdateEvent,
-  type TaskStatusUpdateEvent,
-} from '#libs/protocol';
+import { type Artifact, TASK_STATES, type TaskArtifactUpdateEvent, type TaskStatusUpdateEvent } from '#libs/protocol';
 import {
   beginningsOf,
   type LogReference,
@@ -21,16 +15,12 @@ export interface EventText {
   json: string;
   /** The same as a row of the log has it (log-phrases.ts), where that was made with it. */
   row?: string;
-  /** What TaskText takes of it: the status, the Artifact, or of the Task what follows its status. */
-  part?: string | undefined;
 }
 
 /** What may not stand in JSON as it is, and some that may. */
 const NOT_PLAIN = /[^ !#-[\]-~]/;
 const STATES = new Set<string>(TASK_STATES);
 const STATE_PREFIX = 'TASK_STATE_'.length;
-/** Of a Task that begins, as TaskFold gives them. */
-const TASK_MEMBERS: readonly string[] = ['id', 'contextId', 'status', 'history', 'metadata'];
 const ARTIFACT_BEGINS = '{"artifactId":"';
 const TIME_FOLLOWS = ',"timestamp":"';
 /** How members that events often have begin in JSON. */
@@ -59,22 +49,10 @@ export class EventTexts {
   }
 
   private short(event: TaskEvent): EventText | undefined {
-    if (!this.beginnings) return undefined;
-    if ('task' in event) return this.ofTask(event.task);
-    if (!this.concerns(event)) return undefined;
+    if (!this.beginnings || !this.concerns(event)) return undefined;
     if ('artifactUpdate' in event) return this.ofArtifact(event.artifactUpdate, this.beginnings);
     if ('statusUpdate' in event && !event.received) return this.ofStatus(event.statusUpdate, this.beginnings);
     return undefined;
-  }
-
-  private ofTask(task: Task): EventText | undefined {
-    const { taskId, contextId } = this.reference;
-    if (task.id !== taskId || task.contextId !== contextId || !task.history?.length) return undefined;
-    let place = 0;
-    for (const name in task) if (name !== TASK_MEMBERS[place++]) return undefined;
-    const part = membersAfter(task, 'id', 'contextId', 'status')!;
-    const json = `{"task":{"id":"${taskId}","contextId":"${contextId}","status":${JSON.stringify(task.status)}${part}}}`;
-    return json.length > MOST_CHARACTERS ? { json } : { json, part };
   }
 
   private ofStatus(update: TaskStatusUpdateEvent, [working, other]: Beginnings): EventText | undefined {
@@ -83,31 +61,30 @@ export class EventTexts {
     const beside = membersAfter(update, 'taskId', 'contextId', 'status');
     const own = beside === undefined ? undefined : membersAfter(update.status, 'state');
     if (own === undefined || beside === undefined) return undefined;
-    const part = update.status.message ? undefined : `{"state":"${state}"${own}}`;
     if (state === 'TASK_STATE_WORKING' && own.slice(0, TIME_FOLLOWS.length) === TIME_FOLLOWS) {
-      return this.text(working, `${own.slice(TIME_FOLLOWS.length)}}`, beside, part);
+      return this.text(working, `${own.slice(TIME_FOLLOWS.length)}}`, beside);
     }
-    return this.text(other, `${state.slice(STATE_PREFIX)}"${own}}`, beside, part);
+    return this.text(other, `${state.slice(STATE_PREFIX)}"${own}}`, beside);
   }
 
   private ofArtifact(update: TaskArtifactUpdateEvent, [, , beginning]: Beginnings): EventText | undefined {
     const beside = membersAfter(update, 'taskId', 'contextId', 'artifact');
     // Looked at first: what an Artifact holds can be large, and is not to be written twice.
     if (beside === undefined || !beginsWithId(update.artifact)) return undefined;
-    const part = JSON.stringify(update.artifact);
-    return this.text(beginning, part.slice(ARTIFACT_BEGINS.length), beside, part);
+    return this.text(beginning, JSON.stringify(update.artifact).slice(ARTIFACT_BEGINS.length), beside);
   }
 
   /** @param beside has what an event notes, if it does */
-  private text([mark, beginning]: Phrase, own: string, beside: string, part: string | undefined): EventText {
+  private text([mark, beginning]: Phrase, own: string, beside: string): EventText {
     const json = `${beginning}${own}${beside}}}`;
     if (json.length > MOST_CHARACTERS) return { json };
     const said = beside === '' ? own : own + withoutNote(beside);
     const row = said.length < FEW_CHARACTERS ? said : withoutIds(said, this.reference);
-    return { json, row: `${mark}${row}}}`, part };
+    return { json, row: `${mark}${row}}}` };
   }
 
-  private concerns(event: Exclude<TaskEvent, { task: Task }>): boolean {
+  private concerns(event: TaskEvent): boolean {
+    if ('task' in event) return false;
     const { taskId, contextId } = 'artifactUpdate' in event ? event.artifactUpdate : event.statusUpdate;
     return taskId === this.reference.taskId && contextId === this.reference.contextId;
   }

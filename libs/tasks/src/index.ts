@@ -1,7 +1,6 @@
 export { parkedUntil, type RecordedEvent, type TaskEvent, type TaskQuestion, toStreamResponse } from './task-event.js';
 export { readWakePayload, WAKE } from './wake-job.js';
 export { applyTaskEvent, TaskEventRefused, TaskFold } from './task-fold.js';
-export { taskJson } from './task-text.js';
 export { begunTask, foldEvents, foldLog } from './fold-log.js';
 export { firstTaskIdOf, newTaskId } from './task-id.js';
 export {

@@ -8,7 +8,6 @@ import { parkedUntil, type RecordedEvent, type TaskEvent, type TaskQuestion } fr
 import { type EventText, EventTexts } from './event-texts.js';
 import type { TaskFeed } from './task-feed.js';
 import { TaskEventRefused, TaskFold } from './task-fold.js';
-import { TaskText } from './task-text.js';
 import { eventBytes, LogSize, type TaskLimits } from './log-size.js';
 import { isWorthSnapshot, snapshotBytes, type TaskSnapshot, toSnapshot } from './task-snapshot.js';
 import type { TaskEnds } from './task-ends.js';
@@ -71,7 +70,6 @@ export class TaskRecording implements JournalSource {
   private readonly memory: RecordedBytes;
   private readonly size: LogSize;
   private readonly texts: EventTexts;
-  private readonly text: TaskText;
   private snapshot: TaskSnapshot | undefined;
   /** The event that was asked about last, serialised. */
   private admitted: { event: TaskEvent; text: EventText } | undefined;
@@ -86,7 +84,6 @@ export class TaskRecording implements JournalSource {
     this.taskId = start.header.taskId;
     this.contextId = start.header.contextId;
     this.texts = new EventTexts(start.header);
-    this.text = new TaskText(start.header);
     this.token = start.token;
     this.create = start.create;
     this.keyed = start.keyed;
@@ -153,14 +150,13 @@ export class TaskRecording implements JournalSource {
   record(event: TaskEvent): RecordedEvent {
     if (this.broken) throw this.broken;
     if (this.settled) throw new TaskEventRefused(`The task takes no more events: ${this.state}`);
-    const { json, row, part } = this.admitted?.event === event ? this.admitted.text : this.texts.of(event);
+    const { json, row } = this.admitted?.event === event ? this.admitted.text : this.texts.of(event);
     this.admitted = undefined;
     const bytes = eventBytes(event, json);
     this.size.check(event, bytes);
     if (this.fold) this.fold.apply(event);
     else this.fold = TaskFold.begin(event);
     this.size.take(event, bytes);
-    this.text.take(event, part);
     this.isParked = parkedUntil(event) !== undefined;
     this.sequence += 1;
     const recorded: RecordedEvent = { taskId: this.taskId, sequence: this.sequence, event, json, row };
@@ -184,9 +180,7 @@ export class TaskRecording implements JournalSource {
   /** The Task as recorded so far, durable or not. */
   task(): Task {
     if (!this.fold) throw new TaskEventRefused('The task has not begun');
-    const task = this.fold.task();
-    this.text.keepFor(task);
-    return task;
+    return this.fold.task();
   }
 
   /**
