@@ -286,6 +286,8 @@ export class TaskRecording implements JournalSource {
     if (done) this.memory.release();
     else this.memory.written(entry.events);
     this.services.feed.publish(entry.events);
+    // Somebody else writes it by now, although this came through after all: its followers do not hear here what comes next.
+    if (this.broken) this.services.feed.lost(this.taskId);
     this.services.ends?.written(entry, this.header);
     this.wake(done ? Number.POSITIVE_INFINITY : this.durable);
   }
