@@ -1,5 +1,7 @@
+import pg from 'pg';
 import type { AgentCard, JsonObject } from '#libs/protocol';
 import { firstText, sendTask } from '../support/a2a.js';
+import { EventGate } from '../support/event-gate.js';
 import { holds } from '../support/fake-behaviour.js';
 import { startParley } from '../support/parley.js';
 import { useStage } from '../support/stage.js';
@@ -144,6 +146,43 @@ describe('a workflow node in a run', () => {
     const run = await stage.api.ended(both);
     expect([run.error, run.nodes['c']?.attempts]).toEqual([undefined, 1]);
     expect(['c', 'q']).toContain(textOf(run.result));
+  });
+
+  it('a child that is answered at another replica just as its parent begins to wait goes on, and its parent with it', async () => {
+    const name = unique('meanwhile');
+    const other = await startParley({ databaseUrl: stage.database.url });
+    stage.defer(() => other.stop());
+    await stage.api.save(linear(`${name}_child`, node('q', 'human', { prompt: 'Well?' }), output('out')));
+    await stage.api.save(linear(name, runs('asker', `${name}_child`), output('out')));
+    const gate = await EventGate.holding(stage.database, 'input.required%asker');
+    stage.defer(() => gate.end());
+    const runId = await stage.api.start(name);
+    await gate.reached();
+    const [child] = await stage.database.query<{ task_id: string }>(
+      'SELECT task_id FROM task WHERE parent_task_id = $1',
+      [runId],
+    );
+    const [atOther, childId] = [new Api(other.url), child?.task_id ?? ''];
+    const answered = await atOther.call('POST', `/runs/${childId}/answers`, { node: 'q', parts: [{ text: 'so' }] });
+    expect([answered.status, (await atOther.ended(childId)).status]).toEqual([202, 'completed']);
+    await gate.end();
+    expect(textOf((await stage.api.ended(runId)).result)).toBe('so');
+  });
+
+  it('a child that is answered while somebody holds its waiting parent goes on, and its parent with it', async () => {
+    const name = unique('held');
+    await stage.api.save(linear(`${name}_child`, node('q', 'human', { prompt: 'Well?' }), output('out')));
+    await stage.api.save(linear(name, runs('asker', `${name}_child`), output('out')));
+    const runId = await stage.api.start(name);
+    const childId = (await stage.api.reached(runId, ['input-required'])).nodes['asker']?.taskId ?? '';
+    const holder = new pg.Client({ connectionString: stage.database.url });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM task WHERE task_id = $1 FOR UPDATE', [runId]);
+    await stage.api.call('POST', `/runs/${childId}/answers`, { node: 'q', parts: [{ text: 'so' }] });
+    expect((await stage.api.ended(childId)).status).toBe('completed');
+    await holder.end();
+    expect(textOf((await stage.api.ended(runId)).result)).toBe('so');
   });
 
   it('a question of a child is answered at the parent', async () => {

@@ -19,7 +19,7 @@ import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl, refuseUserinfo, workflowPath } from './node-address.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
 import { nodeParts } from './node-message.js';
-import { movedOn } from './moved-on.js';
+import { type AskingChildren, lookAtAsking } from './asking-children.js';
 import { NodeProgress } from './node-progress.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { InvalidOutput, OutputRules } from './output-rules.js';
@@ -125,9 +125,9 @@ export class RunCalls {
     this.resumed.add(node);
   }
 
-  /** Of nodes that ask, those whose Tasks do not wait for an answer of the run any more. */
-  movedOn(waiting: readonly NodeRun[]): Promise<NodeRun[]> {
-    return throughOutage(() => movedOn(this.services.tasks, waiting), this.run.context.signal);
+  /** Looks whether the Tasks of nodes that ask do not wait for an answer of the run any more. */
+  lookAtAsking(waiting: readonly NodeRun[]): Promise<AskingChildren> {
+    return throughOutage(() => lookAtAsking(this.services.tasks, waiting), this.run.context.signal);
   }
 
   /** Forgets a call that has reported its end. */

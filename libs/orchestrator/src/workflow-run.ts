@@ -6,6 +6,7 @@ import type { TaskEvent } from '#libs/tasks';
 import { nodeResumed, nodeSkipped, runDeadline, runEnding } from './control-steps.js';
 import { childSteps } from './child-steps.js';
 import { NodeOutcomes } from './node-outcomes.js';
+import { lookingAgain } from './look-again-job.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { isOwn } from './node-sets.js';
 import type { Decision, Plan, RunOutcome, Skips } from './plan.js';
@@ -228,7 +229,7 @@ export class WorkflowRun extends Process<RunState> {
     const lookAt = this.questions.next(this.state.frontier.has('input-required'), clock.now());
     this.wakeAt(lookAt === undefined ? wakeAt : Math.min(lookAt, wakeAt ?? lookAt));
     const news = await this.inbox.take(this.signal);
-    if (this.questions.isDue(clock.now())) yield* this.resume(await this.movedOn());
+    if (this.questions.isDue(clock.now())) yield* this.resume((await this.lookAtAsking()).movedOn);
     yield* this.applyAll(news);
   }
 
@@ -267,16 +268,17 @@ export class WorkflowRun extends Process<RunState> {
 
   /** The end of the turn, unless something that was asked is asked no more. */
   private async *rest(wakeAt: number | undefined): AsyncGenerator<TaskEvent> {
-    const movedOn = await this.movedOn();
-    if (movedOn.length > 0) yield* this.resume(movedOn);
-    else yield* this.end('input-required', { wakeAt });
+    const { movedOn, sequences: children } = await this.lookAtAsking();
+    if (movedOn.length > 0) return yield* this.resume(movedOn);
+    const { taskId: runId } = this.context;
+    for (const event of this.end('input-required', { wakeAt })) yield lookingAgain(event, { runId, children });
   }
 
   /** What an own agent asks is heard before it is durable. The journal keeps the order, so it is once that is which came of it. */
-  private async movedOn(): Promise<NodeRun[]> {
+  private async lookAtAsking(): ReturnType<RunCalls['lookAtAsking']> {
     const { waiting } = this.state.frontier;
     if (waiting.length > 0) await this.context.flush();
-    return this.calls.movedOn(waiting);
+    return this.calls.lookAtAsking(waiting);
   }
 
   private *resume(nodes: readonly NodeRun[]): Generator<TaskEvent> {

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentCatalog, BuiltInAgentsModule } from '#libs/executor';
 import { CancelRetries } from '../cancel-retries.js';
+import { RunWaking } from '../run-waking.js';
 import { RevisionPurge } from '../storage/revision-purge.js';
 import { CatalogServices } from './catalog-services.js';
 import { WorkflowCatalog } from './workflow-catalog.js';
@@ -13,7 +14,13 @@ export class WorkflowModule {
     return {
       module: WorkflowModule,
       imports: [BuiltInAgentsModule, ...agents],
-      providers: [CancelRetries, RevisionPurge, CatalogServices, { provide: AgentCatalog, useClass: WorkflowCatalog }],
+      providers: [
+        CancelRetries,
+        RunWaking,
+        RevisionPurge,
+        CatalogServices,
+        { provide: AgentCatalog, useClass: WorkflowCatalog },
+      ],
       exports: [AgentCatalog, ...agents],
     };
   }

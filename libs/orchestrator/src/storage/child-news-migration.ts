@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { LOOK_AGAIN } from '../look-again-job.js';
 
 const WAITING = `('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 
@@ -51,5 +52,42 @@ export class WakeAskingRuns1700000000370 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('DROP TRIGGER task_moved_on ON task');
     await runner.query('DROP FUNCTION task_moves_on');
+  }
+}
+
+/**
+ * Also a run that somebody has claimed but not gone on with: a Message may be refused, and the claim let go. One whose row
+ * is held just then is looked at once more.
+ */
+export class WakeClaimedRuns1700000000380 implements MigrationInterface {
+  readonly name = 'WakeClaimedRuns1700000000380';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE OR REPLACE FUNCTION task_moves_on() RETURNS trigger LANGUAGE plpgsql AS $$
+      DECLARE asking text;
+      BEGIN
+        FOR asking IN
+          SELECT task_id FROM task
+          WHERE task_id = ANY (ARRAY(SELECT run_id FROM run_child WHERE task_id = NEW.task_id) || NEW.parent_task_id)
+            AND state IN ${WAITING} AND agent LIKE 'workflows/%'
+        LOOP
+          UPDATE task SET wake_at = least(wake_at, now()) WHERE task_id = (
+            SELECT task_id FROM task WHERE task_id = asking AND state IN ${WAITING} FOR NO KEY UPDATE SKIP LOCKED);
+          IF FOUND THEN
+            PERFORM graphile_worker.add_job('tasks.wake', json_build_object('taskId', asking),
+                                            job_key => 'tasks.wake/' || asking);
+          ELSE
+            PERFORM graphile_worker.add_job('${LOOK_AGAIN}',
+              json_build_object('runId', asking, 'children', json_build_object(NEW.task_id, OLD.last_sequence)),
+              job_key => '${LOOK_AGAIN}/' || asking || '/' || NEW.task_id);
+          END IF;
+        END LOOP;
+        RETURN NULL;
+      END $$`);
+  }
+
+  async down(): Promise<void> {
+    // What was before it differs in nothing that a schema of before needs.
   }
 }

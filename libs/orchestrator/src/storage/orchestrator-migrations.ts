@@ -1,5 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { IndexRunChildTask1700000000944, WakeAskingRuns1700000000370 } from './child-news-migration.js';
+import {
+  IndexRunChildTask1700000000944,
+  WakeAskingRuns1700000000370,
+  WakeClaimedRuns1700000000380,
+} from './child-news-migration.js';
 import { FillRunQuestions1700000000330 } from './question-migration.js';
 
 /** The tables of workflows. Names and ids are compared as bytes. */
@@ -175,5 +179,6 @@ export const ORCHESTRATOR_MIGRATIONS = [
   ViewNewestWorkflow1700000000350,
   CreateWorkflowMark1700000000360,
   WakeAskingRuns1700000000370,
+  WakeClaimedRuns1700000000380,
   IndexRunChildTask1700000000944,
 ];

@@ -1,6 +1,6 @@
 import { agentMessage, formMessage, type Message, type TaskState, textPart } from '#libs/protocol';
 import type { StoredTask, TaskHeader } from '#libs/tasks';
-import { movedOn } from './moved-on.js';
+import { lookAtAsking } from './asking-children.js';
 import type { NodeRun } from './node-run.js';
 
 const [BEFORE, THEN, LATER] = [1_000, 2_000, 3_000].map((at) => new Date(at));
@@ -22,10 +22,10 @@ async function found(node: NodeRun, state: TaskState, updatedAt = BEFORE, messag
     headers: async (ids: readonly string[]) => new Map(ids.includes('t') ? [['t', header]] : []),
     load: async () => ({ header, task }),
   };
-  return (await movedOn(tasks, [node])).map(({ id }) => id);
+  return (await lookAtAsking(tasks, [node])).movedOn.map(({ id }) => id);
 }
 
-describe('movedOn', () => {
+describe('a look at children that ask', () => {
   it.each<TaskState>(['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED'])(
     'tells of a Task that is %s',
     async (state) => expect(await found(waiting(), state)).toEqual(['n']),

@@ -1,26 +1,35 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formQuestion, isWaitingState } from '#libs/protocol';
 import type { TaskHeader, TaskStore } from '#libs/tasks';
+import type { LastSequences } from './look-again-job.js';
 import { timeOf } from './node-clock.js';
 import type { NodeRun } from './node-run.js';
 
+/** What a look at the Tasks of nodes that ask has shown. */
+export interface AskingChildren {
+  /** Those whose Tasks do not wait for what the run was asked any more. */
+  movedOn: NodeRun[];
+  /** How far the Tasks were. */
+  sequences: LastSequences;
+}
+
 /**
- * Of nodes that ask, those whose Tasks do not wait for what the run was asked any more: somebody has answered them there,
- * canceled them, or nobody had to. Agents outside are not looked at.
+ * Of nodes that ask, finds those whose Tasks do not wait for what the run was asked any more: somebody has answered them
+ * there, canceled them, or nobody had to. Agents outside are not looked at.
  */
-export async function movedOn(
+export async function lookAtAsking(
   tasks: Pick<TaskStore, 'headers' | 'load'>,
   waiting: readonly NodeRun[],
-): Promise<NodeRun[]> {
+): Promise<AskingChildren> {
   const own = waiting.filter(({ type, taskId }) => type !== 'external' && taskId !== undefined);
-  if (own.length === 0) return [];
+  if (own.length === 0) return { movedOn: [], sequences: {} };
   const headers = await tasks.headers(own.map(({ taskId = '' }) => taskId));
-  const found: NodeRun[] = [];
+  const movedOn: NodeRun[] = [];
   for (const node of own) {
     const header = headers.get(node.taskId ?? '');
-    if (header && !(await asksTheSame(tasks, node, header))) found.push(node);
+    if (header && !(await asksTheSame(tasks, node, header))) movedOn.push(node);
   }
-  return found;
+  return { movedOn, sequences: Object.fromEntries([...headers].map(([id, { lastSequence }]) => [id, lastSequence])) };
 }
 
 /** What a Task asked last it asked before its run heard of it, unless the clocks of two machines differ: then it is read. */
