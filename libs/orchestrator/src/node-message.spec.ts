@@ -4,7 +4,7 @@ import { RunExpressions } from './expressions/run-expressions.js';
 import { runVariables } from './expressions/run-variables.js';
 import { nodeParts } from './node-message.js';
 import { RunState } from './run-state.js';
-import type { WorkflowDefinition } from './workflow.js';
+import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import { WorkflowGraph } from './workflow-graph.js';
 
 interface Given {
@@ -141,6 +141,18 @@ describe('nodeParts', () => {
     state.node('b').artifacts = [{ artifactId: 'b', parts: [dataPart({ k: 1 })] }];
     const [, , child] = definition.nodes;
     if (child === undefined) throw new Error('no child');
+    expect(nodeParts(child, WorkflowGraph.build(definition), state)).toEqual([textPart('{"k":1}')]);
+  });
+
+  test.each<[string, object, object]>([
+    ['a schema for its answer', { config: { output: { type: 'object' } } }, {}],
+    ['a schema for its output', { type: 'external', output: { schema: { type: 'object' } } }, {}],
+    ['a fallback that is data', { type: 'external', fallback: { parts: [dataPart({ k: 1 })] } }, { fallback: true }],
+  ])('without a prompt is the data of a parent with %s', (_what, parent, run) => {
+    const [first, second, child] = PARENTS.nodes as [WorkflowNode, WorkflowNode, WorkflowNode];
+    const definition = { ...PARENTS, nodes: [first, { ...second, ...parent }, child] };
+    const state = new RunState(definition);
+    Object.assign(state.node('b'), { artifacts: [{ artifactId: 'b', parts: [dataPart({ k: 1 })] }], ...run });
     expect(nodeParts(child, WorkflowGraph.build(definition), state)).toEqual([textPart('{"k":1}')]);
   });
 });

@@ -113,9 +113,14 @@ function textOf(node: WorkflowNode, { nodes, inputs }: MessageSource): string {
   return input === undefined ? '' : inputText(input);
 }
 
-function said({ type, each }: WorkflowNode, run: NodeRun): string {
-  const isData = each !== undefined || DATA_TYPES.has(type);
-  return isData ? (artifactReference(run.artifacts[0], []) ?? '') : outputText(run);
+function said(node: WorkflowNode, run: NodeRun): string {
+  return mayBeData(node, run) ? (artifactReference(run.artifacts[0], []) ?? '') : outputText(run);
+}
+
+/** A node that is given a schema for its result, and one whose `fallback` it is, say data too; others say text (row C10). */
+function mayBeData({ type, each, output, config }: WorkflowNode, { fallback }: NodeRun): boolean {
+  if (each !== undefined || output !== undefined || DATA_TYPES.has(type)) return true;
+  return fallback === true || (type === 'agent' && config['output'] !== undefined);
 }
 
 function inputArtifact(value: JsonValue): Artifact {
