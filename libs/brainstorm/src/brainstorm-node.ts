@@ -6,7 +6,7 @@ import { BrainstormExecutor } from './brainstorm-executor.js';
 import { BRAINSTORM_SCHEMA, MODEL_FIELDS } from './brainstorm-schema.js';
 import { BrainstormServices } from './brainstorm-services.js';
 import type { BrainstormSpec } from './brainstorm-spec.js';
-import { skillWords } from './core/skill-library.js';
+import { SKILL_NAMES, skillWords } from './core/skill-library.js';
 import {
   brainstormProblems,
   brainstormSpec,
@@ -95,7 +95,7 @@ function valueProblems(config: JsonObject): ConfigFault[] {
     skills.flatMap((skill, at) =>
       isReadable(skill) || skillWords(skill) !== undefined
         ? []
-        : [{ path: `agents[${index}].skills[${at}]`, detail: 'is no known skill' }],
+        : [{ path: `agents[${index}].skills[${at}]`, detail: `is no known skill (known: ${SKILL_NAMES})` }],
     ),
   );
   return [...brainstormProblems(wanted), ...unknown];

@@ -2,6 +2,7 @@ import type { ConfigSchema } from '#libs/executor';
 import { DEFAULT_ITERATIONS, MOST_ITERATIONS } from './brainstorm-spec.js';
 import { FEWEST_AGENTS, MOST_AGENTS, ROLES } from './core/role.js';
 import { CREDENTIAL_NAME, LONGEST_NAME, LONGEST_PROMPT, MOST_SKILLS } from './requested-brainstorm.js';
+import { SKILL_NAMES } from './core/skill-library.js';
 
 export const MODEL_FIELDS = ['provider', 'model', 'temperature', 'max_tokens'];
 
@@ -22,7 +23,7 @@ const AGENT = {
       type: 'array',
       maxItems: MOST_SKILLS,
       items: { type: 'string' },
-      description: 'Skills of the library by name, or in words.',
+      description: `Skills by name (${SKILL_NAMES}), or in words.`,
     },
   },
   required: ['agent'],

@@ -1212,7 +1212,7 @@ export interface components {
              */
             role?: "build" | "review" | "refine" | "devils_advocate";
             /**
-             * @description Names of Parley's skills or of skills of the agent's card, or what the agent shall know, in words.
+             * @description Names of Parley's skills (accessibility, cost, data, operations, performance, product, security, testing) or of skills of the agent's card, or what the agent shall know, in words.
              * @example [
              *       "security"
              *     ]

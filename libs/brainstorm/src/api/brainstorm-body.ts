@@ -5,6 +5,7 @@ import { IsArray, IsInt, IsNumber, IsOptional, IsString, Max, Min, ValidateNeste
 import { ROLES } from '../core/role.js';
 import { DEFAULT_ITERATIONS, MOST_ITERATIONS } from '../brainstorm-spec.js';
 import type { RequestedAgent, RequestedBrainstorm } from '../requested-brainstorm.js';
+import { SKILL_NAMES } from '../core/skill-library.js';
 
 const TEXT = { message: 'must be a string' };
 const LLM_FIELDS = ['provider', 'model', 'credential_ref', 'temperature', 'max_tokens'];
@@ -93,7 +94,7 @@ export class BrainstormAgentBody {
 
   @ApiPropertyOptional({
     type: [String],
-    description: "Names of Parley's skills or of skills of the agent's card, or what the agent shall know, in words.",
+    description: `Names of Parley's skills (${SKILL_NAMES}) or of skills of the agent's card, or what the agent shall know, in words.`,
     example: ['security'],
   })
   @IsOptional()

@@ -6,7 +6,7 @@ import type { AgentSkill } from '#libs/protocol';
 import { AppConfig } from '#libs/service';
 import { agentTarget, targetUrl } from '../agent-target.js';
 import type { BrainstormSpec } from '../brainstorm-spec.js';
-import { skillWords } from '../core/skill-library.js';
+import { SKILL_NAMES, skillWords } from '../core/skill-library.js';
 import {
   brainstormProblems,
   brainstormSpec,
@@ -68,7 +68,8 @@ export class BrainstormSetup {
       return {
         problems: skills.flatMap(([skill, found]) => {
           const at = `${path}.skills[${wanted.skills?.indexOf(skill) ?? 0}]`;
-          return found ? [] : [{ path: at, detail: "is neither a known skill nor one of the agent's card" }];
+          const detail = `is neither a known skill (${SKILL_NAMES}) nor one of the agent's card`;
+          return found ? [] : [{ path: at, detail }];
         }),
         skills: skills.map(([skill, found]) => [keyOf(wanted.agent, skill), found?.description ?? '']),
       };

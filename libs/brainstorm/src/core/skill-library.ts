@@ -10,6 +10,9 @@ const SKILLS: Readonly<Record<string, string>> = {
   testing: 'Consider how each promise is proved: which tests fail first, and what cannot be tested at all.',
 };
 
+/** The names of all of them, as a reader is told. */
+export const SKILL_NAMES = Object.keys(SKILLS).join(', ');
+
 /** The words of a skill by its name; `undefined` where the library has none. */
 export function skillWords(name: string): string | undefined {
   return Object.hasOwn(SKILLS, name) ? SKILLS[name] : undefined;
