@@ -1,4 +1,6 @@
 import * as sdk from '@a2a-js/sdk';
+import { ClientFactory, ClientFactoryOptions } from '@a2a-js/sdk/client';
+import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import { A2AService } from '@a2a-js/sdk/server/grpc';
 import * as grpc from '@grpc/grpc-js';
 import { service as healthService } from 'grpc-health-check';
@@ -81,12 +83,28 @@ async function working(): Promise<string[]> {
 }
 
 describe('the gRPC binding', () => {
+  it('reaches conversations as their card says, also where a workflow has that name', async () => {
+    await stage.api.save({ name: 'conversations', nodes: [echo('echo')], edges: [] });
+    const transports = { preferredTransports: ['GRPC'], transports: [new GrpcTransportFactory()] };
+    const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, transports);
+    const conversations = await new ClientFactory(options).createFromUrl(`${stage.parley.url}/a2a/conversations/`);
+    const wanted = { requester: workflow, target: workflow, message: 'hi', maxTurns: 0 };
+    const params = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ data: wanted }] } };
+    const task = (await conversations.sendMessage(sdk.SendMessageRequest.fromJSON(params))) as sdk.Task;
+    expect(await stage.api.call('GET', `/conversations/${task.id}`)).toMatchObject({
+      status: 200,
+      body: { maxTurns: 0 },
+    });
+    await stage.api.call('DELETE', '/workflows/conversations');
+  });
+
   it('is told by every card, with the agent’s path as the tenant', async () => {
     const base = { url: target, protocolBinding: 'GRPC', protocolVersion: '1.0' };
     expect(await grpcInterface(stage.parley, '')).toEqual(base);
     for (const path of [`workflows/${workflow}`, `workflows/${workflow}/nodes/echo`, 'nodes/echo']) {
       expect(await grpcInterface(stage.parley, `/${path}`)).toEqual({ ...base, tenant: path });
     }
+    expect(await grpcInterface(stage.parley, '/conversations')).toEqual({ ...base, tenant: 'conversations/' });
     expect(target).toMatch(/^127\.0\.0\.1:\d+$/);
   });
 

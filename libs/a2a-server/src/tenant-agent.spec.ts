@@ -1,11 +1,13 @@
 import { UnknownAgent } from '#libs/executor';
-import { tenantPath } from './tenant-agent.js';
+import { pathTenant, tenantPath } from './tenant-agent.js';
 
 describe('the agent that a tenant names', () => {
   it.each([
     ['', ''],
     ['greeting', ''],
     ['acme corp', ''],
+    ['conversations', ''],
+    ['conversations/', 'conversations'],
     ['workflows/greeting', 'workflows/greeting'],
     ['workflows/greeting/nodes/writer', 'workflows/greeting/nodes/writer'],
     ['nodes/writer', 'nodes/writer'],
@@ -13,8 +15,14 @@ describe('the agent that a tenant names', () => {
     expect(tenantPath(tenant)).toBe(path);
   });
 
+  it.each(['', 'conversations', 'workflows/greeting', 'nodes/writer'])('that a card of %p names is it', (path) => {
+    expect(tenantPath(pathTenant(path))).toBe(path);
+  });
+
   it.each([
     '/',
+    'conversations/x',
+    'conversations/nodes/x',
     'workflows/',
     'workflows/a b',
     'workflows/a/',

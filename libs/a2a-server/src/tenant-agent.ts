@@ -3,9 +3,16 @@ import { isJsonObject } from '#libs/protocol';
 import { agentPath } from './http/agent-base.js';
 
 /**
- * The agent that a `tenant` with a slash addresses: its path, as its card says beside the one address of gRPC, and
- * clients send it with every request (section 8.3.2). A tenant without a slash is the service's own affair: the name of
- * a workflow (`meantAgent`).
+ * The `tenant` that a card names beside the one address of gRPC, and that clients send with every request (section
+ * 8.3.2): the agent's path, with a slash at its end where it has no other.
+ */
+export function pathTenant(path: string): string {
+  return path === '' || path.includes('/') ? path : `${path}/`;
+}
+
+/**
+ * The agent that a `tenant` with a slash addresses. A tenant without a slash is the service's own affair: the name of a
+ * workflow (`meantAgent`).
  * @returns the agent's path; `''` is the service
  * @throws UnknownAgent
  */
@@ -15,6 +22,7 @@ export function tenantPath(tenant: string): string {
   if (rest.length === 0) {
     if (first === 'workflows' && second === undefined) return agentPath('workflow', { workflow: name });
     if (first === 'workflows' && second === 'nodes') return agentPath('node', { workflow: name, node });
+    if (first === 'conversations' && name === '' && second === undefined) return agentPath('conversations', {});
     if (first === 'nodes' && second === undefined) return agentPath('alias', { node: name });
   }
   throw new UnknownAgent(`no agent at "${tenant.slice(0, 64)}"`, 'AGENT_NOT_FOUND', { tenant: tenant.slice(0, 64) });

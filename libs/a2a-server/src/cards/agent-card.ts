@@ -10,6 +10,7 @@ import type { AgentDetails, ServedAgent } from '#libs/executor';
 import { EXTENSIONS, SKILL_SCHEMAS } from '../extensions.js';
 import { agentUrl } from '../http/agent-base.js';
 import { type CardSecurity, type LegacyCardSecurity, legacySecurity } from './card-security.js';
+import { pathTenant } from '../tenant-agent.js';
 
 /**
  * A card of A2A 1.0, whole, with the members beside it that clients of 0.3 look for: what those get who do not ask for
@@ -41,7 +42,7 @@ function interfaces(url: string, path: string, grpcUrl: string | undefined): Age
   const grpc: AgentInterface = { url: grpcUrl ?? '', protocolBinding: 'GRPC', protocolVersion: '1.0' };
   return [
     ...HTTP_BINDINGS.map((protocolBinding) => ({ url, protocolBinding, protocolVersion: '1.0' })),
-    ...(grpcUrl === undefined ? [] : [path === '' ? grpc : { ...grpc, tenant: path }]),
+    ...(grpcUrl === undefined ? [] : [path === '' ? grpc : { ...grpc, tenant: pathTenant(path) }]),
     ...HTTP_BINDINGS.map((protocolBinding) => ({ url, protocolBinding, protocolVersion: '0.3' })),
   ];
 }
