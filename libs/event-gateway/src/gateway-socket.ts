@@ -94,6 +94,8 @@ export class GatewaySocket {
   private async admit(request: IncomingMessage, url: URL, socket: Duplex, head: Buffer): Promise<void> {
     try {
       const caller = await this.callerOf(request);
+      // Nobody would be told any more that its stream is over.
+      if (socket.destroyed) return;
       const wanted = readQuery(EventsQuery, parameters(url.searchParams));
       const query = this.gateway.read(wanted, { tenant: caller.tenant, owner: caller.owner });
       const who = limitName(caller, request.socket.remoteAddress);
