@@ -9,7 +9,8 @@ const AT_ONCE = 4;
  * the next, and hundreds of them at once would keep it from everything else.
  */
 export class RefusedBodies {
-  private readonly waiting = new Set<IncomingMessage>();
+  /** With what hears the end of their connections while they wait. */
+  private readonly waiting = new Map<IncomingMessage, () => void>();
   private reading = 0;
 
   /** The answer may be sent already; what comes of the body waits in the connection until it is its turn. */
@@ -22,16 +23,19 @@ export class RefusedBodies {
     });
     // The answer is sent, and nothing is read: that alone would be idleness to Node, which closes such a connection.
     request.on('timeout', () => undefined);
-    this.waiting.add(request);
-    request.socket.once('close', () => this.waiting.delete(request));
+    const gone = (): void => void this.waiting.delete(request);
+    this.waiting.set(request, gone);
+    request.socket.once('close', gone);
     this.next();
   }
 
   private next(): void {
-    for (const request of this.waiting) {
+    for (const [request, gone] of this.waiting) {
       if (this.reading >= AT_ONCE) return;
       this.waiting.delete(request);
       const { socket } = request;
+      // The connection may have many more requests.
+      socket.off('close', gone);
       if (socket.destroyed) continue;
       this.reading += 1;
       let over = false;
