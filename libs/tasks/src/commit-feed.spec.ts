@@ -65,12 +65,43 @@ it('gives a follower that comes after the last one left what is committed from t
   expect(positionOf(await second)).toBe(2n);
 });
 
+it('holds a few megabytes for a follower that does not take them, or one commit, and lets it read by itself', async () => {
+  log.bytes = 100 * 1024 * 1024;
+  const commits = feed.follow(FROM_THE_START, stop.signal);
+  const first = commits.next();
+  await log.answerPosition();
+  await log.whenReadToEnd();
+  await commit();
+  expect(positionOf(await first)).toBe(1n);
+  await commit();
+  log.readFrom.length = 0;
+  expect(positionOf(await commits.next())).toBe(2n);
+  expect(log.readFrom).toEqual([]);
+  await commit();
+  await commit();
+  log.readFrom.length = 0;
+  expect(positionOf(await commits.next())).toBe(3n);
+  expect(log.readFrom).toEqual([2n]);
+  expect(positionOf(await commits.next())).toBe(4n);
+});
+
+/** Commits something that the feed has read then. */
+async function commit(): Promise<void> {
+  log.commit();
+  feed.committed();
+  await log.whenReadToEnd();
+}
+
 function positionOf({ value }: IteratorResult<Commit>): bigint | undefined {
   return (value as Commit | undefined)?.position;
 }
 
 /** One writer's commits, whose position is answered when the test says so, with what is committed then. */
 class HeldLog extends CommitLog {
+  /** Of each commit. */
+  bytes = 0;
+  /** The positions that were read from. */
+  readonly readFrom: bigint[] = [];
   private committed = 0n;
   private readonly asked: { resolve(position: CommitPosition): void; reject(error: Error): void }[] = [];
   private readToEnd = 0;
@@ -101,8 +132,10 @@ class HeldLog extends CommitLog {
 
   override async read(after: CommitPosition): Promise<Commit[]> {
     const commits: Commit[] = [];
-    for (let position = (after.get(WRITER) ?? 0n) + 1n; position <= this.committed; position += 1n) {
-      commits.push({ writer: WRITER, position, committedAt: new Date(0), events: [] });
+    const from = after.get(WRITER) ?? 0n;
+    this.readFrom.push(from);
+    for (let position = from + 1n; position <= this.committed; position += 1n) {
+      commits.push({ writer: WRITER, position, committedAt: new Date(0), bytes: this.bytes, events: [] });
     }
     if (commits.length === 0) this.readToEnd += 1;
     return commits;

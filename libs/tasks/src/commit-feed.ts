@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { NO_KEY, ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/postgres';
+import { CommitFollower } from './commit-follower.js';
 import { type Commit, CommitLog, type CommitPosition } from './commit-log.js';
 import { TASKS_COMMITTED } from './tasks-committed.js';
 
@@ -10,23 +11,15 @@ const COMMITTED: SignalTopic = { name: 'committed', shards: 1 };
 /** Injected in milliseconds: how often the log is asked for what no signal told of, default 1,000. */
 export const COMMIT_POLL_MS = Symbol('COMMIT_POLL_MS');
 const PAGE = 64;
-/** Commits that are held for a follower which is slower than they come; beyond that it reads the log by itself. */
-const MAX_HELD = 256;
-
-interface Follower {
-  held: Commit[];
-  /** Whether it takes what comes; else it reads the log. */
-  live: boolean;
-  wake(): void;
-}
 
 /**
  * Everything that is committed, by any process, as it comes. However many follow, the log is read once for all of them;
- * a follower that falls behind reads by itself until it has caught up, so a slow one costs no memory and disturbs nobody.
+ * a follower that falls behind reads by itself until it has caught up, so a slow one disturbs nobody, and costs what
+ * CommitFollower holds and the page that it reads: about a megabyte, or a single commit.
  */
 @Injectable()
 export class CommitFeed implements OnModuleDestroy {
-  private readonly followers = new Set<Follower>();
+  private readonly followers = new Set<CommitFollower>();
   private readonly others: SignalSubscription | undefined;
   /** How far the log was read for those who follow; one look for all that begin before it is answered. */
   private reached: Promise<Map<string, bigint>> | undefined;
@@ -59,22 +52,21 @@ export class CommitFeed implements OnModuleDestroy {
   /** Every commit after a position exactly once, those of one Task in order; ends when the signal aborts. */
   async *follow(after: CommitPosition, signal: AbortSignal): AsyncGenerator<Commit> {
     const seen = new Map(after);
-    const { follower, woken } = newFollower(signal);
+    const follower = new CommitFollower(signal);
     this.register(follower);
     try {
       while (!signal.aborted) {
         // Held from now on, so that nothing can fall between the last page and what comes.
-        follower.live = true;
+        follower.begin();
         await this.begun();
-        for (let page = await this.log.read(seen, PAGE); page.length > 0; page = await this.log.read(seen, PAGE)) {
+        for await (const page of this.pages(seen)) {
           for (const commit of page) if (take(seen, commit)) yield commit;
           if (signal.aborted) return;
         }
-        while (follower.live && !signal.aborted) {
-          const { held } = follower;
-          follower.held = [];
-          for (const commit of held) if (take(seen, commit)) yield commit;
-          if (follower.held.length === 0 && follower.live) await woken();
+        while (follower.isLive && !signal.aborted) {
+          const commit = follower.next();
+          if (!commit) await follower.woken();
+          else if (take(seen, commit)) yield commit;
         }
       }
     } finally {
@@ -86,7 +78,7 @@ export class CommitFeed implements OnModuleDestroy {
     clearInterval(this.poll);
   }
 
-  private register(follower: Follower): void {
+  private register(follower: CommitFollower): void {
     this.followers.add(follower);
     if (this.followers.size > 1) return;
     this.others?.watch(NO_KEY);
@@ -104,7 +96,7 @@ export class CommitFeed implements OnModuleDestroy {
     }
   }
 
-  private unregister(follower: Follower): void {
+  private unregister(follower: CommitFollower): void {
     this.followers.delete(follower);
     if (this.followers.size > 0) return;
     this.others?.unwatch(NO_KEY);
@@ -135,38 +127,24 @@ export class CommitFeed implements OnModuleDestroy {
   private async readToEnd(): Promise<void> {
     const reached = await this.reached;
     if (!reached) return;
-    for (let page = await this.log.read(reached, PAGE); page.length > 0; page = await this.log.read(reached, PAGE)) {
+    for await (const page of this.pages(reached)) {
       for (const commit of page) {
         reached.set(commit.writer, commit.position);
-        for (const follower of this.followers) hold(follower, commit);
+        for (const follower of this.followers) follower.hold(commit);
       }
     }
   }
-}
 
-function newFollower(signal: AbortSignal): { follower: Follower; woken: () => Promise<void> } {
-  let rung = false;
-  let resolve: () => void = () => undefined;
-  const wake = (): void => {
-    rung = true;
-    resolve();
-  };
-  signal.addEventListener('abort', wake, { once: true });
-  const woken = async (): Promise<void> => {
-    if (!rung) await new Promise<void>((done) => (resolve = done));
-    rung = false;
-  };
-  return { follower: { held: [], live: false, wake }, woken };
-}
-
-function hold(follower: Follower, commit: Commit): void {
-  if (!follower.live) return;
-  if (follower.held.length < MAX_HELD) follower.held.push(commit);
-  else {
-    follower.held = [];
-    follower.live = false;
+  /** What comes after a position, which whoever reads them moves, until there is nothing more at present. */
+  private async *pages(after: CommitPosition): AsyncGenerator<Commit[]> {
+    for (let limit = PAGE; ;) {
+      const page = await this.log.read(after, limit);
+      if (page.length === 0) return;
+      yield page;
+      // Of large commits a page takes few: no more are looked for in vain than it took.
+      limit = Math.min(2 * page.length, PAGE);
+    }
   }
-  follower.wake();
 }
 
 /** Whether it has not been seen yet. */

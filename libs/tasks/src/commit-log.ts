@@ -14,6 +14,8 @@ export interface Commit {
   writer: string;
   position: bigint;
   committedAt: Date;
+  /** Of its events in the log. */
+  bytes: number;
   /** Of each Task in the order of its log. What was purged since is left out. */
   events: readonly CommittedEvent[];
 }
@@ -31,7 +33,10 @@ export abstract class CommitLog {
   /** The position that everything committed until now lies before, and the database's time of it. */
   abstract position(): Promise<{ position: CommitPosition; at: Date }>;
 
-  /** At most about `limit` commits after a position, oldest first; none where there are none. */
+  /**
+   * At most about `limit` commits after a position, oldest first, with about a megabyte or a single one; none where there
+   * are none.
+   */
   abstract read(after: CommitPosition, limit: number): Promise<Commit[]>;
 
   /** Forgets commits made before a time; a position that is older must not be read from any more. */

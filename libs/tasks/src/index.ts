@@ -30,6 +30,7 @@ export { ClaimLost, PremiseFailed } from './claim-lost.js';
 export { TaskRecording } from './task-recording.js';
 export { TaskRecorder } from './task-recorder.js';
 export { COMMITS_KEPT_MS, type Commit, type CommitPosition, type CommittedEvent } from './commit-log.js';
+export { PostgresCommitLog } from './postgres-commit-log.js';
 export { CommitFeed } from './commit-feed.js';
 export { CommitForgetJob } from './commit-forget-job.js';
 export { type TaskEnd, TaskEnds } from './task-ends.js';

@@ -8,6 +8,8 @@ import { HEADER_COLUMNS, type HeaderRow, toHeader } from './task-rows.js';
 import type { TaskHeader } from './task-store.js';
 
 const FORGOTTEN_AT_ONCE = 1000;
+/** What is read at once has no more bytes than this, or is one commit. */
+const PAGE_BYTES = 1024 * 1024;
 
 /** CommitLog on PostgreSQL; the journal's statements write it. */
 @Injectable()
@@ -36,8 +38,10 @@ export class PostgresCommitLog extends CommitLog {
     const merged = mergeByTime(rows, limit);
     if (merged.length === 0) return [];
     const [logged, headers] = await Promise.all([this.logged(merged), this.headers(merged)]);
+    const page = merged.slice(0, logged.find(({ text }) => text === null)?.commit);
     const events = eventsOf(logged, headers);
-    return merged.map((row) => toCommit(row, events, headers));
+    const bytes = bytesOf(logged);
+    return page.map((row, index) => toCommit(row, bytes.get(index) ?? 0, events, headers));
   }
 
   async forget(before: Date, signal: AbortSignal): Promise<void> {
@@ -58,6 +62,8 @@ export class PostgresCommitLog extends CommitLog {
         commits.flatMap((it) => it.task_ids),
         commits.flatMap((it) => it.afters),
         commits.flatMap((it) => it.last_sequences),
+        commits.flatMap((it, index) => it.task_ids.map(() => index)),
+        PAGE_BYTES,
       ],
     });
     return rows;
@@ -83,9 +89,13 @@ interface CommitRow {
 }
 
 interface LoggedRow {
+  /** Its place among the commits. */
+  commit: number;
   task_id: string;
   sequence: number;
-  text: string;
+  bytes: number;
+  /** Absent where the page ends before its commit. */
+  text: string | null;
 }
 
 /**
@@ -113,13 +123,25 @@ function eventsOf(rows: readonly LoggedRow[], headers: Map<string, TaskHeader>):
   const found = new Map<string, RecordedEvent>();
   for (const { task_id, sequence, text } of rows) {
     const header = headers.get(task_id);
-    if (!header) continue;
+    if (!header || text === null) continue;
     for (const event of toEvents(header, text, sequence)) found.set(eventKey(task_id, event.sequence), event);
   }
   return found;
 }
 
-function toCommit(row: CommitRow, events: Map<string, RecordedEvent>, headers: Map<string, TaskHeader>): Commit {
+/** By the place of the commit. */
+function bytesOf(rows: readonly LoggedRow[]): Map<number, number> {
+  const found = new Map<number, number>();
+  for (const { commit, bytes } of rows) found.set(commit, (found.get(commit) ?? 0) + bytes);
+  return found;
+}
+
+function toCommit(
+  row: CommitRow,
+  bytes: number,
+  events: Map<string, RecordedEvent>,
+  headers: Map<string, TaskHeader>,
+): Commit {
   const committed: CommittedEvent[] = [];
   row.task_ids.forEach((taskId, index) => {
     const header = headers.get(taskId);
@@ -129,7 +151,13 @@ function toCommit(row: CommitRow, events: Map<string, RecordedEvent>, headers: M
       if (found) committed.push(withHeader(found, header));
     }
   });
-  return { writer: row.writer, position: BigInt(row.position), committedAt: row.committed_at, events: committed };
+  return {
+    writer: row.writer,
+    position: BigInt(row.position),
+    committedAt: row.committed_at,
+    bytes,
+    events: committed,
+  };
 }
 
 function withHeader(event: RecordedEvent, header: TaskHeader): CommittedEvent {
@@ -156,13 +184,18 @@ const READ = `
   ) AS found
   ORDER BY found.writer, found.position`;
 
+// The length of a text is known without reading it, so what the page ends before is left where it is.
 const EVENTS = `
-  SELECT task_id, sequence, text
-  FROM unnest($1::text[], $2::int[], $3::int[]) AS moved (task_id, after, last_sequence)
-  CROSS JOIN LATERAL (
-    SELECT sequence, ${ROW_TEXT} AS text FROM task_log
-    WHERE task_log.task_id = moved.task_id AND sequence > moved.after AND sequence <= moved.last_sequence
-  ) AS logged`;
+  SELECT commit, task_id, sequence, bytes, CASE WHEN commit = 0 OR reached <= $5 THEN text END AS text
+  FROM (
+    SELECT *, sum(bytes) OVER (ORDER BY commit) AS reached
+    FROM unnest($1::text[], $2::int[], $3::int[], $4::int[]) AS moved (task_id, after, last_sequence, commit)
+    CROSS JOIN LATERAL (
+      SELECT sequence, ${ROW_TEXT} AS text, octet_length(coalesce(events, payload::text)) AS bytes FROM task_log
+      WHERE task_log.task_id = moved.task_id AND sequence > moved.after AND sequence <= moved.last_sequence
+    ) AS logged
+  ) AS sized
+  ORDER BY commit`;
 
 const FORGET = `
   DELETE FROM task_commit USING (
