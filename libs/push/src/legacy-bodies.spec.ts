@@ -10,25 +10,29 @@ const EVENTS = [
   { statusUpdate: { ...IDS, status: { state: 'TASK_STATE_COMPLETED' } } },
 ].map((event, index) => ({ ...IDS, sequence: index + 1, event, json: '' }) as unknown as RecordedEvent);
 
+/** Of the JSON of each event of a Task; every Task has the same ones. */
+let characters: { [taskId: string]: number };
 let reads: [after: number, limit: number][];
 let bodies: LegacyBodies;
 
 beforeEach(() => {
+  characters = {};
   reads = [];
   bodies = new LegacyBodies({
-    events: (_taskId, after, limit) => {
+    events: (taskId, after, limit) => {
       reads.push([after, limit]);
-      return Promise.resolve(EVENTS.slice(after, after + limit));
+      const json = 'x'.repeat(characters[taskId] ?? 0);
+      return Promise.resolve(EVENTS.slice(after, after + limit).map((event) => ({ ...event, json })));
     },
   });
 });
 
-async function at(sequence: number): Promise<string> {
+async function at(sequence: number, taskId = 't'): Promise<string> {
   const {
     kind,
     status,
     artifacts = [],
-  } = JSON.parse(await bodies.of({ taskId: 't', sequence })) as {
+  } = JSON.parse(await bodies.of({ taskId, sequence })) as {
     kind: string;
     status: { state: string };
     artifacts?: { parts: { text: string }[] }[];
@@ -60,4 +64,23 @@ it('are those of each config, at the same time as well', async () => {
 
 it('are not made up for events that there are not', async () => {
   await expect(at(6)).rejects.toThrow('ends before 6');
+});
+
+it('are read anew where those of other Tasks were larger than is kept, but for the last', async () => {
+  characters = { small: 1, large: 20 * 1024 * 1024 };
+  for (const taskId of ['small', 'large']) await at(1, taskId);
+  reads = [];
+  for (const taskId of ['large', 'small', 'large']) await at(2, taskId);
+  expect(reads).toEqual([
+    [1, 1],
+    [0, 2],
+    [0, 2],
+  ]);
+});
+
+it('keep nothing of a Task that has ended', async () => {
+  await at(5);
+  reads = [];
+  await at(5);
+  expect(reads).toEqual([[0, 5]]);
 });
