@@ -4,12 +4,16 @@ import type { Caller, Proof } from './caller.js';
 import { OpenCalls } from './open-calls.js';
 
 let held: Set<string>;
+let asked: string[];
 let calls: OpenCalls;
 
 beforeEach(() => {
   jest.useFakeTimers();
   held = new Set(['a', 'b']);
+  asked = [];
   const holds = async ({ key }: Proof): Promise<boolean> => {
+    asked.push(key!);
+    if (key === 'unanswered') return new Promise(() => undefined);
     if (key === 'unknowable') throw new Error('The database is away');
     return held.has(key!);
   };
@@ -39,6 +43,17 @@ describe('OpenCalls', () => {
     held.delete('a');
     await jest.advanceTimersByTimeAsync(3_000);
     expect(ended).toEqual(['a', 'a']);
+  });
+
+  it('asks for each once at a time, and waits with none for the answer to another', async () => {
+    const ended: string[] = [];
+    stream('unanswered', ended);
+    stream('a', ended);
+    await jest.advanceTimersByTimeAsync(2_000);
+    held.clear();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(asked).toEqual(['unanswered', 'a', 'a', 'a']);
+    expect(ended).toEqual(['a']);
   });
 
   it('leaves alone what has ended by itself', async () => {

@@ -15,7 +15,7 @@ export {
 export { Readiness } from './health/readiness.js';
 export { withQuietRoutes } from './logging/logging.js';
 export { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } from './memory/in-flight.js';
-export { PassingMap, PassingSet } from './memory/passing-map.js';
+export { type Passing, PassingMap, PassingSet } from './memory/passing-map.js';
 export { BoundedLabel } from './metrics/bounded-label.js';
 export { Metrics } from './metrics/metrics.js';
 export { ServiceModule } from './service.module.js';
