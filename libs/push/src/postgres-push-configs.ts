@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type Job, Jobs } from '#libs/jobs';
+import { type Job, Jobs, PermanentJobError } from '#libs/jobs';
 import { OutboundHttp } from '#libs/outbound';
 import { Database, inTransaction } from '#libs/postgres';
 import {
@@ -108,7 +108,7 @@ export class PostgresPushConfigs extends PushConfigs {
   /** Nothing where the config is known, also as a deleted one. */
   private async registerOnce(registration: PushRegistration): Promise<void> {
     const known = await this.database.pool.query(KNOWN, [registration.taskId, registration.config.id]);
-    if (known.rowCount === 0) await this.register(registration);
+    if (known.rowCount === 0) await this.register(registration).catch(refusedForGood);
   }
 
   private valuesOf({ taskId, scope, config, wireVersion }: PushRegistration, after: number): unknown[] {
@@ -132,6 +132,12 @@ export class PostgresPushConfigs extends PushConfigs {
     const token = this.secrets.openIfReadable(kept)?.token;
     return shownConfig(taskId, { id: configId, url, token, ...(scheme !== null && { authentication: { scheme } }) });
   }
+}
+
+/** A caller would be told as well: the Task is gone, or has its configs. */
+function refusedForGood(error: unknown): never {
+  if (!(error instanceof A2AError) || error.status >= 500) throw error;
+  throw new PermanentJobError('A push notification config is not registered', { cause: error });
 }
 
 /** Until the commit nobody writes the Task: what was committed before is counted, what comes after sees the config. */
