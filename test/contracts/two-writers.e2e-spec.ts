@@ -117,6 +117,29 @@ it('a first try that commits late and its repetition write once', async () => {
   }
 });
 
+it('a batch that waits for a key has kept none that comes after it', async () => {
+  const [first, second] = ['a', 'b'].map((key) => ({ key, entry: underKey(newDraft().created(), key) }));
+  const other = await database.pool.connect();
+  const keep = (key: string): Promise<unknown> =>
+    other.query(
+      `INSERT INTO task_key (task_id, tenant, owner, agent, key, fingerprint, created_at)
+       VALUES ('other', '', '', 'workflows/w', $1, 'f', now())`,
+      [key],
+    );
+  await other.query('BEGIN');
+  await keep(first!.key);
+  const written = new PostgresTaskStore(database).write([second!.entry, first!.entry]);
+  await until(isWaitingForAnother, { what: 'the batch to wait for the other one' });
+  await keep(second!.key);
+  await other.query('ROLLBACK');
+  other.release();
+  expect(await written).toEqual(['written', 'written']);
+});
+
+function underKey(entry: JournalEntry, key: string): JournalEntry {
+  return { ...entry, create: { ...entry.create!, idempotency: { key, fingerprint: 'f' } } };
+}
+
 async function isWaitingForAnother(): Promise<boolean> {
   const waiting = await server.query(
     `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'transactionid'`,

@@ -134,7 +134,8 @@ committed AS (
 
 // Whoever keeps a key first makes its Task, or goes on with it; another Task under the key is not made, and another
 // Message not taken in, as if they were fenced. A follow-up keeps its key only where its claim holds: the row is locked
-// first, so that it still holds when the row is written.
+// first, so that it still holds when the row is written. All statements keep their keys in the same order: two that have
+// the same ones never wait for each other.
 const KEPT = (at: number): string => `
 held AS (
   SELECT task.task_id
@@ -150,6 +151,7 @@ kept AS (
               $${at + 5}::text[], $${at + 6}::int[])
     AS keyed (task_id, tenant, owner, agent, key, fingerprint, sequence)
   WHERE keyed.sequence = 1 OR keyed.task_id = ANY (ARRAY(SELECT task_id FROM held))
+  ORDER BY keyed.tenant, keyed.owner, keyed.agent, keyed.key
   ON CONFLICT (tenant, owner, agent, key) DO NOTHING
   RETURNING task_id
 )`;
