@@ -1,13 +1,12 @@
-import type { OutgoingHttpHeaders } from 'node:http';
 import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Scope } from '#libs/access';
-import { ApiProblem, SseStream } from '#libs/http';
+import { ApiProblem, sendEvents, type SseFrame } from '#libs/http';
 import { Shutdown } from '#libs/service';
 import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 import { EventGateway } from './event-gateway.js';
-import { EventsQuery } from './gateway-query.js';
+import { EventsQuery, type GatewayQuery } from './gateway-query.js';
 
 const FRAME = 'id: mfx1k2\ndata: {"type":"hello","cursor":"mfx1k2"}\n\n';
 
@@ -41,20 +40,10 @@ export class EventsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const wanted = this.gateway.read(lastEventId ? { ...query, since: lastEventId } : query, scope);
-    reply.hijack();
-    const ended = new AbortController();
-    const end = (): void => ended.abort(ENDED);
-    const stream = new SseStream(reply.raw, { headers: reply.getHeaders() as OutgoingHttpHeaders, owner: { end } });
-    this.shutdown.started.addEventListener('abort', end, { once: true });
-    try {
-      for await (const { cursor, text } of this.gateway.follow(wanted, ended.signal)) {
-        await stream.send({ id: cursor, data: text });
-      }
-    } finally {
-      this.shutdown.started.removeEventListener('abort', end);
-      stream.end();
-    }
+    await sendEvents(reply, this.shutdown, (signal) => this.frames(wanted, signal));
+  }
+
+  private async *frames(wanted: GatewayQuery, signal: AbortSignal): AsyncGenerator<SseFrame> {
+    for await (const { cursor, text } of this.gateway.follow(wanted, signal)) yield { id: cursor, data: text };
   }
 }
-
-const ENDED = new Error('The stream has ended');
