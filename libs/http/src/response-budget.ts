@@ -3,7 +3,7 @@ import { AppConfig, Metrics } from '#libs/service';
 
 const LONGEST_WAIT_MS = 30_000;
 /** For tests: another wait than half a minute, in milliseconds. */
-export const RESPONSE_WAIT_MS = Symbol('ANSWER_WAIT_MS');
+export const RESPONSE_WAIT_MS = Symbol('RESPONSE_WAIT_MS');
 
 /** An answer found no room in time. The same request may find it later. */
 export class ResponseBudgetExceeded extends Error {

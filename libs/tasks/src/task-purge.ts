@@ -7,7 +7,7 @@ import { AppConfig } from '#libs/service';
 import { firstTaskIdOf } from './task-id.js';
 import { TaskRetention } from './task-retention.js';
 
-/** Rows looked at for one transaction. */
+/** Rows looked at for one transaction. All Tasks that hang on those that go are deleted in it as well. */
 const BATCH = 500;
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
