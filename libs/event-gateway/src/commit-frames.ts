@@ -5,8 +5,8 @@ import { carriedProjection, type EventProjection, type Projected, taskProjection
 export interface Frame {
   source: CommittedEvent;
   projected: Projected;
-  /** The frame as JSON from behind its cursor on. */
-  tail: string;
+  /** The frame as JSON from behind its cursor on: written with the first client that wants it. */
+  readonly tail: string;
 }
 
 /** Turns commits into frames: once for all clients, since they follow the same commits. */
@@ -37,8 +37,19 @@ export function frameText({ projected, tail }: Frame, cursor: string): string {
 }
 
 function frameOf(source: CommittedEvent, projected: Projected): Frame {
+  let tail: string | undefined;
+  return {
+    source,
+    projected,
+    get tail(): string {
+      return (tail ??= tailOf(projected));
+    },
+  };
+}
+
+function tailOf(projected: Projected): string {
   // A frame's own fields do not displace those of the gateway.
   const { stream: _stream, cursor: _cursor, ...fields } = projected.event as Record<string, unknown>;
   const json = JSON.stringify(fields);
-  return { source, projected, tail: json === '{}' ? '}' : `,${json.slice(1)}` };
+  return json === '{}' ? '}' : `,${json.slice(1)}`;
 }

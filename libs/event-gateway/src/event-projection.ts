@@ -5,8 +5,8 @@ import type { CommittedEvent, TaskEvent } from '#libs/tasks';
 export interface Projected {
   /** The stream's name, by which clients choose. */
   stream: string;
-  /** The frame's fields; `stream` and `cursor` are put beside them. */
-  event: object;
+  /** The frame's fields; `stream` and `cursor` are put beside them. Looked at only where somebody wants the frame. */
+  readonly event: object;
   runId?: string;
   conversationId?: string;
 }
@@ -18,9 +18,12 @@ export interface Projected {
 export type EventProjection = (event: CommittedEvent) => Projected | undefined;
 
 /** The stream of all events of all Tasks as A2A shows them. */
-export const taskProjection: EventProjection = ({ taskId, sequence, header, json }) => ({
+export const taskProjection: EventProjection = (source) => ({
   stream: 'task',
-  event: { taskId, contextId: header.contextId, agent: header.agent, sequence, ...(JSON.parse(json) as object) },
+  get event() {
+    const { taskId, sequence, header, json } = source;
+    return { taskId, contextId: header.contextId, agent: header.agent, sequence, ...(JSON.parse(json) as object) };
+  },
 });
 
 /** Events that carry an event of a live stream with them, such as the turns of a conversation: shown as they are. */

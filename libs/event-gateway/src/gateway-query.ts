@@ -67,9 +67,9 @@ export function gatewayQuery(
 }
 
 /** Whether a client may see a frame, and wants it. */
-export function wants(query: GatewayQuery, { header }: CommittedEvent, { stream, ...of }: Projected): boolean {
+export function wants(query: GatewayQuery, { header }: CommittedEvent, of: Projected): boolean {
   if (header.owner !== query.scope.owner || header.tenant !== query.scope.tenant) return false;
-  if (!query.streams.has(stream)) return false;
+  if (!query.streams.has(of.stream)) return false;
   if (query.taskId !== undefined && header.taskId !== query.taskId) return false;
   if (query.contextId !== undefined && header.contextId !== query.contextId) return false;
   if (query.conversationId !== undefined && of.conversationId !== query.conversationId) return false;
