@@ -6,9 +6,15 @@ import { before, until } from '../support/until.js';
 import { echo, input, linear, output, ruled, script, unique } from '../support/workflow.js';
 
 const stage = useSharedStage();
-const [greeting, plain, asks, approval, fails, slow] = ['greet', 'plain', 'asks', 'approve', 'fails', 'slow'].map(
-  unique,
-) as [string, string, string, string, string, string];
+const [greeting, plain, asks, approval, fails, slow, both] = [
+  'greet',
+  'plain',
+  'asks',
+  'approve',
+  'fails',
+  'slow',
+  'both',
+].map(unique) as [string, string, string, string, string, string, string];
 const FORM = { type: 'object', properties: { ok: { type: 'boolean' }, why: { type: 'string' } }, required: ['ok'] };
 const TOPIC = { schema: { type: 'string', minLength: 2 } };
 
@@ -31,6 +37,15 @@ beforeAll(async () => {
   await api.save(
     linear(approval, { id: 'h', type: 'human', config: { prompt: 'Approve?', form: FORM } }, output('out')),
   );
+  await api.save({
+    name: both,
+    nodes: [
+      { id: 'left', type: 'human', config: { prompt: 'Left?', form: FORM } },
+      { id: 'right', type: 'human', config: { prompt: 'Right?', form: FORM } },
+      { ...output('out'), config: { prompt: '{{left}} {{right}}' } },
+    ],
+    edges: ['left', 'right'].map((from) => ({ from, to: 'out' })),
+  });
   await api.save(linear(fails, script('f', { fail: 'no luck' })));
   await api.save(linear(slow, script('s', { status: 'working' }, { sleep: 60_000 }, { complete: 'late' })));
 });
@@ -112,6 +127,18 @@ describe.each(ERAS)('the official client in %s', (version, mode) => {
       expect.objectContaining({ message: 'Which?' }),
       expect.objectContaining({ message: 'Approve?', requestedSchema: FORM }),
     ]);
+    await client.close();
+  });
+
+  it('has all questions that are asked at once answered, also at once', async () => {
+    const answers = ({ message }: JsonObject): JsonObject => ({
+      action: 'accept',
+      content: { ok: message === 'Left?' },
+    });
+    const client = await mcpClient(all(), { mode, answers });
+    expect(await client.callTool({ name: both, arguments: {} })).toMatchObject({
+      structuredContent: { out: '{"ok":true} {"ok":false}' },
+    });
     await client.close();
   });
 

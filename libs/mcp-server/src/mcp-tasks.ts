@@ -6,6 +6,9 @@ import { inputRequests } from './questions.js';
 /** How often a client should ask, in milliseconds. */
 const POLL_MS = 1_000;
 
+/** So long an answer waits for a run that is at work. */
+const PATIENCE_MS = 10_000;
+
 type McpTaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled';
 
 /** A run that fails is a call that came to its end: its result says so. */
@@ -38,13 +41,16 @@ export async function getTask(exchange: Exchange, taskId: string): Promise<JsonO
   };
 }
 
-/** `tasks/update`: answers go down as a follow-up Message. What is not asked any more is ignored. @throws A2AError */
+/**
+ * `tasks/update`: answers go down as a follow-up Message. What is not asked any more is ignored.
+ * @throws A2AError; McpError where the run stays at work, so that nobody can tell what it asks
+ */
 export async function updateTask(
   exchange: Exchange,
   taskId: string,
   replies: Readonly<Record<string, unknown>>,
 ): Promise<JsonObject> {
-  await exchange.answer(await exchange.task(taskId), replies);
+  await exchange.answer(await exchange.task(taskId), replies, AbortSignal.timeout(PATIENCE_MS));
   return {};
 }
 

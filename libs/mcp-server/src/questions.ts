@@ -113,6 +113,11 @@ export function readReply(sent: unknown): Reply | undefined {
   return { action, ...(isJsonObject(content) && { content }) };
 }
 
+/** Whether what came for a question answers it. */
+export function isAccepted(sent: unknown): boolean {
+  return readReply(sent)?.action === 'accept';
+}
+
 function valueOf({ form }: Question, { action, content = {} }: Reply): JsonValue | undefined {
   if (action !== 'accept') return undefined;
   if (form && elicitationSchema(form)) return content;

@@ -3,8 +3,8 @@ import { A2AError, isActiveState, isTerminalState, type JsonObject, type Message
 import { aboutOf, failure, resultOf } from './call-result.js';
 import type { CallProgress } from './call-progress.js';
 import type { ClientSupport } from './client-support.js';
-import { type AskingTask, type Exchange, SHUTTING_DOWN } from './exchange.js';
-import { INTERNAL_ERROR, mcpError, McpError } from './mcp-error.js';
+import type { AskingTask, Exchange } from './exchange.js';
+import { mcpError } from './mcp-error.js';
 import { createdTask } from './mcp-tasks.js';
 import { type Elicitation, elicitationOf, inputRequests, readReply } from './questions.js';
 
@@ -88,17 +88,10 @@ export class WorkflowCall {
       const asking = await this.task(this.position.taskId);
       if (isTerminalState(asking.header.state)) return resultOf(asking.task);
       if (tasks) return createdTask(asking);
-      this.refuseEnded(asking.header);
+      this.exchange.refuseEnded(asking.header.taskId);
       if (asking.questions.length > 0 && asks === 'result') return inputRequired(asking);
       await this.ask(asking);
     }
-  }
-
-  /** Nobody waits any more, or nobody here can tell any more. */
-  private refuseEnded({ taskId }: AskingTask['header']): void {
-    const { signal } = this.exchange;
-    if (signal.reason === SHUTTING_DOWN) throw goesOn(taskId);
-    if (signal.aborted) throw new McpError(INTERNAL_ERROR, 'The client has left', 499);
   }
 
   /** Reads until the Task has ended, or waits again, or its signal ends the reading. The first item is durable. */
@@ -161,8 +154,4 @@ function inputRequired({ header, questions }: AskingTask): JsonObject {
 
 function isAboutArguments(error: unknown): boolean {
   return error instanceof A2AError && error.reason === 'INVALID_PARAMS';
-}
-
-function goesOn(taskId: string): McpError {
-  return new McpError(INTERNAL_ERROR, `The service is shutting down; the run ${taskId} goes on`, 503);
 }

@@ -25,6 +25,10 @@ export class FakeRun {
   state: TaskState = 'TASK_STATE_SUBMITTED';
   sequence = 1;
   readonly sent: Message[] = [];
+  /** What the next Messages are refused with. */
+  readonly refusals: Error[] = [];
+  /** Whether it goes on, after another answer, just before it is asked what it asks. */
+  goesOn = false;
   private readonly states: TaskState[] = [];
   private wake = Promise.withResolvers<void>();
 
@@ -70,6 +74,11 @@ export class FakeRun {
         return RUN_AGENT;
       },
       getTask: async (): Promise<Task> => this.stored.task,
+      sendMessage: async (_agent: unknown, { message }: { message: Message }): Promise<void> => {
+        const refusal = this.refusals.shift();
+        if (refusal) throw refusal;
+        this.sent.push(message);
+      },
       subscribeToTask: (_agent: unknown, _request: unknown, _call: unknown, { signal }: { signal: AbortSignal }) =>
         this.items(signal),
       sendStreamingMessage: (
@@ -82,7 +91,13 @@ export class FakeRun {
         return this.items(signal);
       },
     } as unknown as RequestHandler;
+    const tasks = { header: async () => this.stored.header, load: async () => this.stored };
     const open = { taskId: 't', agent: RUN_AGENT.path, key: 'q', since: ASKED_AT, body: { text: 'Which?' } };
-    return { handler, tasks: { load: async () => this.stored }, questions: { list: async () => [open] } };
+    const list = async () => {
+      if (!this.goesOn) return [open];
+      [this.goesOn, this.state, this.sequence] = [false, 'TASK_STATE_WORKING', this.sequence + 1];
+      return [];
+    };
+    return { handler, tasks, questions: { list } };
   }
 }
