@@ -98,6 +98,10 @@ describe('times', () => {
     [`${summer}.getDayOfWeek()`, 0],
     [`${summer}.getDayOfYear()`, 87],
     ["timestamp('0050-06-01T00:00:00Z').getFullYear('UTC')", 50],
+    ["timestamp('2026-01-01T00:00:00.123456789+02:00')", '2025-12-31T22:00:00.123456789Z'],
+    ["timestamp('1969-12-31T23:59:59.5Z')", '1969-12-31T23:59:59.500Z'],
+    ["timestamp('0001-01-01T00:00:00Z') < timestamp('9999-12-31T23:59:59.999999999Z')", true],
+    ["timestamp('2024-02-29T00:00:00Z') - timestamp('2024-02-28T00:00:00Z')", '86400s'],
     ['timestamp(0)', '1970-01-01T00:00:00Z'],
     ['timestamp(1767225600)', '2026-01-01T00:00:00Z'],
     [`${summer} - timestamp('2026-03-29T02:30:00Z')`, '15.250s'],
@@ -115,5 +119,21 @@ describe('times', () => {
     'timestamp(999999999999)',
   ])('refuses %s', (text) => {
     expect(() => value(text)).toThrow(ExpressionError);
+  });
+
+  it.each([
+    '2026-02-30T00:00:00Z',
+    '2026-04-31T12:00:00+02:00',
+    '2026-01-01T24:00:00Z',
+    '2026-01-01T23:59:60Z',
+    '0000-01-01T00:00:00Z',
+    '2026-01-01',
+    'tomorrow',
+  ])('takes %s for no other time, and says so', (time) => {
+    const read = (text: string) => () => value(text, { s: time });
+    for (const text of ['timestamp(s)', `timestamp('${time}')`]) {
+      expect(read(text)).toThrow(ExpressionError);
+      expect(read(text)).toThrow(`"${time}" is no time, as 2026-01-31T12:00:00Z is one`);
+    }
   });
 });

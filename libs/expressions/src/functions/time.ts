@@ -1,6 +1,7 @@
 import { type CelFunc, celFunc, CelScalar, celMethod, objectType } from '@bufbuild/cel';
 import { create } from '@bufbuild/protobuf';
-import { type Timestamp, timestampDate, TimestampSchema } from '@bufbuild/protobuf/wkt';
+import { type Timestamp, timestampDate, timestampFromDate, TimestampSchema } from '@bufbuild/protobuf/wkt';
+import { readTimestamp } from '#libs/protocol';
 import { evaluation } from '../evaluation.js';
 
 const { INT, STRING } = CelScalar;
@@ -32,7 +33,10 @@ const PARTS: Record<string, (clock: Date) => number> = {
   getMilliseconds: (clock) => clock.getUTCMilliseconds(),
 };
 
-/** Times of the standard. The evaluator's own read the clock of the machine's zone, and take seconds for milliseconds. */
+/**
+ * Times of the standard. The evaluator's own read the clock of the machine's zone, take seconds for milliseconds, and a
+ * day or an hour that there is not for a later one.
+ */
 export const TIME: readonly CelFunc[] = [
   ...Object.entries(PARTS).flatMap(([name, part]) => [
     celMethod(name, TIMESTAMP, [], INT, function () {
@@ -45,6 +49,13 @@ export const TIME: readonly CelFunc[] = [
   celFunc('timestamp', [INT], TIMESTAMP, (seconds) => {
     if (seconds < FIRST_SECOND || seconds > LAST_SECOND) throw new Error('timestamp out of range');
     return create(TimestampSchema, { seconds });
+  }),
+  celFunc('timestamp', [STRING], TIMESTAMP, (text) => {
+    const date = readTimestamp(text);
+    if (date === undefined) throw new Error(`"${text.slice(0, 50)}" is no time, as 2026-01-31T12:00:00Z is one`);
+    const fraction = /\.(\d+)/.exec(text)?.[1] ?? '';
+    // To the nanosecond, where a Date has milliseconds.
+    return create(TimestampSchema, { ...timestampFromDate(date), nanos: Number(fraction.padEnd(9, '0')) });
   }),
 ];
 
