@@ -75,8 +75,32 @@ describe('an expression that is refused', () => {
     ['size("a', 'this text has no end', 5],
     ['size("a"', 'this ( is never closed', 4],
     ['loop', 'reserved identifier', 0],
+    ['😀', expect.stringMatching(/^found 😀 but expecting /) as never, 0],
   ])('%s', (text, message, offset) => {
     expect(problem(text)).toEqual({ message, offset });
+  });
+
+  it.each([
+    ['"a\\q"', 2, '\\q'],
+    ["'''\\8'''", 3, '\\8'],
+    ['"\\08"', 1, '\\0'],
+    ['"\\400"', 1, '\\4'],
+    ['"\\x4"', 1, '\\x'],
+    ['"\\xZZ"', 1, '\\x'],
+    ['"\\u00"', 1, '\\u'],
+    ['"\\u{1F600}"', 1, '\\u'],
+    ['"\\U0001F60"', 1, '\\U'],
+    ['"\\😀"', 1, '\\😀'],
+  ])('has an escape that there is not: %s', (text, offset, escape) => {
+    const known = 'a backslash is written \\\\, a character \\u00e9 or \\U0001f600';
+    expect(problem(text)).toEqual({ message: `there is no escape ${escape} here; ${known}`, offset });
+  });
+
+  it('has an escape that is no character, or none of bytes', () => {
+    expect(problem('"\\uD83D\\uDE00"')).toEqual({ message: '\\uD83D is no character', offset: 1 });
+    expect(problem('1 + "\\U00110000"')).toEqual({ message: '\\U00110000 is no character', offset: 5 });
+    const byte = 'there is no escape \\u00e9 here; a backslash is written \\\\, a byte \\xe9';
+    expect(problem('b"\\u00e9"')).toEqual({ message: byte, offset: 2 });
   });
 
   it('is too long, too large or too deep', () => {

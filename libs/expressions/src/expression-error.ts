@@ -1,3 +1,5 @@
+import { briefText } from '#libs/protocol';
+
 /** What is wrong with the text of an expression or a template. The message is for its author. */
 export class InvalidExpression extends Error {
   override readonly name = 'InvalidExpression';
@@ -48,5 +50,5 @@ export function plainMessage(error: Error): string {
     .replace('_?_:_', '?:')
     .replace(' [0, -1)', '')
     .replace('unresolved attribute', 'this has no value here');
-  return message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message;
+  return briefText(message, LONGEST_MESSAGE);
 }

@@ -1,4 +1,5 @@
 import { parse } from '@bufbuild/cel';
+import { briefText } from '#libs/protocol';
 import { InvalidExpression } from './expression-error.js';
 
 export type ParsedSource = ReturnType<typeof parse>;
@@ -6,6 +7,7 @@ export type Syntax = ParsedSource['expr'];
 
 const LONGEST_SOURCE = 2_000;
 const DEEPEST = 60;
+const LONGEST_MESSAGE = 200;
 
 /** Where the language's texts and comments are, a bracket in which is none. What is left of a quote begins a text without end. */
 const TOKEN = new RegExp(
@@ -18,6 +20,9 @@ const TOKEN = new RegExp(
   ].join('|'),
   'y',
 );
+const ESCAPED_TEXT = /^[bB]?["']/;
+/** What the language knows of them, by its name without the backslash; of the others only that they are there. */
+const ESCAPE = /\\(?:([abfnrtv\\"'`?]|[xX][\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|[0-3][0-7]{2})|[^])/gu;
 const CLOSING = new Map([
   ['(', ')'],
   ['[', ']'],
@@ -30,11 +35,11 @@ export function parsedSource(text: string): ParsedSource {
   if (text.length > LONGEST_SOURCE)
     throw new InvalidExpression(`an expression has at most ${LONGEST_SOURCE} characters`, LONGEST_SOURCE);
   if (text.trim() === '') throw new InvalidExpression('an expression is missing', 0);
-  checkBrackets(text);
+  checkTokens(text);
   try {
     return parse(text);
   } catch (error) {
-    throw problemOf(error);
+    throw problemOf(error, text);
   }
 }
 
@@ -49,11 +54,15 @@ export function closingBrace(text: string, from: number): number {
   return -1;
 }
 
-/** The parser tells of a bracket that is missing only that it did not understand something, somewhere. */
-function checkBrackets(text: string): void {
+/**
+ * The parser tells of a bracket that is missing only that it did not understand something, somewhere, and takes escapes
+ * that there are not for others.
+ */
+function checkTokens(text: string): void {
   const open: { token: string; offset: number }[] = [];
   for (const { token, offset } of tokens(text, 0)) {
     if (token === "'" || token === '"') throw new InvalidExpression('this text has no end', offset);
+    if (ESCAPED_TEXT.test(token)) checkEscapes(token, offset);
     if (CLOSING.has(token)) open.push({ token, offset });
     else if (CLOSERS.has(token)) {
       const last = open.pop();
@@ -67,6 +76,21 @@ function checkBrackets(text: string): void {
   if (last) throw new InvalidExpression(`this ${last.token} is never closed`, last.offset);
 }
 
+function checkEscapes(token: string, offset: number): void {
+  const isBytes = /^b/i.test(token);
+  for (const { 0: written, 1: known, index } of token.matchAll(ESCAPE)) {
+    const point = /^u/i.test(known ?? '') ? Number.parseInt(written.slice(2), 16) : undefined;
+    if (known !== undefined && point === undefined) continue;
+    if (point === undefined || isBytes)
+      throw new InvalidExpression(
+        `there is no escape ${written} here; a backslash is written \\\\, a ${isBytes ? 'byte \\xe9' : 'character \\u00e9 or \\U0001f600'}`,
+        offset + index,
+      );
+    if (point > 0x10_ff_ff || (point >= 0xd8_00 && point < 0xe0_00))
+      throw new InvalidExpression(`${written} is no character`, offset + index);
+  }
+}
+
 function* tokens(text: string, from: number): Generator<{ token: string; offset: number }> {
   const pattern = new RegExp(TOKEN);
   pattern.lastIndex = from;
@@ -77,9 +101,13 @@ function* tokens(text: string, from: number): Generator<{ token: string; offset:
   }
 }
 
-function problemOf(error: unknown): InvalidExpression {
+function problemOf(error: unknown, text: string): InvalidExpression {
   const { message, location } = error as { message: string; location?: { start?: { offset?: number } } };
   const offset = location?.start?.offset ?? 0;
   if (error instanceof RangeError) return new InvalidExpression('this is nested too deeply', offset);
-  return new InvalidExpression(message.replace(/^<input>:\d+:\d+: /, '').slice(0, 200), offset);
+  const said = message
+    .replace(/^<input>:\d+:\d+: /, '')
+    // It counts a character that is a pair of code units as two.
+    .replace(/^found [\ud800-\udbff](?=\s)/, () => `found ${String.fromCodePoint(text.codePointAt(offset) ?? 0)}`);
+  return new InvalidExpression(briefText(said, LONGEST_MESSAGE), offset);
 }

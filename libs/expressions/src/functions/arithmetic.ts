@@ -1,4 +1,5 @@
 import { celFunc, type CelFunc, CelScalar, celUint, listType } from '@bufbuild/cel';
+import { briefText } from '#libs/protocol';
 import { evaluation } from '../evaluation.js';
 import { concatenated } from '../values.js';
 
@@ -46,13 +47,13 @@ export const ARITHMETIC: readonly CelFunc[] = [
   celFunc('int', [STRING], INT, (text) => integer(text, -LARGEST_INT - 1n, LARGEST_INT)),
   celFunc('uint', [STRING], UINT, (text) => celUint(integer(text, 0n, LARGEST_UINT))),
   celFunc('double', [STRING], DOUBLE, (text) => {
-    if (!DECIMAL.test(text)) throw new Error(`"${text.slice(0, 50)}" is no number`);
+    if (!DECIMAL.test(text)) throw new Error(`"${briefText(text, 50)}" is no number`);
     return Number(text);
   }),
 ];
 
 function integer(text: string, least: bigint, most: bigint): bigint {
-  if (!INTEGER.test(text)) throw new Error(`"${text.slice(0, 50)}" is no whole number`);
+  if (!INTEGER.test(text)) throw new Error(`"${briefText(text, 50)}" is no whole number`);
   const value = BigInt(text.replace('+', ''));
   if (value < least || value > most) throw new Error(`${text} is out of range`);
   return value;

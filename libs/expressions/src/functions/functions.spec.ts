@@ -34,6 +34,15 @@ describe('texts', () => {
     ["'a-b-c'.replace('-', '+', 0)", 'a-b-c'],
     ["'abc'.replace('b', '$&')", 'a$&c'],
     ["['a', 'b'].join('-') + ['a', 'b'].join()", 'a-bab'],
+    [
+      '"\\a\\b\\f\\n\\r\\t\\v\\\\\\"\\\'\\`\\?" == \'\\x07\\X08\\014\\u000a\\U0000000D\t\\x0b\\x5c\\x22\\x27\\x60?\'',
+      true,
+    ],
+    ["'\\\\q' + '''\\U0001F600''' + r'\\q\\x' + string(br'\\u00'.size())", '\\q😀\\q\\x4'],
+    ["b'\\xff\\377'.size()", 2],
+    ["'\uFFFF' < '😀' && '\uE000' <= '😀' && !('😀' < '\uE000')", true],
+    ["'😀' > '\uFFFF' && '😀' >= '\uE000' && '😀' < '😁' && '😀' > '\uD7FF'", true],
+    ["'a' < 'ab' && 'ab' > 'a' && 'a' <= 'a' && 'a' >= 'a' && '' < 'a' && !('a' < 'a') && 'B' < 'a'", true],
     ["'abc'.contains('bc') && 'abc'.startsWith('a') && 'abc'.endsWith('c')", true],
   ])('%s', (text, expected) => {
     expect(value(text)).toEqual(expected);

@@ -1,5 +1,5 @@
 import { type CelFunc, celFunc, CelScalar, type CelValue, isCelList, isCelMap } from '@bufbuild/cel';
-import type { JsonValue } from '#libs/protocol';
+import { briefText, type JsonValue } from '#libs/protocol';
 import { evaluation } from '../evaluation.js';
 import { toCel } from '../values.js';
 
@@ -12,7 +12,7 @@ export const JSON_FUNCTIONS: readonly CelFunc[] = [
   celFunc('get', [DYN, STRING, DYN], DYN, (value, path, otherwise) => {
     evaluation().budget.read(path.length * 8);
     if (!PATH.test(path))
-      throw new Error(`"${path.slice(0, 50)}" is no path: names with dots between them, [0] in lists`);
+      throw new Error(`"${briefText(path, 50)}" is no path: names with dots between them, [0] in lists`);
     return found(value, path.match(STEP) ?? []) ?? otherwise;
   }),
   celFunc('parseJson', [STRING], DYN, (text) => {

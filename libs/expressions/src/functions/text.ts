@@ -10,10 +10,14 @@ const SLOW = 4;
 const STEPS_OF_A_PART = 4;
 
 /**
- * Texts of the standard and of its extension `strings`, counted in code points. The evaluator's own count code units, and
- * some take as long as the text squared.
+ * Texts of the standard and of its extension `strings`, counted in code points, and in their order. The evaluator's own
+ * have code units, and some take as long as the text squared.
  */
 export const TEXT: readonly CelFunc[] = [
+  celFunc('_<_', [STRING, STRING], BOOL, (left, right) => compared(left, right) < 0),
+  celFunc('_<=_', [STRING, STRING], BOOL, (left, right) => compared(left, right) <= 0),
+  celFunc('_>_', [STRING, STRING], BOOL, (left, right) => compared(left, right) > 0),
+  celFunc('_>=_', [STRING, STRING], BOOL, (left, right) => compared(left, right) >= 0),
   celFunc('size', [STRING], INT, (text) => BigInt(pointsIn(text))),
   celMethod('size', STRING, [], INT, function () {
     return BigInt(pointsIn(this));
@@ -81,6 +85,22 @@ function read(...texts: string[]): void {
   for (const text of texts) evaluation().budget.read(text.length * SLOW);
 }
 
+/** Negative where the left one is before the right one, positive where it is behind, 0 where they are the same. */
+function compared(left: string, right: string): number {
+  const shared = Math.min(left.length, right.length);
+  evaluation().budget.read(shared * SLOW);
+  for (let unit = 0; unit < shared; unit++) {
+    const difference = rank(left.charCodeAt(unit)) - rank(right.charCodeAt(unit));
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}
+
+/** Of a code unit among others: halves of a pair stand for a code point that is behind all that are one unit. */
+function rank(unit: number): number {
+  return isSurrogate(unit) ? unit + 0x1_00_00 : unit;
+}
+
 function pointsIn(text: string, end = text.length): number {
   read(text);
   let points = 0;
@@ -99,6 +119,10 @@ function unitAt(text: string, index: bigint): number {
   }
   if (left !== 0) throw new Error(`the text has no place ${index}`);
   return unit;
+}
+
+function isSurrogate(unit: number): boolean {
+  return (unit & 0xf8_00) === 0xd8_00;
 }
 
 /** Whether a code unit is the second of a code point. */

@@ -1,7 +1,7 @@
 import { type CelFunc, celFunc, CelScalar, celMethod, objectType } from '@bufbuild/cel';
 import { create } from '@bufbuild/protobuf';
 import { type Timestamp, timestampDate, timestampFromDate, TimestampSchema } from '@bufbuild/protobuf/wkt';
-import { readTimestamp } from '#libs/protocol';
+import { briefText, readTimestamp } from '#libs/protocol';
 import { evaluation } from '../evaluation.js';
 
 const { INT, STRING } = CelScalar;
@@ -52,7 +52,7 @@ export const TIME: readonly CelFunc[] = [
   }),
   celFunc('timestamp', [STRING], TIMESTAMP, (text) => {
     const date = readTimestamp(text);
-    if (date === undefined) throw new Error(`"${text.slice(0, 50)}" is no time, as 2026-01-31T12:00:00Z is one`);
+    if (date === undefined) throw new Error(`"${briefText(text, 50)}" is no time, as 2026-01-31T12:00:00Z is one`);
     const fraction = /\.(\d+)/.exec(text)?.[1] ?? '';
     // To the nanosecond, where a Date has milliseconds.
     return create(TimestampSchema, { ...timestampFromDate(date), nanos: Number(fraction.padEnd(9, '0')) });
@@ -93,6 +93,6 @@ function formatFor(timeZone: string): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-US', { hourCycle: 'h23', timeZone, year, month, day, hour, minute, second });
   } catch (error) {
-    throw new Error(`there is no time zone "${timeZone.slice(0, 50)}"`, { cause: error });
+    throw new Error(`there is no time zone "${briefText(timeZone, 50)}"`, { cause: error });
   }
 }

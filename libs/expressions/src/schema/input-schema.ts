@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { briefText, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { SchemaCost } from './schema-cost.js';
 import { SharedUse } from './shared-use.js';
 import { InvalidInputSchema, Subschemas } from './subschemas.js';
@@ -107,7 +107,7 @@ function refuseWrong(schema: JsonObject): void {
   const draft = DRAFT_7.getSchema('http://json-schema.org/draft-07/schema');
   if (draft === undefined) throw new TypeError('the schema of schemas is not there');
   if (draft(schema) !== true)
-    throw new InvalidInputSchema(`is no valid JSON Schema: ${DRAFT_7.errorsText(draft.errors).slice(0, 300)}`);
+    throw new InvalidInputSchema(`is no valid JSON Schema: ${briefText(DRAFT_7.errorsText(draft.errors), 300)}`);
 }
 
 function refuseBeyond(use: SharedUse, unit: string, amount: number, limit: number): void {
@@ -136,7 +136,7 @@ function compiled(schema: JsonObject, linearExpression: (pattern: string) => Exp
     return ajv.compile(schema);
   } catch (error) {
     throw new InvalidInputSchema(
-      `is no valid JSON Schema: ${(error as Error).message.replace(/^strict mode: /, '').slice(0, 300)}`,
+      `is no valid JSON Schema: ${briefText((error as Error).message.replace(/^strict mode: /, ''), 300)}`,
       { cause: error },
     );
   }
@@ -150,5 +150,5 @@ function faultOf({ instancePath, message = 'is not valid', keyword, params }: Er
     .map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
     .join('');
   const allowed = keyword === 'enum' ? `: ${JSON.stringify(params['allowedValues'])}` : '';
-  return { path, detail: `${message}${allowed}`.slice(0, 300) };
+  return { path, detail: briefText(`${message}${allowed}`, 300) };
 }

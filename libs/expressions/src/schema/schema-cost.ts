@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '#libs/protocol';
+import { briefText, isJsonObject, type JsonValue } from '#libs/protocol';
 import { RE2JS } from 're2js';
 import { InvalidInputSchema, type Subschema, type Subschemas } from './subschemas.js';
 
@@ -75,7 +75,7 @@ export class SchemaCost {
   }
 
   private compile(pattern: string, place: string): void {
-    const at = place.slice(0, 200);
+    const at = briefText(place, 200);
     if (pattern.length > LONGEST_PATTERN)
       throw new InvalidInputSchema(`must not have a pattern of more than ${LONGEST_PATTERN} characters (${at})`);
     if (pattern.length * repetitions(pattern) > MOST_REPEATED)

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { briefText, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
 /** Why a schema cannot be used; the message is for its author. */
 export class InvalidInputSchema extends Error {
@@ -76,7 +76,7 @@ export class Subschemas {
   target({ schema }: Subschema): Subschema | undefined {
     if (!isJsonObject(schema) || typeof schema['$ref'] !== 'string') return undefined;
     const reference = schema['$ref'];
-    const shown = reference.slice(0, 200);
+    const shown = briefText(reference, 200);
     if (!reference.startsWith('#')) throw new InvalidInputSchema(`may refer to itself alone, not to ${shown}`);
     if (!REFERENCE.test(reference))
       throw new InvalidInputSchema(`may refer to places such as #/definitions/name, not to ${shown}`);
@@ -108,7 +108,7 @@ export class Subschemas {
 function refuseKeyword(keyword: string, value: JsonValue, at: string): void {
   const shown = at.length > 200 ? `…${at.slice(-200)}` : at;
   if (!SCHEMAS.has(keyword) && !BY_NAME.has(keyword) && !OTHERS.has(keyword))
-    throw new InvalidInputSchema(`is no valid JSON Schema here: it must not have ${keyword.slice(0, 64)} (${shown})`);
+    throw new InvalidInputSchema(`is no valid JSON Schema here: it must not have ${briefText(keyword, 64)} (${shown})`);
   // Would compare every item with every other.
   if (keyword === 'uniqueItems' && value === true)
     throw new InvalidInputSchema(`must not ask for uniqueItems (${shown})`);
