@@ -132,7 +132,7 @@ export async function card(session: Session, url: string): Promise<void> {
   session.terminal.result(report, () =>
     [
       JSON.stringify(report.card, null, 2),
-      wrong ? 'The card is not as A2A asks:' : 'The card has all that A2A asks for.',
+      `The card at ${report.cardUrl} ${wrong ? 'is not as A2A asks:' : 'has all that A2A asks for.'}`,
       ...report.problems.map(({ level, path, detail }) => `  ${level}: ${path} ${detail}`),
     ].join('\n'),
   );

@@ -1,4 +1,4 @@
-import { CARD_PATH, hostCardUrl, ownCardUrl } from '#libs/a2a-client';
+import { AgentCallError, CARD_PATH, hostCardUrl, isAboveUrl, ownCardUrl, readAgentCard } from '#libs/a2a-client';
 import { isJsonObject } from '#libs/protocol';
 import { cardProblems, isLegacyCard } from '#libs/remote-agents';
 import { CommandError, EXIT } from './exit-code.js';
@@ -16,7 +16,8 @@ const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
 const LONGEST_MS = 10_000;
 
 /**
- * Reads the card of an agent: at its URL where that names a card, else below it, else at the origin.
+ * Reads the card of an agent: at its URL where that names a card, else below it, else at the origin, where that is not
+ * the card of another agent there.
  * @param key what says who asks, where that is anybody
  * @throws CommandError
  */
@@ -26,15 +27,29 @@ export async function cardReport(url: string, key: Readonly<Record<string, strin
   for (const cardUrl of places) {
     const { status, text } = await read(cardUrl, key);
     const card = status === 200 ? parsed(text) : undefined;
-    if (isJsonObject(card)) {
+    if (isJsonObject(card) && (cardUrl === places[0] || !isOfAnother(text, url))) {
       const problems = cardProblems(card);
       return { cardUrl, version: isLegacyCard(card) ? '0.3' : '1.0', card, problems };
     }
     misses.push(
-      status === 200 ? `there is no JSON object at ${cardUrl}` : `there is no card at ${cardUrl} (HTTP ${status})`,
+      isJsonObject(card)
+        ? `the card at ${cardUrl} is that of another agent`
+        : status === 200
+          ? `there is no JSON object at ${cardUrl}`
+          : `there is no card at ${cardUrl} (HTTP ${status})`,
     );
   }
   throw new CommandError(misses.join('\n'), EXIT.failed);
+}
+
+function isOfAnother(text: string, url: string): boolean {
+  try {
+    const card = readAgentCard(text);
+    return card !== undefined && isAboveUrl(card, url);
+  } catch (error) {
+    if (error instanceof AgentCallError) return false;
+    throw error;
+  }
 }
 
 async function read(url: string, key: Readonly<Record<string, string>>): Promise<{ status: number; text: string }> {

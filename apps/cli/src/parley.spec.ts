@@ -159,6 +159,39 @@ describe('talking with an agent', () => {
   });
 });
 
+describe("an agent's card", () => {
+  const CARD = {
+    name: 'service',
+    description: '',
+    version: '1',
+    capabilities: {},
+    defaultInputModes: ['text/plain'],
+    defaultOutputModes: ['text/plain'],
+    skills: [{ id: 's', name: 's', description: '', tags: ['s'] }],
+  };
+  const atHost = (path: string): void => {
+    const supportedInterfaces = [{ url: `${url}${path}`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }];
+    answer = ({ url: asked }, response) =>
+      asked === '/.well-known/agent-card.json'
+        ? json(response, { ...CARD, supportedInterfaces })
+        : json(response, {}, 404);
+  };
+
+  it('is not that of another agent of the host', async () => {
+    atHost('/a2a/');
+    const [own, host] = ['/a2a/workflows/typo', ''].map((path) => `${url}${path}/.well-known/agent-card.json`);
+    const { code, out, err } = await command(['card', `${url}/a2a/workflows/typo`]);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain(`there is no card at ${own} (HTTP 404)\nthe card at ${host} is that of another agent`);
+  });
+
+  it('may be at its host, and is told with where it was found', async () => {
+    atHost('/rpc');
+    const { code, out } = await command(['card', `${url}/rpc`]);
+    expect([code, out]).toEqual([0, expect.stringContaining(`The card at ${url}/.well-known/agent-card.json has all`)]);
+  });
+});
+
 describe('what a command prints', () => {
   it('is one JSON document, unless something is followed', async () => {
     answer = (_, response) => response.writeHead(200, STREAM).end(frames(1, 2));

@@ -161,7 +161,7 @@ function objectOf(body: string): JsonObject | undefined {
 }
 
 /** Whether a URL lies below the endpoint of its host's card: it then names another agent of the same host. */
-function isAboveUrl(card: SdkAgentCard, url: string): boolean {
+export function isAboveUrl(card: SdkAgentCard, url: string): boolean {
   return card.supportedInterfaces.some((it) => {
     const endpoint = it.url.replace(/\/+$/, '');
     return URL.canParse(endpoint) && new URL(endpoint).pathname !== '/' && url.startsWith(`${endpoint}/`);

@@ -1,7 +1,7 @@
 export { AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from './agent-client.js';
 export { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
 export { networkFailure, requestedPause } from './call-failure.js';
-export { readAgentCard } from './agent-cards.js';
+export { isAboveUrl, readAgentCard } from './agent-cards.js';
 export type { CredentialsOf } from './agent-transport.js';
 export { CardGuard, type ReceivedCard } from './card-guard.js';
 export { CARD_PATH, hostCardUrl, isOfService, ownCardUrl } from './card-places.js';
