@@ -192,6 +192,34 @@ describe("an agent's card", () => {
   });
 });
 
+describe('what is exported', () => {
+  const exported = async (...args: string[]): Promise<[Seen, (name: string) => string]> => {
+    const views = ['kept', 'fresh'].map((name) => ({ name, nodes: [], edges: [], revision: 'r1' }));
+    answer = (_, response) => json(response, views);
+    const seen = await command(['export', '-f', folder, ...args]);
+    return [seen, (name) => readFileSync(join(folder, name), 'utf8')];
+  };
+
+  it('stays in the file that it is in, which a format says nothing of', async () => {
+    writeFileSync(join(folder, 'kept.yaml'), 'name: kept\nnodes: []\n');
+    const [{ code, err }, text] = await exported('--format', 'json');
+    expect([code, text('kept.yaml'), JSON.parse(text('fresh.json'))]).toEqual([
+      0,
+      'name: kept\nnodes: []\nedges: []\n',
+      { name: 'fresh', nodes: [], edges: [] },
+    ]);
+    expect(err).toMatch(/kept\.yaml: kept stays in its file, as yaml\n$/);
+    expect(err).not.toContain('fresh');
+  });
+
+  it('is YAML, or the JSON that it was, where no format is named', async () => {
+    writeFileSync(join(folder, 'kept.JSON'), '{"name":"kept","nodes":[]}');
+    const [{ code, err }, text] = await exported();
+    expect([code, err, text('fresh.yaml')]).toEqual([0, '', 'name: fresh\nnodes: []\nedges: []\n']);
+    expect(JSON.parse(text('kept.JSON'))).toEqual({ name: 'kept', nodes: [], edges: [] });
+  });
+});
+
 describe('what a command prints', () => {
   it('is one JSON document, unless something is followed', async () => {
     answer = (_, response) => response.writeHead(200, STREAM).end(frames(1, 2));

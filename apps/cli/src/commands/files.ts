@@ -18,6 +18,10 @@ interface FolderOptions {
   folder: string;
 }
 
+interface ExportOptions extends FolderOptions {
+  format?: string;
+}
+
 interface ApplyOptions extends FolderOptions {
   prune?: boolean;
   dryRun?: boolean;
@@ -61,9 +65,9 @@ export function addFileCommands(program: Command, session: Session): void {
     .argument('[workflow...]', 'their names; all of them unless given')
     .description('write workflows of the service into files')
     .option('-f, --folder <folder>', 'where to', 'workflows')
-    .option('--format <format>', 'yaml or json', 'yaml')
+    .option('--format <format>', 'of new files: yaml, or json (default: yaml)')
     .addHelpText('after', examples('parley export', 'parley export greeting --format json'))
-    .action((names: string[], options: FolderOptions & { format: string }) => exportFiles(session, names, options));
+    .action((names: string[], options: ExportOptions) => exportFiles(session, names, options));
 }
 
 async function diff(session: Session, { folder }: FolderOptions): Promise<void> {
@@ -127,9 +131,10 @@ async function apply(session: Session, options: ApplyOptions): Promise<void> {
 async function exportFiles(
   session: Session,
   names: readonly string[],
-  { folder, format }: FolderOptions & { format: string },
+  { folder, format }: ExportOptions,
 ): Promise<void> {
-  if (format !== 'yaml' && format !== 'json') throw new CommandError(`--format ${format}: must be yaml or json`);
+  if (format !== undefined && format !== 'yaml' && format !== 'json')
+    throw new CommandError(`--format ${format}: must be yaml or json`);
   const saved = await savedWorkflows(session);
   const unknown = names.filter((name) => !saved.has(name));
   if (unknown.length > 0) throw new CommandError(`${session.url} has no workflow ${unknown.join(', ')}`, EXIT.failed);
@@ -137,9 +142,12 @@ async function exportFiles(
   const known = new Map(existing(folder, session).map((file) => [file.definition.name, file]));
   const written = wanted.map((view) => {
     const file = known.get(view.name);
-    const path = file?.path ?? join(folder, `${view.name}.${format}`);
+    const path = file?.path ?? join(folder, `${view.name}.${format ?? 'yaml'}`);
+    const written = /\.json$/i.test(path) ? 'json' : 'yaml';
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, textOf(exported(session, view, file), path.endsWith('.json') ? 'json' : 'yaml'));
+    writeFileSync(path, textOf(exported(session, view, file), written));
+    if (written !== (format ?? written))
+      session.terminal.note(`${path}: ${view.name} stays in its file, as ${written}`);
     return { name: view.name, path };
   });
   new FolderState(folder, session.url).see(new Map(wanted.map(({ name, revision }) => [name, revision])));
