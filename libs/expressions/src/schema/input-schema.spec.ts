@@ -32,6 +32,12 @@ describe('what a schema is', () => {
     expect(schema.faults({ age: 1, $id: 2 })).toEqual([{ path: '.$id', detail: 'must be string' }]);
   });
 
+  test('what no other member may be is named', () => {
+    const schema = InputSchema.of({ type: 'object', properties: { age: {} }, additionalProperties: false });
+    const detail = 'must NOT have additional properties: "aeg"';
+    expect(schema.faults({ aeg: 7 })).toEqual([{ path: '', detail }]);
+  });
+
   test('what stands in data is no keyword', () => {
     const schema = InputSchema.of({ enum: [{ $id: 'x' }], default: { $async: true }, examples: [{ $anchor: 'a' }] });
     expect(schema.faults({ $id: 'x' })).toEqual([]);

@@ -149,6 +149,7 @@ function faultOf({ instancePath, message = 'is not valid', keyword, params }: Er
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
     .map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
     .join('');
-  const allowed = keyword === 'enum' ? `: ${JSON.stringify(params['allowedValues'])}` : '';
-  return { path, detail: briefText(`${message}${allowed}`, 300) };
+  const meant = keyword === 'enum' ? params['allowedValues'] : params['additionalProperty'];
+  const named = meant === undefined ? '' : `: ${JSON.stringify(meant)}`;
+  return { path, detail: briefText(`${message}${named}`, 300) };
 }

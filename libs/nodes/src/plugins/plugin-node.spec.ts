@@ -31,7 +31,7 @@ describe('a node type of a plugin', () => {
     [{ times: 2 }, []],
     [{ times: 2, prompt: 'x', description: 'y' }, []],
     [{ times: 0 }, [{ path: 'config.times', detail: 'repeat: must be >= 1' }]],
-    [{ times: 1, much: 1 }, [{ path: 'config', detail: 'repeat: must NOT have additional properties' }]],
+    [{ times: 1, much: 1 }, [{ path: 'config', detail: 'repeat: must NOT have additional properties: "much"' }]],
     [{}, [{ path: 'config', detail: "repeat: must have required property 'times'" }]],
   ])('holds a config to its schema: %j', (config, problems) => {
     expect(repeat.problems({ id: 'r', type: 'repeat', config })).toEqual(problems);

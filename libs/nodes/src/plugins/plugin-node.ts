@@ -1,11 +1,14 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { DefinedNode } from '#libs/authoring';
 import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType } from '#libs/executor';
-import type { JsonObject } from '#libs/protocol';
+import { briefText, type JsonObject } from '#libs/protocol';
 import { DATA, PROMPT } from '../config-schema.js';
 import { DefinedExecutor } from '../defined/defined-executor.js';
 import type { Sealer } from '../defined/work-event.js';
 import type { DefinedWork } from '../defined/work-execution.js';
+
+/** Characters of a member's name that a problem tells. */
+const LONGEST_NAME = 200;
 
 /** Members that nodes of all types have. */
 const GENERAL: Record<string, JsonObject> = { description: { type: 'string' } };
@@ -31,8 +34,10 @@ export class PluginNode implements NodeType {
 
   problems({ config }: NodeSpec): NodeProblem[] {
     if (this.validate(config)) return [];
-    return (this.validate.errors ?? []).map(({ instancePath, message = 'is wrong' }) => {
-      return { path: `config${instancePath.replaceAll('/', '.')}`, detail: `${this.name}: ${message}` };
+    return (this.validate.errors ?? []).map(({ instancePath, message = 'is wrong', params }) => {
+      const { additionalProperty: member } = params as { additionalProperty?: string };
+      const named = member === undefined ? message : `${message}: ${JSON.stringify(briefText(member, LONGEST_NAME))}`;
+      return { path: `config${instancePath.replaceAll('/', '.')}`, detail: `${this.name}: ${named}` };
     });
   }
 
