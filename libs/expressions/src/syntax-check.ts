@@ -170,7 +170,8 @@ export class SyntaxCheck {
     const { root, members } = path;
     if (!Object.hasOwn(this.vocabulary, root.name)) {
       if (isType(path)) return;
-      const known = Object.keys(this.vocabulary).join(', ') || 'none';
+      const names = Object.keys(this.vocabulary).filter((name) => !this.vocabulary[name]?.isKept);
+      const known = names.join(', ') || 'none';
       this.refuse(`there is no variable "${root.name}" here; there are: ${known}`, root.id);
     }
     const wrong = wrongName(path, this.vocabulary[root.name] ?? {});

@@ -9,6 +9,8 @@ export interface Variable {
   fields?: Names;
   /** `true` for one that stands only with a member, written out: `nodes.draft`, `nodes['my-draft']`. */
   onlyMembers?: boolean;
+  /** `true` for a name that is kept for a later version: nothing may be called so, and nothing be asked of it. */
+  isKept?: boolean;
 }
 
 export interface Names {
@@ -43,6 +45,7 @@ export function wrongName(
   { root, members: [member, field] }: NamedPath,
   variable: Variable,
 ): { message: string; id: bigint } | undefined {
+  if (variable.isKept) return { message: `"${root.name}" is kept for a later version`, id: root.id };
   if (member === undefined)
     return variable.onlyMembers
       ? { message: `"${root.name}" stands with a member alone: ${root.name}.id or ${root.name}['id']`, id: root.id }

@@ -52,9 +52,6 @@ export function runVariables(at: Viewpoint, { error, now }: Moment = {}): Variab
     iteration: at.iteration,
     error: error && failureValue(error),
     now,
-    // There are neither triggers nor a count of usage yet; their names are kept for them.
-    trigger: {},
-    usage: {},
   };
 }
 

@@ -36,10 +36,18 @@ describe('vocabularyOf', () => {
     ['size(nodes) > 1', '5: "nodes" stands with a member alone'],
     ['inputs.other', '7: inputs has no "other"'],
     ['run.owner', '4: run has no "owner"'],
-    ['trigger.body', '8: trigger has no "body"'],
-    ['usage == null', '0: "usage" stands with a member alone'],
+    ['trigger.body', '0: "trigger" is kept for a later version'],
+    ['usage == null', '0: "usage" is kept for a later version'],
+    ["usage['to' + 'kens']", '0: "usage" is kept for a later version'],
+    ['[1].all(trigger, true)', '"trigger" is a variable'],
     ['nodes.draft.data.map(usage, 1)', '"usage" is a variable'],
   ])('%s is refused: %s', (text, problem) => {
     expect(problemOf(text)).toContain(problem);
+  });
+
+  it('names what there is, and not what is kept for later versions', () => {
+    const known = 'there are: inputs, nodes, run, item, index, iteration, error, now';
+    const surroundings = { item: true, iteration: true, error: true, now: true };
+    expect(problemOf('1 + zork', surroundings)).toBe(`4: there is no variable "zork" here; ${known}`);
   });
 });

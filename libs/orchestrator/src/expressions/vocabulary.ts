@@ -17,8 +17,6 @@ export const RUN_FIELDS: ReadonlySet<string> = new Set(['id', 'workflow', 'revis
 /** What they may ask of a failure. */
 export const ERROR_FIELDS: ReadonlySet<string> = new Set(['kind', 'message', 'node', 'instance']);
 
-const NONE: ReadonlySet<string> = new Set();
-
 /** What an expression may name because of where it stands, besides what all may name. */
 export interface Surroundings {
   /** `item` and `index`: of an `each`, in what is done once for each item. */
@@ -45,7 +43,7 @@ export function vocabularyOf(ids: Pick<ReadonlySet<string>, 'has'>, at: Surround
     ...(at.iteration && { iteration: {} }),
     ...(at.error && { error: { members: ERROR_FIELDS } }),
     ...(at.now && { now: {} }),
-    trigger: { members: NONE, onlyMembers: true },
-    usage: { members: NONE, onlyMembers: true },
+    trigger: { isKept: true },
+    usage: { isKept: true },
   };
 }
