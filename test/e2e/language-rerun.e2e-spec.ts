@@ -1,6 +1,6 @@
 import type { JsonObject } from '#libs/protocol';
 import type { FakeAgent } from '../support/fake-agent.js';
-import { answers, ends } from '../support/fake-behaviour.js';
+import { answers, ends, holds } from '../support/fake-behaviour.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { external, input, linear, output, type Run, unique, type Workflow } from '../support/workflow.js';
 
@@ -68,6 +68,15 @@ describe('a rerun', () => {
     expect([again.status, a.sends.length, b.sends.length]).toEqual(['completed', 1, 2]);
     const nothing = await stage.api.call('POST', `/runs/${again.runId}/rerun`, { failed: true });
     expect([nothing.status, nothing.text]).toEqual([422, expect.stringContaining('nothing of the run has failed')]);
+  });
+
+  it('of what failed goes on where the deadline of the run cut it off', async () => {
+    const fake = await stage.fake();
+    fake.always(holds());
+    const definition = linear(unique('late'), input('in'), external('a', fake.url), output('out'));
+    const origin = await ran(Object.assign(definition, { language: 2, deadline: '300ms' }), { in: 'x' });
+    expect(origin).toMatchObject({ status: 'failed', error: { kind: 'deadline' } });
+    expect(await rerun(origin.runId, { failed: true })).toMatchObject({ origin: origin.runId });
   });
 
   it('without a body calls everything; with other inputs what they change', async () => {

@@ -99,8 +99,9 @@ export class Reruns {
       if (instance && ids.has(instance.id) && (known.find(name) !== undefined || name === instance.id)) continue;
       throw refused(`from[${place}]`, `the run has no instance "${name.slice(0, 128)}"`);
     }
-    if (failed && from === undefined && new OriginResults(log).failed.length === 0)
-      throw refused('failed', 'nothing of the run has failed');
+    // One that failed as a whole, as by its deadline, goes on from the results that it has.
+    const hasFailed = header.state === 'TASK_STATE_FAILED' || new OriginResults(log).failed.length > 0;
+    if (failed && from === undefined && !hasFailed) throw refused('failed', 'nothing of the run has failed');
     return { origin, ...(from && { from }), ...(failed && { failed }) };
   }
 }
