@@ -25,6 +25,8 @@ export interface FakeAnswer {
   ends?: Promise<unknown>;
   /** Instead of an end: an error in the provider's words. */
   breaks?: string;
+  /** Why it ended, in the provider's word. */
+  reason?: string;
   /** No end: the connection breaks (`broken`), or the answer stops without a reason (`short`). */
   cut?: 'broken' | 'short';
 }
@@ -88,7 +90,7 @@ function completion(model: string, answer: FakeAnswer): JsonObject {
     content: [text].flat().join(''),
     ...(toolCalls && { tool_calls: calls(answer) }),
   };
-  const choices = [{ index: 0, finish_reason: toolCalls ? 'tool_calls' : 'stop', message }];
+  const choices = [{ index: 0, finish_reason: reasonOf(answer), message }];
   return { id: 'c', object: 'chat.completion', created: 1, model, choices, usage: usageOf(answer) };
 }
 
@@ -108,9 +110,13 @@ async function streamCompletion(response: ServerResponse, model: string, answer:
   // What was said has left before the connection breaks.
   if (cut === 'broken') return void response.write('\n', () => response.destroy());
   if (cut === 'short') return void response.end();
-  say({}, toolCalls ? 'tool_calls' : 'stop');
+  say({}, reasonOf(answer));
   send({ choices: [], usage: usageOf(answer) });
   response.end('data: [DONE]\n\n');
+}
+
+function reasonOf({ reason, toolCalls }: FakeAnswer): string {
+  return reason ?? (toolCalls ? 'tool_calls' : 'stop');
 }
 
 function event(fields: JsonObject): string {

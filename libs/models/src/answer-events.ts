@@ -57,19 +57,17 @@ export class AnswerEvents {
     }
   }
 
-  /** @throws ModelError where the answer was cut before its end */
+  /** @throws ModelError where this is no whole answer: it was cut before its end, or withheld */
   end(): ModelEnd {
     const { finish } = this;
-    if (finish === undefined || isCut(finish.finishReason)) {
-      throw new ModelError(`model "${this.model}" gave no answer: its answer ended in the middle`, { fallback: true });
+    const reason = finish && wholeBecause(finish.finishReason, this.provider);
+    if (reason === undefined) {
+      const { said, ...options } = lackOf(finish?.finishReason);
+      throw new ModelError(`model "${this.model}" gave no answer: its answer ${said}`, options);
     }
-    const usage = usageOf(finish);
+    const usage = usageOf(finish!);
     const kept = this.#kept();
-    return {
-      reason: reasonOf(finish.finishReason),
-      ...(usage && { usage }),
-      ...(kept !== undefined && { kept }),
-    };
+    return { reason, ...(usage && { usage }), ...(kept !== undefined && { kept }) };
   }
 
   #grow(
@@ -102,13 +100,29 @@ export class AnswerEvents {
   }
 }
 
-/** A package that saw no end says so, or has no word of the provider for it. */
-function isCut({ unified, raw }: LanguageModelV4FinishReason): boolean {
-  return unified === 'interrupted' || (raw === undefined && (unified === 'other' || unified === 'error'));
+/** Why an answer is whole; `undefined` where it is not. */
+function wholeBecause(
+  { unified, raw }: LanguageModelV4FinishReason,
+  provider: ModelProvider,
+): ModelEnd['reason'] | undefined {
+  if (unified === 'tool-calls') return unified;
+  // Anthropic would go on with it, if it were asked to.
+  if (unified === 'stop') return raw === 'pause_turn' ? undefined : unified;
+  // Compatible endpoints have words of their own for a good end; where there is no word, no end was seen.
+  const ownWord = unified === 'other' && raw !== undefined && provider === 'openai-compatible';
+  return ownWord ? unified : undefined;
 }
 
-function reasonOf({ unified }: LanguageModelV4FinishReason): ModelEnd['reason'] {
-  return unified === 'error' || unified === 'interrupted' ? 'other' : unified;
+/** What became of an answer that is not whole. What a provider withholds is its refusal: no other model is asked. */
+function lackOf(reason: LanguageModelV4FinishReason | undefined): { said: string; fallback: boolean } {
+  switch (reason?.unified) {
+    case 'length':
+      return { said: 'was cut at its token limit', fallback: true };
+    case 'content-filter':
+      return { said: 'was withheld', fallback: false };
+    default:
+      return { said: 'ended in the middle', fallback: true };
+  }
 }
 
 function usageOf({ usage }: Finish): ModelUsage | undefined {

@@ -24,8 +24,8 @@ export class ModelError extends Error {
   /** The HTTP status, where the provider answered with an error. */
   readonly status: number | undefined;
   /**
-   * Whether another model may answer in its place: 429, 5xx, no connection, a time limit, a stream cut before its end.
-   * What the provider refuses (400, 401, 403) another one is not asked.
+   * Whether another model may answer in its place: 429, 5xx, no connection, a time limit, an answer cut before its end.
+   * What the provider refuses (400, 401, 403, an answer that it withholds) another one is not asked.
    */
   readonly fallback: boolean;
   /** Absent where the same call is as likely to fail the next time. */

@@ -76,8 +76,8 @@ export type ModelEvent =
   | { end: ModelEnd };
 
 export interface ModelEnd {
-  /** Why the answer ended: `length` is the provider's limit of tokens. */
-  reason: 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'other';
+  /** Why the answer ended, which is whole: `other` is a word that only its endpoint knows. */
+  reason: 'stop' | 'tool-calls' | 'other';
   /** Counts of tokens, where the provider tells them. */
   usage?: ModelUsage;
   /** What this provider wants back with this answer in later calls, such as signatures of its thoughts. */

@@ -141,6 +141,18 @@ describe('a model of an OpenAI-compatible endpoint', () => {
       { fallback: true, outage: undefined },
       /its answer ended in the middle$/,
     ],
+    [
+      'a limit of tokens',
+      { text: 'bon', reason: 'length' },
+      { fallback: true, outage: undefined },
+      /^model "small" gave no answer: its answer was cut at its token limit$/,
+    ],
+    [
+      'a filter',
+      { text: 'bon', reason: 'content_filter' },
+      { fallback: false, outage: undefined },
+      /^model "small" gave no answer: its answer was withheld$/,
+    ],
     ['an error in the middle', { text: 'bon', breaks: 'overloaded' }, { fallback: true }, /it broke off: overloaded$/],
   ])('%s: whether another model may answer', async (_, answer, expected, text) => {
     llm.answer = () => answer;
@@ -203,6 +215,11 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     await all(model().stream(asked({ output, tools: [{ name: 't', inputSchema: { type: 'object' } }] })));
     expect(llm.calls).toHaveLength(3);
     expect(sent()).not.toHaveProperty('response_format');
+  });
+
+  it('takes an answer for whole that ended with a word of the endpoint', async () => {
+    llm.answer = () => ({ text: 'bonjour', reason: 'eos' });
+    expect(await all(model().stream(asked()))).toMatchObject([{ text: 'bonjour' }, { end: { reason: 'other' } }]);
   });
 
   it('reads an endpoint that does not stream', async () => {

@@ -21,7 +21,13 @@ interface Wire {
   error: JsonObject;
   /** What has to come back with the next call. */
   kept: JsonObject;
+  /** Answers that are not whole: the provider's word, what it says, and how that is told. */
+  lacking: [word: string, body: string, said: string][];
 }
+
+const CUT = 'its answer was cut at its token limit';
+const WITHHELD = 'its answer was withheld';
+const IN_THE_MIDDLE = 'its answer ended in the middle';
 
 const sse = (...events: JsonObject[]): string =>
   events
@@ -34,11 +40,8 @@ const block = (index: number, content: JsonObject, ...deltas: JsonObject[]): Jso
   { type: 'content_block_stop', index },
 ];
 
-const ANTHROPIC: Wire = {
-  provider: 'anthropic',
-  path: '/messages',
-  header: 'x-api-key',
-  answer: sse(
+const anthropicAnswer = (reason: string): string =>
+  sse(
     {
       type: 'message_start',
       message: {
@@ -70,11 +73,26 @@ const ANTHROPIC: Wire = {
       { type: 'input_json_delta', partial_json: '{"at":' },
       { type: 'input_json_delta', partial_json: '"home"}' },
     ),
-    { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 20 } },
+    { type: 'message_delta', delta: { stop_reason: reason, stop_sequence: null }, usage: { output_tokens: 20 } },
     { type: 'message_stop' },
-  ),
+  );
+
+const ANTHROPIC: Wire = {
+  provider: 'anthropic',
+  path: '/messages',
+  header: 'x-api-key',
+  answer: anthropicAnswer('tool_use'),
   error: { type: 'error', error: { type: 'invalid_request_error', message: 'max_tokens: too many' } },
   kept: { type: 'thinking', thinking: 'a tool', signature: 'c2lnbmVk' },
+  lacking: (
+    [
+      ['max_tokens', CUT],
+      ['model_context_window_exceeded', CUT],
+      ['refusal', WITHHELD],
+      ['pause_turn', IN_THE_MIDDLE],
+      ['a word that nobody knows yet', IN_THE_MIDDLE],
+    ] as const
+  ).map(([word, said]) => [word, anthropicAnswer(word), said]),
 };
 
 const candidate = (parts: JsonObject[], more: JsonObject = {}): JsonObject => ({
@@ -82,28 +100,39 @@ const candidate = (parts: JsonObject[], more: JsonObject = {}): JsonObject => ({
   usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 20, totalTokenCount: 29 },
 });
 
+const googleAnswer = (finishReason: string): string =>
+  sse(
+    candidate([{ text: 'Let me ' }]),
+    candidate([{ text: 'look.' }]),
+    candidate([{ functionCall: { name: 'look', args: { at: 'home' } }, thoughtSignature: 'c2lnbmVk' }], {
+      finishReason,
+    }),
+  );
+
 const GOOGLE: Wire = {
   provider: 'google',
   path: '/models/m:streamGenerateContent?alt=sse',
   header: 'x-goog-api-key',
-  answer: sse(
-    candidate([{ text: 'Let me ' }]),
-    candidate([{ text: 'look.' }]),
-    candidate([{ functionCall: { name: 'look', args: { at: 'home' } }, thoughtSignature: 'c2lnbmVk' }], {
-      finishReason: 'STOP',
-    }),
-  ),
+  answer: googleAnswer('STOP'),
   error: { error: { code: 400, message: 'max_tokens: too many', status: 'INVALID_ARGUMENT' } },
   kept: { thoughtSignature: 'c2lnbmVk' },
+  lacking: [
+    ['MAX_TOKENS', googleAnswer('MAX_TOKENS'), CUT],
+    ['SAFETY', googleAnswer('SAFETY'), WITHHELD],
+    ['MALFORMED_FUNCTION_CALL', googleAnswer('MALFORMED_FUNCTION_CALL'), IN_THE_MIDDLE],
+    ['OTHER', googleAnswer('OTHER'), IN_THE_MIDDLE],
+    [
+      'blockReason',
+      sse({ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 3, totalTokenCount: 3 } }),
+      WITHHELD,
+    ],
+  ],
 };
 
 const item = (fields: JsonObject): JsonObject => ({ output_index: 0, ...fields });
 
-const OPENAI: Wire = {
-  provider: 'openai',
-  path: '/responses',
-  header: 'authorization',
-  answer: sse(
+const openAiAnswer = (incomplete?: string): string =>
+  sse(
     { type: 'response.created', response: { id: 'r', created_at: 1, model: 'm', service_tier: null } },
     item({ type: 'response.output_item.added', item: { type: 'message', id: 'msg_1', phase: null } }),
     item({ type: 'response.output_text.delta', item_id: 'msg_1', delta: 'Let me ', logprobs: null }),
@@ -122,9 +151,9 @@ const OPENAI: Wire = {
       },
     },
     {
-      type: 'response.completed',
+      type: incomplete === undefined ? 'response.completed' : 'response.incomplete',
       response: {
-        incomplete_details: null,
+        incomplete_details: incomplete === undefined ? null : { reason: incomplete },
         usage: {
           input_tokens: 9,
           input_tokens_details: { cached_tokens: 0 },
@@ -134,9 +163,19 @@ const OPENAI: Wire = {
         service_tier: null,
       },
     },
-  ),
+  );
+
+const OPENAI: Wire = {
+  provider: 'openai',
+  path: '/responses',
+  header: 'authorization',
+  answer: openAiAnswer(),
   error: { error: { message: 'max_tokens: too many', type: 'invalid_request_error', param: null, code: null } },
   kept: { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{"at":"home"}' },
+  lacking: [
+    ['max_output_tokens', openAiAnswer('max_output_tokens'), CUT],
+    ['content_filter', openAiAnswer('content_filter'), WITHHELD],
+  ],
 };
 
 describe.each([ANTHROPIC, GOOGLE, OPENAI])('models of $provider', (wire) => {
@@ -231,6 +270,15 @@ describe.each([ANTHROPIC, GOOGLE, OPENAI])('models of $provider', (wire) => {
     await expect(ask([question])).rejects.toMatchObject({
       message: 'model "named" gave no answer: its answer ended in the middle',
       fallback: true,
+    });
+  });
+
+  it.each(wire.lacking)('takes no answer for whole that ended with %s', async (_word, body, said) => {
+    answer = { ...answer, body };
+    await expect(ask([question])).rejects.toMatchObject({
+      message: `model "named" gave no answer: ${said}`,
+      // What was withheld was refused, and another model is not asked what one refuses.
+      fallback: said !== WITHHELD,
     });
   });
 
