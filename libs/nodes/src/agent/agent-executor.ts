@@ -17,6 +17,7 @@ import { type AgentTurn, callerOf } from './agent-turn.js';
 import { callStep } from './call-step.js';
 import { modelStep } from './model-step.js';
 import { StructuredAnswer } from './structured-answer.js';
+import { WireNames } from './wire-names.js';
 
 /** What agents work with. */
 export interface AgentServices {
@@ -77,7 +78,8 @@ export class ModelExecutor extends AgentExecutor {
     let remembered: Promise<ModelMessage[]> | undefined;
     const earlier = (): Promise<ModelMessage[]> =>
       (remembered ??= memory?.earlier(context, settings) ?? Promise.resolve([]));
-    const turn: AgentTurn = { node: this.node.id, context, settings, models, tools, structure, log, earlier };
+    const wire = new WireNames(tools.map(({ name }) => name));
+    const turn: AgentTurn = { node: this.node.id, context, settings, models, tools, wire, structure, log, earlier };
     while (log.question === undefined) {
       if (log.failure !== undefined) throw new NodeFailure(log.failure.message, log.failure);
       const { call } = log;

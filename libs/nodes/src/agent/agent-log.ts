@@ -23,7 +23,6 @@ import {
   questionOf,
   type ToolOutcome,
 } from './agent-events.js';
-import { wireName } from './wire-name.js';
 
 /** A call that a model asked for, as far as the Task's log knows what became of it. */
 export interface LoggedCall extends AskedCall {
@@ -50,7 +49,7 @@ export class AgentLog {
   readonly opening: Message[] = [];
   /** When that was (ISO 8601). */
   begunAt: string | undefined;
-  /** What was said since, without what is under way. */
+  /** What was said since, without what is under way; tools have the names that events say. */
   readonly said: ModelMessage[] = [];
   /** The last step, from 1. */
   step = 0;
@@ -134,7 +133,7 @@ export class AgentLog {
   private respond({ step, usage, toolCalls = [] }: ModelResponse, metadata: JsonObject | undefined): void {
     const parts = this.pieces;
     const kept = keptOf(metadata);
-    const calls = toolCalls.map(({ id, tool, args }) => ({ id, name: wireName(tool), args }));
+    const calls = toolCalls.map(({ id, tool, args }) => ({ id, name: tool, args }));
     const message: AssistantMessage = { role: 'assistant', parts };
     if (calls.length > 0) message.toolCalls = calls;
     if (kept !== undefined) message.kept = kept;
@@ -157,7 +156,7 @@ export class AgentLog {
     const isCut = truncated === true;
     const outcome =
       error === undefined ? { result: read(result, isCut) } : { error: isCut ? `${error}\n${CUT}` : error };
-    this.results.set(id, { id, name: wireName(tool), ...outcome });
+    this.results.set(id, { id, name: tool, ...outcome });
     if (this.call !== undefined) return;
     const results = this.calls.flatMap((call) => this.results.get(call.id) ?? []);
     this.said.push({ role: 'tool', results });

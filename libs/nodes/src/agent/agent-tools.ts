@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '#libs/protocol';
 import { NodeFailure } from '../node-failure.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { ToolOutcome } from './agent-events.js';
-import { wireName } from './wire-name.js';
+import type { WireNames } from './wire-names.js';
 
 /** For whom tools are called, and how long that is wanted. */
 export interface ToolCaller {
@@ -73,8 +73,8 @@ export class BuiltInTools extends AgentTools {
 }
 
 /** What a model is told of tools. */
-export function modelTools(tools: readonly AgentTool[]): ModelTool[] {
-  return tools.map(({ name, description, inputSchema }) => ({ name: wireName(name), description, inputSchema }));
+export function modelTools(tools: readonly AgentTool[], wire: WireNames): ModelTool[] {
+  return tools.map(({ name, description, inputSchema }) => ({ name: wire.of(name), description, inputSchema }));
 }
 
 /** Bytes of a result that are kept. */

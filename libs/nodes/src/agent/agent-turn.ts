@@ -5,7 +5,7 @@ import type { AgentLog } from './agent-log.js';
 import type { AgentSettings } from './agent-settings.js';
 import type { AgentTool, ToolCaller } from './agent-tools.js';
 import type { StructuredAnswer } from './structured-answer.js';
-import { wireName } from './wire-name.js';
+import type { WireNames } from './wire-names.js';
 
 /** What an agent works with while one execution lasts. */
 export interface AgentTurn {
@@ -15,6 +15,7 @@ export interface AgentTurn {
   settings: AgentSettings;
   models: Models;
   tools: readonly AgentTool[];
+  wire: WireNames;
   /** What the answer has to be, where that is said. */
   structure: StructuredAnswer | undefined;
   log: AgentLog;
@@ -27,11 +28,6 @@ export function callerOf({ call, signal }: RequestContext): ToolCaller {
   return { ...call.scope, signal };
 }
 
-/** The tool that a model means. */
-export function toolCalled({ tools }: Pick<AgentTurn, 'tools'>, name: string): AgentTool | undefined {
-  return tools.find((tool) => tool.name === name) ?? tools.find((tool) => wireName(tool.name) === name);
-}
-
 /** The conversation as a model is told it: what it is, what was said before and in this Task. The echo needs no past. */
 export async function conversation(turn: AgentTurn, model: string): Promise<ModelMessage[]> {
   const { settings, log, context } = turn;
@@ -42,10 +38,17 @@ export async function conversation(turn: AgentTurn, model: string): Promise<Mode
     ...(systemPrompt === undefined ? [] : [{ role: 'system' as const, parts: [{ text: systemPrompt }] }]),
     ...(model === ECHO_MODEL ? [] : await turn.earlier()),
     ...opening.map(modelMessage),
-    ...log.said,
+    ...log.said.map((said) => onWire(said, turn.wire)),
   ];
 }
 
 function modelMessage({ role, parts }: Message): ModelMessage {
   return { role: role === 'ROLE_USER' ? 'user' : 'assistant', parts };
+}
+
+/** The log has tools by the names that they have elsewhere. */
+function onWire(said: ModelMessage, wire: WireNames): ModelMessage {
+  const named = <T extends { name: string }>(it: T): T => ({ ...it, name: wire.of(it.name) });
+  if (said.role === 'tool') return { ...said, results: said.results.map(named) };
+  return said.role === 'assistant' && said.toolCalls ? { ...said, toolCalls: said.toolCalls.map(named) } : said;
 }

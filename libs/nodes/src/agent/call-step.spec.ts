@@ -158,3 +158,36 @@ describe('the result of a call', () => {
     expect(capped({ a: 1 })).toEqual({ result: { a: 1 } });
   });
 });
+
+describe('a call of a tool whose name on the wire another one would have', () => {
+  const TOOLS = ['dots/item.delete', 'dots/item_delete', 'git/hub__push', 'git__hub/push'];
+  /** Asks for the tool that is described so, by the name that it is offered by. */
+  const wanting =
+    (tool: string): Answering =>
+    (call, model) =>
+      once(call.tools?.find(({ description }) => description === `The tool ${tool}`)?.name ?? '')(call, model);
+
+  it.each(TOOLS)('is one of %s, also where a crash comes between', async (tool) => {
+    for (const killAfter of [4, 5]) {
+      const { driver, tools, models } = notedAgent(wanting(tool), { tools: TOOLS, onUncertain: 'repeat' });
+      await driver.run(killAfter);
+      await driver.run();
+      expect(new Set(tools.made)).toEqual(new Set([`${tool} {"to":"you"}`]));
+      expect(lastWord(driver)).toBe(`"${tool} done"`);
+      const said = models.calls.at(-1)?.call;
+      const names = said?.messages.flatMap((it) => ('toolCalls' in it ? it.toolCalls!.map(({ name }) => name) : []));
+      expect(said?.tools?.filter(({ name }) => name === names?.[0])).toMatchObject([
+        { description: `The tool ${tool}` },
+      ]);
+    }
+  });
+
+  it('is asked about where that tool is to be, and only there', async () => {
+    const states = TOOLS.slice(0, 2).map(async (tool) => {
+      const { driver } = notedAgent(wanting(tool), { tools: TOOLS, approve: ['dots/item.delete'] });
+      await driver.run();
+      return driver.state;
+    });
+    expect(await Promise.all(states)).toEqual(['input_required', 'completed']);
+  });
+});

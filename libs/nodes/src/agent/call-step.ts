@@ -4,7 +4,7 @@ import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
 import { type CallQuestion, callQuestion, toolCall, toolResult } from './agent-events.js';
 import type { LoggedCall } from './agent-log.js';
-import { type AgentTurn, callerOf, toolCalled } from './agent-turn.js';
+import { type AgentTurn, callerOf } from './agent-turn.js';
 import type { AgentTool } from './agent-tools.js';
 
 /** How often a call may be made without a question: the second time only where that does no harm. */
@@ -20,7 +20,7 @@ const SHOWN = 2_000;
  */
 export async function* callStep(turn: AgentTurn, call: LoggedCall): AsyncGenerator<NodeEvent, void, void> {
   const { context } = turn;
-  const tool = toolCalled(turn, call.tool);
+  const tool = turn.tools.find(({ name }) => name === call.tool);
   const refusal = refusalOf(call, tool);
   if (refusal !== undefined) return yield toolResult(context, call, { error: refusal });
   const question = call.made > 0 ? repetition(turn, call, tool) : approval(turn, call, tool);

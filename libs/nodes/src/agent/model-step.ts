@@ -3,7 +3,7 @@ import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
 import { type AskedCall, modelError, modelRequest, modelResponse } from './agent-events.js';
 import { modelTools } from './agent-tools.js';
-import { type AgentTurn, conversation, toolCalled } from './agent-turn.js';
+import { type AgentTurn, conversation } from './agent-turn.js';
 import { AnswerInPieces } from './answer-in-pieces.js';
 import { coalesced } from './coalesced.js';
 
@@ -48,7 +48,7 @@ function refuseMore({ log, settings: { maxSteps, budget } }: AgentTurn): void {
 async function* askedFor(turn: AgentTurn, model: Model, step: number): Steps {
   const { context, settings, structure } = turn;
   yield modelRequest(context, model.name, step);
-  const tools = modelTools(turn.tools);
+  const tools = modelTools(turn.tools, turn.wire);
   const { signal } = context;
   const answer = new AnswerInPieces(turn);
   const events = model.stream({
@@ -82,7 +82,7 @@ function askedCalls(turn: AgentTurn, calls: readonly ToolCall[], step: number): 
   return calls.map(({ id: said, name, args, malformed }, index) => {
     const id = said === '' || ids.has(said) || turn.log.has(said) ? `call-${step}-${index + 1}` : said;
     ids.add(id);
-    const tool = toolCalled(turn, name)?.name ?? name;
+    const tool = turn.wire.tool(name) ?? name;
     return { tool, id, args, ...(malformed !== undefined && { malformed }) };
   });
 }
