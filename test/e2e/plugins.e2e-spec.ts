@@ -30,7 +30,16 @@ const asking = defineNode({
   run: async (ctx) => 'so ' + JSON.stringify(await ctx.ask(ctx.text, { type: 'boolean' })),
 });
 const noting = ['restart', 'fail'].map((recovery) => defineNode({ type: 'noting_' + recovery, configSchema, recovery, run }));
-export default [asking, ...noting];
+const report = defineNode({
+  type: 'report',
+  configSchema: { type: 'object', properties: {} },
+  recovery: 'restart',
+  async *run(ctx) {
+    yield ctx.artifact('log', { text: 'what was done' });
+    yield 'the answer';
+  },
+});
+export default [asking, report, ...noting];
 `;
 
 /** A name that no tool may have. */
@@ -125,6 +134,16 @@ describe('a node of a plugin that asks', () => {
       (await api.call('POST', `/runs/${runId}/answers`, { node: 'q', parts: [{ data }] })).status;
     expect([await answer('perhaps'), await answer(true)]).toEqual([422, 202]);
     expect(await api.ended(runId)).toMatchObject({ status: 'completed', result: [{ parts: [{ text: 'so true' }] }] });
+  });
+});
+
+describe('a node of a plugin that makes an Artifact before it says anything', () => {
+  it('has what it says as its output, and the Artifact after it', async () => {
+    const report = { id: 'r', type: 'report', config: {} };
+    const said = { id: 'said', type: 'output', config: { prompt: '{{r}} / ${nodes.r.text}' } };
+    const run = await api.finish(Object.assign(linear(unique('report'), report, said), { language: 2 }));
+    expect(run).toMatchObject({ status: 'completed', state: { r: 'the answer', said: 'the answer / the answer' } });
+    expect(run.artifacts['r']).toMatchObject([{ artifactId: 'r' }, { artifactId: 'log' }]);
   });
 });
 

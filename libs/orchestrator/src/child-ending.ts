@@ -46,7 +46,7 @@ export function childEnding(node: WorkflowNode, url: string, outcome: CallOutcom
   const { answer } = outcome;
   if (outcome.kind === 'completed') {
     const artifacts = node.type === 'agent' ? wholeAnswer(answer) : artifactsOf(answer);
-    return { kind: 'completed', status: 'completed', artifacts };
+    return { kind: 'completed', status: 'completed', artifacts: outputFirst(node, artifacts) };
   }
   const status = answer.state && stateWord(answer.state);
   if (outcome.kind === 'waiting') {
@@ -96,6 +96,15 @@ function wholeAnswer(answer: CalledTask): Artifact[] {
   const artifacts = artifactsOf(answer);
   const said = answer.status?.message?.parts ?? [];
   return artifacts.length === 1 && said.length > 0 ? artifacts.map((it) => ({ ...it, parts: said })) : artifacts;
+}
+
+/** Types whose Artifacts have the names that somebody else gave them: what is first is their output. */
+const NAMED_BY_OTHERS = new Set(['external', 'script', 'workflow']);
+
+/** What a node says and returns is the Artifact of its own name, also where it made others before it said anything. */
+function outputFirst({ id, type }: WorkflowNode, artifacts: Artifact[]): Artifact[] {
+  const own = NAMED_BY_OTHERS.has(type) ? undefined : artifacts.find(({ artifactId }) => artifactId === id);
+  return own === undefined ? artifacts : [own, ...artifacts.filter((it) => it !== own)];
 }
 
 /** What an agent says, directly or at the end, is its output where it made no Artifact. */
