@@ -123,6 +123,7 @@ describe('/api/models', () => {
       (await api.finish(asking(name), { in: 'x' })).error?.message;
     expect(await failed(refused)).toMatch(/the provider refused the key \(HTTP 401\): no such key/);
     expect(await failed(lost)).toMatch(/there is no credential "nobody-kept-it"/);
+    expect(await failed('tpyo')).toMatch(/there is no model "tpyo"/);
     const shown = await api.call<{ lastError?: { message: string } }>('GET', `/credentials/${auth}`);
     expect(shown.body.lastError?.message).toMatch(/refused the key/);
     expect(`${shown.text}${stage.parley.logs()}`).not.toContain(secret);

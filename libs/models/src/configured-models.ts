@@ -15,6 +15,8 @@ import { ProviderModel } from './provider-model.js';
 @Injectable()
 export class ConfiguredModels extends Models {
   readonly defaultModel: Model;
+  /** Whether there is an endpoint: it says itself which names it does not know. */
+  readonly hasEndpoint: boolean;
   private readonly echo: Model;
   private readonly named: (name: string) => Model;
 
@@ -22,6 +24,7 @@ export class ConfiguredModels extends Models {
     super();
     const { baseUrl, apiKey, inputModes: input } = llm;
     const counts = new ModelCounts(metrics);
+    this.hasEndpoint = baseUrl !== undefined;
     this.echo = counts.over(new EchoModel());
     if (baseUrl === undefined) {
       this.named = () => this.echo;

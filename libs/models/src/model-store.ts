@@ -59,6 +59,12 @@ export class ModelStore {
     return throughOutage(() => this.read(id), signal ?? new AbortController().signal);
   }
 
+  /** Whether the tenant keeps any; waits for a database that is out of reach. */
+  async isInUse(tenant: string, signal?: AbortSignal): Promise<boolean> {
+    const found = (): Promise<boolean> => this.rows.existsBy({ tenant });
+    return throughOutage(found, signal ?? new AbortController().signal);
+  }
+
   private async readAll(keys: readonly string[]): Promise<Map<string, ModelRow>> {
     const ids = keys.map((key) => JSON.parse(key) as [string, string]);
     const { rows } = await this.database.pool.query<ModelRow>({

@@ -6,6 +6,7 @@ import { ConfiguredModels } from './configured-models.js';
 import { ECHO_MODEL } from './echo-model.js';
 import type { Model } from './model.js';
 import { ModelCounts } from './model-counts.js';
+import { ModelError } from './model-error.js';
 import { CredentialSigner, KeySigner } from './model-signer.js';
 import { inputModes, type ModelSettings, PROVIDER_URLS } from './model-settings.js';
 import { ModelStore } from './model-store.js';
@@ -13,7 +14,10 @@ import { type ModelInput, Models } from './models.js';
 import { ProviderModel } from './provider-model.js';
 import { MODEL_NAME, type StoredModel } from './stored-model.js';
 
-/** The models of `/api/models`, and after them those of the operator's endpoint. */
+/**
+ * The models of `/api/models`, and after them those of the operator's endpoint. Where there is no endpoint, a name that is
+ * none of a tenant's models is a mistake: the built-in model answers only where no models are kept at all.
+ */
 @Injectable()
 export class StoredModels extends Models {
   readonly defaultModel: Model;
@@ -33,9 +37,12 @@ export class StoredModels extends Models {
 
   /** Read anew each time, so that a change counts from the next call on, on every replica. */
   async find(name: string | undefined, { tenant, signal }: { tenant: string; signal?: AbortSignal }): Promise<Model> {
-    if (name === undefined || name === ECHO_MODEL || !MODEL_NAME.test(name)) return this.configured.find(name);
-    const found = await this.store.current({ tenant, name }, signal);
-    return found === undefined ? this.configured.find(name) : this.counts.over(this.modelOf(found));
+    if (name === undefined || name === ECHO_MODEL) return this.configured.find(name);
+    const found = MODEL_NAME.test(name) ? await this.store.current({ tenant, name }, signal) : undefined;
+    if (found) return this.counts.over(this.modelOf(found));
+    if (!this.configured.hasEndpoint && (await this.store.isInUse(tenant, signal)))
+      throw new ModelError(`there is no model "${name}"`);
+    return this.configured.find(name);
   }
 
   /** Read anew each time as well. */
