@@ -5,6 +5,8 @@ function listOf(each: Partial<EachConfig> = {}, fields: Partial<WorkflowDefiniti
   return new SteppedRun(flowOf('m end', 'm>end', { m: { each: { items: 'inputs.list', ...each } } }, fields));
 }
 
+const EACH = { each: { items: 'inputs.list', concurrency: 1 } };
+
 describe('a list', () => {
   test('is asked for when its node has started, and goes through its entries in order, so many at once', () => {
     const run = listOf({ concurrency: 2 });
@@ -58,6 +60,23 @@ describe('a list', () => {
     run.cancel('m[0]').report('off', 'm[1]');
     expect(run.statuses()).toBe('m canceled, other failed, m[0] canceled, m[1] skipped');
     expect(run.plan).toEqual({ outcome: 'failed' });
+  });
+
+  test('is over with a cancel of the run, before what runs at the end', () => {
+    const definition = flowOf('m end x', 'm>end', { m: EACH }, { onExit: [{ node: 'x' }] });
+    const run = new SteppedRun(definition).items('m', 1, 2, 3).start('m[0]').cancel('m[0]').ending('canceled');
+    expect(run.plan).toMatchObject({ report: ['canceled: end m[1]'], start: ['x'] });
+    expect(run.statuses('m', 'end')).toBe('m canceled, end skipped');
+    expect(run.node('m').finishedAt).toBeDefined();
+  });
+
+  test('that an earlier version went on with after a cancel is read as it came', () => {
+    const definition = flowOf('m end x', 'm>end', { m: EACH }, { onExit: [{ node: 'x' }] });
+    const run = new SteppedRun(definition).items('m', 1, 2, 3).start('m[0]').cancel('m[0]').ending('canceled');
+    run.start('m[1]', 'x').complete('m[1]').complete('m[2]').complete('m').complete('end').complete('x');
+    expect(run.statuses()).toBe(
+      'm completed, end completed, x completed, m[0] canceled, m[1] completed, m[2] completed',
+    );
   });
 
   test('that nobody needs any more is stopped', () => {

@@ -175,6 +175,7 @@ export class Progress {
   /** The outcome is known: the nodes of `onExit` run that want to know it. */
   beginEnding(outcome: EndingOutcome, at: string): void {
     this.frontier.ending = outcome;
+    if (outcome === 'canceled') this.leaveOut('canceled', { at });
     this.frontier.timers.clear();
     this.frontier.open.clear();
     for (const [id, on] of this.graph.exits) {
@@ -298,18 +299,23 @@ export class Progress {
     const { frontier, run } = this;
     frontier.unhandled.add(damage);
     run.error ??= damage.error;
-    if (frontier.isStruck) this.stopAll(damage);
+    if (frontier.isStruck) this.leaveOut('failure', { damage });
   }
 
-  private stopAll(damage: Damage): void {
+  /** Nothing starts any more but the nodes of `onExit`. */
+  private leaveOut(because: SkipReason, { damage, at }: { damage?: Damage; at?: string }): void {
     const { sets } = this.frontier;
     for (const node of [...sets.byStatus.pending]) {
       if (this.graph.exits.has(node.id)) continue;
-      this.skip(node, 'failure');
+      this.skip(node, because);
       const unit = this.scopes.of(node);
-      if (unit) Object.assign(unit, { outcome: 'skipped', damage });
+      if (unit) Object.assign(unit, { outcome: 'skipped', ...(damage && { damage }) });
     }
-    for (const node of [...sets.byStatus.running]) if (node.each) this.lists.withdraw(node);
+    for (const node of [...sets.byStatus.running]) {
+      if (node.each === undefined) continue;
+      if (at !== undefined) node.finishedAt = at;
+      this.lists.withdraw(node);
+    }
   }
 }
 

@@ -1,11 +1,12 @@
 import { type JsonValue, textPart, userMessage } from '#libs/protocol';
 import { useFakeTime } from '../../../test/support/fake-time.js';
-import { answering, fail, hang } from './testing/answering-agents.js';
-import { everyCrash } from './testing/crashes.js';
+import { answer, answering, fail, hang } from './testing/answering-agents.js';
+import { everyCrash, outcomeOf } from './testing/crashes.js';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
 import { extended } from './testing/extended-workflow.js';
 import { FakeClock } from './testing/fake-clock.js';
 import type { FakeCall } from './testing/fake-agents.js';
+import type { WorkflowDefinition } from './workflow.js';
 
 FakeClock.advance = useFakeTime();
 
@@ -17,6 +18,14 @@ const DEFINITION = extended(
   }),
   { bad: { config: { prompt: '${error.node}: ${error.kind}' } } },
 );
+
+const EXIT = { language: 2 as const, onExit: [{ node: 'always' }] };
+const SAYS = { always: { config: { prompt: '${nodes.m.status}' } } };
+const LIST = extended(workflowOf('m after always', 'm>after', EXIT), {
+  ...SAYS,
+  m: { each: { items: '[1, 2, 3, 4]', concurrency: 2 } },
+});
+const NARROW = extended(workflowOf('a m after always', 'm>after', { ...EXIT, parallel: 1 }), SAYS);
 
 describe('the nodes that run when a run is over', () => {
   test('are called once, each for its outcome: success', async () => {
@@ -84,6 +93,31 @@ describe('the nodes that run when a run is over', () => {
     }
   });
 
+  test.each<[string, WorkflowDefinition, string, object]>([
+    ['entry of a list', LIST, 'canceled', { 'm[0]': 'canceled', 'm[1]': 'canceled', after: 'skipped' }],
+    ['node that waits for its place', NARROW, 'skipped', { a: 'canceled', m: 'skipped', after: 'skipped' }],
+  ])('are all that starts after a cancel: no %s', async (_what, definition, seen, others) => {
+    const first = ['m[0]#1', 'm[1]#1'];
+    const agents = () => answering({ m: (call) => (first.includes(call.attempt) ? hang : answer)(call), a: hang });
+    const run = new DrivenRun(definition, agents());
+    const whole = run.start();
+    await run.until(definition === LIST ? 'a2a.sending m[1]' : 'a2a.sending a');
+    const sent = run.sent;
+    run.cancel();
+    expect(await whole).toBe('TASK_STATE_CANCELED');
+    expect(run.sent).toEqual([...sent, 'always#1']);
+    expect(run.agents.calls.at(-1)?.text).toBe(seen);
+    const statuses = [...run.state.instances.values()].map(({ instance, status }) => [instance, status]);
+    expect(Object.fromEntries(statuses)).toMatchObject({ ...others, always: 'completed' });
+    const begun = run.steps.findIndex((step) => step.startsWith('node.canceled'));
+    for (let length = begun + 1; length < run.log.length; length += 1) {
+      const other = new DrivenRun(definition, agents());
+      expect(await other.recover(run.log.slice(0, length))).toBe('TASK_STATE_CANCELED');
+      expect(other.sent.filter((it) => it !== 'always#1')).toEqual([]);
+      expect(outcomeOf(other)).toEqual(outcomeOf(run));
+    }
+  });
+
   test('are canceled with a run whose end they wait for', async () => {
     const run = new DrivenRun(DEFINITION, answering({ good: hang }));
     const whole = run.start();
@@ -99,9 +133,9 @@ describe('a question that nobody answers in time', () => {
     if (call.request?.message.taskId === undefined) call.finish('TASK_STATE_INPUT_REQUIRED', 'which?');
     else call.complete(...(call.request.message.parts ?? []));
   };
-  const asking = (answer?: JsonValue, keys: object = {}) =>
+  const asking = (byDefault?: JsonValue, keys: object = {}) =>
     extended(workflowOf('a b', 'a>b'), {
-      a: { onWait: { deadline: '48h', ...(answer !== undefined && { default: answer }) }, ...keys },
+      a: { onWait: { deadline: '48h', ...(byDefault !== undefined && { default: byDefault }) }, ...keys },
     });
 
   /** A run that asks, and goes on 48 hours later. */

@@ -53,6 +53,13 @@ function wrongWith({ definition, agents, state }: DrivenRun, end: TaskState): st
   ];
 }
 
+/** Which nodes were started when it was known how the run ends. */
+function startedAtTheEnd({ runEvents }: DrivenRun): (string | undefined)[] {
+  const ending = runEvents.findIndex(({ type }) => type === 'run.ending');
+  const after = ending < 0 ? [] : runEvents.slice(ending);
+  return after.flatMap(({ type, node_id }) => (type === 'node.started' ? [node_id] : []));
+}
+
 /** As much of a log as a process leaves that dies: not after an event that has ended its turn. */
 function leftBehind(log: readonly TaskEvent[], most: number): TaskEvent[] {
   const left = log.slice(0, Math.min(most + 1, log.length - 1));
@@ -111,6 +118,7 @@ describe('any run of any workflow', () => {
         else void run.cancelWaiting();
         expect(await playOut(run, { fate })).toBe('TASK_STATE_CANCELED');
         expect(wrongWith(run, 'TASK_STATE_CANCELED')).toEqual([]);
+        expect(startedAtTheEnd(run).filter((id) => id !== 'exit')).toEqual([]);
         const { slow, silent, cancels } = run.agents as RandomAgents;
         const open = [...slow, ...silent];
         expect(open.filter(({ aborted }) => !aborted).map(({ attempt }) => attempt)).toEqual([]);
