@@ -35,6 +35,9 @@ export interface AttemptFailure {
   retryAfter?: number;
 }
 
+/** Of a node that asks when nobody is heard any more. */
+export const CANNOT_ASK: AttemptFailure = { kind: 'refused', error: 'it cannot ask: the run has its outcome' };
+
 /** The run whose nodes end. */
 interface EndingRun {
   reference: TaskReference;

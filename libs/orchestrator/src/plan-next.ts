@@ -32,13 +32,16 @@ export function planNext(state: RunState, now: number): Plan {
   return ended(plan, frontier.isFailing ? 'failed' : 'completed', state);
 }
 
-/** What is left to do when the outcome is known: the nodes of `onExit`, as long as they have time. */
+/** What is left to do when the outcome is known: the nodes of `onExit`, as long as they have time. None of them may ask. */
 function planEnding(frontier: Frontier, now: number): Plan {
   const isOver = frontier.timers.due(now).some(({ kind }) => kind === 'exit');
   const report = frontier.unreported;
   if (isOver) return ended({ ...NOTHING, stop: frontier.active, report }, frontier.ending);
   const wakeAt = frontier.timers.after(now);
-  const plan = { stop: [], report, ...timely(frontier, now), answer: [], ...(wakeAt !== undefined && { wakeAt }) };
+  const { fire, ...others } = timely(frontier, now);
+  const unheard = frontier.waiting.map((node): Timer => ({ kind: 'question', at: now, node }));
+  const common = { stop: [], report, answer: [], ...(wakeAt !== undefined && { wakeAt }) };
+  const plan = { ...common, ...others, fire: [...fire, ...unheard] };
   return frontier.active.length > 0 || frontier.isBusy ? plan : ended(plan, frontier.ending);
 }
 

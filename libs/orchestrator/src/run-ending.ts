@@ -176,6 +176,16 @@ function parks(wakeAt: number): { parks: Date } {
   return { parks: new Date(wakeAt) };
 }
 
+/** What became of the children that were told to stop, as the run knows it. */
+export function canceledChildren(nodes: Iterable<NodeRun>): CanceledChild[] {
+  return [...nodes].flatMap(({ id, instance, agentUrl = '', taskId, cancelOutcome: outcome }) => {
+    if (outcome === undefined) return [];
+    return [
+      { node: id, ...(instance !== id && { instance }), agentUrl, ...(taskId !== undefined && { taskId }), outcome },
+    ];
+  });
+}
+
 /** A step or an end without the run's state, and with the beginning of its texts. */
 export function shortened(event: TaskEvent): TaskEvent {
   if (!('statusUpdate' in event)) return event;

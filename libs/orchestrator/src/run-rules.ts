@@ -23,7 +23,8 @@ export function exitProblems({ nodes, edges, onExit = [] }: WorkflowDefinition):
       .unless(types.has(node), 'UNKNOWN_NODE', 'node', 'names no node')
       .unless(!ends.has(node), 'INVALID_EXIT', 'node', 'names a node that an edge leads to or from')
       .unless(!seen.has(node), 'INVALID_EXIT', 'node', 'names a node that it names already')
-      .unless(!['input', 'output'].includes(type), 'INVALID_EXIT', 'node', `names a node of type ${type}`);
+      .unless(!['input', 'output'].includes(type), 'INVALID_EXIT', 'node', `names a node of type ${type}`)
+      .unless(type !== 'human', 'INVALID_EXIT', 'node', 'names a node that asks, when nobody is heard any more');
     seen.add(node);
     return problems.found;
   });

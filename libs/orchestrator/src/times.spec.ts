@@ -144,6 +144,12 @@ describe('the end of a run', () => {
     expect(run.cancel('good').plan).toEqual({ outcome: 'completed' });
   });
 
+  test('hears no question of theirs: its time is over at once', () => {
+    const run = new SteppedRun(definition).complete('a').ending('completed').report('off', 'bad').ask('good');
+    expect(run.plan).toMatchObject({ start: ['always'], fire: ['question good'] });
+    expect(run.fail('good').complete('always').plan).toMatchObject({ outcome: 'completed' });
+  });
+
   test('has their results among none of its own', () => {
     expect(new SteppedRun(definition).state.graph.resultNodes().map(({ id }) => id)).toEqual(['a']);
   });

@@ -40,8 +40,11 @@ describe('of the run', () => {
     expect(codesOf(having('', members))).toEqual([found]);
   });
 
-  it('an input or output does not run at the end', () => {
-    const nodes = [...(GOOD['nodes'] as JsonObject[]), { id: 'last', type: 'output' }];
+  it.each<JsonObject>([
+    { id: 'last', type: 'output' },
+    { id: 'last', type: 'human', config: { prompt: 'Well?' } },
+  ])('$type does not run at the end', (last) => {
+    const nodes = [...(GOOD['nodes'] as JsonObject[]), last];
     expect(codesOf(having('', { nodes, onExit: [{ node: 'last' }] }))).toEqual([['INVALID_EXIT', 'onExit[0].node']]);
   });
 });
@@ -51,6 +54,7 @@ describe('warnings', () => {
     ['nodes.1', { timeout: '1s', config: { prompt: 'x', timeout: 5 } }, [['IGNORED_KEY', 'nodes[1].config.timeout']]],
     ['nodes.1', { each: { items: '[]', minSuccess: 1 } }, [['IGNORED_KEY', 'nodes[1].each.minSuccess']]],
     ['nodes.3', { onWait: { deadline: '1s' } }, [['IGNORED_KEY', 'nodes[3].onWait']]],
+    ['nodes.4', { onWait: { deadline: '1s' } }, [['IGNORED_KEY', 'nodes[4].onWait']]],
     ['nodes.1', { onWait: { deadline: '1s' } }, []],
     ['nodes.1', { timeout: '1s' }, []],
     ['nodes.1', { type: 'wait', timeout: '1s', config: { for: '5s' } }, [['IGNORED_KEY', 'nodes[1].timeout']]],

@@ -19,6 +19,7 @@ const DEFINITION = extended(
   { bad: { config: { prompt: '${error.node}: ${error.kind}' } } },
 );
 
+const CANNOT_ASK = 'it cannot ask: the run has its outcome';
 const EXIT = { language: 2 as const, onExit: [{ node: 'always' }] };
 const SAYS = { always: { config: { prompt: '${nodes.m.status}' } } };
 const LIST = extended(workflowOf('m after always', 'm>after', EXIT), {
@@ -50,6 +51,23 @@ describe('the nodes that run when a run is over', () => {
     expect(run.payloads('node.error').map(({ error }) => error)).toEqual(['boom', 'boom']);
     expect(run.task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(run.state.error).toBeUndefined();
+  });
+
+  test('cannot ask: what does so fails at once, and its Task is canceled', async () => {
+    const asks = (call: FakeCall): void => call.finish('TASK_STATE_INPUT_REQUIRED', 'which?');
+    const fallback = { parts: [{ text: '${error.message}' }] };
+    const definition = extended(DEFINITION, {
+      always: { fallback },
+      good: { onWait: { deadline: '1s', default: 'this' } },
+    });
+    const run = await everyCrash(definition, () => answering({ always: asks, good: asks }));
+    expect(run.state.node('good').failure).toMatchObject({ kind: 'refused', message: CANNOT_ASK });
+    expect(run.state.node('always')).toMatchObject({
+      status: 'completed',
+      artifacts: [{ parts: [{ text: CANNOT_ASK }] }],
+    });
+    expect(run.agents.cancels.map(({ node }) => node).toSorted()).toEqual(['always', 'good']);
+    expect(run.task.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
   test('have five minutes', async () => {

@@ -5,7 +5,7 @@ import { briefText, ContentTooLarge, dataPart, type RunEventNote, textPart } fro
 import type { TaskEvent } from '#libs/tasks';
 import { nodeResumed, nodeSkipped, runDeadline, runEnding } from './control-steps.js';
 import { childSteps } from './child-steps.js';
-import { NodeOutcomes } from './node-outcomes.js';
+import { type AttemptFailure, CANNOT_ASK, NodeOutcomes } from './node-outcomes.js';
 import { lookingAgain } from './look-again-job.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { isOwn } from './node-sets.js';
@@ -15,6 +15,7 @@ import { QuestionWatch } from './question-watch.js';
 import { type ChildNews, RunCalls } from './run-calls.js';
 import { RunDecisions } from './run-decisions.js';
 import {
+  canceledChildren,
   canceledEvents,
   completedEvents,
   failedEvents,
@@ -200,26 +201,27 @@ export class WorkflowRun extends Process<RunState> {
 
   private async *timedOut(node: NodeRun): AsyncGenerator<TaskEvent> {
     const limit = durationOf(this.graph.node(node.id).timeout) ?? 0;
-    yield* this.givenUp(node, `timeout: not finished within ${limit / 1_000} s`);
+    yield* this.givenUp(node, { kind: 'timeout', error: `timeout: not finished within ${limit / 1_000} s` });
   }
 
   /** The time of an attempt, or of a question, is over. */
-  private async *givenUp(node: NodeRun, error: string): AsyncGenerator<TaskEvent> {
+  private async *givenUp(node: NodeRun, attempt: AttemptFailure): AsyncGenerator<TaskEvent> {
     const job = await this.calls.giveUp(node);
     let jobs = job && [job];
-    for (const event of this.outcomes.failed(node, { kind: 'timeout', error })) {
+    for (const event of this.outcomes.failed(node, attempt)) {
       yield this.record(jobs ? { ...event, jobs } : event);
       jobs = undefined;
     }
   }
 
-  /** Nobody has answered a question in time: the definition does, or the node fails. */
+  /** Nobody has answered a question in time: the definition does, or the node fails. At the end of the run nobody can. */
   private async *unanswered(node: NodeRun): AsyncGenerator<TaskEvent> {
+    if (this.state.frontier.ending) return yield* this.givenUp(node, CANNOT_ASK);
     const { deadline = '', default: answer } = this.graph.node(node.id).onWait ?? {};
     const parts = answer === undefined ? undefined : [typeof answer === 'string' ? textPart(answer) : dataPart(answer)];
     const call = parts && this.calls.announce(node, parts);
     if (call) return yield this.note(a2aSending.note(node, call));
-    yield* this.givenUp(node, `nobody answered within ${deadline}`);
+    yield* this.givenUp(node, { kind: 'timeout', error: `nobody answered within ${deadline}` });
   }
 
   /** Makes the calls that are announced, and waits for what comes of any, or until it is time. */
@@ -388,13 +390,4 @@ export class WorkflowRun extends Process<RunState> {
 /** What the run's Task says of the run that it begins with. */
 function rerunOf([first]: readonly TaskEvent[]): RerunRequest | undefined {
   return first && 'task' in first ? readRerun(first.task.metadata) : undefined;
-}
-
-function canceledChildren(nodes: Iterable<NodeRun>): CanceledChild[] {
-  return [...nodes].flatMap(({ id, instance, agentUrl = '', taskId, cancelOutcome: outcome }) => {
-    if (outcome === undefined) return [];
-    return [
-      { node: id, ...(instance !== id && { instance }), agentUrl, ...(taskId !== undefined && { taskId }), outcome },
-    ];
-  });
 }

@@ -17,7 +17,7 @@ export function workflowWarnings(
   const nodes = [...definition.nodes.entries()];
   return [
     ...nodes.flatMap(([index, node]) => strangeKeys(index, node, nodeTypes)),
-    ...nodes.flatMap(([index, node]) => ignoredKeys(index, node)),
+    ...nodes.flatMap(([index, node]) => ignoredKeys(index, node, graph)),
     ...(definition.language === 2 || graph.isPlain ? [] : nodes.flatMap(([index, node]) => texts(index, node))),
     ...nodes.flatMap(([index, node]) => loneliness(index, node, graph)),
     ...nodes.flatMap(([index, node]) => silence(index, node, graph)),
@@ -41,7 +41,8 @@ function strangeKeys(index: number, { id, type, config }: WorkflowNode, nodeType
 }
 
 /** What is said of a node and does nothing. */
-function ignoredKeys(index: number, { id, type, config, timeout, each, onWait }: WorkflowNode): WorkflowProblem[] {
+function ignoredKeys(index: number, node: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
+  const { id, type, config, timeout, each, onWait } = node;
   const said = `${type} node "${id}":`;
   const ignored = (path: string, detail: string): WorkflowProblem[] => [
     warning('IGNORED_KEY', `nodes[${index}].${path}`, `${said} ${detail}`, { node: id }),
@@ -58,6 +59,9 @@ function ignoredKeys(index: number, { id, type, config, timeout, each, onWait }:
       ? ignored('each.minSuccess', 'each.minSuccess does nothing without "onFailure": "collect"')
       : []),
     ...(onWait !== undefined && SILENT_TYPES.has(type) ? ignored('onWait', 'onWait does nothing: it never asks') : []),
+    ...(onWait !== undefined && graph.exits.has(id)
+      ? ignored('onWait', 'onWait does nothing: nodes of onExit cannot ask')
+      : []),
   ];
 }
 
