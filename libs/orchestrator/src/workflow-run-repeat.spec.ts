@@ -270,8 +270,11 @@ describe('a node for each entry of a list', () => {
   test.each<[string, Partial<EachConfig>, JsonObject | JsonObject[], string]>([
     ['no list', {}, { a: 1 }, 'each.items gives no list'],
     ['too long a list', { maxItems: 2 }, [{}, {}, {}], 'each.items gives 3 items; 2 is the most'],
-  ])('fails for %s', async (_, config, data, message) => {
-    const run = await everyCrash(each(config), () => answering({ list: says(data) }));
+  ])('fails for %s, whatever its entries would do about a failure', async (_, config, data, message) => {
+    const definition = extended(each(config), {
+      m: { retry: { attempts: 2, on: ['expression'] }, fallback: { parts: [{ data: [] }] } },
+    });
+    const run = await everyCrash(definition, () => answering({ list: says(data) }));
     expect(run.state.error).toMatchObject({ kind: 'expression', node: 'm', message: `node "m": ${message}` });
     expect(run.sent).toEqual(['list#1']);
   });
