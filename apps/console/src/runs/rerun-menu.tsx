@@ -10,7 +10,7 @@ import { CheckField } from '../components/choice-fields.js';
 import { Field, FieldError, Select } from '../components/field.js';
 import { ResourceView } from '../components/resource-view.js';
 import { InputsForm } from '../schema/inputs-form.js';
-import { firstInputs, givenInputs, type InputValues } from '../schema/run-inputs.js';
+import { firstInputs, type InputValues, rerunInputs } from '../schema/run-inputs.js';
 import { getRun, type Rerun, rerun } from './run-api.js';
 import type { RunGraph, RunPicture } from './run-picture.js';
 
@@ -58,7 +58,8 @@ export function RerunMenu({ run, picture }: RerunMenuProps) {
             <div>
               <Dialog.Title className="font-semibold">Run {run.workflow} again</Dialog.Title>
               <Dialog.Description className="mt-1 text-sm text-muted-foreground">
-                What would be the same is taken over; the rest is run anew.
+                With other inputs or another revision, what would be the same is taken over and the rest is run anew.
+                With neither, all of it is run anew.
               </Dialog.Description>
             </div>
             <Choices run={run} graph={picture.graph} error={action} onStart={start} />
@@ -101,7 +102,7 @@ function Form({ run, graph, error: action, onStart, inputs }: ChoicesProps & { i
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     void onStart({
-      ...(changed && { inputs: { ...inputs, ...givenInputs(nodes, values) } }),
+      ...(changed && { inputs: rerunInputs(nodes, inputs, values) }),
       ...(revision !== '' && { revision }),
     });
   };

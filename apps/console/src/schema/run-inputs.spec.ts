@@ -1,4 +1,4 @@
-import { firstInputs, givenInputs } from './run-inputs.js';
+import { firstInputs, givenInputs, rerunInputs } from './run-inputs.js';
 
 const input = (id: string, config: Record<string, unknown> = {}) => ({ id, type: 'input', config });
 const TYPED = {
@@ -30,5 +30,11 @@ describe('what a run begins with', () => {
       usual: 'y',
       typed: { count: 1 },
     });
+  });
+
+  it('is, for another run, what the earlier one had beside what is asked for, and not what was emptied', () => {
+    const nodes = [input('topic'), input('note', { optional: true })];
+    const earlier = { topic: 'tea', note: 'old', beside: 1 };
+    expect(rerunInputs(nodes, earlier, { topic: 'tea', note: '' })).toEqual({ topic: 'tea', beside: 1 });
   });
 });

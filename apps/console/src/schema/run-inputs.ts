@@ -34,3 +34,14 @@ export function givenInputs(nodes: readonly GraphNode[], values: InputValues): R
   });
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
+
+/** What another run is sent of them, with what the earlier one was given beside them. */
+export function rerunInputs(
+  nodes: readonly GraphNode[],
+  earlier: InputValues,
+  values: InputValues,
+): Record<string, unknown> {
+  const asked = new Set(nodes.map(({ id }) => id));
+  const beside = Object.entries(earlier).filter(([id]) => !asked.has(id));
+  return { ...Object.fromEntries(beside), ...givenInputs(nodes, values) };
+}
