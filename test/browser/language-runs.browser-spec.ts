@@ -241,42 +241,6 @@ describe('runs of the language', () => {
     await result(page, 'one+two');
   });
 
-  inBrowser('starts with typed inputs, and says what does not fit at its field', async () => {
-    const schema = {
-      type: 'object',
-      properties: {
-        city: { type: 'string', pattern: '^[A-Z]' },
-        days: { type: 'integer', default: 3 },
-        tags: { type: 'array', items: { type: 'string' } },
-      },
-      required: ['city'],
-    };
-    const workflow = language(
-      'typed',
-      [
-        { id: 'trip', type: 'input', config: { schema } },
-        { id: 'out', type: 'output', config: { prompt: '${inputs.trip.city}, ${inputs.trip.tags}' } },
-      ],
-      [{ from: 'trip', to: 'out' }],
-    );
-    await stage.api.save(workflow);
-    const page = await browser.open(`${stage.parley.url}/workflows/edit/${workflow.name}`);
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('city').fill('berlin');
-    await dialog.getByRole('button', { name: 'Start' }).click();
-    await dialog.getByRole('alert').first().waitFor();
-    expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
-    await dialog.getByLabel('city').fill('Berlin');
-    await dialog.getByRole('button', { name: 'Add to tags' }).click();
-    await dialog.getByRole('textbox', { name: 'tags 1' }).fill('rain');
-    await dialog.getByRole('button', { name: 'Start' }).click();
-    await page.waitForURL('**/runs/*');
-    await result(page, 'Berlin, ["rain"]');
-    const runId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
-    expect((await stage.api.run(runId)).inputs).toEqual({ trip: { city: 'Berlin', days: 3, tags: ['rain'] } });
-  });
-
   inBrowser('finds runs by a piece of their workflow, or the beginning of their id', async () => {
     const workflow = language('findable', [{ id: 'topic', type: 'input' }], []);
     const runId = await run(workflow, { topic: 'a needle' });

@@ -4,6 +4,7 @@ import { useLocation } from 'wouter';
 import { call } from '../api/http.js';
 import { newId } from '../api/new-id.js';
 import { useAction } from '../api/use-action.js';
+import { useAttemptKey } from '../api/use-attempt-key.js';
 import { AgentInput } from '../components/agent-input.js';
 import { Button } from '../components/button.js';
 import { Field, Input, Select, TextArea } from '../components/field.js';
@@ -20,13 +21,10 @@ export function StartBrainstorm() {
   const action = useAction();
   const [, navigate] = useLocation();
   const [agents, setAgents] = useState(() => [newId(), newId()]);
-  const [attempt] = useState(() => new Map<string, string>());
+  const keyOf = useAttemptKey();
   const start = async (fields: FormData): Promise<void> => {
     const body = bodyOf(fields, agents);
-    const text = JSON.stringify(body);
-    const key = attempt.get(text) ?? newId();
-    attempt.set(text, key);
-    const headers = { 'idempotency-key': key };
+    const headers = { 'idempotency-key': keyOf(body) };
     const { brainstormId } = await call<{ brainstormId: string }>('POST', '/api/brainstorms', { body, headers });
     navigate(`/${brainstormId}`);
   };

@@ -1,8 +1,7 @@
-import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { call } from '../api/http.js';
-import { newId } from '../api/new-id.js';
 import { useAction } from '../api/use-action.js';
+import { useAttemptKey } from '../api/use-attempt-key.js';
 import { AgentInput } from '../components/agent-input.js';
 import { Field, Input, TextArea } from '../components/field.js';
 import { FormPage, numberOf, textOf } from '../components/form-page.js';
@@ -12,14 +11,10 @@ import { PageHeader } from '../components/page-header.js';
 export function StartConversation() {
   const action = useAction();
   const [, navigate] = useLocation();
-  // The same form sent twice is one conversation, as long as it says the same.
-  const [attempt] = useState(() => new Map<string, string>());
+  const keyOf = useAttemptKey();
   const start = async (fields: FormData): Promise<void> => {
     const body = bodyOf(fields);
-    const text = JSON.stringify(body);
-    const key = attempt.get(text) ?? newId();
-    attempt.set(text, key);
-    const headers = { 'idempotency-key': key };
+    const headers = { 'idempotency-key': keyOf(body) };
     const { conversationId } = await call<{ conversationId: string }>('POST', '/api/conversations', { body, headers });
     navigate(`/${conversationId}`);
   };

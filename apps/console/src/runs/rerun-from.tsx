@@ -1,6 +1,7 @@
 import { RotateCcw } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { useAction } from '../api/use-action.js';
+import { useAttemptKey } from '../api/use-attempt-key.js';
 import { CommandButton } from '../components/command-button.js';
 import { FieldError } from '../components/field.js';
 import { rerun } from './run-api.js';
@@ -9,8 +10,10 @@ import { rerun } from './run-api.js';
 export function RerunFrom({ runId, name }: { runId: string; name: string }) {
   const [, navigate] = useLocation();
   const action = useAction();
+  const keyOf = useAttemptKey();
   const work = async (): Promise<void> => {
-    const made = await rerun(runId, { from: [name] });
+    const body = { from: [name] };
+    const made = await rerun(runId, body, keyOf(body));
     navigate(`~/runs/${encodeURIComponent(made.runId)}`);
   };
   return (

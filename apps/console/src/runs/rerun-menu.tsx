@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { get } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
+import { useAttemptKey } from '../api/use-attempt-key.js';
 import { useResource } from '../api/use-resource.js';
 import { Button } from '../components/button.js';
 import { CheckField } from '../components/choice-fields.js';
@@ -23,10 +24,11 @@ interface RerunMenuProps {
 export function RerunMenu({ run, picture }: RerunMenuProps) {
   const [, navigate] = useLocation();
   const action = useAction();
+  const keyOf = useAttemptKey();
   const [asking, setAsking] = useState(false);
   const start = (body: Rerun): Promise<void> =>
     action.run(async () => {
-      const made = await rerun(run.runId, body);
+      const made = await rerun(run.runId, body, keyOf(body));
       setAsking(false);
       navigate(`~/runs/${encodeURIComponent(made.runId)}`);
     });

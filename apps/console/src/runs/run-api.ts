@@ -132,9 +132,10 @@ export interface Rerun {
   revision?: string;
 }
 
-/** Starts a new run of what another one was made of. @throws ApiProblem */
-export function rerun(runId: string, body: Rerun): Promise<{ runId: string; origin: string }> {
-  return call('POST', `/api/runs/${encodeURIComponent(runId)}/rerun`, { body });
+/** Starts a new run of what another one was made of; once, however often it is asked for under one key. @throws ApiProblem */
+export function rerun(runId: string, body: Rerun, key: string): Promise<{ runId: string; origin: string }> {
+  const headers = { 'idempotency-key': key };
+  return call('POST', `/api/runs/${encodeURIComponent(runId)}/rerun`, { body, headers });
 }
 
 /** A run that was made of another one. */

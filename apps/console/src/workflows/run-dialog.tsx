@@ -3,6 +3,7 @@ import { Dialog } from 'radix-ui';
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useAction } from '../api/use-action.js';
+import { useAttemptKey } from '../api/use-attempt-key.js';
 import { Button } from '../components/button.js';
 import { InputsForm } from '../schema/inputs-form.js';
 import { firstInputs, givenInputs } from '../schema/run-inputs.js';
@@ -45,11 +46,13 @@ export function RunDialog(props: RunDialogProps) {
 function StartForm({ draft, dirty, save, onClose }: RunDialogProps & { onClose: () => void }) {
   const [, navigate] = useLocation();
   const action = useAction();
+  const keyOf = useAttemptKey();
   const inputs = inputNodes(draft);
   const [values, setValues] = useState(() => firstInputs(inputs));
   const start = async (): Promise<void> => {
     if (dirty && !(await save())) return onClose();
-    const { runId } = await startRun(draft.name, givenInputs(inputs, values));
+    const given = givenInputs(inputs, values);
+    const { runId } = await startRun(draft.name, given, keyOf(given));
     navigate(`~/runs/${encodeURIComponent(runId)}`);
   };
   const submit = (event: FormEvent): void => {

@@ -63,8 +63,10 @@ export function deleteWorkflow(name: string): Promise<void> {
   return call('DELETE', `/api/workflows/${encodeURIComponent(name)}`);
 }
 
-export function startRun(name: string, inputs: Record<string, unknown>): Promise<{ runId: string }> {
-  return call('POST', `/api/workflows/${encodeURIComponent(name)}/runs`, { body: { inputs } });
+/** Starts a run; once, however often it is asked for under one key. @throws ApiProblem */
+export function startRun(name: string, inputs: Record<string, unknown>, key: string): Promise<{ runId: string }> {
+  const headers = { 'idempotency-key': key };
+  return call('POST', `/api/workflows/${encodeURIComponent(name)}/runs`, { body: { inputs }, headers });
 }
 
 /** A definition as it is edited, with all that it says. */
