@@ -1,20 +1,9 @@
-import type { Page, Route } from 'playwright-core';
+import type { Locator, Page, Request, Route } from 'playwright-core';
+import type { JsonObject } from '#libs/protocol';
 import { inBrowser, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
 import { nodeReaches } from '../support/console-page.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { input, linear, output, unique, type Workflow } from '../support/workflow.js';
-
-/** A workflow with an input of this config, and its output. */
-const asksFor = (id: string, config: object, prompt = `{{${id}}}`): Workflow =>
-  ({
-    name: unique('asks'),
-    language: 2,
-    nodes: [
-      { id, type: 'input', config },
-      { id: 'out', type: 'output', config: { prompt } },
-    ],
-    edges: [{ from: id, to: 'out' }],
-  }) as unknown as Workflow;
 
 describe('what runs are started with', () => {
   const stage = useSharedStage();
@@ -26,6 +15,10 @@ describe('what runs are started with', () => {
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByRole('dialog').waitFor();
     return page;
+  };
+  const dialogOf = async (inputs: Record<string, JsonObject>): Promise<Locator> => {
+    const nodes = Object.entries(inputs).map(([id, config]) => ({ id, type: 'input', config }));
+    return (await ask({ name: unique('asks'), nodes, edges: [] })).getByRole('dialog');
   };
   const inputsOf = async (page: Page) => (await stage.api.run(runIdOf(page))).inputs;
 
@@ -39,7 +32,14 @@ describe('what runs are started with', () => {
       },
       required: ['city'],
     };
-    const page = await ask(asksFor('trip', { schema }, '${inputs.trip.city}, ${inputs.trip.tags}'));
+    const page = await ask({
+      ...linear(
+        unique('typed'),
+        { id: 'trip', type: 'input', config: { schema } },
+        output('out', { prompt: '${inputs.trip.city}, ${inputs.trip.tags}' }),
+      ),
+      language: 2,
+    } as Workflow);
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('city').fill('berlin');
     await dialog.getByRole('button', { name: 'Start' }).click();
@@ -53,6 +53,52 @@ describe('what runs are started with', () => {
     const result = page.getByRole('region', { name: 'Result', exact: true });
     await result.getByText('Berlin, ["rain"]').first().waitFor();
     expect(await inputsOf(page)).toEqual({ trip: { city: 'Berlin', days: 3, tags: ['rain'] } });
+  });
+
+  inBrowser('says what inputs are for, and what stands where they are left out', async () => {
+    const dialog = await dialogOf({
+      tea: { description: 'Which tea is it?', default: 'green' },
+      cups: { description: 'How many are there?', default: 2, schema: { type: 'integer' } },
+    });
+    await dialog.getByText('Which tea is it?').waitFor();
+    expect(await dialog.getByLabel('tea').getAttribute('placeholder')).toBe('green');
+    await dialog.getByText('How many are there? Where nothing is given: 2').waitFor();
+  });
+
+  inBrowser('does not start with an input that is no JSON', async () => {
+    const dialog = await dialogOf({ raw: { optional: true, schema: { type: 'object' } } });
+    const started = dialog.page().waitForRequest(isStart);
+    await dialog.getByLabel('raw').fill('{urgent: true}');
+    await dialog.getByText('This is not JSON yet').waitFor();
+    await dialog.getByRole('button', { name: 'Start' }).click();
+    await dialog.getByLabel('raw').fill('{"urgent": true}');
+    await dialog.getByRole('button', { name: 'Start' }).click();
+    expect((await started).postDataJSON()).toEqual({ inputs: { raw: { urgent: true } } });
+  });
+
+  inBrowser('gives an object that may be left out whole, or not at all', async () => {
+    const schema = {
+      type: 'object',
+      properties: { urgent: { type: 'boolean' }, note: { type: 'string' } },
+      required: ['urgent'],
+    };
+    const dialog = await dialogOf({ opts: { optional: true, schema } });
+    const page = dialog.page();
+    const started = page.waitForRequest(isStart);
+    const given = dialog.getByLabel('Give opts');
+    await given.check();
+    await dialog.getByLabel('note').fill('soon');
+    expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Start' }).click();
+    expect((await started).postDataJSON()).toEqual({ inputs: { opts: { urgent: false, note: 'soon' } } });
+
+    await page.getByRole('button', { name: 'Run again', exact: true }).press('Enter');
+    await page.getByRole('menuitem', { name: /With other inputs/ }).press('Enter');
+    await dialog.getByLabel('With other inputs').check();
+    await given.uncheck();
+    const again = page.waitForRequest(isStart);
+    await dialog.getByRole('button', { name: 'Start' }).click();
+    expect((await again).postDataJSON()).toEqual({ inputs: {} });
   });
 
   inBrowser('starts a run, and runs it again, once where the answer was lost', async () => {
@@ -86,6 +132,10 @@ describe('what runs are started with', () => {
     expect(await runs()).toBe(2);
   });
 });
+
+function isStart(request: Request): boolean {
+  return request.method() === 'POST' && /\/(runs|rerun)$/.test(request.url());
+}
 
 function runIdOf(page: Page): string {
   return new URL(page.url()).pathname.split('/').at(-1) ?? '';

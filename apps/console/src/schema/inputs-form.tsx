@@ -1,6 +1,7 @@
 import { Field, TextArea } from '../components/field.js';
 import type { GraphNode } from '../graph/graph.js';
 import { type InputValues, mayBeLeftOut, schemaOfInput } from './run-inputs.js';
+import type { JsonSchema } from './json-schema.js';
 import { SchemaInput } from './schema-form.js';
 
 interface InputsFormProps {
@@ -22,7 +23,7 @@ export function InputsForm({ nodes, values, onChange, errorAt }: InputsFormProps
       return (
         <SchemaInput
           key={id}
-          schema={schema}
+          schema={withHint(schema, node)}
           root={schema}
           label={id}
           value={value}
@@ -33,7 +34,12 @@ export function InputsForm({ nodes, values, onChange, errorAt }: InputsFormProps
       );
     }
     return (
-      <Field key={id} label={mayBeLeftOut(node) ? `${id} (may be left out)` : id} error={errorAt(`inputs.${id}`)}>
+      <Field
+        key={id}
+        label={mayBeLeftOut(node) ? `${id} (may be left out)` : id}
+        hint={descriptionOf(node)}
+        error={errorAt(`inputs.${id}`)}
+      >
         {(field) => (
           <TextArea
             id={field}
@@ -46,6 +52,18 @@ export function InputsForm({ nodes, values, onChange, errorAt }: InputsFormProps
       </Field>
     );
   });
+}
+
+function descriptionOf({ config }: GraphNode): string | undefined {
+  const said = config['description'];
+  return typeof said === 'string' && said !== '' ? said : undefined;
+}
+
+/** Its description, and its default, for which there is no other place. */
+function withHint(schema: JsonSchema, node: GraphNode): JsonSchema {
+  const [said, byDefault] = [schema.description ?? descriptionOf(node), defaultOf(node)];
+  const words = [said, byDefault !== undefined && `Where nothing is given: ${byDefault}`].filter(Boolean);
+  return words.length === 0 ? schema : { ...schema, description: words.join(' ') };
 }
 
 function defaultOf({ config }: GraphNode): string | undefined {

@@ -1,3 +1,4 @@
+import { CheckField } from '../components/choice-fields.js';
 import { FieldError } from '../components/field.js';
 import { choicesOf, initialValue, inputKind, isRequired, type JsonSchema, resolved } from './json-schema.js';
 import { BooleanInput, ChoiceInput, JsonInput, ListInput, NumberInput, TextInput } from './schema-inputs.js';
@@ -27,7 +28,7 @@ export function SchemaInput(props: SchemaInputProps) {
   };
   switch (inputKind(schema)) {
     case 'object':
-      return <ObjectInput {...props} schema={schema} label={field.label} />;
+      return <ObjectInput {...props} schema={schema} name={name} label={field.label} required={required} />;
     case 'list':
       return (
         <ListInput
@@ -71,7 +72,15 @@ export function SchemaInput(props: SchemaInputProps) {
   }
 }
 
-function ObjectInput({ schema, root, label, value, onChange, errorAt }: SchemaInputProps) {
+interface ObjectInputProps extends SchemaInputProps {
+  /** What the object is called. */
+  name: string;
+  required: boolean;
+}
+
+/** An object, by its members; one that may be left out has them only where it is given. */
+function ObjectInput({ schema, root, name: called, label, value, required, onChange, errorAt }: ObjectInputProps) {
+  const isGiven = required || value !== undefined;
   const members = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   const set = (name: string, next: unknown): void => {
     const { [name]: _old, ...rest } = members;
@@ -82,18 +91,26 @@ function ObjectInput({ schema, root, label, value, onChange, errorAt }: SchemaIn
       <legend className="px-1 text-sm font-medium">{label}</legend>
       {schema.description !== undefined && <p className="text-xs text-muted-foreground">{schema.description}</p>}
       <FieldError error={errorAt?.('')} />
-      {Object.entries(schema.properties ?? {}).map(([name, member]) => (
-        <SchemaInput
-          key={name}
-          schema={member}
-          root={root}
-          label={name}
-          value={members[name]}
-          required={isRequired(schema, name)}
-          onChange={(next) => set(name, next)}
-          errorAt={errorAt && ((path) => errorAt(`.${name}${path}`))}
+      {!required && (
+        <CheckField
+          label={`Give ${called}`}
+          checked={isGiven}
+          onChange={(is) => onChange(is ? (initialValue(schema, root) ?? {}) : undefined)}
         />
-      ))}
+      )}
+      {isGiven &&
+        Object.entries(schema.properties ?? {}).map(([name, member]) => (
+          <SchemaInput
+            key={name}
+            schema={member}
+            root={root}
+            label={name}
+            value={members[name]}
+            required={isRequired(schema, name)}
+            onChange={(next) => set(name, next)}
+            errorAt={errorAt && ((path) => errorAt(`.${name}${path}`))}
+          />
+        ))}
     </fieldset>
   );
 }

@@ -197,7 +197,7 @@ export function ListInput({ name, field: { label, hint, error }, value, newItem,
   );
 }
 
-/** Any JSON; what is none is reported, and counts as nothing given. */
+/** Any JSON; what is none is reported, counts as nothing given, and holds the form up that it is in. */
 export function JsonInput({ field, value, onChange }: LeafProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)));
   const [fault, setFault] = useState<string>();
@@ -216,6 +216,7 @@ export function JsonInput({ field, value, onChange }: LeafProps) {
       {(id) => (
         <TextArea
           id={id}
+          ref={(area) => area?.setCustomValidity(fault ?? '')}
           rows={4}
           spellCheck={false}
           className="font-mono text-xs!"
