@@ -29,6 +29,41 @@ describe('a console whose service wants an API key', () => {
     ]);
   });
 
+  inBrowser('refuses what can be no key, instead of never reaching the service with it', async () => {
+    const page = await browser.open(`${stage.parley.url}/agents`);
+    await page.getByLabel('API key', { exact: true }).fill(`${KEY}”`);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText('No API key has a character like one of these').waitFor();
+    await page.getByLabel('API key', { exact: true }).fill(KEY);
+    await page.keyboard.press('Enter');
+    await page.getByRole('table', { name: 'Agents' }).waitFor();
+  });
+
+  inBrowser('takes another key for one that may not do this, and follows nothing with that', async () => {
+    const headers = { authorization: `Bearer ${KEY}` };
+    const made = await stage.api.call<{ key: string }>(
+      'POST',
+      '/keys',
+      { name: unique('few'), scopes: ['workflows'] },
+      headers,
+    );
+    const page = await browser.open(`${stage.parley.url}/inbox`);
+    expect(await page.getByRole('button', { name: 'Use another API key' }).count()).toBe(0);
+    await page.getByLabel('API key', { exact: true }).fill(made.body.key);
+    await page.keyboard.press('Enter');
+    await page.getByText('Not live: this key may not follow what happens.').waitFor();
+    await page.getByRole('alert').getByRole('button', { name: 'Use another key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Use another API key' });
+    await dialog.getByRole('button', { name: 'Not now' }).click();
+    expect(await page.evaluate(() => sessionStorage.getItem('parley.api-key'))).toBe(made.body.key);
+    await page.getByRole('button', { name: 'Use another API key' }).click();
+    expect(await seriousFaults(page)).toEqual([]);
+    await dialog.getByLabel('API key', { exact: true }).fill(KEY);
+    await page.keyboard.press('Enter');
+    await page.locator('[data-connection="live"]').waitFor({ state: 'attached' });
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+  });
+
   inBrowser('follows the event gateway with a ticket', async () => {
     const page = await browser.open(`${stage.parley.url}/runs`);
     const { promise: live, resolve } = Promise.withResolvers<unknown>();

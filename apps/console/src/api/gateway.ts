@@ -1,6 +1,6 @@
 import { backoff, pause } from './backoff.js';
 import { request } from './http.js';
-import { ApiProblem } from './problem.js';
+import { ApiProblem, isForbidden } from './problem.js';
 import { socketProtocols } from './socket-ticket.js';
 
 /** One message of the event gateway: the event itself, with the stream it belongs to and the place after it. */
@@ -19,7 +19,8 @@ export interface GatewayQuery {
   contextId?: string;
 }
 
-export type Connection = 'connecting' | 'live' | 'lost';
+/** `refused`: the caller may not follow what happens, and it is not tried again. */
+export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
 
 export interface GatewayReader {
   onFrame: (frame: GatewayFrame) => void;
@@ -40,7 +41,10 @@ async function follow(query: GatewayQuery, reader: GatewayReader, signal: AbortS
   let cursor: string | undefined;
   for (let failures = 0; !signal.aborted; failures += 1) {
     reader.onConnection?.('connecting');
-    const opened = await session(query, cursor, signal, (frame) => {
+    const protocols = await socketProtocols().catch((error: unknown) => (isForbidden(error) ? undefined : []));
+    if (signal.aborted) return;
+    if (protocols === undefined) return reader.onConnection?.('refused');
+    const opened = await session(query, cursor, protocols, signal, (frame) => {
       failures = 0;
       cursor = frame.cursor;
       if (frame['type'] === 'hello') reader.onConnection?.('live');
@@ -57,13 +61,13 @@ async function follow(query: GatewayQuery, reader: GatewayReader, signal: AbortS
 }
 
 /** One connection; resolves when it has ended with whether it was open at all. Never rejects. */
-async function session(
+function session(
   query: GatewayQuery,
   since: string | undefined,
+  protocols: string[],
   signal: AbortSignal,
   take: (frame: GatewayFrame) => void,
 ): Promise<boolean> {
-  const protocols = await socketProtocols().catch(() => []);
   return new Promise((resolve) => {
     const address = new URL(`/events?${parameters(query, since)}`, location.href);
     address.protocol = address.protocol.replace('http', 'ws');

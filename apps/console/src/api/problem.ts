@@ -48,6 +48,11 @@ export function sentenceFor(status: number): string {
   return `The service refused the request (${status}).`;
 }
 
+/** Whether the caller is known, and may not do it. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof ApiProblem && error.status === 403;
+}
+
 /** Any error as the sentence that a person reads. */
 export function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

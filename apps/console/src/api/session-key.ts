@@ -21,13 +21,32 @@ export function askForKey(used?: string): Promise<string | undefined> {
   });
 }
 
+/** Asks for a key in the place of the one that is used, and shows everything anew with it; without one all stays. */
+export async function changeKey(): Promise<void> {
+  if ((await askForKey()) !== undefined) location.reload();
+}
+
+/** Whether a text can be sent as a key at all: a header takes no character beyond Latin-1, and no line break. */
+export function isSendable(key: string): boolean {
+  try {
+    return new Headers({ authorization: `Bearer ${key}` }).has('authorization');
+  } catch {
+    return false;
+  }
+}
+
+/** @param key `undefined` for none: then a key that was refused is forgotten, and another one stays */
 export function answerKey(key: string | undefined): void {
-  if (key === undefined) sessionStorage.removeItem(NAME);
-  else sessionStorage.setItem(NAME, key);
+  if (key !== undefined) sessionStorage.setItem(NAME, key);
+  else if (refused) sessionStorage.removeItem(NAME);
   const answered = waiting;
   waiting = [];
   for (const resolve of answered) resolve(key);
   notify();
+}
+
+export function isKeyInUse(): boolean {
+  return sessionKey() !== undefined;
 }
 
 export function isKeyWanted(): boolean {
@@ -39,7 +58,8 @@ export function wasKeyRefused(): boolean {
   return refused;
 }
 
-export function onKeyWanted(listener: () => void): () => void {
+/** Calls back whenever a key is asked for or given. */
+export function onKeyChange(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }

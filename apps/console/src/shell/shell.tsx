@@ -1,6 +1,7 @@
 import { BookOpen } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { KeySwitch } from './key-switch.js';
 import { Navigation } from './navigation.js';
 import { ThemeSwitch } from './theme-switch.js';
 
@@ -21,6 +22,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </div>
         <div className="flex items-center gap-1 md:border-t md:p-2">
           <ThemeSwitch />
+          <KeySwitch />
           <a
             href="/docs"
             className="flex items-center gap-2 rounded-md p-2 text-sm text-muted-foreground hover:bg-muted hover:text-foreground"
