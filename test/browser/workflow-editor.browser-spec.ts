@@ -211,6 +211,23 @@ describe('the workflow editor', () => {
     expect(await url()).toBe('http://127.0.0.1:4');
   });
 
+  inBrowser('saves a workflow that was deleted elsewhere meanwhile, when it is told to', async () => {
+    const workflow = linear(unique('gone'), external('ext', 'http://127.0.0.1:1'));
+    const page = await edit(workflow);
+    expect((await stage.api.call('DELETE', `/workflows/${workflow.name}`)).status).toBe(204);
+    await page.locator('[data-node="ext"]').click();
+    await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:2');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const conflict = page.getByRole('alert').filter({ hasText: 'saved or deleted elsewhere' });
+    await conflict.waitFor();
+    expect((await stage.api.call('GET', `/workflows/${workflow.name}`)).status).toBe(404);
+    const answered = page.waitForResponse((response) => response.request().method() === 'PUT');
+    await conflict.getByRole('button', { name: 'Save over it' }).click();
+    expect((await answered).status()).toBe(201);
+    await page.getByText('Not saved').waitFor({ state: 'detached' });
+    expect((await saved(workflow.name)).nodes[0]?.config?.['endpoint_url']).toBe('http://127.0.0.1:2');
+  });
+
   inBrowser('asks before a link leaves what is not saved', async () => {
     const page = await edit(linear(unique('leaves'), external('ext', 'http://127.0.0.1:1')));
     const questions: string[] = [];

@@ -9,7 +9,7 @@ import { saveWorkflow } from './workflow-api.js';
 export interface Saving {
   /** Saves the draft. @returns whether the service took it */
   save: () => Promise<boolean>;
-  /** Saves it over what somebody else has saved meanwhile. */
+  /** Saves it, whatever somebody else has saved or deleted meanwhile. */
   saveOver: () => Promise<boolean>;
   busy: boolean;
   /** Whether it was refused because somebody else has saved the workflow since it was opened here. */

@@ -41,14 +41,16 @@ export interface SavedWorkflow extends Workflow {
 }
 
 /**
- * @param over what is saved over: that revision and no other, or `*` for whichever it is; `undefined` for a new workflow
+ * @param over what is saved over: that revision and no other, or `*` for whichever it is, also none; `undefined` for a
+ * new workflow
  * @throws ApiProblem; with status 422 it has one entry for each thing that is wrong, with 412 there is another revision,
  * or none any more
  */
 export function saveWorkflow(draft: Draft, over: string | undefined): Promise<SavedWorkflow> {
   const body = definitionOf(draft);
   if (over === undefined) return call('POST', '/api/workflows', { body });
-  const headers = { 'if-match': over === '*' ? over : `"${over}"` };
+  // `If-Match: *` would ask for one that is still there.
+  const headers: Record<string, string> = over === '*' ? {} : { 'if-match': `"${over}"` };
   return call('PUT', `/api/workflows/${encodeURIComponent(draft.name)}`, { body, headers });
 }
 
