@@ -33,6 +33,15 @@ export function templatesOf(node: WorkflowNode): { path: string; text: string }[
   return templateValues(node).flatMap(({ path, value }) => textsIn(value, path));
 }
 
+/** The texts of a config that stay as they are written: neither templates nor expressions. What an input has is data. */
+export function plainTexts({ type, config }: WorkflowNode): { path: string; text: string }[] {
+  if (type === 'input') return [];
+  const live = [templateKey(type), valueKey(type), ...(type === 'wait' ? ['until'] : [])];
+  return Object.entries(config).flatMap(([key, text]) =>
+    typeof text === 'string' && !live.includes(key) ? [{ path: `config.${key.slice(0, 64)}`, text }] : [],
+  );
+}
+
 /** Every text of JSON, with its path. */
 export function textsIn(value: JsonValue, path: string): { path: string; text: string }[] {
   if (typeof value === 'string') return [{ path, text: value }];

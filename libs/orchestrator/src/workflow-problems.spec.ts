@@ -79,6 +79,41 @@ describe('a text with what looks like an expression', () => {
   });
 });
 
+describe('a text of a config that is no template', () => {
+  const literal = (config: JsonObject, type = 'agent'): JsonObject => ({
+    name: 'w',
+    nodes: [
+      { id: 'x', type: 'input', config: { default: '{{a}} ${x}', description: '{{a}} ${x}' } },
+      { id: 'a', type, config: { prompt: '{{x}}', ...config } },
+    ],
+    edges: [{ from: 'x', to: 'a' }],
+  });
+  const found = (sent: JsonObject) => codesOf(sent, 'warning').filter(([code]) => code === 'NOT_EVALUATED');
+
+  it.each<[string, JsonObject, string]>([
+    ['system_prompt', { system_prompt: 'In ${inputs.x} of {{x}}' }, 'agent'],
+    ['assignee', { assignee: 'As ${inputs.x}' }, 'human'],
+  ])('is warned of where it looks like one: %s', (key, config, type) => {
+    const sent = literal(config, type);
+    expect(found({ ...sent, language: 2 })).toEqual([['NOT_EVALUATED', `nodes[1].config.${key}`, 3]]);
+    const [said] = problemsOf({ ...sent, language: 2 }).filter(({ code }) => code === 'NOT_EVALUATED');
+    expect(said?.detail).toBe(`${type} node "a": \${…} in config.${key} stays as it is written: it is no template`);
+  });
+
+  it('is warned of where it names a node, in any language', () => {
+    const sent = literal({ system_prompt: 'Of {{stranger}}, {{x.data}} ${inputs.x}' });
+    expect(found(sent)).toEqual([['NOT_EVALUATED', 'nodes[1].config.system_prompt', 17]]);
+  });
+
+  it.each<[JsonObject, string]>([
+    [{ system_prompt: 'Say {{name}}, $x and ${' }, 'agent'],
+    [{ until: "now + duration('1h')" }, 'wait'],
+    [{ form: { type: 'string', pattern: '${x}' } }, 'human'],
+  ])('is no matter otherwise: %j', (config, type) => {
+    expect(found({ ...literal(config, type), language: 2 })).toEqual([]);
+  });
+});
+
 describe('a definition in a node', () => {
   const child = (body: JsonObject): JsonObject => ({
     name: 'w',

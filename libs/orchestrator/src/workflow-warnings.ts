@@ -1,7 +1,9 @@
 import type { NodeTypes } from '#libs/executor';
 import { expressionsIn } from '#libs/expressions';
-import { templateKey, templatesOf, valueKey } from './node-templates.js';
+import { templateReferences } from '#libs/protocol';
+import { plainTexts, templateKey, templatesOf, valueKey } from './node-templates.js';
 import type { Reach } from './reach.js';
+import { userInputNode } from './run-inputs.js';
 import { templateProblems } from './template-problems.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
@@ -19,6 +21,7 @@ export function workflowWarnings(
     ...nodes.flatMap(([index, node]) => strangeKeys(index, node, nodeTypes)),
     ...nodes.flatMap(([index, node]) => ignoredKeys(index, node, graph)),
     ...(definition.language === 2 || graph.isPlain ? [] : nodes.flatMap(([index, node]) => texts(index, node))),
+    ...nodes.flatMap(([index, node]) => literals(index, node, graph)),
     ...nodes.flatMap(([index, node]) => loneliness(index, node, graph)),
     ...nodes.flatMap(([index, node]) => silence(index, node, graph)),
     ...templateProblems(definition, graph, reach),
@@ -75,6 +78,23 @@ function texts(index: number, node: WorkflowNode): WorkflowProblem[] {
       offset: text.indexOf('${'),
     }),
   );
+}
+
+/** What looks like a template, and is none: of each text the first place. */
+function literals(index: number, node: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
+  const { id, type } = node;
+  return plainTexts(node).flatMap(({ path, text }) => {
+    const isExpression = graph.definition.language === 2 && !expressionsIn(text).next().done;
+    const reference = templateReferences(text).find((it) => graph.has(it.id) || graph.has(userInputNode(it.id) ?? ''));
+    const found = [
+      ...(isExpression ? [{ written: '${…}', offset: text.indexOf('${') }] : []),
+      ...(reference ? [{ written: reference.written.slice(0, 100), offset: reference.offset }] : []),
+    ];
+    const [first] = found.toSorted((one, other) => one.offset - other.offset);
+    if (first === undefined) return [];
+    const detail = `${type} node "${id}": ${first.written} in ${path} stays as it is written: it is no template`;
+    return [warning('NOT_EVALUATED', `nodes[${index}].${path}`, detail, { node: id, offset: first.offset })];
+  });
 }
 
 /** Types that make no attempt which could take too long. */
