@@ -17,14 +17,17 @@ function directory(session: Session): HttpAgentDirectory {
   });
 }
 
-/** The key of the service is for its own agents alone. */
-function keyFor({ apiKey, url }: Session, agentUrl: string): Record<string, string> {
-  const isOwn = new URL(agentUrl).origin === new URL(url).origin;
-  return isOwn && apiKey !== undefined ? { authorization: `Bearer ${apiKey}` } : {};
+/** The key of the service is for its own agents alone. @throws CommandError where it or the service's URL is none */
+function keyFor(session: Session, agentUrl: string): Record<string, string> {
+  const isOwn = new URL(agentUrl).origin === new URL(session.url).origin;
+  const key = isOwn ? session.apiKey : undefined;
+  return key === undefined ? {} : { authorization: `Bearer ${key}` };
 }
 
 async function connected(session: Session, url: string): Promise<AgentClient> {
   requireUrl(url);
+  // A key that is none would be told as the agent's fault in the middle of a call.
+  keyFor(session, url);
   const found = directory(session).client(url, { timeouts: { refused: 0 }, signal: session.signal });
   return found.catch((error: unknown) => {
     session.signal.throwIfAborted();

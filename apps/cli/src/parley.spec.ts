@@ -44,7 +44,7 @@ async function command(args: string[], env: Record<string, string> = {}, gone?: 
   const terminal = new Terminal({
     out: { write: (text) => (seen.out += text) },
     err: { write: (text) => (seen.err += text) },
-    input: new PassThrough(),
+    input: new PassThrough().end(),
     env: { PARLEY_URL: url, ...env },
     ...(gone && { gone }),
   });
@@ -152,6 +152,25 @@ describe('talking with an agent', () => {
     expect(await command(['send', `${url}/a2a/`, 'hi'], env)).toMatchObject({ code: 1 });
     expect([...shown]).toEqual([expected]);
   });
+
+  it.each(['send', 'chat', 'card'])(
+    '%s refuses a key that no header takes, before anything is called',
+    async (name) => {
+      let asked = 0;
+      answer = (_, response) => {
+        asked += 1;
+        json(response, {}, 404);
+      };
+      const args = (agent: string): string[] => [name, agent, ...(name === 'send' ? ['hi'] : [])];
+      const env = { PARLEY_API_KEY: '“hush”' };
+      const own = await command(args(`${url}/a2a/`), env);
+      expect([own.code, own.err, asked]).toEqual([2, expect.stringMatching(/^parley: PARLEY_API_KEY has/), 0]);
+      const elsewhere = await command(args(`${url}/a2a/`), { ...env, PARLEY_URL: 'http://127.0.0.1:3000' });
+      expect(`${own.err}${elsewhere.err}`).not.toContain('hush');
+      expect(elsewhere.err).not.toContain('PARLEY_API_KEY');
+      expect(asked).toBeGreaterThan(0);
+    },
+  );
 
   it.each(['send', 'chat', 'card'])('%s asks for a URL', async (name) => {
     const { code, err } = await command([name, 'greeting', ...(name === 'send' ? ['hi'] : [])]);

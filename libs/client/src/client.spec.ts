@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
 import { createClient, ParleyError, type ParleyClient, ParleyUnreachable, type RunEvent } from './index.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -65,6 +66,27 @@ describe('createClient', () => {
       expect((error as ParleyError).message).not.toContain('secret');
     },
   );
+
+  it.each(['bad\nsecret', '“secret”'])(
+    'refuses the key %j, which no header carries, and says nothing of it',
+    (apiKey) => {
+      let error: unknown;
+      try {
+        createClient({ url: urlOf(server), apiKey });
+      } catch (thrown) {
+        error = thrown;
+      }
+      expect(error).toBeInstanceOf(ParleyError);
+      expect(error).toMatchObject({ status: 0, reason: 'MALFORMED', message: expect.stringContaining('apiKey') });
+      expect(inspect(error, { depth: null })).not.toContain('secret');
+    },
+  );
+
+  it('takes a key as it was read from a file', async () => {
+    handler = (_, response) => json(response, 200, { runId: 'r' });
+    await createClient({ url: urlOf(server), apiKey: 'secret\n' }).get('r');
+    expect(asked[0]?.headers.authorization).toBe('Bearer secret');
+  });
 
   it('starts a run under a key, the same one however often it has to ask', async () => {
     let tries = 0;

@@ -71,7 +71,7 @@ export interface ParleyClient {
 
 /**
  * @param options the service's URL, and a key where it asks for one
- * @throws ParleyError with the reason `MALFORMED` where no service can have the URL
+ * @throws ParleyError with the reason `MALFORMED` where no service can have the URL, or no header carries the key
  */
 export function createClient(options: ClientOptions): ParleyClient {
   return new HttpClient(new ServiceCalls(options));

@@ -30,9 +30,11 @@ export class ServiceCalls {
   readonly #fetch: typeof fetch;
   readonly #headers: Record<string, string>;
 
-  /** @throws ParleyError for a URL that cannot be called, however often */
+  /** @throws ParleyError for a URL that cannot be called, and a key that cannot be sent, however often */
   constructor({ url, apiKey, fetch: call = fetch }: ServiceOptions) {
     if (!isServiceUrl(url)) throw new ParleyError({ status: 0, reason: 'MALFORMED', message: NO_URL });
+    if (apiKey !== undefined && !isCarried(apiKey))
+      throw new ParleyError({ status: 0, reason: 'MALFORMED', message: NO_KEY });
     this.#base = url.replace(/\/+$/, '');
     this.#fetch = (...request) => call(...request);
     this.#headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
@@ -96,6 +98,16 @@ function isServiceUrl(text: string): boolean {
   if (!URL.canParse(text, location?.href)) return false;
   const { protocol, username, password } = new URL(text, location?.href);
   return /^https?:$/.test(protocol) && username === '' && password === '';
+}
+
+const NO_KEY = 'the key (apiKey) has a line break or another character that no header carries';
+
+function isCarried(key: string): boolean {
+  try {
+    return new Headers({ authorization: `Bearer ${key}` }).has('authorization');
+  } catch {
+    return false;
+  }
 }
 
 /** Whether it changes nothing to say it twice: what starts something carries a key under which it is the same. */
