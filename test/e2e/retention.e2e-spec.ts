@@ -1,8 +1,8 @@
 import { getTask, rpc, sendTask } from '../support/a2a.js';
-import { holds } from '../support/fake-behaviour.js';
+import { answers, ends, holds } from '../support/fake-behaviour.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
-import { echo, external, input, linear, output, script, unique } from '../support/workflow.js';
+import { echo, external, input, linear, output, script, unique, type Workflow } from '../support/workflow.js';
 
 const stage = useSharedStage({ env: { TASK_RETENTION: '1s' } });
 
@@ -86,6 +86,29 @@ describe('TASK_RETENTION', () => {
     expect(await rowsOf([child])).toMatchObject({ task: 1 });
     await stage.database.query('UPDATE task SET updated_at = now() WHERE task_id = $1', [child]);
     await purgedUntil(async () => (await rowsOf([child])).task === 0);
+  });
+
+  it('a run stays as long as a rerun of it goes on, which takes over what it gets to last', async () => {
+    const fake = await stage.fake();
+    fake.always(({ text }) => answers(`${text}!`));
+    const each = { items: '[1, 2]', concurrency: 1 };
+    const list = { ...external('m', fake.url, { prompt: '${string(item)}' }), each };
+    const { name } = await stage.api.save({ ...linear(unique('origin'), input('in'), list), language: 2 } as Workflow);
+    const origin = await stage.api.ended(await stage.api.start(name, { in: 'x' }));
+    fake.next(ends('TASK_STATE_INPUT_REQUIRED', 'sure?'));
+    const { body } = await stage.api.call('POST', `/runs/${origin.runId}/rerun`, { from: ['m[0]'] });
+    const runId = String(body['runId']);
+    await until(async () => (await stage.api.run(runId)).status === 'input-required', { what: 'the question' });
+    const parent = await ended('parent');
+    await stage.database.query('UPDATE task SET parent_task_id = $1 WHERE task_id = $2', [parent, origin.runId]);
+    await sweptOnce();
+    expect(await rowsOf([parent])).toMatchObject({ task: 0 });
+    expect((await stage.api.run(origin.runId)).status).toBe('completed');
+    await sendTask(stage.api.base(name), 'yes', { fields: { taskId: runId } });
+    const again = await stage.api.ended(runId);
+    expect([again.status, again.nodes['m']?.artifacts[0]?.parts[0]?.data]).toEqual(['completed', ['yes!', '2!']]);
+    expect(fake.texts).toEqual(['1', '2', '1', 'yes']);
+    await purgedUntil(async () => (await rowsOf([origin.runId, runId])).task === 0);
   });
 
   it('an id that says no time goes by its end as well', async () => {

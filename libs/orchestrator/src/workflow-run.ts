@@ -56,7 +56,7 @@ export class WorkflowRun extends Process<RunState> {
   private readonly outcomes: NodeOutcomes;
   private readonly decisions: RunDecisions;
   private readonly reused: ReusedResults | undefined;
-  /** Why it cannot begin. */
+  /** Why it cannot go on. The run that it begins with is kept as long as it needs it. */
   private readonly fault: string | undefined;
   private signal: AbortSignal;
   private alarm: { at: number; forget: () => void } | undefined;

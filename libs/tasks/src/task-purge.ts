@@ -15,7 +15,7 @@ const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELE
 /**
  * Deletes Tasks that ended before a time, with all that hangs on them, one transaction a batch. A child Task goes after
  * its parent or together with it: never while the run that called for it is kept. A Task that has not ended stays,
- * whatever became of its parent.
+ * whatever became of its parent, and so does what others still need (`TaskRetention`), with all that it called for.
  *
  * Ids begin with the time that a Task was made at, so the primary key is the way through them by age, and no insert
  * pays for an index of its own. Ids of another form (the pre-1.0 dialect's) are looked through whole.
@@ -43,7 +43,7 @@ export class TaskPurge {
 
   /** The same for ids that do not begin with the time, such as those of conversations: it looks through all Tasks. */
   purgeUntimed(olderThan: Date, signal: AbortSignal): Promise<number> {
-    return this.purgeRange('', AFTER_TIMED_IDS, olderThan, signal, FIND_ENDED_UNTIMED);
+    return this.purgeRange('', AFTER_TIMED_IDS, olderThan, signal, UNTIMED_IDS);
   }
 
   private async purgeRange(
@@ -51,8 +51,9 @@ export class TaskPurge {
     to: string,
     olderThan: Date,
     signal: AbortSignal,
-    find = FIND_ENDED,
+    which = '',
   ): Promise<number> {
+    const find = findEnded(which, this.retention.kept);
     let purged = 0;
     for (let after: string | null = from; after !== null && !signal.aborted;) {
       const began = performance.now();
@@ -108,25 +109,27 @@ const PURGE_SETTINGS = { enable_hashjoin: 'off', enable_mergejoin: 'off', jit: '
 const AFTER_TIMED_IDS = 'g';
 const AFTER_ALL_IDS = '\u{10ffff}';
 
-const findEnded = (which: string): string => `
+/** The version of a UUID stands at its fifteenth character; those of version 7 begin with the time. */
+const UNTIMED_IDS = `AND substr(task_id, 15, 1) <> '7'`;
+
+const findEnded = (which: string, kept: readonly string[]): string => `
   WITH RECURSIVE seen AS MATERIALIZED (
-    SELECT task_id, state, updated_at, parent_task_id FROM task
+    SELECT task_id, context_id, tenant, owner, agent, state, updated_at, parent_task_id FROM task
     WHERE task_id > $1 AND task_id < $2 ${which} ORDER BY task_id LIMIT $4
   ),
-  ended AS (
-    SELECT task_id FROM seen
+  old AS (
+    SELECT task_id, context_id, tenant, owner, agent, ARRAY[task_id] AS line FROM seen
     WHERE state IN ${ENDED} AND updated_at < $3
       AND (parent_task_id IS NULL OR NOT EXISTS (SELECT FROM task AS parent WHERE parent.task_id = seen.parent_task_id))
     UNION ALL
-    SELECT child.task_id FROM ended JOIN task AS child ON child.parent_task_id = ended.task_id
+    SELECT child.task_id, child.context_id, child.tenant, child.owner, child.agent, old.line || child.task_id
+    FROM old JOIN task AS child ON child.parent_task_id = old.task_id
     WHERE child.state IN ${ENDED} AND child.updated_at < $3
+  ),
+  ended AS (
+    SELECT task_id FROM old WHERE true ${kept.map((query) => `AND NOT line && ARRAY(${query})`).join(' ')}
   )
   SELECT (SELECT max(task_id) FROM seen) AS reached, (SELECT array_agg(task_id) FROM ended) AS ended`;
-
-const FIND_ENDED = findEnded('');
-
-/** The version of a UUID stands at its fifteenth character; those of version 7 begin with the time. */
-const FIND_ENDED_UNTIMED = findEnded(`AND substr(task_id, 15, 1) <> '7'`);
 
 const DELETE_EVENTS = 'DELETE FROM task_log WHERE task_id = ANY($1::text[])';
 const DELETE_TASKS = `DELETE FROM task WHERE task_id = ANY($1::text[]) AND state IN ${ENDED}`;

@@ -7,11 +7,20 @@ export type RetentionSweep = (olderThan: Date, signal: AbortSignal) => Promise<v
 @Injectable()
 export class TaskRetention {
   private readonly deletions: string[] = [];
+  private readonly exceptions: string[] = [];
   private readonly sweeps: RetentionSweep[] = [];
 
   /** A statement that deletes what hangs on Tasks, in the transaction that deletes them. `$1` is their ids, `text[]`. */
   purgeWith(statement: string): void {
     this.deletions.push(statement);
+  }
+
+  /**
+   * A query of the ids of Tasks that stay although their time is over. Those that would go are in the relation `old`, by
+   * `task_id`, `tenant`, `owner`, `agent` and `context_id`.
+   */
+  keepWith(query: string): void {
+    this.exceptions.push(query);
   }
 
   /** Something to do after every purge of Tasks. */
@@ -21,6 +30,10 @@ export class TaskRetention {
 
   get statements(): readonly string[] {
     return this.deletions;
+  }
+
+  get kept(): readonly string[] {
+    return this.exceptions;
   }
 
   async sweep(olderThan: Date, signal: AbortSignal): Promise<void> {

@@ -25,7 +25,7 @@ export class RevisionPurge {
   }
 }
 
-// After a purge few Tasks of that age are left: those that have not ended, with their children. Ids from 'g' on say no time.
+// After a purge few Tasks of that age are left: those that have not ended, or are still needed, with their children. Ids from 'g' on say no time.
 const PURGE = `
   WITH kept AS MATERIALIZED (
     SELECT tenant, split_part(agent, '/', 2) AS name, min(created_at) AS oldest FROM task

@@ -1,17 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { type TaskScope, TaskStore } from '#libs/tasks';
+import { isTerminalState, TASK_STATES } from '#libs/protocol';
+import { TaskRetention, type TaskScope, TaskStore } from '#libs/tasks';
 import { RerunOrigins, type RerunOrigin } from '../rerun/rerun-origins.js';
+import { RERUN_KEY } from '../rerun/rerun-request.js';
 import { readRunMetadata } from '../run-metadata.js';
 import { WorkflowStore } from '../workflow-store.js';
 
-/** Those of the TaskStore and of the WorkflowStore. */
+/** Those of the TaskStore and of the WorkflowStore. A run is kept as long as one that began with it goes on. */
 @Injectable()
 export class StoredRerunOrigins extends RerunOrigins {
   constructor(
     private readonly tasks: TaskStore,
     private readonly workflows: WorkflowStore,
+    retention: TaskRetention,
   ) {
     super();
+    retention.keepWith(STILL_NEEDED);
   }
 
   override async find(runId: string, scope: TaskScope): Promise<RerunOrigin | undefined> {
@@ -25,3 +29,23 @@ export class StoredRerunOrigins extends RerunOrigins {
     return saved && { workflow: saved, log };
   }
 }
+
+const ENDED = TASK_STATES.filter(isTerminalState)
+  .map((state) => `'${state}'`)
+  .join(', ');
+
+/**
+ * Each context is looked through once, whatever number of its Tasks would go. The Task of a rerun is searched as a text:
+ * PostgreSQL reads no JSON that says \u0000, and callers may. What the text says in other places keeps a run too long, at
+ * most, and of the same caller.
+ */
+const STILL_NEEDED = `
+  WITH rerun AS MATERIALIZED (
+    SELECT task.tenant, task.owner, task.agent, task.context_id, coalesce(log.events, log.payload::text) AS begun
+    FROM task JOIN task_log AS log ON log.task_id = task.task_id
+      AND log.sequence = (SELECT min(first.sequence) FROM task_log AS first WHERE first.task_id = task.task_id)
+    WHERE task.context_id = ANY(ARRAY(SELECT context_id FROM old WHERE agent ~ '^workflows/[^/]+$'))
+      AND task.parent_task_id IS NULL AND task.state NOT IN (${ENDED})
+  )
+  SELECT old.task_id FROM old JOIN rerun USING (tenant, owner, agent, context_id)
+  WHERE strpos(rerun.begun, '"${RERUN_KEY}":{"origin":"' || old.task_id || '"') > 0`;
