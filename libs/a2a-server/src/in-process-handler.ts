@@ -6,7 +6,7 @@ import {
   type ServedAgent,
   UnknownAgent,
 } from '#libs/executor';
-import { isDatabaseAway, throughOutage } from '#libs/postgres';
+import { isDatabaseAway, untilReached } from '#libs/postgres';
 import {
   A2AError,
   type CancelTaskRequest,
@@ -39,7 +39,7 @@ export class InProcessHandler implements LocalRequestHandler {
   ) {}
 
   agent(call: CallContext, signal = NEVER): Promise<ServedAgent> {
-    return reached(() => this.handler.agent(call), signal);
+    return untilReached(() => this.handler.agent(call), signal);
   }
 
   async *sendInProcess(
@@ -77,7 +77,7 @@ export class InProcessHandler implements LocalRequestHandler {
       const items = this.handler.subscribeToTask(agent, request, call, options);
       return { items, first: await items.next() };
     };
-    const { items, first } = await reached(opened, options.signal ?? NEVER);
+    const { items, first } = await untilReached(opened, options.signal ?? NEVER);
     try {
       for (let next = first; !next.done; next = await items.next()) yield next.value;
     } finally {
@@ -86,7 +86,7 @@ export class InProcessHandler implements LocalRequestHandler {
   }
 
   getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext, signal = NEVER): Promise<Task> {
-    return reached(() => this.handler.getTask(agent, request, call), signal);
+    return untilReached(() => this.handler.getTask(agent, request, call), signal);
   }
 
   cancelTask(agent: ServedAgent, request: CancelTaskRequest, call: CallContext): Promise<Task> {
@@ -101,20 +101,6 @@ export class InProcessHandler implements LocalRequestHandler {
       throw known(error);
     }
   }
-}
-
-/** Asks again while the database is out of reach. @throws what else comes of it, and the signal's reason */
-async function reached<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  const answer = await throughOutage(async () => {
-    try {
-      return { value: await ask() };
-    } catch (error) {
-      if (isDatabaseAway(error)) throw error;
-      return { error };
-    }
-  }, signal);
-  if ('error' in answer) throw answer.error;
-  return answer.value;
 }
 
 /** What a caller may know of an error, as HTTP says it; anything else is a fault of ours and stays what it is. */

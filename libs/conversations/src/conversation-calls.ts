@@ -95,8 +95,8 @@ export class ConversationCalls {
    */
   private called(name: CallName, agent: string, as: CalledParty): CalledAgent {
     const { references } = this.services;
-    const { scope } = this.start.context.call;
-    const called = references.called(agent, scope.tenant);
+    const { call, signal } = this.start.context;
+    const called = references.called(agent, call.scope.tenant, signal);
     const credential = called.own ? undefined : this.state.settings.auth?.[as];
     const seen = this.state.calls.get(name);
     return {

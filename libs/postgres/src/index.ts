@@ -3,7 +3,7 @@ export { clientOf } from './database/connection-options.js';
 export { probeDatabase } from './database/database-probe.js';
 export { Database } from './database/database.js';
 export { type MigrationClass, takeMigrationLock, tryMigrationLock } from './database/migrate.js';
-export { isDatabaseAway, isOutage, sqlState, throughOutage } from './database/outage.js';
+export { isDatabaseAway, isOutage, sqlState, throughOutage, untilReached } from './database/outage.js';
 export { inTransaction } from './database/transaction.js';
 export { ScramClient } from './database/scram-client.js';
 export { EmbeddedPostgres } from './embedded/embedded-postgres.js';

@@ -24,6 +24,7 @@ const address = {
 } as ServiceAddress;
 const references = new AgentReferences(modules, address);
 
+const GOES_ON = new AbortController().signal;
 const NOBODY = 'there is no agent "nobody"';
 
 describe('AgentReferences', () => {
@@ -34,7 +35,7 @@ describe('AgentReferences', () => {
     ['workflows/w/nodes/n', 'http://own/a2a/workflows/w/nodes/n', true],
     ['HTTP://agents.example/', 'HTTP://agents.example', false],
   ])('%s is called at %s', async (reference, url, own) => {
-    const called = references.called(reference, 't');
+    const called = references.called(reference, 't', GOES_ON);
     expect(called.own).toBe(own);
     expect(await called.target()).toEqual({ url, calledAgent: url.replace('http://own/a2a/', '') });
   });
@@ -56,9 +57,25 @@ describe('AgentReferences', () => {
   });
 
   it('an agent that is gone fails the call, and not the look at whose it is', async () => {
-    const called = references.called('nobody', 't');
+    const called = references.called('nobody', 't', GOES_ON);
     expect(called.own).toBe(true);
     await expect(called.target()).rejects.toThrow(NOBODY);
+  });
+
+  it('an agent is looked up again while the database is away, until nobody calls any more', async () => {
+    const away = Object.assign(new Error('terminating connection'), { code: '57P01' });
+    let times = 0;
+    const resolve = async (path: string) => {
+      times += 1;
+      if (times !== 2) throw away;
+      return { path };
+    };
+    const modules = { get: () => ({ inTenant: () => ({ resolve }) }) } as unknown as ModuleRef;
+    const called = new AgentReferences(modules, address).called('w', 't', GOES_ON);
+    expect(await called.target()).toMatchObject({ calledAgent: 'workflows/w' });
+    expect(times).toBe(2);
+    const over = new AgentReferences(modules, address).called('w', 't', AbortSignal.abort(new Error('over')));
+    await expect(over.target()).rejects.toThrow('over');
   });
 
   it('each field at fault is named, and one that is left out is none', async () => {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { AgentCatalog, calledAgentOf, UnknownAgent } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
+import { untilReached } from '#libs/postgres';
 import { A2AError, hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
 import type { CalledAgent } from './process-calls.js';
 
@@ -46,10 +47,13 @@ export class AgentReferences {
     return first === second;
   }
 
-  /** Whom a process calls by a reference; the agent is looked up for each call. */
-  called(reference: string, tenant: string): Pick<CalledAgent, 'own' | 'target'> {
+  /**
+   * Whom a process calls by a reference; the agent is looked up for each call, through outages.
+   * @param signal of the execution that calls
+   */
+  called(reference: string, tenant: string, signal: AbortSignal): Pick<CalledAgent, 'own' | 'target'> {
     const target = async (): Promise<{ url: string; calledAgent: string }> => {
-      const calledAgent = await this.resolve(reference, tenant);
+      const calledAgent = await untilReached(() => this.resolve(reference, tenant), signal);
       const url = isUrl(calledAgent) ? calledAgent : `${this.address.internalUrl}/a2a/${calledAgent}`;
       return { url, calledAgent };
     };

@@ -1,4 +1,5 @@
 import { AgentCallError, type CallOptions, CardGuard, type ReceivedCard } from '#libs/a2a-client';
+import { untilReached } from '#libs/postgres';
 import { type JsonObject, shownUrl } from '#libs/protocol';
 import type { CardConfig, Metrics } from '#libs/service';
 import { Logger } from '@nestjs/common';
@@ -61,7 +62,7 @@ export class RemoteAgentWatch extends CardGuard {
   override admit(
     agentUrl: string,
     received: ReceivedCard | undefined,
-    { scope }: Pick<CallOptions, 'scope'>,
+    { scope, signal }: Pick<CallOptions, 'scope' | 'signal'>,
   ): Promise<void> | undefined {
     if (this.options.isOwn(agentUrl)) return undefined;
     const tenant = scope?.tenant ?? '';
@@ -72,19 +73,29 @@ export class RemoteAgentWatch extends CardGuard {
       // A key may have been withdrawn meanwhile.
       if (this.options.config.signatures !== 'require') return this.stillInUse(key, known);
     }
-    return this.examine(tenant, agentPlace(agentUrl), received).then((pin) => {
+    return this.examine(tenant, agentPlace(agentUrl), received, signal).then((pin) => {
       this.admitted.set(key, { card: received ?? CARDLESS, pin, seenAt: Date.now() });
     });
   }
 
-  /** @throws AgentCallError */
-  private async examine(tenant: string, url: string, received: ReceivedCard | undefined): Promise<CardPin | undefined> {
+  /**
+   * @param signal of the call, which waits for the database where no card passes that was not compared
+   * @throws AgentCallError
+   */
+  private async examine(
+    tenant: string,
+    url: string,
+    received: ReceivedCard | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<CardPin | undefined> {
     if (url.length > MAX_URL) throw new AgentCallError('refused', `the URL is longer than ${MAX_URL} characters`);
     await this.checkSignatures(url, received);
+    const blocks = this.options.config.changes === 'block';
+    const compared = () => this.compare(tenant, url, received);
     try {
-      return await this.compare(tenant, url, received);
+      return await (blocks && signal ? untilReached(compared, signal) : compared());
     } catch (error) {
-      if (error instanceof AgentCallError || this.options.config.changes === 'block') throw error;
+      if (error instanceof AgentCallError || blocks) throw error;
       this.logger.warn(
         { err: error, url: shownUrl(url) },
         "An agent's card could not be compared with the one that is pinned",

@@ -87,6 +87,23 @@ export async function throughOutage<T>(statement: () => Promise<T>, signal: Abor
 }
 
 /**
+ * Asks again while the database is out of reach. For what may be asked twice, and does more than one statement.
+ * @throws the signal's reason once it is aborted; at once whatever is no word of the database
+ */
+export async function untilReached<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const answer = await throughOutage(async () => {
+    try {
+      return { value: await ask() };
+    } catch (error) {
+      if (isDatabaseAway(error)) throw error;
+      return { error };
+    }
+  }, signal);
+  if ('error' in answer) throw answer.error;
+  return answer.value;
+}
+
+/**
  * Does again what a server refused because it only reads, for ten seconds: so long a replacement of the primary may take.
  * For whole transactions; the sessions they come to after that are new ones (see ReadOnlySessions).
  */

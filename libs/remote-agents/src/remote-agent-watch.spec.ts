@@ -1,0 +1,70 @@
+import { type ReceivedCard, readAgentCard } from '#libs/a2a-client';
+import { type CardConfig, Metrics } from '#libs/service';
+import type { CardPin, CardPins } from './card-pins.js';
+import type { CardSignatureReport } from './card-signatures.js';
+import { RemoteAgentWatch, type RemoteAgentWatchOptions } from './remote-agent-watch.js';
+
+const AGENT = 'http://agent';
+const AWAY = Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' });
+
+const CARDS: CardConfig = { signing: true, signatures: 'warn', changes: 'allow', trustedKeys: [], maxAgeMs: 0 };
+
+function received(): ReceivedCard {
+  const text = JSON.stringify({
+    name: 'a',
+    description: 'd',
+    version: '1',
+    capabilities: {},
+    defaultInputModes: ['text/plain'],
+    defaultOutputModes: ['text/plain'],
+    skills: [],
+    supportedInterfaces: [{ url: AGENT, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+  });
+  return { url: `${AGENT}/card`, text, card: readAgentCard(text)! };
+}
+
+function watch(options: Partial<RemoteAgentWatchOptions>): RemoteAgentWatch {
+  return new RemoteAgentWatch({
+    config: { ...CARDS, changes: 'block' },
+    signatures: { verify: async (): Promise<CardSignatureReport> => ({ state: 'unsigned', signatures: [] }) },
+    pins: {} as CardPins,
+    metrics: new Metrics(),
+    isOwn: () => false,
+    ...options,
+  });
+}
+
+describe('CARD_CHANGE_POLICY=block', () => {
+  /** Pins of a database that is away for the first statement, or for good. */
+  function pins(times: number): CardPins & { asked: number } {
+    let kept: CardPin | undefined;
+    const fake = {
+      asked: 0,
+      find: async () => {
+        fake.asked += 1;
+        if (fake.asked <= times) throw AWAY;
+        return kept;
+      },
+      pin: async (_tenant: string, url: string, seen: { hash: string }) =>
+        (kept = { id: '1', url, card: null, ...seen }),
+      seenAgain: async () => undefined,
+    };
+    return fake as unknown as CardPins & { asked: number };
+  }
+
+  it('a call waits while the database is away, and goes on', async () => {
+    const away = pins(1);
+    const { signal } = new AbortController();
+    await watch({ pins: away }).admit(AGENT, received(), { signal });
+    expect(away.asked).toBe(2);
+  });
+
+  it('waits no longer than the call', async () => {
+    const call = new AbortController();
+    const away = pins(Infinity);
+    const waiting = watch({ pins: away }).admit(AGENT, received(), { signal: call.signal });
+    call.abort(new Error('nobody waits any more'));
+    await expect(waiting).rejects.toThrow('nobody waits any more');
+    await expect(watch({ pins: away }).admit(AGENT, received(), {})).rejects.toBe(AWAY);
+  });
+});
