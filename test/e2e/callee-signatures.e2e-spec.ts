@@ -136,6 +136,20 @@ describe('CARD_SIGNATURES=require', () => {
     expect((await callFrom(strict, callee)).status).toBe('completed');
   });
 
+  it('tries again where keys were out of reach, as a node asks for', async () => {
+    const callee = await agent();
+    callee.card = await signed(callee, { jku: `${callee.url}/busy.json` });
+    let asked = 0;
+    callee.places.set('/busy.json', (_request, response) => {
+      asked += 1;
+      if (asked === 1) response.writeHead(503).end();
+      else sendJson(response, own.jwks);
+    });
+    const there = { ...external('there', callee.url), retry: { attempts: 2, delay: '10ms' } };
+    const run = await new Api(strict.url).finish(linear(unique('signs'), there));
+    expect([run.status, run.nodes['there']?.attempts]).toEqual(['completed', 2]);
+  });
+
   it('is said to conversations by a code of its own', async () => {
     const callee = await agent();
     const { body } = await new Api(strict.url).call('POST', '/conversations', {

@@ -17,7 +17,7 @@ export abstract class CardGuard {
    * Asked for every client of an agent over the network; gives `undefined` at once for what it has let pass before.
    * @param agentUrl as the caller named it
    * @param received `undefined` where the agent has no card
-   * @throws AgentCallError `untrusted-card` or `changed-card`
+   * @throws AgentCallError `untrusted-card` or `changed-card`; `connect` where it cannot be told at the moment
    */
   abstract admit(agentUrl: string, received: ReceivedCard | undefined, options: CallOptions): Promise<void> | undefined;
 }

@@ -101,7 +101,10 @@ describe('a signature of a card', () => {
     expect(report).toMatchObject({
       state: 'untrusted',
       signatures: [{ reason: 'names a key that could not be fetched' }],
+      mayPass: true,
     });
+    const others = [await sign(CANONICAL), { protected: 'nonsense', signature: 'x' }];
+    expect(await verified({ ...CARD, signatures: others }, [unreachable])).not.toHaveProperty('mayPass');
   });
 
   it.each([

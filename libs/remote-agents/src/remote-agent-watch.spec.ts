@@ -68,3 +68,18 @@ describe('CARD_CHANGE_POLICY=block', () => {
     await expect(watch({ pins: away }).admit(AGENT, received(), {})).rejects.toBe(AWAY);
   });
 });
+
+describe('CARD_SIGNATURES=require', () => {
+  it.each([
+    ['untrusted-card', undefined],
+    ['connect', true as const],
+  ])('a card that cannot be told to be signed is refused: %s', async (kind, mayPass) => {
+    const reason = 'names a key of some kind';
+    const report: CardSignatureReport = { state: 'untrusted', signatures: [{ state: 'untrusted', reason }], mayPass };
+    const strict = watch({ config: { ...CARDS, signatures: 'require' }, signatures: { verify: async () => report } });
+    await expect(strict.admit(AGENT, received(), {})).rejects.toMatchObject({
+      kind,
+      message: `the agent card is not signed as required: its signature ${reason}`,
+    });
+  });
+});

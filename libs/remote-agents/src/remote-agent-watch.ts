@@ -8,7 +8,7 @@ import { agentPlace } from './agent-place.js';
 import { cardChanges, isSignificant } from './card-changes.js';
 import { cardContent, keptContent, NO_CARD } from './card-content.js';
 import type { CardPin, CardPins, SeenChange } from './card-pins.js';
-import type { CardSignatures } from './card-signatures.js';
+import type { CardSignatureReport, CardSignatures } from './card-signatures.js';
 
 export interface RemoteAgentWatchOptions {
   config: CardConfig;
@@ -33,6 +33,9 @@ interface Admitted {
   pin?: CardPin;
   seenAt: number;
 }
+
+/** Why a card is not signed as it has to be, and whether that may be over the next time. */
+type SignatureProblem = { text: string } & Pick<CardSignatureReport, 'mayPass'>;
 
 /**
  * Lets calls pass by what agents' cards say: whether they are signed (`CARD_SIGNATURES`), and whether they still say what
@@ -107,8 +110,12 @@ export class RemoteAgentWatch extends CardGuard {
   private async checkSignatures(url: string, received: ReceivedCard | undefined): Promise<void> {
     const policy = this.options.config.signatures;
     if (policy === 'require') {
-      const problem = received ? await this.signatureProblem(url, received) : 'the agent has no card';
-      if (problem) throw new AgentCallError('untrusted-card', `the agent card is not signed as required: ${problem}`);
+      const problem = received ? await this.signatureProblem(url, received) : { text: 'the agent has no card' };
+      if (!problem) return;
+      const { text, mayPass } = problem;
+      // As where the agent itself is not to be had: whoever retries that comes again.
+      const kind = mayPass ? 'connect' : 'untrusted-card';
+      throw new AgentCallError(kind, `the agent card is not signed as required: ${text}`);
     } else if (policy === 'warn' && received && !this.verified.has(received)) {
       // Nobody waits for what only warns.
       this.verified.add(received);
@@ -116,14 +123,14 @@ export class RemoteAgentWatch extends CardGuard {
     }
   }
 
-  private async signatureProblem(url: string, received: ReceivedCard): Promise<string | undefined> {
-    const { state, signatures } = await this.options.signatures.verify(received);
+  private async signatureProblem(url: string, received: ReceivedCard): Promise<SignatureProblem | undefined> {
+    const { state, signatures, mayPass } = await this.options.signatures.verify(received);
     this.signatureCount.inc({ state });
     if (state === 'valid') return undefined;
-    if (state === 'unsigned') return 'it has no signature';
+    if (state === 'unsigned') return { text: 'it has no signature' };
     const reasons = signatures.flatMap(({ reason }) => reason ?? []);
     this.logger.warn({ url: shownUrl(url), state, signatures }, 'No signature of an agent card is valid');
-    return `its signature ${[...new Set(reasons)].join('; ')}`;
+    return { text: `its signature ${[...new Set(reasons)].join('; ')}`, ...(mayPass && { mayPass }) };
   }
 
   /** Compares with the pinned card until nobody else has moved the pin in between. */

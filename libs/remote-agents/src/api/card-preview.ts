@@ -34,7 +34,7 @@ export interface CardPreview {
   version?: '1.0' | '0.3';
   /** In the form of 1.0; absent where it cannot be read. */
   card?: AgentCard;
-  signature?: CardSignatureReport;
+  signature?: Pick<CardSignatureReport, 'state' | 'signatures'>;
   /** What is pinned of this agent, and whether that is what it says now. */
   pin?: { id: string; status: RemoteAgentCardStatus; blocked: boolean; same: boolean };
   problems: CardProblem[];
@@ -81,7 +81,8 @@ export class CardPreviews {
     const version = isLegacyCard(json) ? '0.3' : '1.0';
     if (!card) return { url, cardUrl, version, problems: problems.length > 0 ? problems : [UNREADABLE] };
     const received = { url: cardUrl, text, card };
-    const signature = await this.signatures.verify(received);
+    const { state, signatures } = await this.signatures.verify(received);
+    const signature = { state, signatures };
     const pin = await this.cards.at(tenant, agentPlace(url));
     return {
       url,
@@ -157,7 +158,7 @@ function readable(text: string): ReturnType<typeof readAgentCard> {
   }
 }
 
-function signatureProblems({ state, signatures }: CardSignatureReport): CardProblem[] {
+function signatureProblems({ state, signatures }: Pick<CardSignatureReport, 'state' | 'signatures'>): CardProblem[] {
   if (state === 'valid' || state === 'unsigned') return [];
   return signatures.map(({ reason = '' }, place) => ({
     level: state === 'invalid' ? 'error' : 'warning',
