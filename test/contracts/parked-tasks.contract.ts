@@ -117,5 +117,24 @@ export function describeParkedTasks(name: string, open: () => TaskStore): void {
         expect(await store.claim(taskId, REPLICA, randomUUID(), 'due')).toBeDefined();
       }
     });
+
+    it('is as due where it only waits, and says that somebody wishes so; not where it has ended', async () => {
+      const [before, after, ended] = [newDraft(), newDraft(), newDraft()];
+      const asks = 'TASK_STATE_INPUT_REQUIRED';
+      await store.write([before.created(), after.created(after.status(asks)), ended.created()]);
+      for (const { taskId } of [before, ended]) await store.requestCancel(taskId);
+      await store.write([
+        before.continued(before.token, 1, before.status(asks)),
+        ended.continued(ended.token, 1, ended.status('TASK_STATE_COMPLETED')),
+      ]);
+      expect(await store.header(after.taskId)).not.toHaveProperty('cancelRequested');
+      await store.requestCancel(after.taskId);
+      expect(await store.overdue(0, 1_000)).not.toContain(ended.taskId);
+      for (const { taskId } of [before, after]) {
+        expect(await store.overdue(0, 1_000)).toContain(taskId);
+        const claimed = await store.claim(taskId, REPLICA, randomUUID(), 'due');
+        expect(claimed?.header).toMatchObject({ state: asks, cancelRequested: true });
+      }
+    });
   });
 }

@@ -66,9 +66,6 @@ const replicas: InnerReplica[] = [];
 beforeAll(async () => {
   Logger.overrideLogger(false);
   server = await freshDatabase({ empty: true });
-  // The queue's tables are there; nobody does jobs.
-  const first = await innerReplica(server.url, AGENTS, undefined, { jobs: true });
-  await first.end();
   [one, two] = [await replica(), await replica()];
 });
 

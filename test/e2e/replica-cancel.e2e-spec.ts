@@ -6,7 +6,8 @@ import { before, until } from '../support/until.js';
 
 const LOST = new LedExecutor('fail');
 const RESTARTED = new LedExecutor('restart');
-const AGENTS = [agentAt('workflows/lost', LOST), agentAt('workflows/restarted', RESTARTED)] as const;
+const AGENTS = [ledBy('workflows/lost', LOST), ledBy('workflows/restarted', RESTARTED)] as const;
+const WAITING = ['TASK_STATE_SUBMITTED', 'TASK_STATE_INPUT_REQUIRED'];
 
 let server: TestDatabase;
 let survivor: InnerReplica;
@@ -46,6 +47,40 @@ describe('a cancel', () => {
     expect(await states(taskId)).toEqual(['TASK_STATE_SUBMITTED', 'TASK_STATE_CANCELED']);
   });
 
+  describe.each(AGENTS)('of a Task that waits, whose replica died when it had stored it: $path', (agent) => {
+    it('is carried out by the next sweep of another one, which does not go on with the Task', async () => {
+      const taskId = await waiting(agent);
+      const executions = agent.executor.contexts.length;
+      await survivor.store.requestCancel(taskId);
+      await survivor.recovery.sweep();
+      await until(async () => (await states(taskId)).length > 2, { what: 'the Task to go on' });
+      expect(await states(taskId)).toEqual([...WAITING, 'TASK_STATE_CANCELED']);
+      expect(agent.executor.contexts).toHaveLength(executions);
+    });
+
+    it('is carried out where that replica had claimed the Task for it', async () => {
+      const owner = await replica();
+      const taskId = await waiting(agent);
+      await owner.store.requestCancel(taskId);
+      await owner.store.claim(taskId, owner.life.replicaId, 'claimed');
+      await owner.die();
+      await until(async () => (await survivor.recovery.sweep()) > 0, { what: 'the Task to be taken over' });
+      await until(async () => (await states(taskId)).length > 2, { what: 'the Task to go on' });
+      expect(await states(taskId)).toEqual([...WAITING, 'TASK_STATE_CANCELED']);
+    });
+
+    it('is carried out before an answer is taken, which is refused', async () => {
+      const taskId = await waiting(agent);
+      await survivor.store.requestCancel(taskId);
+      const answer = survivor.registry.resume(agent, taskId, { message: userMessage('yes') }, callAt(agent.path));
+      await expect(before(answer)).rejects.toMatchObject({
+        reason: 'UNSUPPORTED_OPERATION',
+        message: 'The task has ended (TASK_STATE_CANCELED) and takes no message',
+      });
+      expect(await states(taskId)).toEqual([...WAITING, 'TASK_STATE_CANCELED']);
+    });
+  });
+
   it('is not undone by an owner that was taken for dead and wakes up', async () => {
     const owner = await replica();
     const executor = new LedExecutor();
@@ -72,6 +107,19 @@ async function replica(): Promise<InnerReplica> {
   const made = await innerReplica(server.url, AGENTS);
   replicas.push(made);
   return made;
+}
+
+function ledBy(path: string, executor: LedExecutor) {
+  return { ...agentAt(path, executor), executor };
+}
+
+/** A Task that asks its caller something, and that nobody executes. */
+async function waiting(agent: (typeof AGENTS)[number]): Promise<string> {
+  agent.executor.say('TASK_STATE_INPUT_REQUIRED');
+  const execution = survivor.registry.begin(agent, { message: userMessage('go') }, callAt(agent.path));
+  await before(execution.settled);
+  await until(() => !survivor.registry.has(execution.taskId), { what: 'the execution to end' });
+  return execution.taskId;
 }
 
 async function states(taskId: string): Promise<string[]> {

@@ -71,7 +71,8 @@ export async function innerReplica(
   const registry = new ExecutionRegistry(store, recorder, feed, life, shutdown, metrics, signals);
   const address = { internalUrl: 'http://parley.test' } as ServiceAddress;
   const catalog = 'resolve' in agents ? agents : catalogOf(agents);
-  if (options.jobs) await migrateJobQueue(database);
+  // What Tasks enqueue is kept, whoever does it.
+  await migrateJobQueue(database);
   const jobs = options.jobs ? new Jobs(database, life, shutdown, metrics) : undefined;
   const recovery = new TaskRecovery(
     store,

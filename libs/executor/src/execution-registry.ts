@@ -2,9 +2,7 @@ import { Injectable, Logger, Optional } from '@nestjs/common';
 import { NO_KEY, ReplicaLife, ReplicaSignals, type SignalTopic, throughOutage } from '#libs/postgres';
 import {
   A2AError,
-  isTerminalState,
   isWaitingState,
-  type Message,
   randomId,
   type SendMessageRequest,
   statusUpdate,
@@ -15,7 +13,6 @@ import {
 import { Metrics, ownTraceId, PassingMap, Shutdown, TraceIds } from '#libs/service';
 import {
   type Idempotency,
-  type StoredTask,
   type TaskClaim,
   type TaskEvent,
   TaskFeed,
@@ -25,6 +22,7 @@ import {
 } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
+import type { ClaimedTask, RecoveredTurn } from './claimed-task.js';
 import type { Execution } from './execution.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { accept, newHeader, taskMetadata } from './new-task.js';
@@ -32,23 +30,10 @@ import { keptTrace } from './spans/kept-trace.js';
 import { TaskTracing } from './spans/task-tracing.js';
 import { TaskCancels } from './task-cancels.js';
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
-import { claimWaiting } from './waiting-claim.js';
+import { claimWaiting, refusal } from './waiting-claim.js';
 
 /** A cancel was stored for a Task that another replica executes. Whoever executes anything looks. */
 export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards: 1 };
-
-/** A Task that was taken over or woken, with the turn that was under way. */
-export interface RecoveredTurn {
-  agent: ServedAgent;
-  stored: StoredTask;
-  token: string;
-  call: CallContext;
-  userMessage: Message;
-  task: Task | null;
-  acceptedAt: number;
-  /** The whole of it. */
-  log: readonly TaskEvent[];
-}
 
 /**
  * The executions of this process. Promises one execution per Task, in any process: a Task is claimed before it is
@@ -153,7 +138,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Records a follow-up Message to a waiting Task and executes the next turn.
+   * Records a follow-up Message to a waiting Task and executes the next turn. Where somebody wished to cancel the Task,
+   * and died, it is canceled now and takes none.
    * @param after where the log ends that the Message answers to; it may answer to nothing else
    * @throws A2AError TASK_NOT_FOUND; UNSUPPORTED_OPERATION where the Task has ended, is being worked on or has gone on
    */
@@ -167,10 +153,14 @@ export class ExecutionRegistry {
     this.refuseWhileDraining(call);
     const token = randomId();
     const stored = await claimWaiting(this.store, { taskId, token }, this.replica.replicaId, this.leaving.signal);
-    if (!stored) throw await this.refusal(taskId);
+    if (!stored) throw await refusal(this.store, taskId);
+    if (stored.header.cancelRequested) {
+      await this.endCanceled({ agent, stored, token, call });
+      throw await refusal(this.store, taskId);
+    }
     if (after !== undefined && after !== stored.header.lastSequence) {
       await this.giveBack({ taskId, token });
-      throw await this.refusal(taskId);
+      throw await refusal(this.store, taskId);
     }
     const recording = this.recorder.continue(stored, token, { idempotency: once });
     const message = { ...request.message, taskId, contextId: stored.header.contextId };
@@ -249,6 +239,15 @@ export class ExecutionRegistry {
    */
   cancel(agent: ServedAgent, taskId: string, call: CallContext): Promise<Task> {
     return this.cancels.cancel(agent, taskId, call);
+  }
+
+  /**
+   * Cancels a Task that waited or was parked, and is claimed now because somebody wished so: with this process as the one
+   * who wishes. Resolves when that has ended it, or another replica has it.
+   */
+  endCanceled(claimed: ClaimedTask): Promise<unknown> {
+    const execution = this.beginCancel(claimed);
+    return execution.cancel().catch(() => undefined);
   }
 
   /** Ends the executions of this process that somebody wishes to cancel, be it at another replica. */
@@ -368,7 +367,11 @@ export class ExecutionRegistry {
   ): Promise<TaskExecution | undefined> {
     const token = randomId();
     const stored = await this.store.claim(taskId, this.replica.replicaId, token);
-    if (!stored) return undefined;
+    return stored && this.beginCancel({ agent, stored, token, call });
+  }
+
+  /** Of a Task that was claimed for it. */
+  private beginCancel({ agent, stored, token, call }: ClaimedTask): TaskExecution {
     const recording = this.recorder.continue(stored, token);
     const last = stored.task.history?.findLast((message) => message.role === 'ROLE_USER') ?? userMessage('');
     const turn = { recording, call, userMessage: last, metadata: undefined, task: stored.task, recovered: 0 };
@@ -378,14 +381,6 @@ export class ExecutionRegistry {
     const execution = this.enter(agent, start);
     void execution.settled.catch(() => undefined).then(() => this.finish(execution, recording));
     return execution;
-  }
-
-  private async refusal(taskId: string): Promise<A2AError> {
-    const header = await this.store.header(taskId);
-    if (!header) return new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
-    const what = isTerminalState(header.state) ? `has ended (${header.state})` : 'is being worked on';
-    const message = `The task ${what} and takes no message`;
-    return new A2AError('UNSUPPORTED_OPERATION', { message, metadata: { taskId } });
   }
 
   /** What an execution of this process calls for is no new work: it lets the execution end within the grace time. */

@@ -50,7 +50,10 @@ export class TaskTakeUp {
       return;
     }
     const agent = await this.agentOf(stored, failures);
-    if (agent?.executor.recovery === 'restart') await this.restart(agent, stored, claim);
+    // Nobody was at work on it: there is nothing to go on with.
+    const rested = due !== undefined || isWaitingState(stored.header.state);
+    if (agent && rested && stored.header.cancelRequested) this.cancel(agent, stored, claim);
+    else if (agent?.executor.recovery === 'restart') await this.restart(agent, stored, claim);
     else await this.fail(stored, claim);
   }
 
@@ -83,6 +86,10 @@ export class TaskTakeUp {
     this.services.registry.recover({ agent, stored, token: claim.token, call: this.callOf(stored), log, ...turn });
   }
 
+  private cancel(agent: ServedAgent, stored: StoredTask, { token }: TaskClaim): void {
+    void this.services.registry.endCanceled({ agent, stored, token, call: this.callOf(stored) });
+  }
+
   private async fail(stored: StoredTask, claim: TaskClaim): Promise<void> {
     const recording = this.services.recorder.continue(stored, claim.token);
     const canceled = await this.shallBeCanceled(claim.taskId);
@@ -105,9 +112,9 @@ export class TaskTakeUp {
   }
 }
 
-/** A Task that waits for its caller is let go, unless it is parked as well and due. */
-function goesOn({ state, wakeAt }: TaskHeader): boolean {
-  if (isWaitingState(state)) return wakeAt !== undefined && wakeAt.getTime() <= Date.now();
+/** A Task that waits for its caller is let go, unless it is parked as well and due, or somebody wishes to cancel it. */
+function goesOn({ state, wakeAt, cancelRequested }: TaskHeader): boolean {
+  if (isWaitingState(state)) return cancelRequested ?? (wakeAt !== undefined && wakeAt.getTime() <= Date.now());
   return !isTerminalState(state);
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isWaitingState } from '#libs/protocol';
+import { A2AError, isTerminalState, isWaitingState } from '#libs/protocol';
 import type { StoredTask, TaskClaim, TaskStore } from '#libs/tasks';
 
 /** As long as another replica needs to take over. */
@@ -29,4 +29,13 @@ export async function claimWaiting(
     if (header.lastSequence !== seen || isOver || signal.aborted) return undefined;
     await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
   }
+}
+
+/** Why a Task that could not be claimed so takes no Message. */
+export async function refusal(store: Pick<TaskStore, 'header'>, taskId: string): Promise<A2AError> {
+  const header = await store.header(taskId);
+  if (!header) return new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
+  const what = isTerminalState(header.state) ? `has ended (${header.state})` : 'is being worked on';
+  const message = `The task ${what} and takes no message`;
+  return new A2AError('UNSUPPORTED_OPERATION', { message, metadata: { taskId } });
 }

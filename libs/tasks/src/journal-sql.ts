@@ -82,7 +82,7 @@ const MADE = `
   ON CONFLICT (task_id) DO NOTHING
   RETURNING task_id, 0 AS after, last_sequence`;
 
-// A Task that somebody wishes to cancel, and that parks before it has heard of that, is due at once.
+// A Task that somebody wishes to cancel, and that waits or parks before it has heard of that, is due at once.
 const CONTINUED = `
   UPDATE task SET
     state = entry.state,
@@ -92,7 +92,8 @@ const CONTINUED = `
     artifact_bytes = task.artifact_bytes + entry.artifact_bytes,
     replica_id = CASE WHEN entry.settled THEN NULL ELSE task.replica_id END,
     claim_token = CASE WHEN entry.settled THEN NULL ELSE task.claim_token END,
-    wake_at = CASE WHEN entry.wake_at > now() AND task.cancel_requested_at IS NOT NULL THEN now() ELSE entry.wake_at END
+    wake_at = CASE WHEN task.cancel_requested_at IS NOT NULL AND entry.settled AND entry.state NOT IN ${ENDED} THEN now()
+                   ELSE entry.wake_at END
   FROM unnest($21::text[], $22::text[], $23::int[], $24::int[], $25::text[], $26::timestamptz[], $27::boolean[],
               $28::int[], $29::int[], $30::timestamptz[])
     AS entry (task_id, token, after, last_sequence, state, updated_at, settled, log_bytes, artifact_bytes, wake_at)

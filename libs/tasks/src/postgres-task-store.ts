@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { BatchLoader, Database } from '#libs/postgres';
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
+import { CANCEL_WISH } from './cancel-wish.js';
 import { WRITER_SETTING } from './journal-sql.js';
 import { batchStatement, JOURNAL_SETTINGS, PLANS_BY_INDEX } from './journal-statement.js';
 import { MOST_AT_ONCE, StoredTaskReader } from './stored-task-reader.js';
@@ -243,12 +244,7 @@ export class PostgresTaskStore extends TaskStore {
   }
 
   async requestCancel(taskId: string): Promise<void> {
-    await this.pool.query(
-      `UPDATE task SET cancel_requested_at = coalesce(cancel_requested_at, now()),
-                       wake_at = CASE WHEN wake_at > now() THEN now() ELSE wake_at END
-       WHERE task_id = $1 AND state NOT IN ${ENDED}`,
-      [taskId],
-    );
+    await this.pool.query(CANCEL_WISH, [taskId]);
   }
 
   async cancelRequests(replicaId: string): Promise<string[]> {

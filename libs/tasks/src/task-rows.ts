@@ -2,7 +2,8 @@ import type { TaskState } from '#libs/protocol';
 import type { TaskHeader } from './task-store.js';
 
 export const HEADER_COLUMNS = `task.task_id, task.context_id, task.tenant, task.owner, task.agent, task.state,
-  task.last_sequence, task.parent_task_id, task.parent_reference, task.created_at, task.updated_at, task.wake_at`;
+  task.last_sequence, task.parent_task_id, task.parent_reference, task.created_at, task.updated_at, task.wake_at,
+  task.cancel_requested_at IS NOT NULL AS cancel_requested`;
 
 export interface HeaderRow {
   task_id: string;
@@ -17,6 +18,7 @@ export interface HeaderRow {
   created_at: Date;
   updated_at: Date;
   wake_at: Date | null;
+  cancel_requested: boolean;
   log_bytes?: number | null;
   artifact_bytes?: number | null;
 }
@@ -44,6 +46,7 @@ export function toHeader(row: HeaderRow): TaskHeader {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     ...(row.wake_at !== null && { wakeAt: row.wake_at }),
+    ...(row.cancel_requested && { cancelRequested: true }),
     ...sizeOf(row),
   };
 }

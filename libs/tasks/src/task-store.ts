@@ -23,8 +23,10 @@ export interface TaskHeader extends TaskScope {
   createdAt: Date;
   /** Time of the newest status (section 3.1.4 sorts by it). */
   updatedAt: Date;
-  /** When it is to be gone on with, where its last event parked it. */
+  /** When it is to be gone on with, where its last event parked it, or somebody wishes to cancel it. */
   wakeAt?: Date;
+  /** Present where somebody wishes to cancel it. */
+  cancelRequested?: true;
   /** Bytes of the log, and those of Artifacts among them; absent where nobody had to know. */
   size?: { log: number; artifacts: number };
 }
@@ -111,7 +113,7 @@ export interface JournalEntry {
 /** `fenced`: the claim was lost, the log is elsewhere, or the Task has ended. Nothing of the entry was written. */
 export type JournalOutcome = 'written' | 'fenced';
 
-/** Of the Tasks that nobody executes only one that waits for its caller, or one that is parked and whose time has come. */
+/** Of the Tasks that nobody executes only one that waits for its caller, or one whose time has come (see `wakeAt`). */
 export type ClaimCondition = 'waiting' | 'due';
 
 /** Which Tasks are meant. */
@@ -222,7 +224,10 @@ export abstract class TaskStore {
     only?: ClaimCondition,
   ): Promise<StoredTask | undefined>;
 
-  /** At most `limit` parked Tasks whose time came longer ago than that, the oldest first. Nobody executes them. */
+  /**
+   * At most `limit` Tasks that are parked, or that somebody wishes to cancel, and whose time came longer ago than that, the
+   * oldest first. Nobody executes them.
+   */
   abstract overdue(byMs: number, limit: number): Promise<string[]>;
 
   /**
@@ -246,7 +251,10 @@ export abstract class TaskStore {
   /** Gives a claim back without ending the Task, so that another replica adopts it at once. */
   abstract release(claim: TaskClaim): Promise<void>;
 
-  /** Keeps the wish to cancel a Task that has not ended, for whoever executes it now or adopts it; a parked one is due. */
+  /**
+   * Keeps the wish to cancel a Task that has not ended, for whoever executes it now or adopts it. One that nobody executes,
+   * because it waits or is parked, is due; and so is one that waits or is parked after that.
+   */
   abstract requestCancel(taskId: string): Promise<void>;
 
   /** The Tasks that a replica executes and somebody wishes to cancel. */

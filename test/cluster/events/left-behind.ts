@@ -4,12 +4,12 @@ import { type StoredLog, storedLogs } from '../../support/stored-log.js';
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
-/** Tasks that nobody has and nobody will wake: promised and missing. One statement, so that nothing is between two looks. */
+/** Tasks that nobody has and nobody will wake: promised and missing. A wish to cancel has no job. One statement, so that nothing is between two looks. */
 const FORSAKEN = `
   SELECT task_id AS id, wake_at IS NOT NULL AS parked FROM task
   WHERE replica_id IS NULL AND state NOT IN ${ENDED}
     AND (wake_at IS NULL AND state IN ('TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING')
-      OR wake_at IS NOT NULL
+      OR wake_at IS NOT NULL AND cancel_requested_at IS NULL
         AND NOT EXISTS (SELECT FROM graphile_worker.jobs WHERE key = 'tasks.wake/' || task_id AND attempts < max_attempts))`;
 
 /** What is asked though its Task has ended, and what would wake a Task that has. */
