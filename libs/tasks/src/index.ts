@@ -20,6 +20,7 @@ export {
   type TaskScope,
   TaskStore,
 } from './task-store.js';
+export { CANCEL_WISH } from './cancel-wish.js';
 export { PostgresTaskStore } from './postgres-task-store.js';
 export { TASK_MIGRATIONS } from './task-migrations.js';
 export { TaskMetrics } from './task-metrics.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/postgres';
-import { TaskRetention } from '#libs/tasks';
+import { CANCEL_WISH, TaskRetention } from '#libs/tasks';
 import { Approvals } from '../approvals.js';
 
 /** Approvals on PostgreSQL. */
@@ -17,7 +17,10 @@ export class PostgresApprovals extends Approvals {
   async approve(brainstormId: string): Promise<void> {
     await this.database.pool.query({
       name: 'brainstorm-approve',
-      text: `INSERT INTO brainstorm_approval (task_id, approved_at) VALUES ($1, now()) ON CONFLICT (task_id) DO NOTHING`,
+      text: `
+        WITH wished AS (${CANCEL_WISH} AND cancel_requested_at IS NULL RETURNING task_id)
+        INSERT INTO brainstorm_approval (task_id, approved_at) SELECT task_id, now() FROM wished
+        ON CONFLICT (task_id) DO NOTHING`,
       values: [brainstormId],
     });
   }
