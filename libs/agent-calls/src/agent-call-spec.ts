@@ -47,6 +47,8 @@ export interface AgentCallSpec {
   forgotten?: 'send';
   /** Milliseconds for the whole call; no other limit speaks then. */
   limit?: number;
+  /** From when the limit counts, in milliseconds of the epoch, where another execution decided on the call. */
+  since?: number;
   /** How often the Message is sent again inside this call after 5xx and time-outs; the client's rule unless set. */
   resends?: number;
   /** Limits of single steps, where there is none for the whole. */

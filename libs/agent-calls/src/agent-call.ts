@@ -90,13 +90,13 @@ export class AgentCall {
    * @throws nothing but why the call was given up
    */
   async *run(): AsyncGenerator<CallProgress, void, undefined> {
-    const { by, limit } = this.spec;
+    const { by, limit, since } = this.spec;
     using end = this.end;
     try {
       end.heedCaller();
       if (by && !by.staysHere) await by.context.flush();
       end.throwIfGivenUp();
-      end.begin(limit);
+      end.begin(limit, since);
       for await (const response of this.responses()) yield this.take(response);
       end.throwIfGivenUp();
       this.ended = outcomeOf(this.answer);

@@ -1,6 +1,9 @@
 /** Why a call is over whose agent has no time left. */
 const OUT_OF_TIME = new Error('The call is out of time');
 
+/** What a call has that is picked up after its time, to ask how the agent's Task is: an answer that is there is not lost. */
+const LAST_LOOK_MS = 5_000;
+
 /** What ends a call before its answer does: its time, the end of the execution that calls, and whoever gives it up. */
 export class CallEnd implements Disposable {
   private readonly connection = new AbortController();
@@ -33,9 +36,16 @@ export class CallEnd implements Disposable {
     else this.caller.addEventListener('abort', this.heed, { once: true });
   }
 
-  /** From here on the time counts. @param milliseconds absent: as long as it takes */
-  begin(milliseconds: number | undefined): void {
-    if (milliseconds !== undefined) this.timer = setTimeout(() => this.close(OUT_OF_TIME), milliseconds);
+  /**
+   * From here on the time counts, or since another execution began the call: then what is left of it, but five seconds at
+   * least, unless the limit is shorter.
+   * @param limit in milliseconds; absent: as long as it takes
+   * @param since in milliseconds of the epoch
+   */
+  begin(limit: number | undefined, since = Date.now()): void {
+    if (limit === undefined) return;
+    const left = Math.max(limit - (Date.now() - since), LAST_LOOK_MS);
+    this.timer = setTimeout(() => this.close(OUT_OF_TIME), Math.min(left, limit));
   }
 
   /** Nobody waits for the answer any more; the connection may stay open for a moment. The first reason stands. */

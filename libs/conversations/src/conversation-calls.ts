@@ -68,6 +68,7 @@ export class ConversationCalls {
       request: { message: userMessage([textPart(text)], { messageId, ...session }) },
       admit: () => this.spend(name),
       limit: this.state.settings.timeoutMs,
+      since: this.state.callSince,
     });
   }
 

@@ -57,6 +57,19 @@ describe('ConversationState', () => {
     expect(ConversationState.of('c', log)).toMatchObject({ paused: false, command: 2 });
   });
 
+  it('knows since when the call is next or under way: a pause is no part of its time, a Task that is seen begins none', () => {
+    const at = (event: TaskEvent, second: number): TaskEvent => {
+      if ('statusUpdate' in event) event.statusUpdate.status.timestamp = `2030-01-01T00:00:0${second}.000Z`;
+      return event;
+    };
+    const since = (log: readonly TaskEvent[]): number =>
+      new Date(ConversationState.of('c', log).callSince).getSeconds();
+    const log = [...emitted('hello').map((event) => at(event, 1)), at(step({ call: 1, taskId: 'b1' }), 2)];
+    expect(since(log)).toBe(1);
+    log.push(at(step({ command: 1, paused: true }), 3), at(step({ command: 2, paused: false }), 4));
+    expect(since(log)).toBe(4);
+  });
+
   it('takes what an A2A caller says to it as the next turn, but not what only wakes it', () => {
     const waiting = statusUpdate(REFERENCE, 'TASK_STATE_INPUT_REQUIRED');
     const answered = (message: ReturnType<typeof userMessage>): ConversationState =>

@@ -48,6 +48,8 @@ export class ConversationState {
   taskState: TaskState = 'TASK_STATE_SUBMITTED';
   /** When the Task reached its state; epoch milliseconds. */
   changedAt = 0;
+  /** Since when the call has been next, or under way, that is; epoch milliseconds. */
+  callSince = 0;
 
   constructor(
     readonly conversationId: string,
@@ -79,7 +81,10 @@ export class ConversationState {
     const emitted = streamEvent(statusUpdate.metadata) as unknown as A2aEvent | undefined;
     if (emitted) this.dialogue.take(emitted);
     if (emitted?.data.phase === 'turn') this.injection = undefined;
-    this.step(readStep(event));
+    const step = readStep(event);
+    // Only the Task of a call is noted while that is under way.
+    if (emitted || step.call === undefined) this.callSince = this.changedAt;
+    this.step(step);
     return emitted;
   }
 

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { AgentCallError, HttpAgentDirectory } from '#libs/a2a-client';
 import { CallChains, keptChain, type RequestContext, TaskCanceled } from '#libs/executor';
 import { type JsonObject, statusUpdate } from '#libs/protocol';
@@ -177,6 +178,18 @@ describe('external nodes', () => {
     await play({ ...context, recovered: 1, log: async () => [statusUpdate(context, 'TASK_STATE_WORKING')] });
     expect(new Set(agent.sends.map(({ message }) => message?.messageId)).size).toBe(1);
     expect(agent.sends).toHaveLength(2);
+  });
+
+  it('has what is left of its time after a crash', async () => {
+    const context = turn('x');
+    const opening = { ...statusUpdate(context, 'TASK_STATE_WORKING'), received: context.userMessage };
+    opening.statusUpdate.status.timestamp = new Date(Date.now() - 1_800_000).toISOString();
+    const log = [opening, statusUpdate(context, 'TASK_STATE_WORKING')];
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    await play({ ...context, recovered: 1, log: async () => log }, { timeout: 3_600 });
+    const [time] = timers.mock.calls.map(([, ms = 0]) => ms).filter((ms) => ms > 900_000);
+    timers.mockRestore();
+    expect(time).toBeLessThanOrEqual(1_800_000);
   });
 
   it('passes a cancel on to the remote, and not a shutdown', async () => {

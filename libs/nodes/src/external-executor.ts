@@ -65,7 +65,7 @@ export class ExternalExecutor extends NodeExecutor {
 
   protected override async *work(context: RequestContext): NodeWork {
     const url = this.#url();
-    const call = this.#call(context, url, await remoteOf(context));
+    const call = this.#call(context, url, await remoteOf(context), await begunBefore(context));
     try {
       yield* follow(context, call);
     } catch (error) {
@@ -77,7 +77,7 @@ export class ExternalExecutor extends NodeExecutor {
   }
 
   /** After a crash the remote Task of this turn is followed; where none was seen the same Message is sent again. */
-  #call(context: RequestContext, url: string, known: KnownRemote | undefined): AgentCall {
+  #call(context: RequestContext, url: string, known: KnownRemote | undefined, since: number | undefined): AgentCall {
     const { userMessage: asked, metadata, task, taskId, token, call } = context;
     const links = task ? keptChain(task.metadata) : chainOf({ message: asked, ...(metadata && { metadata }) });
     const text = firstText(asked.parts) ?? this.order;
@@ -93,6 +93,7 @@ export class ExternalExecutor extends NodeExecutor {
       },
       ...(known?.ofThisTurn && { known: known.remote.taskId, delivered: true }),
       limit: this.#timeout() * 1_000,
+      ...(since !== undefined && { since }),
     });
   }
 
@@ -177,6 +178,15 @@ async function remoteOf(context: RequestContext): Promise<KnownRemote | undefine
   const event = log[index];
   const remote = event && remoteIn(event);
   return remote && { remote, ofThisTurn: index >= log.length - context.recovered };
+}
+
+/** When the turn began, in milliseconds of the epoch, where another execution has begun it. */
+async function begunBefore({ recovered, log }: RequestContext): Promise<number | undefined> {
+  if (recovered === 0) return undefined;
+  const opening = (await log()).at(-recovered - 1);
+  if (opening === undefined || 'artifactUpdate' in opening) return undefined;
+  const { timestamp } = 'task' in opening ? opening.task.status : opening.statusUpdate.status;
+  return timestamp === undefined ? undefined : Date.parse(timestamp);
 }
 
 function remoteIn(event: Awaited<ReturnType<RequestContext['log']>>[number]): RemoteTask | undefined {

@@ -37,6 +37,8 @@ export interface NodeRun {
   contextId?: string;
   /** The Message that was sent in this attempt last. */
   messageId?: string;
+  /** When, or since when its Task goes on without another one (ISO 8601). */
+  sentAt?: string;
   /** The run's Message that the last one passed on, where it answered the child's question. */
   answer?: Message;
   /** The question that it answered: it stands where the child does not take the answer. */

@@ -20,6 +20,7 @@ import { nodeUrl, refuseUserinfo, workflowPath } from './node-address.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
 import { nodeParts } from './node-message.js';
 import { type AskingChildren, lookAtAsking } from './asking-children.js';
+import { timeOf } from './node-clock.js';
 import { NodeProgress } from './node-progress.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { InvalidOutput, OutputRules } from './output-rules.js';
@@ -228,6 +229,7 @@ export class RunCalls {
       callsNobody: !callsOthers(node),
       staysHere: this.isLocal(node),
       ...(limit !== undefined && { limit }),
+      ...(node.sentAt !== undefined && { since: timeOf(node.sentAt) }),
       ...(resends !== undefined && { resends }),
     };
   }

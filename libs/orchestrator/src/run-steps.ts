@@ -33,6 +33,7 @@ export const nodeStarted = new NodeStep<{ attempt: number }>('node.started', (no
   node.attempts = attempt;
   node.startedAt = at;
   delete node.messageId;
+  delete node.sentAt;
   delete node.taskId;
   delete node.contextId;
   run.progress.begin(node, at);
@@ -54,6 +55,7 @@ export const a2aSending = new NodeStep<SendingPayload>(
   (node, { url, messageId, taskId, answeredBy, parts = [] }, at, run) => {
     node.agentUrl = url;
     node.messageId = messageId;
+    node.sentAt = at;
     run.progress.send(node, at);
     const { question = [], wantsAuth = false } = node;
     delete node.question;

@@ -45,6 +45,16 @@ describe('a time', () => {
     expect(run.retry('a', 1_000).plan).toEqual({ wakeAt: HOUR + 16_000 });
   });
 
+  test('of a call begins with its Message, or where its Task goes on without one', () => {
+    const run = new SteppedRun(flowOf('a', '')).start('a');
+    expect(run.node('a').sentAt).toBeUndefined();
+    run.time = 1_000;
+    const sentAt = run.send('a').node('a').sentAt!;
+    run.time = HOUR;
+    expect(run.ask('a').node('a').sentAt).toBe(sentAt);
+    expect(Date.parse(run.goOn('a').node('a').sentAt!) - Date.parse(sentAt)).toBe(HOUR - 1_000);
+  });
+
   test('of a question is none of the attempt, and ends with the answer', () => {
     const run = new SteppedRun(flowOf('a', '', { a: { onWait: { deadline: '10s' } } })).ask('a');
     expect(run.open('a').plan).toEqual({ outcome: 'input-required', wakeAt: 10_000 });

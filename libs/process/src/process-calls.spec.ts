@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { HttpAgentDirectory } from '#libs/a2a-client';
 import type { AgentCall } from '#libs/agent-calls';
 import { CallChains, type RequestContext, TaskCanceled } from '#libs/executor';
@@ -99,6 +100,28 @@ describe('ProcessCalls', () => {
     void rest.catch(() => undefined);
     return taskId;
   }
+
+  describe('the time of a call', () => {
+    const HOUR = 3_600_000;
+    /** That of the timer which ends it. */
+    async function timeOf(one: Execution): Promise<number | undefined> {
+      const timers = jest.spyOn(globalThis, 'setTimeout');
+      await one.made({ limit: HOUR, since: Date.now() - HOUR / 2 });
+      const [time] = timers.mock.calls.map(([, ms = 0]) => ms).filter((ms) => ms > HOUR / 4);
+      timers.mockRestore();
+      return time;
+    }
+
+    it('begins with it where this execution decided on it', async () => {
+      const one = new Execution(agent);
+      one.calls.announce('step#1');
+      expect(await timeOf(one)).toBe(HOUR);
+    });
+
+    it('goes on where another one did', async () => {
+      expect(await timeOf(new Execution(agent))).toBeLessThanOrEqual(HOUR / 2);
+    });
+  });
 
   describe('a call', () => {
     it('that this execution decided on is made, without a look for an earlier one', async () => {

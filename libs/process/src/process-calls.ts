@@ -31,9 +31,14 @@ export interface CalledAgent extends Pick<AgentCallSpec, 'target' | 'own'> {
   identity?: Omit<CallIdentity, 'scope' | 'parent'>;
 }
 
-/** A call that is to be made. `admit` is asked only where no earlier execution has made it. */
+/**
+ * A call that is to be made. `admit` is asked only where no earlier execution has made it; `since`, when the log says of
+ * it, counts only where an earlier one has.
+ */
 export interface PlannedCall
-  extends CalledAgent, Pick<AgentCallSpec, 'request' | 'admit' | 'forgotten' | 'limit' | 'resends' | 'timeouts'> {
+  extends
+    CalledAgent,
+    Pick<AgentCallSpec, 'request' | 'admit' | 'forgotten' | 'limit' | 'since' | 'resends' | 'timeouts'> {
   /** It is not told what led to the call then. */
   callsNobody?: boolean;
   /** The agent works in this process. */
@@ -124,7 +129,7 @@ export class ProcessCalls {
 
   private callOf(planned: PlannedCall, known: string | undefined): AgentCall {
     const { context, links, agent = context.call.agent } = this.process;
-    const { reference, identity: _identity, seen: _seen, callsNobody, staysHere, admit, ...spec } = planned;
+    const { reference, identity: _identity, seen: _seen, callsNobody, staysHere, admit, since, ...spec } = planned;
     const announcedAt = this.announced.get(reference);
     return new AgentCall(this.services.directory, {
       ...spec,
@@ -138,6 +143,7 @@ export class ProcessCalls {
         ...(staysHere && { staysHere }),
       },
       ...(known !== undefined && { known }),
+      ...(announcedAt === undefined && since !== undefined && { since }),
       ...(known === undefined && admit && { admit }),
     });
   }

@@ -5,6 +5,7 @@ import {
   loopEnded,
   loopNext,
   nodeRetrying,
+  nodeResumed,
   nodeReused,
   nodeSkipped,
   nodeWaiting,
@@ -134,6 +135,11 @@ export class SteppedRun {
   ask(name: string): this {
     const asked = { url: 'http://own', status: 'input-required', message: '', taskId: 't', question: [] };
     return this.begun(name).emit(a2aReceived.note(this.node(name), asked));
+  }
+
+  /** What its Task asked is answered there. */
+  goOn(name: string): this {
+    return this.emit(nodeResumed.note(this.node(name), { taskId: 't' }));
   }
 
   /** The run asks what the node asks. */
