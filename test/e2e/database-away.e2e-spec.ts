@@ -2,6 +2,7 @@ import * as grpc from '@grpc/grpc-js';
 import pg from 'pg';
 import { rest, rpc } from '../support/a2a.js';
 import { DatabaseLink } from '../support/database-link.js';
+import { refusedUpgrade } from '../support/gateway-client.js';
 import { GrpcWire } from '../support/grpc-wire.js';
 import { OwnPostgres } from '../support/own-postgres.js';
 import { freePort, type Parley, startParley } from '../support/parley.js';
@@ -79,8 +80,13 @@ describe('a database out of reach', () => {
         api.call('GET', '/runs'),
         api.call('GET', '/conversations'),
         api.call('GET', '/brainstorms'),
+        told(streamRefusal(`${parley.url}/api/events`)),
       ]);
       for (const refusal of refusals) expectUnavailable(refusal);
+      expect(await refusedUpgrade(`${parley.url}/events`)).toMatchObject({
+        status: 503,
+        body: expect.stringContaining(AWAY.reason),
+      });
       expect(await wire.refusal(`workflows/${name}`, 'SendMessage', MESSAGE)).toMatchObject({
         code: grpc.status.UNAVAILABLE,
       });
@@ -110,6 +116,13 @@ describe('a database out of reach', () => {
     }
   });
 });
+
+/** What a stream is refused with; one that begins is cut. */
+async function streamRefusal(url: string): Promise<{ status: number; headers: Headers; body: unknown }> {
+  const response = await fetch(url);
+  if (response.ok) await response.body?.cancel();
+  return { status: response.status, headers: response.headers, body: response.ok ? 'a stream' : await response.json() };
+}
 
 async function readsOnly(url: string): Promise<boolean> {
   const session = new pg.Client({ connectionString: url });

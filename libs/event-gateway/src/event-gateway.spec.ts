@@ -37,7 +37,8 @@ it('writes no frame that nobody wants, and each once, and counts all of them', a
   const query = gateway.read({}, { tenant: '', owner: 'ann' });
   for (let clients = 0; clients < 2; clients += 1) {
     const cursors = [];
-    for await (const { cursor } of gateway.follow(query, new AbortController().signal)) cursors.push(cursor);
+    const follow = await gateway.open(query);
+    for await (const { cursor } of follow(new AbortController().signal)) cursors.push(cursor);
     expect(cursors).toEqual(['0', '0~w.0.2', '0~w.0.3']);
   }
   expect(written).toEqual(['2', '3']);

@@ -43,9 +43,16 @@ export class EventGateway {
     return gatewayQuery(query, this.names, scope);
   }
 
-  /** A hello with the cursor to begin from, then what the query wants, until the signal aborts. */
-  async *follow(query: GatewayQuery, signal: AbortSignal): AsyncGenerator<GatewayFrame> {
-    const place = query.since ?? { ...(await this.feed.position()), partly: new Map() };
+  /**
+   * What gives a hello with the cursor to begin from, then what the query wants, until its signal aborts. Resolves when
+   * the log was asked once, so that a client is told of a database that is away before anything is begun for it.
+   */
+  async open(query: GatewayQuery): Promise<(signal: AbortSignal) => AsyncGenerator<GatewayFrame>> {
+    const now = await this.feed.position();
+    return (signal) => this.follow(query.since ?? { ...now, partly: new Map() }, query, signal);
+  }
+
+  private async *follow(place: Place, query: GatewayQuery, signal: AbortSignal): AsyncGenerator<GatewayFrame> {
     const start = encodeCursor(place);
     yield { cursor: start, text: `{"type":"hello","cursor":"${start}"}` };
     const position = new Map(place.position);

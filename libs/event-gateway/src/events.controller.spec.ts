@@ -1,25 +1,41 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
-import type { EventGateway, GatewayFrame } from './event-gateway.js';
+import type { Shutdown } from '#libs/service';
+import { ANONYMOUS_SCOPE, type CommitFeed } from '#libs/tasks';
+import type { FastifyReply } from 'fastify';
+import { EventGateway } from './event-gateway.js';
 import { EventsController } from './events.controller.js';
-import type { GatewayQuery } from './gateway-query.js';
+import { encodeCursor } from './gateway-cursor.js';
 
-it('a stream that begins during a shutdown ends with it', async () => {
-  const begun: boolean[] = [];
-  const gateway = {
-    read: () => ({}),
-    follow: async function* (_query: GatewayQuery, signal: AbortSignal): AsyncGenerator<GatewayFrame> {
-      begun.push(signal.aborted);
-      yield { cursor: 'c', text: '{}' };
+const AWAY = new Error('The database is away');
+const CURSOR = encodeCursor({ position: new Map(), partly: new Map(), at: new Date() });
+
+describe('GET /api/events', () => {
+  it.each([undefined, CURSOR])(
+    'fails as any request where the log cannot be read, and begins no stream: %s',
+    async (since) => {
+      const position = () => Promise.reject(AWAY);
+      await expect(opened({ position }, since)).rejects.toBe(AWAY);
     },
-  };
-  const raw = new ServerResponse(new IncomingMessage(new Socket()));
-  const reply = { raw, hijack: () => undefined, getHeaders: () => ({}) };
-  const controller = new EventsController(
-    gateway as unknown as EventGateway,
-    { started: AbortSignal.abort() } as never,
   );
-  await controller.streamEvents({}, undefined, { tenant: '', owner: '' }, reply as never);
-  raw.destroy();
-  expect(begun).toEqual([true]);
+
+  it('is refused by a process that has begun to end meanwhile: nobody would end the stream', async () => {
+    const ends = new AbortController();
+    const position = async () => {
+      ends.abort();
+      return { position: new Map(), at: new Date() };
+    };
+    await expect(opened({ position }, undefined, ends.signal)).rejects.toMatchObject({ status: 503 });
+  });
 });
+
+function opened(
+  feed: Pick<CommitFeed, 'position'>,
+  since?: string,
+  started = new AbortController().signal,
+): Promise<void> {
+  const gateway = new EventGateway(feed as CommitFeed, { names: [], projections: [] });
+  const controller = new EventsController(gateway, { started } as Shutdown);
+  const hijack = (): never => {
+    throw new Error('A stream has begun');
+  };
+  return controller.streamEvents({}, since, ANONYMOUS_SCOPE, { hijack } as unknown as FastifyReply);
+}

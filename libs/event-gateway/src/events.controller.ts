@@ -1,12 +1,12 @@
 import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Scope } from '#libs/access';
-import { ApiProblem, sendEvents, type SseFrame } from '#libs/http';
+import { ApiProblem, ProblemError, sendEvents, type SseFrame } from '#libs/http';
 import { Shutdown } from '#libs/service';
 import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
-import { EventGateway } from './event-gateway.js';
-import { EventsQuery, type GatewayQuery } from './gateway-query.js';
+import { EventGateway, type GatewayFrame } from './event-gateway.js';
+import { EventsQuery } from './gateway-query.js';
 
 const FRAME = 'id: mfx1k2\ndata: {"type":"hello","cursor":"mfx1k2"}\n\n';
 
@@ -40,10 +40,12 @@ export class EventsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const wanted = this.gateway.read(lastEventId ? { ...query, since: lastEventId } : query, scope);
-    await sendEvents(reply, this.shutdown, (signal) => this.frames(wanted, signal));
+    const follow = await this.gateway.open(wanted);
+    if (this.shutdown.started.aborted) throw new ProblemError(503, 'The service is shutting down');
+    await sendEvents(reply, this.shutdown, (signal) => sseFrames(follow(signal)));
   }
+}
 
-  private async *frames(wanted: GatewayQuery, signal: AbortSignal): AsyncGenerator<SseFrame> {
-    for await (const { cursor, text } of this.gateway.follow(wanted, signal)) yield { id: cursor, data: text };
-  }
+async function* sseFrames(frames: AsyncIterable<GatewayFrame>): AsyncGenerator<SseFrame> {
+  for await (const { cursor, text } of frames) yield { id: cursor, data: text };
 }

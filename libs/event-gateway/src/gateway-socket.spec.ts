@@ -19,7 +19,7 @@ beforeEach(async () => {
   const openCalls = new OpenCalls({} as Authentication);
   authentication = { caller: async () => CALLER };
   const socket = new GatewaySocket(
-    { read: () => ({}), follow: async function* () {} } as unknown as EventGateway,
+    { read: () => ({}), open: async () => async function* () {} } as unknown as EventGateway,
     { register: (_phase: string, stop: () => void) => (end = stop), started: new AbortController().signal } as never,
     { refusal: () => undefined } as never,
     { caller: () => authentication.caller() } as unknown as Authentication,

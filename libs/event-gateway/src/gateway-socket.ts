@@ -13,11 +13,12 @@ import {
   upgradeCredentials,
 } from '#libs/access';
 import { ProblemError, readQuery } from '#libs/http';
+import { isDatabaseAway } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import { Metrics, Shutdown } from '#libs/service';
 import { WebSocket, WebSocketServer } from 'ws';
-import { EventGateway } from './event-gateway.js';
-import { EventsQuery, type GatewayQuery } from './gateway-query.js';
+import { EventGateway, type GatewayFrame } from './event-gateway.js';
+import { EventsQuery } from './gateway-query.js';
 import { CLOSE_TIMEOUT_MS, refuseUpgrade } from './refused-upgrade.js';
 
 const PATH = '/events';
@@ -101,12 +102,15 @@ export class GatewaySocket {
       const who = limitName(caller, request.socket.remoteAddress);
       this.limits.enter(who)();
       socket.once('close', this.limits.stream(who));
+      const follow = await this.gateway.open(query);
+      const refusal = this.refusal(url);
+      if (refusal) return void refuseUpgrade(request, socket, refusal);
       this.server.handleUpgrade(request, socket, head, (client) => {
         client.on(
           'close',
           this.openCalls.watch(caller, () => endAccess(client)),
         );
-        void this.serve(client, query);
+        void this.serve(client, follow);
       });
     } catch (error) {
       const { requestId } = refuseUpgrade(request, socket, error);
@@ -122,16 +126,17 @@ export class GatewaySocket {
   }
 
   /** Never rejects. */
-  private async serve(client: WebSocket, query: GatewayQuery): Promise<void> {
+  private async serve(client: WebSocket, follow: (signal: AbortSignal) => AsyncIterable<GatewayFrame>): Promise<void> {
     const ended = new AbortController();
     client.on('close', () => ended.abort(CLOSED));
     client.on('error', () => client.terminate());
     client.on('pong', () => this.silent.delete(client));
     try {
-      for await (const { text } of this.gateway.follow(query, ended.signal)) await send(client, text);
+      for await (const { text } of follow(ended.signal)) await send(client, text);
     } catch (error) {
       this.logger.warn({ err: error }, 'A client of the event gateway could not be served');
-      client.close(INTERNAL_ERROR, 'Internal error; come back with your cursor');
+      if (isDatabaseAway(error)) client.close(TRY_AGAIN_LATER, 'The database is away; come back with your cursor');
+      else client.close(INTERNAL_ERROR, 'Internal error; come back with your cursor');
     }
   }
 
