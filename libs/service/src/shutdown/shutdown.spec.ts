@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '../config/load-config.js';
 import { Readiness } from '../health/readiness.js';
@@ -61,6 +62,27 @@ describe('Shutdown', () => {
     const { shutdown } = make('0');
     shutdown.register('executions', () => new Promise(() => undefined));
     await expect(shutdown.beforeApplicationShutdown()).resolves.toBeUndefined();
+  });
+});
+
+describe('Shutdown, where no step lets go', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it('is over five seconds after the grace time, but for a server of its own', async () => {
+    const { shutdown } = make('4s');
+    const begun: string[] = [];
+    for (const phase of SHUTDOWN_PHASES) {
+      shutdown.register(phase, () => {
+        begun.push(phase);
+        return phase === 'intake' || phase === 'readiness' ? undefined : new Promise(() => undefined);
+      });
+    }
+    void shutdown.beforeApplicationShutdown().then(() => shutdown.onApplicationShutdown());
+    await jest.advanceTimersByTimeAsync(4_000);
+    expect(begun).toEqual(['readiness', 'intake', 'streams']);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(begun).toEqual([...SHUTDOWN_PHASES]);
   });
 });
 

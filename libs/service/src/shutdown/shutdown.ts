@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { AppConfig } from '../config/app-config.js';
 import { Readiness } from '../health/readiness.js';
@@ -23,8 +22,10 @@ export interface ShutdownContext {
 
 export type ShutdownStep = (context: ShutdownContext) => unknown;
 
-/** What a step may still take after the grace time, to give its work to another replica. */
+/** What all steps together may still take after the grace time, to give their work to another replica. */
 const LETTING_GO_MS = 3_000;
+/** What a phase may take all the same where those before it have used that up. */
+const LEAST_MS = 400;
 /** By the configuration of the process that they end. */
 const SHUTDOWNS = new WeakMap<AppConfig, Shutdown>();
 const FIRST_AFTER_LISTENING = SHUTDOWN_PHASES.indexOf('sessions');
@@ -39,6 +40,8 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
   private readonly steps = new Map<ShutdownPhase, ShutdownStep[]>();
   private readonly begun = new AbortController();
   private readonly grace = new AbortController();
+  /** When the grace time was over (`performance.now()`). */
+  private graceEndedAt = 0;
   private readonly logger = new Logger(Shutdown.name);
 
   constructor(
@@ -79,8 +82,13 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
   private async runFirst(graceMs: number): Promise<void> {
     this.readiness.draining = true;
     this.begun.abort();
-    setTimeout(() => this.grace.abort(), graceMs).unref();
+    setTimeout(() => this.endGrace(), graceMs).unref();
     await this.runPhases(SHUTDOWN_PHASES.slice(0, FIRST_AFTER_LISTENING));
+  }
+
+  private endGrace(): void {
+    this.graceEndedAt = performance.now();
+    this.grace.abort();
   }
 
   private async runPhases(phases: readonly ShutdownPhase[]): Promise<void> {
@@ -100,12 +108,27 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
     }
   }
 
+  /** The server is one that this process has begun: it is not to be left behind. */
+  private lettingGoMs(phase: ShutdownPhase): number {
+    if (phase === 'server') return LETTING_GO_MS;
+    return Math.max(this.graceEndedAt + LETTING_GO_MS - performance.now(), LEAST_MS);
+  }
+
   /** Rejects when a step has outlived the grace time for too long; never, once `finished`. */
   private async lettingGoOver(phase: ShutdownPhase, finished: AbortSignal): Promise<void> {
     await aborted(this.grace.signal);
-    await delay(LETTING_GO_MS, undefined, { signal: finished, ref: false });
+    await unless(finished, this.lettingGoMs(phase));
     throw new Error(`The phase ${phase} was not finished in time`);
   }
+}
+
+/** Resolves after the time; never, once the signal is aborted. */
+function unless(signal: AbortSignal, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return;
+    const timer = setTimeout(resolve, milliseconds).unref();
+    signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  });
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
