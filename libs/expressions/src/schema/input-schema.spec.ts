@@ -145,6 +145,37 @@ describe('references', () => {
   });
 });
 
+describe('formats', () => {
+  const faultsOf = (format: string, value: JsonValue) =>
+    InputSchema.of({ properties: { a: { format } } }).faults({ a: value });
+
+  test.each([
+    ['date', '2028-02-29', '2027-02-29'],
+    ['date', '0001-01-01', '2027-02-01T00:00:00Z'],
+    ['date-time', '2027-02-01T09:30:00.5+01:00', '2027-02-01T09:30:00'],
+    ['date-time', '2027-02-01t09:30:00z', '2027-02-01T24:00:00Z'],
+    ['email', "mary.o'hara@example.org", 'mary@example..org'],
+    ['email', 'a+b@localhost', 'mary'],
+    ['email', `${'a'.repeat(308)}@example.org`, `${'a'.repeat(309)}@example.org`],
+    ['uri', 'https://example.org/Köln?q=%C3%B6#top', 'https://example.org/a b'],
+    ['uri', 'urn:isbn:0-395-36341-1', '/relative'],
+    ['uri', 'mailto:mary@example.org', 'https://example.org/%C3%'],
+    ['uuid', '01234567-89AB-cdef-0123-456789abcdef', '0123456789abcdef0123456789abcdef'],
+  ])('%s: %s is one, %s is none', (format, one, none) => {
+    expect(faultsOf(format, one)).toEqual([]);
+    expect(faultsOf(format, none)).toEqual([{ path: '.a', detail: `must match format "${format}"` }]);
+  });
+
+  test.each(['time', 'hostname', 'ipv4', 'regex', 'duration', 'nonsense', 'constructor', '__proto__', ''])(
+    '%s only tells',
+    (format) => expect(faultsOf(format, 'whatever')).toEqual([]),
+  );
+
+  test('what is no text has none', () => {
+    expect(faultsOf('date', 20270201)).toEqual([]);
+  });
+});
+
 describe('bounds of a schema', () => {
   test.each([
     ['characters', { description: 'x'.repeat(64 * 1024) }, '65536 bytes'],

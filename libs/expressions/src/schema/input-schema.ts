@@ -1,5 +1,6 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject, type FuncKeywordDefinition, str, type ValidateFunction } from 'ajv';
 import { briefText, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { hasFormat } from './formats.js';
 import { SchemaCost } from './schema-cost.js';
 import { SharedUse } from './shared-use.js';
 import { InvalidInputSchema, Subschemas } from './subschemas.js';
@@ -23,7 +24,7 @@ const MOST_STEPS = 1_000_000;
 
 /**
  * A JSON Schema that inputs are held to: of draft 7, without names (`$id`), `uniqueItems` and keywords that nobody knows,
- * with `$ref` into itself alone and never in a circle, and with patterns that RE2 knows. What could take too long to
+ * with `$ref` into itself alone and never in a circle, and with patterns that RE2 knows. Formats hold where they are known. What could take too long to
  * compile is refused here, what could take too long to check by `faults`.
  */
 export class InputSchema {
@@ -115,6 +116,15 @@ function refuseBeyond(use: SharedUse, unit: string, amount: number, limit: numbe
     throw new InvalidInputSchema(`must not have, with those of the other inputs, more than ${limit} ${unit}`);
 }
 
+/** Ajv's own refuses the formats that it is not told of. */
+const FORMAT: FuncKeywordDefinition = {
+  keyword: 'format',
+  type: 'string',
+  schemaType: 'string',
+  validate: hasFormat,
+  error: { message: ({ schemaCode }) => str`must match format "${schemaCode}"` },
+};
+
 /** By an instance of its own: what one schema says is nothing to another. */
 function compiled(schema: JsonObject, linearExpression: (pattern: string) => Expression): ValidateFunction {
   const ajv = new Ajv({
@@ -132,6 +142,7 @@ function compiled(schema: JsonObject, linearExpression: (pattern: string) => Exp
     logger: false,
     code: { regExp: Object.assign(linearExpression, { code: 'linearExpression' }) },
   });
+  ajv.removeKeyword('format').addKeyword(FORMAT);
   try {
     return ajv.compile(schema);
   } catch (error) {
