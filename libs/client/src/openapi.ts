@@ -2613,7 +2613,7 @@ export interface components {
             /**
              * @description The inputs by node id.
              * @example {
-             *       "topic": "hello world"
+             *       "name": "Ada"
              *     }
              */
             inputs?: {
@@ -2638,7 +2638,7 @@ export interface components {
             error?: components["schemas"]["RunFailure"];
             /**
              * @example {
-             *       "topic": "hello world"
+             *       "name": "Ada"
              *     }
              */
             inputs: {
@@ -2904,7 +2904,7 @@ export interface components {
             error?: components["schemas"]["RunFailure"];
             /**
              * @example {
-             *       "topic": "hello world"
+             *       "name": "Ada"
              *     }
              */
             inputs: {

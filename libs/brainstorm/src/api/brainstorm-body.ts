@@ -103,6 +103,17 @@ export class BrainstormAgentBody {
   skills?: string[];
 }
 
+/** Of workflows that there are once the examples of `/api/apply` were sent. */
+export const BRAINSTORM_EXAMPLES = {
+  'two agents': {
+    value: {
+      idea: 'A library that lends tools',
+      agents: [{ agent: 'workflows/poet' }, { agent: 'workflows/critic', role: 'review' }],
+      maxIterations: 3,
+    },
+  },
+};
+
 /** A brainstorm as callers ask for it. Members that are not named here are ignored. */
 export class BrainstormBody {
   @ApiProperty({ example: 'A library that lends tools' })

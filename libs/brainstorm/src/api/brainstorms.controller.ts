@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type ApiCall, Call, Scope } from '#libs/access';
 import { ApiEventStream, ApiIdempotent, ApiProblem, Cursor, type StreamCursor } from '#libs/http';
 import { IdempotencyKey, ProcessStreams } from '#libs/process';
@@ -12,7 +12,7 @@ import {
   BrainstormStatusReport,
   BrainstormView,
 } from './brainstorm.dto.js';
-import { BrainstormBody, wantedOf } from './brainstorm-body.js';
+import { BRAINSTORM_EXAMPLES, BrainstormBody, wantedOf } from './brainstorm-body.js';
 import { Brainstorms } from './brainstorms.js';
 
 @ApiTags('brainstorms')
@@ -26,6 +26,7 @@ export class BrainstormsController {
   @Post()
   @HttpCode(202)
   @ApiOperation({ summary: 'Starts a brainstorm and answers at once.' })
+  @ApiBody({ type: BrainstormBody, examples: BRAINSTORM_EXAMPLES })
   @ApiAcceptedResponse({ type: BrainstormId })
   @ApiIdempotent('brainstorm')
   @ApiProblem(400, 'The body is malformed.')

@@ -19,6 +19,13 @@ const OUTCOMES = ['done', 'skipped', 'max_turns', 'error', 'canceled', 'timeout'
 const TIME = { format: 'date-time', example: '2026-01-31T09:30:00.000Z' };
 const REFERENCE = 'The name of a workflow or a node, the path of one below `/a2a`, or the URL of an agent.';
 
+/** Of workflows that there are once the examples of `/api/apply` were sent. */
+export const CONVERSATION_EXAMPLES = {
+  'two agents': {
+    value: { requester: 'poet', target: 'critic', message: 'What do you think of this verse?', maxTurns: 5 },
+  },
+};
+
 /** What a conversation is about. */
 export class ConversationBody {
   @ApiPropertyOptional({ description: `${REFERENCE} Absent: nobody answers the target.`, example: 'poet' })

@@ -1,5 +1,5 @@
 import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type ApiCall, Call, Scope } from '#libs/access';
 import { ApiEventStream, ApiIdempotent, ApiProblem, Cursor, type StreamCursor } from '#libs/http';
 import { IdempotencyKey, ProcessStreams } from '#libs/process';
@@ -7,6 +7,7 @@ import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 import type { CommandKind } from '../conversation-command.js';
 import {
+  CONVERSATION_EXAMPLES,
   ConversationBody,
   ConversationDetail,
   ConversationId,
@@ -28,6 +29,7 @@ export class ConversationsController {
   @Post()
   @HttpCode(202)
   @ApiOperation({ summary: 'Starts a conversation and answers at once.' })
+  @ApiBody({ type: ConversationBody, examples: CONVERSATION_EXAMPLES })
   @ApiAcceptedResponse({ type: ConversationId })
   @ApiIdempotent('conversation')
   @ApiProblem(400, 'The body is malformed.')

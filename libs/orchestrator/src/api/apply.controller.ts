@@ -4,6 +4,7 @@ import { Scope } from '#libs/access';
 import { ApiProblem, malformed, type ProblemEntry, QueryFlag } from '#libs/http';
 import type { TaskScope } from '#libs/tasks';
 import { AppliedView, ApplyBody } from './apply-body.js';
+import { APPLY_EXAMPLES } from './body-examples.js';
 import { WorkflowApply } from './workflow-apply.js';
 
 /** Whether anything is saved. */
@@ -24,7 +25,7 @@ export class ApplyController {
     summary: 'Saves several workflows, all of them or none.',
     description: 'What is as it was sent stays as it is, and gets no new revision.',
   })
-  @ApiBody({ type: ApplyBody })
+  @ApiBody({ type: ApplyBody, examples: APPLY_EXAMPLES })
   @ApiOkResponse({ type: AppliedView })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(412, 'A workflow has another revision than was expected.')

@@ -5,6 +5,7 @@ import { checkAlone, checkInDefinition } from '../expressions/expression-check.j
 import type { ExpressionPlace } from '../expressions/expression-places.js';
 import { readDefinition } from '../sent-definition.js';
 import type { WorkflowDefinition } from '../workflow.js';
+import { EXPRESSION_EXAMPLES } from './body-examples.js';
 import { ExpressionBody, ExpressionProblems } from './expression-body.js';
 
 /** Expressions while they are being written. */
@@ -19,7 +20,7 @@ export class ExpressionsController {
     description:
       'The definition around it may have other errors. Without a definition and a path only its syntax is checked.',
   })
-  @ApiBody({ type: ExpressionBody })
+  @ApiBody({ type: ExpressionBody, examples: EXPRESSION_EXAMPLES })
   @ApiOkResponse({ type: ExpressionProblems })
   @ApiProblem(400, 'The body is malformed, or its definition, or there is nothing at the path.')
   checkExpression(@Body() { expression, template, definition: sent, path }: ExpressionBody): ExpressionProblems {

@@ -41,7 +41,7 @@ export class RunBody {
     type: 'object',
     additionalProperties: true,
     description: 'The inputs by node id.',
-    example: { topic: 'hello world' },
+    example: { name: 'Ada' },
   })
   @IsOptional()
   @IsObject({ message: 'must be an object' })
@@ -241,7 +241,7 @@ export class RunSummary extends StartedRun {
   @ApiProperty({ example: 'greeting' }) workflow!: string;
   @ApiProperty(RUN_STATUS) status!: RunStatus;
   @ApiProperty({ example: '0d5f3a52-8c0e-4f0b-9a53-1f6f1c1d2e3f' }) contextId!: string;
-  @ApiProperty({ ...OBJECT, example: { topic: 'hello world' } }) inputs!: JsonObject;
+  @ApiProperty({ ...OBJECT, example: { name: 'Ada' } }) inputs!: JsonObject;
   @ApiPropertyOptional(ARTIFACTS) result?: Artifact[];
   @ApiPropertyOptional({ type: RunFailure }) error?: RunFailure;
   @ApiProperty(TIME) createdAt!: string;

@@ -6,6 +6,7 @@ import { IdempotencyKey, ProcessStreams } from '#libs/process';
 import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 import type { WorkflowDefinition } from '../workflow.js';
+import { RERUN_EXAMPLES } from './body-examples.js';
 import {
   CanceledRun,
   InstancesQuery,
@@ -106,7 +107,7 @@ export class RunsController {
       'What is named in `from`, and with `failed` what failed, is run anew with everything after it; without a body everything is. ' +
       'With other `inputs` or another `revision` also whatever these change.',
   })
-  @ApiBody({ type: RerunBody, required: false })
+  @ApiBody({ type: RerunBody, required: false, examples: RERUN_EXAMPLES })
   @ApiAcceptedResponse({ type: StartedRerun })
   @ApiIdempotent('run')
   @ApiProblem(400, 'The body is malformed.')

@@ -16,6 +16,7 @@ import type { FastifyReply } from 'fastify';
 import type { WorkflowRevision } from '../workflow.js';
 import type { WorkflowProblem } from '../workflow-problem.js';
 import { WorkflowStore } from '../workflow-store.js';
+import { WORKFLOW_EXAMPLES } from './body-examples.js';
 import { etagOf, RevisionConditions } from './revision-conditions.js';
 import { unknownWorkflow } from './runs.js';
 import {
@@ -54,7 +55,7 @@ export class WorkflowsController {
 
   @Post()
   @ApiOperation({ summary: 'Creates a workflow.' })
-  @ApiBody({ type: WorkflowBody })
+  @ApiBody({ type: WorkflowBody, examples: WORKFLOW_EXAMPLES })
   @ApiCreatedResponse({ type: SavedWorkflowView })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(409, 'There is a workflow of this name.')
@@ -76,7 +77,7 @@ export class WorkflowsController {
   @Post('check')
   @HttpCode(200)
   @ApiOperation({ summary: 'Says what is wrong with a definition, and saves nothing.' })
-  @ApiBody({ type: WorkflowBody })
+  @ApiBody({ type: WorkflowBody, examples: WORKFLOW_EXAMPLES })
   @ApiOkResponse({ type: WorkflowProblems })
   // What is wrong is the answer here, also where it is no definition at all.
   async checkWorkflow(@Body() body: unknown, @Scope() { tenant }: TaskScope): Promise<WorkflowProblems> {
@@ -122,7 +123,7 @@ export class WorkflowsController {
 
   @Put(':name')
   @ApiOperation({ summary: 'Creates or replaces a workflow. Its name is that of the path.' })
-  @ApiBody({ type: WorkflowBody })
+  @ApiBody({ type: WorkflowBody, examples: WORKFLOW_EXAMPLES })
   @ApiHeader({ name: 'If-Match', required: false, description: 'The ETag of the revision to replace; `*`: any.' })
   @ApiHeader({ name: 'If-None-Match', required: false, description: '`*`: only where there is none of this name.' })
   @ApiOkResponse({ type: SavedWorkflowView, description: 'It was replaced.' })
