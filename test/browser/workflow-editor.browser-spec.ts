@@ -228,8 +228,11 @@ describe('the workflow editor', () => {
     expect((await saved(workflow.name)).nodes[0]?.config?.['endpoint_url']).toBe('http://127.0.0.1:2');
   });
 
-  inBrowser('asks before a link leaves what is not saved', async () => {
-    const page = await edit(linear(unique('leaves'), external('ext', 'http://127.0.0.1:1')));
+  inBrowser('asks before a link or the history leaves what is not saved', async () => {
+    const workflow = linear(unique('leaves'), external('ext', 'http://127.0.0.1:1'));
+    await stage.api.save(workflow);
+    const page = await browser.open(`${stage.parley.url}/workflows`);
+    await page.getByRole('link', { name: workflow.name, exact: true }).click();
     const questions: string[] = [];
     let answer = false;
     page.on('dialog', (dialog) => {
@@ -242,10 +245,40 @@ describe('the workflow editor', () => {
     await leave();
     expect(questions).toEqual(['Leave the editor? What was changed is not saved.']);
     expect(await page.getByLabel('Endpoint URL').inputValue()).toBe('http://127.0.0.1:2');
+    await page.evaluate('history.back()');
+    await until(() => questions.length === 2, { what: 'the history to be asked about' });
+    await page.waitForURL(`**/workflows/edit/${workflow.name}`);
+    expect(await page.getByLabel('Endpoint URL').inputValue()).toBe('http://127.0.0.1:2');
     answer = true;
+    await page.evaluate('history.back()');
+    await page.getByRole('heading', { name: 'Workflows', exact: true }).waitFor();
+    expect(questions).toHaveLength(3);
+    await page.evaluate('history.forward()');
+    await page.locator('[data-node="ext"]').click();
+    await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:2');
     await leave();
     await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
-    expect(questions).toHaveLength(2);
+    expect(questions).toHaveLength(4);
+  });
+
+  inBrowser('asks nothing where a link leaves nothing', async () => {
+    const page = await edit(linear(unique('stays'), external('ext', 'http://127.0.0.1:1')));
+    const questions: string[] = [];
+    page.on('dialog', (dialog) => {
+      questions.push(dialog.message());
+      void dialog.dismiss();
+    });
+    await page.locator('[data-node="ext"]').click();
+    await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:2');
+    const skip = page.getByRole('link', { name: 'Skip to the view' });
+    await skip.focus();
+    await skip.press('Enter');
+    await page.waitForURL(/#/);
+    await page.getByRole('button', { name: 'JSON' }).click();
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download' }).click();
+    await download;
+    expect(questions).toEqual([]);
   });
 
   inBrowser('a type that is clicked follows the selected node', async () => {

@@ -1,5 +1,6 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import './shell/history-guard.js';
 import { App } from './app.js';
 import './styles.css';
 

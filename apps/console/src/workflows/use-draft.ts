@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { Draft } from './draft.js';
 import { changed, historyOf, redone, undone } from './history.js';
+import { useLeaveQuestion } from './use-leave-question.js';
 
 export interface DraftEditing {
   draft: Draft;
@@ -26,16 +27,7 @@ export function useDraft(initial: Draft): DraftEditing {
   }, []);
   const undo = useCallback(() => setHistory(undone), []);
   const redo = useCallback(() => setHistory(redone), []);
-  useEffect(() => {
-    if (!dirty) return;
-    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
-    addEventListener('beforeunload', warn);
-    document.addEventListener('click', askToLeave, true);
-    return () => {
-      removeEventListener('beforeunload', warn);
-      document.removeEventListener('click', askToLeave, true);
-    };
-  }, [dirty]);
+  useLeaveQuestion(dirty);
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (!(event.ctrlKey || event.metaKey) || isTyping(event.target)) return;
@@ -58,16 +50,6 @@ export function useDraft(initial: Draft): DraftEditing {
     dirty,
     markSaved: setSaved,
   };
-}
-
-/** A link that leads away within the console unloads nothing: whoever follows it is asked here. */
-function askToLeave(event: MouseEvent): void {
-  const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
-  const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0;
-  if (!(link instanceof HTMLAnchorElement) || link.target === '_blank' || elsewhere) return;
-  if (confirm('Leave the editor? What was changed is not saved.')) return;
-  event.preventDefault();
-  event.stopImmediatePropagation();
 }
 
 /** A text field has an undo of its own. */

@@ -1,0 +1,35 @@
+import { useEffect } from 'react';
+import { usePathname } from 'wouter/use-browser-location';
+import { guardHistory } from '../shell/history-guard.js';
+
+/** While there is something to lose, whoever leaves the page is asked first: by a link, through the history, or for good. */
+export function useLeaveQuestion(asks: boolean): void {
+  const path = usePathname();
+  useEffect(() => {
+    if (!asks) return;
+    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+    const endGuard = guardHistory(path, isLeft);
+    addEventListener('beforeunload', warn);
+    document.addEventListener('click', askAtLink, true);
+    return () => {
+      removeEventListener('beforeunload', warn);
+      endGuard();
+      document.removeEventListener('click', askAtLink, true);
+    };
+  }, [asks, path]);
+}
+
+/** A link that leads away within the console unloads nothing: whoever follows it is asked here. */
+function askAtLink(event: MouseEvent): void {
+  const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
+  const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0;
+  if (!(link instanceof HTMLAnchorElement) || link.target === '_blank' || elsewhere) return;
+  const stays = link.hasAttribute('download') || link.getAttribute('href')?.startsWith('#') === true;
+  if (stays || isLeft()) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}
+
+function isLeft(): boolean {
+  return confirm('Leave the editor? What was changed is not saved.');
+}
