@@ -144,12 +144,13 @@ describe('BrainstormExecutor', () => {
     expect(storm.progress.stopped).toEqual([{ agent: 'http://b', taskId: agents.cancels[0], outcome: 'acknowledged' }]);
   });
 
-  it('J14 a cancel that was an approval keeps what was merged last', async () => {
+  it.each([0, 1])('J14 a cancel that was an approval keeps what was merged last: outages %i', async (outages) => {
     const agents = agentsThat({ b: (payload, nth) => (nth === 1 ? 'hang' : agrees(payload, nth)) });
     const storm = new DrivenBrainstorm(agents);
     const ended = storm.start();
     await agents.called(4);
     await storm.approvals.approve('storm-1');
+    storm.approvals.away = outages;
     storm.cancel();
     expect(await ended).toBe('TASK_STATE_COMPLETED');
     expect(storm.progress).toMatchObject({ status: 'approved', state: { meta: { iteration: 1 } } });

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { AgentCall, CallTarget } from '#libs/agent-calls';
+import { throughOutage } from '#libs/postgres';
 import { type CalledAgent, Process, ProcessCalls, type ProcessStart, type Steps } from '#libs/process';
 import { runEventMetadata, shownUrl, withoutUserinfo } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
@@ -19,6 +20,9 @@ import type { BrainstormServices } from './brainstorm-services.js';
 import type { BrainstormAgent } from './brainstorm-spec.js';
 import { type AgentPlace, brainstormNote, type BrainstormStepPayloads, type StoppedAgent } from './brainstorm-steps.js';
 import { nextStep } from './next-step.js';
+
+/** So long a cancel waits to know what it means: its Task ends without it soon after. */
+const FINDING_OUT_MS = 10_000;
 
 /** One turn of a brainstorm's Task. */
 export class BrainstormRun extends Process<BrainstormProgress> {
@@ -55,8 +59,9 @@ export class BrainstormRun extends Process<BrainstormProgress> {
 
   /** A cancel that was meant as an approval keeps what was merged last; nobody waits for what becomes of the agents. */
   protected override async *cancel(): AsyncGenerator<TaskEvent> {
-    const approved = await this.services.approvals.isApproved(this.context.taskId);
     const agents = this.stopAgents();
+    const isApproved = () => this.services.approvals.isApproved(this.context.taskId);
+    const approved = await throughOutage(isApproved, AbortSignal.timeout(FINDING_OUT_MS));
     if (approved) yield this.record(approvedEvent(this.context, this.state));
     else yield this.record(canceledEvent(this.context, await agents));
   }

@@ -43,10 +43,16 @@ export interface SeenCall {
 
 class FakeApprovals extends Approvals {
   readonly approved = new Set<string>();
+  /** For so many questions the database is away. */
+  away = 0;
   override async approve(id: string): Promise<void> {
     this.approved.add(id);
   }
   override async isApproved(id: string): Promise<boolean> {
+    if (this.away > 0) {
+      this.away -= 1;
+      throw Object.assign(new Error('terminating connection'), { code: '57P01' });
+    }
     return this.approved.has(id);
   }
 }
