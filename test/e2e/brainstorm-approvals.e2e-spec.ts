@@ -14,15 +14,15 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  const agent = await stage.fake();
-  agent.always(transforms());
-  id = (await brainstorms.finish([agent], { maxIterations: 1 })).brainstormId;
+  const agents = [await stage.fake(), await stage.fake()];
+  for (const agent of agents) agent.always(transforms());
+  id = (await brainstorms.finish(agents, { maxIterations: 1 })).brainstormId;
 });
 
 it.each([
   ['cancel', 'canceled'],
   ['approve', 'approved'],
-] as const)('an approval that failed in the midst is none: after it a %s does what it says', async (action, status) => {
+] as const)('an approval that failed in the midst is none: after it %s does what it says', async (action, status) => {
   await stage.database.query(`
     CREATE TRIGGER refused BEFORE UPDATE OF cancel_requested_at ON task FOR EACH ROW EXECUTE FUNCTION refuse()`);
   expect((await brainstorms.act(id, 'approve')).status).toBe(503);
