@@ -281,6 +281,29 @@ describe('the workflow editor', () => {
     expect(questions).toEqual([]);
   });
 
+  inBrowser('gives a node no id that another one has, or that no node can have', async () => {
+    const workflow = linear(unique('ids'), input('a'), input('b'), output('c'));
+    const page = await edit(workflow);
+    await page.locator('[data-node="b"]').click();
+    const id = page.getByLabel('Id', { exact: true });
+    await id.fill('a');
+    await id.press('Enter');
+    await page.getByRole('alert').getByText('Another node has this id').waitFor();
+    await id.fill('two words');
+    await page.getByRole('alert').getByText('letters, digits').waitFor();
+    await id.fill('z');
+    await id.press('Enter');
+    await page.locator('[data-node="z"]').waitFor();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Not saved').waitFor({ state: 'detached' });
+    const { nodes, edges } = await saved(workflow.name);
+    expect(nodes.map((node) => node.id)).toEqual(['a', 'z', 'c']);
+    expect(edges).toEqual([
+      { from: 'a', to: 'z' },
+      { from: 'z', to: 'c' },
+    ]);
+  });
+
   inBrowser('a type that is clicked follows the selected node', async () => {
     const page = await edit(linear(unique('follows'), input('in')));
     await page.locator('[data-node="in"]').click();

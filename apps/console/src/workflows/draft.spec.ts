@@ -6,6 +6,7 @@ import {
   disconnect,
   type Draft,
   EMPTY_DRAFT,
+  idFault,
   leadsBack,
   move,
   moveEdge,
@@ -50,6 +51,13 @@ describe('a draft', () => {
     ]);
     expect(addNode(first.draft, 'input', undefined, first.id).draft.edges).toEqual([]);
     expect(addNode(first.draft, 'agent', undefined, 'gone').draft.edges).toEqual([]);
+  });
+
+  it('knows which ids a node may have', () => {
+    const draft = chain('a', 'b');
+    for (const id of ['b', 'z', '_', 'a-b', '0']) expect(idFault(draft, 1, id)).toBeUndefined();
+    expect(idFault(draft, 1, 'a')).toContain('Another node');
+    for (const id of ['', '-a', 'two words', 'ü', 'x'.repeat(65)]) expect(idFault(draft, 1, id)).toContain('letters');
   });
 
   it('removes a node with its edges', () => {

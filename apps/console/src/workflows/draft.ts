@@ -115,7 +115,16 @@ export function move(draft: Draft, moved: ReadonlyMap<string, Position>): Draft 
   return { ...draft, nodes: draft.nodes.map((node) => withPosition(node, moved.get(node.id))) };
 }
 
-/** Gives a node another id, in its edges too. Two nodes may have one id for a while: saving says so. */
+/** What the service takes for an id. */
+const ID = /^\w[\w-]{0,63}$/;
+
+/** Why a node cannot have an id; `undefined` where it can. */
+export function idFault({ nodes }: Draft, index: number, id: string): string | undefined {
+  if (!ID.test(id)) return 'An id has 1 to 64 letters, digits, _ and -, and does not begin with -.';
+  return nodes.some((node, at) => at !== index && node.id === id) ? 'Another node has this id.' : undefined;
+}
+
+/** Gives a node another id, in its edges too. Two nodes may have one id, from JSON: saving says so. */
 export function rename(draft: Draft, index: number, id: string): Draft {
   const old = draft.nodes[index]?.id;
   const alone = draft.nodes.filter((node) => node.id === old).length === 1;

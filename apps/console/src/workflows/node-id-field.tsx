@@ -1,15 +1,23 @@
 import { useState } from 'react';
 import { Field, Input } from '../components/field.js';
 
-/** The id of a node; it is taken over when the field is left, since others refer to it. */
-export function NodeIdField({ id, onRename }: { id: string; onRename: (id: string) => void }) {
+interface NodeIdFieldProps {
+  id: string;
+  /** Why the node cannot have an id. */
+  faultOf: (id: string) => string | undefined;
+  onRename: (id: string) => void;
+}
+
+/** The id of a node; one that it can have is taken over when the field is left, since others refer to it. */
+export function NodeIdField({ id, faultOf, onRename }: NodeIdFieldProps) {
   const [text, setText] = useState(id);
+  const fault = text === id ? undefined : faultOf(text);
   const take = (): void => {
-    if (text !== '' && text !== id) onRename(text);
-    else setText(id);
+    if (text === '') setText(id);
+    else if (text !== id && fault === undefined) onRename(text);
   };
   return (
-    <Field label="Id" hint="Letters and digits, so that a prompt can name it.">
+    <Field label="Id" hint="Letters and digits, so that a prompt can name it." error={fault}>
       {(field) => (
         <Input
           id={field}

@@ -11,7 +11,7 @@ import { FollowSection } from './control/follow-section.js';
 import { JoinSection } from './control/join-section.js';
 import { ResultSection } from './control/result-section.js';
 import { WaitSection } from './control/wait-section.js';
-import { configure, connect, disconnect, type Draft, leadsBack, remove, rename, setDraft } from './draft.js';
+import { configure, connect, disconnect, type Draft, idFault, leadsBack, remove, rename, setDraft } from './draft.js';
 import { controlsOf } from '../nodes/node-controls.js';
 import { NODE_FIELDS } from '../nodes/node-fields.js';
 import { NodeIdField } from './node-id-field.js';
@@ -61,6 +61,7 @@ export function NodePanel({ draft, plugins, index, problems, change, onSelect, o
       <NodeIdField
         key={node.id}
         id={node.id}
+        faultOf={(id) => idFault(draft, index, id)}
         onRename={(id) => {
           change((last) => rename(last, index, id));
           onSelect(id);
