@@ -51,6 +51,18 @@ describe('the view of a run', () => {
     fake.release();
   });
 
+  inBrowser('can be answered on a low screen', async () => {
+    const form = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+    const runId = await run(linear(unique('low'), { id: 'ask', type: 'human', config: { prompt: 'How many?', form } }));
+    await stage.api.reached(runId, ['input-required']);
+    const page = await browser.open(`${stage.parley.url}/runs/${runId}/nodes/ask`, { width: 360, height: 380 });
+    const field = page.getByLabel('n', { exact: true });
+    await field.click();
+    await field.fill('3');
+    await page.getByRole('button', { name: 'Send answer' }).click();
+    await stage.api.ended(runId);
+  });
+
   inBrowser('links the Task of a node, and no dead link stands for that of an agent elsewhere', async () => {
     const fake = await stage.fake();
     fake.always(answers('far'));

@@ -58,7 +58,7 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
     <div className="flex h-full flex-col">
       <RunHeader run={run} picture={picture} connection={connection} />
       {error !== undefined && <ErrorState error={error} />}
-      <div className="min-h-0 grow">
+      <div className="min-h-120 grow">
         <SplitPane
           label="Height of the console"
           direction="below"
