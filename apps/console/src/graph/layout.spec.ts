@@ -1,4 +1,4 @@
-import type { GraphEdge } from './graph.js';
+import type { GraphEdge, Position } from './graph.js';
 import { layout, placed } from './layout.js';
 
 const node = (id: string) => ({ id, type: 'agent', config: {} });
@@ -25,6 +25,15 @@ describe('layout', () => {
   it('draws also what is not a valid graph', () => {
     const edges = [...DIAMOND.edges, { from: 'd', to: 'a' }, { from: 'a', to: 'gone' }];
     expect(layout({ ...DIAMOND, edges }).size).toBe(4);
+  });
+
+  it('draws nodes whatever they are called', () => {
+    const ids = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
+    const chain = (called: readonly string[]): Position[] => {
+      const edges = called.slice(1).map((to, index) => ({ from: called[index] ?? '', to }));
+      return [...layout({ nodes: called.map(node), edges }).values()];
+    };
+    expect(chain(ids)).toEqual(chain(['a', 'b', 'c', 'd']));
   });
 
   it('lets an edge back change nothing', () => {

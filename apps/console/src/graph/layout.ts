@@ -20,20 +20,26 @@ export function layout({ nodes, edges }: Shape): Map<string, Position> {
   const graph = new dagre.graphlib.Graph();
   graph.setGraph({ rankdir: 'LR', ranksep: BETWEEN_LAYERS, nodesep: BETWEEN_NODES });
   graph.setDefaultEdgeLabel(() => ({}));
-  for (const { id } of nodes) graph.setNode(id, { width: NODE_WIDTH, height: NODE_HEIGHT });
-  for (const { from, to, loop, when, on } of edges) {
+  for (const { id } of nodes) graph.setNode(keyOf(id), { width: NODE_WIDTH, height: NODE_HEIGHT });
+  for (const { loop, when, on, ...ends } of edges) {
+    const [from, to] = [keyOf(ends.from), keyOf(ends.to)];
     if (loop || !graph.hasNode(from) || !graph.hasNode(to)) continue;
     if (when !== undefined || on !== undefined) graph.setEdge(from, to, LABEL);
     else if (!graph.hasEdge(from, to)) graph.setEdge(from, to);
   }
   dagre.layout(graph);
-  return new Map(nodes.map(({ id }) => [id, cornerOf(graph.node(id))]));
+  return new Map(nodes.map(({ id }) => [id, cornerOf(graph.node(keyOf(id)))]));
 }
 
 /** Where nodes are drawn: where they were put, or all by the layout when one of them has no place. */
 export function placed(graph: Graph): Map<string, Position> {
   if (graph.nodes.some(({ position }) => position === undefined)) return layout(graph);
   return new Map(graph.nodes.map(({ id, position }) => [id, position ?? { x: 0, y: 0 }]));
+}
+
+/** Dagre keeps nodes as members of objects, which have some by themselves: `constructor`. */
+function keyOf(id: string): string {
+  return `node ${id}`;
 }
 
 function cornerOf({ x, y }: Position): Position {
