@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { inBrowser, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
 import { nodeOf, nodeReaches } from '../support/console-page.js';
 import { useSharedStage } from '../support/shared-stage.js';
-import { unique, type Workflow } from '../support/workflow.js';
+import { input, linear, output, unique, type Workflow } from '../support/workflow.js';
 
 /** A workflow of language 2. */
 const language = (name: string, nodes: object[], edges: object[], more: object = {}): Workflow =>
@@ -255,6 +255,26 @@ describe('runs of the language', () => {
     await search.fill(runId);
     await page.getByRole('link', { name: workflow.name }).click();
     await page.waitForURL(`**/runs/${runId}`);
+  });
+
+  inBrowser('keeps the runs that are shown while more of them are fetched', async () => {
+    const { name } = await stage.api.save(linear(unique('many'), input('in')));
+    for (let count = 0; count < 60; count += 1) await stage.api.ended(await stage.api.start(name, { in: 'x' }));
+    const page = await browser.open(`${stage.parley.url}/runs?q=${name}`);
+    const rows = page.getByRole('link', { name });
+    await rows.nth(49).waitFor();
+    let fetchNext = (): void => undefined;
+    const held = new Promise<void>((resolve) => (fetchNext = resolve));
+    const asked = page.waitForRequest(/\/api\/runs\?/);
+    await page.route(/\/api\/runs\?/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await asked;
+    expect(await rows.count()).toBe(50);
+    fetchNext();
+    await rows.nth(59).waitFor();
   });
 
   inBrowser('shows a child run in place, and leads to it', async () => {

@@ -37,16 +37,18 @@ describe('a console whose service is killed', () => {
     const chat = await browser.open(`${parley.url}/agents/one?agent=workflows/${name}&tab=playground`);
     await chat.getByLabel('Message', { exact: true }).fill('Hello');
     await chat.keyboard.press('Enter');
+    const runs = await browser.open(`${parley.url}/runs`);
+    await runs.locator('[data-connection="live"]').waitFor({ state: 'attached' });
     await agent.sent(2);
     await thread.locator('[data-typing="target"]').waitFor();
     await chat.locator('[data-status="TASK_STATE_WORKING"]').waitFor();
     await log.locator('[data-sequence="2"]').waitFor();
 
     await parley.kill9();
-    await thread.getByText('Connection lost').waitFor();
+    for (const page of [thread, runs]) await page.getByText('Connection lost').waitFor();
     expect(await thread.locator('[data-turn]').count()).toBe(1);
     parley = await start();
-    await thread.getByText('Connection lost').waitFor({ state: 'detached' });
+    for (const page of [thread, runs]) await page.getByText('Connection lost').waitFor({ state: 'detached' });
     agent.release();
 
     await thread.locator('header [data-status="complete"]').waitFor();

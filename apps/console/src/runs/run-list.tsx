@@ -1,8 +1,10 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import { useGateway } from '../api/use-gateway.js';
+import type { GatewayFrame } from '../api/gateway.js';
+import { useLive } from '../api/use-live-resource.js';
 import { useResource } from '../api/use-resource.js';
 import { Button, buttonClass } from '../components/button.js';
+import { ConnectionNote } from '../components/connection-note.js';
 import { DataTable } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
 import { Input, Select } from '../components/field.js';
@@ -19,8 +21,7 @@ const LONGEST_SEARCH = 100;
 /** Characters of a run's inputs. */
 const LONGEST_INPUTS = 200;
 const SHORT = 'max-w-64 truncate';
-/** Milliseconds for which changes are collected before the list is fetched anew. */
-const COLLECT_MS = 400;
+const SPACING_MS = 500;
 
 /** Runs of all workflows, the one that changed last first; live. */
 export function RunList() {
@@ -29,24 +30,11 @@ export function RunList() {
     q: search.get('q') ?? search.get('workflow') ?? '',
     status: search.get('status') ?? '',
   };
-  const [pages, setPages] = useState(1);
-  const resource = useResource(JSON.stringify([filter, pages]), (signal) => fetchPages(filter, pages, signal));
-  const [changed, setChanged] = useState(0);
-  useGateway(
-    { streams: ['run'] },
-    {
-      onFrame: ({ type, node_id }) => {
-        if (CHANGES.has(String(type)) || (type === 'node.started' && node_id === undefined)) setChanged((n) => n + 1);
-      },
-      onGap: () => setChanged((n) => n + 1),
-    },
-  );
-  const { reload } = resource;
-  useEffect(() => {
-    if (changed === 0) return;
-    const timer = setTimeout(reload, COLLECT_MS);
-    return () => clearTimeout(timer);
-  }, [changed, reload]);
+  const key = JSON.stringify(filter);
+  const [wanted, setWanted] = useState({ key, pages: 1 });
+  const pages = wanted.key === key ? wanted.pages : 1;
+  const resource = useResource(key, (signal) => fetchPages(filter, pages, signal));
+  const connection = useLive(resource, { streams: ['run'] }, { concerns: isChange, spacing: SPACING_MS });
   const set = (member: Partial<RunFilter>): void => {
     const next = Object.entries({ ...filter, ...member }).filter(([, value]) => value !== '');
     setSearch(new URLSearchParams(next), { replace: true });
@@ -55,6 +43,7 @@ export function RunList() {
     <>
       <PageHeader
         title="Runs"
+        aside={<ConnectionNote connection={connection} />}
         actions={
           <>
             <Input
@@ -87,7 +76,14 @@ export function RunList() {
             <RunTable runs={runs} filtered={filter.q !== '' || filter.status !== ''} />
             {nextPageToken !== '' && (
               <div className="flex justify-center p-4">
-                <Button onClick={() => setPages((count) => count + 1)}>Show more</Button>
+                <Button
+                  onClick={() => {
+                    setWanted({ key, pages: pages + 1 });
+                    resource.reload();
+                  }}
+                >
+                  Show more
+                </Button>
               </div>
             )}
           </>
@@ -95,6 +91,10 @@ export function RunList() {
       </ResourceView>
     </>
   );
+}
+
+function isChange({ type, node_id }: GatewayFrame): boolean {
+  return CHANGES.has(String(type)) || (type === 'node.started' && node_id === undefined);
 }
 
 function RunTable({ runs, filtered }: { runs: readonly RunSummary[]; filtered: boolean }) {
