@@ -82,7 +82,7 @@ describe('a console whose service wants an API key', () => {
   inBrowser('keeps models with their credentials, and keys of callers; secrets are not shown again', async () => {
     const headers = { authorization: `Bearer ${KEY}` };
     const [credential, model, secret] = [unique('cred'), unique('model'), unique('secret')];
-    const page = await browser.open(`${stage.parley.url}/settings/credentials/new`);
+    const page = await browser.open(`${stage.parley.url}/settings/new-credential`);
     page.on('dialog', (dialog) => void dialog.accept());
     await page.getByLabel('Name', { exact: true }).fill(credential);
     await page.getByLabel('Kind').selectOption('api-key');

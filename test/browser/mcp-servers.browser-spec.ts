@@ -18,10 +18,19 @@ describe('the MCP servers of the settings', () => {
     return mcp;
   };
 
+  inBrowser('are led to by their names, also by `new`', async () => {
+    const { url } = await server();
+    expect((await stage.api.call('POST', '/mcp-servers', { name: 'new', url })).status).toBe(201);
+    stage.defer(() => stage.api.call('DELETE', '/mcp-servers/new'));
+    const page = await browser.open(at(''));
+    await page.getByRole('table').getByRole('link', { name: 'new', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'new', exact: true }).waitFor();
+  });
+
   inBrowser('are added, changed and deleted, with what is wrong told beside the field', async () => {
     const mcp = await server();
     const name = unique('docs');
-    const page = await browser.open(at('/new'));
+    const page = await browser.open(`${stage.parley.url}/settings/new-mcp-server`);
     page.on('dialog', (dialog) => void dialog.accept());
     const field = (label: string) => page.locator('form > div', { has: page.getByLabel(label, { exact: true }) });
     await page.getByLabel('Name', { exact: true }).fill('two words');

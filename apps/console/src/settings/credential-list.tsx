@@ -25,7 +25,7 @@ export function CredentialList() {
   return (
     <SettingsPage
       actions={
-        <Link href="/credentials/new" className={buttonClass('primary')}>
+        <Link href="/new-credential" className={buttonClass('primary')}>
           <Plus className="size-4" aria-hidden /> Add a credential
         </Link>
       }

@@ -32,7 +32,7 @@ export function McpServerList() {
   return (
     <SettingsPage
       actions={
-        <Link href="/mcp-servers/new" className={buttonClass('primary')}>
+        <Link href="/new-mcp-server" className={buttonClass('primary')}>
           <Plus className="size-4" aria-hidden /> Add a server
         </Link>
       }

@@ -24,7 +24,7 @@ export function ModelList() {
   return (
     <SettingsPage
       actions={
-        <Link href="/models/new" className={buttonClass('primary')}>
+        <Link href="/new-model" className={buttonClass('primary')}>
           <Plus className="size-4" aria-hidden /> Add a model
         </Link>
       }

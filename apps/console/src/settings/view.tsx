@@ -10,19 +10,22 @@ import { McpServerPage } from './mcp-server-page.js';
 import { EditModel, NewModel } from './model-form.js';
 import { ModelList } from './model-list.js';
 
-/** What the operator keeps: models, MCP servers, credentials, keys of callers, and cards of agents elsewhere. */
+/**
+ * What the operator keeps: models, MCP servers, credentials, keys of callers, and cards of agents elsewhere.
+ * One may be called `new`: the form for a new one has an address beside them.
+ */
 export function View() {
   return (
     <Switch>
       <Route path="/models" component={ModelList} />
-      <Route path="/models/new" component={NewModel} />
+      <Route path="/new-model" component={NewModel} />
       <Route path="/models/:name">{({ name }) => <EditModel key={name} name={name} />}</Route>
       <Route path="/mcp-servers" component={McpServerList} />
-      <Route path="/mcp-servers/new" component={NewMcpServer} />
+      <Route path="/new-mcp-server" component={NewMcpServer} />
       <Route path="/mcp-servers/:name">{({ name }) => <McpServerPage key={name} name={name} />}</Route>
       <Route path="/mcp-servers/:name/edit">{({ name }) => <EditMcpServer key={name} name={name} />}</Route>
       <Route path="/credentials" component={CredentialList} />
-      <Route path="/credentials/new" component={NewCredential} />
+      <Route path="/new-credential" component={NewCredential} />
       <Route path="/credentials/:name">{({ name }) => <EditCredential key={name} name={name} />}</Route>
       <Route path="/keys" component={KeyList} />
       <Route path="/cards" component={CardList} />
