@@ -257,6 +257,22 @@ describe('runs of the language', () => {
     await page.waitForURL(`**/runs/${runId}`);
   });
 
+  inBrowser('lists runs while others begin without a pause', async () => {
+    const { name } = await stage.api.save(linear(unique('busy'), input('in'), output('out')));
+    const page = await browser.open(`${stage.parley.url}/runs?q=${name}`);
+    await page.getByText('No run matches').waitFor();
+    let listed = false;
+    const seen = page
+      .getByRole('link', { name })
+      .first()
+      .waitFor()
+      .finally(() => (listed = true));
+    const begin = async (): Promise<void> => {
+      while (!listed) await stage.api.start(name, { in: 'x' });
+    };
+    await Promise.all([seen, begin(), begin(), begin(), begin()]);
+  });
+
   inBrowser('keeps the runs that are shown while more of them are fetched', async () => {
     const { name } = await stage.api.save(linear(unique('many'), input('in')));
     for (let count = 0; count < 60; count += 1) await stage.api.ended(await stage.api.start(name, { in: 'x' }));
