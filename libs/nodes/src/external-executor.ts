@@ -181,9 +181,9 @@ async function remoteOf(context: RequestContext): Promise<KnownRemote | undefine
 }
 
 /** When the turn began, in milliseconds of the epoch, where another execution has begun it. */
-async function begunBefore({ recovered, log }: RequestContext): Promise<number | undefined> {
-  if (recovered === 0) return undefined;
-  const opening = (await log()).at(-recovered - 1);
+async function begunBefore(context: RequestContext): Promise<number | undefined> {
+  if (context.recovered === 0) return undefined;
+  const opening = (await context.log()).at(-context.recovered - 1);
   if (opening === undefined || 'artifactUpdate' in opening) return undefined;
   const { timestamp } = 'task' in opening ? opening.task.status : opening.statusUpdate.status;
   return timestamp === undefined ? undefined : Date.parse(timestamp);

@@ -117,7 +117,7 @@ function said(node: WorkflowNode, run: NodeRun): string {
   return mayBeData(node, run) ? (artifactReference(run.artifacts[0], []) ?? '') : outputText(run);
 }
 
-/** A node that is given a schema for its result, and one whose `fallback` it is, say data too; others say text (row C10). */
+/** A node that is given a schema for its result, and one whose `fallback` it is, say data too. */
 function mayBeData({ type, each, output, config }: WorkflowNode, { fallback }: NodeRun): boolean {
   if (each !== undefined || output !== undefined || DATA_TYPES.has(type)) return true;
   return fallback === true || (type === 'agent' && config['output'] !== undefined);

@@ -148,14 +148,17 @@ describe('The end of a Task', () => {
 
 describe('A Task whose claim is lost', () => {
   it('is left to its next writer, also where what was under way came through after all', () => {
-    const told: string[] = [];
-    const feed = { publish: () => told.push('published'), lost: (taskId: string) => told.push(`lost ${taskId}`) };
+    const reported: string[] = [];
+    const feed = {
+      publish: () => reported.push('published'),
+      lost: (taskId: string) => reported.push(`lost ${taskId}`),
+    };
     const header = { ...REFERENCE, ...SCOPE, ...BEGINNING };
     const recording = new TaskRecording({ ...SERVICES, feed } as never, { header, token: 'k' });
     recording.record({ task: submittedTask(REFERENCE, userMessage('hi')) });
     const entry = recording.drain()!;
     recording.abandon();
     recording.settle(entry, 'written');
-    expect(told).toEqual(['lost t', 'published', 'lost t']);
+    expect(reported).toEqual(['lost t', 'published', 'lost t']);
   });
 });

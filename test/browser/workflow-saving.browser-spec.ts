@@ -1,0 +1,110 @@
+import type { Page } from 'playwright-core';
+import { inBrowser, useBrowser } from '../support/browser.js';
+import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
+import { external, input, linear, unique, type Workflow } from '../support/workflow.js';
+
+describe('what is not saved in the workflow editor', () => {
+  const stage = useStage();
+  const browser = useBrowser();
+
+  const edit = async (workflow: Workflow): Promise<Page> => {
+    await stage.api.save(workflow);
+    const page = await browser.open(`${stage.parley.url}/workflows/edit/${workflow.name}`);
+    await page.locator('[data-node]').first().waitFor();
+    return page;
+  };
+  const saved = async (name: string) => (await stage.api.call<Workflow>('GET', `/workflows/${name}`)).body;
+
+  inBrowser('does not save over what was saved elsewhere meanwhile, unless it is told to', async () => {
+    const workflow = linear(unique('twice'), input('in'), external('ext', 'http://127.0.0.1:1'));
+    const page = await edit(workflow);
+    const { name, ...theirs } = linear(workflow.name, input('in'), external('ext', 'http://127.0.0.1:2'));
+    expect((await stage.api.call('PUT', `/workflows/${name}`, theirs)).status).toBe(200);
+    await page.locator('[data-node="ext"]').click();
+    await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:3');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const conflict = page.getByRole('alert').filter({ hasText: 'saved or deleted elsewhere' });
+    await conflict.getByRole('link', { name: 'Look at it in another tab' }).waitFor();
+    const url = async () => (await saved(name)).nodes[1]?.config?.['endpoint_url'];
+    expect(await url()).toBe('http://127.0.0.1:2');
+    await conflict.getByRole('button', { name: 'Save over it' }).click();
+    await page.getByText('Not saved').waitFor({ state: 'detached' });
+    expect(await url()).toBe('http://127.0.0.1:3');
+    // From then on it is the one that is edited here.
+    await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:4');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Not saved').waitFor({ state: 'detached' });
+    expect(await url()).toBe('http://127.0.0.1:4');
+  });
+
+  inBrowser('saves a workflow that was deleted elsewhere meanwhile, when it is told to', async () => {
+    const workflow = linear(unique('gone'), external('ext', 'http://127.0.0.1:1'));
+    const page = await edit(workflow);
+    expect((await stage.api.call('DELETE', `/workflows/${workflow.name}`)).status).toBe(204);
+    await page.locator('[data-node="ext"]').click();
+    await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:2');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const conflict = page.getByRole('alert').filter({ hasText: 'saved or deleted elsewhere' });
+    await conflict.waitFor();
+    expect((await stage.api.call('GET', `/workflows/${workflow.name}`)).status).toBe(404);
+    const answered = page.waitForResponse((response) => response.request().method() === 'PUT');
+    await conflict.getByRole('button', { name: 'Save over it' }).click();
+    expect((await answered).status()).toBe(201);
+    await page.getByText('Not saved').waitFor({ state: 'detached' });
+    expect((await saved(workflow.name)).nodes[0]?.config?.['endpoint_url']).toBe('http://127.0.0.1:2');
+  });
+
+  inBrowser('asks before a link or the history leaves what is not saved', async () => {
+    const workflow = linear(unique('leaves'), external('ext', 'http://127.0.0.1:1'));
+    await stage.api.save(workflow);
+    const page = await browser.open(`${stage.parley.url}/workflows`);
+    await page.getByRole('link', { name: workflow.name, exact: true }).click();
+    const questions: string[] = [];
+    let answer = false;
+    page.on('dialog', (dialog) => {
+      questions.push(dialog.message());
+      void (answer ? dialog.accept() : dialog.dismiss());
+    });
+    const leave = () => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Runs' }).click();
+    await page.locator('[data-node="ext"]').click();
+    await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:2');
+    await leave();
+    expect(questions).toEqual(['Leave the editor? What was changed is not saved.']);
+    expect(await page.getByLabel('Endpoint URL').inputValue()).toBe('http://127.0.0.1:2');
+    await page.evaluate('history.back()');
+    await until(() => questions.length === 2, { what: 'the history to be asked about' });
+    await page.waitForURL(`**/workflows/edit/${workflow.name}`);
+    expect(await page.getByLabel('Endpoint URL').inputValue()).toBe('http://127.0.0.1:2');
+    answer = true;
+    await page.evaluate('history.back()');
+    await page.getByRole('heading', { name: 'Workflows', exact: true }).waitFor();
+    expect(questions).toHaveLength(3);
+    await page.evaluate('history.forward()');
+    await page.locator('[data-node="ext"]').click();
+    await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:2');
+    await leave();
+    await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+    expect(questions).toHaveLength(4);
+  });
+
+  inBrowser('asks nothing where a link leaves nothing', async () => {
+    const page = await edit(linear(unique('stays'), external('ext', 'http://127.0.0.1:1')));
+    const questions: string[] = [];
+    page.on('dialog', (dialog) => {
+      questions.push(dialog.message());
+      void dialog.dismiss();
+    });
+    await page.locator('[data-node="ext"]').click();
+    await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:2');
+    const skip = page.getByRole('link', { name: 'Skip to the view' });
+    await skip.focus();
+    await skip.press('Enter');
+    await page.waitForURL(/#/);
+    await page.getByRole('button', { name: 'JSON' }).click();
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download' }).click();
+    await download;
+    expect(questions).toEqual([]);
+  });
+});
