@@ -46,6 +46,18 @@ describe('the nodes that run when a run is over', () => {
     expect(run.state.error).toMatchObject({ kind: 'failed', node: 'a' });
   });
 
+  test('failure, in which nothing else goes on: a list that was to begin with one that fails does not', async () => {
+    const lists = extended(workflowOf('a m always', '', EXIT), {
+      a: { each: { items: '1' } },
+      m: { each: { items: '[1, 2]', concurrency: 1 } },
+    });
+    const run = new DrivenRun(lists, answering());
+    await run.start();
+    expect(run.sent).toEqual(['always#1']);
+    expect(run.state.node('m')).toMatchObject({ status: 'canceled', attempts: 1 });
+    expect(run.task.status.state).toBe('TASK_STATE_FAILED');
+  });
+
   test('change nothing when they fail themselves', async () => {
     const run = await everyCrash(DEFINITION, () => answering({ always: fail, good: fail }));
     expect(run.payloads('node.error').map(({ error }) => error)).toEqual(['boom', 'boom']);

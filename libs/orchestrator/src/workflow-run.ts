@@ -145,6 +145,8 @@ export class WorkflowRun extends Process<RunState> {
     for (const decision of decisions) {
       const events = this.decisions.decide(decision);
       yield* 'node' in decision ? this.settling(decision.node, events) : this.recorded(events);
+      // What failed has left the others out: a list that was begun now would go on.
+      if (this.state.frontier.isStruck) return;
       if (pace.isDue) await pace.rest();
     }
   }
