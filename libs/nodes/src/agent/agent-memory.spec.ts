@@ -47,6 +47,17 @@ const texts = async (memory: AgentMemory, historyTokens = 32_000): Promise<(stri
   );
 
 describe('what an agent remembers', () => {
+  it('waits for a database that is away', async () => {
+    const { memory } = memoryOf([stored(1)]);
+    const store = memory['store'];
+    const { page } = store;
+    store.page = async () => {
+      store.page = page;
+      throw Object.assign(new Error('terminating connection'), { code: '57P01' });
+    };
+    expect(await texts(memory)).toEqual(['question 1', 'answer 1']);
+  });
+
   it('is the first Message and the last answer of each turn before this one, the oldest first', async () => {
     const { memory, queries } = memoryOf([stored(1), stored(2)]);
     expect(await texts(memory)).toEqual(['question 2', 'answer 2', 'question 1', 'answer 1']);

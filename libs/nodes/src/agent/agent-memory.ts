@@ -1,5 +1,6 @@
 import type { RequestContext } from '#libs/executor';
 import type { ModelMessage } from '#libs/models';
+import { untilReached } from '#libs/postgres';
 import { contentLength, type Part, textPart } from '#libs/protocol';
 import type { StoredTask, TaskHeader, TaskStore } from '#libs/tasks';
 import type { AgentSettings } from './agent-settings.js';
@@ -23,11 +24,16 @@ export type Remembering = Pick<AgentSettings, 'history' | 'historyTokens'>;
 export class AgentMemory {
   constructor(private readonly store: Pick<TaskStore, 'header' | 'page'>) {}
 
+  /** Waits for a database that is out of reach. */
   async earlier(context: RequestContext, { history, historyTokens }: Remembering): Promise<ModelMessage[]> {
     if (history === 'none' || historyTokens <= 0) return [];
     // A Task that has just begun is only known to the store when that is durable.
     await context.flush();
-    const own = await this.store.header(context.taskId);
+    return untilReached(() => this.read(context.taskId, historyTokens), context.signal);
+  }
+
+  private async read(taskId: string, historyTokens: number): Promise<ModelMessage[]> {
+    const own = await this.store.header(taskId);
     if (!own) return [];
     const turns: ModelMessage[][] = [];
     let room = historyTokens * TOKEN;
