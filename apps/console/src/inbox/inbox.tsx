@@ -28,8 +28,9 @@ const SPACING_MS = 500;
 export function Inbox() {
   const [search, setSearch] = useSearchParams();
   const assignee = search.get('assignee') ?? '';
-  const [pages, setPages] = useState(1);
-  const resource = useResource(JSON.stringify([assignee, pages]), (signal) => inboxPages(assignee, pages, signal));
+  const [wanted, setWanted] = useState({ assignee, pages: 1 });
+  const pages = wanted.assignee === assignee ? wanted.pages : 1;
+  const resource = useResource(assignee, (signal) => inboxPages(assignee, pages, signal));
   const connection = useLive(
     resource,
     { streams: ['run'] },
@@ -59,7 +60,14 @@ export function Inbox() {
             <Questions items={items} assignee={assignee} onAnswered={resource.reload} />
             {nextPageToken !== '' && (
               <div className="flex justify-center p-4">
-                <Button onClick={() => setPages((count) => count + 1)}>Show more</Button>
+                <Button
+                  onClick={() => {
+                    setWanted({ assignee, pages: pages + 1 });
+                    resource.reload();
+                  }}
+                >
+                  Show more
+                </Button>
               </div>
             )}
           </div>
