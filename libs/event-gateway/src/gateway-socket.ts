@@ -114,7 +114,11 @@ export class GatewaySocket {
       });
     } catch (error) {
       const { requestId } = refuseUpgrade(request, socket, error);
-      if (!(error instanceof A2AError)) this.logger.error({ err: error, requestId }, 'A WebSocket could not be opened');
+      if (error instanceof A2AError) return;
+      this.logger[isDatabaseAway(error) ? 'warn' : 'error'](
+        { err: error, requestId },
+        'A WebSocket could not be opened',
+      );
     }
   }
 

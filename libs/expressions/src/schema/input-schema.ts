@@ -24,8 +24,9 @@ const MOST_STEPS = 1_000_000;
 
 /**
  * A JSON Schema that inputs are held to: of draft 7, without names (`$id`), `uniqueItems` and keywords that nobody knows,
- * with `$ref` into itself alone and never in a circle, and with patterns that RE2 knows. Formats hold where they are known. What could take too long to
- * compile is refused here, what could take too long to check by `faults`.
+ * with `$ref` into itself alone and never in a circle, and with patterns that RE2 knows. Texts are held to the formats of
+ * `hasFormat`, others only tell. What could take too long to compile is refused here, what could take too long to check by
+ * `faults`.
  */
 export class InputSchema {
   private readonly validate: ValidateFunction;
