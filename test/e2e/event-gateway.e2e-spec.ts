@@ -158,10 +158,14 @@ describe('the event gateway', () => {
     const { id } = await sendTask(stage.api.base(name, 'a'), 'still there?');
     await until(() => (sequences(lively.events).get(id) ?? []).length === 4, { what: 'the lively client' });
     stalled.socket.resume();
-    await until(() => (sequences(stalled.events).get(id) ?? []).length === 4, {
-      what: 'the stalled one',
-    });
-    for (const its of sequences(stalled.events).values()) expect(its).toEqual([1, 2, 3, 4]);
+    const sawIt = (frames: readonly GatewayFrame[]): boolean => (sequences(frames).get(id) ?? []).length === 4;
+    await until(() => stalled.closed !== undefined || sawIt(stalled.events), { what: 'the stalled one' });
+    // Who does not read for half a minute is cut, and goes on from its cursor.
+    const back = await watch(stage.parley.url, { streams: 'task', since: stalled.cursor });
+    await until(() => sawIt([...stalled.events, ...back.events]), { what: 'the stalled one, or as it came back' });
+    const seen = sequences(stalled.closed ? [...stalled.events, ...back.events] : stalled.events);
+    expect(seen.size).toBeGreaterThanOrEqual(61);
+    for (const its of seen.values()) expect(its).toEqual([1, 2, 3, 4]);
   });
 
   it('refuses what it cannot read, naming the field', async () => {
