@@ -12,5 +12,7 @@ export function returnStartMemory(): void {
   // What is exposed from now on is seen by contexts made from now on.
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as CollectGarbage;
+  // What a process with other flags has compiled is of no use to the next one.
+  setFlagsFromString('--no-expose-gc');
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }

@@ -3,6 +3,8 @@ import { globSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { startParley } from '../../support/parley.js';
+import { freshDatabase } from '../../support/postgres.js';
 
 const MAIN = process.env.PARLEY_TEST_MAIN ?? '';
 const folder = mkdtempSync(join(tmpdir(), 'parley-compiled-'));
@@ -45,6 +47,18 @@ describe('a program of the bundle', () => {
     expect(mended?.size).toBeGreaterThan(size / 2);
     before.delete(largest);
     expect(others).toEqual(Object.fromEntries(before));
+  });
+
+  it('keeps what is of use to the next one also when it has served', async () => {
+    rmSync(folder, { recursive: true });
+    const database = await freshDatabase();
+    const parley = await startParley({ databaseUrl: database.url, env: { NODE_COMPILE_CACHE: folder } });
+    await parley.stop();
+    await database.drop();
+    const served = kept();
+    expect(served.size).toBeGreaterThan(1);
+    await help();
+    expect(kept()).toEqual(served);
   });
 
   it('keeps nothing where Node is told to keep nothing', async () => {
