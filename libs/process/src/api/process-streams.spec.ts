@@ -43,11 +43,15 @@ function step({ sequence }: RecordedEvent): { sequence: number; type: string } {
 /** Where frames go. */
 class Reply {
   text = '';
-  readonly raw = Object.assign(new EventEmitter(), {
+  readonly raw: EventEmitter = Object.assign(new EventEmitter(), {
     writeHead: () => undefined,
     flushHeaders: () => undefined,
     write: (text: string) => this.add(text),
-    end: (text: string) => this.add(text),
+    end: (text: string) => {
+      this.add(text);
+      // Otherwise it would be cut half a minute later, in the midst of another file.
+      this.raw.emit('close');
+    },
   });
 
   hijack(): void {}
