@@ -247,6 +247,7 @@ module.exports = {
     },
   ],
   options: {
+    skipAnalysisNotInRules: true,
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '^(dist|coverage|\\.data)/' },
     tsConfig: { fileName: 'tsconfig.json' },
