@@ -20,8 +20,8 @@ COPY package.json LICENSE ./
 RUN install -d -o node -g node /var/lib/parley .compiled && ln -s /parley/bin/parley.mjs /usr/local/bin/parley
 # By number, so that a cluster can see that it is not root.
 USER 1000:1000
-# What is compiled now need not be at each start, also where nothing can be written.
-RUN node dist/src/main.js --help > /dev/null
+# What is compiled now, as it is run below, need not be at each start, also where nothing can be written.
+RUN node --no-allocation-site-pretenuring dist/src/main.js --help > /dev/null
 EXPOSE 3000
 VOLUME /var/lib/parley
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --start-interval=2s \

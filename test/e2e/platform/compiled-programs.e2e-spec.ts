@@ -1,19 +1,23 @@
 import { execFile } from 'node:child_process';
-import { globSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { startParley } from '../../support/parley.js';
 import { freshDatabase } from '../../support/postgres.js';
 
+const DOCKERFILE = resolve(import.meta.dirname, '../../../Dockerfile');
 const MAIN = process.env.PARLEY_TEST_MAIN ?? '';
 const folder = mkdtempSync(join(tmpdir(), 'parley-compiled-'));
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Loads all of the service, and no more. */
-async function help(env: Record<string, string> = { NODE_COMPILE_CACHE: folder }): Promise<string> {
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [MAIN, '--help'], { env });
+async function help(
+  env: Record<string, string> = { NODE_COMPILE_CACHE: folder },
+  flags: readonly string[] = [],
+): Promise<string> {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [...flags, MAIN, '--help'], { env });
   expect(stderr).toBe('');
   return stdout;
 }
@@ -59,6 +63,19 @@ describe('a program of the bundle', () => {
     expect(served.size).toBeGreaterThan(1);
     await help();
     expect(kept()).toEqual(served);
+  });
+
+  it('begins in a container with what was compiled for the image', async () => {
+    const text = readFileSync(DOCKERFILE, 'utf8');
+    const made = /^RUN node (.*)dist\/src\/main\.js --help /m.exec(text)?.[1] ?? '';
+    const [, ...flags] = JSON.parse(/^CMD (\[.*\])$/m.exec(text)?.[1] ?? '[]') as string[];
+    expect(flags.pop()).toBe('dist/src/main.js');
+    rmSync(folder, { recursive: true });
+    await help({ NODE_COMPILE_CACHE: folder }, made.split(' ').filter(Boolean));
+    const image = kept();
+    expect(image.size).toBeGreaterThan(1);
+    await help({ NODE_COMPILE_CACHE: folder }, flags);
+    expect(kept()).toEqual(image);
   });
 
   it('keeps nothing where Node is told to keep nothing', async () => {
