@@ -23,16 +23,25 @@ export interface RunnableBlock {
   shows: string[];
 }
 
-/** The blocks of a page that begin with `sh run`, with the block after it that begins with `text shows`, if any. */
+/** The blocks of a page that begin with `sh run` or `js run`, each with what the block `text shows` after it says. */
 export function runnableBlocks(markdown: string): RunnableBlock[] {
   const blocks: RunnableBlock[] = [];
   for (const { index, 1: info = '', 2: text = '' } of markdown.matchAll(/^```(\w+(?: \w+)*)\n([\s\S]*?)^```$/gm)) {
     const line = markdown.slice(0, index).split('\n').length;
     if (/^sh run( terminal)?$/.test(info))
       blocks.push({ line, text, inTerminal: info.endsWith('terminal'), shows: [] });
+    else if (info === 'js run') blocks.push({ line, text: asCommand(text), inTerminal: false, shows: [] });
     else if (info === 'text shows') blocks.at(-1)!.shows = text.trimEnd().split('\n');
   }
   return blocks;
+}
+
+/** A program as a reader runs it who has installed what it imports. */
+function asCommand(program: string): string {
+  return `ln -sfn '${join(ROOT, 'node_modules')}' node_modules
+'${process.execPath}' --input-type=module <<'PROGRAM'
+${program}PROGRAM
+`;
 }
 
 /** Somebody who follows a page to the letter, in a folder of their own, with a service that runs. */
