@@ -1,4 +1,4 @@
-import { templateReferences } from '#libs/protocol';
+import { templateReferences, unreadReferences } from '#libs/protocol';
 import { templatesOf } from './node-templates.js';
 import type { Reach } from './reach.js';
 import { userInputNode } from './run-inputs.js';
@@ -12,9 +12,12 @@ const MOST_REFERENCES = 10_000;
 /** Stands in a tool's arguments for the text that it is called with. */
 const TOOL_TEXT = 'text';
 
+const NO_REFERENCE =
+  'between {{ and }} stand no spaces, and an id of letters, digits and underscores (language 2 has ${nodes["an-id"].text})';
+
 /**
  * The references of a definition that will not stand for what their author may think: to nodes that there
- * are none of, or that may not have run by then, and with a suffix that means nothing.
+ * are none of, or that may not have run by then, with a suffix that means nothing, or written as none is.
  */
 export function templateProblems({ nodes }: WorkflowDefinition, graph: WorkflowGraph, reach: Reach): WorkflowProblem[] {
   const found = nodes.entries().flatMap(function* ([index, node]) {
@@ -39,6 +42,10 @@ export function* referenceProblems(
     const found = problemOf(node, reference, graph, reach, inArgs);
     const place = { node: node.id, offset: reference.offset };
     yield found && warning(found.code, path, found.detail, place);
+  }
+  for (const { id, written, offset } of unreadReferences(text)) {
+    const detail = `${node.type} node "${node.id}": ${written} stays as it is written: ${NO_REFERENCE}`;
+    yield graph.has(id) ? warning('UNKNOWN_REFERENCE', path, detail, { node: node.id, offset }) : undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#libs/protocol';
-import { agent, codesOf, type Found, GOOD, having, problemsOf } from './testing/checked-definitions.js';
+import { agent, codesOf, edge, type Found, GOOD, having, problemsOf } from './testing/checked-definitions.js';
 
 describe('a definition that says everything', () => {
   it('has no problem', () => {
@@ -64,6 +64,18 @@ describe('warnings', () => {
     ['nodes.1', { config: { prompt: 'x ${1}', data: { a: ['${', '${2}'] } } }, []],
   ])('at %s, for %j: %j', (path, members, found) => {
     expect(codesOf(having(path, members), 'warning').filter(([code]) => code !== 'UNCONNECTED')).toEqual(found);
+  });
+});
+
+describe('a text with what looks like a reference', () => {
+  it('is warned of where it would name a node, and stays as it is', () => {
+    const prompt = 'a {{b-c}} {{ b }} {{b}} {{b-c.data}} {{c-b}} {{ c }} {{b c}}';
+    const nodes = [agent('b'), agent('b-c'), agent('a', { config: { prompt } })];
+    expect(codesOf({ name: 'w', nodes, edges: [edge('b', 'b-c'), edge('b-c', 'a')] }, 'warning')).toEqual([
+      ['UNKNOWN_REFERENCE', 'nodes[2].config.prompt', 2],
+      ['UNKNOWN_REFERENCE', 'nodes[2].config.prompt', 10],
+      ['UNKNOWN_REFERENCE', 'nodes[2].config.prompt', 24],
+    ]);
   });
 });
 

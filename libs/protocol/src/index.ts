@@ -88,6 +88,12 @@ export { type JsonDifference, jsonDifferences } from './json-differences.js';
 export { briefText } from './brief-text.js';
 export { ContentTooLarge } from './content-too-large.js';
 export { hasUserinfo, NO_USERINFO, shownUrl, withoutUserinfo } from './shown-url.js';
-export { isRenderingOf, renderTemplate, templateReferences, type TemplateResolver } from './template.js';
+export {
+  isRenderingOf,
+  renderTemplate,
+  templateReferences,
+  type TemplateResolver,
+  unreadReferences,
+} from './template.js';
 export { TextBudget } from './text-budget.js';
 export { artifactReference } from './template-artifact.js';

@@ -43,6 +43,12 @@ export function* templateReferences(text: string): Generator<TemplateReference> 
   }
 }
 
+/** What looks like a reference and is none: with spaces between its braces, or an id that has a hyphen. */
+export function* unreadReferences(text: string): Generator<Omit<TemplateReference, 'suffix'>> {
+  for (const { 0: written, 1: id = '', index } of text.matchAll(/\{\{\s{0,9}([\w-]{1,64})(?:\.\w{1,64})*\s{0,9}\}\}/g))
+    if (!WHOLE_REFERENCE.test(written)) yield { id, written, offset: index };
+}
+
 /** Whether a text is what may come of a template: all that stands around its references, in order, and anything between. */
 export function isRenderingOf(template: string, text: string): boolean {
   const [head = '', ...rest] = template.split(WHOLE_REFERENCE);
