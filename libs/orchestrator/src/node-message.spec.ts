@@ -145,6 +145,8 @@ describe('nodeParts', () => {
   });
 
   test.each<[string, object, object]>([
+    ['a tool', { type: 'tool', config: { tool: 'shop/prices' } }, {}],
+    ['a type of a plugin', { type: 'quote' }, {}],
     ['a schema for its answer', { config: { output: { type: 'object' } } }, {}],
     ['a schema for its output', { type: 'external', output: { schema: { type: 'object' } } }, {}],
     ['a fallback that is data', { type: 'external', fallback: { parts: [dataPart({ k: 1 })] } }, { fallback: true }],

@@ -103,8 +103,8 @@ export function nodeText(node: WorkflowNode, graph: WorkflowGraph, run: MessageS
 
 const SEPARATOR = '\n\n';
 
-/** Nodes whose results are data, which is what they say then. */
-const DATA_TYPES = new Set(['set', 'human', 'workflow']);
+/** Nodes of which the next one hears texts alone; all others say data where they say nothing else, those of plugins too. */
+const TEXT_TYPES = new Set(['input', 'agent', 'output', 'external', 'script', 'conversation', 'brainstorm']);
 
 function textOf(node: WorkflowNode, { nodes, inputs }: MessageSource): string {
   const run = nodes.get(node.id);
@@ -119,7 +119,7 @@ function said(node: WorkflowNode, run: NodeRun): string {
 
 /** A node that is given a schema for its result, and one whose `fallback` it is, say data too. */
 function mayBeData({ type, each, output, config }: WorkflowNode, { fallback }: NodeRun): boolean {
-  if (each !== undefined || output !== undefined || DATA_TYPES.has(type)) return true;
+  if (each !== undefined || output !== undefined || !TEXT_TYPES.has(type)) return true;
   return fallback === true || (type === 'agent' && config['output'] !== undefined);
 }
 
