@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { inBrowser, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
 import { useSharedStage } from '../support/shared-stage.js';
-import { linear, output, script, unique } from '../support/workflow.js';
+import { input, linear, output, script, unique } from '../support/workflow.js';
 
 const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
@@ -70,6 +70,31 @@ describe('what a run gives', () => {
     expect([file.suggestedFilename(), readFileSync(await file.path(), 'utf8')]).toEqual(['page.html', '<script>']);
     expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
   });
+
+  inBrowser('is shown as it was written where it would hold the page up, or be too deep to be drawn', async () => {
+    const runId = await ran({ text: `${'> '.repeat(10_000)}deep` });
+    const page = await browser.open(`${stage.parley.url}/runs/${runId}`);
+    const result = page.getByRole('group', { name: 'Result, rendered' });
+    await result.getByText('As it was written').waitFor();
+    await result.getByText(/> deep$/).waitFor();
+  });
+
+  inBrowser(
+    'is in a list of runs whose columns are all in sight, however long a name, an input or a failure',
+    async () => {
+      const long = 'W'.repeat(400);
+      const workflow = linear(unique('l'.repeat(40)), input('in'), script('makes', { fail: long }));
+      await stage.api.finish(workflow, { in: long });
+      for (const width of [1280, 360]) {
+        const page = await browser.open(`${stage.parley.url}/runs?q=${workflow.name}`, { width });
+        const runs = page.getByRole('region', { name: 'Runs' });
+        await runs.getByRole('link', { name: workflow.name }).waitFor();
+        expect(await runs.evaluate((it) => (it as unknown as { scrollWidth: number }).scrollWidth)).toBe(
+          await runs.evaluate((it) => (it as unknown as { clientWidth: number }).clientWidth),
+        );
+      }
+    },
+  );
 
   inBrowser('is told once in its Task, and a Task without steps says so', async () => {
     const runId = await ran({ text: 'Hel' }, { text: 'lo' });

@@ -1,5 +1,6 @@
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
+import { isBounded } from './markdown-bounds.js';
 import './markdown.css';
 
 const PLUGINS = [remarkGfm];
@@ -26,14 +27,24 @@ const COMPONENTS: Components = {
 
 /**
  * What an agent said, as markdown. HTML in it is shown as text, and addresses other than of the web, mail and this page
- * lead nowhere: agents are not trusted.
+ * lead nowhere: agents are not trusted. What would hold the page up is shown as it was written.
  */
 export function Markdown({ text }: { text: string }) {
+  if (!isBounded(text)) return <AsWritten text={text} />;
   return (
     <div className="markdown text-sm">
       <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>
         {text}
       </ReactMarkdown>
+    </div>
+  );
+}
+
+function AsWritten({ text }: { text: string }) {
+  return (
+    <div className="space-y-2 text-sm">
+      <p className="text-xs text-muted-foreground">As it was written: too much to be laid out.</p>
+      <p className="wrap-anywhere whitespace-pre-wrap">{text}</p>
     </div>
   );
 }

@@ -20,7 +20,8 @@ const CHANGES = new Set(['done', 'input.required', 'input.received', 'run.woken'
 const LONGEST_SEARCH = 100;
 /** Characters of a run's inputs. */
 const LONGEST_INPUTS = 200;
-const SHORT = 'max-w-64 truncate';
+/** Has a quarter of the table, or what the other columns leave, whatever stands in it. */
+const SHORT = 'w-1/4 max-w-0! truncate';
 const SPACING_MS = 500;
 
 /** Runs of all workflows, the one that changed last first; live. */
@@ -124,7 +125,7 @@ function RunTable({ runs, filtered }: { runs: readonly RunSummary[]; filtered: b
       keyOf={({ runId }) => runId}
       hrefOf={({ runId }) => `/${encodeURIComponent(runId)}`}
       columns={[
-        { title: 'Workflow', cell: ({ workflow }) => workflow },
+        { title: 'Workflow', cell: ({ workflow }) => workflow, className: 'min-w-20 wrap-anywhere' },
         { title: 'Status', cell: (run) => <Status run={run} /> },
         { title: 'Run', cell: ({ runId }) => <RunId id={runId} />, wideOnly: true },
         { title: 'Inputs', cell: ({ inputs }) => inputsText(inputs), wideOnly: true, className: SHORT },
@@ -142,7 +143,7 @@ function Status({ run: { status, error } }: { run: RunSummary }) {
   return (
     <>
       <StatusBadge status={status} />
-      {error && <span className="block text-xs break-words text-muted-foreground md:hidden">{error.message}</span>}
+      {error && <span className="block text-xs wrap-anywhere text-muted-foreground md:hidden">{error.message}</span>}
     </>
   );
 }
@@ -150,7 +151,7 @@ function Status({ run: { status, error } }: { run: RunSummary }) {
 /** Its end tells runs apart: they begin with the time. */
 function RunId({ id }: { id: string }) {
   return (
-    <span title={id} className="font-mono text-xs">
+    <span title={id} className="font-mono text-xs whitespace-nowrap">
       …{id.slice(-8)}
     </span>
   );

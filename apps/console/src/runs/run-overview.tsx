@@ -30,7 +30,7 @@ export function RunOverview({ run, picture, onSelect }: RunOverviewProps) {
   const { data } = resource;
   return (
     <div className="space-y-4">
-      <h2 className="font-semibold">{run.workflow}</h2>
+      <h2 className="font-semibold wrap-anywhere">{run.workflow}</h2>
       {cause !== undefined && <Cause status={status}>{cause}</Cause>}
       {data?.result && <ArtifactsView title="Result" artifacts={data.result} file={run.workflow} tall />}
       {status === 'completed' && data?.status === 'completed' && !data.result && (
