@@ -5789,6 +5789,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description If-Match is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description workflow not found */
             404: {
                 headers: {

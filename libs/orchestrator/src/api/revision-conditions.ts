@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { ProblemError } from '#libs/http';
+import { malformed, ProblemError } from '#libs/http';
 
 /** `*`, or entity tags. */
 type Tags = '*' | readonly string[];
+
+const ENTITY_TAG = /^"[^"\s]*"$/;
 
 /** The entity tag of a revision. */
 export function etagOf(revision: string): string {
@@ -18,6 +20,19 @@ export class RevisionConditions {
 
   static of(headers: IncomingHttpHeaders): RevisionConditions {
     return new RevisionConditions(tagsOf(headers['if-match']), tagsOf(headers['if-none-match']));
+  }
+
+  /**
+   * Those of a change. A reader may overlook what is no entity tag; a change would be made that should not have been.
+   * @throws ProblemError 400 naming the header
+   */
+  static ofChange(headers: IncomingHttpHeaders): RevisionConditions {
+    const conditions = RevisionConditions.of(headers);
+    const given = { 'If-Match': conditions.match, 'If-None-Match': conditions.noneMatch };
+    for (const [path, tags] of Object.entries(given))
+      if (tags !== undefined && tags !== '*' && !tags.every((tag) => ENTITY_TAG.test(tag)))
+        throw malformed({ path, detail: 'must be * or ETags, each in quotes, such as "7"' });
+    return conditions;
   }
 
   /** Whether there is any. */

@@ -112,6 +112,12 @@ describe('WorkflowsController', () => {
     expect([replaced.statusCode, replaced.headers.etag]).toEqual([200, '"2"']);
     expect((await call('PUT', '/w', workflow, { 'if-match': '"1"' })).statusCode).toBe(412);
     expect((await call('DELETE', '/w', undefined, { 'if-match': '"1"' })).statusCode).toBe(412);
+    for (const header of ['If-Match', 'If-None-Match']) {
+      const reply = await call('PUT', '/w', workflow, { [header]: '2' });
+      expect(reply.json()).toMatchObject({ status: 400, reason: 'MALFORMED', errors: [{ path: header }] });
+    }
+    expect((await call('DELETE', '/w', undefined, { 'if-match': '' })).statusCode).toBe(400);
+    expect((await call('GET', '/w', undefined, { 'if-none-match': '2' })).statusCode).toBe(200);
     const read = await call('GET', '/w', undefined, { 'if-none-match': '"2"' });
     expect([read.statusCode, read.body, read.headers.etag]).toEqual([304, '', '"2"']);
     expect((await call('DELETE', '/w', undefined, { 'if-match': '"2"' })).statusCode).toBe(204);

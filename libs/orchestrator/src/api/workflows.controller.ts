@@ -141,7 +141,7 @@ export class WorkflowsController {
   ): Promise<SavedWorkflowView> {
     const store = this.store.inTenant(tenant);
     const checked = await this.checks.savable(Object.assign(body, { name }), strict, store);
-    const { saved, created } = await this.saved(checked, RevisionConditions.of(headers), store);
+    const { saved, created } = await this.saved(checked, RevisionConditions.ofChange(headers), store);
     void reply.status(created ? 201 : 200).header('etag', etagOf(saved.revision));
     if (created) void reply.header('location', `/api/workflows/${name}`);
     return savedView(saved, checked.warnings);
@@ -152,6 +152,7 @@ export class WorkflowsController {
   @ApiOperation({ summary: 'Deletes a workflow. Its runs stay.' })
   @ApiHeader({ name: 'If-Match', required: false, description: 'The ETag of the revision to delete.' })
   @ApiNoContentResponse()
+  @ApiProblem(400, 'If-Match is malformed.')
   @ApiProblem(404, 'workflow not found')
   @ApiProblem(412, 'The condition of the request does not hold.')
   async deleteWorkflow(
@@ -160,7 +161,7 @@ export class WorkflowsController {
     @Scope() { tenant }: TaskScope,
   ): Promise<void> {
     const store = this.store.inTenant(tenant);
-    const conditions = RevisionConditions.of(headers);
+    const conditions = RevisionConditions.ofChange(headers);
     if (!conditions.given) {
       if (!(await store.delete(name))) throw unknownWorkflow();
       return;
