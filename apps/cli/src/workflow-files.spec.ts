@@ -30,6 +30,12 @@ describe('readWorkflowFiles', () => {
       /a\.yaml: Unresolved alias .*soon/,
     ],
     ['no name', 'a.yaml', 'nodes: [{ id: a, type: input }]\n', /a\.yaml: a workflow needs a name and a list of nodes$/],
+    [
+      'two documents',
+      'a.yaml',
+      'name: x\nnodes: []\n---\nname: y\n',
+      /a\.yaml: has several documents; a file has one w/,
+    ],
     ['edges without nodes', 'a.yaml', 'name: x\nedges: [{ from: a, to: b }]\n', /a workflow needs a name/],
   ])('says in one line what is wrong with %s', (_, name, text, sentence) => {
     written(name, text);
@@ -45,6 +51,8 @@ describe('readWorkflowFiles', () => {
   it('passes over what is no workflow, unless it was named', () => {
     const other = written('script.json', '{"rules":[]}');
     written('flow.json', '\uFEFF{"name":"flow","nodes":[]}');
+    written('manifests.yaml', 'kind: Service\n---\nkind: Deployment\n');
+    written('launch.json', '{"cwd":"${env:NOT_SET}"}');
     expect(read().map(({ definition }) => definition.name)).toEqual(['flow']);
     expect(() => read(other)).toThrow(/script\.json: a workflow has a name and nodes$/);
     expect(() => read(join(folder, 'nope'))).toThrow(/nope is not there; `parley init`/);

@@ -73,10 +73,13 @@ function readFile(
   if (broken !== undefined) return { wrong: [`${shown}: ${broken}`] };
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
-  if (document.errors.length > 0)
-    return { wrong: document.errors.map(({ message }) => `${shown}: ${firstLine(message)}`) };
+  const faults = document.errors.filter(({ code }) => code !== 'MULTIPLE_DOCS');
+  if (faults.length > 0) return { wrong: faults.map(({ message }) => `${shown}: ${firstLine(message)}`) };
   const written = valueOf(document);
   if (written instanceof ReferenceError) return { wrong: [`${shown}: ${firstLine(written.message)}`] };
+  if (!isWorkflow(written))
+    return looksMeant(written) ? { wrong: [`${shown}: a workflow needs a name and a list of nodes`] } : {};
+  if (document.errors.length > 0) return { wrong: [`${shown}: has several documents; a file has one workflow`] };
   const unset = new Set<string>();
   visit(document, {
     Scalar(key, node) {
@@ -90,9 +93,7 @@ function readFile(
   });
   if (unset.size > 0)
     return { wrong: [...unset].map((name) => `${shown}: the environment variable ${name} is not set`) };
-  const definition = document.toJS() as unknown;
-  if (!isWorkflow(definition))
-    return looksMeant(definition) ? { wrong: [`${shown}: a workflow needs a name and a list of nodes`] } : {};
+  const definition = document.toJS() as WorkflowFile['definition'];
   const placeOf = (member: string): Place | undefined => placeIn(document, lines, member);
   return { file: { path: shown, definition, written, placeOf } };
 }
