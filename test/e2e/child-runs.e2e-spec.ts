@@ -169,6 +169,32 @@ describe('a workflow node in a run', () => {
     expect(textOf((await stage.api.ended(runId)).result)).toBe('so');
   });
 
+  it('a child whose answer is still being committed when its waiting parent is looked at goes on, and its parent with it', async () => {
+    const name = unique('committing');
+    const other = await startParley({ databaseUrl: stage.database.url });
+    stage.defer(() => other.stop());
+    await stage.api.save(linear(`${name}_child`, node('q', 'human', { prompt: 'Well?' }), output('out')));
+    await stage.api.save(linear(name, runs('asker', `${name}_child`), output('out')));
+    const answering = await heldAnswers();
+    const gate = await EventGate.holding(stage.database, 'input.required%asker');
+    stage.defer(() => gate.end());
+    const runId = await stage.api.start(name);
+    await gate.reached();
+    const [child] = await stage.database.query<{ task_id: string }>(
+      'SELECT task_id FROM task WHERE parent_task_id = $1',
+      [runId],
+    );
+    const answer = { node: 'q', parts: [{ text: 'so' }] };
+    const answered = new Api(other.url).call('POST', `/runs/${child?.task_id}/answers`, answer);
+    await answering.reached();
+    await gate.open();
+    await stage.api.reached(runId, ['input-required']);
+    await until(() => answering.isLookedAt(), { what: 'a look at what the run asks' });
+    await answering.end();
+    expect((await answered).status).toBe(202);
+    expect(textOf((await stage.api.ended(runId)).result)).toBe('so');
+  });
+
   it('a child that is answered while somebody holds its waiting parent goes on, and its parent with it', async () => {
     const name = unique('held');
     await stage.api.save(linear(`${name}_child`, node('q', 'human', { prompt: 'Well?' }), output('out')));
@@ -337,4 +363,36 @@ async function runIds(query: string): Promise<string[]> {
   const reply = await stage.api.call<{ runs: Run[] }>('GET', `/runs${query}`);
   if (reply.status !== 200) throw new Error(`GET /runs${query}: ${reply.status} ${reply.text}`);
   return reply.body.runs.map(({ runId }) => runId);
+}
+
+/** Holds back the commits that end waits of children, after all that they set going, until the test lets them pass. */
+async function heldAnswers() {
+  const LOCK = 4_712;
+  const session = new pg.Client({ connectionString: stage.database.url });
+  await session.connect();
+  await session.query('SELECT pg_advisory_lock($1)', [LOCK]);
+  await session.query(`
+    CREATE FUNCTION held_answer() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_advisory_xact_lock(${LOCK}); RETURN NULL; END $$`);
+  await session.query(`
+    CREATE TRIGGER zz_held_answer AFTER UPDATE OF state ON task FOR EACH ROW
+    WHEN (OLD.state = 'TASK_STATE_INPUT_REQUIRED' AND OLD.parent_task_id IS NOT NULL)
+    EXECUTE FUNCTION held_answer()`);
+  const has = async (text: string, values: unknown[] = []) => ((await session.query(text, values)).rowCount ?? 0) > 0;
+  return {
+    reached: () =>
+      until(() => has(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND NOT granted`, [LOCK]), {
+        what: 'an answer to be held back',
+      }),
+    /** Whether the job that looks once more at waiting runs has looked, or waits for the answer. */
+    isLookedAt: async () =>
+      !(await has(`SELECT FROM graphile_worker.jobs WHERE task_identifier = 'runs.look-again'`)) ||
+      (await has(`SELECT FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted`)),
+    end: async () => {
+      await session.query('SELECT pg_advisory_unlock($1)', [LOCK]);
+      await session.query('DROP TRIGGER zz_held_answer ON task');
+      await session.query('DROP FUNCTION held_answer');
+      await session.end();
+    },
+  };
 }

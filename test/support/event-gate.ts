@@ -6,6 +6,7 @@ const LOCK = 4_711;
 
 /** Holds back the commit of events with a text, in whichever process they are written, until the test lets them pass. */
 export class EventGate {
+  private isOpen = false;
   private ended = false;
 
   private constructor(private readonly session: pg.Client) {}
@@ -31,11 +32,18 @@ export class EventGate {
     await until(() => this.isWaitedFor(), { what: 'an event to be held back' });
   }
 
-  /** Lets everything pass from now on. */
+  /** Lets everything pass from now on, also while other writes are held back. */
+  async open(): Promise<void> {
+    if (this.isOpen) return;
+    this.isOpen = true;
+    await this.session.query('SELECT pg_advisory_unlock($1)', [LOCK]);
+  }
+
+  /** Lets everything pass, and leaves nothing behind. */
   async end(): Promise<void> {
     if (this.ended) return;
     this.ended = true;
-    await this.session.query('SELECT pg_advisory_unlock($1)', [LOCK]);
+    await this.open();
     await this.session.query('DROP TRIGGER held_event ON task_log');
     await this.session.query('DROP FUNCTION held_event');
     await this.session.end();

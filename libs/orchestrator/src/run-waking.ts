@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Jobs } from '#libs/jobs';
 import { Database } from '#libs/postgres';
-import { TaskStore } from '#libs/tasks';
-import { LOOK_AGAIN, type LookAgain, readLookAgain } from './look-again-job.js';
+import { LOOK_AGAIN, type LastSequences, type LookAgain, readLookAgain } from './look-again-job.js';
 
 /**
  * Goes on with runs that ask for what nobody waits for any more. A child may be answered while its run is about to wait,
@@ -13,18 +12,42 @@ import { LOOK_AGAIN, type LookAgain, readLookAgain } from './look-again-job.js';
 export class RunWaking {
   constructor(
     jobs: Jobs,
-    private readonly tasks: TaskStore,
     private readonly database: Database,
   ) {
     jobs.register(LOOK_AGAIN, { read: readLookAgain, run: (payload) => this.lookAgain(payload) });
   }
 
   private async lookAgain({ runId, children }: LookAgain): Promise<void> {
-    const headers = await this.tasks.headers(Object.keys(children));
-    const isNews = [...headers.values()].some(({ taskId, lastSequence }) => lastSequence !== children[taskId]);
-    if (isNews) await this.database.pool.query(MAKE_DUE, [runId]);
+    if (await this.hasNews(children)) await this.database.pool.query(MAKE_DUE, [runId]);
+  }
+
+  private async hasNews(children: LastSequences): Promise<boolean> {
+    const taskIds = Object.keys(children);
+    const free = await this.reached(FREE, taskIds);
+    if (free.some(({ task_id: taskId, last_sequence: sequence }) => sequence !== children[taskId])) return true;
+    const known = new Set(free.map(({ task_id: taskId }) => taskId));
+    for (const taskId of taskIds) {
+      if (known.has(taskId)) continue;
+      const [child] = await this.reached(ONCE_FREE, taskId);
+      if (child && child.last_sequence !== children[taskId]) return true;
+    }
+    return false;
+  }
+
+  private async reached(text: string, which: string | readonly string[]): Promise<Reached[]> {
+    return (await this.database.pool.query<Reached>(text, [which])).rows;
   }
 }
+
+interface Reached {
+  task_id: string;
+  last_sequence: number;
+}
+
+// Whoever moved a child before its run was seen to wait holds its row until that is committed; whoever comes later sees
+// the run wait. One at a time is waited for: who holds one of them while he waits for another could stand in a circle.
+const FREE = 'SELECT task_id, last_sequence FROM task WHERE task_id = ANY($1::text[]) FOR SHARE SKIP LOCKED';
+const ONCE_FREE = 'SELECT task_id, last_sequence FROM task WHERE task_id = $1 FOR SHARE';
 
 // A run that somebody goes on with at this moment is not due any more with the next event that it writes.
 const MAKE_DUE = `
