@@ -147,6 +147,19 @@ describe('a rerun', () => {
     expect(drafts.texts.slice(4)).toEqual(['d1', 'd2', 'd3']);
   });
 
+  it('takes over the data of a fallback as what it was', async () => {
+    const [a, b] = [await counting(), await counting()];
+    a.next(ends('TASK_STATE_FAILED', 'no'));
+    const definition = linear(unique('fallback'), input('in'), external('a', a.url), external('b', b.url));
+    Object.assign(definition, { language: 2 });
+    Object.assign(definition.nodes[1]!, { fallback: { parts: [{ data: { made: 'up' } }] } });
+    const origin = await ran(definition, { in: 'x' });
+    const again = await rerun(origin.runId, { from: ['b'] });
+    expect(again.nodes['a']).toMatchObject({ status: 'completed', attempts: 0 });
+    await rerun(again.runId, { from: ['b'] });
+    expect(b.texts).toEqual(Array(3).fill(JSON.stringify({ made: 'up' })));
+  });
+
   it('is refused for what there is not, and nothing is written', async () => {
     const { a, definition } = await chain();
     const origin = await ran(definition, { in: 'x' });

@@ -35,12 +35,13 @@ export const nodeWaiting = new NodeStep<{ until: string }>('node.waiting', (node
 });
 
 /** A result that another run had: the node is not run. `origin` is that run; the rest as of `node.completed`. */
-export const nodeReused = new NodeStep<{ origin: string; artifacts?: Artifact[]; taken?: number[] }>(
+export const nodeReused = new NodeStep<{ origin: string; artifacts?: Artifact[]; taken?: number[]; fallback?: true }>(
   'node.reused',
-  (node, { origin, artifacts, taken }, at, run) => {
+  (node, { origin, artifacts, taken, fallback }, at, run) => {
     node.origin = origin;
     node.artifacts = artifacts ?? [];
     node.finishedAt = at;
+    if (fallback) node.fallback = true;
     run.progress.complete(node, taken);
   },
 );

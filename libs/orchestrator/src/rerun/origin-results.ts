@@ -3,17 +3,22 @@ import type { TaskEvent } from '#libs/tasks';
 import { loopEnded, nodeReused } from '../control-steps.js';
 import { nodeCompleted, nodeError } from '../run-steps.js';
 
+/** What an instance has completed with; `fallback`: it is what its definition gives where no attempt succeeds. */
+export interface OriginResult {
+  artifacts: Artifact[];
+  fallback?: true;
+}
+
 /** What the log of a run says of the ends of its instances, all iterations included. */
 export class OriginResults {
-  private readonly results = new Map<string, Artifact[]>();
+  private readonly results = new Map<string, OriginResult>();
   private readonly failures = new Set<string>();
 
   constructor(log: readonly TaskEvent[]) {
     for (const event of log) if (!('task' in event)) this.take(event);
   }
 
-  /** What an instance has completed with. */
-  of(instance: string): Artifact[] | undefined {
+  of(instance: string): OriginResult | undefined {
     return this.results.get(instance);
   }
 
@@ -31,7 +36,8 @@ export class OriginResults {
     if (note === undefined || instance === undefined) return;
     if (note.type === nodeCompleted.type || note.type === nodeReused.type) {
       const reported = note.payload['artifacts'] as unknown as Artifact[] | undefined;
-      this.results.set(instance, reported ?? (isResult ? [event.artifactUpdate.artifact] : []));
+      const artifacts = reported ?? (isResult ? [event.artifactUpdate.artifact] : []);
+      this.results.set(instance, { artifacts, ...(note.payload['fallback'] === true && { fallback: true }) });
     }
     if (note.type === nodeError.type || (note.type === loopEnded.type && note.payload['failure'] !== undefined))
       this.failures.add(instance);

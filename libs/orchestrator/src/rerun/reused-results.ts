@@ -1,17 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Artifact, Part } from '#libs/protocol';
+import type { Part } from '#libs/protocol';
 import type { NodeRun } from '../node-run.js';
 import type { RunState } from '../run-state.js';
 import type { WorkflowNode } from '../workflow.js';
 import type { WorkflowGraph } from '../workflow-graph.js';
 import type { AnewInstances } from './anew-instances.js';
-import type { OriginResults } from './origin-results.js';
+import type { OriginResult, OriginResults } from './origin-results.js';
 
 /** A result that is taken over from the run that a rerun began with. */
-export interface ReusedResult {
+export interface ReusedResult extends OriginResult {
   /** That run's id. */
   origin: string;
-  artifacts: Artifact[];
 }
 
 /** What a node was sent, or would be, in one of two runs. */
@@ -44,10 +43,10 @@ export class ReusedResults {
   /** Asked when the instance is about to start. */
   of(node: NodeRun): ReusedResult | undefined {
     const { origin, results, anew } = this.source;
-    const artifacts = results.of(node.instance);
-    if (artifacts === undefined || anew.has(node) || this.comesAfterAnew(node) || !this.isUnchanged(node))
+    const result = results.of(node.instance);
+    if (result === undefined || anew.has(node) || this.comesAfterAnew(node) || !this.isUnchanged(node))
       return undefined;
-    return { origin, artifacts };
+    return { origin, ...result };
   }
 
   /** What runs at the end comes after everything, and may have another outcome to tell of. */
