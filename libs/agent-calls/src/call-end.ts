@@ -2,7 +2,7 @@
 const OUT_OF_TIME = new Error('The call is out of time');
 
 /** What a call has that is picked up after its time, to ask how the agent's Task is: an answer that is there is not lost. */
-const LAST_LOOK_MS = 2_000;
+export const LAST_LOOK_MS = 2_000;
 
 /** What ends a call before its answer does: its time, the end of the execution that calls, and whoever gives it up. */
 export class CallEnd implements Disposable {

@@ -1,5 +1,6 @@
 export { AgentCall, type CallProgress } from './agent-call.js';
 export type { AgentCallSpec, CallIdentity, CallingTask, CallTarget } from './agent-call-spec.js';
+export { LAST_LOOK_MS } from './call-end.js';
 export {
   type CallFailure,
   type CallFailureKind,

@@ -24,6 +24,7 @@ import { timeOf } from './node-clock.js';
 import { NodeProgress } from './node-progress.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { InvalidOutput, OutputRules } from './output-rules.js';
+import { PickedUpCalls } from './picked-up-calls.js';
 import { askedOnAfter } from './refused-answer.js';
 import { answerParts } from './run-answer.js';
 import type { RunEvaluation } from './run-evaluation.js';
@@ -60,6 +61,7 @@ interface CallingRun extends Omit<ProcessStart, 'log'> {
 
 /** The calls of one run to the agents of its nodes. */
 export class RunCalls {
+  readonly pickedUp: PickedUpCalls;
   private readonly logger = new Logger(RunCalls.name);
   private readonly calls: ProcessCalls;
   /** Nodes whose current call is announced and not made here. */
@@ -79,6 +81,7 @@ export class RunCalls {
     this.calls = new ProcessCalls(services, { context, links, agent, remembered: (signal) => this.remembered(signal) });
     const isAnnounced = ({ messageId, waitsFor }: NodeRun) => messageId !== undefined && waitsFor === undefined;
     this.announced = new Set(state.frontier.running.filter(isAnnounced));
+    this.pickedUp = new PickedUpCalls(this.announced);
   }
 
   /** Nodes whose call is announced, by this execution or an earlier one, and still to be made; as defined. */
@@ -97,6 +100,7 @@ export class RunCalls {
     if (url === undefined) return undefined;
     this.calls.announce(referenceOf(node));
     this.resumed.delete(node);
+    this.pickedUp.forget(node);
     this.announced.add(node);
     // The Message that led to the question names the question.
     const answer = parts ? `deadline/${node.messageId ?? ''}` : waiting ? state.received?.messageId : undefined;
@@ -115,6 +119,7 @@ export class RunCalls {
     const open = async ({ node, call }: (typeof planned)[0]) => ({ node, call: await this.calls.open(call) });
     for (const { node, call } of await Promise.all(planned.map(open))) {
       this.announced.delete(node);
+      this.pickedUp.follow(node, this.services.clock.now());
       void this.follow(node, call);
     }
   }

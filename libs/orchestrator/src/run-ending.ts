@@ -161,7 +161,7 @@ function stamped(event: TaskEvent, timestamp: string): TaskEvent {
   return event;
 }
 
-function earliest(...times: readonly (number | undefined)[]): number | undefined {
+export function earliest(...times: readonly (number | undefined)[]): number | undefined {
   const known = times.filter((time) => time !== undefined);
   return known.length > 0 ? Math.min(...known) : undefined;
 }

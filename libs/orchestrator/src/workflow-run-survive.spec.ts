@@ -188,6 +188,43 @@ describe('a node with retry', () => {
 });
 
 describe('a node with a timeout', () => {
+  /** A run whose process ends while `ext` is at work, and that goes on when the time of that is over. */
+  async function late(behave: (call: FakeCall) => void): Promise<DrivenRun> {
+    const definition = external({ timeout: '2m' });
+    const before = new DrivenRun(definition, answering({ ext: hang }));
+    const cut = before.start();
+    (await before.agents.called('ext')).task();
+    before.shutDown();
+    await expect(cut).rejects.toThrow('This process stops');
+    FakeClock.advance(180_000);
+    const run = new DrivenRun(definition, answering({ ext: behave }));
+    const child = { runId: 'run-1', nodeId: 'ext', attempt: 1, taskId: 'known', agentUrl: 'http://remote/ext' };
+    run.children.remembered.push(child);
+    void run.recover(before.log);
+    return run;
+  }
+
+  test('takes an answer that is there when the run goes on in another process, after its time', async () => {
+    const run = await late((call) => call.complete('yes'));
+    expect(await run.latest).toBe('TASK_STATE_COMPLETED');
+    expect(run.agents.calls.map(({ kind, node }) => [kind, node])).toEqual([
+      ['follow', 'ext'],
+      ['send', 'out'],
+    ]);
+    expect(run.agents.cancels).toEqual([]);
+  });
+
+  test('is given up soon where there is none then', async () => {
+    const run = await late(hang);
+    await Promise.race([run.agents.called('ext'), run.latest]);
+    expect(run.agents.calls).toHaveLength(1);
+    expect(await run.clock.awaited()).toBe(2_000);
+    await run.clock.pass();
+    expect(await run.latest).toBe('TASK_STATE_FAILED');
+    expect(run.state.error).toMatchObject({ kind: 'timeout', node: 'ext' });
+    expect(run.agents.cancels).toEqual([{ node: 'ext', taskId: 'known' }]);
+  });
+
   test('that hangs fails, and its Task is canceled', async () => {
     const run = await runOf(external({ timeout: '2m' }), answering({ ext: hang }));
     expect(run.state.error).toMatchObject({
