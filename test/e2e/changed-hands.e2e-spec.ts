@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { type AgentCatalog, ExecutionInterrupted } from '#libs/executor';
+import { type AgentCatalog, ExecutionInterrupted, TaskCanceled } from '#libs/executor';
 import { userMessage } from '#libs/protocol';
 import { idleClaims, takenUp } from '../support/idle-claims.js';
 import { LedExecutor } from '../support/led-executor.js';
@@ -59,6 +59,22 @@ describe('an owner that another replica took for dead', () => {
       expect(signal.reason).toBeInstanceOf(ExecutionInterrupted);
       expect(going.signal.aborted).toBe(false);
     });
+  });
+
+  it('is told by a proof that it has lost the Task, also where it was to cancel that', async () => {
+    const patient = Object.assign(new LedExecutor(), { cancelGrace: 60_000 });
+    await withOwner(async ({ owner, taskId, agent, executor }) => {
+      const context = await executor.begun();
+      owner.registry.cancel(agent, taskId, CALL).catch(() => undefined);
+      await until(() => context.signal.aborted, { what: 'the cancel' });
+      await expect(context.prove()).rejects.toBeInstanceOf(TaskCanceled);
+      await server.query(`UPDATE task SET replica_id = 'adopter', claim_token = 'new' WHERE task_id = $1`, [taskId]);
+      await expect(context.prove()).rejects.toBeInstanceOf(ExecutionInterrupted);
+      await server.query(
+        `UPDATE task SET state = 'TASK_STATE_CANCELED', replica_id = NULL, claim_token = NULL WHERE task_id = $1`,
+        [taskId],
+      );
+    }, patient);
   });
 
   it('stops its executor when it takes the Task over itself', async () => {

@@ -78,7 +78,7 @@ export interface RequestContext {
   /**
    * Resolves when the store has just said that the Task is still this execution's. Await it before a side effect that
    * comes some time after the last event: a process that stood still is taken over, and goes on where it was.
-   * @throws what the signal was aborted with, where the Task is another replica's
+   * @throws ExecutionInterrupted where the Task is another replica's; TaskCanceled where it is canceled
    */
   prove(): Promise<void>;
 }

@@ -250,6 +250,8 @@ export class TaskExecution implements Execution {
       flush: () => recording.flush(),
       prove: async () => {
         await start.confirm();
+        // Whoever is canceled is told so only where the Task is his to end.
+        if (this.failure) throw new ExecutionInterrupted(this.failure.message);
         this.controller.signal.throwIfAborted();
       },
     };

@@ -123,6 +123,49 @@ describe('the nodes that run when a run is over', () => {
     }
   });
 
+  test('are gone on with also where the wish to cancel is told again: they are not canceled with the run', async () => {
+    const run = new DrivenRun(DEFINITION, answering({ a: hang }));
+    const whole = run.start();
+    await run.agents.called('a');
+    run.cancel();
+    await whole;
+    const ended = run.steps.indexOf('node.completed always');
+    for (let length = run.steps.indexOf('run.ending') + 1; length <= ended; length += 1) {
+      const other = new DrivenRun(DEFINITION, answering());
+      if (run.steps.slice(0, length).includes('a2a.sending always')) other.own.set('always#1', 'task-of-always');
+      const rest = other.recover(run.log.slice(0, length));
+      other.cancel();
+      expect(await rest).toBe('TASK_STATE_CANCELED');
+      expect(other.agents.cancels).toEqual([]);
+      expect(other.state.node('always')).toMatchObject({ status: 'completed' });
+    }
+  });
+
+  test('are called after a cancel as long as the run is not another replica’s', async () => {
+    const definition = workflowOf('a ext', '', { language: 2, onExit: [{ node: 'ext' }] });
+    const run = new DrivenRun(definition, answering({ a: hang, ext: hang }));
+    const whole = run.start();
+    await run.agents.called('a');
+    run.cancel();
+    (await run.agents.called('ext')).complete('cleared');
+    expect(await whole).toBe('TASK_STATE_CANCELED');
+    const sending = run.log.slice(0, run.steps.indexOf('a2a.sending ext') + 1);
+    for (const isTakenOver of [false, true]) {
+      const other = new DrivenRun(definition, answering({ ext: hang }));
+      const rest = other.recover(sending);
+      other.cancel();
+      const call = await other.agents.called('ext');
+      other.isTakenOver = isTakenOver;
+      const leaving = call.options.fence?.().then(
+        () => 'left',
+        (error: unknown) => String(error),
+      );
+      expect(await leaving).toMatch(isTakenOver ? 'the task goes on elsewhere' : 'left');
+      call.complete('cleared');
+      expect(await rest).toBe('TASK_STATE_CANCELED');
+    }
+  });
+
   test.each<[string, WorkflowDefinition, string, object]>([
     ['entry of a list', LIST, 'canceled', { 'm[0]': 'canceled', 'm[1]': 'canceled', after: 'skipped' }],
     ['node that waits for its place', NARROW, 'skipped', { a: 'canceled', m: 'skipped', after: 'skipped' }],

@@ -5,6 +5,7 @@ import { briefText, ContentTooLarge, dataPart, type RunEventNote, textPart } fro
 import type { TaskEvent } from '#libs/tasks';
 import { nodeResumed, nodeSkipped, runDeadline, runEnding } from './control-steps.js';
 import { childSteps } from './child-steps.js';
+import { exitContext } from './exit-context.js';
 import { type AttemptFailure, CANNOT_ASK, NodeOutcomes } from './node-outcomes.js';
 import { lookingAgain } from './look-again-job.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
@@ -121,20 +122,23 @@ export class WorkflowRun extends Process<RunState> {
 
   protected override async *cancel(): AsyncGenerator<TaskEvent> {
     const { state } = this;
+    const isEnding = (): boolean => state.frontier.ending === 'canceled';
+    if (isEnding()) return yield* this.exits();
     const earlier = isBeingCanceled(state) ? canceledChildren(state.instances.values()) : [];
     const children = await this.calls.cancel(state.frontier.active);
     for (const child of children) yield this.canceled(child);
     if (this.graph.exits.size > 0 && state.frontier.ending === undefined)
       yield this.note(runEnding.note({ outcome: 'canceled' }));
-    if (state.frontier.ending === 'canceled') yield* this.exits();
+    if (isEnding()) yield* this.exits();
     else yield* this.lastStatusText(canceledEvents(this.context, state, [...earlier, ...children]));
   }
 
   /** The nodes that run when the run was canceled: what is called for them is not canceled with it. */
   private async *exits(): AsyncGenerator<TaskEvent> {
-    this.signal = new AbortController().signal;
+    const context = exitContext(this.context);
+    this.signal = context.signal;
     this.calls.abort();
-    this.calls = this.newCalls();
+    this.calls = this.newCalls(context);
     while (this.state.status !== 'canceled') yield* this.steps(planNext(this.state, this.services.clock.now()));
   }
 
@@ -383,10 +387,9 @@ export class WorkflowRun extends Process<RunState> {
     return recorded;
   }
 
-  private newCalls(): RunCalls {
-    const { services, state, graph, evaluation, signal, begun, workflow } = this;
-    const { context, links } = begun;
-    const run = { context: { ...context, signal }, links, state, graph, evaluation, revision: workflow.revision };
+  private newCalls(context = this.context): RunCalls {
+    const { services, state, graph, evaluation, workflow } = this;
+    const run = { context, links: this.begun.links, state, graph, evaluation, revision: workflow.revision };
     return new RunCalls(services, run, (news) => this.inbox.put(news));
   }
 }

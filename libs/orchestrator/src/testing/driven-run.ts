@@ -1,4 +1,4 @@
-import { CallChains, endsTurn, type RequestContext, TaskCanceled } from '#libs/executor';
+import { CallChains, endsTurn, ExecutionInterrupted, type RequestContext, TaskCanceled } from '#libs/executor';
 import {
   isWaitingState,
   type JsonObject,
@@ -58,6 +58,8 @@ export class DrivenRun {
   /** Runs that it may begin with. */
   readonly origins = new Map<string, RerunOrigin>();
   localDispatch = true;
+  /** Whether another replica has the run by now. */
+  isTakenOver = false;
   /** How many events the executor has waited for to be durable. */
   durable = 0;
   /** The newest turn. */
@@ -184,7 +186,10 @@ export class DrivenRun {
       signal: this.controller.signal,
       log: async () => [...this.log],
       admit: () => undefined,
-      prove: async () => this.controller.signal.throwIfAborted(),
+      prove: async () => {
+        if (this.isTakenOver) throw new ExecutionInterrupted('Another replica has the run');
+        this.controller.signal.throwIfAborted();
+      },
       flush: async () => {
         this.durable = this.log.length;
       },
