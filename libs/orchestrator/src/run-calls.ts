@@ -19,12 +19,12 @@ import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl, refuseUserinfo, workflowPath } from './node-address.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
 import { nodeParts } from './node-message.js';
+import { CallTimes } from './call-times.js';
 import { type AskingChildren, lookAtAsking } from './asking-children.js';
 import { timeOf } from './node-clock.js';
 import { NodeProgress } from './node-progress.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { InvalidOutput, OutputRules } from './output-rules.js';
-import { PickedUpCalls } from './picked-up-calls.js';
 import { askedOnAfter } from './refused-answer.js';
 import { answerParts } from './run-answer.js';
 import type { RunEvaluation } from './run-evaluation.js';
@@ -61,7 +61,7 @@ interface CallingRun extends Omit<ProcessStart, 'log'> {
 
 /** The calls of one run to the agents of its nodes. */
 export class RunCalls {
-  readonly pickedUp: PickedUpCalls;
+  readonly times: CallTimes;
   private readonly logger = new Logger(RunCalls.name);
   private readonly calls: ProcessCalls;
   /** Nodes whose current call is announced and not made here. */
@@ -81,7 +81,7 @@ export class RunCalls {
     this.calls = new ProcessCalls(services, { context, links, agent, remembered: (signal) => this.remembered(signal) });
     const isAnnounced = ({ messageId, waitsFor }: NodeRun) => messageId !== undefined && waitsFor === undefined;
     this.announced = new Set(state.frontier.running.filter(isAnnounced));
-    this.pickedUp = new PickedUpCalls(this.announced);
+    this.times = new CallTimes(this.announced);
   }
 
   /** Nodes whose call is announced, by this execution or an earlier one, and still to be made; as defined. */
@@ -100,7 +100,8 @@ export class RunCalls {
     if (url === undefined) return undefined;
     this.calls.announce(referenceOf(node));
     this.resumed.delete(node);
-    this.pickedUp.forget(node);
+    if (this.isLocal(node)) this.times.left(node);
+    else this.times.hold(node);
     this.announced.add(node);
     // The Message that led to the question names the question.
     const answer = parts ? `deadline/${node.messageId ?? ''}` : waiting ? state.received?.messageId : undefined;
@@ -119,7 +120,7 @@ export class RunCalls {
     const open = async ({ node, call }: (typeof planned)[0]) => ({ node, call: await this.calls.open(call) });
     for (const { node, call } of await Promise.all(planned.map(open))) {
       this.announced.delete(node);
-      this.pickedUp.follow(node, this.services.clock.now());
+      void this.time(node);
       void this.follow(node, call);
     }
   }
@@ -237,6 +238,16 @@ export class RunCalls {
       ...(node.sentAt !== undefined && { since: timeOf(node.sentAt) }),
       ...(resends !== undefined && { resends }),
     };
+  }
+
+  /** Finds out from when on the time of a call counts. Never rejects. */
+  private async time(node: NodeRun): Promise<void> {
+    const { clock } = this.services;
+    const { attempts, messageId } = node;
+    if (!this.calls.isNew(referenceOf(node))) return this.times.look(node, clock.now());
+    const began = clock.now();
+    if (!this.isLocal(node)) await this.run.context.flush().catch(() => undefined);
+    if (node.attempts === attempts && node.messageId === messageId) this.times.left(node, clock.now() - began);
   }
 
   /** Throws where the agent of a node must not be called. */

@@ -214,6 +214,20 @@ describe('a node with a timeout', () => {
     expect(run.agents.cancels).toEqual([]);
   });
 
+  test('has its time when it is called, however long the database kept that back', async () => {
+    const database = Promise.withResolvers<void>();
+    const run = new DrivenRun(external({ timeout: '2m' }), answering({ ext: hang }));
+    run.databaseIsBack = database.promise;
+    const whole = run.start();
+    await run.until('a2a.sending ext');
+    await run.clock.pass();
+    FakeClock.advance(60_000);
+    database.resolve();
+    const call = await Promise.race([run.agents.called('ext'), whole.then(() => undefined)]);
+    call?.complete('yes');
+    expect(await whole).toBe('TASK_STATE_COMPLETED');
+  });
+
   test('is given up soon where there is none then', async () => {
     const run = await late(hang);
     await Promise.race([run.agents.called('ext'), run.latest]);

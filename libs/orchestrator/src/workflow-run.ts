@@ -110,7 +110,7 @@ export class WorkflowRun extends Process<RunState> {
     if (report.length > 0) return this.report(report);
     if (decide.length > 0) return this.decide(decide);
     if (state.undelivered && !this.answerTaken) return this.answer(answer);
-    const due = calls.pickedUp.due(fire, this.services.clock.now());
+    const due = calls.times.due(fire, this.services.clock.now());
     if (due.length > 0) return this.fire(due);
     if (start.length > 0) return this.start(start);
     if (unsent.length > 0) return this.announce(unsent);
@@ -237,7 +237,7 @@ export class WorkflowRun extends Process<RunState> {
     if (unmade.length > 0) await this.calls.launch(unmade);
     const { clock } = this.services;
     const lookAt = this.questions.next(this.state.frontier.has('input-required'), clock.now());
-    this.wakeAt(earliest(wakeAt, lookAt, this.calls.pickedUp.next(clock.now())));
+    this.wakeAt(earliest(wakeAt, lookAt, this.calls.times.next(clock.now())));
     const news = await this.inbox.take(this.signal);
     if (this.questions.isDue(clock.now())) yield* this.resume((await this.lookAtAsking()).movedOn);
     yield* this.applyAll(news);

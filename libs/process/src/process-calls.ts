@@ -68,6 +68,11 @@ export class ProcessCalls {
     this.announced.set(reference, performance.now());
   }
 
+  /** Whether it was this execution that decided on the call. */
+  isNew(reference: string): boolean {
+    return this.announced.has(reference);
+  }
+
   /** The call, to be run; or the rest of it. @throws the signal's reason */
   async open(planned: PlannedCall): Promise<AgentCall> {
     const { reference } = planned;

@@ -58,6 +58,8 @@ export class DrivenRun {
   /** Runs that it may begin with. */
   readonly origins = new Map<string, RerunOrigin>();
   localDispatch = true;
+  /** Nothing becomes durable before it. */
+  databaseIsBack: Promise<void> = Promise.resolve();
   /** Whether another replica has the run by now. */
   isTakenOver = false;
   /** How many events the executor has waited for to be durable. */
@@ -191,7 +193,9 @@ export class DrivenRun {
         this.controller.signal.throwIfAborted();
       },
       flush: async () => {
-        this.durable = this.log.length;
+        const { length } = this.log;
+        await this.databaseIsBack;
+        this.durable = length;
       },
     };
     for await (const event of this.executor().execute(context)) {
