@@ -138,6 +138,32 @@ it('two slow receivers leave a replica a job for whatever else is to be done', a
   await until(() => slow.every((hook) => ends(hook) === 6), { what: 'everything that waited' });
 });
 
+it('what is to be sent once more to a slow receiver costs its lanes and nothing else', async () => {
+  const database = await freshDatabase();
+  stage.defer(() => database.drop());
+  const parley = await startParley({ databaseUrl: database.url });
+  stage.defer(() => parley.stop());
+  const [slow, other] = [await receiver(), await receiver()];
+  const base = await scripted(parley);
+  await sendTask(base, 'go', { configuration: { taskPushNotificationConfig: { url: slow.url } } });
+  await until(() => ends(slow) === 1, { what: 'the notifications' });
+  const ids = slow.accepted.map(({ id }) => id);
+  await until(async () => (await database.query('SELECT FROM push_lane')).length === 0, { what: 'its lanes to end' });
+  slow.holds = true;
+  for (const id of [...ids, ...ids]) {
+    const answer = await fetch(`${parley.url}/api/deliveries/${id}/redeliver`, { method: 'POST' });
+    expect(answer.status).toBe(202);
+  }
+  await until(() => slow.underWay === 2, { what: 'both lanes to be at work' });
+  await sendTask(base, 'go', { configuration: { taskPushNotificationConfig: { url: other.url } } });
+  await until(() => ends(other) === 1, { what: 'the notifications of another' });
+  expect(slow.mostUnderWay).toBe(2);
+  expect(slow.underWay).toBe(2);
+  slow.release();
+  await until(() => slow.received.length === 3 * ids.length, { what: 'all that was asked for' });
+  expect(slow.mostUnderWay).toBe(2);
+});
+
 it('what an earlier version scheduled with a job of its own is sent', async () => {
   const hook = await receiver();
   for (const table of ['task', 'task_event', 'push_config']) {

@@ -53,7 +53,8 @@ export class DeliveryLedger {
     const row = named && (await this.find(scope, named.pushId, named.sequence));
     if (!row) throw new A2AError('TASK_NOT_FOUND', { message: 'delivery not found' });
     if (row.deleted) throw new A2AError('INVALID_REQUEST', { message: 'Its config was deleted', status: 409 });
-    if (row.status === 'delivered') await this.jobs.enqueue([redeliverJob(named)]);
+    if (row.status === 'delivered')
+      await this.jobs.enqueue([redeliverJob({ ...named, receiver: new URL(row.url).origin })]);
     else await this.store.retryNow(named.pushId);
     return shown((await this.find(scope, named.pushId, named.sequence)) ?? row);
   }

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { JobContext, JobHandler, Jobs } from '#libs/jobs';
+import type { Job, JobContext, JobHandler, Jobs } from '#libs/jobs';
 import type { Metrics } from '#libs/service';
 import type { RecordedEvent, TaskStore } from '#libs/tasks';
 import type { DeliveryStore } from './delivery-store.js';
@@ -28,6 +28,8 @@ let answering: Promise<void>;
 let backOffs: boolean[];
 let context: JobContext;
 let run: (payload: unknown) => Promise<void>;
+let redeliver: (payload: unknown) => Promise<void>;
+let enqueued: Job[];
 let log: number;
 
 afterEach(() => jest.restoreAllMocks());
@@ -58,7 +60,8 @@ beforeEach(() => {
     attempts: 0,
   };
   waiting = [config];
-  run = deliveries();
+  enqueued = [];
+  ({ run, redeliver } = deliveries());
 });
 
 it('sends what lies between the cursor and the end of the log, in order', async () => {
@@ -213,12 +216,59 @@ it('counts no failure where the process stops', async () => {
   expect(reported).toEqual([]);
 });
 
-/** The handler of `push.serve` over fakes that write down what they are asked for. */
-function deliveries(): (payload: unknown) => Promise<void> {
+describe('a notification that is to be sent once more', () => {
+  const AGAIN = { pushId: 'p', sequence: 2, receiver: 'http://hook.test', holder: 'r', putOff: 0 };
+
+  it('is sent in a lane of its receiver, which goes on with what waits', async () => {
+    config.deliveredSequence = 2;
+    await redeliver(AGAIN);
+    expect(reported).toEqual(['sent 2', 'repeated 2', 'sent 3', 'delivered 3', 'rest', 'left']);
+  });
+
+  it('waits where others have all lanes, longer each time', async () => {
+    entered = false;
+    await redeliver(AGAIN);
+    await redeliver({ ...AGAIN, putOff: 9 });
+    expect(reported).toEqual([]);
+    expect(enqueued.map(({ name, payload }) => [name, payload.pushId, payload.sequence, payload.putOff])).toEqual([
+      ['push.redeliver', 'p', 2, 1],
+      ['push.redeliver', 'p', 2, 10],
+    ]);
+    const [first, later] = enqueued.map(({ runAt }) => (runAt?.getTime() ?? 0) - Date.now());
+    expect(first).toBeLessThanOrEqual(2_000);
+    expect(later).toBeGreaterThan(20_000);
+    // The old job has no part in the lane of the new one, should it be done again.
+    expect(enqueued.every(({ payload }) => payload.holder !== AGAIN.holder)).toBe(true);
+  });
+
+  it('takes none of the places that are for whatever else is to be done', async () => {
+    waiting = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    answering = promise;
+    const lanes = ['a', 'b', 'c'].map((holder) => redeliver({ ...AGAIN, holder }));
+    await redeliver({ ...AGAIN, holder: 'd' });
+    expect(reported).toEqual(['sent 2', 'sent 2', 'sent 2']);
+    expect(enqueued).toHaveLength(1);
+    resolve();
+    await Promise.all(lanes);
+    await redeliver(AGAIN);
+    expect(reported.filter((it) => it === 'repeated 2')).toHaveLength(4);
+  });
+
+  it('leaves its lane where its config is gone', async () => {
+    waiting = [];
+    await redeliver({ ...AGAIN, pushId: 'gone' });
+    expect(reported).toEqual(['left']);
+  });
+});
+
+/** The handlers of `push.serve` and `push.redeliver` over fakes that write down what they are asked for. */
+function deliveries(): Record<'run' | 'redeliver', (payload: unknown) => Promise<void>> {
   const handlers = new Map<string, JobHandler<unknown>>();
   const jobs = {
     register: (name: string, handler: JobHandler<unknown>) => handlers.set(name, handler),
     every: () => undefined,
+    enqueue: async (added: Job[]) => void enqueued.push(...added),
   };
   const metrics = { counter: () => ({ inc: () => undefined }) };
   const tasks = {
@@ -245,9 +295,12 @@ function deliveries(): (payload: unknown) => Promise<void> {
     tasks as unknown as TaskStore,
     sender as unknown as NotificationSender,
   );
-  const handler = handlers.get('push.serve');
-  if (!handler) throw new Error('Nobody does the deliveries');
-  return (payload) => handler.run(handler.read(payload), context);
+  const handlerOf = (name: string) => async (payload: unknown) => {
+    const handler = handlers.get(name);
+    if (!handler) throw new Error(`Nobody does ${name}`);
+    await handler.run(handler.read(payload), context);
+  };
+  return { run: handlerOf('push.serve'), redeliver: handlerOf('push.redeliver') };
 }
 
 function fakeLanes(): Partial<WebhookThrottle> {
@@ -284,6 +337,10 @@ function fakeStore(): Partial<DeliveryStore> {
       const pause = until ? ` for ${until.getTime() - Date.now()}` : '';
       reported.push(`put back ${given.pushId}${pause}`);
       if (until === undefined) waiting.push(given);
+    },
+    config: async (pushId) => (pushId === 'p' ? config : undefined),
+    repeated: async (_config, sequence) => {
+      reported.push(`repeated ${sequence}`);
     },
     backOff: async () => {
       reported.push('rest');

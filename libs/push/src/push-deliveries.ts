@@ -9,7 +9,7 @@ import { DeliveryStore } from './delivery-store.js';
 import type { DueConfig } from './due-config.js';
 import { NotificationSender } from './notification-sender.js';
 import { type PushLane, WebhookThrottle } from './webhook-throttle.js';
-import { readRedelivery, REDELIVER, type RedeliverPayload } from './redeliver-job.js';
+import { readRedelivery, REDELIVER, type RedeliverPayload, redeliverLater } from './redeliver-job.js';
 import { type AttemptOutcome, finalReason, isUnanswered, pauseAfter, backOffAfter } from './retry-plan.js';
 import { readServePayload, SERVE, type ServePayload } from './serve-job.js';
 
@@ -43,7 +43,7 @@ export class PushDeliveries {
   private serving = 0;
 
   constructor(
-    jobs: Jobs,
+    private readonly jobs: Jobs,
     metrics: Metrics,
     private readonly lanes: WebhookThrottle,
     private readonly store: DeliveryStore,
@@ -63,21 +63,26 @@ export class PushDeliveries {
   }
 
   private async serve(job: ServePayload, { signal }: JobContext): Promise<void> {
-    for (const until = Date.now() + ROOM_MS; this.serving >= LANES_AT_ONCE;) {
-      if (Date.now() > until) return this.lanes.putOff(job);
-      await delay(ROOM_POLL_MS, undefined, { signal });
-    }
-    this.serving += 1;
+    if (!(await this.takePlace(signal))) return this.lanes.putOff(job);
     try {
-      await this.workIn(job, signal);
+      const lane = await this.lanes.enter(job);
+      if (lane) await this.workIn(lane, signal);
     } finally {
       this.serving -= 1;
     }
   }
 
-  private async workIn(job: ServePayload, signal: AbortSignal): Promise<void> {
-    const lane = await this.lanes.enter(job);
-    if (!lane) return;
+  /** One of the places for lanes, to be given back; `false` where none becomes free soon. */
+  private async takePlace(signal: AbortSignal): Promise<boolean> {
+    for (const until = Date.now() + ROOM_MS; this.serving >= LANES_AT_ONCE;) {
+      if (Date.now() > until) return false;
+      await delay(ROOM_POLL_MS, undefined, { signal });
+    }
+    this.serving += 1;
+    return true;
+  }
+
+  private async workIn(lane: PushLane, signal: AbortSignal): Promise<void> {
     for (const until = Date.now() + TURN_MS; ;) {
       signal.throwIfAborted();
       const config = await this.lanes.next(lane);
@@ -138,8 +143,21 @@ export class PushDeliveries {
     await this.store.disabled(config, sequence, outcome, reason);
   }
 
+  /** In a lane as well: those that were asked for take no more of the receiver's time, and of ours, than the others. */
+  private async redeliver(job: RedeliverPayload, { signal }: JobContext): Promise<void> {
+    if (!(await this.takePlace(signal))) return this.jobs.enqueue([redeliverLater(job)]);
+    try {
+      const lane = await this.lanes.enter({ ...job, failures: 0 });
+      if (!lane) return await this.jobs.enqueue([redeliverLater(job)]);
+      await this.sendAgain(job, signal);
+      await this.workIn(lane, signal);
+    } finally {
+      this.serving -= 1;
+    }
+  }
+
   /** Once more for a receiver that had it already; what comes of it is in the ledger, and it is not tried again. */
-  private async redeliver({ pushId, sequence }: RedeliverPayload, { signal }: JobContext): Promise<void> {
+  private async sendAgain({ pushId, sequence }: RedeliverPayload, signal: AbortSignal): Promise<void> {
     const config = await this.store.config(pushId);
     const [event] = config ? await this.tasks.events(config.taskId, sequence - 1, 1) : [];
     if (!config || !event) return;
