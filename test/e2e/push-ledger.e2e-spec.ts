@@ -91,6 +91,18 @@ describe('the ledger', () => {
     expect((await redeliver(last?.id ?? '')).status).toBe(409);
   });
 
+  it('does not promise what its config was deleted before', async () => {
+    const { taskId } = await notified({ headers: { 'retry-after': '600' }, statuses: [200, 503] });
+    const [pending] = await deliveries(taskId, 'pending', 1);
+    const params = { taskId, id: pending?.configId };
+    await rpc(`${stage.parley.url}/a2a`, 'DeleteTaskPushNotificationConfig', params);
+    const [failed] = await deliveries(taskId, 'failed', 1);
+    expect(failed).toMatchObject({ id: pending?.id, attempts: 1, lastStatus: 503, disabledReason: 'It was deleted' });
+    expect(failed).not.toHaveProperty('nextAttemptAt');
+    await deliveries(taskId, 'pending', 0);
+    await deliveries(taskId, 'delivered', 1);
+  });
+
   it('shows nothing of another owner', async () => {
     const { hook, taskId } = await notified();
     await hook.ended();

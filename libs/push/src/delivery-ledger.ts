@@ -84,8 +84,9 @@ interface DeliveryRow {
 }
 
 function shown(row: DeliveryRow): DeliveryView {
-  const { status, last_status, last_error, next_attempt_at, disabled_reason } = row;
+  const { status, last_status, last_error, next_attempt_at } = row;
   const url = new URL(row.url);
+  const reason = row.deleted ? 'It was deleted' : row.disabled_reason;
   return {
     id: notificationId(row.push_id, row.sequence),
     taskId: row.task_id,
@@ -97,7 +98,7 @@ function shown(row: DeliveryRow): DeliveryView {
     ...(last_status !== null && { lastStatus: last_status }),
     ...(last_error !== null && { lastError: last_error }),
     ...(status === 'pending' && next_attempt_at && { nextAttemptAt: next_attempt_at.toISOString() }),
-    ...(disabled_reason !== null && { disabledReason: disabled_reason }),
+    ...(reason !== null && { disabledReason: reason }),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   };

@@ -192,7 +192,13 @@ const LIST = `
 
 const KNOWN = 'SELECT FROM push_config WHERE task_id = $1 AND config_id = $2';
 
+/** What was to be tried again is not any more, and the ledger says so. */
 const FORGET = `
-  UPDATE push_config SET deleted_at = now(), updated_at = now(), scheduled = false, due_at = NULL, lane = NULL,
-    turn = turn + 1, token = NULL, scheme = NULL, credentials = NULL, secrets = NULL
-  WHERE task_id = $1 AND config_id = $2 AND deleted_at IS NULL`;
+  WITH forgotten AS (
+    UPDATE push_config SET deleted_at = now(), updated_at = now(), scheduled = false, due_at = NULL, lane = NULL,
+      turn = turn + 1, token = NULL, scheme = NULL, credentials = NULL, secrets = NULL
+    WHERE task_id = $1 AND config_id = $2 AND deleted_at IS NULL
+    RETURNING push_id
+  )
+  UPDATE push_delivery SET status = 'failed', updated_at = now() FROM forgotten
+  WHERE push_delivery.push_id = forgotten.push_id AND status = 'pending'`;
