@@ -1,5 +1,5 @@
 import { isNativeError } from 'node:util/types';
-import { OutboundRefusedError, OutboundTimeoutError, OutboundTooLongError } from '#libs/outbound';
+import { OutboundRefusedError, OutboundTimeoutError, OutboundTooLongError, requestedPause } from '#libs/outbound';
 import {
   A2A_ERRORS,
   A2AError,
@@ -116,14 +116,6 @@ export function statusFailure(status: number, body: string, retryAfter?: string)
     return new AgentCallError('client-error', `HTTP ${status}`, { code: status, ...answered });
   const { kind, message, code, cause } = reported;
   return new AgentCallError(kind, message, { code, cause, ...answered });
-}
-
-/** What a `Retry-After` asks for (RFC 9110, section 10.2.3), in milliseconds; `undefined` where it is none. */
-export function requestedPause(retryAfter: string | undefined): number | undefined {
-  if (retryAfter === undefined) return undefined;
-  if (/^\d{1,12}$/.test(retryAfter)) return Number(retryAfter) * 1_000;
-  const pause = Date.parse(retryAfter) - Date.now();
-  return Number.isNaN(pause) ? undefined : Math.max(0, pause);
 }
 
 /** 401: the agent wants to know who calls; 403: it knows, and forbids it (A2A 1.0, section 7.4). */

@@ -1,6 +1,6 @@
 export { AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from './agent-client.js';
 export { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
-export { networkFailure, requestedPause } from './call-failure.js';
+export { networkFailure } from './call-failure.js';
 export { isAboveUrl, readAgentCard } from './agent-cards.js';
 export type { CredentialsOf } from './agent-transport.js';
 export { CardGuard, type ReceivedCard } from './card-guard.js';

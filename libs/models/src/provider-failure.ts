@@ -1,10 +1,11 @@
 import type { APICallError } from '@ai-sdk/provider';
-import { AgentCallError, requestedPause } from '#libs/a2a-client';
+import { AgentCallError } from '#libs/a2a-client';
 import {
   OutboundConnectError,
   OutboundInterruptedError,
   OutboundRefusedError,
   OutboundTimeoutError,
+  requestedPause,
 } from '#libs/outbound';
 import { isJsonObject } from '#libs/protocol';
 import { AnswerTooLong } from './bounded-fetch.js';

@@ -8,3 +8,4 @@ export {
 } from './outbound-errors.js';
 export { type OutboundClient, type OutboundFetch, OutboundHttp, type OutboundRequester } from './outbound-http.js';
 export { OutboundModule } from './outbound.module.js';
+export { requestedPause } from './requested-pause.js';

@@ -67,6 +67,11 @@ describe('the pauses', () => {
   ])('honour Retry-After: %s', (header, pause) => {
     expect(pauseAfter(1, answered(503, header), NO_LUCK)).toBe(pause);
   });
+
+  it('honour Retry-After as a time', () => {
+    const time = new Date(Date.now() + 600_000).toUTCString();
+    expect(pauseAfter(1, answered(429, time), NO_LUCK)).toBeGreaterThan(500_000);
+  });
 });
 
 describe('the end', () => {

@@ -3,6 +3,7 @@ import {
   OutboundInterruptedError,
   OutboundRefusedError,
   OutboundTimeoutError,
+  requestedPause,
 } from '#libs/outbound';
 
 /** The pauses between twenty attempts add up to four or five hours. */
@@ -26,8 +27,8 @@ export interface AttemptOutcome {
 
 export function answered(status: number, retryAfter: string | undefined): AttemptOutcome {
   if (status >= 200 && status < 300) return { delivered: true, status };
-  const seconds = retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : undefined;
-  return { delivered: false, status, ...(seconds !== undefined && { retryAfterMs: seconds * 1000 }) };
+  const retryAfterMs = requestedPause(retryAfter);
+  return { delivered: false, status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
 /** @throws the error itself where it is none of the outbound client's: a fault of ours */

@@ -1,0 +1,7 @@
+/** What a `Retry-After` asks for (RFC 9110, section 10.2.3), in milliseconds; `undefined` where it is none. */
+export function requestedPause(retryAfter: string | undefined): number | undefined {
+  if (retryAfter === undefined) return undefined;
+  if (/^\d{1,12}$/.test(retryAfter)) return Number(retryAfter) * 1_000;
+  const pause = Date.parse(retryAfter) - Date.now();
+  return Number.isNaN(pause) ? undefined : Math.max(0, pause);
+}
