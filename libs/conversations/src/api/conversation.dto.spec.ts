@@ -32,6 +32,7 @@ describe('TurnBody', () => {
     [{}, 'text: must be a string'],
     [{ text: 5 }, 'text: must be a string'],
     [{ text: ' \n' }, 'text: must not be empty'],
+    [{ text: 'Go\0on' }, 'text: must not contain a NUL character'],
     [[], 'the body must be a JSON object'],
   ])('refuses %j', (body, message) => {
     expect(refusal(() => readBody(TurnBody, body))).toMatchObject({ status: 400, message });

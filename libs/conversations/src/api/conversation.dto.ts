@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { PageQuery, ProblemError, QueryWord } from '#libs/http';
 import type { JsonObject } from '#libs/protocol';
-import { Matches } from 'class-validator';
+import { Matches, NotContains } from 'class-validator';
 import {
   DEFAULT_MAX_TURNS,
   LONGEST_TURN_MS,
@@ -80,6 +80,9 @@ export class TurnBody {
   @ApiProperty({ example: 'Make it rhyme.' })
   @Matches(/\S/, {
     message: ({ value }) => (typeof value === 'string' ? 'must not be empty' : 'must be a string'),
+  })
+  @NotContains('\0', {
+    message: ({ value }) => (typeof value === 'string' ? 'must not contain a NUL character' : 'must be a string'),
   })
   text!: string;
 }
