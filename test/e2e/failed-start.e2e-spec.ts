@@ -52,6 +52,21 @@ describe('a start that fails', () => {
     }
   });
 
+  it('because its database goes away once it counts as a replica says so', async () => {
+    const database = await freshDatabase();
+    const link = await DatabaseLink.to(database.url);
+    try {
+      // The last that it has to say; meanwhile it looks for the session that it counts by.
+      link.cutOn('push.seal-secrets');
+      const { code, logs } = await startRefused({ databaseUrl: link.url, within: WITHIN });
+      expect(logs).toContain('Parley could not start: Connection terminated unexpectedly');
+      expect(code).toBe(1);
+    } finally {
+      await link.stop();
+      await database.drop();
+    }
+  });
+
   it('because it is told to stop ends with 0, and not before what it has begun can be ended', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');

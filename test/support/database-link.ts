@@ -7,6 +7,8 @@ export class DatabaseLink {
   private isCut = false;
   private poison: string | undefined;
   private lastWord: string | undefined;
+  private alarm: string | undefined;
+  private lastHeard: Socket | undefined;
 
   private constructor(
     private readonly server: Server,
@@ -50,16 +52,33 @@ export class DatabaseLink {
     this.lastWord = text;
   }
 
+  /** Cuts the link when a text is sent over it; whoever sent that hears of it as soon as somebody was refused. */
+  cutOn(text: string): void {
+    this.alarm = text;
+  }
+
   async stop(): Promise<void> {
+    this.lastHeard?.destroy();
     this.cut();
     this.server.close();
     await once(this.server, 'close');
   }
 
+  private cutBut(near: Socket, far: Socket): void {
+    this.lastHeard = near;
+    for (const kept of [near, far]) this.sockets.delete(kept);
+    near.unpipe(far);
+    this.cut();
+  }
+
   private join(near: Socket): void {
-    if (this.isCut) return void near.destroy();
+    if (this.isCut) {
+      near.destroy();
+      return void this.lastHeard?.destroy();
+    }
     const far = connect(Number(this.target.port), this.target.hostname);
     near.on('data', (sent: Buffer) => {
+      if (this.alarm !== undefined && sent.includes(this.alarm)) this.cutBut(near, far);
       if (this.poison === undefined || !sent.includes(this.poison)) return;
       far.destroy();
       near.destroy();

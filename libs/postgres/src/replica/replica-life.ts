@@ -158,7 +158,8 @@ export class ReplicaLife {
         return;
       } catch (error) {
         renew ||= isReadOnly(error);
-        await delay(RECONNECT_MS, undefined, { ref: false });
+        // Whoever ends this replica waits for it, and the process may have nothing else left to do.
+        await delay(RECONNECT_MS);
       }
     }
   }
