@@ -120,6 +120,16 @@ describe('turns', () => {
     expect(b.taskIds()).toHaveLength(1);
   });
 
+  it.each(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const)(
+    'an agent whose Task is %s at the end is not left waiting',
+    async (state) => {
+      b.next(ends(state, 'which?'));
+      await talks.play(between({ maxTurns: 0 }));
+      await until(() => b.cancels.length > 0, { what: 'the cancel at the agent' });
+      expect(b.cancels).toEqual(b.taskIds());
+    },
+  );
+
   it('A15 without a requester it is unknown, and there is no loop', async () => {
     const events = await talks.play({ target: b.url, message: 'hello' });
     expect(events.map(outline)).toEqual(['0 hello', '1 B1', 'complete done']);

@@ -41,15 +41,19 @@ export class ConversationCalls {
 
   /** Cancels the Task that is at work, and those that wait for what will not come. */
   async cancel(): Promise<void> {
-    const { sessions } = this.state;
     const next = this.next();
     const atWork = next && this.calls.taskIdOf(next.reference);
-    const waiting = (['requester', 'target'] as const).map((side) => {
-      const { taskId } = sessions[side];
-      if (taskId === undefined || taskId === atWork) return undefined;
-      return this.calls.cancelTask(this.side('announce', side), taskId);
+    await Promise.all([next && this.calls.cancel(next), this.cancelWaiting(atWork)]);
+  }
+
+  /** Cancels the Tasks that wait for what will not come. Never throws. @param but one that is canceled anyway */
+  async cancelWaiting(but?: string): Promise<void> {
+    const waiting = (['requester', 'target'] as const).flatMap((side) => {
+      const { taskId } = this.state.sessions[side];
+      if (taskId === undefined || taskId === but) return [];
+      return [this.calls.cancelTask(this.side('announce', side), taskId)];
     });
-    await Promise.all([next && this.calls.cancel(next), ...waiting]);
+    await Promise.all(waiting);
   }
 
   /** Whom the conversation calls now, or would. */

@@ -47,7 +47,7 @@ export class ConversationRun extends Process<ConversationState> {
   }
 
   /** A fault of ours ends like one of an agent: with an error and the end. */
-  protected override *fail(error: unknown): Generator<TaskEvent> {
+  protected override async *fail(error: unknown): AsyncGenerator<TaskEvent> {
     this.logger.error({ err: error, conversationId: this.context.taskId }, 'A conversation failed');
     yield* this.open();
     const pending = this.state.dialogue.pending();
@@ -117,9 +117,11 @@ export class ConversationRun extends Process<ConversationState> {
     yield this.note({ announcement: 'failure' in reply ? 'failed' : silenced ? 'silenced' : 'delivered' });
   }
 
-  private *end(outcome?: Outcome): Generator<TaskEvent> {
+  /** An agent that asked last is not left asking. */
+  private async *end(outcome?: Outcome): AsyncGenerator<TaskEvent> {
     const { dialogue } = this.state;
     if (dialogue.outcome === undefined) yield this.emit(dialogue.completed(outcome));
+    if (dialogue.outcome !== 'canceled') await this.calls.cancelWaiting();
     for (const event of endingEvents(this.context, dialogue)) yield this.record(event);
   }
 

@@ -1,5 +1,5 @@
 import type { CalledTask } from '#libs/a2a-client';
-import { firstText, isTerminalState, streamEvent, type TaskState } from '#libs/protocol';
+import { firstText, isTerminalState, isWaitingState, streamEvent, type TaskState } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { A2aEvent } from './a2a-event.js';
 import { type ConversationSettings, type Side, speakerOf } from './conversation.js';
@@ -24,7 +24,7 @@ export function sessionAfter(before: SideSession, answer: CalledTask): SideSessi
   const { taskId, reply, state } = answer;
   const contextId = reply?.contextId ?? answer.contextId ?? before.contextId;
   return {
-    waiting: reply === undefined && state === 'TASK_STATE_INPUT_REQUIRED',
+    waiting: reply === undefined && state !== undefined && isWaitingState(state),
     ...(taskId !== undefined && { taskId }),
     ...(contextId !== undefined && { contextId }),
   };
