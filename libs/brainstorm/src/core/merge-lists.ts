@@ -1,5 +1,5 @@
 import type { PlanStep, Risk } from './canonical-state.js';
-import { normalised, wordCount } from './normalised.js';
+import { hasWords, normalised } from './normalised.js';
 import type { Source } from './provenance.js';
 
 /** A step with a shorter description says nothing that could be done. */
@@ -41,7 +41,7 @@ export function mergePlan(contributions: readonly Contribution<PlanStep>[]): Sou
         ? { value: { ...before.value, description: next.value.description }, source: next.source }
         : before,
   );
-  return merged.filter(({ value }) => wordCount(value.description) >= FEWEST_WORDS);
+  return merged.filter(({ value }) => hasWords(value.description, FEWEST_WORDS));
 }
 
 /** All texts, each once. */

@@ -41,6 +41,17 @@ describe('mergePass', () => {
     expect(provenance).not.toHaveProperty('risks[0]');
   });
 
+  it.each([
+    ['先与五位会使用它的人交谈，记下他们今天的做法以及失败之处。', 1],
+    ['五人の利用者に話を聞き、今日何をしているかを書き留める。', 1],
+    ['พูดคุยกับผู้ใช้ห้าคนและจดบันทึกสิ่งที่พวกเขาทำในวันนี้', 1],
+    ['先谈谈。', 0],
+    ['well-known, state-of-the-art, e.g. this one: one two three', 0],
+  ])('J13 counts the words of a script that is written without spaces: %s', (description, kept) => {
+    const { state: merged } = merge(state(), [output('b', 'build', { execution_plan: [{ title: '1', description }] })]);
+    expect(merged.execution_plan).toHaveLength(kept);
+  });
+
   it('J13 makes steps of one title one, with the longer description, and drops those under ten words', () => {
     const before = state({ execution_plan: [{ title: 'Begin', description: LONG }] });
     const { state: merged, provenance } = merge(

@@ -1,7 +1,7 @@
 import { type CanonicalState, initialState, readState, stateJson } from './canonical-state.js';
 import { convergenceOf } from './convergence.js';
 import { mergePass } from './merge-pass.js';
-import { wordCount } from './normalised.js';
+import { hasWords } from './normalised.js';
 import { type Role, roleAt } from './role.js';
 import { workByRules } from './role-rules.js';
 
@@ -35,7 +35,7 @@ describe('workByRules', () => {
   it('build drafts a plan whose steps say enough to be kept', () => {
     const { execution_plan, architecture } = workByRules('build', begun);
     expect(architecture).toContain('A shared garden calendar');
-    expect(execution_plan.map(({ description }) => wordCount(description) >= 10)).toEqual([true, true, true, true]);
+    expect(execution_plan.map(({ description }) => hasWords(description, 10))).toEqual([true, true, true, true]);
   });
 
   it('review finds risks, refine resolves each by a step, the advocate challenges an assumption', () => {
