@@ -1,8 +1,13 @@
 import type { Commit, CommittedEvent } from '#libs/tasks';
 import { carriedProjection, type EventProjection, type Projected, taskProjection } from './event-projection.js';
 
+/** More than an event has frames. */
+const FRAMES_OF_EVENT = 64;
+
 /** A frame without its cursor, which is another one for each client. */
 export interface Frame {
+  /** Its place in its commit: the same whatever of that was purged since. */
+  place: number;
   source: CommittedEvent;
   projected: Projected;
   /** The frame as JSON from behind its cursor on: written with the first client that wants it. */
@@ -24,9 +29,9 @@ export class CommitFrames {
   }
 
   private framesOf(source: CommittedEvent): Frame[] {
-    return [taskProjection, carriedProjection, ...this.projections].flatMap((project) => {
+    return [taskProjection, carriedProjection, ...this.projections].flatMap((project, index) => {
       const projected = project(source);
-      return projected ? [frameOf(source, projected)] : [];
+      return projected ? [frameOf(source, projected, source.place * FRAMES_OF_EVENT + index)] : [];
     });
   }
 }
@@ -36,9 +41,10 @@ export function frameText({ projected, tail }: Frame, cursor: string): string {
   return `{"stream":${JSON.stringify(projected.stream)},"cursor":"${cursor}"${tail}`;
 }
 
-function frameOf(source: CommittedEvent, projected: Projected): Frame {
+function frameOf(source: CommittedEvent, projected: Projected, place: number): Frame {
   let tail: string | undefined;
   return {
+    place,
     source,
     projected,
     get tail(): string {

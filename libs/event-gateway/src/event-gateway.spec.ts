@@ -1,17 +1,18 @@
-import type { Commit, CommitFeed, CommittedEvent } from '#libs/tasks';
-import { EventGateway } from './event-gateway.js';
+import type { Commit, CommitFeed, CommittedEvent, TaskScope } from '#libs/tasks';
+import { EventGateway, type GatewayFrame } from './event-gateway.js';
 
 let written: string[];
 
 beforeEach(() => (written = []));
 
-function event(taskId: string, owner: string): CommittedEvent {
+function event(taskId: string, owner: string, place: number): CommittedEvent {
   const header = { taskId, contextId: 'c', tenant: '', owner, agent: 'a' };
   const statusUpdate = { taskId, contextId: 'c', status: { state: 'TASK_STATE_WORKING' } };
   const committed = {
     taskId,
     sequence: 1,
     header,
+    place,
     event: { statusUpdate },
     get json() {
       written.push(taskId);
@@ -32,14 +33,28 @@ function gatewayOver(commit: Commit): EventGateway {
 }
 
 it('writes no frame that nobody wants, and each once, and counts all of them', async () => {
-  const events = [event('1', 'eve'), event('2', 'ann'), event('3', 'ann'), event('4', 'eve')];
+  const events = [event('1', 'eve', 0), event('2', 'ann', 1), event('3', 'ann', 2), event('4', 'eve', 3)];
   const gateway = gatewayOver({ writer: 'w', position: 1n, committedAt: new Date(0), bytes: 0, events });
   const query = gateway.read({}, { tenant: '', owner: 'ann' });
   for (let clients = 0; clients < 2; clients += 1) {
     const cursors = [];
     const follow = await gateway.open(query);
     for await (const { cursor } of follow(new AbortController().signal)) cursors.push(cursor);
-    expect(cursors).toEqual(['0', '0~w.0.2', '0~w.0.3']);
+    expect(cursors).toEqual(['0', '0~w.0.65', '0~w.0.129']);
   }
   expect(written).toEqual(['2', '3']);
 });
+
+it('goes on in the midst of a commit of which something was purged since', async () => {
+  const events = [event('1', 'ann', 0), event('2', 'ann', 1), event('3', 'ann', 2)];
+  const commit = { writer: 'w', position: 1n, committedAt: new Date(), bytes: 0 };
+  const scope = { tenant: '', owner: 'ann' };
+  const [, , second] = await framesOf(gatewayOver({ ...commit, events }), {}, scope);
+  const rest = await framesOf(gatewayOver({ ...commit, events: events.slice(1) }), { since: second?.cursor }, scope);
+  expect(rest.map(({ text }) => (JSON.parse(text) as { taskId?: string }).taskId)).toEqual([undefined, '3']);
+});
+
+async function framesOf(gateway: EventGateway, query: { since?: string }, scope: TaskScope): Promise<GatewayFrame[]> {
+  const follow = await gateway.open(gateway.read(query, scope));
+  return Array.fromAsync(follow(new AbortController().signal));
+}

@@ -67,11 +67,11 @@ export class EventGateway {
   /** The frames of a commit that a client has not had and wants. */
   private *rest(commit: Commit, place: Place, query: GatewayQuery): Generator<GatewayFrame> {
     const frames = this.frames.of(commit);
-    for (let index = place.partly.get(commit.writer) ?? 0; index < frames.length; index += 1) {
-      const frame = frames[index]!;
-      if (!wants(query, frame.source, frame.projected)) continue;
+    const begin = place.partly.get(commit.writer) ?? 0;
+    for (const frame of frames) {
+      if (frame.place < begin || !wants(query, frame.source, frame.projected)) continue;
       const cursor = encodeCursor(
-        index + 1 === frames.length ? after(place, commit) : within(place, commit, index + 1),
+        frame === frames.at(-1) ? after(place, commit) : within(place, commit, frame.place + 1),
       );
       yield { cursor, text: frameText(frame, cursor) };
     }
@@ -84,6 +84,6 @@ function after({ position, partly, at }: Place, commit: Commit): Place {
   return { position: new Map(position).set(commit.writer, commit.position), partly: others, at };
 }
 
-function within({ position, partly, at }: Place, { writer }: Commit, frames: number): Place {
-  return { position, partly: new Map(partly).set(writer, frames), at };
+function within({ position, partly, at }: Place, { writer }: Commit, reached: number): Place {
+  return { position, partly: new Map(partly).set(writer, reached), at };
 }

@@ -13,7 +13,7 @@ export interface Projected {
 
 /**
  * Tells what an event means to a stream; `undefined` where it means nothing. It must answer alike for the same event at
- * every replica: cursors count its frames. A new stream is a new projection, and nothing in the gateway changes.
+ * every replica: cursors name its frames. A new stream is a new projection, and nothing in the gateway changes.
  */
 export type EventProjection = (event: CommittedEvent) => Projected | undefined;
 

@@ -5,7 +5,7 @@ import type { CommitPosition } from '#libs/tasks';
 export interface Place {
   /** Commits that it has had whole. */
   position: CommitPosition;
-  /** How many frames it has had of a writer's next commit. */
+  /** From which place on it has had no frames of a writer's next commit. */
   partly: ReadonlyMap<string, number>;
   /** The database's time when it stood there. */
   at: Date;

@@ -7,6 +7,8 @@ export type CommitPosition = ReadonlyMap<string, bigint>;
 /** An event as it was committed, with the Task that it belongs to as that stands now. */
 export interface CommittedEvent extends RecordedEvent {
   readonly header: TaskHeader;
+  /** Its place among the events of its commit, from 0; those that were purged since count. */
+  readonly place: number;
 }
 
 /** Events of any Tasks that became durable together. */

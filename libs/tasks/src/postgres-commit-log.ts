@@ -143,12 +143,12 @@ function toCommit(
   headers: Map<string, TaskHeader>,
 ): Commit {
   const committed: CommittedEvent[] = [];
+  let place = 0;
   row.task_ids.forEach((taskId, index) => {
     const header = headers.get(taskId);
-    if (!header) return;
-    for (let sequence = row.afters[index]! + 1; sequence <= row.last_sequences[index]!; sequence += 1) {
-      const found = events.get(eventKey(taskId, sequence));
-      if (found) committed.push(withHeader(found, header));
+    for (let sequence = row.afters[index]! + 1; sequence <= row.last_sequences[index]!; sequence += 1, place += 1) {
+      const found = header && events.get(eventKey(taskId, sequence));
+      if (found) committed.push(committedEvent(found, header, place));
     }
   });
   return {
@@ -160,8 +160,8 @@ function toCommit(
   };
 }
 
-function withHeader(event: RecordedEvent, header: TaskHeader): CommittedEvent {
-  return Object.defineProperty(event, 'header', { value: header }) as CommittedEvent;
+function committedEvent(event: RecordedEvent, header: TaskHeader, place: number): CommittedEvent {
+  return Object.defineProperties(event, { header: { value: header }, place: { value: place } }) as CommittedEvent;
 }
 
 function eventKey(taskId: string, sequence: number): string {
