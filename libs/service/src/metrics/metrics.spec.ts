@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { Metrics } from './metrics.js';
 
 describe('Metrics', () => {
@@ -24,6 +25,34 @@ describe('Metrics', () => {
     const text = await metrics.read();
     expect(text).toContain('waiting{reason="input"} 2');
     expect(text).toContain('waiting{reason="timer"} 0');
+  });
+
+  it('tells all the rest while one gauge is not to be had, and asks for that once', async () => {
+    jest.useFakeTimers();
+    try {
+      const metrics = new Metrics();
+      const slow = Promise.withResolvers<number>();
+      let asked = 0;
+      metrics.gauge('slow', 'Slow', [], () => {
+        asked += 1;
+        return asked === 1 ? 7 : slow.promise;
+      });
+      metrics.gauge('stalled_seconds', 'Stalled', [], () => 3);
+      await metrics.read();
+      for (let scrape = 0; scrape < 2; scrape += 1) {
+        let text = '';
+        void metrics.read().then((read) => (text = read));
+        await jest.advanceTimersByTimeAsync(2_000);
+        expect(text).toMatch(/^slow 7$[^]*^stalled_seconds 3$/m);
+      }
+      expect(asked).toBe(2);
+      slow.resolve(9);
+      await slow.promise;
+      await jest.advanceTimersByTimeAsync(0);
+      expect(await metrics.read()).toMatch(/^slow 9$/m);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('keeps each instance to itself', async () => {

@@ -5,6 +5,9 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 /** Seconds: from a tenth of a millisecond to the longest that a caller waits. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
+/** What a reading may take: whoever scrapes gives up after some seconds, and would learn nothing at all. */
+const READING_MS = 2_000;
+
 /** What Prometheus reads at `/metrics`. Asking twice for a name gives the same metric. */
 @Injectable()
 export class Metrics {
@@ -32,7 +35,8 @@ export class Metrics {
 
   /**
    * `collect`, where given, is called at every reading and gives the value, or with one label that of each of its values;
-   * it must not fail.
+   * it must not fail. One that takes longer than two seconds, as with a database that does not answer, leaves the gauge
+   * as it was, and is not called again before it is done.
    */
   gauge<T extends string = string>(
     name: string,
@@ -47,7 +51,7 @@ export class Metrics {
       help,
       labelNames,
       registers: [this.registry],
-      collect: collect && (async () => setTo(gauge, labelNames[0], await collect())),
+      collect: collect && inTime(async () => setTo(gauge, labelNames[0], await collect())),
     });
     return gauge;
   }
@@ -60,6 +64,21 @@ export class Metrics {
   private known<M>(name: string): M | undefined {
     return this.registry.getSingleMetric(name) as M | undefined;
   }
+}
+
+/** Does not wait for longer than a reading may take, and has one under way at most. */
+function inTime(read: () => Promise<void>): () => Promise<void> {
+  let underWay: Promise<void> | undefined;
+  return async () => {
+    underWay ??= read().finally(() => {
+      underWay = undefined;
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, READING_MS);
+    });
+    await Promise.race([underWay, late]).finally(() => clearTimeout(timer));
+  };
 }
 
 /** The value of a gauge, or its values by those of its label. */
