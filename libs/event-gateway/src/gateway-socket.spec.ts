@@ -13,14 +13,16 @@ let authentication: { caller: () => Promise<Caller> };
 let server: Server;
 let port: number;
 let end: () => void;
+let shutdown: AbortController;
 
 beforeEach(async () => {
   const metrics = { counter: () => ({ inc: () => undefined }), gauge: () => undefined } as never;
   const openCalls = new OpenCalls({} as Authentication);
   authentication = { caller: async () => CALLER };
+  shutdown = new AbortController();
   const socket = new GatewaySocket(
     { read: () => ({}), open: async () => async function* () {} } as unknown as EventGateway,
-    { register: (_phase: string, stop: () => void) => (end = stop), started: new AbortController().signal } as never,
+    { register: (_phase: string, stop: () => void) => (end = stop), started: shutdown.signal } as never,
     { refusal: () => undefined } as never,
     { caller: () => authentication.caller() } as unknown as Authentication,
     openCalls,
@@ -73,4 +75,21 @@ describe('GatewaySocket', () => {
     await once(staying, 'open');
     staying.terminate();
   });
+
+  it('refuses at the shutdown who is kept waiting for an answer of the database', async () => {
+    const asked = Promise.withResolvers<void>();
+    authentication.caller = () => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    };
+    const client = ask();
+    await asked.promise;
+    const answered = once(client, 'data') as Promise<[Buffer]>;
+    const ended = once(client, 'end');
+    shutdown.abort();
+    const [answer] = await answered;
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 503 [^]*The service is shutting down/);
+    await ended;
+    client.destroy();
+  }, 30_000);
 });

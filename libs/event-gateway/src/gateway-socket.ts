@@ -34,6 +34,8 @@ const REFUSED = 1008;
 const INTERNAL_ERROR = 1011;
 const TRY_AGAIN_LATER = 1013;
 
+const ENDING = 'The service is shutting down';
+
 /** The types of the library do not know `closeTimeout` yet. */
 const OPTIONS = {
   noServer: true,
@@ -88,13 +90,23 @@ export class GatewaySocket {
 
   private refusal(url: URL | null): ProblemError | undefined {
     if (url?.pathname !== PATH) return new ProblemError(404, 'There is nothing at this address');
-    return this.shutdown.started.aborted ? new ProblemError(503, 'The service is shutting down') : undefined;
+    return this.shutdown.started.aborted ? new ProblemError(503, ENDING) : undefined;
+  }
+
+  /** What a database that does not answer keeps from being known is not waited for at the shutdown, which waits for it. */
+  private unlessEnding<T>(answer: Promise<T>): Promise<T> {
+    const { started } = this.shutdown;
+    return new Promise((resolve, reject) => {
+      const end = (): void => reject(new ProblemError(503, ENDING));
+      started.addEventListener('abort', end, { once: true });
+      answer.then(resolve, reject).finally(() => started.removeEventListener('abort', end));
+    });
   }
 
   /** Never rejects. */
   private async admit(request: IncomingMessage, url: URL, socket: Duplex, head: Buffer): Promise<void> {
     try {
-      const caller = await this.callerOf(request);
+      const caller = await this.unlessEnding(this.callerOf(request));
       // Nobody would be told any more that its stream is over.
       if (socket.destroyed) return;
       const wanted = readQuery(EventsQuery, parameters(url.searchParams));
@@ -102,7 +114,7 @@ export class GatewaySocket {
       const who = limitName(caller, request.socket.remoteAddress);
       this.limits.enter(who)();
       socket.once('close', this.limits.stream(who));
-      const follow = await this.gateway.open(query);
+      const follow = await this.unlessEnding(this.gateway.open(query));
       const refusal = this.refusal(url);
       if (refusal) return void refuseUpgrade(request, socket, refusal);
       this.server.handleUpgrade(request, socket, head, (client) => {
@@ -114,7 +126,7 @@ export class GatewaySocket {
       });
     } catch (error) {
       const { requestId } = refuseUpgrade(request, socket, error);
-      if (error instanceof A2AError) return;
+      if (error instanceof A2AError || this.shutdown.started.aborted) return;
       this.logger[isDatabaseAway(error) ? 'warn' : 'error'](
         { err: error, requestId },
         'A WebSocket could not be opened',
@@ -156,7 +168,7 @@ export class GatewaySocket {
 
   private end(): void {
     clearInterval(this.heartbeat);
-    for (const client of this.server.clients) client.close(GOING_AWAY, 'The service is shutting down');
+    for (const client of this.server.clients) client.close(GOING_AWAY, ENDING);
   }
 }
 
