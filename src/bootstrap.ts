@@ -26,6 +26,7 @@ import {
   type Environment,
   InFlight,
   loadConfig,
+  logConsole,
   type LogLevel,
   Readiness,
   Shutdown,
@@ -93,6 +94,7 @@ async function startedOn(config: AppConfig, stop: EarlyStop): Promise<Started> {
   stop.endIfWished();
   stop.leave();
   returnStartMemory();
+  logConsole();
   return listen(app, config).catch(async (error: unknown) => {
     await app.close();
     throw error;

@@ -1,0 +1,23 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { logConsole } from './console-lines.js';
+
+describe('logConsole', () => {
+  const { error, warn, trace } = console;
+  afterEach(() => {
+    Object.assign(console, { error, warn, trace });
+    jest.restoreAllMocks();
+  });
+
+  it('makes one line of the log of what is printed', () => {
+    const printed = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const logged = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    logConsole();
+    const fault = new Error('the worker ended');
+    console.trace(fault);
+    console.error('E %s of %d', 'none', 1);
+    console.warn('old');
+    expect(logged.mock.calls).toEqual([[{ err: fault }, 'the worker ended'], ['E none of 1'], ['old']]);
+    expect(printed).not.toHaveBeenCalled();
+  });
+});
