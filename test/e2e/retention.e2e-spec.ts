@@ -54,6 +54,23 @@ describe('TASK_RETENTION', () => {
     expect(await youngAndOld()).toEqual({ young: 19_997, old: 0 });
   });
 
+  it('keys of Tasks that stay hold up no others, however many are of one time', async () => {
+    const { name } = await stage.api.save(linear(unique('asks'), script('q', { ask: 'which?' })));
+    const waiting = await sendTask(stage.api.base(name), 'hello');
+    await stage.database.query(
+      `INSERT INTO task_key (tenant, owner, agent, key, fingerprint, task_id, created_at)
+       SELECT 's', 'p', 'a', 'k' || n, 'f', CASE WHEN n <= 1200 THEN $1 ELSE 'none' END, now() - interval '1 day'
+       FROM generate_series(1, 1300) AS n`,
+      [waiting.id],
+    );
+    const left = () =>
+      stage.database.query(
+        `SELECT task_id = 'none' AS gone, count(*)::int FROM task_key WHERE tenant = 's' GROUP BY 1`,
+      );
+    await purgedUntil(async () => (await left()).length === 1);
+    expect(await left()).toEqual([{ gone: false, count: 1200 }]);
+  });
+
   it('a Task that has not ended stays, with every Task that it called for', async () => {
     const fake = await stage.fake({ streaming: true });
     fake.always(holds());
@@ -61,6 +78,9 @@ describe('TASK_RETENTION', () => {
     await stage.api.save(linear(name, input('in'), echo('early'), external('x', fake.url)));
     await stage.api.save(linear(`${name}_ask`, script('q', { ask: 'which?' })));
     const waiting = await sendTask(stage.api.base(`${name}_ask`), 'hello');
+    const key = { 'Idempotency-Key': unique('key') };
+    const asked = await stage.api.start(`${name}_ask`, {}, key);
+    await stage.api.reached(asked, ['input-required']);
     const runId = await stage.api.start(name, { in: 'a' });
     await fake.sent();
     // What ended meanwhile is purged: the job has been through all Tasks.
@@ -71,6 +91,7 @@ describe('TASK_RETENTION', () => {
     const early = run.nodes.early?.taskId ?? '';
     expect((await getTask(stage.api.base(name, 'early'), early)).status.state).toBe('TASK_STATE_COMPLETED');
     expect((await getTask(stage.api.base(`${name}_ask`), waiting.id)).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(await stage.api.start(`${name}_ask`, {}, key)).toBe(asked);
     fake.release();
     await stage.api.ended(runId);
     await purgedUntil(async () => (await rowsOf([runId, early])).task === 0);

@@ -87,13 +87,25 @@ export class TaskPurge {
     }
   }
 
+  /** From the oldest on; those that stay are passed by. */
   private async purgeKeys(olderThan: Date, signal: AbortSignal): Promise<void> {
-    for (let deleted = BATCH; deleted >= BATCH && !signal.aborted;) {
+    for (let after = '-infinity', limit = BATCH; !signal.aborted;) {
       const began = performance.now();
-      deleted = (await this.pool.query(DELETE_KEYS, [olderThan, BATCH])).rowCount ?? 0;
+      const { rows } = await this.pool.query<SeenKeys>(DELETE_KEYS, [olderThan, limit, after]);
+      const { seen, reached } = rows[0]!;
+      if (seen < limit || reached === null) return;
+      // All that were seen may be of one time, and stay.
+      limit = reached === after ? limit * 2 : BATCH;
+      after = reached;
       await delay(performance.now() - began);
     }
   }
+}
+
+interface SeenKeys {
+  seen: number;
+  /** The time of the last one. */
+  reached: string | null;
 }
 
 interface Found {
@@ -134,8 +146,17 @@ const findEnded = (which: string, kept: readonly string[]): string => `
 const DELETE_EVENTS = 'DELETE FROM task_log WHERE task_id = ANY($1::text[])';
 const DELETE_TASKS = `DELETE FROM task WHERE task_id = ANY($1::text[]) AND state IN ${ENDED}`;
 
+/** The key of a Task stays as long as the Task may: whoever comes back with it is led there. */
 const DELETE_KEYS = `
-  DELETE FROM task_key WHERE ctid = ANY(ARRAY(SELECT ctid FROM task_key WHERE created_at < $1 ORDER BY created_at LIMIT $2))`;
+  WITH seen AS MATERIALIZED (
+    SELECT ctid AS place, task_id, created_at FROM task_key
+    WHERE created_at < $1 AND created_at >= $3::timestamptz ORDER BY created_at LIMIT $2
+  ),
+  deleted AS (
+    DELETE FROM task_key WHERE ctid = ANY(ARRAY(SELECT place FROM seen WHERE NOT EXISTS (
+      SELECT FROM task WHERE task.task_id = seen.task_id AND (task.state NOT IN ${ENDED} OR task.updated_at >= $1))))
+  )
+  SELECT count(*)::int AS seen, max(created_at)::text AS reached FROM seen`;
 
 const NAME = 'tasks.purge';
 const EVERY_TEN_MINUTES = '*/10 * * * *';
