@@ -3,9 +3,10 @@ import { Logger } from '@nestjs/common';
 import { logConsole } from './console-lines.js';
 
 describe('logConsole', () => {
-  const { error, warn, trace } = console;
+  const printer = globalThis.console;
+  const { error, warn, trace } = printer;
   afterEach(() => {
-    Object.assign(console, { error, warn, trace });
+    Object.assign(printer, { error, warn, trace });
     jest.restoreAllMocks();
   });
 
@@ -14,9 +15,9 @@ describe('logConsole', () => {
     const logged = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     logConsole();
     const fault = new Error('the worker ended');
-    console.trace(fault);
-    console.error('E %s of %d', 'none', 1);
-    console.warn('old');
+    printer.trace(fault);
+    printer.error('E %s of %d', 'none', 1);
+    printer.warn('old');
     expect(logged.mock.calls).toEqual([[{ err: fault }, 'the worker ended'], ['E none of 1'], ['old']]);
     expect(printed).not.toHaveBeenCalled();
   });
