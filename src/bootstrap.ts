@@ -175,6 +175,8 @@ function serverOptions(config: AppConfig): FastifyHttpOptions<Server> {
       connectionsCheckingInterval: headersTimeout / 4,
       // The browser guard does, and reads the request to its end.
       requireHostHeader: false,
+      // A client that offers another protocol beside its request, as HTTP/2 without TLS, wants an answer in any case.
+      shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
     },
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER, ignoreTrailingSlash: true },
   };

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sendTask } from '../support/a2a.js';
 import { GatewayClient, type GatewayFrame, refusedUpgrade } from '../support/gateway-client.js';
 import { type Parley, startParley } from '../support/parley.js';
+import { sendRaw } from '../support/raw-request.js';
 import { range, SseReader } from '../support/sse.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
@@ -209,6 +210,21 @@ describe('the event gateway', () => {
       403,
       { reason: 'FOREIGN_ORIGIN', requestId: expect.any(String), trace_id: '0af7651916cd43dd8448eb211c80319c' },
     ]);
+  });
+
+  it('answers a request that offers HTTP/2 beside itself as any other', async () => {
+    const headers = {
+      connection: 'Upgrade, HTTP2-Settings',
+      upgrade: 'h2c',
+      'http2-settings': 'AAMAAABkAAQCAAAAAAIAAAAA',
+      'content-type': 'application/json',
+      'a2a-version': '1.0',
+    };
+    const { url } = stage.parley;
+    expect((await sendRaw(url, { target: '/health/live', headers })).status).toBe(200);
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks', params: { contextId: unique('none') } });
+    const listed = await sendRaw(url, { method: 'POST', target: '/a2a', headers, body });
+    expect([listed.status, JSON.parse(listed.text)]).toMatchObject([200, { result: { tasks: [] } }]);
   });
 
   it('shows what a Task of several turns does, and ends with the service', async () => {
