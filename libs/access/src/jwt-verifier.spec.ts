@@ -15,9 +15,9 @@ const CONFIG: JwtConfig = {
 const pair = await generateKeyPair('ES256', { extractable: true });
 const jwks = JSON.stringify({ keys: [await exportJWK(pair.publicKey)] });
 
-function tokenOf(claims: Record<string, unknown>): Promise<string> {
+function tokenOf(claims: Record<string, unknown>, end: string | number = '1m'): Promise<string> {
   const jwt = new SignJWT(claims).setProtectedHeader({ alg: 'ES256' });
-  return jwt.setIssuer('id').setAudience('parley').setExpirationTime('1m').sign(pair.privateKey);
+  return jwt.setIssuer('id').setAudience('parley').setExpirationTime(end).sign(pair.privateKey);
 }
 
 describe('JwtVerifier', () => {
@@ -44,6 +44,14 @@ describe('JwtVerifier', () => {
     }
     for (const email of ['ann\ufffd', 'ann\nann', '\u{1f600}']) {
       expect(await verifier.caller(await tokenOf({ email }))).toMatchObject({ owner: email });
+    }
+  });
+
+  it('takes a token that never ends for one whose end can be written down', async () => {
+    const verifier = new JwtVerifier(CONFIG, async () => new Response(jwks));
+    for (const end of [8.7e12, 1e300]) {
+      const caller = await verifier.caller(await tokenOf({ email: 'ann' }, end));
+      expect(new Date(caller!.proof!.endsAt!).toISOString()).toMatch(/^9999-/);
     }
   });
 
