@@ -308,6 +308,29 @@ describe('a call', () => {
     expect(broken.status).toBe(400);
   });
 
+  it('with a number that is none, or nested deeper than anything is kept, is refused, and nothing is begun', async () => {
+    const runs = await runsOf(plain);
+    const refusals = ['1e999', `${'['.repeat(101)}${']'.repeat(101)}`].map(async (text) => {
+      const params = `{"name":"${plain}","arguments":{"text":${text}}}`;
+      const response = await fetch(all(), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`,
+      });
+      return [response.status, await response.json()];
+    });
+    const error = (message: string) => ({
+      jsonrpc: '2.0',
+      id: 1,
+      error: expect.objectContaining({ code: -32600, message }),
+    });
+    expect(await Promise.all(refusals)).toEqual([
+      [400, error('params.arguments.text: must be a finite number')],
+      [400, error('the body is nested deeper than 100 levels')],
+    ]);
+    expect(await runsOf(plain)).toBe(runs);
+  });
+
   it('by a page of another origin is refused', async () => {
     for (const url of [all(), only(greeting)]) {
       const { status, text } = await mcp(url, 'tools/list', {}, { headers: { origin: 'https://evil.example' } });

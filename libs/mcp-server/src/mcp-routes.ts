@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { admitStream, scopeOf, setRetryAfter } from '#libs/access';
 import { inboundTrace } from '#libs/service';
 import { readIdempotencyKey } from '#libs/executor';
-import type { ServiceAddress } from '#libs/http';
+import { refuseUnfitJson, type ServiceAddress } from '#libs/http';
 import { A2AError, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { sessionOf } from './client-support.js';
 import { Exchange, type McpBackend, SHUTTING_DOWN } from './exchange.js';
@@ -171,8 +171,12 @@ function pathOf({ url }: FastifyRequest): string {
   return url.split('?', 1)[0]?.replace(/\/$/, '') ?? '';
 }
 
-/** One message: the revisions that had batches are no more spoken by anybody who needs them. */
+/**
+ * One message: the revisions that had batches are no more spoken by anybody who needs them.
+ * @throws McpError, or as `refuseUnfitJson` does
+ */
 function readBody(body: unknown): JsonObject {
+  refuseUnfitJson(body);
   if (isJsonObject(body as JsonValue)) return body as JsonObject;
   const what = Array.isArray(body) ? 'Batches are not supported: send one message' : 'The body must be a JSON object';
   throw new McpError(INVALID_REQUEST, what, 400);
