@@ -81,4 +81,12 @@ describe('the Message of a call', () => {
       metadata: expect.anything(),
     });
   });
+
+  it.each(['a\0b', 'a\ud800', 'c'.repeat(257), 7, {}])('is none in a context that can be none: %j', (contextId) => {
+    expect(() => callMessage(workflow({}), {}, { 'parley/contextId': contextId }, undefined)).toThrow(
+      '_meta["parley/contextId"]: must be a string of at most 256 characters',
+    );
+    const longest = { 'parley/contextId': '\u{1f600}'.repeat(256) };
+    expect(callMessage(workflow({}), {}, longest, undefined).contextId).toHaveLength(512);
+  });
 });

@@ -25,6 +25,9 @@ const ANNOTATIONS = new Set(['title', 'description', 'examples']);
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
+const CONTEXT = 'parley/contextId';
+const ID = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
+
 /** How a workflow without inputs is told what it is for. */
 const TEXT_SCHEMA: WorkflowTool['inputSchema'] = {
   type: 'object',
@@ -61,19 +64,28 @@ export function toolPath(name: unknown): string {
  * has none.
  * @param meta what the client said beside them
  * @param key the call's `Idempotency-Key`: the same call is the same Message
+ * @throws McpError where its context can be none
  */
 export function callMessage(agent: ServedAgent, args: JsonObject, meta: JsonObject, key: string | undefined): Message {
   const { text, ...others } = args;
   const takesText = !hasInputs(agent) && Object.keys(others).length === 0;
   const parts =
     takesText && (text === undefined || typeof text === 'string') ? [textPart(text ?? '')] : [dataPart(args)];
-  const contextId = meta['parley/contextId'];
+  const contextId = contextOf(meta);
   const trace = Object.fromEntries(['traceparent', 'tracestate'].flatMap((name) => textMember(meta, name)));
   return userMessage(parts, {
     ...(key !== undefined && { messageId: derivedId('mcp', agent.path, key) }),
-    ...(typeof contextId === 'string' && contextId !== '' && { contextId }),
+    ...(contextId !== undefined && { contextId }),
     ...(Object.keys(trace).length > 0 && { metadata: trace }),
   });
+}
+
+/** The context that a call goes on in, under the rule that A2A has for ids. @throws McpError */
+function contextOf({ [CONTEXT]: given }: JsonObject): string | undefined {
+  if (given === undefined || given === null || given === '') return undefined;
+  if (typeof given === 'string' && ID.test(given)) return given;
+  const rule = 'must be a string of at most 256 characters, none of them a control character';
+  throw new McpError(INVALID_PARAMS, `_meta["${CONTEXT}"]: ${rule}`);
 }
 
 function textMember(meta: JsonObject, name: string): [string, JsonValue][] {
