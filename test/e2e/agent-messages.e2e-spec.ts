@@ -46,6 +46,13 @@ describe('POST /api/agent-messages', () => {
     [{ url: 'http://127.0.0.1:9', message: { ...MESSAGE, role: 'ROLE_AGENT' } }, 'message'],
     [{ url: 'http://127.0.0.1:9', message: { ...MESSAGE, messageId: '' } }, 'message'],
     [{ url: 'http://127.0.0.1:9', message: { ...MESSAGE, parts: ['text'] } }, 'message'],
+    [{ url: 'http://127.0.0.1:9', message: { ...MESSAGE, messageId: 'm'.repeat(257) } }, 'message.messageId'],
+    [{ url: 'http://127.0.0.1:9', message: { ...MESSAGE, contextId: 'a\0b' } }, 'message.contextId'],
+    [{ url: 'http://127.0.0.1:9', message: { ...MESSAGE, taskId: 'a\ud800' } }, 'message.taskId'],
+    [
+      { url: 'http://127.0.0.1:9', message: { ...MESSAGE, referenceTaskIds: ['t', '\n'] } },
+      'message.referenceTaskIds[1]',
+    ],
     [[], 'url'],
   ])('refuses %j, naming %s', async (body, path) => {
     const reply = await send(body);

@@ -105,6 +105,7 @@ describe('/api/mcp-servers', () => {
     ['a bad name', { name: 'my server', url: 'https://x.example' }, 400, 'name'],
     ['no URL', { name: 'new' }, 400, 'url'],
     ['a file URL', { name: 'new', url: 'file:///etc/passwd' }, 400, 'url'],
+    ['what the database does not keep', { name: 'new', url: 'https://x.example/\0' }, 400, 'url'],
     ['a password in the URL', { name: 'new', url: 'https://ann:secret@x.example' }, 400, 'url'],
     ['a metadata address', { name: 'new', url: 'http://169.254.169.254/mcp' }, 400, 'url'],
     ['a metadata address in another form', { name: 'new', url: 'http://[::ffff:169.254.169.254]/mcp' }, 400, 'url'],

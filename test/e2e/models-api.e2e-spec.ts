@@ -76,6 +76,7 @@ describe('/api/models', () => {
     ['another provider', { provider: 'acme' }, ['provider']],
     ['no model', { model: '' }, ['model']],
     ['an address that is none', { baseUrl: 'models' }, ['baseUrl']],
+    ['an address with what the database does not keep', { baseUrl: 'https://models.example.com/\0' }, ['baseUrl']],
     ['an address with a password', { baseUrl: 'https://u:p@models.example.com/v1' }, ['baseUrl']],
     ['an address of the cloud’s metadata', { baseUrl: 'http://169.254.169.254/v1' }, ['baseUrl']],
     ['a credential that is no name', { auth: 'a key' }, ['auth']],

@@ -2,10 +2,12 @@ import type { ServedAgent } from '#libs/executor';
 import {
   dataPart,
   derivedId,
+  isIdentifier,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   type Message,
+  NO_ID,
   textPart,
   userMessage,
 } from '#libs/protocol';
@@ -26,7 +28,6 @@ const ANNOTATIONS = new Set(['title', 'description', 'examples']);
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 const CONTEXT = 'parley/contextId';
-const ID = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
 
 /** How a workflow without inputs is told what it is for. */
 const TEXT_SCHEMA: WorkflowTool['inputSchema'] = {
@@ -83,9 +84,8 @@ export function callMessage(agent: ServedAgent, args: JsonObject, meta: JsonObje
 /** The context that a call goes on in, under the rule that A2A has for ids. @throws McpError */
 function contextOf({ [CONTEXT]: given }: JsonObject): string | undefined {
   if (given === undefined || given === null || given === '') return undefined;
-  if (typeof given === 'string' && ID.test(given)) return given;
-  const rule = 'must be a string of at most 256 characters, none of them a control character';
-  throw new McpError(INVALID_PARAMS, `_meta["${CONTEXT}"]: ${rule}`);
+  if (isIdentifier(given)) return given;
+  throw new McpError(INVALID_PARAMS, `_meta["${CONTEXT}"]: ${NO_ID}`);
 }
 
 function textMember(meta: JsonObject, name: string): [string, JsonValue][] {

@@ -1,4 +1,5 @@
 import { Each, malformed, withMembers } from '#libs/http';
+import { isPlainText } from '#libs/protocol';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength, ValidateIf } from 'class-validator';
 import { ECHO_MODEL } from './echo-model.js';
@@ -94,7 +95,7 @@ function Given(): PropertyDecorator {
 }
 
 function isPlainHttpUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
+  if (!isPlainText(text) || !URL.canParse(text)) return false;
   const { protocol, username, password, hash, search } = new URL(text);
   return /^https?:$/.test(protocol) && `${username}${password}${hash}${search}` === '';
 }

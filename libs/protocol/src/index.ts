@@ -87,6 +87,7 @@ export { canonicalJson } from './card/canonical-json.js';
 export { type JsonDifference, jsonDifferences } from './json-differences.js';
 export { briefText } from './brief-text.js';
 export { ContentTooLarge } from './content-too-large.js';
+export { isIdentifier, isPlainText, LONGEST_ID, NO_ID } from './identifier.js';
 export { hasUserinfo, NO_USERINFO, shownUrl, withoutUserinfo } from './shown-url.js';
 export {
   isRenderingOf,

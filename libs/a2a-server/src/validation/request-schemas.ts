@@ -1,4 +1,4 @@
-import { readTimestamp, TASK_STATES } from '#libs/protocol';
+import { isPlainText, LONGEST_ID, readTimestamp, TASK_STATES } from '#libs/protocol';
 
 /** Optional fields may also be `null`: ProtoJSON reads it as absent. */
 const optional = <T extends object>(schema: T): T & { nullable: true } => ({ ...schema, nullable: true });
@@ -11,7 +11,6 @@ const message = (properties: object, required: string[] = []): object => ({
   additionalProperties: false,
 });
 
-const MAX_ID = 256;
 const INT32_MAX = 2_147_483_647;
 
 /** By their numbers in `a2a.proto`. */
@@ -20,9 +19,9 @@ const STATES = ['TASK_STATE_UNSPECIFIED', ...TASK_STATES];
 
 const TEXT = { type: 'string' };
 const NON_EMPTY_TEXT = { type: 'string', minLength: 1 };
-const ID = { type: 'string', minLength: 1, maxLength: MAX_ID, format: 'identifier' };
+const ID = { type: 'string', minLength: 1, maxLength: LONGEST_ID, format: 'identifier' };
 /** An id whose empty string means that it is absent, as in every proto3 string. */
-const OPTIONAL_ID = optional({ type: 'string', maxLength: MAX_ID, format: 'identifier' });
+const OPTIONAL_ID = optional({ type: 'string', maxLength: LONGEST_ID, format: 'identifier' });
 const STRUCT = optional({ type: 'object' });
 const TEXTS = optional({ type: 'array', items: NON_EMPTY_TEXT });
 const HISTORY_LENGTH = optional({ type: 'integer', minimum: 0, maximum: INT32_MAX });
@@ -107,12 +106,11 @@ export const REQUEST_SCHEMAS = {
   getExtendedAgentCard: message({ tenant: OPTIONAL_ID }),
 };
 
-const CONTROL_OR_SURROGATE = /[\p{Cc}\p{Cs}]/u;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /** The string formats of the request schemas, each told by `FORMAT_TEXTS`. */
 export const REQUEST_FORMATS: Record<string, (value: string) => boolean> = {
-  identifier: (value) => !CONTROL_OR_SURROGATE.test(value),
+  identifier: isPlainText,
   base64: isBase64,
   timestamp: (value) => readTimestamp(value) !== undefined,
 };

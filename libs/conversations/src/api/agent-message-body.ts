@@ -2,11 +2,13 @@ import { ApiProperty } from '@nestjs/swagger';
 import { malformed } from '#libs/http';
 import {
   InvalidProtocolValue,
+  isIdentifier,
   isJsonObject,
   type JsonObject,
   type Message,
   readStreamResponse,
   hasUserinfo,
+  NO_ID,
   NO_USERINFO,
 } from '#libs/protocol';
 
@@ -43,12 +45,25 @@ export class AgentMessageBody {
 function readMessage(json: object): Message {
   try {
     const read = readStreamResponse({ message: json });
-    if ('message' in read && isWhole(read.message)) return read.message;
+    if ('message' in read && isWhole(read.message)) return withIds(read.message);
   } catch (error) {
     if (!(error instanceof InvalidProtocolValue)) throw error;
     throw malformed({ path: 'message', detail: error.message });
   }
   throw malformed({ path: 'message', detail: 'must have a messageId, the role ROLE_USER and a Part' });
+}
+
+/** An agent of this service is sent the Message as it is. @throws ProblemError 400 */
+function withIds(message: Message): Message {
+  const { messageId, contextId, taskId, referenceTaskIds = [] } = message;
+  const ids = { messageId, contextId, taskId, ...Object.fromEntries(referenceTaskIds.map(referenced)) };
+  const strange = Object.entries(ids).filter(([, id]) => id !== undefined && !isIdentifier(id));
+  if (strange.length === 0) return message;
+  throw malformed(...strange.map(([name]) => ({ path: `message.${name}`, detail: NO_ID })));
+}
+
+function referenced(id: string, place: number): [name: string, id: string] {
+  return [`referenceTaskIds[${place}]`, id];
 }
 
 function isWhole({ messageId, role, parts }: Message): boolean {

@@ -1,5 +1,5 @@
 import { Each, ProblemError } from '#libs/http';
-import { hasUserinfo } from '#libs/protocol';
+import { hasUserinfo, isPlainText } from '#libs/protocol';
 import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
@@ -88,7 +88,7 @@ function MayBeLeftOut(): PropertyDecorator {
 }
 
 function isEndpoint(value: unknown): boolean {
-  if (typeof value !== 'string' || !URL.canParse(value) || hasUserinfo(value)) return false;
+  if (typeof value !== 'string' || !isPlainText(value) || !URL.canParse(value) || hasUserinfo(value)) return false;
   const { protocol, hash } = new URL(value);
   return /^https?:$/.test(protocol) && hash === '';
 }
