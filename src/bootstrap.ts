@@ -151,6 +151,7 @@ function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig):
     address,
     tasks: app.get(TaskStore, { strict: false }),
     questions: app.get(TaskQuestions, { strict: false }),
+    jsonMembers: content.jsonMembers,
     ...(auth.jwt && { issuer: auth.jwt.issuer }),
   });
   app.get(Shutdown).register('streams', () => {

@@ -12,6 +12,8 @@ export interface McpBackend {
   handler: RequestHandler;
   tasks: Pick<TaskStore, 'header' | 'load'>;
   questions: Pick<TaskQuestions, 'list'>;
+  /** Members that one text of JSON may have; the default of `JSON_MEMBERS_LIMIT` unless set otherwise. */
+  jsonMembers?: number;
 }
 
 /** A Task as it stands, with what it asks. */
@@ -63,7 +65,8 @@ export class Exchange {
 
   /** The answer to what a Task asks, or `undefined` where none of what came is for an open question. */
   answerTo({ header, questions }: AskingTask, replies: Readonly<Record<string, unknown>>) {
-    return isWaitingState(header.state) ? answerMessage(header.taskId, questions, replies) : undefined;
+    if (!isWaitingState(header.state)) return undefined;
+    return answerMessage(header.taskId, questions, replies, this.backend.jsonMembers);
   }
 
   /**

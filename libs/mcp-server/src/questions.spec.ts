@@ -81,6 +81,18 @@ describe('answerMessage', () => {
     expect(answerMessage('t', questions, replies)).toBeUndefined();
   });
 
+  it('takes the JSON of an answer for no more than any JSON may be', () => {
+    const nested: Question[] = [{ key: 'k', instance: 'h', text: '', form: NESTED }];
+    const given = (answer: string, mostMembers?: number) =>
+      answerMessage('t', nested, { k: accept({ answer }) }, mostMembers)?.parts[0]?.data;
+    expect(given('{"a":{}}')).toEqual({ h: { a: {} } });
+    for (const text of ['{"a":1e999}', `{"a":${'['.repeat(101)}${']'.repeat(101)}}`]) {
+      expect(given(text)).toEqual({ h: text });
+    }
+    expect(() => given('[1,2,3,4]', 3)).toThrow('answer: has more than 3 members and elements (JSON_MEMBERS_LIMIT)');
+    expect(() => given(`[${'[],'.repeat(50_000)}1]`)).toThrow('answer: has more than 50000 members');
+  });
+
   it('answers the Task as a whole with the text', () => {
     const message = answerMessage('t', [{ key: 'task@7', text: '' }], { 'task@7': accept({ answer: 'blue' }) });
     expect(message?.parts).toEqual([expect.objectContaining({ text: 'blue' })]);

@@ -10,7 +10,10 @@ import {
   textPart,
   userMessage,
 } from '#libs/protocol';
+import { hasMoreMembers, refuseUnfitJson, tooManyMembers } from '#libs/http';
+import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import type { StoredTask, TaskQuestions } from '#libs/tasks';
+import { INVALID_PARAMS, McpError } from './mcp-error.js';
 import { ANSWER_SCHEMA, type ElicitationSchema, elicitationSchema } from './elicitation-form.js';
 
 /** More is asked in the inbox. */
@@ -84,15 +87,18 @@ export function inputRequests(questions: readonly Question[]): Record<string, El
 /**
  * The Message that answers what is asked with what came for it. What was answered already, or was never asked, is left
  * out; `undefined` where nothing is left, because it was declined for example.
+ * @param mostMembers what the JSON of one answer may have
+ * @throws McpError where it has more
  */
 export function answerMessage(
   taskId: string,
   questions: readonly Question[],
   replies: Readonly<Record<string, unknown>>,
+  mostMembers = DEFAULT_CONTENT_LIMITS.jsonMembers,
 ): Message | undefined {
   const answers = questions.flatMap((question) => {
     const reply = Object.hasOwn(replies, question.key) ? readReply(replies[question.key]) : undefined;
-    const value = reply && valueOf(question, reply);
+    const value = reply && valueOf(question, reply, mostMembers);
     return value === undefined ? [] : [{ ...question, value }];
   });
   const [first] = answers;
@@ -118,17 +124,22 @@ export function isAccepted(sent: unknown): boolean {
   return readReply(sent)?.action === 'accept';
 }
 
-function valueOf({ form }: Question, { action, content = {} }: Reply): JsonValue | undefined {
+function valueOf({ form }: Question, { action, content = {} }: Reply, mostMembers: number): JsonValue | undefined {
   if (action !== 'accept') return undefined;
   if (form && elicitationSchema(form)) return content;
   const { answer } = content;
   if (typeof answer !== 'string') return undefined;
-  return form ? jsonOr(answer) : answer;
+  return form ? jsonOr(answer, mostMembers) : answer;
 }
 
-function jsonOr(text: string): JsonValue {
+/** What could not be written again is no JSON. @throws McpError */
+function jsonOr(text: string, mostMembers: number): JsonValue {
+  if (hasMoreMembers(text, mostMembers))
+    throw new McpError(INVALID_PARAMS, `answer: ${tooManyMembers(mostMembers)}`, 400);
   try {
-    return JSON.parse(text) as JsonValue;
+    const value = JSON.parse(text) as JsonValue;
+    refuseUnfitJson(value);
+    return value;
   } catch {
     return text;
   }
