@@ -100,6 +100,14 @@ describe('tool nodes', () => {
   });
 });
 
+it('http_get gives JSON that could not be written again as a text', async () => {
+  const texts = ['{"a":1e999}', `${'['.repeat(20_000)}${']'.repeat(20_000)}`];
+  for (const text of texts) {
+    const web = new HttpGet(async () => new Response(text, { headers: { 'content-type': 'application/json' } }));
+    expect(await web.run({ url: 'https://web.example/' }, { signal })).toBe(text);
+  }
+});
+
 describe('tool nodes of a workflow in language 2', () => {
   const type = new ToolNode(new ToolRegistry([new Calculator()]));
   const of = { workflow: 'w', revision: '1', language: 2 as const };

@@ -1,4 +1,4 @@
-import { hasMoreMembers, tooManyMembers } from '#libs/http';
+import { hasMoreMembers, refuseUnfitJson, tooManyMembers } from '#libs/http';
 import { OutboundRefusedError, OutboundTimeoutError } from '#libs/outbound';
 import { type JsonObject, type JsonValue, hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
@@ -8,7 +8,7 @@ import type { Tool, ToolContext } from './tool.js';
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 
-/** Reads a web resource through the outbound client: JSON becomes data, all else text. */
+/** Reads a web resource through the outbound client: JSON that can be written again becomes data, all else text. */
 export class HttpGet implements Tool {
   readonly name = 'http_get';
   readonly description = 'Reads a web resource by HTTP GET';
@@ -50,7 +50,9 @@ export class HttpGet implements Tool {
     if (hasMoreMembers(text, this.mostMembers))
       throw new NodeFailure(`http_get: the answer ${tooManyMembers(this.mostMembers)}`);
     try {
-      return JSON.parse(text) as JsonValue;
+      const value = JSON.parse(text) as JsonValue;
+      refuseUnfitJson(value);
+      return value;
     } catch {
       return text;
     }
