@@ -1,6 +1,7 @@
 import { type AgentClient, AgentCallError, HttpAgentDirectory } from '#libs/a2a-client';
 import { dataPart, type JsonObject, shownUrl, textPart } from '#libs/protocol';
 import { createInterface } from 'node:readline';
+import type { CardReport } from './card-report.js';
 import { type ChatAnswer, ChatSession } from './chat-session.js';
 import { CommandError, EXIT } from './exit-code.js';
 import { type Form, formFields } from './form-answer.js';
@@ -87,7 +88,8 @@ export async function chat(session: Session, url: string): Promise<void> {
   const talk = new ChatSession(agent);
   const { input, json } = terminal;
   const lines = createInterface({ input, ...(!json && { output: process.stdout }), prompt: json ? '' : 'you> ' });
-  if (!json) terminal.line(`Talking with ${agent.card?.name ?? agent.agentUrl}. /new begins again, /quit ends.`);
+  const name = terminal.foreign(agent.card?.name ?? agent.agentUrl);
+  if (!json) terminal.line(`Talking with ${name}. /new begins again, /quit ends.`);
   const stop = (): void => lines.close();
   signal.addEventListener('abort', stop, { once: true });
   // On a terminal Ctrl-C is a key, and no signal.
@@ -132,13 +134,15 @@ export async function card(session: Session, url: string): Promise<void> {
   const report = await cardReport(url, keyFor(session, url));
   const wrong = report.problems.some(({ level }) => level === 'error');
   if (wrong) session.code = EXIT.differs;
-  session.terminal.result(report, () =>
-    [
-      JSON.stringify(report.card, null, 2),
-      `The card at ${report.cardUrl} ${wrong ? 'is not as A2A asks:' : 'has all that A2A asks for.'}`,
-      ...report.problems.map(({ level, path, detail }) => `  ${level}: ${path} ${detail}`),
-    ].join('\n'),
-  );
+  session.terminal.result(report, () => session.terminal.foreign(cardText(report, wrong)));
+}
+
+function cardText({ card: shown, cardUrl, problems }: CardReport, wrong: boolean): string {
+  return [
+    JSON.stringify(shown, null, 2),
+    `The card at ${cardUrl} ${wrong ? 'is not as A2A asks:' : 'has all that A2A asks for.'}`,
+    ...problems.map(({ level, path, detail }) => `  ${level}: ${path} ${detail}`),
+  ].join('\n');
 }
 
 function reason(error: unknown): string {

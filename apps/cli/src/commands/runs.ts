@@ -236,7 +236,9 @@ async function cancelRun(session: Session, runId: string): Promise<void> {
   session.terminal.result(canceled, () =>
     [
       `Run ${runId} is ${canceled.status}.`,
-      ...canceled.children.map(({ node, agentUrl, outcome: became }) => `  ${node} at ${agentUrl}: ${became}`),
+      ...canceled.children.map(({ node, agentUrl, outcome: became }) =>
+        session.terminal.foreign(`  ${node} at ${agentUrl}: ${became}`),
+      ),
     ].join('\n'),
   );
 }
