@@ -78,6 +78,19 @@ describe('RATE_LIMIT', () => {
   });
 });
 
+describe('RATE_LIMIT without authentication', () => {
+  const stage = useStage({ env: { RATE_LIMIT: '3/h' } });
+
+  it('counts who says to be a replica as everybody at that address', async () => {
+    const statuses: number[] = [];
+    const replica: Record<string, string> = { authorization: 'Parley-Node x' };
+    for (const headers of [{}, replica, {}, replica]) {
+      statuses.push((await new Api(stage.parley.url, headers).call('GET', '/runs')).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 429]);
+  });
+});
+
 describe('CONCURRENCY_LIMIT', () => {
   const it_ = useLimited({ CONCURRENCY_LIMIT: '3' });
 

@@ -71,9 +71,10 @@ class Admission implements StreamPermit {
     const { access, isLimited } = this.route;
     if (access === 'public' && !credentials) return this.done();
     try {
-      const caller = this.guards.authentication.caller(credentials);
-      // Replicas call each other as often as a run needs it.
-      const counts = isLimited && credentials?.kind !== 'node';
+      const { authentication } = this.guards;
+      const caller = authentication.caller(credentials);
+      // Replicas call each other as often as a run needs it; where nobody is asked, anybody could say to be one.
+      const counts = isLimited && !(authentication.required && credentials?.kind === 'node');
       if (!(caller instanceof Promise)) return this.enter(caller, counts);
       caller.then(
         (known) => this.enter(known, counts),
