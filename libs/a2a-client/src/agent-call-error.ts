@@ -16,6 +16,8 @@ export type AgentCallFailure =
   | 'changed-card' // its card has changed, and nobody has accepted that; nothing was sent
   | 'aborted'; // by our own signal
 
+const TOO_MANY_REQUESTS = 429;
+
 interface AgentCallErrorOptions {
   cause?: unknown;
   code?: number | undefined;
@@ -46,6 +48,11 @@ export class AgentCallError extends Error {
   readonly status: number | undefined;
   /** How many milliseconds the agent asks to wait before it is called again. */
   readonly retryAfter: number | undefined;
+
+  /** Whether the agent asks to be called less often, which passes and says nothing of what it was asked. */
+  get rateLimited(): boolean {
+    return this.status === TOO_MANY_REQUESTS;
+  }
 
   /** Only 5xx and time-outs are tried again, and what is unsent for as long as a call may wait for its agent. */
   get retryable(): boolean {

@@ -129,7 +129,8 @@ function parsed(url: string): URL {
 }
 
 /** An agent that answers 4xx or 501 where its card should be has no card; it may still answer at its URL. */
-function isAbsence({ kind, code }: AgentCallError): boolean {
+function isAbsence({ kind, code, rateLimited }: AgentCallError): boolean {
+  if (rateLimited) return false;
   return (
     kind === 'client-error' || kind === 'unauthorized' || kind === 'rpc-error' || kind === 'not-found' || code === 501
   );

@@ -13,7 +13,7 @@ export const DEFAULT_TIMEOUTS: Readonly<CallTimeouts> = {
 };
 
 /** What a timer of this runtime can hold, in milliseconds. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+export const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** The limits of one call over all its attempts. Dispose it when the call has ended. */
 export class CallDeadlines {

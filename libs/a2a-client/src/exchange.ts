@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamResponse } from '#libs/protocol';
 import type { AgentCallError } from './agent-call-error.js';
 import { toAgentCallError } from './call-failure.js';
-import type { CallAttempt, CallDeadlines } from './call-deadlines.js';
+import { type CallAttempt, type CallDeadlines, LONGEST_TIMER } from './call-deadlines.js';
 
 const MAX_RETRIES = 3;
 const FIRST_PAUSE_MS = 100;
@@ -12,7 +12,8 @@ const LONGEST_REFUSAL_PAUSE_MS = 1_000;
 type Open = (attempt: CallAttempt) => AsyncIterable<StreamResponse>;
 
 /**
- * One exchange with a single answer, tried again by the retry rule.
+ * One exchange with a single answer that changes nothing however often it is asked for: tried again by the retry rule,
+ * and where the agent asks to be called less often.
  * @param refused how long it is tried again where nobody listens, in milliseconds
  */
 export function once<T>(limits: CallDeadlines, ask: (attempt: CallAttempt) => Promise<T>, refused = 0): Promise<T> {
@@ -24,17 +25,17 @@ export function once<T>(limits: CallDeadlines, ask: (attempt: CallAttempt) => Pr
       attempt.end();
     }
   };
-  return retrying(attempted, limits, refused);
+  return retrying(attempted, limits, { refused, rateLimited: true });
 }
 
-/** One exchange with a stream of answers, tried again as `once` does until its first event is there. */
+/** One exchange with a stream of answers, tried again by the retry rule until its first event is there. */
 export async function* exchange(
   limits: CallDeadlines,
   open: Open,
   refused = 0,
   retries = MAX_RETRIES,
 ): AsyncIterable<StreamResponse> {
-  const { attempt, events, first } = await retrying(() => begin(limits, open), limits, refused, retries);
+  const { attempt, events, first } = await retrying(() => begin(limits, open), limits, { refused, retries });
   try {
     for (let next = first; !next.done; next = await attempt.next(events.next())) yield next.value;
   } finally {
@@ -54,20 +55,28 @@ async function begin(limits: CallDeadlines, open: Open) {
   }
 }
 
+interface RetryRule {
+  /** For how many milliseconds it is tried again where nobody listened, so that nothing was sent. */
+  refused: number;
+  retries?: number;
+  /** Whether it is tried again after a 429. */
+  rateLimited?: boolean;
+}
+
 /**
- * Tries again after 5xx and time-outs, at most three times unless said otherwise, after 100, 200 and 400 ms; and, for `refused`
- * milliseconds, where nobody listened, so that nothing was sent. Nothing else is tried again, and nothing after the
- * call is over.
+ * Tries again after 5xx and time-outs, at most three times unless said otherwise, after 100, 200 and 400 ms; after a 429,
+ * where that is the rule, when the agent asks for it; and where nobody listened. Nothing else is tried again, and nothing
+ * after the call is over.
  * @throws AgentCallError of the last attempt, or why the call is over; `unsent` where no attempt reached anybody
  */
 async function retrying<T>(
   attempt: () => Promise<T>,
   limits: CallDeadlines,
-  refused = 0,
-  maxRetries = MAX_RETRIES,
+  { refused, retries: maxRetries = MAX_RETRIES, rateLimited = false }: RetryRule,
 ): Promise<T> {
   const refusedUntil = performance.now() + refused;
   for (let retries = 0, refusals = 0; ;) {
+    let asked = 0;
     limits.throwIfOver();
     try {
       return await attempt();
@@ -81,9 +90,11 @@ async function retrying<T>(
         continue;
       }
       limits.throwIfOver();
-      if (retries === maxRetries || !failure.retryable) throw failure;
+      const passes = failure.retryable || (rateLimited && failure.rateLimited);
+      if (retries === maxRetries || !passes) throw failure;
+      asked = pauseAfter(failure);
     }
-    await pause(FIRST_PAUSE_MS * 2 ** retries, limits);
+    await pause(Math.max(FIRST_PAUSE_MS * 2 ** retries, asked), limits);
     retries += 1;
   }
 }
@@ -94,6 +105,11 @@ async function refusalPause(refusals: number, limits: CallDeadlines, failure: Ag
   await pause(milliseconds, limits).catch(() => {
     throw failure;
   });
+}
+
+/** How many milliseconds an agent that is called too often asks for, as far as a timer can hold them; else 0. */
+export function pauseAfter(failure: AgentCallError): number {
+  return failure.rateLimited ? Math.min(failure.retryAfter ?? 0, LONGEST_TIMER) : 0;
 }
 
 /** @throws AgentCallError as soon as the call is over */

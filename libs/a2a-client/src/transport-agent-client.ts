@@ -13,7 +13,7 @@ import { AgentClient, type CallOptions, type CancelOutcome } from './agent-clien
 import type { AgentTransport } from './agent-transport.js';
 import { type CallAttempt, CallDeadlines } from './call-deadlines.js';
 import type { CallOutcomes } from './call-outcomes.js';
-import { exchange, once, pause } from './exchange.js';
+import { exchange, once, pause, pauseAfter } from './exchange.js';
 
 const CANCEL_TOTAL_MS = 5_000;
 /** With the pauses between them, about twelve seconds: as long as another replica needs to take a Task over. */
@@ -125,6 +125,7 @@ export class TransportAgentClient extends AgentClient {
     if (!this.transport.streaming) return yield* this.#poll(taskId, call);
     const open = (attempt: CallAttempt) => this.transport.subscribe(taskId, attempt.options(options));
     for (let lost = 0; lost <= MAX_LOST_CONNECTIONS; lost += 1) {
+      let asked = 0;
       try {
         for await (const event of exchange(limits, open)) {
           size.take(event);
@@ -134,9 +135,10 @@ export class TransportAgentClient extends AgentClient {
         }
       } catch (error) {
         if (isUnsupported(error)) break;
-        if (lost === MAX_LOST_CONNECTIONS || !isLostConnection(error, limits)) throw error;
+        if (lost === MAX_LOST_CONNECTIONS || !isPassing(error, limits)) throw error;
+        asked = pauseAfter(error);
       }
-      await pause(nthPause(lost), limits);
+      await pause(Math.max(nthPause(lost), asked), limits);
     }
     yield* this.#poll(taskId, call);
   }
@@ -155,7 +157,7 @@ export class TransportAgentClient extends AgentClient {
         seen = state;
       } catch (error) {
         lost += 1;
-        if (lost > MAX_LOST_CONNECTIONS || !isLostConnection(error, limits)) throw error;
+        if (lost > MAX_LOST_CONNECTIONS || !isPassing(error, limits)) throw error;
       }
       await pause(Math.min(nthPause(lost || polls), lost > 0 ? LONGEST_PAUSE_MS : LONGEST_POLL_MS), limits);
     }
@@ -177,13 +179,19 @@ function taskIdOf(event: StreamResponse): string | undefined {
   return undefined;
 }
 
-function isLostConnection(error: unknown, limits: CallDeadlines): boolean {
+function isLostConnection(error: unknown, limits: CallDeadlines): error is AgentCallError {
   return !limits.over && error instanceof AgentCallError && ['connect', 'server-error'].includes(error.kind);
+}
+
+/** Whether a Task that was asked after may be asked after again: nothing was said of it. */
+function isPassing(error: unknown, limits: CallDeadlines): error is AgentCallError {
+  return isLostConnection(error, limits) || (!limits.over && error instanceof AgentCallError && error.rateLimited);
 }
 
 /** A Task that has ended, or waits, has no stream at some agents (section 3.1.6); others have none at all. */
 function isUnsupported(error: unknown): boolean {
-  return error instanceof AgentCallError && (error.kind === 'rpc-error' || error.kind === 'client-error');
+  if (!(error instanceof AgentCallError) || error.rateLimited) return false;
+  return error.kind === 'rpc-error' || error.kind === 'client-error';
 }
 
 /** @throws the error, unless it says that the agent does not keep what it tells of */
@@ -193,6 +201,7 @@ function unlessUnkept(error: unknown): undefined {
 }
 
 function cancelOutcome(error: AgentCallError): CancelOutcome {
+  if (error.rateLimited) return 'unreachable';
   switch (error.kind) {
     case 'rpc-error':
     case 'not-found':

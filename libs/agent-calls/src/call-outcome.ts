@@ -71,18 +71,16 @@ const UNFINISHED: CallFailure = {
   retryable: false,
 };
 
-const TOO_MANY_REQUESTS = 429;
-
 /** What an error means that a call was cut by. */
 export function failureOf(cause: unknown): CallFailure {
   const failure = (kind: CallFailureKind, message: string): CallFailure => {
     return { kind, message, retryable: RETRYABLE.has(kind), cause };
   };
   if (cause instanceof AgentCallError) {
-    const { kind, message, status, retryAfter } = cause;
+    const { kind, message, rateLimited, retryAfter } = cause;
     return {
       ...failure(kind, message),
-      ...(status === TOO_MANY_REQUESTS && { rateLimited: true }),
+      ...(rateLimited && { rateLimited }),
       ...(retryAfter !== undefined && { retryAfter }),
     };
   }
