@@ -4,7 +4,10 @@ import { userMessage } from '#libs/protocol';
 import { FakeCallingTask, followed, outcomeOf, sighted } from '../../../test/support/calling-task.js';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { answers, ends, holds } from '../../../test/support/fake-behaviour.js';
+import { until } from '../../../test/support/until.js';
 import type { CallOutcome } from './call-outcome.js';
+
+const COMPLETED = { status: 'TASK_STATE_COMPLETED' } as const;
 
 /** What an agent's answer says. */
 function textOf({ answer }: CallOutcome): string | undefined {
@@ -175,6 +178,53 @@ describe('AgentCall', () => {
       const spec = { ...followUp(one, taskId), known: taskId, delivered: true };
       expect((await outcomeOf(one.call(spec))).kind).toBe('waiting');
       expect(agent.texts).toEqual(['hello']);
+    });
+
+    const tooLate = { rpcError: { code: -32004, message: 'the task takes no Messages' } };
+    const stateIs = async (state: string) => {
+      const client = await caller().directory.client(agent.url);
+      const [taskId = ''] = agent.taskIds();
+      await until(async () => (await client.getTask(taskId)).status.state === state);
+    };
+
+    it.each([true, false])(
+      'takes what its Task has come to by itself for the answer, streaming: %s',
+      async (streaming) => {
+        agent.options.streaming = streaming;
+        const login = { status: 'TASK_STATE_AUTH_REQUIRED', text: 'log in' } as const;
+        agent.next({ steps: [login, { hold: true }, { artifact: { parts: [{ text: 'in' }] } }, COMPLETED] }, tooLate);
+        const first = caller().call();
+        expect((await outcomeOf(first)).kind).toBe('waiting');
+        agent.release();
+        await stateIs('TASK_STATE_COMPLETED');
+        const one = caller();
+        const outcome = await outcomeOf(one.call(followUp(one, first.taskId as string)));
+        expect([outcome.kind, textOf(outcome)]).toEqual(['completed', 'in']);
+        expect(agent.texts).toEqual(['hello', 'the red one']);
+      },
+    );
+
+    it('follows a Task that has gone on by itself, to its end', async () => {
+      const login = { status: 'TASK_STATE_AUTH_REQUIRED', text: 'log in' } as const;
+      const works = { status: 'TASK_STATE_WORKING' } as const;
+      agent.next({ steps: [login, { hold: true }, works, { hold: true }, COMPLETED] }, tooLate);
+      const first = caller().call();
+      await outcomeOf(first);
+      agent.release();
+      await stateIs('TASK_STATE_WORKING');
+      const one = caller();
+      const { rest } = await sighted(one.call(followUp(one, first.taskId as string)));
+      agent.release();
+      expect((await rest).kind).toBe('completed');
+    });
+
+    it('fails with the refusal where the Task still waits', async () => {
+      const taskId = await asked();
+      agent.next(tooLate);
+      const one = caller();
+      const outcome = await outcomeOf(one.call(followUp(one, taskId)));
+      expect(outcome).toMatchObject({ kind: 'failed', failure: { kind: 'rpc-error' } });
+      expect(agent.sends).toHaveLength(2);
     });
 
     it('never sends the Message again that made the Task', async () => {

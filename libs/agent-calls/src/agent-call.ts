@@ -215,8 +215,21 @@ export class AgentCall {
       yield* client.send(request, options);
     } catch (error) {
       if (error instanceof AgentCallError && error.unsent) this.sent = before;
-      throw error;
+      const { taskId } = request.message;
+      if (taskId === undefined || !(await this.isLate(client, taskId, options, error))) throw error;
+      yield* client.follow(taskId, options);
     }
+  }
+
+  /**
+   * Whether a Message was refused because the Task waits no more. One elsewhere may have gone on by itself, as after a
+   * login (section 7.6.2), or with this very Message, where the answer to its first sending was lost.
+   */
+  private async isLate(client: AgentClient, taskId: string, options: CallOptions, error: unknown): Promise<boolean> {
+    if (this.spec.own || !(error instanceof AgentCallError)) return false;
+    if (error.kind !== 'rpc-error' && error.kind !== 'client-error') return false;
+    const task = await client.getTask(taskId, options).catch(() => undefined);
+    return task !== undefined && !isWaitingState(task.status.state);
   }
 
   /** Whether the Task that was followed still waits for the very Message of this call. */
