@@ -1,4 +1,5 @@
-import type { Task } from '#libs/protocol';
+import { createHash } from 'node:crypto';
+import { isJsonObject, type JsonObject, type JsonValue, type Task } from '#libs/protocol';
 import { IDEMPOTENCY, IDEMPOTENCY_KEY } from '#libs/a2a-server';
 import {
   detail,
@@ -12,6 +13,7 @@ import {
   stream,
   subscribe,
 } from '../support/a2a.js';
+import { openDatabase } from '../support/postgres.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { ids } from '../support/sse.js';
@@ -22,6 +24,7 @@ type Answer = RpcReply<{ task: Task }>;
 const stage = useSharedStage();
 let second: Parley;
 let name: string;
+let named: string;
 const at = (node: string): string => stage.api.base(name, node);
 const elsewhere = (node: string): string => new Api(second.url).base(name, node);
 
@@ -46,6 +49,9 @@ beforeAll(async () => {
     ],
     edges: [],
   });
+  named = unique('inputs');
+  const inputs = ['one', 'two'].map((id) => ({ id, type: 'input' }));
+  await stage.api.save({ name: named, nodes: inputs, edges: [] });
 });
 
 describe('Idempotency-Key on a follow-up Message', () => {
@@ -107,6 +113,38 @@ describe('Idempotency-Key on a follow-up Message', () => {
     const { id } = await sendTask(at('echo'), 'go');
     const refused = await send(at('echo'), sendParams('x', { fields: { taskId: id } }), key());
     expect(refused.body.error).toMatchObject({ code: -32004 });
+  });
+
+  it('members in another order are the same request: of a new Task, of a follow-up, of a run', async () => {
+    const metadata = { first: { a: 1, b: [{ c: 2, d: 3 }] }, second: 2 };
+    const { id } = await sendTask(at('asks'), 'go');
+    for (const [node, fields] of [['echo', {}] as const, ['asks', { taskId: id }] as const]) {
+      const headers = key();
+      const params = sendParams([{ data: { x: 1, y: { z: 2, w: 3 } } }], { fields: { ...fields, metadata } });
+      const first = await send(at(node), params, headers);
+      expect(first.body.result?.task.id).toBeDefined();
+      expect((await send(elsewhere(node), backwards(params), headers)).body.result).toEqual(first.body.result);
+      const { body } = await send(at(node), { ...params, metadata: { first: { ...metadata.first, a: 2 } } }, headers);
+      expect(body.error?.message).toContain('IDEMPOTENCY_CONFLICT');
+    }
+    const headers = key();
+    const start = (inputs: JsonObject) => stage.api.call('POST', `/workflows/${named}/runs`, { inputs }, headers);
+    const begun = await start({ one: { a: 1, b: 2 }, two: 'x' });
+    expect(begun.status).toBe(202);
+    expect((await start({ two: 'x', one: { b: 2, a: 1 } })).body).toEqual(begun.body);
+  });
+
+  it('a request that an earlier version took in is still the same', async () => {
+    const headers = key();
+    const params = sendParams('once', { fields: { metadata: { second: 2, first: 1 } } });
+    const first = await send(at('echo'), params, headers);
+    const earlier = createHash('sha256').update(JSON.stringify(params)).digest('base64url');
+    const database = openDatabase(stage.database.url);
+    await database.query('UPDATE task_key SET fingerprint = $1 WHERE key = $2', [earlier, headers['idempotency-key']]);
+    await database.end();
+    expect((await send(elsewhere('echo'), params, headers)).body.result).toEqual(first.body.result);
+    const { body } = await send(at('echo'), sendParams('else'), headers);
+    expect(body.error?.message).toContain('IDEMPOTENCY_CONFLICT');
   });
 
   it('a messageId may be used again, where no key says otherwise', async () => {
@@ -235,4 +273,15 @@ function key(): Record<string, string> {
 
 function send(base: string, params: unknown, headers: Record<string, string> = {}): Promise<Answer> {
   return rpc<{ task: Task }>(base, 'SendMessage', params, { headers });
+}
+
+/** The same JSON with the members of every object the other way round. */
+function backwards(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(backwards);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([name, it]) => [name, backwards(it as JsonValue)] as const)
+      .reverse(),
+  );
 }

@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { A2AError, invalidParams, isWaitingState, type SendMessageRequest, type Task } from '#libs/protocol';
+import {
+  A2AError,
+  canonicalJson,
+  invalidParams,
+  isWaitingState,
+  type JsonValue,
+  type SendMessageRequest,
+  type Task,
+} from '#libs/protocol';
 import { foldLog, type Idempotency, type KeyedRequest, type TaskFeed, type TaskStore } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
@@ -44,7 +52,7 @@ export class IdempotentRequests {
       await execution.accepted;
       return execution;
     } catch (error) {
-      const known = error instanceof ExecutionInterrupted && (await this.repeated(agent, call, once));
+      const known = error instanceof ExecutionInterrupted && (await this.repeated(agent, call, once, sent));
       if (!known) throw error;
       return known;
     }
@@ -59,7 +67,7 @@ export class IdempotentRequests {
     key: string,
   ): Promise<Execution> {
     const once = idempotencyOf(request, key);
-    const known = await this.repeated(agent, call, once);
+    const known = await this.repeated(agent, call, once, request);
     if (known) return known;
     for (let tries = 1; ; tries += 1) {
       try {
@@ -67,7 +75,7 @@ export class IdempotentRequests {
       } catch (error) {
         // The same request may have come twice at once. While the Task still waits, the other one is not durable.
         const header = await this.store.header(taskId);
-        const repeated = await this.repeated(agent, call, once);
+        const repeated = await this.repeated(agent, call, once, request);
         if (repeated) return repeated;
         if (tries === CONTENDED_TRIES || !header || !isWaitingState(header.state)) throw error;
         await delay(CONTENDED_MS);
@@ -82,7 +90,7 @@ export class IdempotentRequests {
     call: CallContext,
     key: string,
   ): Promise<Execution | undefined> {
-    return this.repeated(agent, call, idempotencyOf(request, key));
+    return this.repeated(agent, call, idempotencyOf(request, key), request);
   }
 
   /**
@@ -90,10 +98,17 @@ export class IdempotentRequests {
    * the events of that turn, and the Task as that turn left it, whatever came after. `undefined` for a new key.
    * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the key
    */
-  private async repeated(agent: ServedAgent, call: CallContext, once: Idempotency): Promise<Execution | undefined> {
+  private async repeated(
+    agent: ServedAgent,
+    call: CallContext,
+    once: Idempotency,
+    request: SendMessageRequest,
+  ): Promise<Execution | undefined> {
     const known = await this.store.keyed(call.scope, agent.path, once.key);
     if (!known) return undefined;
-    if (known.fingerprint !== once.fingerprint) throw idempotencyConflict();
+    // Earlier versions took the members in the order in which they came.
+    const isSame = known.fingerprint === once.fingerprint || known.fingerprint === digestOf(JSON.stringify(request));
+    if (!isSame) throw idempotencyConflict();
     return this.turn(known);
   }
 
@@ -128,9 +143,17 @@ export class IdempotentRequests {
   }
 }
 
-/** The key of a request, and what tells it from other requests: its JSON. */
+/**
+ * The key of a request, and what tells it from other requests: its JSON, whose members have no order. A client need not
+ * keep to one, and that of gRPC, with its maps, cannot.
+ */
 function idempotencyOf(request: SendMessageRequest, key: string): Idempotency {
-  return { key, fingerprint: createHash('sha256').update(JSON.stringify(request)).digest('base64url') };
+  const withoutAbsent = JSON.parse(JSON.stringify(request)) as JsonValue;
+  return { key, fingerprint: digestOf(canonicalJson(withoutAbsent)) };
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
 }
 
 function idempotencyConflict(): A2AError {
