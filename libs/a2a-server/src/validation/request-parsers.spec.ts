@@ -129,6 +129,13 @@ describe('SendMessageRequest', () => {
     expect(JSON.parse(JSON.stringify(parsed.message.parts))).toEqual([{ text: '' }, { data: null }]);
   });
 
+  it('reads bytes in the URL-safe alphabet, and without padding, and keeps them as ProtoJSON writes them', () => {
+    const raws = ['-_-_', '+/+/', 'QQ', 'QQ==', '_w', ''];
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: raws.map((raw) => ({ raw })) };
+    const parsed = parseSendMessage({ message });
+    expect(parsed.message.parts.map(({ raw }) => raw)).toEqual(['+/+/', '+/+/', 'QQ==', 'QQ==', '/w==', '']);
+  });
+
   it('drops unknown fields and keeps what is inside metadata and data', () => {
     const parsed = parseSendMessage({
       later: 1,

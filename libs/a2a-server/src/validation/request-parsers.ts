@@ -10,6 +10,7 @@ import {
   protoNames,
   type ProtoNames,
   type SendMessageRequest,
+  standardBase64,
   type SubscribeToTaskRequest,
   type TaskPushNotificationConfig,
   toJsonNames,
@@ -122,7 +123,10 @@ function normaliseSendMessage(request: Fields): void {
   dropEmpty(request);
   dropEmpty(message);
   if (request.configuration) normaliseConfiguration(request.configuration as Fields);
-  for (const part of message.parts as Fields[]) dropNull(part);
+  for (const part of message.parts as Fields[]) {
+    dropNull(part);
+    if (typeof part.raw === 'string') part.raw = standardBase64(part.raw);
+  }
 }
 
 function normaliseConfiguration(configuration: Fields): void {

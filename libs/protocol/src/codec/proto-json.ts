@@ -141,13 +141,13 @@ function part(json: JsonObject): Part {
 
 function content(json: JsonObject): Part {
   if (isPresent(json.text)) return { text: text(json.text, 'part.text') };
-  if (isPresent(json.raw)) return { raw: base64(text(json.raw, 'part.raw')) };
+  if (isPresent(json.raw)) return { raw: standardBase64(text(json.raw, 'part.raw')) };
   if (isPresent(json.url)) return { url: text(json.url, 'part.url') };
   return { data: json.data ?? null };
 }
 
 /** ProtoJSON allows the URL-safe alphabet and no padding where bytes are read; it writes neither. */
-function base64(raw: string): string {
+export function standardBase64(raw: string): string {
   return raw.length % 4 === 0 && !/[-_]/.test(raw) ? raw : Buffer.from(raw, 'base64').toString('base64');
 }
 
