@@ -72,6 +72,24 @@ describe('the operations on configs', () => {
     expect((await list()).configs).toEqual([{ id: 'same', taskId: task.id, url: hook.url }]);
   });
 
+  it('stay as they are where the Message that brought one comes again under its key', async () => {
+    const other = await WebhookReceiver.start();
+    stage.defer(() => other.stop());
+    const config = { id: 'brought', url: other.url };
+    const options = {
+      fields: { taskId: task.id, messageId: 'm' },
+      configuration: { taskPushNotificationConfig: { ...config, token: 'old' } },
+      headers: { 'idempotency-key': unique('key') },
+    };
+    const first = await sendTask(base, 'more', options);
+    await create({ ...config, token: 'new' });
+    expect(await sendTask(base, 'more', options)).toEqual(first);
+    expect((await list()).configs).toEqual([{ ...config, taskId: task.id, token: 'new' }]);
+    await rpc(base, 'DeleteTaskPushNotificationConfig', { taskId: task.id, id: 'brought' });
+    expect(await sendTask(base, 'more', options)).toEqual(first);
+    expect((await list()).configs).toEqual([]);
+  });
+
   it('allow ten configs, and room is made by a delete', async () => {
     for (let count = 0; count < 10; count += 1) await create({ id: `c${count}` });
     const eleventh = await rpc(base, 'CreateTaskPushNotificationConfig', { taskId: task.id, url: hook.url });

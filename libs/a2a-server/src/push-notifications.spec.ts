@@ -13,6 +13,8 @@ const URL = 'http://hook.test/';
 /** Writes down what it is asked for; refuses `bad`, and has no room at `full`. */
 class FakeConfigs extends PushConfigs {
   readonly registered: PushRegistration[] = [];
+  /** What it is asked to register where it is not known. */
+  readonly once: string[] = [];
 
   check(config: TaskPushNotificationConfig): CheckedPushConfig {
     if (config.url === 'bad') throw invalidParams({ field: 'url', description: 'is bad' });
@@ -26,6 +28,10 @@ class FakeConfigs extends PushConfigs {
   async register(registration: PushRegistration): Promise<ShownPushConfig> {
     this.registered.push(registration);
     return { ...registration.config, taskId: registration.taskId };
+  }
+
+  async registerOnce({ taskId, config }: PushRegistration): Promise<void> {
+    this.once.push(`${taskId}/${config.id}`);
   }
 
   registrationJob({ taskId, after }: PushRegistration) {
@@ -92,6 +98,12 @@ describe('a Message with a config', () => {
     await push.withConfig(AGENT, pushed(URL), CALL, async () => executed('earlier', 1));
     await push.withConfig(AGENT, pushed(URL), CALL, async () => ({ reply: textRequest('y').message }));
     expect(configs.registered).toEqual([]);
+  });
+
+  it('of a follow-up that is the repeat of another has it where it is not known', async () => {
+    const repeat = { execution: { taskId: 't', accepted: Promise.resolve({ sequence: 5 }), repeated: true } };
+    await push.withConfig(AGENT, pushed(URL, { taskId: 't' }), CALL, async () => repeat as unknown as Accepted);
+    expect([configs.registered, configs.once]).toEqual([[], [expect.stringMatching(/^t\/./)]]);
   });
 
   it.each([

@@ -108,14 +108,16 @@ export class PushNotifications {
     await this.offered(agent).checkRoom(taskId, config);
   }
 
-  /** Not for the repeat of an earlier Message, which has registered its own. */
+  /** The repeat of an earlier Message brings nothing, unless the process that took that died before it had registered. */
   private async registerFor(
-    { taskId, accepted }: Extract<Accepted, { execution: unknown }>['execution'],
+    { taskId, accepted, repeated }: Extract<Accepted, { execution: unknown }>['execution'],
     registration: Omit<PushRegistration, 'after'>,
     configs: PushConfigs,
   ): Promise<void> {
     const { sequence } = await accepted;
-    if (taskId === registration.taskId) await configs.register({ ...registration, after: sequence - 1 });
+    if (taskId !== registration.taskId) return;
+    const brought = { ...registration, after: sequence - 1 };
+    await (repeated ? configs.registerOnce(brought) : configs.register(brought));
   }
 
   private offered({ capabilities }: ServedAgent): PushConfigs {

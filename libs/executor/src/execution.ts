@@ -5,6 +5,8 @@ import type { RecordedEvent } from '#libs/tasks';
 export interface Execution {
   readonly taskId: string;
   readonly contextId: string;
+  /** Whether an earlier request under the same `Idempotency-Key` began it. */
+  readonly repeated?: true;
   /** The Task as it was accepted and the sequence it reflects; resolves when that is durable. */
   readonly accepted: Promise<{ task: Task; sequence: number }>;
   /** The same, before it is durable. */

@@ -119,6 +119,7 @@ export class IdempotentRequests {
     return {
       taskId,
       contextId: task.contextId,
+      repeated: true,
       begunAs,
       accepted: Promise.resolve(begunAs),
       live: undefined,

@@ -53,7 +53,7 @@ export class PostgresPushConfigs extends PushConfigs {
     retention.purgeWith('DELETE FROM push_config WHERE task_id = ANY($1::text[])');
     jobs.register(REGISTER, {
       read: readRegistration,
-      run: (job) => this.registerOnce(openRegistration(job, this.secrets)),
+      run: (job) => this.registerOnce(openRegistration(job, this.secrets)).catch(refusedForGood),
     });
   }
 
@@ -84,6 +84,11 @@ export class PostgresPushConfigs extends PushConfigs {
     });
   }
 
+  async registerOnce(registration: PushRegistration): Promise<void> {
+    const known = await this.database.pool.query(KNOWN, [registration.taskId, registration.config.id]);
+    if (known.rowCount === 0) await this.register(registration);
+  }
+
   registrationJob(registration: PushRegistration & { after: number }): Job {
     return {
       name: REGISTER,
@@ -103,12 +108,6 @@ export class PostgresPushConfigs extends PushConfigs {
 
   async delete(taskId: string, id: string): Promise<void> {
     await this.database.pool.query(FORGET, [taskId, id]);
-  }
-
-  /** Nothing where the config is known, also as a deleted one. */
-  private async registerOnce(registration: PushRegistration): Promise<void> {
-    const known = await this.database.pool.query(KNOWN, [registration.taskId, registration.config.id]);
-    if (known.rowCount === 0) await this.register(registration).catch(refusedForGood);
   }
 
   private valuesOf({ taskId, scope, config, wireVersion }: PushRegistration, after: number): unknown[] {

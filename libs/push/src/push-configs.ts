@@ -44,6 +44,9 @@ export abstract class PushConfigs {
    */
   abstract register(registration: PushRegistration): Promise<ShownPushConfig>;
 
+  /** The same where the Task has never had a config of that id: one that was replaced or deleted since stays so. */
+  abstract registerOnce(registration: PushRegistration): Promise<void>;
+
   /** A job that registers a config once more, for the commit of the Message that brings it: this process may die before it does. */
   abstract registrationJob(registration: PushRegistration & { after: number }): Job;
 
