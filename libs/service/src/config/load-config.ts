@@ -19,6 +19,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const MAX_BODY = 1024 ** 3;
 const MAX_GRACE_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+/** A century, so that no time reckoned with it is beyond what a date can hold. */
+const LONGEST_RETENTION_MS = 36_500 * DAY_MS;
 const MEDIA_TYPE = /^[a-z]+\/(\*|[a-z0-9][a-z0-9.+-]*)$/;
 
 /**
@@ -106,12 +108,18 @@ const cardMaxAge = z
 const taskRetention = z
   .string()
   .transform((text) => parseDuration(text) ?? -1)
-  .refine((ms) => ms >= 1000, 'must be a duration such as 30d, 12h or 90m, at least one second');
+  .refine(
+    (ms) => ms >= 1000 && ms <= LONGEST_RETENTION_MS,
+    'must be a duration such as 30d, 12h or 90m, from one second to 36500d',
+  );
 
 const cardRetention = z
   .string()
   .transform((text) => parseDuration(text) ?? -1)
-  .refine((ms) => ms >= DAY_MS, 'must be a duration such as 365d or 24h, at least one day');
+  .refine(
+    (ms) => ms >= DAY_MS && ms <= LONGEST_RETENTION_MS,
+    'must be a duration such as 365d or 24h, from one day to 36500d',
+  );
 
 const VARIABLES = z.object({
   PORT: port.default(3000),
