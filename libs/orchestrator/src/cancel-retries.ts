@@ -58,10 +58,11 @@ export class CancelRetries {
   }
 }
 
-function identityOf({ scope, credential, runId, node, attempt }: ChildCancel): CallIdentity {
+function identityOf({ scope, revision, credential, runId, node, attempt }: ChildCancel): CallIdentity {
   return {
     scope,
     parent: { taskId: runId, reference: childReference(node, attempt) },
+    ...(revision !== undefined && { revision }),
     ...(credential !== undefined && { credential }),
   };
 }

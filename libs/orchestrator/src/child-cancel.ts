@@ -21,6 +21,8 @@ export interface ChildCancel {
   agentUrl: string;
   /** The workflow of an own node: any replica has that agent at an address of its own. */
   workflow?: string;
+  /** Of that workflow: the run's own, which may have nodes that the newest one has not. */
+  revision?: string;
   scope: { tenant: string; owner: string };
   credential?: string;
   /** ISO 8601; it is given up then. */
@@ -51,6 +53,7 @@ const CHILD_CANCEL = z.object({
   taskId: z.string(),
   agentUrl: z.string(),
   workflow: z.string().optional(),
+  revision: z.string().optional(),
   scope: z.object({ tenant: z.string(), owner: z.string() }),
   credential: z.string().optional(),
   until: z.iso.datetime(),

@@ -177,7 +177,7 @@ export class RunCalls {
   }
 
   private cancelLater(node: NodeRun, agentUrl: string, taskId: string): Job {
-    const { context, graph } = this.run;
+    const { context, graph, revision } = this.run;
     const credential = this.credentialOf(node);
     return cancelJob({
       runId: context.taskId,
@@ -185,7 +185,7 @@ export class RunCalls {
       attempt: node.attempts,
       taskId,
       agentUrl,
-      ...(node.type !== 'external' && { workflow: graph.definition.name }),
+      ...(node.type !== 'external' && { workflow: graph.definition.name, revision }),
       scope: context.call.scope,
       ...(credential !== undefined && { credential }),
     });

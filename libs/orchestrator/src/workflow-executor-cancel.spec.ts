@@ -90,7 +90,15 @@ describe('WorkflowExecutor when its run is canceled', () => {
     expect(job).toMatchObject({
       name: 'runs.cancel-child',
       key: 'runs.cancel-child/run-1/a#1',
-      payload: { runId: 'run-1', node: 'a', attempt: 1, taskId: 'task-of-a', workflow: 'wf', scope: ANONYMOUS_SCOPE },
+      payload: {
+        runId: 'run-1',
+        node: 'a',
+        attempt: 1,
+        taskId: 'task-of-a',
+        workflow: 'wf',
+        revision: 'r1',
+        scope: ANONYMOUS_SCOPE,
+      },
     });
     expect(readChildCancel(JSON.parse(JSON.stringify(job?.payload)))).toEqual(job?.payload);
     expect(job?.runAt?.getTime()).toBeGreaterThan(before);

@@ -1,0 +1,75 @@
+import type { AgentDirectory, CallOptions, CancelOutcome } from '#libs/a2a-client';
+import type { ServiceAddress } from '#libs/http';
+import type { JobContext, JobHandler, Jobs } from '#libs/jobs';
+import { Metrics } from '#libs/service';
+import type { CancelOutcomes, LaterOutcome } from './cancel-outcomes.js';
+import { CancelRetries } from './cancel-retries.js';
+import { type ChildCancel, readChildCancel } from './child-cancel.js';
+
+const OWN: ChildCancel = {
+  runId: 'run-1',
+  node: 'a',
+  attempt: 1,
+  taskId: 'task-of-a',
+  agentUrl: 'http://replica-that-is-gone/a2a/workflows/wf/nodes/a',
+  workflow: 'wf',
+  revision: '3',
+  scope: { tenant: '', owner: 'ann' },
+  until: new Date(Date.now() + 600_000).toISOString(),
+};
+
+let asked: { url: string; taskId: string; options: CallOptions | undefined }[];
+let kept: LaterOutcome[];
+let answer: CancelOutcome;
+let cancel: (payload: unknown, last?: boolean) => Promise<void>;
+
+beforeEach(() => {
+  asked = [];
+  kept = [];
+  answer = 'acknowledged';
+  let handler: JobHandler<ChildCancel> | undefined;
+  const jobs = { register: (_name: string, added: JobHandler<ChildCancel>) => (handler = added) };
+  const directory = {
+    client: async (url: string) => ({
+      cancel: async (taskId: string, options?: CallOptions) => {
+        asked.push({ url, taskId, options });
+        return answer;
+      },
+    }),
+  };
+  const outcomes = { of: async () => kept, keep: async (outcome: LaterOutcome) => void kept.push(outcome) };
+  new CancelRetries(
+    jobs as unknown as Jobs,
+    new Metrics(),
+    directory as unknown as AgentDirectory,
+    outcomes as CancelOutcomes,
+    { internalUrl: 'http://here' } as ServiceAddress,
+  );
+  const context = (last: boolean) => ({ last, signal: new AbortController().signal }) as JobContext;
+  cancel = async (payload, last = false) => handler?.run(readChildCancel(payload), context(last));
+});
+
+describe('a cancel that is tried again', () => {
+  it('asks a node of its own at this replica, in the revision of the run, which the newest may not have', async () => {
+    await cancel(OWN);
+    expect(asked).toMatchObject([{ taskId: 'task-of-a', options: { scope: OWN.scope, revision: '3' } }]);
+    expect(asked[0]?.url).toMatch(/^http:\/\/here\/.*\/wf\/.*a$/);
+    expect(kept).toEqual([{ runId: 'run-1', node: 'a', attempt: 1, outcome: 'acknowledged' }]);
+  });
+
+  it('of an earlier version asks for the newest revision', async () => {
+    const { revision: _revision, ...earlier } = OWN;
+    await cancel(earlier);
+    expect(asked[0]?.options).not.toHaveProperty('revision');
+  });
+
+  it('is made once, and kept as unreachable only with the last try', async () => {
+    answer = 'unreachable';
+    await expect(cancel(OWN)).rejects.toThrow('could not be reached');
+    expect(kept).toEqual([]);
+    await cancel(OWN, true);
+    await cancel(OWN);
+    expect(asked).toHaveLength(2);
+    expect(kept).toMatchObject([{ outcome: 'unreachable' }]);
+  });
+});
