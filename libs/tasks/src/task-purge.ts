@@ -9,6 +9,7 @@ import { TaskRetention } from './task-retention.js';
 
 /** Rows looked at for one transaction. All Tasks that hang on those that go are deleted in it as well. */
 const BATCH = 500;
+const LONGEST_REST_MS = 2_000;
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
@@ -61,8 +62,7 @@ export class TaskPurge {
       if (ended) await this.delete(ended);
       purged += ended?.length ?? 0;
       after = reached;
-      // As much rest as work: a purge leaves the database to those who wait for it.
-      await delay(performance.now() - began);
+      await rest(began, signal);
     }
     return purged;
   }
@@ -97,9 +97,15 @@ export class TaskPurge {
       // All that were seen may be of one time, and stay.
       limit = reached === after ? limit * 2 : BATCH;
       after = reached;
-      await delay(performance.now() - began);
+      await rest(began, signal);
     }
   }
+}
+
+/** As much rest as work, up to a limit: a purge leaves the database to those who wait for it. A process that stood still did not work. */
+async function rest(began: number, signal: AbortSignal): Promise<void> {
+  const spent = performance.now() - began;
+  await delay(Math.min(spent, LONGEST_REST_MS), undefined, { signal }).catch(() => undefined);
 }
 
 interface SeenKeys {
