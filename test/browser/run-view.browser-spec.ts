@@ -174,18 +174,23 @@ describe('the view of a run', () => {
     const workflow = await stage.api.save(linear(unique('cut'), input('in'), output('out')));
     const page = await browser.open('about:blank');
     const asked: (string | null)[] = [];
+    const { promise: connected, resolve: connect } = Promise.withResolvers<() => Promise<unknown>>();
     await page.routeWebSocket('**/events?*', (socket) => {
       const server = socket.connectToServer();
       asked.push(new URL(socket.url()).searchParams.get('since'));
       if (asked.length > 1) return;
       server.onMessage((hello) => {
         socket.send(hello);
-        // What happens while the list is cut off must show when it is back.
-        void stage.api.start(workflow.name, { in: 'x' }).then(() => Promise.all([socket.close(), server.close()]));
+        // What happens from now on must show when the list is back.
         server.onMessage(() => undefined);
+        connect(() => Promise.all([socket.close(), server.close()]));
       });
     });
     await page.goto(`${stage.parley.url}/runs?workflow=${workflow.name}`);
+    const cut = await connected;
+    await page.getByText('No run matches').waitFor();
+    await stage.api.ended(await stage.api.start(workflow.name, { in: 'x' }));
+    await cut();
     await page
       .getByRole('row')
       .filter({ has: page.locator('[data-status="completed"]') })
