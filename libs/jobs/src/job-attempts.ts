@@ -30,6 +30,11 @@ export class JobAttempts {
     return Object.fromEntries(entries);
   }
 
+  /** The ids of the jobs under way. */
+  get ids(): string[] {
+    return [...this.underWay.keys()];
+  }
+
   /** Aborts what is under way, and says what that was. */
   interrupt(): InterruptedAttempt[] {
     this.controller.abort(new Error('This process stops'));

@@ -14,6 +14,8 @@ export const JOB_SLOTS = 4;
 export const JOB_SESSIONS = JOB_SLOTS + 2;
 /** Backs the notifications up, and finds jobs whose time has come. */
 const POLL_MS = 2_000;
+/** After a broken session: longer than a worker needs to know what it took. */
+const LOOK_FOR_UNHELD_MS = 6_000;
 /** What an aborted handler may take to return. */
 const LETTING_GO_MS = 1_000;
 /** What was due while no replica ran is made up for when it is no older than this. */
@@ -37,10 +39,14 @@ export class JobPool {
   private runner: Runner | undefined;
   private pool: WorkerPool | undefined;
   private listener: EventEmitter | undefined;
+  private look: NodeJS.Timeout | undefined;
 
   constructor(private readonly start: JobPoolStart) {
     this.attempts = new JobAttempts(start.handlers, start.metrics);
-    this.ended = this.run().finally(() => this.attempts.interrupt());
+    this.ended = this.run().finally(() => {
+      clearTimeout(this.look);
+      this.attempts.interrupt();
+    });
     this.ended.catch(() => undefined);
   }
 
@@ -53,6 +59,11 @@ export class JobPool {
   listenAnew(): void {
     // The queue lets a session go whose connection says that it broke.
     this.listener?.emit('error', new Error('The session is replaced'));
+  }
+
+  /** A session broke, perhaps before it could say which job it had taken: what nobody works at is given back. */
+  sessionBroke(): void {
+    this.look ??= setTimeout(() => void this.giveBackUnheld(), LOOK_FOR_UNHELD_MS).unref();
   }
 
   /** Takes no more jobs. */
@@ -72,6 +83,13 @@ export class JobPool {
     if (cut.length === 0) return ended;
     await Promise.resolve(this.pool?.forcefulShutdown('This process stops')).catch(() => undefined);
     for (const { id, before } of cut) await this.start.sessions.query(REQUEUE, [id, before]);
+  }
+
+  private async giveBackUnheld(): Promise<void> {
+    this.look = undefined;
+    const { pool, attempts } = this;
+    if (!pool) return;
+    await this.start.workers.freeUnheld(pool.id, attempts.ids).catch(() => this.sessionBroke());
   }
 
   private async run(): Promise<void> {

@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, ReplicaLife } from '#libs/postgres';
 
 const RETRY_MS = 500;
+/** So long after a job was taken its worker knows it. */
+const KNOWN_SECONDS = 5;
 
 /** Which replica takes jobs under which name: what the queue calls a worker holds its jobs for hours after its death. */
 export class JobWorkers {
@@ -30,6 +32,11 @@ export class JobWorkers {
     await this.database.pool.query(FREE, [replicaId, except]);
   }
 
+  /** Gives the jobs back to the queue that a worker took a while ago and does not work at, as if they had not been tried. */
+  async freeUnheld(workerId: string, underWay: readonly string[]): Promise<void> {
+    await this.database.pool.query(FREE_UNHELD, [workerId, underWay]);
+  }
+
   /** Forgets the workers of replicas that went more than a day ago: one that was frozen may come back. */
   async forgetOld(): Promise<void> {
     await this.database.pool.query(FORGET);
@@ -42,6 +49,15 @@ const REGISTER = `
 const FREE = `
   SELECT graphile_worker.force_unlock_workers(array_agg(worker_id))
   FROM job_worker WHERE replica_id = $1 AND worker_id <> $2`;
+
+const FREE_UNHELD = `
+  WITH unheld AS (
+    UPDATE graphile_worker._private_jobs SET locked_at = NULL, locked_by = NULL, attempts = attempts - 1
+    WHERE locked_by = $1 AND locked_at < now() - interval '${KNOWN_SECONDS} seconds' AND id <> ALL($2::bigint[])
+    RETURNING job_queue_id
+  )
+  UPDATE graphile_worker._private_job_queues AS queue SET locked_at = NULL, locked_by = NULL
+  FROM unheld WHERE queue.id = unheld.job_queue_id AND queue.locked_by = $1`;
 
 const FORGET = `
   DELETE FROM job_worker WHERE registered_at < now() - interval '1 day'

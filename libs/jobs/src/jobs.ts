@@ -40,6 +40,7 @@ export class Jobs {
     this.workers = new JobWorkers(database, replica);
     this.metrics = new JobMetrics(metrics, () => this.waiting());
     this.sessions = database.tunedPool('jobs', JOB_SESSIONS, {});
+    this.sessions.on('connect', (session) => session.once('error', () => this.pool?.sessionBroke()));
     database.onSessionsRenewed(() => this.pool?.listenAnew());
     replica.onForget((replicaId) => this.workers.free(replicaId));
     shutdown.register('intake', () => this.drain());

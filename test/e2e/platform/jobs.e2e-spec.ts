@@ -10,6 +10,7 @@ import {
 } from '#libs/jobs';
 import { Database, POSTGRES_MIGRATIONS, ReplicaLife, takeMigrationLock } from '#libs/postgres';
 import { AppConfig, loadConfig, Metrics, Readiness, Shutdown } from '#libs/service';
+import { DatabaseLink } from '../../support/database-link.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { before, until } from '../../support/until.js';
 
@@ -190,6 +191,24 @@ describe('Jobs', () => {
     expect(done.filter((n) => n === 1).length).toBeGreaterThan(0);
   });
 
+  it('does a job although the answer that it was taken got lost', async () => {
+    const link = await DatabaseLink.to(server.url);
+    try {
+      const { jobs } = await replica({ url: link.url });
+      const done = waiter();
+      started(jobs, { work: (_payload, { attempt }) => done.done(attempt) });
+      link.breakBefore('the mark');
+      await server.query(`SELECT graphile_worker.add_job('work', '{"n":"the mark"}', queue_name => 'q')`);
+      const taken = `SELECT FROM graphile_worker.jobs WHERE locked_by IS NOT NULL`;
+      await until(async () => (await server.query(taken)).length === 1, { what: 'the job to be taken' });
+      link.mend();
+      expect(await done.promise).toBe(1);
+    } finally {
+      await Promise.all(replicas.splice(0).map(end));
+      await link.stop();
+    }
+  });
+
   it('has a cron entry done once for all replicas, also where none ran when it was due', async () => {
     const many = await Promise.all([replica(), replica()]);
     const due = new Date(Math.floor(Date.now() / 60_000) * 60_000);
@@ -249,9 +268,12 @@ function started(jobs: Jobs, handlers: Handlers): void {
   jobs.start();
 }
 
-async function replica(options: { grace?: string } = {}): Promise<Replica> {
+async function replica(options: { grace?: string; url?: string } = {}): Promise<Replica> {
   const config: AppConfig = loadConfig({ SHUTDOWN_GRACE: options.grace ?? '5s' });
-  const database = await Database.open({ url: server.url, migrations: [...POSTGRES_MIGRATIONS, ...JOB_MIGRATIONS] });
+  const database = await Database.open({
+    url: options.url ?? server.url,
+    migrations: [...POSTGRES_MIGRATIONS, ...JOB_MIGRATIONS],
+  });
   const life = new ReplicaLife(database);
   await life.begin();
   await migrateJobQueue(database);
