@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { Database, type MigrationClass, POSTGRES_MIGRATIONS, ReplicaLife } from '#libs/postgres';
+import { Database, type MigrationClass, POSTGRES_MIGRATIONS, PostgresWire, ReplicaLife } from '#libs/postgres';
 import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
@@ -156,11 +156,41 @@ describe('Database', () => {
   });
 
   it('migrates without the limits that the role or the database has for statements, and leaves them to others', async () => {
-    const first = await open(MIGRATIONS);
-    const name = new URL(url).pathname.slice(1);
-    await first.pool.query(`ALTER DATABASE ${name} SET statement_timeout = '500ms'`);
+    await open(MIGRATIONS);
+    await settings(`statement_timeout = '500ms'`);
     const { dataSource } = await open([...MIGRATIONS, TakeItsTime1800000000002]);
     expect(await dataSource.query('SHOW statement_timeout')).toEqual([{ statement_timeout: '500ms' }]);
+  });
+
+  it('keeps its sessions and its transactions whatever limits the role or the database has for those', async () => {
+    const limits = ['idle_session_timeout', 'transaction_timeout'];
+    await settings(...limits.map((name) => `${name} = '300ms'`));
+    const database = await open([...MIGRATIONS, TakeItsTime1800000000002]);
+    const tuned = database.tunedPool('tuned', 1, { jit: 'off' });
+    const wire = new PostgresWire(database);
+    const ended = jest.fn();
+    const heard = await wire.open({ notified: () => undefined, ended });
+    try {
+      const pids = await Promise.all([database.pool, tuned].map(pidOf));
+      await tuned.query('SELECT pg_sleep(1)');
+      expect(await Promise.all([database.pool, tuned].map(pidOf))).toEqual(pids);
+      expect(ended).not.toHaveBeenCalled();
+    } finally {
+      await heard.end();
+    }
+  });
+
+  it('reads times, and sees what others committed, whatever the role or the database says of that', async () => {
+    await settings(`DateStyle = 'German'`, `default_transaction_isolation = 'serializable'`);
+    const database = await open(MIGRATIONS);
+    const tuned = database.tunedPool('tuned', 1, { jit: 'off' });
+    const time = new Date('2026-02-03T04:05:06.789Z');
+    for (const pool of [database.pool, tuned]) {
+      expect((await pool.query('SELECT $1::timestamptz AS time', [time])).rows).toEqual([{ time }]);
+      expect((await pool.query('SHOW transaction_isolation')).rows).toEqual([
+        { transaction_isolation: 'read committed' },
+      ]);
+    }
   });
 
   it('survives the loss of every session, idle, borrowed and of TypeORM', async () => {
@@ -231,6 +261,16 @@ async function isWaiting(sessions: Pick<pg.Pool, 'query'>, locktype: string): Pr
     [locktype],
   );
   return rowCount !== 0;
+}
+
+/** Of the database, for sessions that begin from now on. */
+async function settings(...said: readonly string[]): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  for (const setting of said) await server.query(`ALTER DATABASE ${name} SET ${setting}`);
+}
+
+async function pidOf(pool: pg.Pool): Promise<unknown> {
+  return (await pool.query('SELECT pg_backend_pid() AS pid')).rows;
 }
 
 async function open(migrations: readonly MigrationClass[]): Promise<Database> {

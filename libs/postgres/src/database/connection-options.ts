@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { requiredAuth } from '#libs/service';
 import { ScramClient } from './scram-client.js';
+import { withIsoTimes } from './session-settings.js';
 
 export const CONNECT_TIMEOUT_MS = 10_000;
 export const KEEP_ALIVE_DELAY_MS = 5_000;
@@ -22,7 +23,7 @@ export function connectionOptions(url: string): pg.PoolConfig {
 
 /** What a session of the database is made of: `require_auth=scram-sha-256` in the URL makes the server prove itself. */
 export function clientOf(url: string): typeof pg.Client {
-  return requiredAuth(url) === undefined ? pg.Client : ScramClient;
+  return withIsoTimes(requiredAuth(url) === undefined ? pg.Client : ScramClient);
 }
 
 type Statement = (config: unknown, ...rest: unknown[]) => unknown;

@@ -11,6 +11,7 @@ import {
 import { isUpToDate, migrate, type MigrationClass, MIGRATIONS } from './migrate.js';
 import { ReadOnlySessions, watchedPools } from './read-only-sessions.js';
 import { openRepositories, PLAIN_ERRORS } from './repositories.js';
+import { SESSION_SETTINGS } from './session-settings.js';
 
 export interface DatabaseOptions {
   /** Direct, or pooled by session. */
@@ -86,12 +87,11 @@ export class Database {
   ): pg.Pool {
     const application_name = `${SESSIONS_OF_PROCESS}:${purpose}`;
     const set = Object.entries(settings).map(([name, value]) => `SET ${name} = ${value}`);
-    const options: pg.PoolConfig & { onConnect(client: pg.ClientBase): Promise<unknown> } = {
-      ...connectionOptions(this.options.url),
+    const options = {
+      ...directOptions(this.options.url, set),
       application_name,
       max: size,
       idleTimeoutMillis,
-      onConnect: (client) => client.query(set.join('; ')),
     };
     const Pool = watchedPools(this.sessions);
     const pool = new Pool(options);
@@ -139,8 +139,16 @@ async function bringUpToDate(options: DatabaseOptions, Pool: typeof pg.Pool): Pr
   }
 }
 
+function directOptions(
+  url: string,
+  settings: readonly string[] = [],
+): pg.PoolConfig & { onConnect(client: pg.ClientBase): Promise<unknown> } {
+  const begin = [SESSION_SETTINGS, ...settings].join('; ');
+  return { ...connectionOptions(url), onConnect: (client) => client.query(begin) };
+}
+
 function plainQueryOptions({ url, poolUrl }: DatabaseOptions): pg.PoolConfig {
-  if (poolUrl === undefined) return connectionOptions(url);
+  if (poolUrl === undefined) return directOptions(url);
   return { ...connectionOptions(poolUrl), Client: withoutNames(clientOf(poolUrl)) };
 }
 

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { type DataSource, type Migration, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { clientOf, connectionOptions } from './connection-options.js';
 import { sqlState } from './outage.js';
+import { lifted, SESSION_SETTINGS } from './session-settings.js';
 
 /** Any number that nobody else uses for an advisory lock: the ASCII codes of "parley". */
 export const MIGRATION_LOCK = '123563833845113';
@@ -21,7 +22,7 @@ const TABLE_LOCK_TIMEOUT = '3s';
 const LET_BY_MS = 1_000;
 
 /** A role's or a database's limits are for statements that somebody would ask again. */
-const UNLIMITED = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout'];
+const UNLIMITED = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'].map(lifted).join('; ');
 
 /** A lock was not to be had in time, and a deadlock. */
 const BEHIND_OTHERS = new Set(['55P03', '40P01']);
@@ -57,9 +58,8 @@ export async function migrate(url: string, dataSource: DataSource): Promise<void
     await dataSource.initialize();
     const runner = dataSource.createQueryRunner();
     try {
-      for (const name of UNLIMITED) await runner.query(`SET ${name} = 0`);
+      await runner.query(`${SESSION_SETTINGS}; ${UNLIMITED}`);
       await runMissing(dataSource, runner, session);
-      for (const name of UNLIMITED) await runner.query(`RESET ${name}`);
     } finally {
       await runner.release();
     }
@@ -83,7 +83,7 @@ export function tryMigrationLock(session: pg.Client): Promise<boolean> {
 
 async function takeLock(session: pg.Client, lock: string): Promise<void> {
   // It is idle while others run the migrations.
-  await session.query('SET idle_session_timeout = 0');
+  await session.query(SESSION_SETTINGS);
   while (!(await tryLock(session, lock))) await delay(LOCK_LOOK_MS);
 }
 

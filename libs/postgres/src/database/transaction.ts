@@ -4,7 +4,7 @@ import { isRolledBack, onceWritable } from './outage.js';
 
 /** Deadlocks are rare: two in a row are rarer. */
 const TRIES = 5;
-const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '2s'`;
+const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = '2s'`;
 
 /**
  * Does some work in one transaction; what it throws rolls back. Others may wait for what it locks, so a process that

@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import type pg from 'pg';
 import { Database } from '../database/database.js';
 import { isReadOnly } from '../database/outage.js';
+import { SESSION_SETTINGS } from '../database/session-settings.js';
 
 const HEARTBEAT_MS = 2_000;
 /** How often a replica tries the locks of the others: a lock that is free is a session that was lost. */
@@ -120,7 +121,7 @@ export class ReplicaLife {
 
   private async announce(session: pg.Client): Promise<void> {
     const lockKey = BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()).toString();
-    await session.query(KEEPALIVE);
+    await session.query(`${SESSION_SETTINGS}; ${KEEPALIVE}`);
     await session.query('SELECT pg_advisory_lock($1)', [lockKey]);
     const { rows } = await session.query<{ peers: string[] }>(
       `INSERT INTO replica (id, lock_key) VALUES ($1, $2)

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Database } from '../database/database.js';
+import { SESSION_SETTINGS } from '../database/session-settings.js';
 import type { SignalWire, WireEvents, WireSession } from './signal-wire.js';
 
 /**
@@ -26,6 +27,7 @@ export class PostgresWire implements SignalWire {
     client.once('end', () => ended(new Error('The session ended')));
     try {
       await client.connect();
+      await client.query(SESSION_SETTINGS);
     } catch (error) {
       await client.end().catch(() => undefined);
       throw error;
