@@ -193,6 +193,16 @@ describe('Database', () => {
     }
   });
 
+  it('says of a session that broke nothing but why', async () => {
+    const told: Error[] = [];
+    const database = await Database.open({ url, migrations: MIGRATIONS, onError: (error) => told.push(error) });
+    databases.push(database);
+    await database.ping();
+    await terminateSessions(database);
+    await until(() => told.length > 0, { what: 'the idle session to break' });
+    for (const error of told) expect(Object.keys(error)).not.toContain('client');
+  });
+
   it('survives the loss of every session, idle, borrowed and of TypeORM', async () => {
     const database = await open(MIGRATIONS);
     const borrowed = await database.pool.connect();

@@ -154,8 +154,14 @@ function plainQueryOptions({ url, poolUrl }: DatabaseOptions): pg.PoolConfig {
 
 /** Without listeners the loss of a session ends the process: an idle one is the pool's, a borrowed one raises its own. */
 function surviveErrors(pool: pg.Pool, onError: (error: Error) => void = () => undefined): void {
-  pool.on('error', onError);
+  pool.on('error', (error) => onError(withoutSession(error)));
   pool.on('connect', (client) => client.on('error', () => undefined));
+}
+
+/** The pool hangs the session on its error, with its statements and the key that cancels them: whoever logs it writes all that. */
+function withoutSession(error: Error & { client?: unknown }): Error {
+  delete error.client;
+  return error;
 }
 
 /** Settings of a session and locks are theirs, so their sessions are direct ones. */
@@ -167,7 +173,7 @@ function migrationOptions(options: DatabaseOptions, Pool: typeof pg.Pool): DataS
     driver: { ...pg, Pool },
     poolSize: MIGRATION_POOL_SIZE,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
-    poolErrorHandler: options.onError ?? (() => undefined),
+    poolErrorHandler: (error: Error) => options.onError?.(withoutSession(error)),
     extra: { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS, Client: clientOf(options.url) },
     uuidExtension: 'pgcrypto',
     installExtensions: false,
