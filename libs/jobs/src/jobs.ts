@@ -64,7 +64,8 @@ export class Jobs {
 
   /** Resolves when the jobs are durable; with a `client`, as part of its transaction. */
   async enqueue(jobs: readonly Job[], client: Pick<ClientBase, 'query'> = this.database.pool): Promise<void> {
-    if (jobs.length > 0) await client.query(ENQUEUE, enqueueValues(jobs));
+    const timed = jobs.map((job) => (job.runAt ? { ...job, runAt: this.database.timeThere(job.runAt) } : job));
+    if (jobs.length > 0) await client.query(ENQUEUE, enqueueValues(timed));
   }
 
   /** Begins to do jobs. To be called when everybody has registered. */

@@ -30,7 +30,7 @@ export class DeliveryStore {
 
   /** The receiver did not take an event: the config waits for its next attempt. */
   async failed(config: DueConfig, sequence: number, outcome: AttemptOutcome, next: Date): Promise<void> {
-    const values = [...ledgerValues(config, sequence, outcome, 'pending'), config.turn, next];
+    const values = [...ledgerValues(config, sequence, outcome, 'pending'), config.turn, this.database.timeThere(next)];
     await this.database.pool.query(FAILED, values);
   }
 
@@ -42,7 +42,7 @@ export class DeliveryStore {
 
   /** The config waits behind those that wait already, or until a time. */
   async putBack({ pushId, turn }: DueConfig, until?: Date): Promise<void> {
-    await this.database.pool.query(PUT_BACK, [pushId, turn, until ?? null]);
+    await this.database.pool.query(PUT_BACK, [pushId, turn, until ? this.database.timeThere(until) : null]);
   }
 
   /** Ends the turn if nothing is left to send; the next event makes a new one. @returns whether it is over */

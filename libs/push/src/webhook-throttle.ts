@@ -54,7 +54,8 @@ export class WebhookThrottle {
    * another name: should this process die before the old one is done, that one finds its lane taken.
    */
   async goOn({ receiver, holder, failures }: ServePayload, at: Date): Promise<void> {
-    await this.database.pool.query(GO_ON, [receiver, holder, randomUUID(), failures, at]);
+    const runAt = this.database.timeThere(at);
+    await this.database.pool.query(GO_ON, [receiver, holder, randomUUID(), failures, runAt]);
   }
 
   /** The job comes again in a second or two; the lane that it has, if any, stays its own. */

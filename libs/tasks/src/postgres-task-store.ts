@@ -52,7 +52,7 @@ export class PostgresTaskStore extends TaskStore {
   /** In the session that batches are written in, behind those that were sent before. */
   private readonly recordedByParent = new BatchLoader((parents: readonly string[]) => this.readRecorded(parents));
 
-  constructor(database: Database) {
+  constructor(private readonly database: Database) {
     super();
     this.pool = database.pool;
     // One session: batches are written in the order in which they come.
@@ -69,9 +69,22 @@ export class PostgresTaskStore extends TaskStore {
    */
   async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
     refuseDoubles(batch);
-    const { rows } = await this.inJournal((client) => answerOf(client, batchStatement(batch)));
+    const timed = batch.map((entry) => this.timed(entry));
+    const { rows } = await this.inJournal((client) => answerOf(client, batchStatement(timed)));
     const written = new Set(rows.map((row) => row.task_id));
     return batch.map((entry) => (written.has(entry.taskId) ? 'written' : 'fenced'));
+  }
+
+  /** Whoever wakes a parked Task, or does a job, goes by the database's clock. */
+  private timed(entry: JournalEntry): JournalEntry {
+    const { wakeAt, jobs } = entry;
+    if (wakeAt === undefined && jobs === undefined) return entry;
+    const there = (at: Date): Date => this.database.timeThere(at);
+    return {
+      ...entry,
+      ...(wakeAt && { wakeAt: there(wakeAt) }),
+      ...(jobs && { jobs: jobs.map((job) => (job.runAt ? { ...job, runAt: there(job.runAt) } : job)) }),
+    };
   }
 
   private async inJournal<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {

@@ -29,6 +29,7 @@ const MIGRATION_POOL_SIZE = 2;
 /** Sessions that nobody uses end after so long. */
 const READS_IDLE_MS = 60_000;
 const TUNED_IDLE_MS = 10_000;
+const SLOW_ANSWER_MS = 1_000;
 
 /**
  * PostgreSQL as this process sees it. A restart of the server fails the statements in flight and nothing else; while
@@ -45,6 +46,7 @@ export class Database {
   ) {}
 
   private readonly tuned: pg.Pool[] = [];
+  private lead = 0;
 
   /** Connects and brings the schema up to date, however many processes do so at once. */
   static async open(options: DatabaseOptions): Promise<Database> {
@@ -117,6 +119,19 @@ export class Database {
   /** Calls the listener when all sessions are replaced: whoever has one of his own does the same with it. */
   onSessionsRenewed(listener: () => void): void {
     this.sessions.onRenewal(listener);
+  }
+
+  /**
+   * A time of this process's clock as the database's will show it: what it is to compare with its own is told so. Rather
+   * a moment later: when it has come there it has come here.
+   */
+  timeThere(at: Date): Date {
+    return new Date(at.getTime() + this.lead);
+  }
+
+  /** Learns how far the clocks are apart. One answer that took long says little: the next one will. */
+  learnTime(there: Date, askedAt: number): void {
+    if (Date.now() - askedAt < SLOW_ANSWER_MS) this.lead = there.getTime() + 1 - askedAt;
   }
 
   async ping(): Promise<void> {

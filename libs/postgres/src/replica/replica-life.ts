@@ -123,12 +123,13 @@ export class ReplicaLife {
     const lockKey = BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()).toString();
     await session.query(`${SESSION_SETTINGS}; ${KEEPALIVE}`);
     await session.query('SELECT pg_advisory_lock($1)', [lockKey]);
-    const { rows } = await session.query<{ peers: string[] }>(
+    const askedAt = Date.now();
+    const { rows } = await session.query<Spoken>(
       `INSERT INTO replica (id, lock_key) VALUES ($1, $2)
        ON CONFLICT (id) DO UPDATE SET lock_key = excluded.lock_key, heartbeat_at = now() RETURNING ${PEERS}`,
       [this.replicaId, lockKey],
     );
-    this.remember(rows[0]);
+    this.remember(rows[0], askedAt);
   }
 
   /** A new session takes a new key, since the server may not have noticed yet that the old session is gone. */
@@ -182,16 +183,18 @@ export class ReplicaLife {
   }
 
   private async heartbeat(session: pg.Client): Promise<void> {
-    const { rows } = await session.query<{ peers: string[] }>(
+    const askedAt = Date.now();
+    const { rows } = await session.query<Spoken>(
       `UPDATE replica SET heartbeat_at = now() WHERE id = $1 RETURNING ${PEERS}`,
       [this.replicaId],
     );
-    if (rows[0]) this.remember(rows[0]);
+    if (rows[0]) this.remember(rows[0], askedAt);
     else await session.end();
   }
 
-  private remember(own: { peers: string[] } | undefined): void {
+  private remember(own: Spoken | undefined, askedAt: number): void {
     this.spokeAt = performance.now();
+    if (own) this.database.learnTime(own.now, askedAt);
     this.peerLocks = own?.peers ?? [];
     this.others = this.peerLocks.length;
   }
@@ -213,10 +216,17 @@ export class ReplicaLife {
 /** A dead host sends no FIN: the server finds out after about ten seconds. */
 const KEEPALIVE = 'SET tcp_keepalives_idle = 4; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3';
 
+/** What comes back: the locks of the others, and the database's time. */
+interface Spoken {
+  peers: string[];
+  now: Date;
+}
+
 /** Those that spoke lately; a look at their locks would cost more than it tells. */
 const PEERS = `ARRAY(
   SELECT other.lock_key::text FROM replica other
-  WHERE other.id <> $1 AND other.heartbeat_at > now() - interval '${FROZEN_SECONDS} seconds') AS peers`;
+  WHERE other.id <> $1 AND other.heartbeat_at > now() - interval '${FROZEN_SECONDS} seconds') AS peers,
+  clock_timestamp() AS now`;
 
 /**
  * To wait for the locks instead would keep a snapshot for as long as all live, and with it every dead row. What is held
