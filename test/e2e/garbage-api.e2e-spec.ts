@@ -67,6 +67,12 @@ describe('garbage at /api: problem+json, never a 5xx, nothing stored', () => {
     expect(reply.text).toContain(field);
   });
 
+  it('an apply of a workflow whose name has a NUL is refused by name', async () => {
+    const workflows = [{ definition: { ...linear('a\u0000', echo('a')) } }];
+    const reply = await stage.api.call('POST', '/apply', { workflows });
+    expect(problem(reply)).toMatchObject({ status: 422, errors: [{ path: 'workflows[0].definition.name' }] });
+  });
+
   it('422 has one entry for every problem', async () => {
     const reply = await stage.api.call('POST', '/workflows', {
       name: 'many',

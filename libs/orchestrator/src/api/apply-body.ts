@@ -67,12 +67,14 @@ export class ApplyBody {
   @IsBoolean({ message: 'must be true or false' })
   prune?: boolean;
 
+  /** A member that is null counts as left out. */
   static from(sent: JsonObject): ApplyBody {
     const { workflows } = sent;
+    const given = Object.entries(sent).filter(([, value]) => value !== null);
     const read = Array.isArray(workflows)
       ? workflows.slice(0, MOST_WORKFLOWS + 1).map((it) => SentWorkflow.from(isJsonObject(it) ? it : {}))
       : workflows;
-    return Object.assign(withMembers(ApplyBody, sent), { workflows: read });
+    return Object.assign(withMembers(ApplyBody, Object.fromEntries(given)), { workflows: read });
   }
 }
 

@@ -129,12 +129,18 @@ describe('ApplyController', () => {
     expect(await names()).toEqual(['mine', 'other']);
   });
 
+  it('takes a mark of null for none', async () => {
+    expect(await apply([{ definition: named('mine') }], { mark: null, prune: null })).toMatchObject({ status: 200 });
+    expect(await store.marked(null as never)).toEqual([]);
+  });
+
   it.each([
     [{ workflows: 'no' }, 'workflows'],
     [{ workflows: [{}] }, 'workflows[0].definition.name'],
     [{ workflows: [{ definition: named('a') }, { definition: named('a') }] }, 'workflows[1].definition.name'],
     [{ workflows: [{ definition: named('a'), revision: 7 }] }, 'workflows[0].revision'],
     [{ workflows: [], prune: true }, 'mark'],
+    [{ workflows: [], mark: null, prune: true }, 'mark'],
     [{ workflows: [], mark: 'a b' }, 'mark'],
   ])('%j: 400 naming %s', async (payload, path) => {
     const answer = await app.inject({ method: 'POST', url: '/api/apply', payload });

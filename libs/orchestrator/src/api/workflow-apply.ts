@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { namingNodes } from '../named-workflows.js';
 import type { WorkflowRevision } from '../workflow.js';
 import type { WorkflowProblem } from '../workflow-problem.js';
+import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { WorkflowStore } from '../workflow-store.js';
 import type { AppliedView, ApplyAction, ApplyBody, SentWorkflow } from './apply-body.js';
 import { definitionOf } from './workflow-body.js';
@@ -37,7 +38,7 @@ export class WorkflowApply {
    * @throws ProblemError 412 where a workflow has another revision than was expected, 422 for definitions with errors
    */
   async apply(body: ApplyBody, dryRun: boolean, tenant: string): Promise<AppliedView> {
-    const names = body.workflows.map(({ definition }) => definition.name);
+    const names = body.workflows.map(({ definition }) => definition.name).filter(canBeKept);
     try {
       const outcomes = await this.store.inTenant(tenant).atomically(names, async (store) => {
         const found = await new OneApply(store, this.checks, body).outcomes();
@@ -79,7 +80,7 @@ class OneApply {
   /** `undefined` where it is refused, or needs one that is. */
   private async one({ definition: body, revision: expected }: SentWorkflow): Promise<Outcome | undefined> {
     const { name } = body;
-    const found = await this.store.get(name);
+    const found = canBeKept(name) ? await this.store.get(name) : undefined;
     requireRevision(name, expected, found?.revision);
     const checked = await this.checked(body);
     if (!checked) return undefined;
@@ -150,6 +151,11 @@ function requireRevision(name: string, expected: string | null | undefined, curr
   const is = current === undefined ? 'is not there' : `has the revision ${current}`;
   const was = expected === null ? 'none of this name' : `the revision ${expected}`;
   throw new ProblemError(412, `the workflow "${name}" ${is}, and ${was} was expected: others have changed it`);
+}
+
+/** The database cannot even be asked for every text that is no name, as for one with a NUL. */
+function canBeKept(name: string): boolean {
+  return WORKFLOW_NAME.test(name);
 }
 
 /** As JSON has it: a member that is undefined is none. */
