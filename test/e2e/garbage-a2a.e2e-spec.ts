@@ -43,12 +43,15 @@ function raw(
   });
 }
 
+const latin1 = (body: JsonObject): Buffer => Buffer.from(JSON.stringify(body), 'latin1');
+
 const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 
 describe("garbage at the A2A surface: the protocol's own error, never a 5xx, nothing stored", () => {
   it.each<[string, string | Buffer]>([
     ['a lone brace', '{'],
     ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
+    ['a text in Latin-1', latin1({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: sendParams('José') })],
     ['a byte order mark alone', '\uFEFF'],
     ['XML', '<?xml version="1.0"?><a/>'],
     ['a number that is none', '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":NaN}}'],

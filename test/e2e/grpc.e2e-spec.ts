@@ -144,6 +144,13 @@ describe('the gRPC binding', () => {
     expect(JSON.stringify(error)).not.toMatch(/node_modules|\.js:\d/);
   });
 
+  it('refuses a text that is not UTF-8', async () => {
+    const bytes = sendBytes('echo', 'José');
+    bytes.set([0xff, 0xfe], bytes.indexOf('é'));
+    const error = await callRaw(SEND, bytes).ended;
+    expect(error?.code).toBe(grpc.status.INVALID_ARGUMENT);
+  });
+
   it('leaves aside fields that it does not know', async () => {
     const field100 = Buffer.from('a00601', 'hex');
     expect(await callRaw(SEND, Buffer.concat([sendBytes('echo', 'x'), field100])).ended).toBeUndefined();

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentCatalog } from '#libs/executor';
 import { A2AError } from '#libs/protocol';
@@ -93,21 +94,24 @@ const JSON_TYPES = ['application/json', 'application/a2a+json'];
 
 /**
  * Makes a scope read JSON and nothing else: a bad text is PARSE_ERROR, an empty one `undefined`, another content type
- * is refused by Fastify with 415. One with too many members is INVALID_REQUEST, before it is parsed.
+ * is refused by Fastify with 415. One with too many members is INVALID_REQUEST, before it is parsed. Bytes that are not
+ * UTF-8 are a bad text: to read them all the same would change what a caller says.
  */
 function acceptJsonOnly(scope: FastifyInstance, mostMembers: number): void {
   scope.removeAllContentTypeParsers();
   const turns = new Turns();
-  scope.addContentTypeParser(JSON_TYPES, { parseAs: 'string' }, (_request, body, done) =>
+  scope.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (_request, body, done) =>
     turns.take(() => {
-      const read = readJson(body as string, mostMembers);
+      const read = readJson(body as Buffer, mostMembers);
       if (read instanceof A2AError) done(read);
       else done(null, read);
     }),
   );
 }
 
-function readJson(text: string, mostMembers: number): unknown {
+function readJson(body: Buffer, mostMembers: number): unknown {
+  if (!isUtf8(body)) return new A2AError('PARSE_ERROR', { message: 'The request body is not UTF-8' });
+  const text = body.toString();
   if (hasMoreMembers(text, mostMembers)) return tooManyMembersError(mostMembers);
   try {
     return text === '' ? undefined : JSON.parse(text);

@@ -1,4 +1,5 @@
 import { A2AService } from '@a2a-js/sdk/server/grpc';
+import { BinaryReader } from '@bufbuild/protobuf/wire';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import {
   A2AError,
@@ -112,13 +113,17 @@ function method<Request, Response, Value>(
   };
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 function read<Request>(
   bytes: Buffer,
   decode: (bytes: Buffer) => Request,
   codec: { toJSON(value: Request): unknown },
 ): JsonObject {
   try {
-    return codec.toJSON(decode(bytes)) as JsonObject;
+    // Its own reader, which the SDK's decoders take as well, would change what is no UTF-8 without a word.
+    const reader = new BinaryReader(bytes, (text) => UTF8.decode(text));
+    return codec.toJSON(decode(reader as unknown as Buffer)) as JsonObject;
   } catch (error) {
     throw new A2AError('PARSE_ERROR', { message: 'The message is not one of the protocol', cause: error });
   }

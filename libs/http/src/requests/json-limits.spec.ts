@@ -1,6 +1,7 @@
 import fc from 'fast-check';
+import fastify from 'fastify';
 import { ProblemError } from '../problems/problem.js';
-import { hasMoreMembers, refuseUnfitJson } from './json-limits.js';
+import { hasMoreMembers, jsonBodyParser, refuseUnfitJson } from './json-limits.js';
 
 /** What the scan counts, of the parsed value. */
 function membersOf(value: unknown): number {
@@ -64,4 +65,18 @@ describe('JSON that could not be said again', () => {
     fc.assert(fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => refuseUnfitJson(value)));
     refuseUnfitJson({ most: Number.MAX_VALUE, least: 5e-324, none: null, text: 'Infinity' });
   });
+});
+
+test('a body that is not UTF-8 is refused, and nothing of it is read as another text', () => {
+  const parse = jsonBodyParser(fastify(), 1_000);
+  const read = (body: Buffer): unknown[] => {
+    const told: unknown[] = [];
+    parse({} as never, body, (...answer) => told.push(...answer));
+    return told;
+  };
+  const detail = 'the body must be UTF-8';
+  expect(read(Buffer.from('{"name":"José"}', 'latin1'))).toEqual([
+    expect.objectContaining({ status: 400, errors: [{ path: '', detail }] }),
+  ]);
+  expect(read(Buffer.from('{"name":"José"}'))).toEqual([null, { name: 'José' }]);
 });

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { malformed } from '../problems/problem.js';
 import { refusedName } from './refused-names.js';
@@ -14,8 +15,8 @@ const CHARACTERS_PER_MEMBER = 2;
 type Done = (error: Error | null, body?: unknown) => void;
 
 /**
- * A parser of JSON bodies that refuses one with too many members before it is parsed, and says which names are refused.
- * Else it is Fastify's own.
+ * A parser of JSON bodies that refuses one with too many members before it is parsed, and one that is not UTF-8, and says
+ * which names are refused. Else it is Fastify's own.
  * @throws ProblemError 400, by its callback
  */
 export function jsonBodyParser(
@@ -25,7 +26,8 @@ export function jsonBodyParser(
   const parse = fastify.getDefaultJsonParser('error', 'error');
   return (request, body, done) => {
     const text = body.toString();
-    if (hasMoreMembers(text, limit)) done(malformed({ path: '', detail: `the body ${tooManyMembers(limit)}` }));
+    if (!isUtf8(body)) done(malformed({ path: '', detail: 'the body must be UTF-8' }));
+    else if (hasMoreMembers(text, limit)) done(malformed({ path: '', detail: `the body ${tooManyMembers(limit)}` }));
     else void parse(request, text, (error, read) => done(error && (refusedName(text) ?? error), read));
   };
 }
