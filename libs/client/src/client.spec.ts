@@ -115,6 +115,16 @@ describe('createClient', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it('says a cancel again: a run that is canceled answers as it did', async () => {
+    handler = (request, response) => {
+      if (asked.length === 1) request.socket.destroy();
+      else if (asked.length === 2) json(response, 503, { detail: 'not now' }, { 'retry-after': '0' });
+      else json(response, 200, { runId: 'r', status: 'canceled', children: [] });
+    };
+    expect(await client.cancel('r')).toMatchObject({ status: 'canceled' });
+    expect(asked.map(({ method, url }) => `${method} ${url}`)).toEqual(Array(3).fill('POST /api/runs/r/cancel'));
+  });
+
   it('tells what was refused, by reason and entry', async () => {
     const errors = [{ path: 'inputs.topic', detail: 'is missing', code: 'MISSING_INPUT' }];
     handler = (_, response) =>

@@ -115,7 +115,7 @@ class HttpClient implements ParleyClient {
 
   /** Said again where it was lost: a run that is canceled already answers as it did. */
   async cancel(runId: string, { signal }: CallOptions = {}): Promise<Schemas['CanceledRun']> {
-    return this.#calls.json(`${path(runId)}/cancel`, { method: 'POST', signal });
+    return this.#calls.json(`${path(runId)}/cancel`, { method: 'POST', repeatable: true, signal });
   }
 
   rerun(runId: string, body: Schemas['RerunBody'] = {}, options: KeyOptions = {}): Promise<Schemas['StartedRerun']> {

@@ -15,6 +15,8 @@ export interface ServiceRequest {
   query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   body?: unknown;
   headers?: Readonly<Record<string, string>> | undefined;
+  /** Whether a POST changes nothing when it is said twice; one with an `idempotency-key` does not. */
+  repeatable?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -60,7 +62,7 @@ export class ServiceCalls {
   /** An answer whose status is no error. @throws as `json` does */
   async answer(path: string, request: ServiceRequest = {}): Promise<Response> {
     for (let tries = 0; ; tries += 1) {
-      const last = tries >= PAUSES.length || !repeatable(request);
+      const last = tries >= PAUSES.length || !isRepeatable(request);
       const { response, failure } = await this.#once(path, request);
       if (response?.ok) return response;
       const passes = response === undefined || PASSING.has(response.status);
@@ -111,8 +113,8 @@ function isCarried(key: string): boolean {
 }
 
 /** Whether it changes nothing to say it twice: what starts something carries a key under which it is the same. */
-function repeatable({ method = 'GET', headers = {} }: ServiceRequest): boolean {
-  return method !== 'POST' || 'idempotency-key' in headers;
+function isRepeatable({ method = 'GET', headers = {}, repeatable = false }: ServiceRequest): boolean {
+  return method !== 'POST' || repeatable || 'idempotency-key' in headers;
 }
 
 /** `Retry-After`, in milliseconds. */
