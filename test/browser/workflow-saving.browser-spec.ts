@@ -107,4 +107,26 @@ describe('what is not saved in the workflow editor', () => {
     await download;
     expect(questions).toEqual([]);
   });
+
+  inBrowser('opens beside it what a node of it names', async () => {
+    const child = linear(unique('child'), input('in'));
+    await stage.api.save(child);
+    const sub = { id: 'sub', type: 'workflow', config: { workflow: child.name, inputs: { in: 'x' } } };
+    const workflow = linear(unique('names'), sub, { id: 'says', type: 'agent' });
+    const page = await edit(workflow);
+    await page.getByRole('button', { name: 'Tidy up' }).click();
+    await page.getByText('Not saved').waitFor();
+    for (const [node, name] of [
+      ['sub', `Open ${child.name}`],
+      ['says', 'Models'],
+    ] as const) {
+      await page.locator(`[data-node="${node}"]`).click();
+      const [beside] = await Promise.all([
+        page.context().waitForEvent('page'),
+        page.getByRole('link', { name, exact: true }).click(),
+      ]);
+      await beside.close();
+      expect(await page.getByText('Not saved').isVisible()).toBe(true);
+    }
+  });
 });

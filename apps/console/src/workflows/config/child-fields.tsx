@@ -1,5 +1,4 @@
 import { useId } from 'react';
-import { Link } from 'wouter';
 import { useResource } from '../../api/use-resource.js';
 import { CheckField, ChoiceField } from '../../components/choice-fields.js';
 import { Field, Input, Select } from '../../components/field.js';
@@ -78,9 +77,14 @@ function Named(member: ConfigMember) {
       </Field>
       {child.data && (
         <>
-          <Link href={`~/workflows/edit/${encodeURIComponent(name)}`} target="_blank" className="text-sm underline">
+          <a
+            href={`/workflows/edit/${encodeURIComponent(name)}`}
+            target="_blank"
+            rel="noreferrer"
+            className="text-sm underline"
+          >
             Open {name}
-          </Link>
+          </a>
           <Revision name={name} value={node.config['revision']} onChange={(value) => onConfig('revision', value)} />
           <Inputs {...member} wanted={inputNodes(child.data).map(({ id }) => id)} />
         </>

@@ -1,5 +1,4 @@
 import { useId } from 'react';
-import { Link } from 'wouter';
 import { listModels, type Model, PROVIDERS } from '../../../api/models.js';
 import { useResource } from '../../../api/use-resource.js';
 import { Field, Input } from '../../../components/field.js';
@@ -37,9 +36,9 @@ export function ModelField({ value, onChange }: ModelFieldProps) {
             : known === undefined
               ? "None of this name is kept: it is one at the service's own endpoint."
               : known}{' '}
-          <Link href="~/settings/models" target="_blank" className="underline">
+          <a href="/settings/models" target="_blank" rel="noreferrer" className="underline">
             Models
-          </Link>
+          </a>
         </>
       }
     >
