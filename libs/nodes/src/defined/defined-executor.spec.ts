@@ -52,6 +52,31 @@ describe('work that an author defined', () => {
     ]);
   });
 
+  it.each<[string, unknown, string]>([
+    ['no data', { data: undefined }, 'parts must each have exactly one of text, raw, url, data'],
+    ['a text that is none', { text: 5 }, 'parts must each have exactly one of text, raw, url, data'],
+    [
+      'a Part of nothing',
+      { parts: [{ mediaType: 'text/plain' }] },
+      'parts must each have exactly one of text, raw, url, data',
+    ],
+    ['no Parts', { parts: [] }, 'must have at least one part'],
+    ['nothing', {}, 'must have at least one part'],
+  ])('fails with a sentence for an Artifact with %s', async (_what, content, problem) => {
+    const driver = driverOf(async function* ({ artifact }) {
+      yield artifact('offer', content as never);
+    });
+    await driver.run();
+    expect([driver.state, lastText(driver)]).toEqual(['failed', `Error: the Artifact "offer": ${problem}`]);
+    expect(artifactsOf(driver)).toEqual([]);
+  });
+
+  it('fails with a sentence for a question that is no text', async () => {
+    const driver = driverOf((ctx) => ctx.ask(undefined as never));
+    await driver.run();
+    expect([driver.state, lastText(driver)]).toEqual(['failed', 'Error: what is asked must be a text']);
+  });
+
   it('may be a function that returns', async () => {
     const driver = driverOf(async ({ text }) => text.toUpperCase(), 'hello');
     await driver.run();

@@ -10,8 +10,18 @@ import {
   type WorkContext,
 } from '#libs/authoring';
 import type { RequestContext } from '#libs/executor';
-import { artifactUpdate, dataPart, firstData, isJsonObject, joinedText, type Part, textPart } from '#libs/protocol';
+import {
+  artifactUpdate,
+  dataPart,
+  firstData,
+  isJsonObject,
+  joinedText,
+  type JsonValue,
+  type Part,
+  textPart,
+} from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
+import { partsProblem } from '../script/step-problem.js';
 import type { Outbox } from './outbox.js';
 import { RunFault, WorkEnd } from './run-fault.js';
 import type { Sealer } from './work-event.js';
@@ -103,7 +113,7 @@ export class WorkExecution {
     if (name === this.work.name) throw new RunFault(`"${name}" is the Artifact of what is said: choose another name`);
     const count = this.given.get(name) ?? 0;
     this.given.set(name, count + 1);
-    const parts = partsOf(content);
+    const parts = partsOf(name, content);
     if (this.services.log.hasArtifact(name, count, parts)) return;
     const { description } = content;
     const artifact = { artifactId: name, name, parts, ...(description !== undefined && { description }) };
@@ -161,8 +171,16 @@ function isArtifact(value: unknown): value is ArtifactOutput {
   return isJsonObject(value) && typeof value['artifact'] === 'string' && isJsonObject(value['content']);
 }
 
-function partsOf(content: ArtifactContent): Part[] {
-  if ('text' in content) return [textPart(content.text)];
-  if ('data' in content) return [dataPart(content.data)];
-  return content.parts as Part[];
+/** @throws RunFault for what its type forbids: a program in JavaScript has no type, and a value may be missing */
+function partsOf(name: string, content: ArtifactContent): Part[] {
+  const parts = written(content);
+  const problem = partsProblem(parts ?? null);
+  if (problem !== undefined) throw new RunFault(`the Artifact "${name}": ${problem}`);
+  return parts as Part[];
+}
+
+function written(content: ArtifactContent): JsonValue | undefined {
+  if ('text' in content) return [textPart(content.text)] as JsonValue;
+  if ('data' in content) return [dataPart(content.data)] as JsonValue;
+  return content.parts as JsonValue | undefined;
 }

@@ -59,6 +59,7 @@ export class WorkPoints {
 
   /** Never resolves where the answer is still to come: the execution ends with the question. @throws RunFault */
   async ask(text: string, form?: JsonMembers): Promise<Json> {
+    if (typeof text !== 'string') throw this.faulty('what is asked must be a text');
     const { at, known } = this.reach();
     const schema = form && this.schemaOf(form);
     let violations: FieldViolation[] | undefined;

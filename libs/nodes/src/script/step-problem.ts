@@ -58,7 +58,8 @@ function artifactProblem(value: JsonValue): string | undefined {
   return partsProblem(value.parts ?? null);
 }
 
-function partsProblem(value: JsonValue): string | undefined {
+/** Why these are not the Parts of an Artifact or a Message. */
+export function partsProblem(value: JsonValue): string | undefined {
   if (!Array.isArray(value) || value.length === 0) return 'must have at least one part';
   return value.every(isPart) ? undefined : `parts must each have exactly one of ${CONTENT_KEYS.join(', ')}`;
 }
