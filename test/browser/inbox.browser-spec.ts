@@ -1,6 +1,7 @@
 import { inBrowser, useBrowser } from '../support/browser.js';
 import { useSharedStage } from '../support/shared-stage.js';
-import { unique } from '../support/workflow.js';
+import { until } from '../support/until.js';
+import { linear, unique } from '../support/workflow.js';
 
 /** One more than are told at once. */
 const QUESTIONS = 51;
@@ -25,5 +26,29 @@ describe('the inbox', () => {
     await page.getByRole('button', { name: 'Show more' }).click();
     await questions.nth(QUESTIONS - 1).waitFor();
     expect(await answer.inputValue()).toBe('Half of');
+  });
+
+  inBrowser('keeps no answer for what the node asks next', async () => {
+    const assignee = unique('team');
+    const form = { type: 'object', properties: { decision: { enum: ['yes', 'no'] } }, required: ['decision'] };
+    const asks = (id: string, prompt: string) => ({ id, type: 'human', config: { prompt, form, assignee } });
+    const child = await stage.api.save(linear(unique('two'), asks('one', 'The draft?'), asks('all', 'Everything?')));
+    const sub = { id: 'sub', type: 'workflow', config: { workflow: child.name } };
+    const { name } = await stage.api.save({ name: unique('asks'), nodes: [sub], edges: [] });
+    const runId = await stage.api.start(name);
+    await stage.api.reached(runId, ['input-required']);
+    const page = await browser.open(`${stage.parley.url}/inbox?assignee=${assignee}`);
+    const question = page.getByRole('list', { name: 'Questions' }).getByRole('listitem');
+    await question.getByRole('button', { name: 'Answer' }).click();
+    await question.getByLabel('yes').check();
+    // The page is slow to ask again: between the two it sees nothing.
+    const asked = Promise.withResolvers<void>();
+    await page.route('**/api/inbox?*', (route) => asked.promise.then(() => route.continue()));
+    await stage.api.call('POST', `/runs/${runId}/answers`, { node: 'sub', parts: [{ data: { decision: 'no' } }] });
+    const inbox = async () => (await stage.api.call('GET', `/inbox?assignee=${assignee}`)).text;
+    await until(async () => (await inbox()).includes('Everything?'), { what: 'the second question' });
+    asked.resolve();
+    await question.getByText('Everything?').waitFor();
+    expect(await question.getByLabel('yes').isChecked()).toBe(false);
   });
 });

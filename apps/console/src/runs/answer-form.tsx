@@ -37,8 +37,16 @@ interface AnswerFormProps {
   onAnswered?: () => void;
 }
 
-/** Answers a node that asks: with the fields of its form, or with a text. */
-export function AnswerForm({ question, isAsked = false, onAnswered }: AnswerFormProps) {
+/**
+ * Answers a node that asks: with the fields of its form, or with a text. What was filled in stays while the same is asked;
+ * where the node asks something else by now, it is no answer to that.
+ */
+export function AnswerForm(props: AnswerFormProps) {
+  const { text, form } = props.question;
+  return <OneAnswer key={JSON.stringify([text, form])} {...props} />;
+}
+
+function OneAnswer({ question, isAsked = false, onAnswered }: AnswerFormProps) {
   const { runId, instance, form, assignee, deadline } = question;
   const text = isAsked ? '' : question.text;
   const action = useAction();
