@@ -1,5 +1,6 @@
 import type { TraceContext } from '#libs/service';
 import type { AgentCard, SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
+import type { AgentCallError } from './agent-call-error.js';
 
 /** The limits of an outbound call, in milliseconds; each of the first four is its own error. */
 export interface CallTimeouts {
@@ -35,6 +36,8 @@ export interface CallOptions {
    * the call; an AgentCallError keeps its kind.
    */
   fence?: () => Promise<void>;
+  /** Told why nothing has left, while nobody listens where the call goes; `undefined` when it is made again. */
+  onUnsent?: (failure: AgentCallError | undefined) => void;
   /** Where the call stands in a trace. */
   trace?: TraceContext;
   /** Name of a stored credential. */

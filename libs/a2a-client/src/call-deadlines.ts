@@ -23,10 +23,12 @@ export class CallDeadlines {
   #attempt: CallAttempt | undefined;
   #reason: AgentCallError | undefined;
   readonly timeouts: CallTimeouts;
+  readonly onUnsent: CallOptions['onUnsent'];
 
   constructor(options: CallOptions, defaults: Partial<CallTimeouts> = {}) {
     this.timeouts = { ...DEFAULT_TIMEOUTS, ...defaults, ...options.timeouts };
     this.#callerSignal = options.signal;
+    this.onUnsent = options.onUnsent;
     const { total } = this.timeouts;
     this.#timer = timer(total, () =>
       this.#end(new AgentCallError('timeout', `timeout: not finished within ${seconds(total)}`)),

@@ -102,9 +102,11 @@ async function retrying<T>(
 /** @throws the failure as soon as the call is over: it says more than that */
 async function refusalPause(refusals: number, limits: CallDeadlines, failure: AgentCallError): Promise<void> {
   const milliseconds = Math.min(FIRST_PAUSE_MS * 2 ** refusals, LONGEST_REFUSAL_PAUSE_MS);
+  if (failure.unsent) limits.onUnsent?.(failure);
   await pause(milliseconds, limits).catch(() => {
     throw failure;
   });
+  limits.onUnsent?.(undefined);
 }
 
 /** How many milliseconds an agent that is called too often asks for, as far as a timer can hold them; else 0. */

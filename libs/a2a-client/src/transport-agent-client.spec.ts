@@ -254,6 +254,23 @@ describe('a client over HTTP', () => {
     expect(outcomes).toEqual(['ok']);
   });
 
+  it('tells that nothing has left, as long as that is so', async () => {
+    const client = await clientOf();
+    await agent.goDown();
+    const told: (string | undefined)[] = [];
+    const back = Promise.withResolvers<void>();
+    const onUnsent: CallOptions['onUnsent'] = (failure) => {
+      told.push(failure?.message);
+      back.resolve();
+    };
+    const sent = send(client, { onUnsent });
+    await back.promise;
+    await agent.comeUp();
+    await sent;
+    expect(told.slice(0, 2)).toEqual(['no connection (ECONNREFUSED)', undefined]);
+    expect(told.at(-1)).toBeUndefined();
+  });
+
   it.each<[string, () => CallOptions]>([
     ['its patience', () => ({ timeouts: { refused: 250 } })],
     ['its time', () => ({ timeouts: { total: 250 } })],

@@ -12,7 +12,7 @@ import {
 import type { AgentCallSpec } from './agent-call-spec.js';
 import { CallEnd } from './call-end.js';
 import { callOptions, cancelOptions, chained } from './call-options.js';
-import { type CallOutcome, failureOf, outcomeOf, timedOut } from './call-outcome.js';
+import { type CallFailure, type CallOutcome, failureOf, outcomeOf, timedOut } from './call-outcome.js';
 import { type CanceledCall, cancelTask } from './cancel-task.js';
 
 /** What a call hears while it is under way. */
@@ -58,6 +58,7 @@ export class AgentCall {
   private sent = false;
   /** Whether this call has heard of the agent's Task. */
   private met = false;
+  private unsent: AgentCallError | undefined;
   private leaving: Promise<void> | undefined;
   private ended: CallOutcome | undefined;
 
@@ -77,6 +78,11 @@ export class AgentCall {
   /** Whether it was canceled, aborted, or its caller's execution has ended: `run` throws then. */
   get givenUp(): boolean {
     return this.end.givenUp;
+  }
+
+  /** Why nothing has reached the agent so far, while nobody listens there. */
+  get refusal(): CallFailure | undefined {
+    return this.unsent && failureOf(this.unsent);
   }
 
   /** What came of the call; there is none before `run` is over, nor where it threw. */
@@ -162,7 +168,8 @@ export class AgentCall {
   /** A call that makes one Task however often it comes is made again where its connection was lost. */
   private async *responses(): AsyncGenerator<StreamResponse, void, undefined> {
     const { spec, end } = this;
-    const options = callOptions(spec, end.signal);
+    const onUnsent = (failure: AgentCallError | undefined): void => void (this.unsent = failure);
+    const options = { ...callOptions(spec, end.signal), onUnsent };
     const target = await spec.target();
     const request = chained(spec, target);
     await spec.admit?.();

@@ -14,7 +14,7 @@ import {
   TextBudget,
 } from '#libs/protocol';
 import { cancelJob } from './child-cancel.js';
-import { type ChildEnding, childEnding } from './child-ending.js';
+import { type ChildEnding, childEnding, type FailedEnding } from './child-ending.js';
 import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl, refuseUserinfo, workflowPath } from './node-address.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
@@ -135,6 +135,14 @@ export class RunCalls {
   /** Looks whether the Tasks of nodes that ask do not wait for an answer of the run any more. */
   lookAtAsking(waiting: readonly NodeRun[]): Promise<AskingChildren> {
     return throughOutage(() => lookAtAsking(this.services.tasks, waiting), this.run.context.signal);
+  }
+
+  /** How a call would end that has reached nobody so far, while nobody listens there. */
+  refusal(node: NodeRun): FailedEnding | undefined {
+    const outcome = this.calls.refusalOf(referenceOf(node));
+    if (outcome === undefined) return undefined;
+    const ending = childEnding(this.run.graph.node(node.id), this.urlOf(node) ?? '', outcome);
+    return ending.kind === 'failed' ? ending : undefined;
   }
 
   /** Forgets a call that has reported its end. */

@@ -272,6 +272,23 @@ describe('a node with a timeout', () => {
     expect(run.payloads('node.retrying')).toMatchObject([{ failure: { kind: 'timeout' } }]);
   });
 
+  test('that nobody has listened to fails as that, and is tried again after it', async () => {
+    const refused = (call: FakeCall): void => {
+      const failure = new AgentCallError('connect', 'no connection (ECONNREFUSED)', { unsent: true });
+      call.options.onUnsent?.(failure);
+    };
+    const heard = (call: FakeCall): void => {
+      refused(call);
+      call.options.onUnsent?.(undefined);
+    };
+    const definition = external({ timeout: '2m', retry: { attempts: 3, delay: '1ms', on: ['connect'] } });
+    const run = await runOf(definition, answering({ ext: inTurn(refused, heard) }));
+    const message = 'external agent call to http://remote/ext: no connection (ECONNREFUSED)';
+    expect(run.payloads('node.retrying')).toMatchObject([{ failure: { kind: 'connect', message } }]);
+    expect(run.state.error).toMatchObject({ kind: 'timeout', node: 'ext' });
+    expect(run.sent).toEqual(['ext#1', 'ext#2']);
+  });
+
   test('that answers after it is not heard any more', async () => {
     const definition = external({ timeout: '2m', fallback: { parts: [{ text: 'instead' }] } });
     const run = new DrivenRun(definition, answering({ ext: hang, out: hang }));

@@ -209,7 +209,9 @@ export class WorkflowRun extends Process<RunState> {
 
   private async *timedOut(node: NodeRun): AsyncGenerator<TaskEvent> {
     const limit = durationOf(this.graph.node(node.id).timeout) ?? 0;
-    yield* this.givenUp(node, { kind: 'timeout', error: `timeout: not finished within ${limit / 1_000} s` });
+    const refusal = this.calls.refusal(node);
+    const over = { kind: 'timeout', error: `timeout: not finished within ${limit / 1_000} s` } as const;
+    yield* this.givenUp(node, refusal ? { kind: refusal.failure, error: refusal.error } : over);
   }
 
   /** The time of an attempt, or of a question, is over. */

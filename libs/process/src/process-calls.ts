@@ -1,5 +1,12 @@
 import type { AgentDirectory, CancelOutcome } from '#libs/a2a-client';
-import { AgentCall, type AgentCallSpec, type CallIdentity, type CanceledCall, cancelTask } from '#libs/agent-calls';
+import {
+  AgentCall,
+  type AgentCallSpec,
+  type CallIdentity,
+  type CallOutcome,
+  type CanceledCall,
+  cancelTask,
+} from '#libs/agent-calls';
 import type { ChainLink, CallChains, RequestContext } from '#libs/executor';
 import { throughOutage } from '#libs/postgres';
 import type { TaskStore } from '#libs/tasks';
@@ -97,6 +104,13 @@ export class ProcessCalls {
   /** The Task that an open call is known to have made. */
   taskIdOf(reference: string): string | undefined {
     return this.calls.get(reference)?.taskId;
+  }
+
+  /** Why an open call has reached nobody so far, while nobody listens there. */
+  refusalOf(reference: string): CallOutcome | undefined {
+    const call = this.calls.get(reference);
+    const failure = call?.refusal;
+    return call && failure && { kind: 'failed', answer: call.answer, failure };
   }
 
   /** Closes every connection; the agents work on. */
