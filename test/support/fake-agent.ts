@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentCard, JsonObject, Message, Part, SendMessageRequest } from '#libs/protocol';
 import { answers, type FakeBehaviour } from './fake-behaviour.js';
-import { result, rpcError, sendEvents, snapshotThen, storedThen } from './fake-replies.js';
+import { result, rpcError, sendEvents, snapshotThen, storedThen, streamError } from './fake-replies.js';
 import { FakeTask } from './fake-task.js';
 import { type Deadline, until } from './until.js';
 
@@ -258,7 +258,7 @@ export class FakeAgent {
     this.tasks.set(task.task.id, task);
     const stored = known && this.options.storedFirst ? structuredClone(known.task) : undefined;
     if (known !== undefined) task.receive(message);
-    void task.play(steps, () => response.destroy());
+    void task.play(steps, (after) => (after === true ? response.destroy() : streamError(response, call, after)));
     if (call.method === 'SendStreamingMessage')
       return sendEvents(response, call, storedThen(stored, task.follow(from)));
     result(response, call, { task: await task.untilSettled() });

@@ -8,8 +8,8 @@ export type FakeStep =
   | { sleep: number }
   /** Goes on when the test says `release()`, or ends when the Task is canceled. */
   | { hold: true }
-  /** Drops the connection without a word. */
-  | { cut: true };
+  /** Drops the connection without a word, or after this error; the Task goes on. */
+  | { cut: true | { code: number; message: string } };
 
 /** How a fake agent answers one Message. */
 export type FakeBehaviour =

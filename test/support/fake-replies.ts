@@ -32,10 +32,15 @@ export async function sendEvents(
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   response.flushHeaders();
   for await (const event of events) {
-    if (response.destroyed) return;
+    if (response.destroyed || response.writableEnded) return;
     response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: call.body?.id ?? null, result: event })}\n\n`);
   }
   response.end();
+}
+
+/** Ends a stream of events with a JSON-RPC error. */
+export function streamError(response: ServerResponse, call: Answered, error: { code: number; message: string }): void {
+  response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: call.body?.id ?? null, error })}\n\n`);
 }
 
 /** Answers with a JSON-RPC result. */

@@ -47,12 +47,15 @@ export class FakeTask {
   }
 
   /** Plays steps to the end, or until the Task ends otherwise. `cut` is called for a dropped connection. */
-  async play(steps: readonly FakeStep[], cut: () => void): Promise<void> {
+  async play(
+    steps: readonly FakeStep[],
+    cut: (after: true | { code: number; message: string }) => void,
+  ): Promise<void> {
     for (const step of steps) {
       if (this.terminal) return;
       if ('sleep' in step) await Promise.race([delay(step.sleep), this.ended()]);
       else if ('hold' in step) await this.held();
-      else if ('cut' in step) cut();
+      else if ('cut' in step) cut(step.cut);
       else if ('status' in step) this.status(step.status, step.text, step);
       else this.artifact(step);
     }

@@ -2,12 +2,13 @@ import { OutboundHttp } from '#libs/outbound';
 import { type StreamResponse, type Task, userMessage } from '#libs/protocol';
 import { loadConfig } from '#libs/service';
 import { FakeAgent, type FakeAgentOptions } from '../../../test/support/fake-agent.js';
-import { answers, ends, holds } from '../../../test/support/fake-behaviour.js';
+import { answers, ends, type FakeStep, holds } from '../../../test/support/fake-behaviour.js';
 import type { AgentClient, CallOptions } from './agent-client.js';
 import { HttpAgentDirectory } from './http-agent-directory.js';
 
 const http = new OutboundHttp(loadConfig({ HOST: '127.0.0.1', LOG_LEVEL: 'silent' }));
 const message = userMessage('hello');
+const INTERNAL_ERROR = { code: -32603, message: 'Internal error' };
 const completed = { status: 'TASK_STATE_COMPLETED' } as const;
 
 describe('a client over HTTP', () => {
@@ -147,6 +148,31 @@ describe('a client over HTTP', () => {
     }
     expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } } });
     expect(agent.sends).toHaveLength(1);
+  });
+
+  it.each<[string, FakeStep[]]>([
+    ['has ended', [{ cut: INTERNAL_ERROR }, { artifact: { parts: [{ text: 'x' }] } }, completed]],
+    ['goes on', [{ cut: INTERNAL_ERROR }, { hold: true }, { artifact: { parts: [{ text: 'x' }] } }, completed]],
+  ])('looks at a Task that %s although an error was told in the midst of it', async (_what, steps) => {
+    const client = await clientOf({ streaming: true });
+    agent.always({ steps: [{ status: 'TASK_STATE_WORKING' }, { sleep: 20 }, ...steps] });
+    const events: StreamResponse[] = [];
+    for await (const event of client.send({ message })) {
+      events.push(event);
+      if (agent.calls.some((it) => it.method === 'GetTask')) agent.release();
+    }
+    expect(events.at(-1)).toMatchObject({
+      task: { status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ parts: [{ text: 'x' }] }] },
+    });
+    expect(agent.sends).toHaveLength(1);
+  });
+
+  it('gives an error in the midst of an answer where its Task comes to nothing', async () => {
+    const client = await clientOf({ streaming: true });
+    agent.always({ steps: [{ status: 'TASK_STATE_WORKING' }, { sleep: 20 }, { cut: INTERNAL_ERROR }, { hold: true }] });
+    const sent = send(client);
+    await expect(sent).rejects.toMatchObject({ kind: 'rpc-error', code: -32603 });
+    expect(agent.calls.filter((it) => it.method === 'GetTask').length).toBeGreaterThan(1);
   });
 
   it('ends a silent stream with a time-out of its own', async () => {

@@ -100,8 +100,9 @@ export class TransportAgentClient extends AgentClient {
         if (turn.isOver(event)) return;
       }
     } catch (error) {
-      if (taskId === undefined || !isLostConnection(error, limits)) throw error;
-      return yield* this.#follow(taskId, call, turn);
+      if (taskId !== undefined && isLostConnection(error, limits)) return yield* this.#follow(taskId, call, turn);
+      if (taskId !== undefined && isTold(error)) return yield* this.#look(taskId, call, { turn, error });
+      throw error;
     }
     if (taskId === undefined) throw new AgentCallError('invalid-response', 'the agent answered with nothing');
     if (turn.isAll) yield* this.#check(taskId, call, turn);
@@ -118,6 +119,37 @@ export class TransportAgentClient extends AgentClient {
     size.take({ task });
     yield { task };
     if (!isOver) yield* this.#follow(taskId, call, turn);
+  }
+
+  /**
+   * A Task may go on, or have ended, although an error was told in the midst of its answer. It is looked at as long as it
+   * changes, and a while longer: at some agents such a Task never ends.
+   * @throws the error where nothing comes of the Task
+   */
+  async *#look(
+    taskId: string,
+    { options, limits, size }: OpenCall,
+    { turn, error }: { turn: TurnStart; error: AgentCallError },
+  ): AsyncIterable<StreamResponse> {
+    let seen: string | undefined;
+    for (let looks = 0; looks <= MAX_LOST_CONNECTIONS; looks += 1) {
+      const task = await this.#getTask(taskId, options, limits).catch((failure: unknown) => {
+        if (!isPassing(failure, limits)) throw error;
+      });
+      if (task) {
+        const isOver = turn.isOver({ task });
+        const state = JSON.stringify(task);
+        if (seen !== undefined && state !== seen) looks = 0;
+        if (state !== seen && !turn.isAll) {
+          size.take({ task });
+          yield { task };
+        }
+        if (isOver) return;
+        seen = state;
+      }
+      await pause(nthPause(looks), limits);
+    }
+    throw error;
   }
 
   async *#follow(taskId: string, call: OpenCall, turn = new TurnStart(true)): AsyncIterable<StreamResponse> {
@@ -181,6 +213,11 @@ function taskIdOf(event: StreamResponse): string | undefined {
 
 function isLostConnection(error: unknown, limits: CallDeadlines): error is AgentCallError {
   return !limits.over && error instanceof AgentCallError && ['connect', 'server-error'].includes(error.kind);
+}
+
+/** Whether the agent answered with an error of its protocol. */
+function isTold(error: unknown): error is AgentCallError {
+  return error instanceof AgentCallError && error.kind === 'rpc-error';
 }
 
 /** Whether a Task that was asked after may be asked after again: nothing was said of it. */
