@@ -67,7 +67,7 @@ function watch(response: Response, alive: (() => void) | undefined): Response {
 
 /** Of a stream the events are handed on one by one, so that neither one of them nor its JSON is too much to be read. */
 async function parsableResponse(response: Response, mostMembers: number): Promise<Response> {
-  if (!response.body || (isShort(response) && !isStream(response))) return response;
+  if (!response.body) return response;
   if (!isStream(response)) return new Response(parsable(await response.text(), mostMembers), responseInit(response));
   const frames = framesOf(response.body as AsyncIterable<Uint8Array>, mostMembers);
   return new Response(ReadableStream.from(frames) as ReadableStream<Uint8Array<ArrayBuffer>>, responseInit(response));

@@ -63,12 +63,31 @@ export function agentRequest(
 }
 
 /**
- * A text whose JSON is not too much to be parsed.
+ * A text whose JSON is not too much to be parsed, and is written as it was read.
  * @throws AgentCallError `invalid-response`
  */
 export function parsable(text: string, mostMembers: number): string {
-  if (!hasMoreMembers(text, mostMembers)) return text;
-  throw new AgentCallError('invalid-response', `the answer ${tooManyMembers(mostMembers)}`);
+  if (hasMoreMembers(text, mostMembers))
+    throw new AgentCallError('invalid-response', `the answer ${tooManyMembers(mostMembers)}`);
+  if (MAYBE_INFINITE.test(text)) refuseInfinite(text);
+  return text;
+}
+
+/** It matches wherever a number beyond IEEE 754 stands, and in some texts. */
+const MAYBE_INFINITE = /\de\+?\d{2,}\s*[,}\]]|\d{300}/i;
+
+/** `1e999` is read as Infinity, and would be written as `null`. @throws AgentCallError `invalid-response` */
+function refuseInfinite(text: string): void {
+  try {
+    JSON.parse(text, (name, value: unknown) => {
+      if (value !== Infinity && value !== -Infinity) return value;
+      const problem = `the agent's answer is not A2A: ${JSON.stringify(name)} is no finite number`;
+      throw new AgentCallError('invalid-response', problem);
+    });
+  } catch (error) {
+    // Whoever reads the text says what else is wrong with it.
+    if (error instanceof AgentCallError) throw error;
+  }
 }
 
 /** Every piece is a sign of life, be it only a heartbeat. */

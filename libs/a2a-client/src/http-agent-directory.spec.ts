@@ -203,6 +203,23 @@ describe('HttpAgentDirectory', () => {
     ]);
   });
 
+  it('refuses a number beyond any in an answer of 0.3', async () => {
+    const url = await serve((request, body, response) => {
+      response.setHeader('content-type', 'application/json');
+      if (request.method === 'GET')
+        return void response.end(JSON.stringify({ name: 'old', protocolVersion: '0.3.0', url: `${url}/rpc` }));
+      const { id } = JSON.parse(body) as { id: number };
+      const result = { kind: 'message', messageId: 'm', role: 'agent', parts: [{ kind: 'data', data: { n: 'N' } }] };
+      const text = JSON.stringify({ jsonrpc: '2.0', id, result }).replace('"N"', '1e999');
+      response.setHeader('content-length', text.length).end(text);
+    });
+    const client = await directory.client(url);
+    await expect(collect(client.send({ message: userMessage('hello') }))).rejects.toMatchObject({
+      kind: 'invalid-response',
+      message: expect.stringContaining('"n" is no finite number'),
+    });
+  });
+
   it('refuses a card that offers no binding it speaks', async () => {
     const agent = await fake();
     const card = (await (await fetch(`${agent.url}/card`)).json()) as { supportedInterfaces: unknown };

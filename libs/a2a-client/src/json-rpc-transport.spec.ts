@@ -77,6 +77,30 @@ describe('a blocking answer over JSON-RPC', () => {
     expect(agents[0]?.requests).toHaveLength(1);
   });
 
+  it.each(['1e999', '-1E+309 ', '1.5e0309', '9'.repeat(309)])(
+    'is refused where it holds the number %s, and is no stream',
+    async (number) => {
+      const task = { ...TASK, artifacts: [{ artifactId: 'a', parts: [{ data: { n: 'N', m: 1 } }] }] };
+      const holding = (text: string): string => text.replace('"N"', number);
+      const refused = { kind: 'invalid-response', message: `the agent's answer is not A2A: "n" is no finite number` };
+      const plain: Answer = (response, request) => response.end(holding(resultOf(request, { task })));
+      await expect(send({}, plain)).rejects.toMatchObject(refused);
+      const streaming: Answer = (response, request) =>
+        response.writeHead(200, SSE).end(holding(eventOf(request, { task })));
+      await expect(send({ streaming: true }, streaming)).rejects.toMatchObject(refused);
+    },
+  );
+
+  it.each(['1e308', '0', '-12.5e-999'])('may hold the number %s', async (number) => {
+    const task = { ...TASK, artifacts: [{ artifactId: 'a', parts: [{ data: ['N', '1e999, ', 'N'] }] }] };
+    const text = (request: WireRequest): string => resultOf(request, { task }).replaceAll('"N"', number);
+    const answer: Answer = (response, request) => response.end(text(request));
+    const value = Number(number);
+    expect(await send({}, answer)).toMatchObject([
+      { task: { artifacts: [{ parts: [{ data: [value, '1e999, ', value] }] }] } },
+    ]);
+  });
+
   it.each([
     ['plain', (text: string) => Buffer.from(text), {}],
     ['compressed', (text: string) => gzipSync(text), { 'content-encoding': 'gzip' }],
