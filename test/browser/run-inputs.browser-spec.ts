@@ -101,6 +101,19 @@ describe('what runs are started with', () => {
     expect((await again).postDataJSON()).toEqual({ inputs: {} });
   });
 
+  inBrowser('leaves out a list that may be, once it is empty again', async () => {
+    const tags = { type: 'array', items: { type: 'string' } };
+    const schema = { type: 'object', properties: { first: tags, second: tags }, required: ['second'] };
+    const dialog = await dialogOf({ tags: { optional: true, schema: tags }, both: { schema } });
+    const started = dialog.page().waitForRequest(isStart);
+    for (const list of ['tags', 'first', 'second']) {
+      await dialog.getByRole('button', { name: `Add to ${list}` }).click();
+      await dialog.getByRole('button', { name: `Remove ${list} 1` }).click();
+    }
+    await dialog.getByRole('button', { name: 'Start' }).click();
+    expect((await started).postDataJSON()).toEqual({ inputs: { both: { second: [] } } });
+  });
+
   inBrowser('starts a run, and runs it again, once where the answer was lost', async () => {
     const workflow = linear(unique('once'), input('in'), output('out'));
     const page = await ask(workflow);
@@ -110,6 +123,9 @@ describe('what runs are started with', () => {
     await dialog.getByRole('textbox', { name: 'in' }).fill('x');
     await start.click();
     await dialog.getByText('The service cannot be reached').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await dialog.getByRole('textbox', { name: 'in' }).fill('x');
     await start.click();
     await page.waitForURL('**/runs/*');
     const runs = async () => {

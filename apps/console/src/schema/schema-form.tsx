@@ -35,7 +35,7 @@ export function SchemaInput(props: SchemaInputProps) {
           name={name}
           field={field}
           value={value}
-          onChange={onChange}
+          onChange={(items) => onChange(items.length === 0 && !required ? undefined : items)}
           newItem={initialValue(schema.items ?? {}, root)}
         >
           {(item, index, change) => (

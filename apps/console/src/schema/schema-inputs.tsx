@@ -158,7 +158,8 @@ function wordOf(choice: unknown): string {
   return typeof choice === 'string' ? choice : JSON.stringify(choice);
 }
 
-interface ListInputProps extends LeafProps {
+interface ListInputProps extends Omit<LeafProps, 'onChange'> {
+  onChange: (items: readonly unknown[]) => void;
   /** What the list is called. */
   name: string;
   newItem: unknown;

@@ -21,6 +21,8 @@ interface RunDialogProps {
 export function RunDialog(props: RunDialogProps) {
   const { draft, dirty } = props;
   const [open, setOpen] = useState(false);
+  // Whoever closes the dialog as no answer came, and opens it again, asks for the same run.
+  const keyOf = useAttemptKey();
   return (
     <Dialog.Root open={open} onOpenChange={setOpen}>
       <Dialog.Trigger asChild>
@@ -36,23 +38,27 @@ export function RunDialog(props: RunDialogProps) {
             {inputNodes(draft).length === 0 ? 'This workflow takes no input.' : 'What the run begins with.'}
             {dirty && ' Your changes are saved first.'}
           </Dialog.Description>
-          <StartForm {...props} onClose={() => setOpen(false)} />
+          <StartForm {...props} keyOf={keyOf} onClose={() => setOpen(false)} />
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>
   );
 }
 
-function StartForm({ draft, dirty, save, onClose }: RunDialogProps & { onClose: () => void }) {
+interface StartFormProps extends RunDialogProps {
+  keyOf: (body: unknown) => string;
+  onClose: () => void;
+}
+
+function StartForm({ draft, dirty, save, keyOf, onClose }: StartFormProps) {
   const [, navigate] = useLocation();
   const action = useAction();
-  const keyOf = useAttemptKey();
   const inputs = inputNodes(draft);
   const [values, setValues] = useState(() => firstInputs(inputs));
   const start = async (): Promise<void> => {
     if (dirty && !(await save())) return onClose();
     const given = givenInputs(inputs, values);
-    const { runId } = await startRun(draft.name, given, keyOf(given));
+    const { runId } = await startRun(draft.name, given, keyOf([draft, given]));
     navigate(`~/runs/${encodeURIComponent(runId)}`);
   };
   const submit = (event: FormEvent): void => {
