@@ -6,7 +6,13 @@ import { CommandError } from './exit-code.js';
  * @throws CommandError
  */
 export function readInputs(given: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(given.map(inputOf));
+  const inputs = new Map<string, unknown>();
+  for (const text of given) {
+    const [key, value] = inputOf(text);
+    if (inputs.has(key)) throw new CommandError(`-i ${key} is given twice; a list is given as ${key}:='["a", "b"]'`);
+    inputs.set(key, value);
+  }
+  return Object.fromEntries(inputs);
 }
 
 function inputOf(given: string): [string, unknown] {

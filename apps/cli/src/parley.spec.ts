@@ -111,6 +111,12 @@ describe('a command and the service', () => {
     expect(reported.err).toBe(`Run r\n${url} is away; waiting for it …\n${url} answers again.\n`);
   });
 
+  it('refuses an input that is given twice', async () => {
+    answer = (_request, response) => json(response, { runId: 'r' }, 202);
+    const { code, err } = await command(['run', 'wf', '-i', 'a=1', '-i', 'b=1', '-i', 'a:=[2]']);
+    expect([code, err]).toEqual([2, expect.stringContaining('-i a is given twice')]);
+  });
+
   it.each<[string, string[], Record<string, string>]>([
     ['an address that is none', ['--url', 'parley.example'], {}],
     ['an address with a password', ['--url', 'http://me:hush@127.0.0.1:3000'], {}],
