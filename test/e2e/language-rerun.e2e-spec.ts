@@ -193,6 +193,21 @@ describe('a rerun', () => {
     expect(unknown.status).toBe(404);
   });
 
+  it('is refused from a node that the newer revision lacks, and says so', async () => {
+    const { definition } = await chain();
+    const origin = await ran(definition, { in: 'x' });
+    const without = linear(definition.name, input('in'), output('out'));
+    const saved = await stage.api.call<{ revision: string }>('PUT', `/workflows/${definition.name}`, without);
+    const { revision } = saved.body;
+    const refusal = async (from: string): Promise<string | undefined> => {
+      const body = { from: [from], revision };
+      const reply = await stage.api.call<{ detail?: string }>('POST', `/runs/${origin.runId}/rerun`, body);
+      return reply.body.detail;
+    };
+    expect(await refusal('b')).toBe(`from[0]: revision "${revision}" of the workflow has no node "b"`);
+    expect(await refusal('c')).toBe('from[0]: the run has no instance "c"');
+  });
+
   it('takes null for what is left out', async () => {
     const { a, definition } = await chain();
     const origin = await ran(definition, { in: 'x' });

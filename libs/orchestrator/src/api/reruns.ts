@@ -85,7 +85,7 @@ export class Reruns {
 
   private async request(
     { header, task }: StoredTask,
-    { definition }: WorkflowRevision,
+    { definition, revision: newer }: WorkflowRevision,
     { from, failed, inputs, revision }: RerunBody,
   ): Promise<RerunRequest> {
     const origin = header.taskId;
@@ -97,6 +97,8 @@ export class Reruns {
     for (const [place, name] of (from ?? []).entries()) {
       const instance = parseInstance(name);
       if (instance && ids.has(instance.id) && (known.find(name) !== undefined || name === instance.id)) continue;
+      if (instance && !ids.has(instance.id) && known.nodes.has(instance.id))
+        throw refused(`from[${place}]`, `revision "${newer}" of the workflow has no node "${instance.id}"`);
       throw refused(`from[${place}]`, `the run has no instance "${name.slice(0, 128)}"`);
     }
     // One that failed as a whole, as by its deadline, goes on from the results that it has.
