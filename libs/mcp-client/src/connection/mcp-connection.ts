@@ -67,7 +67,8 @@ export class McpConnection {
   }
 
   private list(): void {
-    const list = this.withSession(async (session) => toolList(await session.tools()));
+    const listed = this.withSession((session) => session.tools());
+    const list = withoutSecrets(listed, this.secrets).then(toolList);
     const listing = { list, until: this.now() + FRESH_MS };
     this.listing = listing;
     list.catch(() => {

@@ -246,6 +246,17 @@ describe('over HTTP', () => {
     expect(signers.token).not.toBe(old);
   });
 
+  it('no list of tools has the proof that it was asked for with', async () => {
+    const server = await http();
+    const signers = new FakeSigners();
+    server.tools = [{ name: 'quote', description: `for ${signers.token}` }];
+    const at = { url: server.url, auth: 'key' };
+    const { tools } = await connections({}, signers)
+      .of('', { ...endpoint(server.url), at })
+      .tools(NEVER);
+    expect(tools).toMatchObject([{ name: 'quote', description: 'for [secret]' }]);
+  });
+
   it('a server that does not answer is given up', async () => {
     const server = await http();
     server.instead = () => true;

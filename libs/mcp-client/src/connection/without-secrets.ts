@@ -1,9 +1,12 @@
 import { AgentCallError } from '#libs/a2a-client';
-import type { JsonObject } from '#libs/protocol';
+import type { JsonValue } from '#libs/protocol';
 import { isAnswer, isTimeout } from './failure-text.js';
 
 /** What a server answered, without the proof that it was called with: it may quote what it was sent. */
-export async function withoutSecrets(answer: Promise<JsonObject>, secrets: ReadonlySet<string>): Promise<JsonObject> {
+export async function withoutSecrets<T extends JsonValue>(
+  answer: Promise<T>,
+  secrets: ReadonlySet<string>,
+): Promise<T> {
   try {
     const result = await answer;
     if (secrets.size === 0) return result;
@@ -12,7 +15,7 @@ export async function withoutSecrets(answer: Promise<JsonObject>, secrets: Reado
       text,
       [...secrets].map((it) => JSON.stringify(it).slice(1, -1)),
     );
-    return cleaned === text ? result : (JSON.parse(cleaned) as JsonObject);
+    return cleaned === text ? result : (JSON.parse(cleaned) as T);
   } catch (error) {
     const { message, code } = error as { message?: unknown; code?: unknown };
     if (!isAnswer(error) || isTimeout(error) || typeof message !== 'string') throw error;
