@@ -17,7 +17,7 @@ import {
 } from '#libs/access';
 import { GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
-import { jsonBodyParser, problemOf, requestTrace, ServiceAddress } from '#libs/http';
+import { corsOptions, jsonBodyParser, problemOf, requestTimes, requestTrace, ServiceAddress } from '#libs/http';
 import { Jobs } from '#libs/jobs';
 import { registerMcpRoutes } from '#libs/mcp-server';
 import {
@@ -50,7 +50,6 @@ import { answerUnreadableRequest } from './unreadable-requests.js';
 const MAX_PATH_PARAMETER = 1024;
 /** Bytes of all headers together, and how long they may take to arrive. */
 const MAX_HEADERS = 16 * 1024;
-const MAX_HEADERS_MS = 20_000;
 
 /** Log levels at which a start says more than that it is done. */
 const TALKATIVE: ReadonlySet<LogLevel> = new Set(['info', 'debug', 'trace']);
@@ -110,7 +109,7 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
     bodyParser: false,
   });
   app.useLogger(withQuietRoutes(app.get(Logger)));
-  if (config.corsOrigins.length > 0) app.enableCors(corsOptions(config));
+  if (config.corsOrigins.length > 0) app.enableCors(corsOptions(config.corsOrigins));
   const fastify = app.getHttpAdapter().getInstance();
   setBrowserHeaders(fastify);
   addRetryAfter(fastify);
@@ -162,18 +161,17 @@ function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig):
 
 function serverOptions(config: AppConfig): FastifyHttpOptions<Server> {
   const { bodyLimit, requestTimeoutMs } = config;
-  const headersTimeout = Math.min(MAX_HEADERS_MS, requestTimeoutMs);
+  const { requestTimeout, http } = requestTimes(requestTimeoutMs);
   return {
     bodyLimit,
     genReqId: () => randomUUID(),
     forceCloseConnections: 'idle',
     frameworkErrors: refuseAddress,
     clientErrorHandler: answerUnreadableRequest,
-    requestTimeout: requestTimeoutMs,
+    requestTimeout,
     http: {
+      ...http,
       maxHeaderSize: MAX_HEADERS,
-      headersTimeout,
-      connectionsCheckingInterval: headersTimeout / 4,
       // The browser guard does, and reads the request to its end.
       requireHostHeader: false,
       // A client that offers another protocol beside its request, as HTTP/2 without TLS, wants an answer in any case.
@@ -201,38 +199,4 @@ export async function listen(app: NestFastifyApplication, config: AppConfig): Pr
   app.get(Jobs).start();
   app.get(Readiness).started = true;
   return { url, ...(grpcPort !== undefined && { grpcPort }) };
-}
-
-function corsOptions(config: AppConfig) {
-  return {
-    origin: [...config.corsOrigins],
-    methods: ['GET', 'POST', 'PUT', 'DELETE'],
-    allowedHeaders: [
-      'Content-Type',
-      'Authorization',
-      'X-API-Key',
-      'A2A-Version',
-      'A2A-Extensions',
-      'X-A2A-Extensions',
-      'Last-Event-ID',
-      'Idempotency-Key',
-      'If-Match',
-      'If-None-Match',
-      'Mcp-Method',
-      'Mcp-Name',
-      'Mcp-Protocol-Version',
-      'Mcp-Session-Id',
-      'traceparent',
-      'tracestate',
-    ],
-    exposedHeaders: [
-      'A2A-Extensions',
-      'X-A2A-Extensions',
-      'ETag',
-      'Location',
-      'Mcp-Session-Id',
-      'Retry-After',
-      'WWW-Authenticate',
-    ],
-  };
 }

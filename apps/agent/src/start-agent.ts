@@ -14,7 +14,7 @@ import {
 } from '#libs/access';
 import type { Serving } from '#libs/authoring';
 import { AgentCatalog, TaskRecovery } from '#libs/executor';
-import { ServiceAddress } from '#libs/http';
+import { corsOptions, requestTimes, ServiceAddress } from '#libs/http';
 import { Jobs } from '#libs/jobs';
 import { type AppConfig, type Environment, InFlight, loadConfig, Readiness, Shutdown } from '#libs/service';
 import { type AgentMaker, AgentModule } from './agent.module.js';
@@ -68,10 +68,12 @@ async function created(module: DynamicModule, config: AppConfig): Promise<NestFa
 }
 
 async function createAgent(module: DynamicModule, config: AppConfig): Promise<NestFastifyApplication> {
-  const adapter = new FastifyAdapter({ bodyLimit: config.bodyLimit, forceCloseConnections: 'idle' });
+  const { bodyLimit, requestTimeoutMs, corsOrigins } = config;
+  const adapter = new FastifyAdapter({ bodyLimit, forceCloseConnections: 'idle', ...requestTimes(requestTimeoutMs) });
   // What Nest says while it starts is of no use to anybody: a fault is thrown, and reported by `start`.
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, { logger: false, abortOnError: false });
   app.useLogger(app.get(Logger));
+  if (corsOrigins.length > 0) app.enableCors(corsOptions(corsOrigins));
   const fastify = app.getHttpAdapter().getInstance();
   guardBrowsers(fastify, app.get(BrowserGuard));
   guardRoutes(fastify, {
@@ -79,11 +81,12 @@ async function createAgent(module: DynamicModule, config: AppConfig): Promise<Ne
     openCalls: app.get(OpenCalls),
     limits: app.get(CallerLimits),
   });
-  admitBodies(fastify, app.get(InFlight), config.bodyLimit);
+  admitBodies(fastify, app.get(InFlight), bodyLimit);
   const routes = registerA2aRoutes(fastify, {
     handler: app.get(RequestHandler, { strict: false }),
     catalog: app.get(AgentCatalog, { strict: false }),
     address: app.get(ServiceAddress),
+    jsonMembers: config.content.jsonMembers,
   });
   app.get(Shutdown).register('streams', () => routes.endStreams());
   app.enableShutdownHooks(undefined, { useProcessExit: true });

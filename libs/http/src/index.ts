@@ -4,6 +4,7 @@ export { ApiEvents, ApiEventStream, ApiIdempotent, ApiProblem, PROBLEM_RESPONSE 
 export { HttpModule } from './http.module.js';
 export { malformed, Problem, problem, type ProblemEntry, ProblemError } from './problems/problem.js';
 export { ProblemFilter, problemOf } from './problems/problem-filter.js';
+export { corsOptions, requestTimes } from './server-options.js';
 export { requestTrace } from './problems/request-trace.js';
 export { hasMoreMembers, jsonBodyParser, refuseUnfitJson, tooManyMembers } from './requests/json-limits.js';
 export { ApiValidationPipe } from './requests/api-validation-pipe.js';

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentCard } from '#libs/protocol';
@@ -8,7 +10,7 @@ import { FakeLlm } from '../../support/fake-llm.js';
 import { GrpcWire } from '../../support/grpc-wire.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { sendRaw } from '../../support/raw-request.js';
-import { until } from '../../support/until.js';
+import { before, until } from '../../support/until.js';
 import { WebhookReceiver } from '../../support/webhook-receiver.js';
 import { AgentProcess, callsIn } from './agent-process.js';
 
@@ -67,6 +69,28 @@ describe('the stand-alone agent', () => {
     expect(await send({ origin: 'https://evil.example' })).toBe(403);
     expect(await send({ host: 'evil.example' })).toBe(421);
     expect(await send({})).toBe(200);
+  });
+
+  it('knows the limits of the service, and the pages that may call it', async () => {
+    const origin = 'https://app.example';
+    const args = ['--script', scriptFile('limited', [{ complete: 'done' }])];
+    const limits = { CORS_ORIGINS: origin, REQUEST_TIMEOUT: '1', JSON_MEMBERS_LIMIT: '50' };
+    const agent = AgentProcess.spawn(args, database.url, limits);
+    running.push(agent);
+    const url = await agent.ready();
+    const card = await fetch(`${url}/a2a/.well-known/agent-card.json`, { headers: { origin } });
+    expect(card.headers.get('access-control-allow-origin')).toBe(origin);
+    const large = await rpc(`${url}/a2a`, 'SendMessage', sendParams('hi', { metadata: { many: Array(60).fill(0) } }));
+    expect(large.body.error?.message).toContain('has more than 50 members and elements (JSON_MEMBERS_LIMIT)');
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    let answered = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (answered += text));
+    socket.write(
+      'POST /a2a HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
+    );
+    await before(once(socket, 'close'), { what: 'the end of a request that does not come' });
+    expect(answered).toMatch(/^HTTP\/1\.1 408 /);
   });
 
   it('serves one scripted agent, writes a line per call, and ends with 0 on SIGTERM', async () => {

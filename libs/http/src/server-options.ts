@@ -1,0 +1,46 @@
+/** A client that says its headers more slowly than that is given up. */
+const MAX_HEADERS_MS = 20_000;
+
+/** What Fastify is told of requests that trickle in; what belongs to Node's own server stands under `http`. */
+export function requestTimes(requestTimeoutMs: number) {
+  const headersTimeout = Math.min(MAX_HEADERS_MS, requestTimeoutMs);
+  return {
+    requestTimeout: requestTimeoutMs,
+    http: { headersTimeout, connectionsCheckingInterval: headersTimeout / 4 },
+  };
+}
+
+/** What pages of these origins may send and read. */
+export function corsOptions(origins: readonly string[]) {
+  return {
+    origin: [...origins],
+    methods: ['GET', 'POST', 'PUT', 'DELETE'],
+    allowedHeaders: [
+      'Content-Type',
+      'Authorization',
+      'X-API-Key',
+      'A2A-Version',
+      'A2A-Extensions',
+      'X-A2A-Extensions',
+      'Last-Event-ID',
+      'Idempotency-Key',
+      'If-Match',
+      'If-None-Match',
+      'Mcp-Method',
+      'Mcp-Name',
+      'Mcp-Protocol-Version',
+      'Mcp-Session-Id',
+      'traceparent',
+      'tracestate',
+    ],
+    exposedHeaders: [
+      'A2A-Extensions',
+      'X-A2A-Extensions',
+      'ETag',
+      'Location',
+      'Mcp-Session-Id',
+      'Retry-After',
+      'WWW-Authenticate',
+    ],
+  };
+}
