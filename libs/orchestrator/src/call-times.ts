@@ -14,7 +14,7 @@ export class CallTimes {
   /** In milliseconds of the epoch. */
   private readonly countsFrom = new Map<NodeRun, number>();
 
-  /** @param pickedUp whose calls an earlier execution has made */
+  /** @param pickedUp whose calls an earlier execution has made, or was about to make */
   constructor(pickedUp: Iterable<NodeRun>) {
     for (const node of pickedUp) this.hold(node);
   }

@@ -9,6 +9,8 @@ export class NodeClock {
   private readonly ends = new Map<NodeRun, number>();
   /** In milliseconds: of nodes that wait for an answer. */
   private readonly left = new Map<NodeRun, number>();
+  /** Likewise: of nodes that were not sent anything yet in their attempt. */
+  private readonly unsent = new Map<NodeRun, number>();
 
   constructor(private readonly nodeOf: (id: string) => WorkflowNode) {}
 
@@ -16,7 +18,9 @@ export class NodeClock {
   begin(node: NodeRun, at: string): void {
     this.clear(node);
     const timeout = durationOf(this.nodeOf(node.id).timeout);
-    if (timeout !== undefined && node.each === undefined) this.limit(node, timeOf(at) + timeout);
+    if (timeout === undefined || node.each !== undefined) return;
+    this.limit(node, timeOf(at) + timeout);
+    this.unsent.set(node, timeout);
   }
 
   /** Its agent asks, and has time again when it is answered. */
@@ -33,9 +37,9 @@ export class NodeClock {
     if (deadline !== undefined) this.timers.set('question', deadline, node);
   }
 
-  /** It is sent a Message. */
+  /** It is sent a Message: with the first one of an attempt its time begins. */
   send(node: NodeRun, at: string): void {
-    const left = this.left.get(node);
+    const left = this.left.get(node) ?? this.unsent.get(node);
     if (left === undefined) {
       if (!this.ends.has(node)) this.timers.clear(node);
       return;
@@ -54,6 +58,7 @@ export class NodeClock {
     this.timers.clear(node);
     this.ends.delete(node);
     this.left.delete(node);
+    this.unsent.delete(node);
   }
 
   private limit(node: NodeRun, end: number): void {

@@ -81,7 +81,7 @@ export class RunCalls {
     this.calls = new ProcessCalls(services, { context, links, agent, remembered: (signal) => this.remembered(signal) });
     const isAnnounced = ({ messageId, waitsFor }: NodeRun) => messageId !== undefined && waitsFor === undefined;
     this.announced = new Set(state.frontier.running.filter(isAnnounced));
-    this.times = new CallTimes(this.announced);
+    this.times = new CallTimes([...this.announced, ...state.frontier.unsent]);
   }
 
   /** Nodes whose call is announced, by this execution or an earlier one, and still to be made; as defined. */

@@ -228,6 +228,27 @@ describe('a node with a timeout', () => {
     expect(await whole).toBe('TASK_STATE_COMPLETED');
   });
 
+  test.each([true, false])(
+    'has its time where the process ended before it was called, in this process: %s',
+    async (localDispatch) => {
+      const type = localDispatch ? 'script' : 'external';
+      const definition = extended(workflowOf('ext', ''), { ext: { type, timeout: '2m' } });
+      const before = new DrivenRun(definition, answering({ ext: hang }));
+      const cut = before.start();
+      await before.until('a2a.sending ext');
+      before.shutDown();
+      await expect(cut).rejects.toThrow('This process stops');
+      FakeClock.advance(180_000);
+      const run = new DrivenRun(definition, answering({ ext: hang }));
+      const begun = before.steps.indexOf('node.started ext');
+      void run.recover(before.log.slice(0, begun + 1));
+      const call = await Promise.race([run.agents.called('ext'), run.latest.then(() => undefined)]);
+      expect(await run.clock.awaited()).toBe(120_000);
+      call?.complete('yes');
+      expect(await run.latest).toBe('TASK_STATE_COMPLETED');
+    },
+  );
+
   test('is given up soon where there is none then', async () => {
     const run = await late(hang);
     await Promise.race([run.agents.called('ext'), run.latest]);
