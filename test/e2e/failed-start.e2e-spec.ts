@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseLink } from '../support/database-link.js';
+import { onLinux } from '../support/on-linux.js';
 import { freshDataDir, postmasters, startParley, startRefused } from '../support/parley.js';
 import { freshDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
@@ -35,6 +36,11 @@ describe('a start that fails', () => {
     expect(logs).toContain(reason);
     expect(code).toBe(1);
     await until(() => postmasters(data.path).length === 0, { what: 'the embedded database to stop' });
+  });
+
+  onLinux('because nobody can make its data directory says so', async () => {
+    const { code, logs } = await startRefused({ dataDir: '/proc/parley/data', within: WITHIN });
+    expect({ code, logs }).toEqual({ code: 1, logs: expect.stringContaining("mkdir '/proc/parley'") });
   });
 
   it('because its database goes away meanwhile says so', async () => {

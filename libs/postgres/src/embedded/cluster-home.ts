@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, chownSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PostgresRefusal } from './postgres-refusal.js';
 import { closeToOthers, writePrivate } from './private-file.js';
@@ -38,8 +38,7 @@ export const ROOT_STATE_DIRECTORY = '/var/lib/parley';
  */
 export function prepareCluster(dataDir: string): ClusterPlacement {
   // New directories above it are made as usual: the server's account has to pass them.
-  mkdirSync(dirname(dataDir), { recursive: true });
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeDirectory(dataDir, 0o700);
   const real = realpathSync(dataDir);
   const own = join(real, 'postgres');
   mkdirSync(own, { recursive: true, mode: 0o700 });
@@ -56,6 +55,17 @@ export function prepareCluster(dataDir: string): ClusterPlacement {
   writePrivate(join(own, 'LOCATION'), `${elsewhere}\n`);
   closed(own);
   return { home: filesIn(closed(elsewhere, account)), account };
+}
+
+/** Node's own way to make those above it as well tries for ever where nobody can make any, as in `/proc`. */
+function makeDirectory(directory: string, mode = 0o777): void {
+  if (existsSync(directory)) return;
+  makeDirectory(dirname(directory));
+  try {
+    mkdirSync(directory, { mode });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 /** Whether the account can reach things in the directory through every directory above it. */
