@@ -7,8 +7,10 @@ import { AppConfig } from '#libs/service';
 import { firstTaskIdOf } from './task-id.js';
 import { TaskRetention } from './task-retention.js';
 
-/** Rows looked at for one transaction. All Tasks that hang on those that go are deleted in it as well. */
+/** Rows looked at for one transaction. Tasks that hang on those that go are deleted in it as well. */
 const BATCH = 500;
+/** Tasks that are deleted in one transaction; what hangs on them beyond that goes later, as it has no parent any more. */
+const MOST_AT_ONCE = 10_000;
 const LONGEST_REST_MS = 2_000;
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
@@ -146,6 +148,7 @@ const findEnded = (which: string, kept: readonly string[]): string => `
   ),
   ended AS (
     SELECT task_id FROM old WHERE true ${kept.map((query) => `AND NOT line && ARRAY(${query})`).join(' ')}
+    LIMIT ${MOST_AT_ONCE}
   )
   SELECT (SELECT max(task_id) FROM seen) AS reached, (SELECT array_agg(task_id) FROM ended) AS ended`;
 

@@ -1,0 +1,41 @@
+import type { Database } from '#libs/postgres';
+import { TaskPurge, TaskRetention } from '#libs/tasks';
+import type { TestDatabase } from '../support/postgres.js';
+import { openTaskDatabase } from './task-database.js';
+
+const CHILDREN = 12_000;
+
+let server: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  ({ server, database } = await openTaskDatabase());
+});
+
+afterAll(async () => {
+  await database.close();
+  await server.drop();
+});
+
+it('a purge deletes a bounded number of Tasks at once, however many a run called for, and all in the end', async () => {
+  await server.query('CREATE TABLE purged (tasks int)');
+  await server.query(
+    `CREATE FUNCTION note_purged() RETURNS trigger LANGUAGE plpgsql AS
+     $$ BEGIN INSERT INTO purged SELECT count(*) FROM gone; RETURN NULL; END $$`,
+  );
+  await server.query(
+    `CREATE TRIGGER purged AFTER DELETE ON task REFERENCING OLD TABLE AS gone
+     FOR EACH STATEMENT EXECUTE FUNCTION note_purged()`,
+  );
+  await server.query(
+    `INSERT INTO task (task_id, context_id, tenant, owner, agent, state, last_sequence, parent_task_id, created_at, updated_at)
+     SELECT '0' || lpad(n::text, 9, '0'), 'c', '', '', 'a', 'TASK_STATE_COMPLETED', 1,
+            CASE WHEN n > 0 THEN '0' || lpad('0', 9, '0') END, now() - interval '1 day', now() - interval '1 day'
+     FROM generate_series(0, $1::int) AS n`,
+    [CHILDREN],
+  );
+  const purged = await new TaskPurge(database, new TaskRetention()).purge(new Date(), AbortSignal.timeout(180_000));
+  expect(purged).toBe(CHILDREN + 1);
+  expect(await server.query('SELECT count(*)::int AS tasks FROM task')).toEqual([{ tasks: 0 }]);
+  expect(await server.query('SELECT max(tasks) AS most FROM purged')).toEqual([{ most: 10_000 }]);
+});
