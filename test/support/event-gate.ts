@@ -50,10 +50,12 @@ export class EventGate {
   }
 
   private async isWaitedFor(): Promise<boolean> {
+    // The view has the locks of every database of the server, and so those of other files' gates.
     const { rowCount } = await this.session.query(
-      `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND NOT granted`,
+      `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND NOT granted
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
       [LOCK],
     );
-    return rowCount === 1;
+    return (rowCount ?? 0) > 0;
   }
 }
