@@ -101,11 +101,14 @@ describe('a workflow node in a run', () => {
     await stage.api.save(linear(`${name}_child`, external('x', fake.url, { prompt: 'work' })));
     await stage.api.save(linear(name, runs('c', `${name}_child`)));
     const runId = await stage.api.start(name);
-    await until(() => fake.taskIds().length === 1, { what: 'the agent at work' });
     const childId = await until(async () => (await stage.api.run(runId)).nodes['c']?.taskId);
+    await until(async () => (await stage.api.run(childId)).nodes['x']?.taskId, {
+      what: "the agent's Task to be known",
+    });
     expect((await stage.api.call('POST', `/runs/${runId}/cancel`)).body).toMatchObject({ status: 'canceled' });
     await until(() => fake.cancels.length === 1, { what: 'CancelTask at the agent' });
-    expect(await stage.api.run(childId)).toMatchObject({ status: 'canceled', nodes: { x: { status: 'canceled' } } });
+    const child = await stage.api.ended(childId);
+    expect(child).toMatchObject({ status: 'canceled', nodes: { x: { status: 'canceled' } } });
   });
 
   it('a child that is canceled by itself fails its node', async () => {
@@ -387,7 +390,7 @@ async function heldAnswers() {
     /** Whether the job that looks once more at waiting runs has looked, or waits for the answer. */
     isLookedAt: async () =>
       !(await has(`SELECT FROM graphile_worker.jobs WHERE task_identifier = 'runs.look-again'`)) ||
-      (await has(`SELECT FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted`)),
+      (await has(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'transactionid'`)),
     end: async () => {
       await session.query('SELECT pg_advisory_unlock($1)', [LOCK]);
       await session.query('DROP TRIGGER zz_held_answer ON task');

@@ -71,8 +71,8 @@ describe('a conversation node', () => {
     b.always(holds());
     const workflow = await stage.api.save(around(talk()));
     const runId = await stage.api.start(workflow.name, { topic: 'tea' });
-    await b.sent();
-    await until(() => b.taskIds().length === 1);
+    const id = await until(async () => (await stage.api.run(runId)).nodes['talk']?.taskId);
+    await knownOf(id, () => b.taskIds()[0]);
     expect((await stage.api.call('POST', `/runs/${runId}/cancel`)).status).toBe(200);
     expect(await stage.api.run(runId)).toMatchObject({ status: 'canceled', nodes: { talk: { status: 'canceled' } } });
     await until(() => b.cancels.length === 1, { what: 'CancelTask at the agent' });
@@ -119,10 +119,7 @@ describe('a conversation node', () => {
     const runId = await new Api(parley.url).start(workflow.name, { topic: 'tea' });
     await b.sent(2);
     const id = await until(async () => (await stage.api.run(runId)).nodes['talk']?.taskId);
-    await until(async () => {
-      const log = await stage.database.query('SELECT payload FROM task_event WHERE task_id = $1', [id]);
-      return JSON.stringify(log).includes(b.taskIds()[1] ?? 'unknown');
-    });
+    await knownOf(id, () => b.taskIds()[1]);
     await parley.kill9();
     await until(() => b.calls.some(({ method }) => method === 'SubscribeToTask' || method === 'GetTask'), {
       what: 'another replica to take over',
@@ -134,3 +131,12 @@ describe('a conversation node', () => {
     expect((await new Talks(stage.api).get(id)).turns.map(({ text }) => text)).toEqual(['about tea', 'B1', 'A1', 'B2']);
   });
 });
+
+/** Waits until a conversation has noted the Task of an agent: before that a cancel has nothing to name. */
+async function knownOf(conversationId: string, agentsTask: () => string | undefined): Promise<void> {
+  const isKnown = async (): Promise<boolean> => {
+    const log = await stage.database.query('SELECT payload FROM task_event WHERE task_id = $1', [conversationId]);
+    return JSON.stringify(log).includes(agentsTask() ?? 'unknown');
+  };
+  await until(isKnown, { what: "the agent's Task to be known" });
+}

@@ -2,7 +2,7 @@ import type { JsonObject } from '#libs/protocol';
 import { holds } from '../support/fake-behaviour.js';
 import { ids, range } from '../support/sse.js';
 import { useSharedStage } from '../support/shared-stage.js';
-import { before } from '../support/until.js';
+import { before, until } from '../support/until.js';
 import { echo, external, input, linear, output, type Run, script, unique } from '../support/workflow.js';
 
 const stage = useSharedStage();
@@ -183,7 +183,7 @@ describe('runs of the management API', () => {
     });
     const events = await stage.api.stream(workflow.name);
     const { data } = await events.find(({ event }) => event === 'node.started');
-    await Promise.all([kind.sent(), stubborn.sent()]);
+    for (const node of ['kind', 'stubborn', 'own']) await known(data.runId, node);
     const reply = await before(stage.api.call<Cancel>('POST', `/runs/${data.runId}/cancel`), {
       what: 'the cancel to be answered',
     });
@@ -212,7 +212,7 @@ describe('runs of the management API', () => {
     gone.always(holds());
     const workflow = await stage.api.save(linear(unique('cancel'), external('gone', gone.url)));
     const runId = await stage.api.start(workflow.name);
-    await gone.sent();
+    await known(runId, 'gone');
     const reply = await before(stage.api.call<Cancel>('POST', `/runs/${runId}/cancel`), {
       what: 'the cancel to be answered',
     });
@@ -245,3 +245,10 @@ describe('runs of the management API', () => {
     expect(await stage.api.run(runId)).toMatchObject({ status: 'completed', workflow: name });
   });
 });
+
+/** Waits until a run knows the Task of a node: a cancel waits for one that is only being made no longer than a moment. */
+async function known(runId: string, node: string): Promise<void> {
+  await until(async () => (await stage.api.run(runId)).nodes[node]?.taskId, {
+    what: `the Task of ${node} to be known`,
+  });
+}
