@@ -3,7 +3,7 @@ import { sendParams } from '../support/a2a.js';
 import { ANN, KNOWS_CALLERS } from '../support/callers.js';
 import { GrpcWire } from '../support/grpc-wire.js';
 import { useSharedStage } from '../support/shared-stage.js';
-import { before } from '../support/until.js';
+import { before, until } from '../support/until.js';
 import type { Endpoints, Headers, OpenStream } from '../support/wire-binding.js';
 import { Api, echo, script, unique } from '../support/workflow.js';
 
@@ -82,10 +82,11 @@ describe('gRPC', () => {
       const end = await before(ending(stream), { what: 'the stream to end' });
       expect(end).toMatchObject({ code: status.UNAUTHENTICATED });
       expect((await wire.refusal('', 'GetTask', { id: task.id }, jane.headers)).code).toBe(status.UNAUTHENTICATED);
-      const rows = await stage.database.query<{ state: string }>('SELECT state FROM task WHERE task_id = $1', [
-        task.id,
-      ]);
-      expect(rows).toEqual([{ state: 'TASK_STATE_WORKING' }]);
+      const row = 'SELECT FROM task WHERE task_id = $1 AND state = $2';
+      // A stream may have begun before the work has.
+      await until(async () => (await stage.database.query(row, [task.id, 'TASK_STATE_WORKING'])).length === 1, {
+        what: 'the work to go on',
+      });
       begun.leave();
       mine.leave();
     },
