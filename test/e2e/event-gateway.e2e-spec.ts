@@ -243,6 +243,7 @@ describe('the event gateway', () => {
     });
     expect(sequences(client.events).get(first.id)).toEqual(range(1, sequences(client.events).get(first.id)!.length));
     await third.stop();
+    await until(() => client.closed, { what: 'the end of the connection' });
     expect(client.closed).toMatchObject({ code: 1001 });
   });
 });
