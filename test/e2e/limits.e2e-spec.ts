@@ -129,6 +129,8 @@ describe('STREAM_LIMIT', () => {
     const { ann, eve, slow, base, stage } = it_;
     const { headers } = ann;
     const sse = await streamTo(headers);
+    // What its Task says before it sleeps: nothing more of it is written afterwards.
+    await sse.find(({ raw }) => raw.includes('TASK_STATE_WORKING'));
     const socket = await GatewayClient.open(stage.parley.url, {}, { headers });
     const before = await stage.database.counts();
 

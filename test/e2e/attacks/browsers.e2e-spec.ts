@@ -104,6 +104,8 @@ describe('what takes a body', () => {
     ]) {
       const reply = await ask({ method: 'POST', target: `/api/workflows/${workflow}/runs`, headers: headers as never });
       expect([headers, reply.status]).toEqual([headers, 202]);
+      // What it writes is no stranger's work.
+      await open.api.ended((JSON.parse(reply.text) as { runId: string }).runId);
     }
   });
 });
