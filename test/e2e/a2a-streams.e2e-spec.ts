@@ -45,6 +45,7 @@ beforeAll(async () => {
     nodes: [
       script('quick', ...work, ...last),
       script('slow', ...work, { sleep: 700 }, ...last),
+      script('long', ...work, { sleep: 600_000 }, ...last),
       script('direct', { reply: [{ text: 'hi' }] }),
       ruled('asks', [
         { when: { turn: 1 }, steps: [{ ask: 'more?' }] },
@@ -105,31 +106,43 @@ describe('A2A streams', () => {
   });
 
   it('an event is sent when it happens, not when the Task ends', async () => {
-    const reader = await stream(at('slow'), 'go');
+    const reader = await stream(at('long'), 'go');
     await reader.find(({ data }) => outline(data.result) === 'artifact one');
     const id = taskOf(reader.frames[0]).id;
-    expect((await getTask(at('slow'), id)).status.state).toBe('TASK_STATE_WORKING');
-    await reader.all();
+    expect((await getTask(at('long'), id)).status.state).toBe('TASK_STATE_WORKING');
+    await canceled(id);
+    expect(outlines(await reader.all()).at(-1)).toBe('status TASK_STATE_CANCELED');
   });
 
   it('SubscribeToTask begins with the Task as it is and goes on live to its end', async () => {
-    const task = await started('slow');
-    await until(async () => (await getTask(at('slow'), task.id)).artifacts !== undefined);
-    const frames = await (await subscribe(at('slow'), task.id)).all();
-    expect(outlines(frames)).toEqual(['task TASK_STATE_WORKING', 'artifact two', 'status TASK_STATE_COMPLETED']);
-    expect(taskOf(frames[0]).artifacts?.[0]?.parts).toHaveLength(1);
-    expect(ids(frames)).toEqual([3, 4, 5]);
+    const working = await started('long');
+    await until(async () => (await getTask(at('long'), working.id)).artifacts !== undefined);
+    const following = await subscribe(at('long'), working.id);
+    expect(taskOf(await following.next()).artifacts?.[0]?.parts).toHaveLength(1);
+    await canceled(working.id);
+    const frames = await following.all();
+    expect(outlines(frames)).toEqual(['task TASK_STATE_WORKING', 'status TASK_STATE_CANCELED']);
+    expect(ids(frames)).toEqual([3, 4]);
+
+    const waiting = await sendTask(at('asks'), 'go');
+    const live = await subscribe(at('asks'), waiting.id);
+    expect(outline((await live.next())?.data.result)).toBe('task TASK_STATE_INPUT_REQUIRED');
+    await sendTask(at('asks'), 'yes', { fields: { taskId: waiting.id } });
+    const all = await live.all();
+    expect(outlines(all).slice(-3)).toEqual(FOUR.slice(2));
+    const [first = 0] = ids(all);
+    expect(ids(all)).toEqual(range(first, first + all.length - 1));
   });
 
   it.each(['POST', 'GET'])('REST tasks/{id}:subscribe answers %s', async (method) => {
-    const task = await started('slow');
-    const reader = await SseReader.open<StreamResponse>(`${at('slow')}/tasks/${task.id}:subscribe`, {
+    const task = await started('long');
+    const reader = await SseReader.open<StreamResponse>(`${at('long')}/tasks/${task.id}:subscribe`, {
       method,
       headers: VERSION,
     });
-    const frames = await reader.all();
-    expect(outline(frames[0]?.data)).toMatch(/^task /);
-    expect(outline(frames.at(-1)?.data)).toBe('status TASK_STATE_COMPLETED');
+    expect(outline((await reader.next())?.data)).toMatch(/^task /);
+    await canceled(task.id);
+    expect(outline((await reader.all()).at(-1)?.data)).toBe('status TASK_STATE_CANCELED');
   });
 
   it('Last-Event-ID replays what was missed and then goes live, without a gap or a duplicate', async () => {
@@ -195,6 +208,12 @@ describe('A2A streams', () => {
     expect(outlines(all[0] ?? []).at(-1)).toBe('status TASK_STATE_COMPLETED');
   });
 });
+
+/** Ends a Task that works for longer than any reader takes to come. */
+async function canceled(id: string): Promise<void> {
+  const { body } = await rpc<Task>(at('long'), 'CancelTask', { id });
+  expect(body.result?.status.state).toBe('TASK_STATE_CANCELED');
+}
 
 function started(node: string): Promise<Task> {
   return sendTask(at(node), 'go', { configuration: { returnImmediately: true } });
