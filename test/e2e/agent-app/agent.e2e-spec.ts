@@ -209,14 +209,16 @@ describe('the stand-alone agent', () => {
   });
 
   it('goes on with a Task that kill -9 cut, and never loses it', async () => {
-    const steps = [{ status: 'working', text: 'begun' }, { sleep: 2_000 }, { echo: true }, { complete: 'done' }];
-    const args = ['--script', scriptFile('slow', steps), '--call-log', join(folder, 'slow.jsonl')];
+    const begun = { status: 'working', text: 'begun' };
+    const script = scriptFile('slow', [begun, { sleep: 600_000 }]);
+    const args = ['--script', script, '--call-log', join(folder, 'slow.jsonl')];
     const first = start(...args);
     const url = await first.ready();
     const { id } = await sendTask(`${url}/a2a`, 'carry this', { configuration: { returnImmediately: true } });
     await until(async () => (await getTask(`${url}/a2a`, id)).status.state === 'TASK_STATE_WORKING');
     await first.signal('SIGKILL');
 
+    scriptFile('slow', [begun, { echo: true }, { complete: 'done' }]);
     const again = await start(...args).ready();
     const ended = await until(
       async () => {
