@@ -4,6 +4,7 @@ import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { keepCredential, newSecret } from '../support/credentials.js';
 import { FakeLlm } from '../support/fake-llm.js';
 import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
 import { Api, echo, input, linear, output, textOf, unique } from '../support/workflow.js';
 
 const ann = testCaller('ann');
@@ -125,7 +126,14 @@ describe('/api/models', () => {
     expect(await failed(refused)).toMatch(/the provider refused the key \(HTTP 401\): no such key/);
     expect(await failed(lost)).toMatch(/there is no credential "nobody-kept-it"/);
     expect(await failed('tpyo')).toMatch(/there is no model "tpyo"/);
-    const shown = await api.call<{ lastError?: { message: string } }>('GET', `/credentials/${auth}`);
+    // Nobody waits for it to be kept.
+    const shown = await until(
+      async () => {
+        const reply = await api.call<{ lastError?: { message: string } }>('GET', `/credentials/${auth}`);
+        return reply.body.lastError && reply;
+      },
+      { what: 'the error to be kept' },
+    );
     expect(shown.body.lastError?.message).toMatch(/refused the key/);
     expect(`${shown.text}${stage.parley.logs()}`).not.toContain(secret);
   });
