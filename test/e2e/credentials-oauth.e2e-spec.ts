@@ -1,7 +1,7 @@
 import type { JsonObject } from '#libs/protocol';
 import { asksFor, keepCredential, newSecret } from '../support/credentials.js';
 import { databaseText } from '../support/database-text.js';
-import type { FakeAgent } from '../support/fake-agent.js';
+import type { FakeAgent, FakeCall } from '../support/fake-agent.js';
 import { after, answers } from '../support/fake-behaviour.js';
 import { useStage } from '../support/stage.js';
 import { TokenServer } from '../support/token-server.js';
@@ -75,14 +75,30 @@ describe('OAuth 2.0 client credentials', () => {
   });
 
   it('lets no 401 reach a run that is much longer than its tokens', async () => {
-    const tokens = await tokenServer(1);
-    const agent = (await guarded(tokens)).always(after(250, answers('ok')));
+    const tokens = await tokenServer();
+    let calls = 0;
+    const admits = ({ headers }: FakeCall): boolean => {
+      calls += 1;
+      if (calls % 5 === 0) tokens.revoke();
+      return tokens.accepts(headers.authorization);
+    };
+    const agent = await stage.fake({ admits });
     const auth = await client(tokens);
-    const calls = Array.from({ length: 40 }, (_, index) => external(`e${index}`, agent.url, { auth }));
-    const run = await stage.api.finish(linear(unique('w'), ...calls));
+    const nodes = Array.from({ length: 20 }, (_, index) => external(`e${index}`, agent.url, { auth }));
+    const run = await stage.api.finish(linear(unique('w'), ...nodes));
     expect(run.status).toBe('completed');
-    expect(tokens.requests.length).toBeGreaterThan(5);
-    expect(tokens.requests.length).toBeLessThan(calls.length);
+    // Every fifth call finds that its token has ended, and is made once more.
+    expect([calls, tokens.requests.length]).toEqual([24, 5]);
+  });
+
+  it('fetches another token for each call that is made after the time of the one before', async () => {
+    const tokens = await tokenServer(1);
+    const admits = ({ headers }: FakeCall): boolean => headers.authorization === `Bearer ${tokens.issued.at(-1)}`;
+    const agent = (await stage.fake({ admits })).always(after(1_000, answers('ok')));
+    const auth = await client(tokens);
+    const nodes = Array.from({ length: 4 }, (_, index) => external(`e${index}`, agent.url, { auth }));
+    expect((await stage.api.finish(linear(unique('w'), ...nodes))).status).toBe('completed');
+    expect([agent.sends.length, tokens.requests.length]).toEqual([4, 4]);
   });
 
   it('makes a call once more with another token where the agent refuses the one it had', async () => {
