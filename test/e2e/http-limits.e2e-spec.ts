@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { useStage } from '../support/stage.js';
 import { before } from '../support/until.js';
 
-const stage = useStage({ env: { REQUEST_TIMEOUT: '1', BODY_LIMIT: '64kb' } });
+const stage = useStage({ env: { REQUEST_TIMEOUT: '3', BODY_LIMIT: '64kb' } });
 
 /** Sends bytes and gives everything that comes back until the service closes the connection. */
 function exchange(bytes: string, more: (send: (text: string) => void) => void = () => undefined): Promise<string> {
@@ -67,7 +67,7 @@ describe('what never becomes a request', () => {
   it('headers that trickle in are given up', async () => {
     const trickle = await exchange('POST /a2a HTTP/1.1\r\nhost: localhost\r\n', (send) => {
       const timer = setInterval(() => send('x-a: b\r\n'), 100).unref();
-      setTimeout(() => clearInterval(timer), 8_000).unref();
+      setTimeout(() => clearInterval(timer), 60_000).unref();
     });
     expect(answer(trickle).status).toBe(408);
   });
@@ -77,7 +77,7 @@ describe('what never becomes a request', () => {
       'POST /a2a HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{';
     const trickle = await exchange(head, (send) => {
       const timer = setInterval(() => send(' '), 100).unref();
-      setTimeout(() => clearInterval(timer), 8_000).unref();
+      setTimeout(() => clearInterval(timer), 60_000).unref();
     });
     expect(trickle).toMatch(/^HTTP\/1\.1 408 /);
   });
@@ -88,7 +88,7 @@ describe('what never becomes a request', () => {
     await reader.read();
     const silent = await Promise.race([
       reader.read().then(({ done }) => (done ? 'ended' : 'more')),
-      new Promise((resolve) => setTimeout(() => resolve('open'), 3_000)),
+      new Promise((resolve) => setTimeout(() => resolve('open'), 5_000)),
     ]);
     expect(silent).toBe('open');
     await reader.cancel();

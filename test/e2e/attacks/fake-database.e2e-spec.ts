@@ -49,7 +49,7 @@ describe('somebody who takes the port of a database server that died (a system w
           () => true,
           () => false,
         ),
-      { within: 90_000, what: 'the server to be back' },
+      { what: 'the server to be back' },
     );
   });
 
