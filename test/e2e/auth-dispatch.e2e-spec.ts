@@ -1,6 +1,6 @@
 import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { useStage } from '../support/stage.js';
-import { Api, input, linear, output, says, script, unique } from '../support/workflow.js';
+import { Api, external, input, linear, output, says, script, unique } from '../support/workflow.js';
 
 const ann = testCaller('ann');
 const eve = testCaller('eve');
@@ -57,12 +57,7 @@ describe('NODE_DISPATCH=http with AUTH_MODE=api-key', () => {
   it('tells no other server who calls', async () => {
     const agent = await stage.fake();
     const api = new Api(stage.parley.url, ann.headers);
-    const workflow = linear(
-      unique('w'),
-      input('in'),
-      { id: 'e', type: 'external', config: { endpoint_url: agent.url } },
-      output('out'),
-    );
+    const workflow = linear(unique('w'), input('in'), external('e', agent.url), output('out'));
     expect((await api.finish(workflow, { in: 'x' })).status).toBe('completed');
     expect(agent.calls.length).toBeGreaterThan(0);
     for (const { headers } of agent.calls) {

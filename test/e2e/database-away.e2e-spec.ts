@@ -5,7 +5,7 @@ import { DatabaseLink } from '../support/database-link.js';
 import { refusedUpgrade } from '../support/gateway-client.js';
 import { GrpcWire } from '../support/grpc-wire.js';
 import { OwnPostgres } from '../support/own-postgres.js';
-import { freePort, type Parley, startParley } from '../support/parley.js';
+import { type Parley, startParley } from '../support/parley.js';
 import { until } from '../support/until.js';
 import { Api, echo, linear, unique } from '../support/workflow.js';
 
@@ -45,9 +45,14 @@ describe('a database out of reach', () => {
   beforeAll(async () => {
     postgres = await OwnPostgres.start();
     link = await DatabaseLink.to(postgres.url);
-    const grpcPort = await freePort();
-    parley = await startParley({ databaseUrl: link.url, env: { GRPC_PORT: String(grpcPort) } });
-    wire = new GrpcWire(() => ({ url: parley.url, grpc: `127.0.0.1:${grpcPort}` }));
+    parley = await startParley({ databaseUrl: link.url, env: { GRPC_PORT: '0' } });
+    const card = await rest<{ supportedInterfaces: { url: string; protocolBinding: string }[] }>(
+      parley.url,
+      'GET',
+      '/.well-known/agent-card.json',
+    );
+    const { url: target } = card.body.supportedInterfaces.find((it) => it.protocolBinding === 'GRPC')!;
+    wire = new GrpcWire(() => ({ url: parley.url, grpc: target }));
     api = new Api(parley.url);
     ({ name } = await api.save(linear(unique('away'), echo('a'))));
     base = api.base(name);

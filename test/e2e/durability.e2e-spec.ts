@@ -129,8 +129,10 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
     const runId = await api.start(workflow.name);
     await until(async () => (await api.run(runId)).nodes.x?.taskId !== undefined, { what: 'the child to be known' });
     await parley.kill9();
+    const earlier = fake.calls.length;
     await start();
-    await until(() => fake.calls.some(({ method }) => method === 'SubscribeToTask' || method === 'GetTask'), {
+    const since = () => fake.calls.slice(earlier);
+    await until(() => since().some(({ method }) => method === 'SubscribeToTask' || method === 'GetTask'), {
       what: 'the Task to be followed',
     });
     fake.release();
