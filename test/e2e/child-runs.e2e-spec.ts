@@ -102,9 +102,7 @@ describe('a workflow node in a run', () => {
     await stage.api.save(linear(name, runs('c', `${name}_child`)));
     const runId = await stage.api.start(name);
     const childId = await until(async () => (await stage.api.run(runId)).nodes['c']?.taskId);
-    await until(async () => (await stage.api.run(childId)).nodes['x']?.taskId, {
-      what: "the agent's Task to be known",
-    });
+    await until(async () => (await stage.api.run(childId)).nodes['x']?.taskId, { what: "the agent's Task" });
     expect((await stage.api.call('POST', `/runs/${runId}/cancel`)).body).toMatchObject({ status: 'canceled' });
     await until(() => fake.cancels.length === 1, { what: 'CancelTask at the agent' });
     const child = await stage.api.ended(childId);
