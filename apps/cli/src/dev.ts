@@ -1,12 +1,10 @@
-import { existsSync, mkdirSync, statSync, watch } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandError, EXIT } from './exit-code.js';
 import { becomeEntry } from './entry.js';
 import { keepApplied } from './kept-folder.js';
 import type { Session } from './session.js';
-
-/** Editors write a file in several steps. */
-const SETTLE_MS = 100;
+import { keepUp } from './watched-folder.js';
 
 const PLACES = [
   ['console', '/'],
@@ -30,9 +28,10 @@ export async function dev(session: Session, { folder, port }: { folder: string; 
   session.end();
   terminal.note(PLACES.map(([what, path]) => `  ${what.padEnd(10)}${session.url}${path}`).join('\n'));
   mkdirSync(folder, { recursive: true });
-  await keepApplied(session, folder);
+  // What is gone is watched no more; the service stays.
+  const gone = (reason: string): void => terminal.note(`parley: ${folder} is watched no more: ${reason}`);
+  await keepUp(folder, () => keepApplied(session, folder), gone);
   terminal.note(`The workflows in ${folder}/ are applied whenever they change. Ctrl-C ends.`);
-  watchFolder(session, folder, () => keepApplied(session, folder));
 }
 
 /** Whether the database has to be made before the service can start, which takes a while. */
@@ -45,20 +44,6 @@ function answers(url: string): Promise<boolean> {
     ({ ok }) => ok,
     () => false,
   );
-}
-
-function watchFolder({ terminal }: Session, folder: string, change: () => Promise<void>): void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let work = Promise.resolve();
-  const watcher = watch(folder, { recursive: true }, (_, name) => {
-    if (name?.toString().includes('.parley')) return;
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      work = work.then(change);
-    }, SETTLE_MS);
-  });
-  // What is gone is watched no more; the service stays.
-  watcher.on('error', ({ message }) => terminal.note(`parley: ${folder} is watched no more: ${message}`));
 }
 
 function portOf(text: string): string {
