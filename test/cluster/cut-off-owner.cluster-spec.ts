@@ -30,13 +30,13 @@ describe('an owner that is cut off from the database', () => {
     const name = unique('cut');
     const steps: JsonObject[] = [
       { status: 'working' },
-      { sleep: 3_000 },
+      { sleep: 6_000 },
       { artifact: { parts: [{ text: 'worked' }] } },
     ];
     await stage.api.save(linear(name, script('s', ...steps, { complete: 'done' })));
     const base = new Api(lonely.url).base(name, 's');
-    const reader = await stream(base, 'streamed');
     const blocked = sendTask(base, 'blocking');
+    const reader = await stream(base, 'streamed');
     await reader.find(({ data }) => outline(data.result) === 'status TASK_STATE_WORKING');
     const tasks = await until(async () => {
       const rows = await stage.database.query<{ id: string }>('SELECT task_id AS id FROM task WHERE last_sequence = 2');

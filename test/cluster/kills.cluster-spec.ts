@@ -65,9 +65,11 @@ describe(`the replica that executes a run of ten nodes is killed, ${KILLS} times
     for (let kill = 0; kill < KILLS; kill += 1) {
       const runId = await stage.api.start(name, { in: `run ${kill}` });
       runIds.push(runId);
-      if (kill === 0) await until(() => sendsOf('w1', 0).length > 0, { what: 'the first agent to be called' });
-      else await delay(random.between(0, 4 * NODE_MS));
-      await killOwner(runId);
+      const pause = kill === 0 ? 0 : random.between(0, 4 * NODE_MS);
+      await killOwner(runId, async () => {
+        if (kill === 0) await until(() => sendsOf('w1', 0).length > 0, { what: 'the first agent to be called' });
+        else await delay(pause);
+      });
       isFirstKilled = true;
       // The next one starts beside the next run; two at least are there to be chosen from.
       const starting = stage.cluster.add();
@@ -78,11 +80,12 @@ describe(`the replica that executes a run of ten nodes is killed, ${KILLS} times
     await Promise.all(runIds.map((runId) => stage.api.ended(runId)));
   });
 
-  /** Kills whoever executes the run, and measures until another one does. */
-  async function killOwner(runId: string): Promise<void> {
+  /** Kills whoever executes the run, when it is time, and measures until another one does; it may have ended by then. */
+  async function killOwner(runId: string, time: () => Promise<unknown>): Promise<void> {
     const owner: Parley = await stage.cluster.owned(runId);
     const claim = async () => (await stage.database.query<Claim>(CLAIM, [runId]))[0]?.replica_id;
     const killed = await claim();
+    await time();
     await stage.cluster.kill(owner);
     const from = performance.now();
     await until(async () => (await claim()) !== killed, { what: 'another replica to take over' });

@@ -19,7 +19,7 @@ describe('an owner that stands still between two attempts to call an agent', () 
     frozen.freeze();
     try {
       agent.always(answers('done'));
-      expect((await stage.at(1).ended(runId, 60_000)).status).toBe('completed');
+      expect((await stage.at(1).ended(runId)).status).toBe('completed');
     } finally {
       agent.calls.splice(0);
       frozen.thaw();

@@ -80,7 +80,8 @@ async function expectDoneOnce(runIds: readonly string[], agent: FakeAgent, done:
 describe('Parked runs', () => {
   it('whose replica is killed are woken by another one, each once; whoever reads them there reads on', async () => {
     const agent = (await stage.fake()).always(() => answers('done'));
-    const workflow = then(asks('5s'), agent);
+    // Long enough for all of them to be asleep at once, on a slow machine as well.
+    const workflow = then(asks('20s'), agent);
     const runIds = await startAll(workflow, stage.at(0));
     await parked(runIds);
     const [first = ''] = runIds;
@@ -121,8 +122,8 @@ describe('Parked runs', () => {
     expect(await metric(stage.replica(1), 'parley_runs_waiting', 'reason="timer"')).toBe(RUNS);
     await stage.cluster.kill(stage.replica(0));
     await stage.cluster.kill(stage.replica(0));
-    await Promise.all([stage.cluster.add(), stage.cluster.add()]);
     expect(agent.sends).toEqual([]);
+    await Promise.all([stage.cluster.add(), stage.cluster.add()]);
     await expectDoneOnce(runIds, agent, 'node.completed:nap');
   });
 });

@@ -9,7 +9,8 @@ import { Api, linear, script, unique } from '../support/workflow.js';
 const stage = useCluster({ replicas: 3 });
 
 const CUTS = 20;
-const CHUNKS = 120;
+/** More than are read between the cuts, however the choices fall. */
+const CHUNKS = 160;
 
 interface Seen {
   frames: SseFrame[];
