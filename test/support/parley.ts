@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -208,13 +209,24 @@ async function endProcess(pid: number): Promise<void> {
   await until(() => !alive(pid), { what: `process ${pid} to end` });
 }
 
-/** A port of 127.0.0.1 that was free a moment ago, for a service that must come back on the same one. */
+/**
+ * A port of 127.0.0.1 that was free a moment ago, for a service that must come back on the same one. It is none of those that
+ * systems give to whoever asks for any port, so that nobody else is given it meanwhile.
+ */
 export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No port');
-  return address.port;
+  for (;;) {
+    const port = randomInt(10_000, 30_000);
+    const probe = createServer().listen(port, '127.0.0.1');
+    const taken = await once(probe, 'listening').then(
+      () => false,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error;
+        return true;
+      },
+    );
+    if (taken) continue;
+    probe.close();
+    await once(probe, 'close');
+    return port;
+  }
 }

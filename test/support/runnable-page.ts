@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { compileCache } from './parley.js';
+import { compileCache, freePort } from './parley.js';
 import { until } from './until.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -152,14 +150,6 @@ class Shell {
 export function showsAll(out: string, shows: readonly string[]): boolean {
   const pattern = shows.map((line) => line.trim().split('…').map(RegExp.escape).join('.*?')).join('[\\s\\S]*?');
   return new RegExp(pattern).test(out);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function killGroup(pid: number): void {
