@@ -191,6 +191,16 @@ describe('endings', () => {
     expect(other.sends).toHaveLength(0);
   }
 
+  /** Plays with ever more time for each turn, as long as it was too little for something that takes any. */
+  async function withTime(
+    timeoutMs: number,
+    play: (limit: { timeoutMs: number }) => Promise<A2aFrame[]>,
+    tooLittle: (event: A2aFrame) => boolean,
+  ): Promise<A2aFrame[]> {
+    const events = await play({ timeoutMs });
+    return events.some(tooLittle) && timeoutMs < 15_000 ? withTime(timeoutMs * 4, play, tooLittle) : events;
+  }
+
   const endings: [string, FakeBehaviour, string[], string][] = [
     ['the skip token', answers(' REPLY_SKIP \n'), [], 'skipped'],
     ['an empty reply', answers(''), [], 'skipped'],
@@ -204,14 +214,17 @@ describe('endings', () => {
     'A10-A13, A19, A23, K5, L3 %s, at every position for maxTurns 0, 1 and 5',
     async (_what, behaviour, codes, outcome) => {
       for (const { maxTurns, turn } of positions) {
-        a = await stage.fake({ name: 'a' });
-        b = await stage.fake({ name: 'b' });
-        a.always((_call, index) => answers(`A${index + 1}`));
-        b.always((_call, index) => answers(`B${index + 1}`));
-        at(turn, behaviour);
+        const play = async (limit: { timeoutMs?: number }): Promise<A2aFrame[]> => {
+          a = await stage.fake({ name: 'a' });
+          b = await stage.fake({ name: 'b' });
+          a.always((_call, index) => answers(`A${index + 1}`));
+          b.always((_call, index) => answers(`B${index + 1}`));
+          at(turn, behaviour);
+          return talks.play(between({ maxTurns, ...limit }));
+        };
         // Only a side that never answers is waited for so long; one that answers has all the time it needs.
-        const limit = codes.includes('TIMEOUT') ? { timeoutMs: 1_000 } : {};
-        const events = await talks.play(between({ maxTurns, ...limit }));
+        const inVain = ({ data }: A2aFrame): boolean => data['code'] === 'TIMEOUT' && data['turn'] !== turn;
+        const events = codes.includes('TIMEOUT') ? await withTime(1_000, play, inVain) : await play({});
         const errors = codes.map((code) => `error ${turn} ${code}`);
         expect(events.map(outline)).toEqual([...TALK.slice(0, turn), ...errors, `complete ${outcome}`]);
         expect(JSON.stringify(events)).not.toContain('REPLY_SKIP');
@@ -253,7 +266,8 @@ describe('endings', () => {
     const gone = await stage.fake({ name: 'gone' });
     const { url } = gone;
     await gone.stop();
-    const events = await talks.play(between({ target: url, timeoutMs: 500 }));
+    const play = (limit: { timeoutMs: number }) => talks.play(between({ target: url, ...limit }));
+    const events = await withTime(500, play, ({ data }) => data['code'] === 'TIMEOUT');
     expect(events.map(outline)).toEqual(['0 hello', 'error 1 AGENT_UNREACHABLE', 'complete error']);
     expect(events[1]?.data).toMatchObject({ retryable: true });
   });

@@ -83,7 +83,7 @@ describe('rows J: a brainstorm survives kill -9 of its replica', () => {
     const [workflow, node] = [unique('own'), unique('node')];
     const api = new Api(first.url);
     const says: JsonObject[] = [{ artifact: { parts: [{ data: AGREEMENT }] } }, { complete: 'done' }];
-    await api.save(linear(workflow, script(node, { status: 'working' }, { sleep: 2_000 }, ...says)));
+    await api.save(linear(workflow, script(node, { status: 'working' }, { sleep: 6_000 }, ...says)));
     const other = await stage.fake();
     other.always(transforms());
     const agents = [{ agent: `workflows/${workflow}/nodes/${node}` }, other];
@@ -102,12 +102,13 @@ describe('rows J: a brainstorm survives kill -9 of its replica', () => {
     const [a, b] = [await stage.fake({ streaming: true }), await stage.fake({ streaming: true })];
     a.always((call, index) => (index % 2 === 1 ? holds() : transforms({ metrics: { confidence: 0.6 } })(call, index)));
     b.always(transforms({}));
-    for (const [action, status] of [
-      ['approve', 'approved'],
-      ['cancel', 'canceled'],
+    for (const [action, status, sends] of [
+      ['approve', 'approved', 2],
+      ['cancel', 'canceled', 4],
     ] as const) {
       const id = await there.start([a, b]);
       await here.reached(id, ({ passes }) => passes[1]?.agents[0]?.status === 'running');
+      await a.sent(sends);
       expect((await here.act(id, action)).body.status).toBe(status);
       expect((await there.get(id)).status).toBe(status);
     }
