@@ -97,6 +97,8 @@ describe('notifications', () => {
     const port = String(await freePort());
     let parley = await startParley({ databaseUrl: stage.database.url, env: { PORT: port } });
     const hook = await receiver();
+    // Of what comes before it is down, whenever that is, it takes the first alone.
+    hook.statuses = [200, ...Array<number>(1_000).fill(503)];
     const base = (await scripted([{ status: 'working', text: 'one' }, { sleep: 1_000 }, ...STEPS.slice(1)])).replace(
       stage.parley.url,
       parley.url,
@@ -110,6 +112,7 @@ describe('notifications', () => {
     parley = await startParley({ databaseUrl: stage.database.url, env: { PORT: port } });
     stage.defer(() => parley.stop());
     await until(async () => (await attempts('retried')) > 0, { what: 'an attempt in vain' });
+    hook.statuses = [];
     await hook.comeUp();
     await hook.ended();
     const sequences = hook.accepted.map(({ id }) => Number(id.split('.')[1]));

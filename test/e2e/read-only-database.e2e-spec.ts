@@ -30,6 +30,7 @@ async function throughReadOnly(parley: Parley, { query, readOnly, writable, ends
     name: unique('agents'),
     nodes: [
       script('long', { status: 'working' }, ...STEPS, { complete: 'done' }),
+      script('endless', { status: 'working' }, { sleep: 600_000 }, { complete: 'done' }),
       script('quick', ...says('hello')),
       ruled('asks', [{ when: { turn: 1 }, steps: [{ ask: 'more?' }] }], says('thanks')),
     ],
@@ -40,7 +41,7 @@ async function throughReadOnly(parley: Parley, { query, readOnly, writable, ends
   );
   const asking = await sendTask(api.base(agents, 'asks'), 'x');
   expect(asking.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
-  const canceled = await sendTask(api.base(agents, 'long'), 'x', { configuration: { returnImmediately: true } });
+  const canceled = await sendTask(api.base(agents, 'endless'), 'x', { configuration: { returnImmediately: true } });
   const reader = await stream(api.base(agents, 'long'), 'x');
   const run = await api.start(flow);
   await reader.find(({ id }) => id === '5');
@@ -49,7 +50,7 @@ async function throughReadOnly(parley: Parley, { query, readOnly, writable, ends
   const answers = [
     ...range(1, 8).map(() => ask(() => sendTask(api.base(agents, 'quick'), 'x'))),
     ask(() => sendTask(api.base(agents, 'asks'), 'y', { fields: { taskId: asking.id } })),
-    ask(() => cancelTask(api.base(agents, 'long'), canceled.id)),
+    ask(() => cancelTask(api.base(agents, 'endless'), canceled.id)),
   ];
   const settled = Promise.allSettled([...answers, ask(() => api.start(flow))]);
   await until(() => parley.logs().includes(TROUBLE), { ...LONG, what: 'the journal to find it read-only' });

@@ -155,7 +155,8 @@ describe('rows K9 and K13', () => {
   it('K13 with onFailure "continue" and two failures the first one is named', async () => {
     const [bad, worse] = await Promise.all([stage.fake(), stage.fake()]);
     bad.always(broken);
-    worse.always(after(300, { rpcError: { code: -32000, message: 'worse' } }));
+    const told = (): boolean => bad.sends[0]?.doneAt !== undefined;
+    worse.always(when(told, { rpcError: { code: -32000, message: 'worse' } }));
     const run = await stage.api.finish(
       beside(unique('k13'), [external('worse', worse.url), external('bad', bad.url)], 'continue'),
     );
