@@ -10,11 +10,12 @@ const TASK_NOT_FOUND = -32_001;
 
 describe('TASK_RETENTION', () => {
   it('a Task that ended long enough ago is not found, and nothing of it is left', async () => {
-    const fake = await stage.fake();
-    const workflow = await stage.api.save(linear(unique('old'), input('in'), external('x', fake.url), echo('e')));
+    const fake = await stage.fake({ streaming: true });
+    fake.always(holds());
+    const workflow = await stage.api.save(linear(unique('old'), input('in'), echo('e'), external('x', fake.url)));
     const headers = { 'Idempotency-Key': unique('key') };
     const runId = await stage.api.start(workflow.name, { in: 'a' }, headers);
-    await stage.api.ended(runId);
+    await until(async () => (await rowsOf([runId])).run_child === 1, { what: 'the Task of the agent to be known' });
     const children = await stage.database.query<{ task_id: string }>(
       'SELECT task_id FROM task WHERE parent_task_id = $1',
       [runId],
@@ -22,6 +23,7 @@ describe('TASK_RETENTION', () => {
     expect(children).toHaveLength(2);
     const ids = [runId, ...children.map((child) => child.task_id)];
     expect(await rowsOf(ids)).toMatchObject({ task: 3, run_child: 1, task_key: 1 });
+    fake.release();
     await purgedUntil(async () => (await rowsOf(ids)).task === 0);
     expect(await rowsOf(ids)).toEqual({ task: 0, task_event: 0, task_key: 0, run_child: 0 });
     const base = stage.api.base(workflow.name);
@@ -93,7 +95,6 @@ describe('TASK_RETENTION', () => {
     expect((await getTask(stage.api.base(`${name}_ask`), waiting.id)).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     expect(await stage.api.start(`${name}_ask`, {}, key)).toBe(asked);
     fake.release();
-    await stage.api.ended(runId);
     await purgedUntil(async () => (await rowsOf([runId, early])).task === 0);
   });
 
@@ -182,7 +183,7 @@ async function sweptOnce(): Promise<void> {
   await purgedUntil(async () => (await rowsOf([old])).task === 0);
 }
 
-/** Has Tasks purged, again and again, until it shows. */
+/** Has Tasks purged, again and again, until it shows; nothing of what comes then is purged by what is left to be done. */
 async function purgedUntil(gone: () => Promise<boolean>): Promise<void> {
   await until(
     async () => {
@@ -193,6 +194,8 @@ async function purgedUntil(gone: () => Promise<boolean>): Promise<void> {
     },
     { what: 'the purge' },
   );
+  const left = `SELECT FROM graphile_worker.jobs WHERE task_identifier = 'tasks.purge'`;
+  await until(async () => (await stage.database.query(left)).length === 0, { what: 'the last purge to be over' });
 }
 
 async function rowsOf(taskIds: string[]): Promise<Record<string, number>> {
