@@ -28,10 +28,11 @@ it('no 401 reaches runs of a minute whose tokens live for five seconds, on two r
     const runs = await Promise.all([0, 1].map((replica) => stage.at(replica).start(workflow.name)));
     const ended = await Promise.all(runs.map((id) => stage.api.ended(id)));
     expect(ended.map(({ status }) => status)).toEqual(['completed', 'completed']);
-    expect(performance.now() - begun).toBeGreaterThanOrEqual(RUN_MS);
+    const seconds = (performance.now() - begun) / 1000;
+    expect(seconds).toBeGreaterThanOrEqual(RUN_MS / 1000);
     // Each replica fetches its own, before each one ends.
     expect(tokens.requests.length).toBeGreaterThanOrEqual(2 * (RUN_MS / 1000 / TOKEN_S));
-    expect(tokens.requests.length).toBeLessThan(calls.length);
+    expect(tokens.requests.length).toBeLessThan(2 * (seconds / (TOKEN_S / 2)));
   } finally {
     await tokens.stop();
   }
