@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { inBrowser, seriousFaults, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
-import { drawEdge, nodeOf, nodeReaches } from '../support/console-page.js';
+import { copied, drawEdge, nodeOf, nodeReaches } from '../support/console-page.js';
 import { Talks } from '../support/conversation.js';
 import { type FakeAnswer, FakeLlm } from '../support/fake-llm.js';
 import { keepMcpServer, McpHttpServer } from '../support/mcp-http-server.js';
@@ -133,9 +133,10 @@ describe('agents with tools in the console', () => {
     await page.getByRole('button', { name: 'Close details' }).click();
     const result = page.getByRole('region', { name: 'Result', exact: true });
     await result.locator('strong', { hasText: 'erased' }).waitFor();
-    await result.getByRole('button', { name: 'Copy the result' }).click();
-    await result.getByRole('button', { name: 'Copied' }).waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(ANSWER.join(''));
+    // It says so for a moment.
+    const said = result.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await copied(result.getByRole('button', { name: 'Copy the result' }))).toBe(ANSWER.join(''));
+    await said;
     const saving = page.waitForEvent('download');
     await result.getByRole('button', { name: 'Download the result' }).click();
     const file = await saving;

@@ -1,5 +1,5 @@
 import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
-import { consoleCount, consoleLines } from '../support/console-page.js';
+import { consoleCount, consoleLines, copied } from '../support/console-page.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { type ToldEvent, tellRun, type ToldWorkflow } from '../support/told-run.js';
 
@@ -101,9 +101,7 @@ describe('the console panel', () => {
     await page.getByLabel('Type', { exact: true }).selectOption('');
     await page.getByLabel('Search the console').fill('WELL');
     await page.getByText('1 of 3 events').waitFor();
-    await page.getByRole('button', { name: 'Copy these lines' }).click();
-    await page.getByRole('button', { name: 'Copied' }).waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/ done all is well$/);
+    expect(await copied(page.getByRole('button', { name: 'Copy these lines' }))).toMatch(/ done all is well$/);
   });
 
   inBrowser('stays small with 500 nodes and 10,000 events, and pauses where the person scrolls up', async () => {

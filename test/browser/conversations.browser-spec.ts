@@ -114,7 +114,8 @@ describe('the view of conversations', () => {
     await page.locator('[data-turn="4"]').waitFor();
     const log = page.getByRole('log');
     const fromEnd = () => log.evaluate((it) => it.scrollHeight - it.scrollTop - it.clientHeight);
-    expect(await fromEnd()).toBeLessThan(50);
+    const atEnd = () => until(async () => (await fromEnd()) < 50, { what: 'the end to be in view' });
+    await atEnd();
     await log.evaluate((it) => it.scrollTo({ top: 0 }));
     await page.getByRole('button', { name: 'To the latest turn' }).waitFor();
     bob.release();
@@ -122,7 +123,7 @@ describe('the view of conversations', () => {
     expect(await log.evaluate((it) => it.scrollTop)).toBe(0);
     await page.getByRole('button', { name: 'To the latest turn' }).click();
     await page.getByText('the last word').waitFor();
-    expect(await fromEnd()).toBeLessThan(50);
+    await atEnd();
     await page.goto(at(`/${id}#turn-1`));
     await page.reload();
     await page.locator('#turn-1').waitFor();

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { inBrowser, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
-import { nodeOf, nodeReaches } from '../support/console-page.js';
+import { copied, nodeOf, nodeReaches } from '../support/console-page.js';
 import { useSharedStage } from '../support/shared-stage.js';
-import { input, linear, output, unique, type Workflow } from '../support/workflow.js';
+import { external, input, linear, output, unique, type Workflow } from '../support/workflow.js';
 
 /** A workflow of language 2. */
 const language = (name: string, nodes: object[], edges: object[], more: object = {}): Workflow =>
@@ -76,8 +76,7 @@ describe('runs of the language', () => {
     await page.reload();
     await details(page).getByRole('heading', { name: 'draft@1' }).waitFor();
     await details(page).getByRole('button', { name: 'Close details' }).click();
-    await shown.getByRole('button', { name: 'Copy the result' }).click();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('# Draft 2 of x');
+    expect(await copied(shown.getByRole('button', { name: 'Copy the result' }))).toBe('# Draft 2 of x');
     await shown.getByRole('button', { name: 'Enlarge the result' }).click();
     await page.getByRole('dialog', { name: 'Result' }).getByRole('heading', { name: 'Draft 2 of x' }).waitFor();
   });
@@ -336,7 +335,7 @@ describe('runs of the language', () => {
         { status: 'TASK_STATE_COMPLETED' },
       ],
     });
-    const workflow = language('progress', [{ id: 'far', type: 'external', config: { endpoint_url: fake.url } }], []);
+    const workflow = language('progress', [external('far', fake.url)], []);
     const page = await watch(await run(workflow));
     await nodeOf(page, 'far').getByText('Reading the third page').waitFor();
     await nodeOf(page, 'far').click();

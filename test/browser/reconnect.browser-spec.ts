@@ -29,16 +29,17 @@ describe('a console whose service is killed', () => {
 
   inBrowser('shows the same when it is back, and what came meanwhile once', async () => {
     const api = new Api(parley.url);
-    const id = await new Talks(api).start({ target: agent.url, message: 'Hello' });
     const name = unique('kept');
     await api.save(linear(name, external('ext', agent.url)));
-    const thread = await browser.open(`${parley.url}/conversations/${id}`);
-    const log = await browser.open(`${parley.url}/tasks/${id}?tab=events`);
     const chat = await browser.open(`${parley.url}/agents/one?agent=workflows/${name}&tab=playground`);
     await chat.getByLabel('Message', { exact: true }).fill('Hello');
     await chat.keyboard.press('Enter');
     const runs = await browser.open(`${parley.url}/runs`);
     await runs.locator('[data-connection="live"]').waitFor({ state: 'attached' });
+    // A turn has a minute: it begins when the other pages are there.
+    const id = await new Talks(api).start({ target: agent.url, message: 'Hello' });
+    const thread = await browser.open(`${parley.url}/conversations/${id}`);
+    const log = await browser.open(`${parley.url}/tasks/${id}?tab=events`);
     await agent.sent(2);
     await thread.locator('[data-typing="target"]').waitFor();
     await chat.locator('[data-status="TASK_STATE_WORKING"]').waitFor();

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { inBrowser, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
+import { copied } from '../support/console-page.js';
 import { useSharedStage } from '../support/shared-stage.js';
+import { until } from '../support/until.js';
 import { input, linear, output, script, unique } from '../support/workflow.js';
 
 const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -34,8 +36,7 @@ describe('what a run gives', () => {
     expect(await result.getByRole('link', { name: 'p', exact: true }).getAttribute('href')).toBe(
       'https://example.com/p.png',
     );
-    await result.getByRole('button', { name: 'Copy the output' }).click();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(said.join(''));
+    expect(await copied(result.getByRole('button', { name: 'Copy the output' }))).toBe(said.join(''));
   });
 
   inBrowser('is data as a tree, pictures that came with it, and files to be kept', async () => {
@@ -61,8 +62,8 @@ describe('what a run gives', () => {
 
     const picture = (name: string) => result.getByRole('img', { name });
     await picture('inline.png').waitFor();
-    const drawn = await picture('dot.png').evaluate((it) => (it as unknown as { naturalWidth: number }).naturalWidth);
-    expect(drawn).toBe(1);
+    const width = () => picture('dot.png').evaluate((it) => (it as unknown as { naturalWidth: number }).naturalWidth);
+    await until(async () => (await width()) === 1, { what: 'the picture to be drawn' });
     expect(await result.locator('a[href^="javascript"]').count()).toBe(0);
     const saving = page.waitForEvent('download');
     await result.getByRole('link', { name: 'page.html' }).click();

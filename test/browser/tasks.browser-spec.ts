@@ -110,6 +110,7 @@ describe('the view of Tasks', () => {
     await page.getByText('Artifact answer').waitFor();
     await page.locator('[data-sequence="1"] button').click();
     await page.getByRole('region', { name: 'Event 1', exact: true }).getByText('"TASK_STATE_SUBMITTED"').waitFor();
+    await page.locator('[data-sequence="4"]').waitFor();
     const before = await page.locator('[data-sequence]').count();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await badge(page, 'TASK_STATE_CANCELED').waitFor();

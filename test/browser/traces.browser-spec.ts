@@ -1,21 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { inBrowser, useBrowser } from '../support/browser.js';
+import { copied } from '../support/console-page.js';
 import { useSharedStage } from '../support/shared-stage.js';
-import { until } from '../support/until.js';
 import { linear, script, unique } from '../support/workflow.js';
 
 const newTrace = (): string => randomBytes(16).toString('hex');
 const traced = (traceId: string): Record<string, string> => ({ traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
 
-/** What a click on the button beside a trace id copies. */
-async function copied(page: Page, within: string): Promise<string> {
-  await page.evaluate("navigator.clipboard.writeText('')");
-  await page.locator(within).getByRole('button', { name: 'Copy trace id' }).click();
-  const inClipboard = async (): Promise<string | false> =>
-    (await page.evaluate<string>('navigator.clipboard.readText()')) || false;
-  return until(inClipboard, { what: 'a trace id in the clipboard' });
-}
+const traceIdIn = (page: Page, within: string): Promise<string> =>
+  copied(page.locator(within).getByRole('button', { name: 'Copy trace id' }));
 
 describe('the id of a trace in the console', () => {
   const stage = useSharedStage();
@@ -32,7 +26,7 @@ describe('the id of a trace in the console', () => {
         .locator('header')
         .getByText(`trace ${id.slice(0, 8)}…`)
         .waitFor();
-      expect(await copied(page, 'header')).toBe(id);
+      expect(await traceIdIn(page, 'header')).toBe(id);
     }
   });
 
@@ -46,7 +40,7 @@ describe('the id of a trace in the console', () => {
       .locator('header')
       .getByText(`trace ${traceId.slice(0, 8)}…`)
       .waitFor();
-    expect(await copied(page, 'header')).toBe(traceId);
+    expect(await traceIdIn(page, 'header')).toBe(traceId);
   });
 
   inBrowser('stands beside what the service refused, where the request was traced', async () => {
@@ -56,6 +50,6 @@ describe('the id of a trace in the console', () => {
     await page.setExtraHTTPHeaders(traced(traceId));
     await page.goto(`${stage.parley.url}/conversations/nope`);
     await page.getByRole('alert').getByText('conversation not found').waitFor();
-    expect(await copied(page, '[role="alert"]')).toBe(traceId);
+    expect(await traceIdIn(page, '[role="alert"]')).toBe(traceId);
   });
 });

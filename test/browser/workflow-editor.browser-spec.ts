@@ -143,9 +143,11 @@ describe('the workflow editor', () => {
   inBrowser('keeps a node where it is dragged, in a workflow that was never drawn', async () => {
     const workflow = linear(unique('drags'), input('in'), output('out'));
     const page = await edit(workflow);
-    const box = await page.locator('[data-node="out"]').boundingBox();
+    const node = page.locator('[data-node="out"]');
+    // Waits until it stands still.
+    await node.hover({ position: { x: 60, y: 10 } });
+    const box = await node.boundingBox();
     if (!box) throw new Error('The node has no place');
-    await page.mouse.move(box.x + 60, box.y + 10);
     await page.mouse.down();
     await page.mouse.move(box.x + 60, box.y + 160, { steps: 8 });
     await page.mouse.up();
@@ -220,12 +222,15 @@ describe('the workflow editor', () => {
     await page.locator('[data-node="agent1"]').waitFor();
     await palette.getByRole('button', { name: 'Output' }).click();
     await page.locator('[data-node="output1"]').waitFor();
+    await page.locator('.react-flow__edge').nth(1).waitFor({ state: 'attached' });
     expect(await page.locator('.react-flow__edge').count()).toBe(2);
-    const [pane, node] = await Promise.all(
-      ['.react-flow__pane', '[data-node="output1"]'].map((it) => page.locator(it).boundingBox()),
-    );
-    expect(node!.x).toBeGreaterThanOrEqual(pane!.x);
-    expect(node!.x).toBeLessThan(pane!.x + pane!.width);
+    const isInView = async (): Promise<boolean> => {
+      const [pane, node] = await Promise.all(
+        ['.react-flow__pane', '[data-node="output1"]'].map((it) => page.locator(it).boundingBox()),
+      );
+      return node!.x >= pane!.x && node!.x < pane!.x + pane!.width;
+    };
+    await until(isInView, { what: 'the node to be in view' });
   });
 
   inBrowser('shows a large workflow whole, with a map, and finds a node of it', async () => {

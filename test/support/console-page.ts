@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { until } from './until.js';
 
 /** A node of the canvas. */
@@ -20,6 +20,16 @@ export async function drawEdge(page: Page, from: string, to: string): Promise<vo
   await nodeOf(page, to).locator('.target').hover();
   await page.mouse.up();
   await edges.nth(count).waitFor({ state: 'attached' });
+}
+
+/** What a click on a button copies. The button tells of it for a moment only. */
+export async function copied(button: Locator): Promise<string> {
+  const page = button.page();
+  await page.evaluate("navigator.clipboard.writeText('')");
+  await button.click();
+  const inClipboard = async (): Promise<string | false> =>
+    (await page.evaluate<string>('navigator.clipboard.readText()')) || false;
+  return until(inClipboard, { what: 'something in the clipboard' });
 }
 
 /** How many events the console says it shows, once there are at least so many. */
