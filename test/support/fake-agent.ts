@@ -7,6 +7,7 @@ import type { AgentCard, JsonObject, Message, Part, SendMessageRequest } from '#
 import { answers, type FakeBehaviour } from './fake-behaviour.js';
 import { result, rpcError, sendEvents, snapshotThen, storedThen, streamError } from './fake-replies.js';
 import { FakeTask } from './fake-task.js';
+import { listenAnywhere } from './free-port.mjs';
 import { type Deadline, until } from './until.js';
 
 /** One request that a fake agent got, and what became of its connection. */
@@ -83,8 +84,7 @@ export class FakeAgent {
 
   static async start(options: FakeAgentOptions = {}): Promise<FakeAgent> {
     const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    await listenAnywhere(server);
     const agent = new FakeAgent(server, options);
     server.on('request', (request, response) => void agent.handle(request, response).catch(() => response.destroy()));
     return agent;

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { SAFETY_NET_MS, before, until } from './until.js';
+
+export { freePort } from './free-port.mjs';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -207,26 +207,4 @@ function alive(pid: number): boolean {
 async function endProcess(pid: number): Promise<void> {
   process.kill(pid, 'SIGQUIT');
   await until(() => !alive(pid), { what: `process ${pid} to end` });
-}
-
-/**
- * A port of 127.0.0.1 that was free a moment ago, for a service that must come back on the same one. It is none of those that
- * systems give to whoever asks for any port, so that nobody else is given it meanwhile.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(10_000, 30_000);
-    const probe = createServer().listen(port, '127.0.0.1');
-    const taken = await once(probe, 'listening').then(
-      () => false,
-      (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error;
-        return true;
-      },
-    );
-    if (taken) continue;
-    probe.close();
-    await once(probe, 'close');
-    return port;
-  }
 }

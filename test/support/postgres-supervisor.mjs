@@ -18,10 +18,10 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { freemem, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { freePort } from './free-port.mjs';
 
 const SETTINGS = [
   'fsync=off',
@@ -160,15 +160,6 @@ function initialise() {
   const options = ['-D', data, '-U', 'postgres', '--auth=trust', '--locale=C', '--encoding=UTF8', '--no-sync'];
   const done = spawnSync(join(native, 'bin/initdb'), options, { ...user, cwd: folder, encoding: 'utf8' });
   if (done.status !== 0) throw new Error(`initdb failed: ${done.stderr}${done.error ?? ''}`);
-}
-
-async function freePort() {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port: free } = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return free;
 }
 
 /** Its log is read to the end: PostgreSQL stands still, with all its sessions, once nobody takes what it writes. */

@@ -6,8 +6,8 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { StreamResponse } from '#libs/protocol';
+import { listenAnywhere } from './free-port.mjs';
 import { SAFETY_NET_MS, until } from './until.js';
 
 /** One request that a receiver got, with the status that it answered. */
@@ -36,14 +36,13 @@ export class WebhookReceiver {
 
   private constructor(
     private readonly server: Server,
-    private port: number,
+    private readonly port: number,
   ) {}
 
   static async start(): Promise<WebhookReceiver> {
     const server = createServer();
-    const receiver = new WebhookReceiver(server, 0);
+    const receiver = new WebhookReceiver(server, await listenAnywhere(server));
     server.on('request', (request, response) => void receiver.take(request, response).catch(() => response.destroy()));
-    await receiver.comeUp();
     return receiver;
   }
 
@@ -89,7 +88,6 @@ export class WebhookReceiver {
   async comeUp(): Promise<void> {
     this.server.listen(this.port, '127.0.0.1');
     await once(this.server, 'listening');
-    this.port = (this.server.address() as AddressInfo).port;
   }
 
   async stop(): Promise<void> {
