@@ -1,6 +1,14 @@
+import { once } from 'node:events';
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { Database, type MigrationClass, POSTGRES_MIGRATIONS, PostgresWire, ReplicaLife } from '#libs/postgres';
+import {
+  Database,
+  inTransaction,
+  type MigrationClass,
+  POSTGRES_MIGRATIONS,
+  PostgresWire,
+  ReplicaLife,
+} from '#libs/postgres';
 import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
@@ -214,6 +222,27 @@ describe('Database', () => {
     await expect(database.ping()).resolves.toBeUndefined();
     expect(await database.dataSource.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
+
+  it.each(['tells of its end', 'is asked on before that is heard'])(
+    'does a transaction again whose session ended as nothing was said in it for too long, where it %s',
+    async (how) => {
+      const database = await open(MIGRATIONS);
+      let times = 0;
+      await inTransaction(database, async (client) => {
+        times += 1;
+        await client.query('UPDATE thing SET id = id + 1');
+        if (times > 1) return;
+        await client.query(`SET LOCAL idle_in_transaction_session_timeout = '1ms'`);
+        if (how === 'tells of its end') await once(client, 'error');
+        for (;;) {
+          standStill(50);
+          await client.query('SELECT 1');
+        }
+      });
+      expect(times).toBe(2);
+      expect(await database.dataSource.query('SELECT id FROM thing')).toEqual([{ id: 2 }]);
+    },
+  );
 });
 
 describe('ReplicaLife', () => {
@@ -324,4 +353,9 @@ async function serverHasBeenUp(): Promise<void> {
 
 function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** As a process does that gets no processor. */
+function standStill(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

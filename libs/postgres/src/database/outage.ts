@@ -65,9 +65,10 @@ function endsSession(error: unknown): boolean {
   return ['FATAL', 'PANIC'].includes((error as { severity?: string }).severity ?? '');
 }
 
-/** Whether PostgreSQL rolled a transaction back so that another one could go on (class 40: deadlocks). */
+/** Whether PostgreSQL rolled a transaction back so that another one could go on: class 40 (deadlocks), or it stood still. */
 export function isRolledBack(error: unknown): boolean {
-  return sqlState(error)?.startsWith('40') ?? false;
+  const state = sqlState(error) ?? '';
+  return state.startsWith('40') || state === '25P03';
 }
 
 /**

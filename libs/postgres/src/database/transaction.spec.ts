@@ -6,6 +6,8 @@ function fakeDatabase(): { database: Database; asked: string[]; released: boolea
   const asked: string[] = [];
   const released: boolean[] = [];
   const client = {
+    on: () => client,
+    off: () => client,
     query: async (text: string) => void asked.push(text.split(';')[0]!),
     release: (broken: boolean) => void released.push(broken),
   };
