@@ -140,15 +140,15 @@ describe('the view of conversations', () => {
     const waiting = (await stage.fake()).always(holds());
     const done = await talks().start({ target: bob.url, message: 'Hello' });
     await talks().ended(done);
-    const active = await talks().start({ target: waiting.url, message: 'Hello' });
     const page = await browser.open(at(''));
     for (const [path, ready] of [
       ['', 'table'],
       ['/new', 'form'],
       [`/${done}`, '[data-turn="1"]'],
-      [`/${active}`, '[data-typing]'],
+      // A turn has a minute: it begins when it is looked at.
+      [() => talks().start({ target: waiting.url, message: 'Hello' }), '[data-typing]'],
     ] as const) {
-      await page.goto(at(path));
+      await page.goto(at(typeof path === 'string' ? path : `/${await path()}`));
       await page.locator(ready).first().waitFor();
       expect([path, await seriousFaultsInEitherTheme(page)]).toEqual([path, []]);
     }
