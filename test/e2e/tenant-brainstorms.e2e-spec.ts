@@ -13,7 +13,7 @@ import type { Api } from '../support/workflow.js';
 
 const tenants = useTenants();
 const { stage } = tenants;
-const LONG = 60_000;
+const LONG = 180_000;
 
 let ann: Api;
 let storms: BrainstormApi;

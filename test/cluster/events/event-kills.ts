@@ -9,7 +9,7 @@ import { endOf, insistently } from './insistently.js';
 import type { Scenario } from './scenarios.js';
 
 /** Other replicas were killed as well, and start again: a safety net. */
-const START_MS = 120_000;
+const START_MS = 180_000;
 
 /** A run that was not disturbed. */
 export interface Whole {

@@ -17,7 +17,7 @@ import type { Scenario } from './scenarios.js';
 const LOOKS = 3;
 const LOOK_MS = 2_000;
 /** What is tried again when an agent could not be told of a cancel, and what has ended, need a moment. */
-const SETTLING_MS = 60_000;
+const SETTLING_MS = 180_000;
 /** A kill for another run may have come first: it is tried again. */
 const ATTEMPTS = 4;
 
