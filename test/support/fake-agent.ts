@@ -15,6 +15,8 @@ export interface FakeCall {
   /** `performance.now()` of its arrival, and of its answer's end (`undefined` while it is open). */
   at: number;
   doneAt?: number;
+  /** The time of its arrival by the clock of the machine, which other processes go by as well. */
+  time: number;
   httpMethod: string;
   path: string;
   headers: IncomingMessage['headers'];
@@ -195,6 +197,7 @@ export class FakeAgent {
   private record(request: IncomingMessage, response: ServerResponse): FakeCall {
     const call: FakeCall = {
       at: performance.now(),
+      time: Date.now(),
       httpMethod: request.method ?? '',
       path: request.url ?? '',
       headers: request.headers,

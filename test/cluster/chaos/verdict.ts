@@ -113,7 +113,7 @@ function doubledWork(nodes: readonly NodeHistory[], agents: readonly FakeAgent[]
   );
   return nodes.flatMap(({ run, node, messageId, completedAt }) => {
     const end = completedAt[0]?.getTime() ?? Infinity;
-    const late = (sends.get(messageId) ?? []).filter(({ at }) => performance.timeOrigin + at > end);
+    const late = (sends.get(messageId) ?? []).filter(({ time }) => time > end);
     return [
       ...(completedAt.length > 1 ? [`run ${run}: ${node} was completed ${completedAt.length} times`] : []),
       ...late.map(() => `run ${run}: ${node} was called after it was completed`),

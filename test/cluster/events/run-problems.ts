@@ -42,7 +42,7 @@ function endedTwice(log: StoredLog): string[] {
 function callProblems({ messageId, taskId, knownAt = Infinity, isCanceled }: Call, agent: FakeAgent): string[] {
   const sends = agent.sends.filter(({ message }) => message?.messageId === messageId);
   if (sends.length === 0) return [];
-  const late = sends.filter(({ at }) => performance.timeOrigin + at > knownAt);
+  const late = sends.filter(({ time }) => time > knownAt);
   const text = sends[0]?.text;
   return [
     ...(late.length > 0 ? [`"${text}" was sent again when it had answered`] : []),
