@@ -91,7 +91,8 @@ export class EventGates {
     if (moment === 'after') return this.told.get(key);
     const [row] = await this.query<{ writer: string }>(
       `SELECT application_name AS writer FROM pg_locks JOIN pg_stat_activity USING (pid)
-       WHERE locktype = 'advisory' AND classid = ${LOCKS} AND objid = $1 AND NOT granted`,
+       WHERE locktype = 'advisory' AND classid = ${LOCKS} AND objid = $1 AND NOT granted
+         AND datname = current_database()`,
       [key],
     );
     return row && pidOf(row.writer);
@@ -103,6 +104,7 @@ export class EventGates {
     await this.query(
       `SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
        WHERE locktype = 'advisory' AND classid = ${LOCKS} AND objid = $1 AND NOT granted
+         AND datname = current_database()
          AND split_part(application_name, ':', 2) = $2`,
       [key, String(dead)],
     );
