@@ -10,6 +10,8 @@ const HEALTH_TIMEOUT_MS = 10_000;
 
 const proxy = createProxyServer({ xfwd: true, proxyTimeout: 120_000 });
 const server = createServer((request, response) => void forward(request, response));
+// Who stood still for long finds no connection that was closed meanwhile.
+server.keepAliveTimeout = 600_000;
 const sockets = new Set();
 /** URL → whether it was ready when it was asked last. */
 let replicas = new Map();
