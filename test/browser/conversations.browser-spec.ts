@@ -11,6 +11,13 @@ const HOSTILE = [
   '[press me](javascript:globalThis.hacked=1) [data](data:text/html,x) ![pixel](https://tracker.example/p.png)',
 ].join('\n\n');
 
+/** How much of a page moves for as long as it is there; its reader prefers that nothing does. */
+function movingForever(page: Page): Promise<number> {
+  return page.evaluate(`document
+    .getAnimations()
+    .filter(({ effect }) => effect.getComputedTiming().iterations === Infinity).length`);
+}
+
 describe('the view of conversations', () => {
   const stage = useStage();
   const browser = useBrowser();
@@ -75,6 +82,7 @@ describe('the view of conversations', () => {
     const id = await talks().start({ requester: ann.url, target: bob.url, message: 'Hello', maxTurns: 20 });
     const page = await browser.open(at(`/${id}`));
     await page.locator('[data-typing="target"]').waitFor();
+    expect(await movingForever(page)).toBe(0);
     await press(page, 'Pause');
     await bob.sent();
     bob.release();
