@@ -1,7 +1,8 @@
 /** Scripts that are written without spaces between words. */
 const WITHOUT_SPACES =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-const WORDS = new Intl.Segmenter('und', { granularity: 'word' });
+/** Made when a text is in one of those: it takes what Unicode says of all of them. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** What counts as the same text in a merge: neither case nor spaces make a difference. */
 export function normalised(text: string): string {
@@ -20,8 +21,9 @@ export function hasWords(text: string, fewest: number): boolean {
 
 /** No more than `most` are counted. */
 function wordsIn(text: string, most: number): number {
+  segmenter ??= new Intl.Segmenter('und', { granularity: 'word' });
   let words = 0;
-  for (const { isWordLike } of WORDS.segment(text)) {
+  for (const { isWordLike } of segmenter.segment(text)) {
     if (isWordLike) words += 1;
     if (words === most) break;
   }
