@@ -103,11 +103,9 @@ export async function startRefused(
 }
 
 function spawnParley(options: ParleyOptions): { child: ChildProcess; logs(): string; stdout(): string } {
-  const main = process.env.PARLEY_TEST_MAIN;
-  if (main === undefined) throw new Error('The service is not built: run npm run build first');
   let all = '';
   let out = '';
-  const child = spawn(pinnedNode(), [...YOUNG_GENERATION, main], {
+  const child = spawn(pinnedNode(), [...YOUNG_GENERATION, builtMain()], {
     cwd: tmpdir(),
     env: environment(options),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -137,9 +135,18 @@ function environment({ databaseUrl, dataDir, env }: ParleyOptions): Record<strin
 
 /** The built main file of one of the apps, beside that of the service. */
 export function appMain(app: string): string {
+  return resolve(dirname(builtMain()), '../apps', app, 'src/main.js');
+}
+
+/** A built library, with the packages that it needs. */
+export function builtLib(lib: string): string {
+  return resolve(dirname(builtMain()), '../libs', lib, 'src/index.js');
+}
+
+function builtMain(): string {
   const main = process.env.PARLEY_TEST_MAIN;
   if (main === undefined) throw new Error('The service is not built: run npm run build first');
-  return resolve(dirname(main), '../apps', app, 'src/main.js');
+  return main;
 }
 
 /** What lets a process begin with what another one compiled. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { builtLib, compileCache } from '../../support/parley.js';
 
 const HERE = import.meta.dirname;
 
@@ -14,10 +15,9 @@ export class EmbeddedUserProcess {
   ) {}
 
   static async start(dataDir: string, listening: 'socket' | 'loopback' = 'socket'): Promise<EmbeddedUserProcess> {
-    const hooks = join(HERE, '../../support/typescript-hooks.mjs');
-    const child = spawn(process.execPath, ['--import', hooks, join(HERE, 'embedded-user.ts'), dataDir, listening], {
+    const child = spawn(process.execPath, [join(HERE, 'embedded-user.mjs'), builtLib('postgres'), dataDir, listening], {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { PATH: process.env['PATH'] },
+      env: { ...compileCache(), PATH: process.env['PATH'] },
     });
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const first = await lines.next();
