@@ -19,18 +19,21 @@ let server: Server;
 let sent: Sent[];
 /** What the service has of the folder. */
 let there: string[];
+/** How many applies are still answered with 503. */
+let away: number;
 let folder: string;
 let session: Session;
 let said: string;
 
 beforeEach(async () => {
-  [sent, there, said] = [[], [], ''];
+  [sent, there, said, away] = [[], [], '', 0];
   folder = mkdtempSync(join(tmpdir(), 'parley-folder-'));
   server = createServer((request, response) => {
     const answer = (value: object): void => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     };
     if (request.method === 'GET') answer(there.map((name) => ({ name })));
+    else if (away-- > 0) response.writeHead(503).end();
     else void json(request).then((body) => answer(take(body as Sent)));
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -75,6 +78,14 @@ describe('keepApplied', () => {
     await keepApplied(session, folder);
     expect(sent).toEqual([]);
     expect(existsSync(join(folder, '.parley'))).toBe(false);
+  });
+
+  it('applies again what the service could not take at the moment', async () => {
+    writeFileSync(file('one'), '{"name":"one","nodes":[]}');
+    away = 1;
+    await keepApplied(session, folder);
+    expect(there).toEqual(['one']);
+    expect(said).toBe(`${session.url} is away; waiting for it …\n${session.url} answers again.\none created\n`);
   });
 
   it('says what is wrong, and deletes nothing', async () => {

@@ -1,30 +1,50 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ParleyError } from '#libs/client';
 import { applied, applyFiles } from './apply.js';
 import { failure } from './failure.js';
 import { FolderState } from './folder-state.js';
 import type { Session } from './session.js';
 import { readWorkflowFiles } from './workflow-files.js';
 
-/** Makes the service's workflows those of a folder, as it is now. What is wrong is said, and waits for the next change. */
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+
+/**
+ * Makes the service's workflows those of a folder, as it is now. What is wrong is said, and waits for the next change; what
+ * fails because the service is away for a moment is done again.
+ */
 export async function keepApplied(session: Session, folder: string): Promise<void> {
-  try {
-    const files = readWorkflowFiles(folder, session.terminal.env);
-    const state = new FolderState(folder, session.url);
-    // Nothing is written into a folder of which nothing was ever applied.
-    if (files.length === 0 && state.seen().size === 0) return;
-    const answer = await applyFiles(session, files, {
-      mark: state.mark(),
-      prune: true,
-      seen: await seen(session, state),
-    });
-    state.see(new Map(answer.workflows.map(({ name, revision }) => [name, revision])));
-    const changed = answer.workflows.filter(({ action }) => action !== 'unchanged');
-    if (changed.length > 0) {
-      const reported = changed.map(({ name, action }) => ({ name, action }));
-      session.terminal.entry({ workflows: reported }, () => applied(session, changed));
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await apply(session, folder);
+    } catch (error) {
+      if (!passes(error)) return report(error, session);
     }
-  } catch (error) {
-    report(error, session);
+    await delay(pause);
   }
+}
+
+async function apply(session: Session, folder: string): Promise<void> {
+  const files = readWorkflowFiles(folder, session.terminal.env);
+  const state = new FolderState(folder, session.url);
+  // Nothing is written into a folder of which nothing was ever applied.
+  if (files.length === 0 && state.seen().size === 0) return;
+  const answer = await applyFiles(session, files, {
+    mark: state.mark(),
+    prune: true,
+    seen: await seen(session, state),
+  });
+  state.see(new Map(answer.workflows.map(({ name, revision }) => [name, revision])));
+  const changed = answer.workflows.filter(({ action }) => action !== 'unchanged');
+  if (changed.length > 0) {
+    const reported = changed.map(({ name, action }) => ({ name, action }));
+    session.terminal.entry({ workflows: reported }, () => applied(session, changed));
+  }
+}
+
+/** The session says that the service is away, and that it answers again. */
+function passes(error: unknown): boolean {
+  return error instanceof ParleyError && error.status === 503;
 }
 
 /** What the console has changed meanwhile is not replaced; what a new database does not have is made again. */
