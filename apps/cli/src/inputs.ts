@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { CommandError } from './exit-code.js';
 
@@ -31,8 +32,14 @@ function jsonOf(given: string, text: string): unknown {
 }
 
 function textOf(file: string): string {
+  const bytes = bytesOf(file);
+  if (isUtf8(bytes)) return bytes.toString();
+  throw new CommandError(`${file} is not UTF-8`);
+}
+
+function bytesOf(file: string): Buffer {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(file);
   } catch {
     throw new CommandError(`${file} cannot be read`);
   }

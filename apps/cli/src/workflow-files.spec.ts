@@ -11,7 +11,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function written(name: string, text: string): string {
+function written(name: string, text: string | Buffer): string {
   const path = join(folder, name);
   writeFileSync(path, text);
   return path;
@@ -46,6 +46,14 @@ describe('readWorkflowFiles', () => {
   it('names a file that cannot be read', () => {
     symlinkSync(join(folder, 'nowhere'), join(folder, 'a.yaml'));
     expect(() => read()).toThrow(/a\.yaml: cannot be read \(ENOENT\)/);
+  });
+
+  it('takes no workflow for another one that is not UTF-8, and passes over what is none', () => {
+    const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
+    written('other.yaml', latin1('owner: José\n'));
+    expect(read()).toEqual([]);
+    written('a.yaml', latin1('name: x\ndescription: José\nnodes: []\n'));
+    expect(() => read()).toThrow(/^[^\n]*a\.yaml: is not UTF-8$/);
   });
 
   it('passes over what is no workflow, unless it was named', () => {

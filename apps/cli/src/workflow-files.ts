@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
@@ -67,8 +68,10 @@ function readFile(
   env: Readonly<Record<string, string | undefined>>,
 ): { file: WorkflowFile } | { wrong: string[] } | Record<string, never> {
   const shown = relative('.', path) || path;
-  const text = textOf(path);
-  if (typeof text !== 'string') return { wrong: [`${shown}: ${text.unreadable}`] };
+  const bytes = bytesOf(path);
+  if ('unreadable' in bytes) return { wrong: [`${shown}: ${bytes.unreadable}`] };
+  // Editors of some systems begin a file with a mark that JSON does not know.
+  const text = bytes.toString().replace(/^\uFEFF/, '');
   const broken = /\.json$/i.test(path) ? jsonFault(text) : undefined;
   if (broken !== undefined) return { wrong: [`${shown}: ${broken}`] };
   const lines = new LineCounter();
@@ -79,6 +82,7 @@ function readFile(
   if (written instanceof ReferenceError) return { wrong: [`${shown}: ${firstLine(written.message)}`] };
   if (!isWorkflow(written))
     return looksMeant(written) ? { wrong: [`${shown}: a workflow needs a name and a list of nodes`] } : {};
+  if (!isUtf8(bytes)) return { wrong: [`${shown}: is not UTF-8`] };
   if (document.errors.length > 0) return { wrong: [`${shown}: has several documents; a file has one workflow`] };
   const unset = new Set<string>();
   visit(document, {
@@ -98,10 +102,9 @@ function readFile(
   return { file: { path: shown, definition, written, placeOf } };
 }
 
-/** Editors of some systems begin a file with a mark that JSON does not know. */
-function textOf(path: string): string | { unreadable: string } {
+function bytesOf(path: string): Buffer | { unreadable: string } {
   try {
-    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+    return readFileSync(path);
   } catch (error) {
     return { unreadable: `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})` };
   }
