@@ -70,9 +70,9 @@ describe('JSON that could not be said again', () => {
 test('a body that is not UTF-8 is refused, and nothing of it is read as another text', () => {
   const parse = jsonBodyParser(fastify(), 1_000);
   const read = (body: Buffer): unknown[] => {
-    const told: unknown[] = [];
-    parse({} as never, body, (...answer) => told.push(...answer));
-    return told;
+    const reported: unknown[] = [];
+    parse({} as never, body, (...answer) => reported.push(...answer));
+    return reported;
   };
   const detail = 'the body must be UTF-8';
   expect(read(Buffer.from('{"name":"José"}', 'latin1'))).toEqual([
