@@ -1,10 +1,11 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Jobs } from '#libs/jobs';
+import { expectKey, readSealing, SecretBox, type Sealing, sealingWith } from '#libs/postgres';
 import { CredentialStore } from './credential-store.js';
 
 const SEAL = 'credentials.seal';
 
-/** Seals with the newest key what an older one sealed: once after each start, by one replica. */
+/** Seals with the newest key what an older one sealed: once after each start, by one replica that has it. */
 @Injectable()
 export class SealCredentialsJob implements OnApplicationBootstrap {
   private readonly logger = new Logger(SealCredentialsJob.name);
@@ -12,15 +13,17 @@ export class SealCredentialsJob implements OnApplicationBootstrap {
   constructor(
     private readonly jobs: Jobs,
     private readonly store: CredentialStore,
+    private readonly box: SecretBox,
   ) {
-    jobs.register(SEAL, { read: () => undefined, run: () => this.run() });
+    jobs.register(SEAL, { read: readSealing, run: (sealing) => this.run(sealing) });
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    await this.jobs.enqueue([{ name: SEAL, payload: {}, key: SEAL, priority: 10 }]);
+    await this.jobs.enqueue([{ name: SEAL, payload: sealingWith(this.box), key: SEAL, priority: 10 }]);
   }
 
-  private async run(): Promise<void> {
+  private async run(sealing: Sealing): Promise<void> {
+    expectKey(sealing, this.box);
     const unreadable = await this.store.sealAnew();
     if (unreadable > 0) this.logger.error({ unreadable }, 'No key of CREDENTIALS_KEY opens some of the credentials');
   }

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { SigningKeys } from '#libs/http';
 import { Jobs } from '#libs/jobs';
-import { Database, SecretBox } from '#libs/postgres';
+import { Database, expectKey, readSealing, SecretBox, type Sealing, sealingWith } from '#libs/postgres';
 import { type KeptSecrets, PushSecretBox } from './push-secrets.js';
 
 const SEAL = 'push.seal-secrets';
@@ -12,7 +12,7 @@ interface Row extends KeptSecrets {
 }
 
 /**
- * Seals what is in the open, or under an older key, with the newest key: once after each start, by one replica. A config
+ * Seals what is in the open, or under an older key, with the newest key: once after each start, by one replica that has it. A config
  * that changes meanwhile is left alone; it was sealed by whoever changed it.
  */
 @Injectable()
@@ -26,14 +26,15 @@ export class SealSecretsJob implements OnApplicationBootstrap {
     private readonly secrets: PushSecretBox,
     private readonly signing: SigningKeys,
   ) {
-    jobs.register(SEAL, { read: () => undefined, run: (_payload, { signal }) => this.run(signal) });
+    jobs.register(SEAL, { read: readSealing, run: (sealing, { signal }) => this.run(sealing, signal) });
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    await this.jobs.enqueue([{ name: SEAL, payload: {}, key: SEAL, priority: 10 }]);
+    await this.jobs.enqueue([{ name: SEAL, payload: sealingWith(this.box), key: SEAL, priority: 10 }]);
   }
 
-  private async run(signal: AbortSignal): Promise<void> {
+  private async run(sealing: Sealing, signal: AbortSignal): Promise<void> {
+    expectKey(sealing, this.box);
     await this.signing.sealAnew();
     let unreadable = 0;
     for (let after = ''; ;) {
