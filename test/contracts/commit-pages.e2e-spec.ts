@@ -1,6 +1,7 @@
 import type { Database } from '#libs/postgres';
 import { type Commit, PostgresCommitLog, PostgresTaskStore } from '#libs/tasks';
 import type { TestDatabase } from '../support/postgres.js';
+import { until } from '../support/until.js';
 import { newDraft } from './task-draft.js';
 import { openTaskDatabase } from './task-database.js';
 
@@ -51,4 +52,27 @@ it('a page of the commit log ends before it has more than a megabyte, or has one
     const characters = events.reduce((sum, { json }) => sum + json.length, 0);
     expect(Math.abs(bytes - characters)).toBeLessThan(1_000);
   }
+});
+
+it('a writer that commits after a long rest, just as it is to be forgotten, is not forgotten', async () => {
+  const log = new PostgresCommitLog(database);
+  await server.query(`INSERT INTO task_writer (writer, position) VALUES ('rested', 1), ('gone', 1)`);
+  const writer = database.session('writer');
+  await writer.connect();
+  try {
+    await writer.query(`BEGIN; UPDATE task_writer SET position = 2 WHERE writer = 'rested'`);
+    await writer.query(
+      `INSERT INTO task_commit (writer, position, task_ids, afters, last_sequences, committed_at)
+       VALUES ('rested', 2, '{}', '{}', '{}', now())`,
+    );
+    const forgotten = log.forget(new Date(0), new AbortController().signal);
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await until(async () => (await server.query(waiting)).length > 0, { what: 'the writer to be looked at' });
+    await writer.query('COMMIT');
+    await forgotten;
+  } finally {
+    await writer.end();
+  }
+  const left = await server.query(`SELECT writer FROM task_writer WHERE writer IN ('rested', 'gone')`);
+  expect(left).toEqual([{ writer: 'rested' }]);
 });

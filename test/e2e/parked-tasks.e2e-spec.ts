@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { AgentExecutor, type RequestContext } from '#libs/executor';
 import { type Message, statusUpdate, type Task, type TaskState, userMessage } from '#libs/protocol';
@@ -132,34 +131,6 @@ describe('A parked Task', () => {
     await two.recovery.sweep();
     await ended(taskId, 'TASK_STATE_COMPLETED');
     expect(sleeper.woken(taskId)).toBe(1);
-  });
-
-  it('sleeps as long where the clock of the replica and the database’s are apart', async () => {
-    const now = Date.now.bind(Date);
-    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() - HOUR_MS);
-    try {
-      const behind = await replica();
-      // How far they are apart it learns as it says that it lives, unless the answer takes long.
-      const taskId = await until(async () => {
-        const task = begin(behind, HOUR_MS);
-        await parked(task.taskId);
-        const [row] = await server.query<{ due: boolean }>(
-          'SELECT wake_at <= now() AS due FROM task WHERE task_id = $1',
-          [task.taskId],
-        );
-        return row?.due === false && task.taskId;
-      });
-      expect(await jobsOf(taskId)).toBe(1);
-      const [row] = await server.query(
-        `SELECT wake_at > now() + interval '30 minutes' AND wake_at < now() + interval '90 minutes' AS later,
-                run_at = wake_at AS together
-         FROM task JOIN graphile_worker.jobs ON key = 'tasks.wake/' || task_id WHERE task_id = $1`,
-        [taskId],
-      );
-      expect(row).toEqual({ later: true, together: true });
-    } finally {
-      clock.mockRestore();
-    }
   });
 
   it('takes no Message while it works, and sleeps on', async () => {

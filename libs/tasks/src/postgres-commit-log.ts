@@ -45,12 +45,14 @@ export class PostgresCommitLog extends CommitLog {
   }
 
   async forget(before: Date, signal: AbortSignal): Promise<void> {
-    const { rows } = await this.pool.query<{ writer: string }>('SELECT writer FROM task_writer');
-    for (const { writer } of rows) {
+    const { rows } = await this.pool.query<{ writer: string; position: string }>(
+      'SELECT writer, position::text FROM task_writer',
+    );
+    for (const { writer, position } of rows) {
       for (let gone = FORGOTTEN_AT_ONCE; gone === FORGOTTEN_AT_ONCE && !signal.aborted;) {
         gone = (await this.pool.query(FORGET, [writer, before, FORGOTTEN_AT_ONCE])).rowCount ?? 0;
       }
-      if (!signal.aborted) await this.pool.query(FORGET_WRITER, [writer]);
+      if (!signal.aborted) await this.pool.query(FORGET_WRITER, [writer, position]);
     }
   }
 
@@ -203,6 +205,8 @@ const FORGET = `
   WHERE task_commit.writer = oldest.writer AND task_commit.position = oldest.position
     AND task_commit.committed_at < $2`;
 
-// A writer that comes back begins at the clock, ahead of what it had reached.
-const FORGET_WRITER =
-  'DELETE FROM task_writer WHERE writer = $1 AND NOT EXISTS (SELECT FROM task_commit WHERE task_commit.writer = $1)';
+// A writer that comes back begins at the clock, ahead of what it had reached. One that is just committing has its row locked,
+// and has moved on when that is given up: its commit is not seen by this statement yet, its position is.
+const FORGET_WRITER = `
+  DELETE FROM task_writer WHERE writer = $1 AND position = $2::bigint
+    AND NOT EXISTS (SELECT FROM task_commit WHERE task_commit.writer = $1)`;
