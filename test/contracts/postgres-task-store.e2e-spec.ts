@@ -11,6 +11,8 @@ import { describeTaskReads } from './task-reads.contract.js';
 import { describeTaskStore } from './task-store.contract.js';
 import { openTaskDatabase } from './task-database.js';
 
+const HOUR_MS = 3_600_000;
+
 let server: TestDatabase;
 let database: Database;
 
@@ -39,6 +41,28 @@ describe('PostgresTaskStore when a statement fails', () => {
     expect(await store.claims(replicaId)).toEqual([]);
     expect(await store.claim(draft.taskId, replicaId, 'again')).toBeDefined();
   });
+});
+
+it('PostgresTaskStore says by the database’s clock when a Task is to be woken, and its jobs are to be done', async () => {
+  const store = new PostgresTaskStore(database);
+  const [draft, at] = [newDraft(), new Date()];
+  const setClocksApart = (by: number): void => {
+    const asked = Date.now();
+    database.learnTime(new Date(asked + by), asked);
+  };
+  setClocksApart(HOUR_MS - 1);
+  try {
+    const there = database.timeThere(at);
+    expect(there.getTime() - at.getTime()).toBe(HOUR_MS);
+    const job: Job = { name: 'later', payload: {}, key: draft.taskId, runAt: at };
+    await store.write([{ ...draft.created(draft.parked(at)), jobs: [job] }]);
+    expect(await store.header(draft.taskId)).toMatchObject({ wakeAt: there });
+    const jobs = await server.query('SELECT run_at FROM graphile_worker.jobs WHERE key = $1', [draft.taskId]);
+    expect(jobs).toEqual([{ run_at: there }]);
+  } finally {
+    setClocksApart(-1);
+    await server.query('DELETE FROM graphile_worker._private_jobs WHERE key = $1', [draft.taskId]);
+  }
 });
 
 describe('PostgresTaskStore and what it reads', () => {

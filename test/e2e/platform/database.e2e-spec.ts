@@ -72,6 +72,8 @@ class IndexThing1800000000003 implements MigrationInterface {
 /** What replicas of every version lock first; the earliest wait for it in a statement. */
 const MIGRATION_LOCK = '123563833845113';
 
+const HOUR_MS = 3_600_000;
+
 const MIGRATIONS = [...POSTGRES_MIGRATIONS, CreateThing1800000000000];
 
 let server: TestDatabase;
@@ -270,6 +272,21 @@ describe('ReplicaLife', () => {
     await lost;
     expect(await one.deadReplicas()).toEqual([two.replicaId]);
     await one.forget(two.replicaId);
+  });
+
+  it('finds out how far the clocks of its process and of the database are apart', async () => {
+    const now = Date.now.bind(Date);
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() - HOUR_MS);
+    try {
+      const database = await open(MIGRATIONS);
+      await born(database);
+      const lead = (): number => database.timeThere(new Date(0)).getTime();
+      // An answer that takes long says nothing.
+      await until(() => lead() > 0, { what: 'an answer of the database' });
+      expect(Math.abs(lead() - HOUR_MS)).toBeLessThan(HOUR_MS / 2);
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   it('is alive again at once when its session was cut', async () => {
