@@ -14,6 +14,7 @@ function fakeDatabase(): { database: Database; asked: string[]; released: boolea
   return { database: { pool: { connect: async () => client } } as unknown as Database, asked, released };
 }
 
+const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 const failure = (code: string): Error => Object.assign(new Error(code), { code });
 
 describe('inTransaction', () => {
@@ -26,7 +27,7 @@ describe('inTransaction', () => {
       return outcome;
     });
     expect(done).toBe('done');
-    expect(asked).toEqual(['BEGIN', 'ROLLBACK', 'BEGIN', 'ROLLBACK', 'BEGIN', 'COMMIT']);
+    expect(asked).toEqual([BEGIN, 'ROLLBACK', BEGIN, 'ROLLBACK', BEGIN, 'COMMIT']);
     expect(released).toEqual([false, false, false]);
   });
 
@@ -37,7 +38,7 @@ describe('inTransaction', () => {
     ] as const) {
       const { database, asked } = fakeDatabase();
       await expect(inTransaction(database, () => Promise.reject(failure(code)))).rejects.toThrow(code);
-      expect(asked.filter((it) => it === 'BEGIN')).toHaveLength(begun);
+      expect(asked.filter((it) => it === BEGIN)).toHaveLength(begun);
     }
   });
 });

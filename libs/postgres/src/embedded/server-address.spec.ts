@@ -16,7 +16,7 @@ describe('databaseUrl', () => {
         port: 15_432,
         database: 'things',
       });
-      expect(clientOf(url)).toBe(ScramClient);
+      expect(clientOf(url).prototype).toBeInstanceOf(ScramClient);
       expect(new URL(url).pathname).toBe('/things');
     },
   );
